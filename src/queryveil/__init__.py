@@ -1,0 +1,55 @@
+"""queryveil anonymizes web-search query logs, says what that promises, and proves it.
+
+    import queryveil as qv
+
+    log = qv.read_log("log.tsv")
+    release = qv.anonymize(log, qv.FrequentQueries(n=30))
+    release.write("out")
+    qv.verify("out")
+"""
+
+from .errors import (
+    ColumnError,
+    FormatError,
+    InputError,
+    OutputError,
+    ParameterError,
+    QueryveilError,
+    RejectedError,
+    UsageError,
+    VerificationError,
+)
+from .jobs import anonymize, demo, plan, profile, synth, verify
+from .log import QueryLog, ReadOptions, read_log
+from .methods import FrequentQueries, Method, all_methods, parse_method
+from .release import Guarantee, Release, pack
+from .version import __version__
+
+__all__ = [
+    "ColumnError",
+    "FormatError",
+    "FrequentQueries",
+    "Guarantee",
+    "InputError",
+    "Method",
+    "OutputError",
+    "ParameterError",
+    "QueryLog",
+    "QueryveilError",
+    "ReadOptions",
+    "RejectedError",
+    "Release",
+    "UsageError",
+    "VerificationError",
+    "__version__",
+    "all_methods",
+    "anonymize",
+    "demo",
+    "pack",
+    "parse_method",
+    "plan",
+    "profile",
+    "read_log",
+    "synth",
+    "verify",
+]

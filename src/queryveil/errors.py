@@ -1,0 +1,100 @@
+"""Every error that queryveil raises on purpose.
+
+::
+
+    QueryveilError            what went wrong, where, and a hint
+    ├── UsageError            the call itself is wrong                    (exit code 2)
+    │   └── ParameterError    a method's parameter is unknown or out of range
+    ├── InputError            the log cannot be read
+    │   ├── FormatError       not in the format that was asked for or found
+    │   ├── ColumnError       a column is missing
+    │   └── RejectedError     more rows were rejected than --max-rejected allows
+    ├── OutputError           the release cannot be written
+    └── VerificationError     what was written does not keep its promise
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+__all__ = [
+    "ColumnError",
+    "FormatError",
+    "InputError",
+    "OutputError",
+    "ParameterError",
+    "QueryveilError",
+    "RejectedError",
+    "UsageError",
+    "VerificationError",
+    "did_you_mean",
+]
+
+
+class QueryveilError(Exception):
+    """An error that a person can act on: what happened, where, and what to try.
+
+    >>> print(QueryveilError("no such file", where="log.tsv", hint="check the path"))
+    log.tsv: no such file. Hint: check the path
+    """
+
+    exit_code = 1
+
+    def __init__(self, what: str, *, where: object = None, hint: str | None = None) -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = None if where is None else str(where)
+        self.hint = hint
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        hint = f". Hint: {self.hint}" if self.hint else ""
+        return f"{place}{self.what}{hint}"
+
+
+class UsageError(QueryveilError):
+    """The call itself is wrong."""
+
+    exit_code = 2
+
+
+class ParameterError(UsageError):
+    """A method's parameter is unknown, of the wrong type or out of range."""
+
+
+class InputError(QueryveilError):
+    """The log cannot be read."""
+
+
+class FormatError(InputError):
+    """The file is not in the format that was asked for, or in none that is known."""
+
+
+class ColumnError(InputError):
+    """A column that is needed is missing."""
+
+
+class RejectedError(InputError):
+    """More rows were rejected than the owner allows."""
+
+
+class OutputError(QueryveilError):
+    """The release cannot be written."""
+
+
+class VerificationError(QueryveilError):
+    """What was written does not keep its promise."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Name the known words nearest to a misspelt one, or list them all.
+
+    >>> did_you_mean("qurey", ["user", "query", "time"])
+    'did you mean "query"?'
+    >>> did_you_mean("zzz", ["user", "query"])
+    'known are: query, user'
+    """
+    choices = sorted(known)
+    near = get_close_matches(word, choices, n=1, cutoff=0.5)
+    return f'did you mean "{near[0]}"?' if near else f"known are: {', '.join(choices)}"

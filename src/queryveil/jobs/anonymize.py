@@ -1,0 +1,38 @@
+"""The main job: protect a log by a method."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..engine import Chance, Progress, Silent
+from ..errors import InputError
+from ..log import QueryLog
+from ..methods import Method
+from ..release import Release
+
+__all__ = ["anonymize"]
+
+_SEEDED = "a fixed seed was used: whoever knows it can undo the order and the pseudonyms"
+
+
+def anonymize(
+    log: QueryLog,
+    method: Method,
+    *,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Release:
+    """Protect a log. With a seed the result can be repeated and is not for publication.
+
+    >>> from queryveil import FrequentQueries, QueryLog
+    >>> log = QueryLog.from_rows([(u, "weather", "2006-03-01 10:00:00", None, None)
+    ...                           for u in "abc"])
+    >>> anonymize(log, FrequentQueries(n=2)).guarantee.model
+    'none'
+    """
+    if not log.tally.kept:
+        raise InputError("no row of the log is left to protect", hint="see `queryveil profile`")
+    release = method.run(log, Chance(seed), progress or Silent())
+    if seed is None:
+        return release
+    return replace(release, not_release_grade=(*release.not_release_grade, _SEEDED))

@@ -1,0 +1,41 @@
+"""The whole way on a synthetic log, in under a minute."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from ..engine import Progress, Silent
+from ..log import read_log
+from ..methods import FrequentQueries
+from .anonymize import anonymize
+from .profile import profile
+from .synth import synth
+from .verify import verify
+
+__all__ = ["demo"]
+
+_USERS, _N = 2000, 10
+
+
+def demo(
+    folder: str | Path = "queryveil-demo", *, force: bool = True, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Make a log, look at it, protect it and verify the result.
+
+    The release stands in `folder`; the synthetic log is put beside its private files.
+    """
+    shown, target = progress or Silent(), Path(folder)
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / "log.tsv"
+        made = synth(path, users=_USERS, seed=2006, progress=shown)
+        log = read_log(path, progress=shown)
+        risks = profile(log, progress=shown)
+        card = anonymize(log, FrequentQueries(n=_N), progress=shown).write(target, force=force)
+        kept = target / "private" / "log.tsv"
+        kept.write_bytes(path.read_bytes())
+        kept.chmod(0o600)
+    proof = verify(target, progress=shown)
+    made["out"] = str(kept)
+    return {"folder": str(target), "log": made, "profile": risks, "card": card, "verify": proof}

@@ -1,0 +1,46 @@
+"""Re-check a release that was written earlier."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ..engine import Progress, Silent
+from ..errors import InputError
+from ..release import load_card, verify_public
+
+__all__ = ["verify"]
+
+
+def verify(folder: str | Path, *, progress: Progress | None = None) -> dict[str, Any]:
+    """Run every check of a release on its public files, and look who can read the private ones.
+
+    Takes the folder that was written, or a copy of its `public/` alone.
+    """
+    path = Path(folder)
+    if not path.is_dir():
+        raise InputError("there is no such folder", where=path)
+    public = path / "public" if (path / "public").is_dir() else path
+    with (progress or Silent()).stage("verify"):
+        findings = [asdict(finding) for finding in verify_public(public)]
+    private = path / "private"
+    if private.is_dir():
+        findings.append(_private(private))
+    card = load_card(public)
+    return {
+        "holds": all(finding["holds"] for finding in findings),
+        "method": card["method"],
+        "model": card["guarantee"]["model"],
+        "release_grade": card["release_grade"],
+        "findings": findings,
+    }
+
+
+def _private(folder: Path) -> dict[str, Any]:
+    open_to_others = [
+        path.name for path in (folder, *folder.iterdir()) if path.stat().st_mode & 0o077
+    ]
+    names = ", ".join(sorted(open_to_others))
+    says = f"others can read: {names}" if names else "private files are the owner's alone"
+    return {"check": "private", "holds": not open_to_others, "says": says}

@@ -1,0 +1,227 @@
+"""`read_log`: files in, one `QueryLog` out, every row accounted for."""
+
+from __future__ import annotations
+
+import glob
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+import polars as pl
+
+from ..engine import Chance, Progress, Silent, distinct_users, prefetch
+from ..errors import InputError, RejectedError, UsageError
+from .clean import Cleaner
+from .readers import RawRows, Reader, ReaderOptions, TextFile, find_reader, reader_named
+from .table import TEXT, QueryLog
+from .tally import Source, Tally
+
+__all__ = ["ReadOptions", "read_log"]
+
+_EARLY_STOP = 1_000_000
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What an owner may say about a log, the same for every command that reads one.
+
+    format
+        the name of a reader; found from the first bytes where it is not given
+    columns
+        our name of a column and the file's: ``{"user": "uid", "query": "q"}``
+    since, until
+        the first and the last day to keep
+    sample_users
+        a number of users (from 1 on) or a share of them (below 1) to keep, drawn at random
+    exclude_users
+        users to leave out, because they objected
+    max_rejected
+        the share of rows that may be rejected before the run stops
+    max_expanded
+        how many bytes a packed file may expand to
+    """
+
+    format: str | None = None
+    columns: dict[str, str] = field(default_factory=dict)
+    since: date | None = None
+    until: date | None = None
+    sample_users: float | None = None
+    exclude_users: frozenset[str] = frozenset()
+    max_rejected: float = 0.01
+    max_expanded: int | None = None
+    encoding: str = "utf-8"
+    time_format: str | None = None
+    quote: str | None = None
+    query_parameter: str = "q"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.max_rejected <= 1:
+            raise UsageError(f"max-rejected is {self.max_rejected}", hint="a share, 0 to 1")
+        if self.sample_users is not None and self.sample_users <= 0:
+            raise UsageError("the sample has no users", hint="a number from 1, or a share: 5%")
+        if self.since and self.until and self.since > self.until:
+            raise UsageError(f"the dates end ({self.until}) before they begin ({self.since})")
+
+
+def read_log(
+    paths: str | Path | Iterable[str | Path],
+    options: ReadOptions | None = None,
+    *,
+    chance: Chance | None = None,
+    progress: Progress | None = None,
+    **more: object,
+) -> QueryLog:
+    """Read one log from one or several files, plain, gzip or zstd.
+
+    Keyword arguments are those of `ReadOptions`. Rows that cannot be read are counted and
+    kept for the owner; above `max_rejected` of them nothing is given back.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.csv"
+    >>> _ = path.write_text("uid,q\\n7,Red  Shoes\\n8,\\n")
+    >>> log = read_log(path, columns={"user": "uid", "query": "q"})
+    >>> log.frame.collect()["query"].to_list(), log.tally.dropped
+    (['red shoes'], {'empty query': 1})
+    """
+    asked = options or ReadOptions(**more)  # type: ignore[arg-type]
+    shown = progress or Silent()
+    files = find_files(paths)
+    with shown.stage("read", sum(path.stat().st_size for path in files)) as advance:
+        log = _read(files, asked, advance)
+    return _sampled(log, asked.sample_users, chance or Chance())
+
+
+def find_files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
+    """Resolve names and patterns to files, or say which one is none."""
+    given = [paths] if isinstance(paths, (str, Path)) else list(paths)
+    found: list[Path] = []
+    for name in given:
+        pattern = glob.has_magic(str(name)) and not Path(name).exists()
+        found += sorted(map(Path, glob.glob(str(name)))) if pattern else [Path(name)]  # noqa: PTH207
+        if pattern and not found:
+            raise InputError("no file fits this pattern", where=name)
+    if not found:
+        raise UsageError("no log was named")
+    for path in found:
+        _check_file(path)
+    return found
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise InputError("this is a folder", where=path, hint=f'name files, or "{path}/*.tsv"')
+    if not path.exists():
+        raise InputError("no such file", where=path, hint=_near_names(path))
+
+
+def _near_names(path: Path) -> str:
+    from ..errors import did_you_mean  # noqa: PLC0415
+
+    try:
+        beside = [entry.name for entry in path.absolute().parent.iterdir()]
+    except OSError:
+        return "its folder does not exist either"
+    hint = did_you_mean(path.name, beside)
+    return hint if hint.startswith("did") else "check the path"
+
+
+def _read(paths: list[Path], asked: ReadOptions, advance: Callable[[int], None]) -> QueryLog:
+    files = [TextFile(path, asked.encoding, asked.max_expanded, advance) for path in paths]
+    readers = _readers(files, asked)
+    cleaner = Cleaner(
+        _start(asked.since), _start(asked.until, 1), asked.exclude_users, asked.time_format
+    )
+    blocks = [pl.DataFrame(schema=_KINDS)]
+    encode = _encoder()
+    for rows in prefetch(_cleaned(readers, asked, cleaner)):
+        blocks.append(encode(rows))
+    _stop_if_too_many(cleaner.tally, asked.max_rejected)
+    if not cleaner.tally.rows:
+        raise InputError("there is a header but no row", where=paths[0])
+    sources = tuple(Source(str(f.path), r.name, f.sha256) for r, fs in readers for f in fs)
+    table = pl.concat([encode(blocks[0]), *blocks[1:]], rechunk=False)
+    return QueryLog(table.lazy(), cleaner.tally, sources)
+
+
+_KINDS = {
+    "user": pl.String,
+    "query": pl.String,
+    "time": pl.Datetime("us"),
+    "rank": pl.Int32,
+    "url": pl.String,
+}
+
+
+def _readers(files: list[TextFile], asked: ReadOptions) -> list[tuple[Reader, list[TextFile]]]:
+    """Group the files by reader: some readers need several files at once."""
+    groups: dict[str, tuple[Reader, list[TextFile]]] = {}
+    for file in files:
+        named = reader_named(asked.format) if asked.format else None
+        reader = named or find_reader(file, bool(asked.columns))
+        groups.setdefault(reader.name, (reader, []))[1].append(file)
+    for reader, _ in groups.values():
+        if reader.warning:
+            warnings.warn(reader.warning, stacklevel=4)
+    return list(groups.values())
+
+
+def _cleaned(
+    readers: list[tuple[Reader, list[TextFile]]], asked: ReadOptions, cleaner: Cleaner
+) -> Iterator[pl.DataFrame]:
+    form = ReaderOptions(asked.columns, asked.quote, asked.query_parameter)
+    for raw in prefetch(_raw(readers, form)):
+        yield cleaner.clean(raw)
+        if cleaner.tally.rows >= _EARLY_STOP:
+            _stop_if_too_many(cleaner.tally, asked.max_rejected)
+
+
+def _raw(
+    readers: list[tuple[Reader, list[TextFile]]], form: ReaderOptions
+) -> Iterator[RawRows]:
+    for reader, files in readers:
+        yield from reader.read(files, form)
+
+
+def _encoder() -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """Make a function that replaces texts by numbers, with one dictionary for all blocks."""
+    kinds = {name: pl.Categorical(pl.Categories.random()) for name in TEXT}
+    return lambda rows: rows.with_columns(pl.col(n).cast(kind) for n, kind in kinds.items())
+
+
+def _start(day: date | None, later: int = 0) -> datetime | None:
+    return day and datetime(day.year, day.month, day.day) + timedelta(days=later)
+
+
+def _stop_if_too_many(tally: Tally, most: float) -> None:
+    if tally.rejected_share <= most:
+        return
+    reasons = sorted(tally.rejected.items(), key=lambda item: -item[1])
+    first = tally.rejected_rows().head(3).rows()
+    examples = "; ".join(f"{file} line {line:,}: {reason}" for file, line, reason in first)
+    raise RejectedError(
+        f"{sum(tally.rejected.values()):,} of {tally.rows:,} rows cannot be read "
+        f"({', '.join(f'{reason}: {number:,}' for reason, number in reasons)}). "
+        f"First: {examples}",
+        hint=_REJECT_HINTS.get(reasons[0][0], "is this the right --format?")
+        + " To go on all the same, raise --max-rejected",
+    )
+
+
+_REJECT_HINTS = {
+    "not UTF-8": "try --encoding latin-1.",
+    "not a date": "name the way times are written with --time-format.",
+    "no time": "is this the right --format and delimiter?",
+    "too many columns": "is this the right --format and delimiter?",
+}
+
+
+def _sampled(log: QueryLog, sample: float | None, chance: Chance) -> QueryLog:
+    if sample is None:
+        return log
+    users = len(distinct_users(log.frame))
+    size = round(sample * users) if sample < 1 else int(sample)
+    if size > users:
+        raise UsageError(f"a sample of {size:,} users was asked for, the log has {users:,}")
+    return log.sample(max(size, 1), chance)

@@ -1,0 +1,30 @@
+"""Excite's logs of the nineties: user, yymmddhhmmss, query, with tabs and no header."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from .delimited import parse_cells, to_raw
+from .raw import Head, RawRows, Reader, ReaderOptions, with_faults
+from .source import TextFile
+
+__all__ = ["EXCITE"]
+
+NAMES = {name: name for name in ("user", "time", "query")}
+_ROW = re.compile(r"[^\t]+\t\d{12}(\t[^\t]*)?$")
+
+
+def _sniff(head: Head) -> bool:
+    lines = head.first_lines
+    return bool(lines) and sum(map(bool, map(_ROW.match, lines))) * 2 > len(lines)
+
+
+def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows]:  # noqa: ARG001
+    for file in files:
+        for block in file.blocks():
+            rows = to_raw(parse_cells(block, list(NAMES), "\t"), NAMES)
+            yield RawRows(str(file.path), with_faults(rows, block), "%y%m%d%H%M%S")
+
+
+EXCITE = Reader("excite", "Excite, tabs: user, yymmddhhmmss, query", _sniff, _read)

@@ -1,0 +1,241 @@
+"""Bytes of a file as blocks of whole lines, whatever it is packed in.
+
+The block reader meets the odd things of real files once for all text formats: gzip and
+zstd, a cap on what they expand to, byte-order marks and UTF-16, carriage returns as line
+ends, lines without end, bytes that are no text. A line that cannot be text is emptied and
+noted as a fault, so that the rows around it are read and its number is told.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import hashlib
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import zstandard
+
+from ...errors import FormatError, InputError
+
+__all__ = ["MAX_LINE", "Block", "TextFile"]
+
+BLOCK = 32 << 20
+MAX_LINE = 1 << 20
+_HEAD = 256 << 10
+# A log packs 5 to 30 times; a bomb 1,000 times.
+_FREE_EXPANSION, _MOST_RATIO = 1 << 30, 100
+_BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some whole lines: their bytes (UTF-8), the first one's number, and the bad ones."""
+
+    data: bytes
+    first_line: int
+    faults: dict[int, str]
+
+    def lines(self) -> int:
+        """Count the lines, a last one without line end included."""
+        ends = np.count_nonzero(np.frombuffer(self.data, dtype=np.uint8) == ord("\n"))
+        return int(ends) + (not self.data.endswith(b"\n"))
+
+
+@dataclass
+class TextFile:
+    """A file of lines, plain or packed.
+
+    `advance` is told of each piece of the file that was read, in bytes on disk.
+    """
+
+    path: Path
+    encoding: str = "utf-8"
+    max_expanded: int | None = None
+    advance: Callable[[int], None] = field(default=lambda _: None, repr=False)
+    sha256: str = ""
+
+    def head(self) -> bytes:
+        """Give the beginning of the text, in UTF-8 and with plain line ends."""
+        quiet = TextFile(self.path, self.encoding, self.max_expanded)
+        text = next(quiet._text(_HEAD), b"")
+        return text[: text.rfind(b"\n") + 1] or text
+
+    def blocks(self) -> Iterator[Block]:
+        """Read the file once, from its first line to its last."""
+        line = 1
+        for data, too_long in _whole_lines(self._text(BLOCK)):
+            if too_long:
+                yield Block(b"\n", line, {line: f"line longer than {MAX_LINE >> 20} MB"})
+                line += 1
+            else:
+                block = _checked(Block(data, line, {}))
+                yield block
+                line += block.lines()
+
+    def _text(self, size: int) -> Iterator[bytes]:
+        chunks = self._capped(self._unpacked(size))
+        first = next(chunks, b"")
+        encoding = next((name for bom, name in _BOMS.items() if first.startswith(bom)), None)
+        decoder = _decoder(encoding or self.encoding, self.path)
+        carriage = b"\r" in first and b"\n" not in first
+        for chunk in _chain(first, chunks):
+            text = chunk if decoder is None else decoder(chunk)
+            yield text.replace(b"\r", b"\n") if carriage else text
+
+    def _unpacked(self, size: int) -> Iterator[bytes]:
+        try:
+            with self.path.open("rb") as file:
+                raw = _Counted(file, self.advance)
+                yield from _UNPACK.get(self.path.suffix, _plain)(raw, size)
+                self.sha256 = raw.digest.hexdigest()
+        except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
+            raise InputError(
+                f"the packed file is damaged or cut off ({error})",
+                where=self.path,
+                hint="copy or download it again; nothing of it was used",
+            ) from error
+        except OSError as error:
+            raise InputError(f"cannot be read ({error.strerror})", where=self.path) from error
+
+    def _capped(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        packed = self.path.stat().st_size
+        most = self.max_expanded or max(_FREE_EXPANSION, _MOST_RATIO * packed)
+        capped, total = self.path.suffix in _UNPACK, 0
+        for chunk in chunks:
+            total += len(chunk)
+            if capped and total > most:
+                raise InputError(
+                    f"expands to more than {most:,} bytes from {packed:,}",
+                    where=self.path,
+                    hint="if the file is what it should be, raise the cap with --max-expanded",
+                )
+            yield chunk
+
+
+class _Counted:
+    """A file that hashes what is read of it and tells how much that was."""
+
+    def __init__(self, file: IO[bytes], advance: Callable[[int], None]) -> None:
+        self.file, self.advance, self.digest = file, advance, hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        data = self.file.read(size)
+        self.digest.update(data)
+        self.advance(len(data))
+        return data
+
+
+def _plain(file: _Counted, size: int) -> Iterator[bytes]:
+    while chunk := file.read(size):
+        yield chunk
+
+
+def _gzip(file: _Counted, size: int) -> Iterator[bytes]:
+    with gzip.GzipFile(fileobj=file, mode="rb") as unpacked:  # type: ignore[call-overload]
+        while chunk := unpacked.read(size):
+            yield chunk
+
+
+def _zstd(file: _Counted, size: int) -> Iterator[bytes]:
+    # Fed in small pieces, so that no piece can expand beyond measure.
+    frame, pending, waiting = zstandard.ZstdDecompressor().decompressobj(), 0, []
+    data = b""
+    while piece := (data or file.read(2048)):
+        waiting.append(frame.decompress(piece))
+        pending += len(waiting[-1])
+        data = frame.unused_data if frame.eof else b""
+        if frame.eof and (data or (data := file.read(2048))):
+            frame = zstandard.ZstdDecompressor().decompressobj()
+        if pending >= size:
+            yield b"".join(waiting)
+            pending, waiting = 0, []
+    if not frame.eof:
+        raise EOFError("it ends inside a frame")
+    yield b"".join(waiting)
+
+
+_UNPACK: dict[str, Callable[[_Counted, int], Iterator[bytes]]] = {
+    ".gz": _gzip,
+    ".zst": _zstd,
+    ".zstd": _zstd,
+}
+
+
+def _chain(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
+    if first:
+        yield first
+    yield from rest
+
+
+def _decoder(encoding: str, path: Path) -> Callable[[bytes], bytes] | None:
+    """Turn the bytes into UTF-8 without a byte-order mark; None where they are that already."""
+    try:
+        decode = codecs.getincrementaldecoder(encoding)("replace").decode
+    except LookupError as error:
+        raise FormatError(f'unknown encoding "{encoding}"', where=path) from error
+    if codecs.lookup(encoding).name == "utf-8":
+        return lambda chunk: chunk.removeprefix(codecs.BOM_UTF8)
+    return lambda chunk: decode(chunk).removeprefix("\ufeff").encode()
+
+
+def _whole_lines(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """Cut at line ends. An endless line is passed over and told as (b"", True)."""
+    rest, skipping = b"", False
+    for text in chunks:
+        chunk = text
+        if skipping:
+            end = chunk.find(b"\n") + 1
+            if not end:
+                continue
+            yield b"", True
+            chunk, skipping = chunk[end:], False
+        cut = chunk.rfind(b"\n") + 1
+        if cut:
+            yield rest + chunk[:cut], False
+            rest = b""
+        rest += chunk[cut:]
+        if len(rest) > MAX_LINE:
+            rest, skipping = b"", True
+    if skipping:
+        yield b"", True
+    if rest:
+        yield rest, False
+
+
+def _checked(block: Block) -> Block:
+    """Empty the lines that are no text."""
+    clean = block.data.isascii() or _is_utf8(block.data)
+    if clean and b"\0" not in block.data and not _has_long_line(block.data):
+        return block
+    lines, faults = block.data.split(b"\n"), {}
+    for index, line in enumerate(lines):
+        if reason := _line_fault(line):
+            faults[block.first_line + index] = reason
+            lines[index] = b""
+    return Block(b"\n".join(lines), block.first_line, faults)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _has_long_line(data: bytes) -> bool:
+    ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n"))
+    return bool(ends.size) and int(np.diff(ends, prepend=-1).max()) > MAX_LINE + 1
+
+
+def _line_fault(line: bytes) -> str | None:
+    if len(line) > MAX_LINE:
+        return f"line longer than {MAX_LINE >> 20} MB"
+    if b"\0" in line:
+        return "NUL byte"
+    return None if line.isascii() or _is_utf8(line) else "not UTF-8"

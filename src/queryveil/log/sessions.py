@@ -1,0 +1,49 @@
+"""Lines, events, clicks and sessions.
+
+An event is one submission of a query (SPEC 1): lines with the same user, query and time
+are its clicks, and the same query sent again at once is a request for the next page of
+results. "At once" means within the session, that is before a pause of half an hour: the
+same query on another day is a new submission, though the log shows nothing in between.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+__all__ = ["PAUSE_MINUTES", "clicks_of", "events_of", "with_sessions"]
+
+PAUSE_MINUTES = 30
+
+
+def clicks_of(lines: pl.LazyFrame) -> pl.LazyFrame:
+    """Keep the lines with a click."""
+    return lines.filter(pl.col("url").is_not_null() | pl.col("rank").is_not_null())
+
+
+def with_sessions(lines: pl.LazyFrame) -> pl.LazyFrame:
+    """Sort by user and time and number each user's sessions in a new column `session`.
+
+    A line without a time starts no session of its own.
+    """
+    ordered = lines.sort("user", "time", maintain_order=True)
+    new_user = pl.col("user") != pl.col("user").shift()
+    pause = pl.col("time") - pl.col("time").shift() > pl.duration(minutes=PAUSE_MINUTES)
+    first = new_user.fill_null(True) | pause.fill_null(False)
+    return ordered.with_columns(session=first.cum_sum())
+
+
+def events_of(lines: pl.LazyFrame) -> pl.LazyFrame:
+    """Collapse lines to events: user, query, time, session, lines, clicks."""
+    same = (pl.col("session") == pl.col("session").shift()) & (
+        pl.col("query") == pl.col("query").shift()
+    )
+    runs = with_sessions(lines).with_columns(event=(~same.fill_null(False)).cum_sum())
+    return (
+        runs.group_by("event", maintain_order=True)
+        .agg(
+            pl.col("user", "query", "time", "session").first(),
+            lines=pl.len(),
+            clicks=(pl.col("url").is_not_null() | pl.col("rank").is_not_null()).sum(),
+        )
+        .drop("event")
+    )

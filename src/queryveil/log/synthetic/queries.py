@@ -1,0 +1,162 @@
+"""What the queries are about.
+
+A query is five parts, each a place in a table of the vocabulary: "cheap" "guitar" "violin"
+"lessons" "austin". A reformulation draws one part anew and carries the others forward. Texts are
+put together only at the end (``wording.py``), so everything before works on whole numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import polars as pl
+
+from . import shape
+from .shape import Bools, Dice, Ints, last_true
+from .vocabulary import Vocabulary, site_names
+
+
+class Asked(IntEnum):
+    """What a query asks for."""
+
+    TOPIC = 0
+    SITE = 1
+    PERSON = 2
+
+
+class Part(IntEnum):
+    """The parts of a query in the order of writing."""
+
+    BEFORE = 0
+    WORD = 1
+    SECOND = 2
+    AFTER = 3
+    PLACE = 4
+
+
+# The part that a reformulation changes, by what is asked for; one of five at random.
+CHANGED = np.array(
+    [list(Part), [Part.AFTER] * 5, [Part.AFTER, Part.AFTER, Part.AFTER, Part.PLACE, Part.PLACE]]
+)
+
+
+@dataclass(frozen=True)
+class People:
+    """What the users of a block are interested in, and where they live."""
+
+    topics: Ints  # one row per user
+    many: Ints  # how many of them count
+    home: Ints
+
+
+@dataclass(frozen=True)
+class Author:
+    """Draws the parts of queries for a block of users."""
+
+    words: Vocabulary
+    dice: Dice
+
+    def people(self, users: int) -> People:
+        """Draw what users are interested in and where they live."""
+        most = len(shape.TOPICS_OF_USER)
+        return People(
+            topics=self._topics(users * most).reshape(users, most),
+            many=1 + self.dice.rank(shape.cumulated(shape.TOPICS_OF_USER), users),
+            home=self._places(users),
+        )
+
+    def parts(self, user: Ints, fresh: Bools, people: People) -> Ints:
+        """Draw new queries in the order of sending; a row per part, a column per query."""
+        size = len(user)
+        base = last_true(fresh)
+        asked = self.dice.rank(shape.cumulated(shape.ASKED), size)[base]
+        topic = self._interests(user, people)[base]
+        home = people.home[user]
+        parts = np.zeros((len(Part), size), dtype=np.int64)
+        topics, sites, persons = (np.flatnonzero(asked == what) for what in Asked)
+        parts[:, topics] = self._topical(topic[topics], home[topics], fresh[topics])
+        parts[:, sites] = self._site(fresh[sites])
+        parts[:, persons] = self._person(home[persons], fresh[persons])
+        changed = CHANGED[asked, self.dice.below(len(Part), size)]
+        return self._carried(parts, fresh, changed)
+
+    def _carried(self, parts: Ints, fresh: Bools, changed: Ints) -> Ints:
+        """Carry the parts that a reformulation does not change over from the query before."""
+        carried = np.stack([parts[part][last_true(fresh | (changed == part))] for part in Part])
+        carried[Part.SECOND, carried[Part.SECOND] == 1 + carried[Part.WORD]] = 0
+        return carried
+
+    def _topics(self, size: int) -> Ints:
+        return self.dice.rank(shape.zipf(len(self.words.topics), *shape.TOPIC_LAW), size)
+
+    def _places(self, size: int) -> Ints:
+        return 1 + self.dice.rank(shape.zipf(len(self.words.places) - 1, *shape.PLACE_LAW), size)
+
+    def _interests(self, user: Ints, people: People) -> Ints:
+        """Draw a topic for every query, mostly one of the user's own."""
+        size = len(user)
+        own = people.topics[user, self.dice.below(people.many[user], size)]
+        return np.where(self.dice.chance(shape.OWN_TOPIC, size), own, self._topics(size))
+
+    def _word(self, topic: Ints, law: tuple[float, float]) -> Ints:
+        table = shape.zipf(int(self.words.sizes.max()), *law)
+        rank = self.dice.rank(table, len(topic), self.words.sizes[topic])
+        return self.words.starts[topic] + rank
+
+    def _phrase(self, table: pl.Series, size: int) -> Ints:
+        """Draw a phrase; the first two places of its table are "nothing" and part of a site."""
+        return 2 + self.dice.rank(shape.zipf(len(table) - 2, *shape.PHRASE_LAW), size)
+
+    def _maybe(self, share: float, part: Ints, fresh: Bools) -> Ints:
+        """Leave out an optional part. A reformulation keeps it more often, being about it."""
+        there = self.dice.chance(np.where(fresh, share, shape.KEPT), len(part))
+        return np.where(there, part, 0)
+
+    def _place(self, home: Ints, fresh: Bools) -> Ints:
+        size = len(home)
+        place = np.where(self.dice.chance(shape.HOME, size), home, self._places(size))
+        return self._maybe(shape.PLACE, place, fresh)
+
+    def _after(self, fresh: Bools) -> Ints:
+        return self._maybe(shape.AFTER, self._phrase(self.words.afters, len(fresh)), fresh)
+
+    def _topical(self, topic: Ints, home: Ints, fresh: Bools) -> Ints:
+        """Ask for a word of a topic: "cheap guitar violin lessons austin"."""
+        before = self._phrase(self.words.befores, len(topic))
+        second = 1 + self._word(topic, shape.SECOND_LAW)
+        word = self._word(topic, shape.WORD_LAW)
+        parts = np.stack(
+            [
+                self._maybe(shape.BEFORE, before, fresh),
+                word,
+                self._maybe(shape.SECOND, second, fresh),
+                self._after(fresh),
+                self._place(home, fresh),
+            ]
+        )
+        terse = fresh & self.dice.chance(shape.TERSE, len(topic))
+        return np.where(terse & (np.arange(len(Part)) != Part.WORD)[:, None], 0, parts)
+
+    def _site(self, fresh: Bools) -> tuple[Ints, ...]:
+        """Ask for a site: "guitarbarn", "guitarbarn.example" or "www.guitarbarn.example"."""
+        size = len(fresh)
+        word, ending = site_names(self._sites(size), self.words)
+        form = self.dice.rank(shape.cumulated(shape.SITE_FORMS), size)
+        before = (form == 2).astype(np.int64)
+        after = np.where(fresh, form >= 1, self._after(fresh))
+        return before, word, self.words.ending + ending, after, np.zeros_like(word)
+
+    def _sites(self, size: int) -> Ints:
+        popular = self.dice.rank(shape.zipf(shape.SITES, *shape.SITE_LAW), size)
+        rare = self.dice.chance(shape.RARE_SITE, size)
+        return np.where(rare, shape.SITES + self.dice.below(2**40, size), popular)
+
+    def _person(self, home: Ints, fresh: Bools) -> tuple[Ints, ...]:
+        """Ask for somebody: "jorin talvek austin"."""
+        size, words = len(home), self.words
+        given = words.given + self.dice.below(len(words.words) - words.given, size)
+        family = words.family + self.dice.below(len(words.seconds) - words.family, size)
+        after = np.where(fresh, 0, self._after(fresh))
+        return np.zeros_like(home), given, family, after, self._place(home, fresh)

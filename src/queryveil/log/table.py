@@ -1,0 +1,91 @@
+"""`QueryLog`: the one table that every method works on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from ..engine import Chance, count, keep, sample_users
+from .sessions import clicks_of, events_of
+from .tally import Source, Tally
+
+__all__ = ["COLUMNS", "TEXT", "QueryLog"]
+
+COLUMNS = ("user", "query", "time", "rank", "url")
+TEXT = ("user", "query", "url")  # dictionary-encoded: each distinct text is kept once
+
+
+@dataclass(frozen=True)
+class QueryLog:
+    """A query log: one row a line, with the columns user, query, time, rank and url.
+
+    `frame` is lazy. `user`, `query` and `url` are dictionary-encoded (Polars' Categorical),
+    so that counting and joining handle numbers and each distinct text is stored once.
+    `rank` and `url` are null on a line without a click. `tally` says what became of every
+    row that was read.
+
+    A *line* is one row of the file. An *event* is one submission of a query, with all its
+    clicks. A *click* is one rank and URL.
+
+    >>> log = QueryLog.from_rows([("1", "cats", "2006-03-01 10:00:00", 1, "http://a.example"),
+    ...                           ("1", "cats", "2006-03-01 10:00:00", 2, "http://b.example")])
+    >>> log.count("line"), log.count("event"), log.count("click")
+    (2, 1, 2)
+    """
+
+    frame: pl.LazyFrame
+    tally: Tally = field(default_factory=Tally)
+    sources: tuple[Source, ...] = ()
+
+    @classmethod
+    def from_frame(cls, table: pl.DataFrame) -> QueryLog:
+        """Take a table that has the five columns already, with clean values.
+
+        Nothing is normalised or rejected here; `read_log` does that.
+        """
+        kinds = {
+            "user": pl.Categorical(pl.Categories.random()),
+            "query": pl.Categorical(pl.Categories.random()),
+            "time": pl.Datetime("us"),
+            "rank": pl.Int32,
+            "url": pl.Categorical(pl.Categories.random()),
+        }
+        typed = table.select(pl.col(name).cast(kind) for name, kind in kinds.items())
+        return cls(typed.lazy(), Tally(rows=table.height))
+
+    @classmethod
+    def from_rows(
+        cls, rows: list[tuple[str, str, str | None, int | None, str | None]]
+    ) -> QueryLog:
+        """Take rows of user, query, time (ISO), rank and url; for tests and examples."""
+        kinds = dict.fromkeys(COLUMNS, pl.String) | {"rank": pl.Int32}
+        table = pl.DataFrame(rows, schema=kinds, orient="row")
+        return cls.from_frame(table.with_columns(pl.col("time").str.to_datetime(time_unit="us")))
+
+    def count(self, unit: str = "line") -> int:
+        """Count the lines, events or clicks."""
+        units = {"line": lambda: self.frame, "event": self.events, "click": self.clicks}
+        return count(units[unit]())
+
+    def events(self) -> pl.LazyFrame:
+        """Give one row a submission of a query: user, query, time, lines, clicks."""
+        return events_of(self.frame)
+
+    def clicks(self) -> pl.LazyFrame:
+        """Give the rows that have a click."""
+        return clicks_of(self.frame)
+
+    def sample(self, users: int, chance: Chance) -> QueryLog:
+        """Keep so many users, drawn uniformly; the other rows are counted as dropped."""
+        return self._after(sample_users(self.frame, users, chance), "not in the sample of users")
+
+    def only(self, users: pl.DataFrame, reason: str) -> QueryLog:
+        """Keep the rows of these users; the others are counted as dropped, for that reason."""
+        return self._after(keep(self.frame, users, ["user"]), reason)
+
+    def _after(self, frame: pl.LazyFrame, reason: str) -> QueryLog:
+        rows = frame.collect(engine="streaming")
+        tally = replace(self.tally, dropped=dict(self.tally.dropped))
+        tally.drop({reason: self.tally.kept - rows.height})
+        return replace(self, frame=rows.lazy(), tally=tally)

@@ -1,0 +1,148 @@
+"""What a method is: a small frozen object with declared parameters.
+
+The help of the commands, the errors, the docs and the cards are made from the declaration.
+
+A method prints as one line and parses back from it::
+
+    frequent-queries:n=20:link=session
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, get_type_hints
+
+from ..engine import Chance, Progress
+from ..errors import ParameterError, did_you_mean
+from ..log import QueryLog
+from ..release import Release
+
+__all__ = ["Method", "Parameter", "parameter"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: its type, range, default, unit, and one line in plain words."""
+
+    name: str
+    kind: type
+    default: Any
+    says: str
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+    unit: str = ""
+
+    @property
+    def option(self) -> str:
+        """The parameter as an option of a command."""
+        return "--" + self.name.replace("_", "-")
+
+    def read(self, value: Any) -> Any:
+        """Turn a value or its text into the parameter's type, or say what it must be."""
+        if isinstance(value, str) and self.kind is not str:
+            value = self._from_text(value)
+        if self.kind is float and type(value) is int:
+            value = float(value)
+        if type(value) is not self.kind:
+            raise self._wrong(value)
+        below = self.low is not None and value < self.low
+        above = self.high is not None and value > self.high
+        if below or above or (self.choices and value not in self.choices) or value != value:  # noqa: PLR0124
+            raise self._wrong(value)
+        return value
+
+    def _from_text(self, text: str) -> Any:
+        words = {"true": True, "yes": True, "false": False, "no": False}
+        try:
+            return words[text.lower()] if self.kind is bool else self.kind(text)
+        except (ValueError, KeyError):
+            return text
+
+    def _wrong(self, value: Any) -> ParameterError:
+        return ParameterError(
+            f'{self.option} cannot be "{value}"', hint=f"it must be {self.range}: {self.says}"
+        )
+
+    @property
+    def range(self) -> str:
+        """What values are allowed, in words."""
+        if self.choices:
+            return "one of " + ", ".join(self.choices)
+        kind = {int: "a whole number", float: "a number", bool: "yes or no", str: "a text"}
+        low = f" from {self.low:g}" if self.low is not None else ""
+        high = f" to {self.high:g}" if self.high is not None else ""
+        return f"{kind[self.kind]}{low}{high}"
+
+
+def parameter(
+    default: Any,
+    says: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[str, ...] = (),
+    unit: str = "",
+) -> Any:
+    """Declare a parameter of a method."""
+    about = {"says": says, "low": low, "high": high, "choices": choices, "unit": unit}
+    return field(default=default, metadata=about)
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """The base of every method: parameters are checked when it is made."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    paper: ClassVar[str]
+    promise: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        for declared in self.parameters():
+            object.__setattr__(self, declared.name, declared.read(getattr(self, declared.name)))
+        self.check()
+
+    def check(self) -> None:  # noqa: B027  (most methods have nothing to say here)
+        """Refuse parameters that do not go together."""
+
+    @abstractmethod
+    def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+        """Protect a log."""
+
+    def alternatives(self, log: QueryLog) -> list[dict[str, Any]]:  # noqa: ARG002
+        """Say what neighbouring values of the main parameter would give; for `plan`."""
+        return []
+
+    @classmethod
+    def parameters(cls) -> tuple[Parameter, ...]:
+        """List the declared parameters."""
+        kinds = get_type_hints(cls)
+        return tuple(
+            Parameter(f.name, kinds[f.name], f.default, **f.metadata)
+            for f in dataclasses.fields(cls)
+        )
+
+    @classmethod
+    def make(cls, values: dict[str, Any]) -> Method:
+        """Make the method from values or texts, refusing names it does not have."""
+        known = [declared.name for declared in cls.parameters()]
+        for name in values:
+            if name not in known:
+                option = name.replace("_", "-")
+                raise ParameterError(
+                    f'{cls.name} has no parameter "{option}"',
+                    hint=did_you_mean(option, [n.replace("_", "-") for n in known]),
+                )
+        return cls(**values)
+
+    def values(self) -> dict[str, Any]:
+        """Give the parameters and their values."""
+        return {declared.name: getattr(self, declared.name) for declared in self.parameters()}
+
+    def __str__(self) -> str:
+        changed = (d for d in self.parameters() if getattr(self, d.name) != d.default)
+        parts = (f"{d.name.replace('_', '-')}={getattr(self, d.name)}" for d in changed)
+        return ":".join([self.name, *parts])

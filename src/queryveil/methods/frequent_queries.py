@@ -1,0 +1,196 @@
+"""Keep what many people sent.
+
+The rule behind most published query data sets (Adar 2007 gives it with a secret threshold):
+a query that at least n different users sent cannot single out one of them by itself. It is
+a rule, not k-anonymity of users: see docs/methods/frequent-queries.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import polars as pl
+
+from ..engine import Chance, Progress, keep, keys_with_users, permute
+from ..errors import InputError
+from ..log import QueryLog, with_sessions
+from ..release import Check, Guarantee, Release, pseudonymize
+from .base import Method, parameter
+
+__all__ = ["FrequentQueries"]
+
+_LADDER = (2, 5, 10, 20, 30, 50, 100)
+_IDS = {"user": "users", "session": "sessions", "none": "rows"}
+
+
+@dataclass(frozen=True)
+class FrequentQueries(Method):
+    """Keep a query that at least n users sent, and a click that at least m users made.
+
+    >>> str(FrequentQueries(n=20))
+    'frequent-queries:n=20'
+    """
+
+    name: ClassVar[str] = "frequent-queries"
+    title: ClassVar[str] = "keep a query that at least n users sent"
+    paper: ClassVar[str] = "Adar 2007; the rule behind most published query data sets"
+    promise: ClassVar[str] = "none: a rule, not k-anonymity"
+
+    n: int = parameter(30, "users that a query needs to be kept", low=1, unit="users")
+    m: int = parameter(5, "users that a click on a URL needs to be kept", low=1, unit="users")
+    link: str = parameter(
+        "user", "which rows share a pseudonym", choices=("user", "session", "none")
+    )
+    time: str = parameter(
+        "day", "how fine times are given", choices=("none", "month", "day", "hour")
+    )
+    clicks: bool = parameter(True, "whether ranks and URLs are kept at all")
+
+    def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+        """Count, keep, blank, rename, shuffle."""
+        with progress.stage("count users"):
+            kept = self._kept(log)
+        with progress.stage("protect"):
+            rows = self._with_clicks(kept)
+            blanked = _clicks(kept) - _clicks(rows)
+            rows = permute(self._coarse(rows).lazy(), chance).collect()
+            public, mapping = self._renamed(rows, chance)
+        return Release(
+            method=self.name,
+            parameters=self.values(),
+            guarantee=self._guarantee(),
+            source=log,
+            log=public,
+            mapping=mapping,
+            dropped={f"query of fewer than {self.n} users": log.tally.kept - kept.height},
+            blanked={self._why_blank(): blanked} if blanked else {},
+            not_release_grade=_SINGLE if self.n == 1 else (),
+            progress=progress,
+        )
+
+    def _kept(self, log: QueryLog) -> pl.DataFrame:
+        frequent = keys_with_users(log.frame, ["query"], self.n)
+        if not frequent.height:
+            raise InputError(
+                f"no query was sent by {self.n} or more users, so nothing would be released",
+                hint="see `queryveil plan` for what a smaller --n would give",
+            )
+        return keep(log.frame, frequent, ["query"]).collect(engine="streaming")
+
+    def _with_clicks(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Blank the clicks that too few users made."""
+        if not self.clicks:
+            return rows.with_columns(pl.lit(None).cast(rows.schema[c]).alias(c) for c in _CLICK)
+        frequent = keys_with_users(rows.lazy(), ["query", "url"], self.m)
+        marked = frequent.lazy().select("query", "url", known=pl.lit(True))
+        joined = rows.lazy().join(marked, on=["query", "url"], how="left", maintain_order="left")
+        blank = [pl.when("known").then(pl.col(column)).alias(column) for column in _CLICK]
+        return joined.with_columns(blank).drop("known").collect(engine="streaming")
+
+    def _coarse(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Number the sessions while times are fine, then coarsen the times."""
+        table = with_sessions(rows.lazy()) if self.link == "session" else rows.lazy()
+        time = {
+            "none": pl.lit(None, dtype=pl.Date),
+            "month": pl.col("time").dt.truncate("1mo").dt.date(),
+            "day": pl.col("time").dt.date(),
+            "hour": pl.col("time").dt.truncate("1h"),
+        }[self.time]
+        return table.with_columns(time=time).collect(engine="streaming")
+
+    def _renamed(
+        self, rows: pl.DataFrame, chance: Chance
+    ) -> tuple[pl.LazyFrame, pl.DataFrame | None]:
+        if self.link == "none":
+            names = pl.Series("user", chance.names(rows.height)).cast(pl.String)
+            return _published(rows.with_columns(names)), None
+        named, mapping = pseudonymize(rows, self.link, chance)
+        return _published(named), mapping
+
+    def _why_blank(self) -> str:
+        return f"click of fewer than {self.m} users" if self.clicks else "clicks not kept"
+
+    def _guarantee(self) -> Guarantee:
+        ids = _IDS[self.link]
+        checks = [Check("min-ids", {"columns": ["query"], "at_least": self.n, "ids": ids})]
+        if self.clicks:
+            pair = {"columns": ["query", "url"], "at_least": self.m, "ids": ids}
+            checks.append(Check("min-ids", pair))
+        else:
+            checks.append(Check("no-clicks", {}))
+        checks.append(Check("time-step", {"step": self.time}))
+        return Guarantee(
+            model="none",
+            says=self._says(),
+            assumptions=(
+                "a user name of the log stands for one person, and one person has one user name",
+                "nobody put in queries under many user names to lift them over the threshold",
+            ),
+            not_covered=self._limits(),
+            checks=tuple(checks),
+        )
+
+    def _says(self) -> str:
+        clicks = (
+            f"a click on a URL was made, for that query, by at least {self.m} users"
+            if self.clicks
+            else "no clicks are given"
+        )
+        return (
+            f"Every query in this release was sent by at least {self.n} different users of the "
+            f"log; {clicks}. This is a rule about single queries. It promises nothing about a "
+            "person."
+        )
+
+    def _limits(self) -> tuple[str, ...]:
+        linked = {
+            "user": "a person's queries stay together under one pseudonym: a few of them, each "
+            "frequent, can still be a combination that only one person has",
+            "session": "the queries of one session stay together under one pseudonym",
+            "none": "rows are not linked, but equal rare combinations of query, URL and time "
+            "can still be seen",
+        }
+        from_files = (
+            "from the public files alone one can count "
+            f"{_IDS[self.link]}, not users, beside each query: that count is an upper bound"
+        )
+        return (
+            linked[self.link],
+            "whoever knows that a person sent a frequent query learns what else stands in rows "
+            "that fit",
+            "counts are exact: comparing releases made with and without a person can show her rows",
+            *(() if self.link == "user" else (from_files,)),
+        )
+
+    def alternatives(self, log: QueryLog) -> list[dict[str, Any]]:
+        """Say what other values of n would keep."""
+        users = keys_with_users(log.frame, ["query"], min(_LADDER))
+        lines = log.frame.group_by("query").agg(lines=pl.len())
+        known = users.lazy().join(lines, on="query").select("users", "lines").collect()
+        total = max(log.tally.kept, 1)
+        ladder = sorted({*_LADDER, self.n} - set(range(min(_LADDER))))
+        steps = [(n, known.filter(pl.col("users") >= n)) for n in ladder]
+        return [
+            {
+                "n": n,
+                "queries": kept.height,
+                "rows": int(kept["lines"].sum()),
+                "share": round(int(kept["lines"].sum()) / total, 4),
+            }
+            for n, kept in steps
+        ]
+
+
+_CLICK = ("rank", "url")
+_SINGLE = ("n = 1 keeps what only one person sent",)
+
+
+def _clicks(rows: pl.DataFrame) -> int:
+    return int(rows.select((pl.col("rank").is_not_null() | pl.col("url").is_not_null()).sum()).item())
+
+
+def _published(rows: pl.DataFrame) -> pl.LazyFrame:
+    """Give the published columns as plain texts: a dictionary could hold what was dropped."""
+    texts = pl.col("query", "url").cast(pl.String)
+    return rows.lazy().with_columns(texts).select("user", "query", "time", "rank", "url")

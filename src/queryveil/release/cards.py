@@ -1,0 +1,49 @@
+"""The cards: a release's data sheet, one for the public and one for the owner.
+
+The public card holds nothing that the other public files do not tell anyway. How many rows
+and users the log had, what was dropped, digests and timings could each tell whether a person
+is in the log: they stand on the internal card alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+__all__ = ["figures_of", "public_card"]
+
+
+def figures_of(log: pl.LazyFrame) -> dict[str, int]:
+    """Count what anyone can count: rows, different user names, queries and URLs."""
+    figures = log.select(
+        rows=pl.len(),
+        ids=pl.col("user").drop_nulls().n_unique(),
+        queries=pl.col("query").drop_nulls().n_unique(),
+        urls=pl.col("url").drop_nulls().n_unique(),
+    )
+    return {name: int(n) for name, n in figures.collect(engine="streaming").row(0, named=True).items()}
+
+
+def public_card(
+    *,
+    version: str,
+    method: str,
+    parameters: dict[str, Any],
+    guarantee: dict[str, Any],
+    release_grade: bool,
+    why_not: list[str],
+    figures: dict[str, int],
+    files: dict[str, str],
+) -> dict[str, Any]:
+    """Put the public card together."""
+    return {
+        "queryveil": version,
+        "method": method,
+        "parameters": parameters,
+        "guarantee": guarantee,
+        "release_grade": release_grade,
+        "not_release_grade_because": why_not,
+        "figures": figures,
+        "files": files,
+    }

@@ -1,0 +1,81 @@
+"""The checks that prove a promise on the written files.
+
+A check is data on the public card: its name, and what it is given. Each function here takes
+the published log and what it is given, and says what it found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from ..engine import count, keys_with_users
+from .guarantee import Check
+
+__all__ = ["Finding", "run_check"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found."""
+
+    check: str
+    holds: bool
+    says: str
+
+
+def run_check(check: Check, log: pl.LazyFrame) -> Finding:
+    """Run one check on the published log; an unknown one does not hold."""
+    known = _CHECKS.get(check.name)
+    if known is None:
+        return Finding(check.name, False, "this version of queryveil does not know this check")
+    return known(log, check.given)
+
+
+def _min_ids(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:
+    """Each value (query, or query and url) stands beside enough different user names."""
+    columns, least, unit = given["columns"], int(given["at_least"]), given["ids"]
+    rows = log.select("user", *columns).drop_nulls(columns)
+    enough = keys_with_users(rows, columns, least)
+    keys = count(rows.select(columns).unique())
+    name = " and ".join(columns)
+    holds = enough.height == keys
+    short = "" if holds else f"; {keys - enough.height:,} have fewer"
+    says = f"each of {keys:,} distinct values of {name} has {least:,} or more {unit}{short}"
+    return Finding("min-ids", holds, says)
+
+
+# The written forms that a coarse time may have.
+_STEPS = {
+    "hour": r"^\d{4}-\d\d-\d\d[ T]\d\d:00:00(\.0+)?$",
+    "day": r"^\d{4}-\d\d-\d\d$",
+    "month": r"^\d{4}-\d\d-01$",
+}
+
+
+def _time_step(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:
+    """No time is finer than the step that was promised."""
+    step = given["step"]
+    time = pl.col("time")
+    finer = time.is_not_null() if step == "none" else ~time.str.contains(_STEPS[step])
+    rows = count(log.select("time").unique().filter(finer))
+    what = "no times are given" if step == "none" else f"times are given to the {step} only"
+    says = what if not rows else f"{rows:,} distinct times break the promise that {what}"
+    return Finding("time-step", rows == 0, says)
+
+
+def _no_clicks(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:  # noqa: ARG001
+    """No rank and no URL is given."""
+    rows = count(log.filter(pl.col("rank").is_not_null() | pl.col("url").is_not_null()))
+    says = "no clicks are given" if not rows else f"{rows:,} rows have a click"
+    return Finding("no-clicks", rows == 0, says)
+
+
+_CHECKS: dict[str, Callable[[pl.LazyFrame, dict[str, Any]], Finding]] = {
+    "min-ids": _min_ids,
+    "time-step": _time_step,
+    "no-clicks": _no_clicks,
+}

@@ -1,0 +1,108 @@
+"""A folder that appears whole or not at all.
+
+Everything is written into a hidden folder beside the target, made durable, and renamed. If
+the process is killed before the rename there is no target; what it left behind is removed
+by the next run.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..errors import OutputError
+
+__all__ = ["check_target", "whole_folder"]
+
+
+def check_target(target: Path, force: bool, is_ours: Callable[[Path], bool]) -> None:
+    """Refuse a target that exists, unless it is ours to replace."""
+    if not target.exists() and not target.is_symlink():
+        return
+    if not force:
+        raise OutputError(
+            "this exists already", where=target, hint="take another name, or --force to replace it"
+        )
+    if target.is_symlink() or not target.is_dir() or not is_ours(target):
+        raise OutputError(
+            "--force replaces only what queryveil wrote, and this is something else",
+            where=target,
+            hint="take another name",
+        )
+
+
+@contextmanager
+def whole_folder(target: Path) -> Iterator[Path]:
+    """Give a hidden folder to fill; on leaving without an error it becomes the target."""
+    with _explained(target):
+        target = target.absolute()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(target)
+        part = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+        part.mkdir(mode=0o700)
+        try:
+            yield part
+            _make_durable(part)
+            _swap(part, target)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+
+
+def _swap(part: Path, target: Path) -> None:
+    old = part.with_suffix(".old")
+    if target.exists():
+        target.rename(old)
+    part.chmod(0o755)
+    part.rename(target)
+    _sync(target.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what killed runs for the same target left; runs that still live are spared."""
+    for left in target.parent.glob(f".{target.name}.*-*.*"):
+        process = left.name.removeprefix(f".{target.name}.").partition("-")[0]
+        if left.suffix in (".part", ".old") and process.isdigit() and not _lives(int(process)):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _make_durable(folder: Path) -> None:
+    for path in sorted(folder.rglob("*")):
+        _sync(path)
+    _sync(folder)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _explained(target: Path) -> Iterator[None]:
+    """Turn the system's refusals into errors that a person can act on."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OutputError(
+            f"cannot be written ({reason}); nothing was published",
+            where=target,
+            hint="free some space, or check who may write here",
+        ) from error

@@ -1,0 +1,108 @@
+"""The forms in which a log is published.
+
+A spreadsheet runs a cell that begins with = + - @ or a control character as a formula. In
+CSV and TSV such a cell gets an apostrophe in front, and so does one that begins with an
+apostrophe, so that taking one apostrophe away always gives the text back. Parquet and
+JSON lines keep every text as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from ..errors import UsageError, did_you_mean
+
+__all__ = ["FORMATS", "LOG_KINDS", "check_format", "read_public_log", "write_public_log"]
+
+LOG_KINDS = {
+    "user": pl.String,
+    "query": pl.String,
+    "time": pl.String,
+    "rank": pl.Int32,
+    "url": pl.String,
+}
+_TEXTS = ("user", "query", "url")
+_RISKY = r"^[=+\-@'\t\r\n\x00]"
+
+
+def harmless(text: pl.Expr) -> pl.Expr:
+    """Put an apostrophe before what a spreadsheet would run."""
+    return pl.when(text.str.contains(_RISKY)).then(pl.lit("'") + text).otherwise(text)
+
+
+def original(text: pl.Expr) -> pl.Expr:
+    """Take the apostrophe away again."""
+    return pl.when(text.str.starts_with("'")).then(text.str.slice(1)).otherwise(text)
+
+
+def _sink_parquet(rows: pl.LazyFrame, path: Path) -> None:
+    rows.sink_parquet(path, compression="zstd", compression_level=1, engine="streaming")
+
+
+def _sink_jsonl(rows: pl.LazyFrame, path: Path) -> None:
+    rows.sink_ndjson(path, engine="streaming")
+
+
+def _sink_tsv(rows: pl.LazyFrame, path: Path) -> None:
+    safe = rows.with_columns(harmless(pl.col(name)).alias(name) for name in _TEXTS)
+    safe.sink_csv(path, separator="\t", quote_style="never", engine="streaming")
+
+
+def _sink_csv(rows: pl.LazyFrame, path: Path) -> None:
+    safe = rows.with_columns(harmless(pl.col(name)).alias(name) for name in _TEXTS)
+    safe.sink_csv(path, quote_style="necessary", engine="streaming")
+
+
+def _scan_csv(path: Path) -> pl.LazyFrame:
+    return _unharmed(pl.scan_csv(path, schema=LOG_KINDS))
+
+
+def _scan_tsv(path: Path) -> pl.LazyFrame:
+    return _unharmed(pl.scan_csv(path, separator="\t", quote_char=None, schema=LOG_KINDS))
+
+
+def _unharmed(rows: pl.LazyFrame) -> pl.LazyFrame:
+    return rows.with_columns(original(pl.col(name)).alias(name) for name in _TEXTS)
+
+
+def _scan_parquet(path: Path) -> pl.LazyFrame:
+    return pl.scan_parquet(path).with_columns(pl.col("time").cast(pl.String))
+
+
+def _scan_jsonl(path: Path) -> pl.LazyFrame:
+    return pl.scan_ndjson(path, schema=LOG_KINDS)
+
+
+FORMATS: dict[
+    str, tuple[Callable[[pl.LazyFrame, Path], None], Callable[[Path], pl.LazyFrame]]
+] = {
+    "parquet": (_sink_parquet, _scan_parquet),
+    "tsv": (_sink_tsv, _scan_tsv),
+    "csv": (_sink_csv, _scan_csv),
+    "jsonl": (_sink_jsonl, _scan_jsonl),
+}
+
+
+def check_format(name: str) -> str:
+    """Give the name back if it is a form to write, else an error."""
+    if name not in FORMATS:
+        raise UsageError(f'unknown form "{name}" to write', hint=did_you_mean(name, FORMATS))
+    return name
+
+
+def write_public_log(rows: pl.LazyFrame, folder: Path, form: str) -> Path:
+    """Write the rows, in their order, as log.<form>."""
+    path = folder / f"log.{check_format(form)}"
+    FORMATS[form][0](rows, path)
+    return path
+
+
+def read_public_log(folder: Path) -> pl.LazyFrame | None:
+    """Read back what was published: user, query, time (as text), rank, url."""
+    for form, (_, scan) in FORMATS.items():
+        if (path := folder / f"log.{form}").exists():
+            return scan(path)
+    return None

@@ -1,0 +1,94 @@
+"""`Release`: what a method gives back, ready to be written, with all that the cards need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..engine import Progress, Silent, peak_mb
+from ..log import QueryLog
+from ..version import __version__
+from .cards import figures_of, public_card
+from .guarantee import Guarantee
+
+__all__ = ["Release"]
+
+
+@dataclass(frozen=True)
+class Release:
+    """A protected log with its guarantee.
+
+    `log` has the published columns, rows already in random order. `mapping` (user,
+    pseudonym, and group where there are groups) belongs to the owner. `dropped` counts
+    whole rows by reason, `blanked` single cells.
+    """
+
+    method: str
+    parameters: Mapping[str, Any]
+    guarantee: Guarantee
+    source: QueryLog
+    log: pl.LazyFrame
+    mapping: pl.DataFrame | None = None
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    blanked: Mapping[str, int] = field(default_factory=dict)
+    not_release_grade: tuple[str, ...] = ()
+    progress: Progress = field(default_factory=Silent, repr=False)
+
+    def write(
+        self,
+        folder: str | Path,
+        *,
+        form: str = "parquet",
+        force: bool = False,
+        forget_mapping: bool = False,
+    ) -> dict[str, Any]:
+        """Write the folder, whole or not at all, verify it, and give the internal card."""
+        from .write import write_release  # noqa: PLC0415  (write.py needs this class)
+
+        return write_release(self, Path(folder), form, force, forget_mapping)
+
+    def public_card(self, figures: dict[str, int], files: dict[str, str]) -> dict[str, Any]:
+        """Make the card that may be published."""
+        return public_card(
+            version=__version__,
+            method=self.method,
+            parameters=dict(self.parameters),
+            guarantee=self.guarantee.as_dict(),
+            release_grade=not self.not_release_grade,
+            why_not=list(self.not_release_grade),
+            figures=figures,
+            files=files,
+        )
+
+    def internal_card(self, public: dict[str, Any]) -> dict[str, Any]:
+        """Add to the public card what only the owner may know."""
+        tally = self.source.tally
+        frame = self.source.frame
+        distinct = frame.select(pl.col("user", "query").n_unique()).collect(engine="streaming")
+        dropped = dict(tally.dropped)
+        for reason, rows in self.dropped.items():
+            dropped[reason] = dropped.get(reason, 0) + rows
+        return public | {
+            "input": {
+                "rows": tally.rows,
+                "users": int(distinct["user"][0]),
+                "queries": int(distinct["query"][0]),
+                "rejected": dict(tally.rejected),
+                "normalised": dict(tally.changed),
+                "sha256": {source.path: source.sha256 for source in self.source.sources},
+                "formats": sorted({source.format for source in self.source.sources}),
+            },
+            "output": dict(public["figures"]),
+            "dropped": dropped,
+            "blanked": dict(self.blanked),
+            "seconds": dict(self.progress.seconds),
+            "peak_mb": peak_mb(),
+        }
+
+    def planned_card(self) -> dict[str, Any]:
+        """Give the internal card as it would be, without writing anything."""
+        return self.internal_card(self.public_card(figures_of(self.log), {}))

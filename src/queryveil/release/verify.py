@@ -1,0 +1,80 @@
+"""Re-check a release from its public files alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..errors import InputError, VerificationError
+from .cards import figures_of
+from .checks import Finding, run_check
+from .formats import LOG_KINDS, read_public_log
+from .guarantee import Check
+
+__all__ = ["file_digest", "load_card", "verify_public"]
+
+
+def load_card(public: Path) -> dict[str, Any]:
+    """Read the public card."""
+    path = public / "release.json"
+    if not path.exists():
+        raise InputError(
+            "there is no release here", where=public.parent, hint="name the folder that "
+            "`queryveil anonymize --out` wrote",
+        )  # fmt: skip
+    try:
+        card = json.loads(path.read_text("utf-8"))
+        _ = card["guarantee"]["checks"], card["figures"], card["files"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise VerificationError(
+            "the card is damaged: it is no JSON, or parts of it are missing", where=path
+        ) from error
+    return dict(card)
+
+
+def verify_public(public: Path) -> list[Finding]:
+    """Run every check that the card names, and those that hold for every release."""
+    card = load_card(public)
+    findings = [_files(public, card)]
+    try:
+        log = read_public_log(public)
+        if log is None:
+            return [*findings, Finding("log", False, "the published log is missing")]
+        findings += [_columns(log), _figures(log, card)]
+        findings += [run_check(Check.from_dict(c), log) for c in card["guarantee"]["checks"]]
+    except (pl.exceptions.PolarsError, OSError, KeyError, ValueError) as error:
+        text = str(error).splitlines()[0][:200]
+        findings.append(Finding("log", False, f"the published log cannot be read: {text}"))
+    return findings
+
+
+def file_digest(path: Path) -> str:
+    """Give the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _files(public: Path, card: dict[str, Any]) -> Finding:
+    expected = {str(name): str(digest) for name, digest in card["files"].items()}
+    found = {p.name for p in public.iterdir()} - {"release.json", "report.html"}
+    wrong = sorted(found ^ expected.keys())
+    wrong += [n for n in sorted(found & expected.keys()) if file_digest(public / n) != expected[n]]
+    says = f"files differ from the card: {', '.join(wrong)}" if wrong else "files are as written"
+    return Finding("files", not wrong, says)
+
+
+def _columns(log: pl.LazyFrame) -> Finding:
+    names = log.collect_schema().names()
+    holds = names == list(LOG_KINDS)
+    return Finding("columns", holds, f"columns are {', '.join(names)}")
+
+
+def _figures(log: pl.LazyFrame, card: dict[str, Any]) -> Finding:
+    found = figures_of(log)
+    holds = found == card["figures"]
+    says = "figures on the card follow from the files"
+    return Finding("figures", holds, says if holds else f"the files give other figures: {found}")

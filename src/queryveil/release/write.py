@@ -1,0 +1,104 @@
+"""Write a release: public and private files, verified before they get their name."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from ..errors import OutputError, VerificationError
+from .folder import check_target, whole_folder
+from .formats import check_format, harmless, read_public_log, write_public_log
+from .page import page
+from .cards import figures_of
+from .verify import file_digest, verify_public
+
+if TYPE_CHECKING:
+    from .release import Release
+
+__all__ = ["is_release", "write_release"]
+
+
+def is_release(folder: Path) -> bool:
+    """Tell whether a folder is one that queryveil wrote."""
+    return (folder / "public" / "release.json").exists()
+
+
+def write_release(
+    release: Release, target: Path, form: str, force: bool, forget_mapping: bool
+) -> dict[str, Any]:
+    """Write, verify and name the folder; give the internal card."""
+    check_format(form)
+    check_target(target, force, is_release)
+    with whole_folder(target) as folder:
+        public, private = folder / "public", folder / "private"
+        public.mkdir(mode=0o755)
+        private.mkdir(mode=0o700)
+        card = _write_public(release, public, form)
+        with release.progress.stage("verify"):
+            _verified(public)
+        internal = release.internal_card(card)
+        _write_private(release, private, internal, forget_mapping)
+    return internal
+
+
+def _write_public(release: Release, public: Path, form: str) -> dict[str, Any]:
+    with release.progress.stage("write"):
+        try:
+            path = write_public_log(release.log, public, form)
+        except pl.exceptions.PolarsError as error:
+            text = str(error).splitlines()[0]
+            raise OutputError(f"the log cannot be written ({text})", where=public) from error
+    with release.progress.stage("describe"):
+        figures = figures_of(_written(public))
+        card = release.public_card(figures, {path.name: file_digest(path)})
+    _write_text(public / "release.json", _json(card))
+    _write_text(public / "report.html", page(card))
+    return card
+
+
+def _written(public: Path) -> pl.LazyFrame:
+    log = read_public_log(public)
+    if log is None:
+        raise VerificationError("the log that was just written is not there", where=public)
+    return log
+
+
+def _verified(public: Path) -> None:
+    broken = [finding for finding in verify_public(public) if not finding.holds]
+    if broken:
+        raise VerificationError(
+            "what was written does not keep its promise, so nothing was published: "
+            + "; ".join(finding.says for finding in broken),
+            hint="this is a defect of queryveil: please report it",
+        )
+
+
+def _write_private(
+    release: Release, private: Path, card: dict[str, Any], forget_mapping: bool
+) -> None:
+    rejected = release.source.tally.rejected_rows()
+    _write_table(private / "rejected.tsv", rejected)
+    if release.mapping is not None and not forget_mapping:
+        _write_table(private / "mapping.tsv", release.mapping)
+    _write_text(private / "card.json", _json(card))
+    _write_text(private / "report.html", page(card))
+    for path in private.iterdir():
+        path.chmod(0o600)
+
+
+def _write_table(path: Path, table: pl.DataFrame) -> None:
+    texts = [name for name, kind in table.schema.items() if kind == pl.String]
+    safe = table.with_columns(harmless(pl.col(name)).alias(name) for name in texts)
+    safe.write_csv(path, separator="\t")
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def _json(card: dict[str, Any]) -> str:
+    return json.dumps(card, indent=2, ensure_ascii=False) + os.linesep

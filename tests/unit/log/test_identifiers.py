@@ -1,0 +1,390 @@
+"""Identifiers: what each kind finds and leaves, Luhn, and strings of any sort.
+
+Every identifier here is made up or reserved for examples.
+"""
+
+from __future__ import annotations
+
+import time
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from queryveil.log.identifiers import KINDS, luhn, mark, redact
+
+FOUND = {
+    "email": [
+        "jane.doe@mail.example",
+        "who is jane_doe99@example.com",
+        "jane+spam@sub.example.co.uk inbox",
+        "mailto:jane@example.org",
+        "<jane@example.net>",
+        "o'hara@example.com",
+        "j@x.example",
+        "http://example.com/?u=jane@example.com",
+        "j%40ne@example.com",
+        "jané@exämple.example",
+    ],
+    "phone": [
+        "212-555-0123",
+        "call (212) 555-0123 now",
+        "(212)555-0123",
+        "212.555.0123",
+        "212 555 0123",
+        "212/555-0123",
+        "2125550123",
+        "who called me 1 800 555 0199",
+        "1-212-555-0123",
+        "12125550123",
+        "+1 212 555 0123",
+        "+12125550123",
+        "+44 20 7946 0958",
+        "+44 (0)20 7946 0958",
+        "+61-2-5550-0123",
+        "tel:212-555-0123.",
+        "90210 212-555-0123",
+        "isbn 0306406152 212-555-0123",
+        "+61.2.55.50.10.12",
+    ],
+    "card": [
+        "4111 1111 1111 1111",
+        "4111-1111-1111-1111",
+        "4111111111111111",
+        "visa 4222222222222 declined",
+        "5555 5555 5555 4444",
+        "2223003122003222",
+        "378282246310005",
+        "3782 822463 10005",
+        "3056 930902 5904",
+        "6011 1111 1111 1117",
+        "3530111333300000",
+        "4111 1111 1111 1111 123",
+        "4111 1111 1111 1111 12 30",
+        "4111 1111 1111 1112 5555 5555 5555 4444",
+        "6205 5000 0000 0000 004",
+    ],
+    "ssn": [
+        "078-05-1120",
+        "987-65-4320",
+        "987-65-4329",
+        "078 05 1120",
+        "ssn 987-65-4321",
+        "ssn:987-65-4322",
+        "987-65-4323 jane",
+        "(987-65-4324)",
+        "987-65-4325.",
+    ],
+    "url-token": [
+        "site.example/?token=abc123",
+        "https://example.com/reset?user=1&access_token=x9",
+        "example.com/a;jsessionid=1f2e",
+        "www.example.com/index.php?phpsessid=abc",
+        "http://example.com/?sid=a1b2c3d4",
+        "example.com/cb?code=4fq9zzk1",
+        "example.com?api_key=k",
+        "example.com:8080/x?password=hunter2",
+        "http://192.0.2.1/login?pwd=hunter2",
+        "localhost/?auth=qwertyui",
+        "https://jane:hunter2@example.com/",
+        "example.com/#id_token=ey",
+        "example.com/share/1f2e3d4c5b6a79880f1e2d3c4b5a6978",
+        "example.com/d?x=1bxi3mvs0xra5nfmdkvbdb9zjgmuuqptlbs74ogve2up",
+        "example.com/invite/550e8400-e29b-41d4-a716-446655440000",
+    ],
+    "ip": [
+        "203.0.113.7",
+        "whois 198.51.100.23",
+        "192.0.2.255",
+        "192.0.2.1:8080",
+        "http://192.0.2.1/",
+        "where is 203.0.113.255.",
+        "203.0.113.0/24",
+        "192.168.1.1 and 203.0.113.9",
+        "172.32.0.1",
+    ],
+    "street": [
+        "123 main st",
+        "123 n main st springfield",
+        "4521 cherry hill rd",
+        "10 elm street",
+        "350 5th ave",
+        "100 w 42nd st",
+        "123 n. main st., springfield",
+        "12345 northwest oak blvd",
+        "77 maple lane zillow",
+        "123 oak drive",
+        "directions to 99 sw pine dr",
+    ],
+}
+
+LEFT = {
+    "email": [
+        "@jane",
+        "jane@",
+        "jane @ home",
+        "jane@localhost",
+        "a@b",
+        "meet @ 5.30",
+        "jane at mail.example",
+        "example.com",
+        "user@.com",
+        "3 apples@5.30",
+    ],
+    "phone": [
+        "90210",
+        "90210-1234",
+        "1998 2024",
+        "978-3-16-148410-0",
+        "9783161484100",
+        "978-2205501230",
+        "978 2205501230",
+        "isbn 2205501230",
+        "isbn-10: 2205501230",
+        "0306406152",
+        "203.0.113.7",
+        "+203.0.113.117",
+        "2024-05-01",
+        "+2024-05-01",
+        "05/01/2024",
+        "078-05-1120",
+        "987654320",
+        "4111 1111 1111 1111",
+        "+4111 1111 1111 1111",
+        "4111111111111111",
+        "3056 930902 5904",
+        "3782 822463 10005",
+        "112-555-0123",
+        "212-155-0123",
+        "1125550123",
+        "0.2125550123",
+        "ab2125550123",
+        "example.com/item/2125550123",
+        "555-0123",
+        "1609459200",
+    ],
+    "card": [
+        "4111 1111 1111 1112",
+        "4111111111111112",
+        "0000 0000 0000 0000",
+        "1111 1111 1111 1117",
+        "9999 9999 9999 9995",
+        "411111111111",
+        "41111111111111111111",
+        "x4111111111111111",
+        "212-555-0123",
+        "9783161484100",
+        "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
+        "3511 1111 1111 111",
+        "",
+    ],
+    "ssn": [
+        "000-05-1120",
+        "666-05-1120",
+        "078-00-1120",
+        "078-05-0000",
+        "078051120",
+        "078-05 1120",
+        "1078-05-1120",
+        "1-078-05-1120",
+        "078-05-11201",
+        "078-05-1120-3",
+        "212-555-0123",
+        "2024-05-11",
+        "078.05.1120",
+    ],
+    "url-token": [
+        "www.example.com",
+        "http://example.com/",
+        "example.com/token",
+        "token=abc123",
+        "what is an api key",
+        "example.com/?q=password",
+        "example.com/?keyword=shoes",
+        "example.com/?code=us",
+        "example.com/?sid=42",
+        "youtube.example/watch?v=dqw4w9wgxcq",
+        "example.com/how-to-bake-sourdough-bread-at-home",
+        "example.com/2024/05/01/top-10-cars-of-2024-so-far",
+        "and/or",
+        "http://www.radio1and2podcasts3.example/",
+        "example.com/12345678901234567890",
+    ],
+    "ip": [
+        "192.168.1.1",
+        "127.0.0.1",
+        "10.0.0.138",
+        "172.16.0.1",
+        "255.255.255.0",
+        "256.1.1.1",
+        "1.2.3",
+        "1.2.3.4.5",
+        "chrome 49.0.2623.112",
+        "0.0.0.0",
+        "v203.0.113.7",
+        "203.0.113.07",
+    ],
+    "street": [
+        "main st",
+        "500 gb hard drive",
+        "4 wheel drive",
+        "500 external hard drive",
+        "top 10 hotels bourbon street",
+        "100 hotels st louis",
+        "123 main",
+        "wall street 1987",
+        "123456 main st",
+        "50 first dates",
+        "2024 strategy",
+    ],
+}
+
+
+def flags(queries: list[str | None]) -> pl.DataFrame:
+    return pl.DataFrame({"query": queries}, schema={"query": pl.String}).select(
+        mark(pl.col("query"))
+    )
+
+
+def table(rows: dict[str, list[str]]) -> list[tuple[str, str]]:
+    return [(kind, query) for kind, queries in rows.items() for query in queries]
+
+
+@pytest.mark.parametrize(("kind", "query"), table(FOUND))
+def test_finds(kind: str, query: str) -> None:
+    assert flags([query])[kind].item() is True
+
+
+@pytest.mark.parametrize(("kind", "query"), table(LEFT))
+def test_leaves(kind: str, query: str) -> None:
+    assert flags([query])[kind].item() is False
+
+
+def test_tables_cover_every_kind() -> None:
+    names = [kind.name for kind in KINDS]
+    assert names == list(FOUND) == list(LEFT)
+    assert all(len(rows) >= 8 for rows in [*FOUND.values(), *LEFT.values()])
+
+
+def test_each_example_is_of_its_kind_only() -> None:
+    found = flags([kind.example for kind in KINDS])
+    for row, kind in zip(found.iter_rows(named=True), KINDS, strict=True):
+        assert [name for name, hit in row.items() if hit] == [kind.name]
+
+
+def test_a_column_at_hand_gives_the_same() -> None:
+    queries = [query for _, query in table(FOUND) + table(LEFT)]
+    found = flags([*queries])
+    for kind in KINDS:
+        assert kind.find_in(pl.Series(queries)).to_list() == found[kind.name].to_list()
+
+
+def test_rows_keep_their_place() -> None:
+    queries = [None, "", "weather", "jane@example.com", "été", "078-05-1120", None]
+    found = flags(queries)
+    assert found["email"].to_list() == [False, False, False, True, False, False, False]
+    assert found["ssn"].to_list() == [False, False, False, False, False, True, False]
+    assert found.select(pl.exclude("email", "ssn").any()).row(0) == (False,) * 5
+    assert found.null_count().row(0) == (0,) * 7
+
+
+@pytest.mark.parametrize("queries", [[], [None], [""]])
+def test_nothing_to_find(queries: list[str | None]) -> None:
+    found = flags(queries)
+    assert found.schema == {kind.name: pl.Boolean for kind in KINDS}
+    assert not any(any(row) for row in found.iter_rows())
+
+
+def test_streams() -> None:
+    queries = pl.LazyFrame({"query": ["jane@example.com", None, "203.0.113.7"] * 1000})
+    marked = queries.with_columns(mark(pl.col("query"))).collect(engine="streaming")
+    assert marked["email"].sum() == marked["ip"].sum() == 1000
+
+
+def slow_luhn(digits: str) -> bool:
+    total = 0
+    for place, digit in enumerate(reversed(digits)):
+        value = int(digit) * (1 + place % 2)
+        total += value - 9 if value > 9 else value
+    return total % 10 == 0
+
+
+DIGITS = st.text("0123456789", min_size=13, max_size=19)
+
+
+@given(st.lists(DIGITS, min_size=1, max_size=20))
+def test_luhn_is_the_slow_luhn(numbers: list[str]) -> None:
+    fast = pl.DataFrame({"n": numbers}).select(luhn(pl.col("n"))).to_series()
+    assert fast.to_list() == [slow_luhn(number) for number in numbers]
+
+
+@given(st.text("0123456789", min_size=15, max_size=15), st.sampled_from(["", " ", "-"]))
+def test_exactly_one_check_digit_makes_a_card(digits: str, gap: str) -> None:
+    body = "4" + digits[1:]
+    numbers = [body + str(check) for check in range(10)]
+    written = [gap.join(n[i : i + 4] for i in range(0, 16, 4)) for n in numbers]
+    assert flags([*written])["card"].to_list() == [slow_luhn(n) for n in numbers]
+
+
+@given(st.lists(st.none() | st.text()))
+def test_any_text_gives_booleans(queries: list[str | None]) -> None:
+    found = flags(queries)
+    assert found.height == len(queries)
+    assert found.null_count().sum_horizontal().sum() == 0
+
+
+PIECES = [
+    "a",
+    "1",
+    "1 ",
+    "é1 ",
+    "@",
+    "a@",
+    "a.",
+    "1.",
+    "4111 ",
+    "/a1",
+    "=a",
+    "isbn1",
+    "+1 ",
+    "12 a ",
+]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_a_megabyte_does_not_blow_up(piece: str) -> None:
+    long = piece * (1_000_000 // len(piece))
+    start = time.perf_counter()
+    flags([long])
+    redact(long)
+    assert time.perf_counter() - start < 10
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("jane.doe@mail.example", "j•••@•••"),
+        ("mail jane@example.com now", "mail j•••@••• now"),
+        ("call 212-555-0123", "call •••-•••-••••"),
+        ("4111 1111 1111 1111", "•••• •••• •••• ••••"),
+        ("123 main st springfield", "••• •••• •• springfield"),
+        ("site.example/?token=abc&x=1", "site.example/?token=•••&x=•••"),
+        ("http://a.example/reset/eyjhbgcioij.eyjzdwiioi.sflkxw", "http://a.example/reset/•••"),
+        ("a.example/?pwd=ab;c#d&x", "a.example/?pwd=•••&x"),
+        ("https://jane:hunter2@example.com/", "h•••@•••"),
+        ("203.0.113.7", "•••.•.•••.•"),
+        ("cheap flights", "cheap flights"),
+        ("", ""),
+    ],
+)
+def test_redact(query: str, shown: str) -> None:
+    assert redact(query) == shown
+
+
+@pytest.mark.parametrize(("kind", "query"), table(FOUND))
+def test_redacted_queries_hold_nothing(kind: str, query: str) -> None:
+    shown = redact(query)
+    assert not any(letter.isdigit() for letter in shown)
+    # A masked address still shows that its secret was there: "token=•••".
+    assert "=•••" in shown or flags([shown])[kind].item() is False
