@@ -1,11 +1,11 @@
 """queryveil anonymizes web-search query logs, says what that promises, and proves it.
 
-    import queryveil as qv
+import queryveil as qv
 
-    log = qv.read_log("log.tsv")
-    release = qv.anonymize(log, qv.FrequentQueries(n=30))
-    release.write("out")
-    qv.verify("out")
+log = qv.read_log("log.tsv")
+release = qv.anonymize(log, qv.FrequentQueries(n=30))
+release.write("out")
+qv.verify("out")
 """
 
 from .errors import (

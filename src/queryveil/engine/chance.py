@@ -12,6 +12,7 @@ import hashlib
 import os
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from ..errors import UsageError
@@ -55,9 +56,9 @@ class Chance:
         """Draw numbers of 64 bits."""
         return np.frombuffer(self.bytes(8 * size), dtype="<u8")
 
-    def order(self, size: int) -> NDArray[np.int64]:
+    def order(self, size: int) -> NDArray[np.uint32]:
         """Draw a permutation of 0..size-1, uniform but for equal keys of 64 bits."""
-        return np.argsort(self.numbers(size), kind="stable")
+        return pl.Series(self.numbers(size)).arg_sort().to_numpy()
 
     def names(self, size: int) -> NDArray[np.bytes_]:
         """Draw distinct names of twelve letters that nothing can be derived from."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TypeVar
 
 __all__ = ["prefetch"]
@@ -31,10 +32,9 @@ def prefetch(items: Iterable[T], depth: int = 2) -> Iterator[T]:
 
     def hand_over(item: T | _End) -> None:
         while not stop.is_set():
-            try:
-                return ready.put(item, timeout=0.1)
-            except queue.Full:
-                continue
+            with suppress(queue.Full):
+                ready.put(item, timeout=0.1)
+                return
 
     def produce() -> None:
         try:

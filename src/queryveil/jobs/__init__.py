@@ -1,10 +1,10 @@
 """What a person asks for. Jobs wire the rooms; the commands and the page only call them."""
 
-from .anonymize import anonymize
+from .anonymize import anonymize, check_release_target
 from .demo import demo
 from .plan import plan
 from .profile import profile
 from .synth import synth
 from .verify import verify
 
-__all__ = ["anonymize", "demo", "plan", "profile", "synth", "verify"]
+__all__ = ["anonymize", "check_release_target", "demo", "plan", "profile", "synth", "verify"]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from ..engine import Chance, Progress, Silent
 from ..errors import InputError
 from ..log import QueryLog
 from ..methods import Method
-from ..release import Release
+from ..release import Release, check_format, check_target, is_release
 
-__all__ = ["anonymize"]
+__all__ = ["anonymize", "check_release_target"]
 
 _SEEDED = "a fixed seed was used: whoever knows it can undo the order and the pseudonyms"
 
@@ -36,3 +37,9 @@ def anonymize(
     if seed is None:
         return release
     return replace(release, not_release_grade=(*release.not_release_grade, _SEEDED))
+
+
+def check_release_target(folder: Path, form: str, force: bool) -> None:
+    """Refuse a folder or form that cannot be written, before any work is done."""
+    check_format(form)
+    check_target(folder, force, is_release)

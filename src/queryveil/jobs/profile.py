@@ -44,8 +44,10 @@ def profile(log: QueryLog, *, progress: Progress | None = None) -> dict[str, Any
 def _size(log: QueryLog) -> dict[str, Any]:
     query = pl.col("query").cast(pl.String)
     distinct = log.frame.select("query").unique().select(words=query.str.contains(" "))
-    per_user = log.frame.group_by("user").len().select(
-        median=pl.col("len").median(), mean=pl.col("len").mean(), most=pl.col("len").max()
+    per_user = (
+        log.frame.group_by("user")
+        .len()
+        .select(median=pl.col("len").median(), mean=pl.col("len").mean(), most=pl.col("len").max())
     )
     span = log.frame.select(
         users=pl.col("user").n_unique(),

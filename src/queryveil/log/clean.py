@@ -122,15 +122,15 @@ def _blank_is_null(text: pl.Expr) -> pl.Expr:
 def _fault(has_time: bool) -> pl.Expr:
     """Say what is wrong with a row, the first thing only; null where nothing is."""
     user, time, rank = pl.col("user"), pl.col("time"), pl.col("rank")
-    fault = pl.when(user.is_null() | (user == "")).then(pl.lit("no user"))
-    if has_time:
-        fault = fault.when(time.is_null()).then(pl.lit("no time"))
-        fault = fault.when(pl.col("moment").is_null()).then(pl.lit("not a date"))
-    fault = fault.when(rank.is_not_null() & pl.col("number").is_null()).then(
-        pl.lit("rank is not a number")
-    )
-    fault = fault.when(pl.col("number") < 1).then(pl.lit("rank below 1"))
-    long = pl.any_horizontal(
-        pl.col(name).str.len_bytes() > _MOST_CELL for name in ("user", "query", "url")
-    )
-    return fault.when(long).then(pl.lit(f"cell longer than {_MOST_CELL >> 10} KB"))
+    timed = pl.lit(has_time)
+    tests = {
+        "no user": user.is_null() | (user == ""),
+        "no time": timed & time.is_null(),
+        "not a date": timed & pl.col("moment").is_null(),
+        "rank is not a number": rank.is_not_null() & pl.col("number").is_null(),
+        "rank below 1": pl.col("number") < 1,
+        f"cell longer than {_MOST_CELL >> 10} KB": pl.any_horizontal(
+            pl.col(name).str.len_bytes() > _MOST_CELL for name in ("user", "query", "url")
+        ),
+    }
+    return pl.coalesce(pl.when(test).then(pl.lit(reason)) for reason, test in tests.items())

@@ -12,10 +12,10 @@ from pathlib import Path
 import polars as pl
 
 from ..engine import Chance, Progress, Silent, distinct_users, prefetch
-from ..errors import InputError, RejectedError, UsageError
+from ..errors import InputError, RejectedError, UsageError, did_you_mean
 from .clean import Cleaner
 from .readers import RawRows, Reader, ReaderOptions, TextFile, find_reader, reader_named
-from .table import TEXT, QueryLog
+from .table import KINDS, QueryLog, encoder
 from .tally import Source, Tally
 
 __all__ = ["ReadOptions", "read_log"]
@@ -117,8 +117,6 @@ def _check_file(path: Path) -> None:
 
 
 def _near_names(path: Path) -> str:
-    from ..errors import did_you_mean  # noqa: PLC0415
-
     try:
         beside = [entry.name for entry in path.absolute().parent.iterdir()]
     except OSError:
@@ -133,25 +131,15 @@ def _read(paths: list[Path], asked: ReadOptions, advance: Callable[[int], None])
     cleaner = Cleaner(
         _start(asked.since), _start(asked.until, 1), asked.exclude_users, asked.time_format
     )
-    blocks = [pl.DataFrame(schema=_KINDS)]
-    encode = _encoder()
+    encode = encoder()
+    blocks = [encode(pl.DataFrame(schema=KINDS))]
     for rows in prefetch(_cleaned(readers, asked, cleaner)):
         blocks.append(encode(rows))
     _stop_if_too_many(cleaner.tally, asked.max_rejected)
     if not cleaner.tally.rows:
         raise InputError("there is a header but no row", where=paths[0])
     sources = tuple(Source(str(f.path), r.name, f.sha256) for r, fs in readers for f in fs)
-    table = pl.concat([encode(blocks[0]), *blocks[1:]], rechunk=False)
-    return QueryLog(table.lazy(), cleaner.tally, sources)
-
-
-_KINDS = {
-    "user": pl.String,
-    "query": pl.String,
-    "time": pl.Datetime("us"),
-    "rank": pl.Int32,
-    "url": pl.String,
-}
+    return QueryLog(pl.concat(blocks, rechunk=False).lazy(), cleaner.tally, sources)
 
 
 def _readers(files: list[TextFile], asked: ReadOptions) -> list[tuple[Reader, list[TextFile]]]:
@@ -177,21 +165,15 @@ def _cleaned(
             _stop_if_too_many(cleaner.tally, asked.max_rejected)
 
 
-def _raw(
-    readers: list[tuple[Reader, list[TextFile]]], form: ReaderOptions
-) -> Iterator[RawRows]:
+def _raw(readers: list[tuple[Reader, list[TextFile]]], form: ReaderOptions) -> Iterator[RawRows]:
     for reader, files in readers:
         yield from reader.read(files, form)
 
 
-def _encoder() -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Make a function that replaces texts by numbers, with one dictionary for all blocks."""
-    kinds = {name: pl.Categorical(pl.Categories.random()) for name in TEXT}
-    return lambda rows: rows.with_columns(pl.col(n).cast(kind) for n, kind in kinds.items())
-
-
 def _start(day: date | None, later: int = 0) -> datetime | None:
-    return day and datetime(day.year, day.month, day.day) + timedelta(days=later)
+    if day is None:
+        return None
+    return datetime(day.year, day.month, day.day) + timedelta(days=later)
 
 
 def _stop_if_too_many(tally: Tally, most: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import polars as pl
@@ -10,10 +11,26 @@ from ..engine import Chance, count, keep, sample_users
 from .sessions import clicks_of, events_of
 from .tally import Source, Tally
 
-__all__ = ["COLUMNS", "TEXT", "QueryLog"]
+__all__ = ["COLUMNS", "KINDS", "QueryLog", "encoder"]
 
 COLUMNS = ("user", "query", "time", "rank", "url")
-TEXT = ("user", "query", "url")  # dictionary-encoded: each distinct text is kept once
+KINDS: dict[str, pl.DataType] = {
+    "user": pl.String(),
+    "query": pl.String(),
+    "time": pl.Datetime("us"),
+    "rank": pl.Int32(),
+    "url": pl.String(),
+}
+
+
+def encoder() -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """Make a function that replaces texts by numbers, with one dictionary for all tables."""
+    texts = {name for name, kind in KINDS.items() if kind == pl.String}
+    kinds = {
+        name: pl.Categorical(pl.Categories.random()) if name in texts else kind
+        for name, kind in KINDS.items()
+    }
+    return lambda rows: rows.select(pl.col(name).cast(kind) for name, kind in kinds.items())
 
 
 @dataclass(frozen=True)
@@ -44,20 +61,10 @@ class QueryLog:
 
         Nothing is normalised or rejected here; `read_log` does that.
         """
-        kinds = {
-            "user": pl.Categorical(pl.Categories.random()),
-            "query": pl.Categorical(pl.Categories.random()),
-            "time": pl.Datetime("us"),
-            "rank": pl.Int32,
-            "url": pl.Categorical(pl.Categories.random()),
-        }
-        typed = table.select(pl.col(name).cast(kind) for name, kind in kinds.items())
-        return cls(typed.lazy(), Tally(rows=table.height))
+        return cls(encoder()(table.select(COLUMNS)).lazy(), Tally(rows=table.height))
 
     @classmethod
-    def from_rows(
-        cls, rows: list[tuple[str, str, str | None, int | None, str | None]]
-    ) -> QueryLog:
+    def from_rows(cls, rows: list[tuple[str, str, str | None, int | None, str | None]]) -> QueryLog:
         """Take rows of user, query, time (ISO), rank and url; for tests and examples."""
         kinds = dict.fromkeys(COLUMNS, pl.String) | {"rank": pl.Int32}
         table = pl.DataFrame(rows, schema=kinds, orient="row")

@@ -10,6 +10,7 @@ A method prints as one line and parses back from it::
 from __future__ import annotations
 
 import dataclasses
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, get_type_hints
@@ -46,13 +47,16 @@ class Parameter:
             value = self._from_text(value)
         if self.kind is float and type(value) is int:
             value = float(value)
-        if type(value) is not self.kind:
-            raise self._wrong(value)
-        below = self.low is not None and value < self.low
-        above = self.high is not None and value > self.high
-        if below or above or (self.choices and value not in self.choices) or value != value:  # noqa: PLR0124
+        if type(value) is not self.kind or not self._allows(value):
             raise self._wrong(value)
         return value
+
+    def _allows(self, value: Any) -> bool:
+        if self.choices:
+            return value in self.choices
+        low = -math.inf if self.low is None else self.low
+        high = math.inf if self.high is None else self.high
+        return self.kind is str or low <= value <= high  # false for NaN too
 
     def _from_text(self, text: str) -> Any:
         words = {"true": True, "yes": True, "false": False, "no": False}

@@ -20,7 +20,7 @@ def all_methods() -> dict[str, type[Method]]:
     package = __name__.rpartition(".")[0]
     for module in pkgutil.walk_packages([str(Path(__file__).parent)], f"{package}."):
         importlib.import_module(module.name)
-    found = [kind for kind in _below(Method) if not isabstract(kind)]
+    found = [kind for kind in _below(Method) if not isabstract(kind)]  # type: ignore[type-abstract]
     return {kind.name: kind for kind in sorted(found, key=lambda kind: kind.name)}
 
 

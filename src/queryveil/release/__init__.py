@@ -1,17 +1,23 @@
 """What may be published: the release, its guarantee, its cards, and the proof on the files."""
 
 from .checks import Finding
+from .folder import check_target
+from .formats import check_format
 from .guarantee import Check, Guarantee
 from .pack import pack
 from .pseudonyms import pseudonymize
 from .release import Release
 from .verify import load_card, verify_public
+from .write import is_release
 
 __all__ = [
     "Check",
     "Finding",
     "Guarantee",
     "Release",
+    "check_format",
+    "check_target",
+    "is_release",
     "load_card",
     "pack",
     "pseudonymize",

@@ -22,7 +22,9 @@ def figures_of(log: pl.LazyFrame) -> dict[str, int]:
         queries=pl.col("query").drop_nulls().n_unique(),
         urls=pl.col("url").drop_nulls().n_unique(),
     )
-    return {name: int(n) for name, n in figures.collect(engine="streaming").row(0, named=True).items()}
+    return {
+        name: int(n) for name, n in figures.collect(engine="streaming").row(0, named=True).items()
+    }
 
 
 def public_card(

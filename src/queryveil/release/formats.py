@@ -76,9 +76,7 @@ def _scan_jsonl(path: Path) -> pl.LazyFrame:
     return pl.scan_ndjson(path, schema=LOG_KINDS)
 
 
-FORMATS: dict[
-    str, tuple[Callable[[pl.LazyFrame, Path], None], Callable[[Path], pl.LazyFrame]]
-] = {
+FORMATS: dict[str, tuple[Callable[[pl.LazyFrame, Path], None], Callable[[Path], pl.LazyFrame]]] = {
     "parquet": (_sink_parquet, _scan_parquet),
     "tsv": (_sink_tsv, _scan_tsv),
     "csv": (_sink_csv, _scan_csv),
@@ -94,9 +92,13 @@ def check_format(name: str) -> str:
 
 
 def write_public_log(rows: pl.LazyFrame, folder: Path, form: str) -> Path:
-    """Write the rows, in their order, as log.<form>."""
+    """Write the rows, in their order, as log.<form>.
+
+    Texts are written as texts: the dictionary of an encoded column knows every query of the
+    log, also those that were dropped.
+    """
     path = folder / f"log.{check_format(form)}"
-    FORMATS[form][0](rows, path)
+    FORMATS[form][0](rows.with_columns(pl.col(_TEXTS).cast(pl.String)), path)
     return path
 
 

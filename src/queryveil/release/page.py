@@ -73,8 +73,7 @@ def _head(card: dict[str, Any], internal: bool) -> str:
     why = _list(card["not_release_grade_because"]) if card["not_release_grade_because"] else ""
     secret = '<p class="warn"><b>Internal: do not publish this page.</b></p>' if internal else ""
     return (
-        f"<h1>A query log, released with {escape(card['method'])}</h1>"
-        f"{secret}<p>{grade}</p>{why}"
+        f"<h1>A query log, released with {escape(card['method'])}</h1>{secret}<p>{grade}</p>{why}"
     )
 
 
@@ -108,7 +107,8 @@ def _way_of_the_rows(card: dict[str, Any]) -> str:
     )
     legend = "".join(
         f'<tr><td><span class="legend"><b style="background:{colour}"></b></span>'
-        f'{escape(name)}</td><td class="number">{n:,}</td><td class="number">{n / total:.2%}</td></tr>'
+        f'{escape(name)}</td><td class="number">{n:,}</td>'
+        f'<td class="number">{n / total:.2%}</td></tr>'
         for (name, n), colour in zip(shares.items(), colours, strict=True)
     )
     blanked = _table(card["blanked"]) if card["blanked"] else "<p>None.</p>"

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ..errors import OutputError, VerificationError
-from .folder import check_target, whole_folder
-from .formats import check_format, harmless, read_public_log, write_public_log
-from .page import page
 from .cards import figures_of
+from .folder import check_target, whole_folder
+from .formats import check_format, harmless, write_public_log
+from .page import page
 from .verify import file_digest, verify_public
 
 if TYPE_CHECKING:
@@ -53,18 +53,10 @@ def _write_public(release: Release, public: Path, form: str) -> dict[str, Any]:
             text = str(error).splitlines()[0]
             raise OutputError(f"the log cannot be written ({text})", where=public) from error
     with release.progress.stage("describe"):
-        figures = figures_of(_written(public))
-        card = release.public_card(figures, {path.name: file_digest(path)})
+        card = release.public_card(figures_of(release.log), {path.name: file_digest(path)})
     _write_text(public / "release.json", _json(card))
     _write_text(public / "report.html", page(card))
     return card
-
-
-def _written(public: Path) -> pl.LazyFrame:
-    log = read_public_log(public)
-    if log is None:
-        raise VerificationError("the log that was just written is not there", where=public)
-    return log
 
 
 def _verified(public: Path) -> None:

@@ -32,13 +32,13 @@ def _header(file: TextFile, separator: str, quote: str | None) -> list[str]:
     lines = Head(file.path.name, file.head()).first_lines
     if not lines:
         raise FormatError("the file is empty", where=file.path)
-    how = standard_csv.QUOTE_NONE if quote is None else standard_csv.QUOTE_MINIMAL
-    cells = next(standard_csv.reader(lines[:1], delimiter=separator, quoting=how))
+    if quote is None:
+        cells = lines[0].split(separator)
+    else:
+        cells = next(standard_csv.reader(lines[:1], delimiter=separator, quotechar=quote))
     doubled = {name for name in cells if cells.count(name) > 1}
     if doubled:
-        raise FormatError(
-            f"the header names {', '.join(sorted(doubled))} twice", where=file.path
-        )
+        raise FormatError(f"the header names {', '.join(sorted(doubled))} twice", where=file.path)
     return cells
 
 

@@ -16,6 +16,7 @@ from .source import Block, TextFile
 
 __all__ = ["JSONL", "keys_of", "parse_objects"]
 
+
 def keys_of(file: TextFile) -> list[str]:
     """List the keys of the first objects."""
     keys: dict[str, None] = {}

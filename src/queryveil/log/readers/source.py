@@ -29,7 +29,11 @@ MAX_LINE = 1 << 20
 _HEAD = 256 << 10
 # A log packs 5 to 30 times; a bomb 1,000 times.
 _FREE_EXPANSION, _MOST_RATIO = 1 << 30, 100
-_BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_BOMS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows
         raise FormatError(
             "these are events without their queries",
             where=files[0].path,
-            hint="name the file of ubi_queries too: queryveil ... ubi_queries.jsonl ubi_events.jsonl",
+            hint="name the file of queries too: ubi_queries.jsonl ubi_events.jsonl",
         )
     clicks, bad = _clicks(events)
     yield from (rows for rows in bad if rows.table.height)

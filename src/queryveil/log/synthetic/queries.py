@@ -85,7 +85,9 @@ class Author:
     def _carried(self, parts: Ints, fresh: Bools, changed: Ints) -> Ints:
         """Carry the parts that a reformulation does not change over from the query before."""
         carried = np.stack([parts[part][last_true(fresh | (changed == part))] for part in Part])
-        carried[Part.SECOND, carried[Part.SECOND] == 1 + carried[Part.WORD]] = 0
+        before, word, second, after, _ = carried
+        second[second == 1 + word] = 0  # not "guitar guitar"
+        before[(before == 1) & (after != 1)] = 0  # nor "www." without ".example"
         return carried
 
     def _topics(self, size: int) -> Ints:

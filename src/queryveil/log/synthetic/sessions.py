@@ -132,7 +132,8 @@ def _times(user: Ints, kind: Ints, starts: Bools, dice: Dice) -> Ints:
     at = np.flatnonzero(starts)
     length = elapsed[np.append(at[1:], len(user)) - 1] - elapsed[at]
     shift = _session_starts(user[at], length, dice) - elapsed[at]
-    return elapsed + shift[np.cumsum(starts) - 1]
+    time: Ints = elapsed + shift[np.cumsum(starts) - 1]
+    return time
 
 
 def _session_starts(user: Ints, length: Ints, dice: Dice) -> Ints:
@@ -149,4 +150,5 @@ def _session_starts(user: Ints, length: Ints, dice: Dice) -> Ints:
     left = done[np.searchsorted(user, user, side="right") - 1] - done + busy
     # A session waits until the one before has ended, but never beyond the last day.
     waited: Ints = np.maximum.accumulate(np.sort(drawn + apart) - before)
-    return np.minimum(waited + before - apart, END - left)
+    begin: Ints = np.minimum(waited + before - apart, END - left)
+    return begin

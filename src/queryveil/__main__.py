@@ -1,0 +1,5 @@
+"""`python -m queryveil`."""
+
+from .cli import main
+
+main()

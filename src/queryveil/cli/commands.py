@@ -1,0 +1,222 @@
+"""The commands that a person types."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from .. import jobs
+from ..errors import VerificationError
+from ..methods import Method, all_methods, method_named
+from ..release import pack as pack_release
+from ..version import __version__
+from . import draw
+from .config import load_config
+from .options import LogChoice, log_options, method_options, screen_options, takes
+from .screen import Screen
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="queryveil",
+    help="Anonymize web-search query logs, say what that promises, and prove it.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what queryveil wrote there before.")]
+Seed = Annotated[
+    int | None, typer.Option("--seed", help="For tests: makes a run repeatable and unpublishable.")
+]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"queryveil {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    ctx: typer.Context,
+    config: Annotated[
+        Path | None, typer.Option("--config", help="Options in TOML; else ./queryveil.toml.")
+    ] = None,
+    version: Annotated[  # noqa: ARG001
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Read the config file before any command."""
+    group: Any = ctx.command
+    known = {name: {p.name for p in c.params if p.name} for name, c in group.commands.items()}
+    ctx.default_map = load_config(config, known)
+
+
+@app.command()
+@takes(screen_options)
+def demo(
+    screen: Screen,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")] = Path(
+        "queryveil-demo"
+    ),
+) -> None:
+    """Go the whole way on a synthetic log, in under a minute."""
+    found = jobs.demo(out, progress=screen)
+    screen.result(found, lambda console: _draw_demo(console, found))
+
+
+def _draw_demo(console: Console, found: dict[str, Any]) -> None:
+    folder, log = found["folder"], found["log"]["out"]
+    console.print(f"[bold]1. A log that belongs to nobody[/]: {found['log']['rows']:,} lines\n")
+    draw.draw_profile(console, found["profile"])
+    console.print()
+    draw.draw_card(console, found["card"], "2. Protected with frequent-queries")
+    console.print("\n[bold]3. Verified on the written files[/]")
+    draw.draw_verify(console, found["verify"])
+    console.print(
+        f"\nMade: [bold]{folder}/public[/] (may be published) and [bold]{folder}/private[/] "
+        f"(never publish).\nOpen {folder}/public/report.html in a browser.\n\nTry next:\n"
+        f"  queryveil profile YOUR_LOG\n"
+        f"  queryveil plan {log} --method frequent-queries --n 20\n"
+        f"  queryveil anonymize {log} --method frequent-queries --n 20 --out my-release\n"
+        f"  queryveil verify my-release",
+        soft_wrap=True,
+    )
+
+
+@app.command()
+@takes(screen_options)
+def synth(
+    screen: Screen,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="File to write: .tsv, .tsv.gz, .parquet, ...")
+    ],
+    users: Annotated[int | None, typer.Option(help="Users; about 55 lines each.")] = None,
+    lines: Annotated[int | None, typer.Option(help="Lines, exactly.")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same log.")] = 0,
+    force: Force = False,
+) -> None:
+    """Write an AOL-shaped log that belongs to nobody."""
+    found = jobs.synth(out, users=users, lines=lines, seed=seed, force=force, progress=screen)
+    text = f"{found['rows']:,} lines of {found['users']:,} users in {found['out']}"
+    screen.result(found, lambda console: console.print(text, soft_wrap=True))
+
+
+@app.command()
+@takes(log_options, screen_options)
+def profile(log: LogChoice, screen: Screen) -> None:
+    """Tell what is in a log, and what is risky in it."""
+    found = jobs.profile(log.read(screen), progress=screen)
+    screen.result(found, lambda console: draw.draw_profile(console, found))
+
+
+@app.command()
+@takes(log_options, method_options, screen_options)
+def plan(log: LogChoice, method: Method, screen: Screen) -> None:
+    """Show what would be released, before anything is written."""
+    card = jobs.plan(log.read(screen), method, progress=screen)
+
+    def drawn(console: Console) -> None:
+        draw.draw_card(console, card, f"What {method} would release")
+        draw.draw_alternatives(console, card["alternatives"])
+        console.print("\nNothing was written.")
+
+    screen.result(card, drawn)
+
+
+@app.command()
+@takes(log_options, method_options, screen_options)
+def anonymize(
+    log: LogChoice,
+    method: Method,
+    screen: Screen,
+    out: Out,
+    form: Annotated[
+        str, typer.Option("--write", help="Form of the log: parquet, tsv, csv or jsonl.")
+    ] = "parquet",
+    forget_mapping: Annotated[
+        bool, typer.Option(help="Keep no list of who got which pseudonym.")
+    ] = False,
+    force: Force = False,
+    seed: Seed = None,
+) -> None:
+    """Protect a log and write a verified release."""
+    jobs.check_release_target(out, form, force)
+    release = jobs.anonymize(log.read(screen, seed), method, seed=seed, progress=screen)
+    card = release.write(out, form=form, force=force, forget_mapping=forget_mapping)
+
+    def drawn(console: Console) -> None:
+        draw.draw_card(console, card, f"Released with {method}")
+        console.print(
+            f"\nWritten and verified: {out}/public (may be published), {out}/private (never "
+            f"publish).\nNext: queryveil verify {out}; queryveil pack {out}",
+            soft_wrap=True,
+        )
+
+    screen.result(card, drawn)
+
+
+@app.command()
+@takes(screen_options)
+def verify(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a release.")],
+    screen: Screen,
+) -> None:
+    """Re-check the promise of a release on its written files."""
+    found = jobs.verify(folder, progress=screen)
+    screen.result(found, lambda console: draw.draw_verify(console, found))
+    if not found["holds"]:
+        broken = "; ".join(f["says"] for f in found["findings"] if not f["holds"])
+        raise VerificationError(f"the promise does not hold: {broken}", where=folder)
+
+
+@app.command()
+@takes(screen_options)
+def pack(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a release.")],
+    screen: Screen,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Archive; else DIR.tar.gz.")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Archive the public files of a release, and only those."""
+    with screen.stage("pack"):
+        archive = pack_release(folder, out, force)
+    found = {"archive": str(archive), "bytes": archive.stat().st_size}
+    text = f"{archive} holds the public files alone ({found['bytes']:,} bytes)."
+    screen.result(found, lambda console: console.print(text, soft_wrap=True))
+
+
+@app.command()
+@takes(screen_options)
+def methods(
+    screen: Screen,
+    name: Annotated[str | None, typer.Argument(help="One method; all if not given.")] = None,
+) -> None:
+    """List the methods with their parameters, papers and guarantees."""
+    chosen = [method_named(name)] if name else list(all_methods().values())
+    found = [_described(kind) for kind in chosen]
+    screen.result({"methods": found}, lambda console: draw.draw_methods(console, found))
+
+
+def _described(kind: type[Method]) -> dict[str, Any]:
+    parameters = [
+        {
+            "name": declared.name,
+            "option": declared.option,
+            "type": declared.kind.__name__,
+            "default": declared.default,
+            "range": declared.range,
+            "unit": declared.unit,
+            "says": declared.says,
+        }
+        for declared in kind.parameters()
+    ]
+    about = {"name": kind.name, "title": kind.title, "paper": kind.paper, "promise": kind.promise}
+    return about | {"parameters": parameters}

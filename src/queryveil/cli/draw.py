@@ -1,0 +1,148 @@
+"""How results look to a person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+__all__ = ["draw_alternatives", "draw_card", "draw_methods", "draw_profile", "draw_verify"]
+
+
+def _grid(title: str | None = None) -> Table:
+    table = Table.grid(padding=(0, 3))
+    table.title, table.title_justify, table.title_style = title, "left", "bold"
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column(style="dim")
+    return table
+
+
+def _bar(share: float, width: int = 20) -> str:
+    return "█" * round(share * width) + "░" * (width - round(share * width))
+
+
+def draw_profile(console: Console, found: dict[str, Any]) -> None:
+    """Show what is in a log, and what is risky in it."""
+    _draw_size(console, found)
+    _draw_risks(console, found["risks"])
+
+
+def _draw_size(console: Console, found: dict[str, Any]) -> None:
+    table = _grid("What is in this log")
+    spread = found["lines_per_user"]
+    table.add_row("rows read", f"{found['rows']:,}", ", ".join(found["formats"]))
+    for word in ("dropped", "rejected", "normalised"):
+        for reason, number in found[word].items():
+            table.add_row(f"  {word}", f"{number:,}", escape(reason))
+    table.add_row("lines", f"{found['lines']:,}", "one row each")
+    table.add_row("events", f"{found['events']:,}", "submissions of a query")
+    table.add_row("clicks", f"{found['clicks']:,}", f"on {found['urls']:,} URLs")
+    table.add_row(
+        "users", f"{found['users']:,}",
+        f"lines each: median {spread['median']:g}, mean {spread['mean']:g}, "
+        f"most {spread['most']:,g}",
+    )  # fmt: skip
+    table.add_row(
+        "distinct queries", f"{found['queries']:,}",
+        f"{found['distinct_share']:.0%} of the lines; {found['several_words_share']:.0%} of them "
+        "have several words",
+    )  # fmt: skip
+    if found["first"]:
+        table.add_row("time", found["first"][:10], f"to {found['last'][:10]}")
+    console.print(table)
+    console.print()
+
+
+def _draw_risks(console: Console, risks: dict[str, Any]) -> None:
+    table = _grid("What is risky in it")
+    rows = (
+        ("queries that one user alone sent", "queries_of_one_user_share", "of the queries"),
+        ("lines with such a query", "lines_of_such_queries_share", "of the lines"),
+        ("users whom their rarest query singles out",
+         "users_singled_out_by_rarest_query_share", "of the users"),
+        ("users whose rarest query fewer than 5 sent",
+         "users_whose_rarest_query_has_fewer_than_5_users_share", "of the users"),
+    )  # fmt: skip
+    for says, name, of in rows:
+        table.add_row(says, f"{risks[name]:.1%}", f"{_bar(risks[name])} {of}")
+    console.print(table)
+    console.print()
+    table = _grid("What looks like a personal identifier (patterns: names are not found)")
+    for kind in risks["identifiers"].values():
+        examples = "  ".join(escape(example[:40]) for example in kind["examples"][:2])
+        count = f"{kind['queries']:,}"
+        table.add_row(kind["title"], count, f"of {kind['users']:,} users  {examples}")
+    console.print(table)
+
+
+def draw_card(console: Console, card: dict[str, Any], heading: str) -> None:
+    """Show what a release holds and promises."""
+    rows, out = card["input"]["rows"], card["output"]
+    table = _grid(heading)
+    table.add_row("rows in", f"{rows:,}", f"{card['input']['users']:,} users")
+    share = out["rows"] / rows if rows else 0
+    table.add_row("released", f"{out['rows']:,}", f"{_bar(share)} {share:.1%}")
+    for reason, number in card["dropped"].items():
+        table.add_row("dropped", f"{number:,}", escape(reason))
+    for reason, number in card["input"]["rejected"].items():
+        table.add_row("rejected", f"{number:,}", escape(reason))
+    for reason, number in card["blanked"].items():
+        table.add_row("clicks blanked", f"{number:,}", escape(reason))
+    table.add_row("distinct queries", f"{out['queries']:,}", f"of {card['input']['queries']:,}")
+    console.print(table)
+    console.print()
+    _draw_promise(console, card)
+
+
+def _draw_promise(console: Console, card: dict[str, Any]) -> None:
+    guarantee = card["guarantee"]
+    console.print(f"[bold]What is promised[/] (model: {guarantee['model']})")
+    console.print(f"  {escape(guarantee['says'])}")
+    console.print("[bold]What is not covered[/]")
+    for limit in guarantee["not_covered"]:
+        console.print(f"  • {escape(limit)}")
+    for reason in card["not_release_grade_because"]:
+        console.print(f"[yellow]Not for publication:[/] {escape(reason)}")
+
+
+def draw_alternatives(console: Console, steps: list[dict[str, Any]]) -> None:
+    """Show what other values of a parameter would give."""
+    if not steps:
+        return
+    names = [name for name in steps[0] if name != "share"]
+    table = Table("", *names, title="What other values would keep", title_justify="left", box=None)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for step in steps:
+        table.add_row(_bar(step["share"]), *(f"{step[name]:,}" for name in names))
+    console.print()
+    console.print(table)
+
+
+def draw_verify(console: Console, found: dict[str, Any]) -> None:
+    """Show what each check found."""
+    for finding in found["findings"]:
+        sign = "[green]✓[/]" if finding["holds"] else "[bold red]✗[/]"
+        console.print(f"{sign} {escape(finding['says'])}", soft_wrap=True)
+    if found["holds"]:
+        console.print(
+            f"[green]The promise holds[/] (method {found['method']}, model {found['model']})."
+        )
+
+
+def draw_methods(console: Console, methods: list[dict[str, Any]]) -> None:
+    """Show the methods with their parameters."""
+    for method in methods:
+        console.print(f"[bold]{method['name']}[/]  {escape(method['title'])}")
+        console.print(f"  [dim]paper:[/] {escape(method['paper'])}")
+        console.print(f"  [dim]guarantee:[/] {escape(method['promise'])}")
+        table = Table.grid(padding=(0, 2))
+        for declared in method["parameters"]:
+            table.add_row(
+                f"  {declared['option']}", str(declared["default"]),
+                f"{escape(declared['says'])} [dim]({escape(declared['range'])})[/]",
+            )  # fmt: skip
+        console.print(table)

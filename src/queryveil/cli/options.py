@@ -1,0 +1,182 @@
+"""Options that several commands share, declared once.
+
+A command names the groups it takes. Their options are put into its signature, from which
+Typer makes the help and the parsing; the command itself gets one ready object a group. The
+options of the methods are made from the methods' own declarations.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..engine import Chance
+from ..errors import UsageError
+from ..log import READERS, QueryLog, ReadOptions, parse_columns, read_log
+from ..methods import Method, Parameter, all_methods, method_named, parse_method
+from .screen import Screen
+from .values import read_amount, read_day, read_share, read_size, read_users
+
+__all__ = ["LogChoice", "log_options", "method_options", "screen_options", "takes"]
+
+_LOG, _METHOD, _OUTPUT = "The log", "The method", "Output"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Some options, and what becomes of them: the argument `name` of the command."""
+
+    name: str
+    options: Callable[[], list[inspect.Parameter]]
+    make: Callable[[dict[str, Any]], Any]
+
+
+def takes(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of these groups."""
+
+    def wrap(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command, eval_str=True).parameters
+        names = {group.name for group in groups}
+        shared = {group.name: group.options() for group in groups}
+        kept = [p.replace(kind=p.KEYWORD_ONLY) for name, p in own.items() if name not in names]
+        listed = [*kept, *(p for options in shared.values() for p in options)]
+
+        @functools.wraps(command)
+        def called(**given: Any) -> None:
+            for group in groups:
+                values = {p.name: given.pop(p.name) for p in shared[group.name]}
+                given[group.name] = group.make(values)
+            command(**given)
+
+        called.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
+        called.__annotations__ = {p.name: p.annotation for p in listed}
+        return called
+
+    return wrap
+
+
+def _option(
+    name: str, kind: Any, says: str, panel: str, default: Any = None, **more: Any
+) -> inspect.Parameter:
+    flags = more.pop("flags", ("--" + name.replace("_", "-"),))
+    about = typer.Option(*flags, help=says, rich_help_panel=panel, **more)
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, about]
+    )
+
+
+@dataclass(frozen=True)
+class LogChoice:
+    """The log that a command was asked to read."""
+
+    paths: list[str]
+    options: ReadOptions
+
+    def read(self, screen: Screen, seed: int | None = None) -> QueryLog:
+        """Read it."""
+        return read_log(self.paths, self.options, chance=Chance(seed), progress=screen)
+
+
+def _log_parameters() -> list[inspect.Parameter]:
+    formats = ", ".join(reader.name for reader in READERS)
+    paths = inspect.Parameter(
+        "paths",
+        inspect.Parameter.KEYWORD_ONLY,
+        annotation=Annotated[
+            list[str],
+            typer.Argument(metavar="LOG...", help="Files or patterns; plain, .gz or .zst."),
+        ],
+    )
+    text = str | None
+    return [
+        paths,
+        _option(
+            "format", text, f"Format of the log: {formats}. Found by itself if not given.", _LOG
+        ),
+        _option("columns", text, "Which column is which: user=uid,query=q,time=ts,...", _LOG),
+        _option("since", text, "First day to keep, as 2006-03-01.", _LOG),
+        _option("until", text, "Last day to keep.", _LOG),
+        _option("sample_users", text, "Users to keep, drawn at random: 1000, or 5%.", _LOG),
+        _option("exclude_users", Path | None, "File of users to leave out, one a line.", _LOG),
+        _option("max_rejected", str, "Share of unreadable rows at which to stop.", _LOG, "1%"),
+        _option("max_expanded", text, "Size that a packed file may expand to: 20 GB.", _LOG),
+        _option("encoding", str, "Encoding of text files.", _LOG, "utf-8"),
+        _option("time_format", text, 'How times are written: "%d.%m.%Y %H:%M".', _LOG),
+        _option("quote", text, 'Quotation mark around cells of CSV and TSV: " or none.', _LOG),
+        _option("query_parameter", str, "Where an access log has the query.", _LOG, "q"),
+    ]
+
+
+def _make_log(given: dict[str, Any]) -> LogChoice:
+    columns, sample = given["columns"], given["sample_users"]
+    exclude, expanded = given["exclude_users"], given["max_expanded"]
+    options = ReadOptions(
+        format=given["format"],
+        columns=parse_columns(columns) if columns else {},
+        since=given["since"] and read_day(given["since"]),
+        until=given["until"] and read_day(given["until"]),
+        sample_users=read_amount(sample) if sample else None,
+        exclude_users=read_users(exclude) if exclude else frozenset(),
+        max_rejected=read_share(given["max_rejected"]),
+        max_expanded=read_size(expanded) if expanded else None,
+        encoding=given["encoding"],
+        time_format=given["time_format"],
+        quote=given["quote"],
+        query_parameter=given["query_parameter"],
+    )
+    return LogChoice(given["paths"], options)
+
+
+def _method_parameters() -> list[inspect.Parameter]:
+    says = "Name of the method, see `queryveil methods`; also as one line: frequent-queries:n=20."
+    shared: dict[str, list[tuple[str, Parameter]]] = {}
+    for name, method in all_methods().items():
+        for declared in method.parameters():
+            shared.setdefault(declared.name, []).append((name, declared))
+    return [
+        _option("method", str, says, _METHOD, inspect.Parameter.empty),
+        *(_method_option(name, users) for name, users in shared.items()),
+    ]
+
+
+def _method_option(name: str, users: list[tuple[str, Parameter]]) -> inspect.Parameter:
+    first = users[0][1]
+    option = name.replace("_", "-")
+    flags = (f"--{option}/--no-{option}",) if first.kind is bool else (first.option,)
+    methods = ", ".join(method for method, _ in users)
+    defaults = {str(declared.default) for _, declared in users}
+    usual = f" (default {defaults.pop()})" if len(defaults) == 1 else ""
+    says = f"{first.says[0].upper()}{first.says[1:]}; {first.range}{usual}. For {methods}."
+    return _option(name, (bool if first.kind is bool else str) | None, says, _METHOD, flags=flags)
+
+
+def _make_method(given: dict[str, Any]) -> Method:
+    text = given.pop("method")
+    asked = {name: value for name, value in given.items() if value is not None}
+    if ":" not in text:
+        return method_named(text).make(asked)
+    if asked:
+        raise UsageError(
+            f'parameters are given twice, in "{text}" and as options', hint="use one of the two"
+        )
+    return parse_method(text)
+
+
+def _screen_parameters() -> list[inspect.Parameter]:
+    return [
+        _option("as_json", bool, "Print one JSON document.", _OUTPUT, False, flags=("--json",)),
+        _option(
+            "quiet", bool, "Print nothing but errors.", _OUTPUT, False, flags=("--quiet", "-q")
+        ),
+    ]
+
+
+log_options = Group("log", _log_parameters, _make_log)
+method_options = Group("method", _method_parameters, _make_method)
+screen_options = Group("screen", _screen_parameters, lambda given: Screen(**given))

@@ -1,0 +1,78 @@
+"""What goes to the screen: results on standard output, progress and messages on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from ..engine import Silent
+from ..errors import QueryveilError
+
+__all__ = ["Screen", "show_error"]
+
+
+class Screen(Silent):
+    """Shows stages as progress bars, and a result as text or as one JSON document."""
+
+    def __init__(self, as_json: bool = False, quiet: bool = False) -> None:
+        super().__init__()
+        self.as_json, self.quiet = as_json, quiet
+        self.out = Console(highlight=False)
+        self.err = Console(stderr=True, highlight=False)
+        warnings.showwarning = self._warn  # type: ignore[assignment]
+
+    @property
+    def wordy(self) -> bool:
+        """Whether a text is wanted."""
+        return not self.as_json and not self.quiet
+
+    def result(self, found: Any, draw: Callable[[Console], None]) -> None:
+        """Show a result: JSON for machines, else as it is drawn for people."""
+        if self.as_json:
+            sys.stdout.write(json.dumps(found, indent=2, ensure_ascii=False, default=str) + "\n")
+        elif not self.quiet:
+            draw(self.out)
+
+    @contextmanager
+    def _shown(self, name: str, total: int | None) -> Iterator[Callable[[int], None]]:
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=30),
+            TextColumn("{task.percentage:>3.0f}%" if total else ""),
+            TimeElapsedColumn(),
+            *((TimeRemainingColumn(),) if total else ()),
+        )
+        hidden = self.quiet or not self.err.is_terminal
+        with Progress(*columns, console=self.err, transient=True, disable=hidden) as bars:
+            task = bars.add_task(name, total=total)
+            yield lambda done: bars.advance(task, done)
+
+    def _warn(self, message: Warning | str, *_: Any) -> None:
+        if not self.quiet:
+            self.err.print(f"[yellow]Note:[/] {message}", soft_wrap=True)
+
+
+def show_error(error: QueryveilError) -> None:
+    """Tell what went wrong, where, and what to try."""
+    console = Console(stderr=True, highlight=False)
+    place = f"{error.where}: " if error.where else ""
+    console.print("[bold red]Error:[/]", end=" ")
+    console.print(place + error.what, markup=False, soft_wrap=True)
+    if error.hint:
+        console.print("[bold]Hint:[/]", end=" ")
+        console.print(error.hint, markup=False, soft_wrap=True)

@@ -1,0 +1,72 @@
+"""Values as people write them: shares, sizes, dates, lists."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from pathlib import Path
+
+from ..errors import InputError, UsageError
+
+__all__ = ["read_amount", "read_day", "read_share", "read_size", "read_users"]
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+def read_share(text: str) -> float:
+    """Read a share.
+
+    >>> read_share("5%"), read_share("0.05")
+    (0.05, 0.05)
+    """
+    share = read_amount(text)
+    if not 0 <= share <= 1:
+        raise UsageError(f'"{text}" is no share', hint="write 5% or 0.05")
+    return share
+
+
+def read_amount(text: str) -> float:
+    """Read a number or a share.
+
+    >>> read_amount("1000"), read_amount("5%")
+    (1000.0, 0.05)
+    """
+    try:
+        percent = text.strip().endswith("%")
+        value = float(text.strip().rstrip("%")) / (100 if percent else 1)
+    except ValueError as error:
+        raise UsageError(f'"{text}" is no number', hint="write 1000, 5% or 0.05") from error
+    if value != value or value in (float("inf"), float("-inf")):  # noqa: PLR0124
+        raise UsageError(f'"{text}" is no number', hint="write 1000, 5% or 0.05")
+    return value
+
+
+def read_size(text: str) -> int:
+    """Read a number of bytes.
+
+    >>> read_size("20 GB"), read_size("512k")
+    (20000000000, 512000)
+    """
+    found = re.fullmatch(r"\s*([\d.]+)\s*([kmgt]?)i?b?\s*", text.lower())
+    if not found or not found[1].replace(".", "", 1).isdigit():
+        raise UsageError(f'"{text}" is no size', hint="write 500 MB or 20 GB")
+    return int(float(found[1]) * _UNITS[found[2]])
+
+
+def read_day(text: str) -> date:
+    """Read a day."""
+    try:
+        return date.fromisoformat(text.strip())
+    except ValueError as error:
+        raise UsageError(f'"{text}" is no day', hint="write 2006-03-01") from error
+
+
+def read_users(path: Path) -> frozenset[str]:
+    """Read a list of users, one a line."""
+    try:
+        text = path.read_text("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", where=path) from error
+    except UnicodeDecodeError as error:
+        raise InputError("this is no text in UTF-8", where=path) from error
+    return frozenset(line.strip() for line in text.splitlines() if line.strip())
