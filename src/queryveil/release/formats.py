@@ -43,17 +43,25 @@ def _sink_parquet(rows: pl.LazyFrame, path: Path) -> None:
 
 
 def _sink_jsonl(rows: pl.LazyFrame, path: Path) -> None:
-    rows.sink_ndjson(path, engine="streaming")
+    _readable(rows).sink_ndjson(path, engine="streaming")
 
 
 def _sink_tsv(rows: pl.LazyFrame, path: Path) -> None:
-    safe = rows.with_columns(harmless(pl.col(name)).alias(name) for name in _TEXTS)
-    safe.sink_csv(path, separator="\t", quote_style="never", engine="streaming")
+    _safe(rows).sink_csv(path, separator="\t", quote_style="never", engine="streaming")
 
 
 def _sink_csv(rows: pl.LazyFrame, path: Path) -> None:
-    safe = rows.with_columns(harmless(pl.col(name)).alias(name) for name in _TEXTS)
-    safe.sink_csv(path, quote_style="necessary", engine="streaming")
+    _safe(rows).sink_csv(path, quote_style="necessary", engine="streaming")
+
+
+def _safe(rows: pl.LazyFrame) -> pl.LazyFrame:
+    return _readable(rows).with_columns(harmless(pl.col(name)).alias(name) for name in _TEXTS)
+
+
+def _readable(rows: pl.LazyFrame) -> pl.LazyFrame:
+    if rows.collect_schema()["time"] == pl.Datetime:
+        return rows.with_columns(pl.col("time").dt.strftime("%Y-%m-%d %H:%M:%S"))
+    return rows
 
 
 def _scan_csv(path: Path) -> pl.LazyFrame:

@@ -15,7 +15,7 @@ from queryveil.errors import UsageError
 from queryveil.log import synthetic
 from queryveil.log.synthetic import planned_lines, synthesize
 from queryveil.log.synthetic.sessions import Kind, lines_of_users, plan
-from queryveil.log.synthetic.shape import AOL_LINES, AOL_USERS, Dice
+from queryveil.log.synthetic.shape import AOL_CLICKS, AOL_LINES, AOL_USERS, Dice
 from queryveil.log.synthetic.vocabulary import vocabulary
 from queryveil.log.synthetic.wording import _identifier, card
 
@@ -89,15 +89,18 @@ def test_dashes_and_untidy_queries(log: pl.DataFrame) -> None:
 def test_clicks(log: pl.DataFrame) -> None:
     assert log["rank"].is_null().equals(log["url"].is_null())
     ranks = log["rank"].drop_nulls()
-    assert len(ranks) / log.height == pytest.approx(0.534, abs=0.02)
+    assert len(ranks) / log.height == pytest.approx(AOL_CLICKS / AOL_LINES, abs=0.02)
     assert ranks.min() == 1
     assert (ranks == 1).mean() == pytest.approx(0.42, abs=0.03)
 
 
 def test_several_clicks_share_query_and_time_but_not_rank(log: pl.DataFrame) -> None:
-    events = log.group_by(EVENT).agg(pl.len(), ranks=pl.col("rank").drop_nulls().n_unique())
+    events = log.group_by(EVENT).agg(
+        pl.len(), clicks=pl.col("rank").count(), ranks=pl.col("rank").n_unique()
+    )
     several = events.filter(pl.col("len") > 1)
     assert several.height / events.height == pytest.approx(0.19, abs=0.03)
+    assert (several["len"] == several["clicks"]).all()
     assert (several["len"] == several["ranks"]).all()
 
 

@@ -1,7 +1,7 @@
 """The shape of the synthetic log: every figure in one place, and the dice that follow them.
 
-The figures marked AOL are the published statistics of the log of 2006 (36,389,567 lines of
-657,426 users). The others are set so that the log they make measures like it.
+The figures named AOL are the statistics that its log of 2006 was published with (U500k_README).
+The others are chosen so that the log they make measures like it.
 
 numpy's random numbers are used here and nowhere else in queryveil: this is test data that protects
 nobody. Only uniform numbers are drawn from them, because those are the same on every machine and
@@ -22,19 +22,19 @@ Floats: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
 Hashes: TypeAlias = NDArray[np.uint64]
 
-# AOL: the totals.
 AOL_LINES = 36_389_567
 AOL_USERS = 657_426
 AOL_NEW_QUERIES = 21_011_340
 AOL_NEXT_PAGES = 7_887_022
 AOL_CLICKS = 19_442_629
+AOL_DISTINCT = 10_154_742
 
-# Lines of a user: lognormal around the median. AOL: mean 55.35, half the users have about 20.
+# Lines of a user: lognormal, so that most have few and some very many. AOL's mean is 55.35.
 LINES_MEDIAN = 20
 LINES_MEAN = AOL_LINES / AOL_USERS
 LINES_MOST = 20_000
 
-# What a line is. AOL: the lines that are neither new queries nor next pages are further clicks.
+# What a line is. AOL's lines that are neither new queries nor next pages must be further clicks.
 NEW = AOL_NEW_QUERIES / AOL_LINES
 FURTHER_CLICK = 1 - NEW - AOL_NEXT_PAGES / AOL_LINES
 NEW_SESSION = 0.25  # of lines: sessions have four lines on average
@@ -86,7 +86,7 @@ LARGE_SITE_CLICKS = 0.2
 LARGE_SITES = 2000
 
 # Oddities, as shares of new queries and so of lines.
-DASH = 0.0125  # AOL writes "-" for about 1.1% of the queries
+DASH = 0.0125  # a query that is only "-", as AOL's log has them
 UNTIDY = 0.003  # punctuation or double blanks
 PERSONAL = 0.0005  # made-up e-mail addresses, telephone, card and security numbers, tokens
 
