@@ -2,26 +2,58 @@
 
 from __future__ import annotations
 
+import io
+import signal
 import sys
+from types import FrameType
+from typing import NoReturn
 
 from ..errors import QueryveilError
 from .screen import show_error
 
 __all__ = ["main"]
 
+_STOPS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+
 
 def main() -> None:
     """Run a command: 0 when done, 1 on an error that it explains, 2 on wrong usage."""
-    from .commands import app  # noqa: PLC0415  (errors while importing are errors too)
-
+    _clean_up_when_stopped()
+    _print_any_text()
     try:
+        from .commands import app  # noqa: PLC0415  (errors while importing are errors too)
+
         app()
     except QueryveilError as error:
         show_error(error)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.stderr.write("Stopped. Nothing was written.\n")
-        sys.exit(130)
     except MemoryError:
         show_error(QueryveilError("there is not enough memory for this", hint="--sample-users 10%"))
         sys.exit(1)
+    except OSError as error:
+        show_error(QueryveilError(error.strerror or str(error), where=error.filename))
+        sys.exit(1)
+    except SystemExit as stop:
+        if stop.code in {128 + number for number in _STOPS}:
+            sys.stderr.write("Stopped. A release is written whole or not at all.\n")
+        raise
+
+
+def _clean_up_when_stopped() -> None:
+    """Leave by an exception when told to stop, so that nothing half-done stays behind."""
+    for number in _STOPS:
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(number, _stop)
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
+    raise SystemExit(128 + number)
+
+
+def _print_any_text() -> None:
+    """Let no terminal that lacks a letter end a run."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")

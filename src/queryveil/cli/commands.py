@@ -16,7 +16,7 @@ from ..version import __version__
 from . import draw
 from .config import load_config
 from .options import LogChoice, log_options, method_options, screen_options, takes
-from .screen import Screen
+from .screen import Screen, plain
 
 __all__ = ["app"]
 
@@ -53,8 +53,18 @@ def root(
 ) -> None:
     """Read the config file before any command."""
     group: Any = ctx.command
-    known = {name: {p.name for p in c.params if p.name} for name, c in group.commands.items()}
+    known = {name: _options(command.params) for name, command in group.commands.items()}
     ctx.default_map = load_config(config, known)
+
+
+def _options(parameters: list[Any]) -> dict[str, str]:
+    """Give what a person types for each parameter, without hyphens, and the parameter's name."""
+    return {
+        word.removeprefix("--"): parameter.name
+        for parameter in parameters
+        for word in parameter.opts
+        if not word.startswith("-") or word.startswith("--")
+    }
 
 
 @app.command()
@@ -71,7 +81,7 @@ def demo(
 
 
 def _draw_demo(console: Console, found: dict[str, Any]) -> None:
-    folder, log = found["folder"], found["log"]["out"]
+    folder, log = plain(found["folder"]), plain(found["log"]["out"])
     console.print(f"[bold]1. A log that belongs to nobody[/]: {found['log']['rows']:,} lines\n")
     draw.draw_profile(console, found["profile"])
     console.print()
@@ -103,7 +113,7 @@ def synth(
 ) -> None:
     """Write an AOL-shaped log that belongs to nobody."""
     found = jobs.synth(out, users=users, lines=lines, seed=seed, force=force, progress=screen)
-    text = f"{found['rows']:,} lines of {found['users']:,} users in {found['out']}"
+    text = f"{found['rows']:,} lines of {found['users']:,} users in {plain(found['out'])}"
     screen.result(found, lambda console: console.print(text, soft_wrap=True))
 
 
@@ -152,9 +162,10 @@ def anonymize(
 
     def drawn(console: Console) -> None:
         draw.draw_card(console, card, f"Released with {method}")
+        name = plain(str(out))
         console.print(
-            f"\nWritten and verified: {out}/public (may be published), {out}/private (never "
-            f"publish).\nNext: queryveil verify {out}; queryveil pack {out}",
+            f"\nWritten and verified: {name}/public (may be published), {name}/private (never "
+            f"publish).\nNext: queryveil verify {name}; queryveil pack {name}",
             soft_wrap=True,
         )
 
@@ -189,7 +200,7 @@ def pack(
     with screen.stage("pack"):
         archive = pack_release(folder, out, force)
     found = {"archive": str(archive), "bytes": archive.stat().st_size}
-    text = f"{archive} holds the public files alone ({found['bytes']:,} bytes)."
+    text = f"{plain(str(archive))} holds the public files alone ({found['bytes']:,} bytes)."
     screen.result(found, lambda console: console.print(text, soft_wrap=True))
 
 

@@ -23,16 +23,22 @@ __all__ = ["DEFAULT_CONFIG", "load_config"]
 DEFAULT_CONFIG = Path("queryveil.toml")
 
 
-def load_config(path: Path | None, commands: dict[str, set[str]]) -> dict[str, dict[str, Any]]:
-    """Read the options by command, refusing names that no command knows."""
+def load_config(
+    path: Path | None, commands: dict[str, dict[str, str]]
+) -> dict[str, dict[str, Any]]:
+    """Read the options by command, refusing names that no command knows.
+
+    `commands` gives each command's options as they are typed, and the names behind them.
+    """
     if path is None:
         if not DEFAULT_CONFIG.is_file():
             return {}
         path = DEFAULT_CONFIG
     tables = _read(path)
-    everywhere = _table(tables.pop("all", {}), set().union(*commands.values()), "all", path)
+    every = {option: name for known in commands.values() for option, name in known.items()}
+    everywhere = _table(tables.pop("all", {}), every, "all", path)
     found = {
-        command: {name: value for name, value in everywhere.items() if name in known}
+        command: {name: everywhere[name] for name in known.values() if name in everywhere}
         for command, known in commands.items()
     }
     for command, table in tables.items():
@@ -52,19 +58,21 @@ def _read(path: Path) -> dict[str, Any]:
         raise InputError(f"this is no TOML ({error})", where=path) from error
 
 
-def _table(table: Any, known: set[str], section: str, path: Path) -> dict[str, Any]:
+def _table(table: Any, known: dict[str, str], section: str, path: Path) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise UsageError(f'"{section}" stands outside a table', where=path, hint="begin with [all]")
     options = {}
     for name, value in table.items():
-        key = _KEYS.get(name, name.replace("-", "_"))
-        if key not in known:
-            choices = [option.replace("_", "-") for option in known]
+        option = name.replace("_", "-")
+        if option not in known:
             raise UsageError(
-                f'[{section}] has no option "{name}"', where=path, hint=did_you_mean(name, choices)
+                f'[{section}] has no option "{name}"', where=path, hint=did_you_mean(option, known)
             )
-        options[key] = value if isinstance(value, (bool, list)) else str(value)
+        options[known[option]] = _value(value, known[option] == "log")
     return options
 
 
-_KEYS = {"log": "paths", "json": "as_json"}
+def _value(value: Any, several: bool) -> Any:
+    if several:
+        return [str(one) for one in (value if isinstance(value, list) else [value])]
+    return value if isinstance(value, bool) else str(value)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+
+from .screen import plain
 
 __all__ = ["draw_alternatives", "draw_card", "draw_methods", "draw_profile", "draw_verify"]
 
@@ -36,7 +37,7 @@ def _draw_size(console: Console, found: dict[str, Any]) -> None:
     table.add_row("rows read", f"{found['rows']:,}", ", ".join(found["formats"]))
     for word in ("dropped", "rejected", "normalised"):
         for reason, number in found[word].items():
-            table.add_row(f"  {word}", f"{number:,}", escape(reason))
+            table.add_row(f"  {word}", f"{number:,}", plain(reason))
     table.add_row("lines", f"{found['lines']:,}", "one row each")
     table.add_row("events", f"{found['events']:,}", "submissions of a query")
     table.add_row("clicks", f"{found['clicks']:,}", f"on {found['urls']:,} URLs")
@@ -72,7 +73,7 @@ def _draw_risks(console: Console, risks: dict[str, Any]) -> None:
     console.print()
     table = _grid("What looks like a personal identifier (patterns: names are not found)")
     for kind in risks["identifiers"].values():
-        examples = "  ".join(escape(example[:40]) for example in kind["examples"][:2])
+        examples = "  ".join(plain(example[:40]) for example in kind["examples"][:2])
         count = f"{kind['queries']:,}"
         table.add_row(kind["title"], count, f"of {kind['users']:,} users  {examples}")
     console.print(table)
@@ -86,11 +87,11 @@ def draw_card(console: Console, card: dict[str, Any], heading: str) -> None:
     share = out["rows"] / rows if rows else 0
     table.add_row("released", f"{out['rows']:,}", f"{_bar(share)} {share:.1%}")
     for reason, number in card["dropped"].items():
-        table.add_row("dropped", f"{number:,}", escape(reason))
+        table.add_row("dropped", f"{number:,}", plain(reason))
     for reason, number in card["input"]["rejected"].items():
-        table.add_row("rejected", f"{number:,}", escape(reason))
+        table.add_row("rejected", f"{number:,}", plain(reason))
     for reason, number in card["blanked"].items():
-        table.add_row("clicks blanked", f"{number:,}", escape(reason))
+        table.add_row("clicks blanked", f"{number:,}", plain(reason))
     table.add_row("distinct queries", f"{out['queries']:,}", f"of {card['input']['queries']:,}")
     console.print(table)
     console.print()
@@ -100,12 +101,12 @@ def draw_card(console: Console, card: dict[str, Any], heading: str) -> None:
 def _draw_promise(console: Console, card: dict[str, Any]) -> None:
     guarantee = card["guarantee"]
     console.print(f"[bold]What is promised[/] (model: {guarantee['model']})")
-    console.print(f"  {escape(guarantee['says'])}")
+    console.print(f"  {plain(guarantee['says'])}")
     console.print("[bold]What is not covered[/]")
     for limit in guarantee["not_covered"]:
-        console.print(f"  • {escape(limit)}")
+        console.print(f"  • {plain(limit)}")
     for reason in card["not_release_grade_because"]:
-        console.print(f"[yellow]Not for publication:[/] {escape(reason)}")
+        console.print(f"[yellow]Not for publication:[/] {plain(reason)}")
 
 
 def draw_alternatives(console: Console, steps: list[dict[str, Any]]) -> None:
@@ -126,23 +127,24 @@ def draw_verify(console: Console, found: dict[str, Any]) -> None:
     """Show what each check found."""
     for finding in found["findings"]:
         sign = "[green]✓[/]" if finding["holds"] else "[bold red]✗[/]"
-        console.print(f"{sign} {escape(finding['says'])}", soft_wrap=True)
+        console.print(f"{sign} {plain(finding['says'])}", soft_wrap=True)
     if found["holds"]:
         console.print(
-            f"[green]The promise holds[/] (method {found['method']}, model {found['model']})."
+            "[green]The promise holds[/] "
+            f"(method {plain(found['method'])}, model {plain(found['model'])})."
         )
 
 
 def draw_methods(console: Console, methods: list[dict[str, Any]]) -> None:
     """Show the methods with their parameters."""
     for method in methods:
-        console.print(f"[bold]{method['name']}[/]  {escape(method['title'])}")
-        console.print(f"  [dim]paper:[/] {escape(method['paper'])}")
-        console.print(f"  [dim]guarantee:[/] {escape(method['promise'])}")
+        console.print(f"[bold]{method['name']}[/]  {plain(method['title'])}")
+        console.print(f"  [dim]paper:[/] {plain(method['paper'])}")
+        console.print(f"  [dim]guarantee:[/] {plain(method['promise'])}")
         table = Table.grid(padding=(0, 2))
         for declared in method["parameters"]:
             table.add_row(
                 f"  {declared['option']}", str(declared["default"]),
-                f"{escape(declared['says'])} [dim]({escape(declared['range'])})[/]",
+                f"{plain(declared['says'])} [dim]({plain(declared['range'])})[/]",
             )  # fmt: skip
         console.print(table)

@@ -30,11 +30,15 @@ _LOG, _METHOD, _OUTPUT = "The log", "The method", "Output"
 
 @dataclass(frozen=True)
 class Group:
-    """Some options, and what becomes of them: the argument `name` of the command."""
+    """Some options, and what becomes of them: the argument `name` of the command.
+
+    `make` gets the values, and the names of those that were typed on the command line; the
+    others come from the config file or are defaults.
+    """
 
     name: str
     options: Callable[[], list[inspect.Parameter]]
-    make: Callable[[dict[str, Any]], Any]
+    make: Callable[[dict[str, Any], set[str]], Any]
 
 
 def takes(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -45,13 +49,15 @@ def takes(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]
         names = {group.name for group in groups}
         shared = {group.name: group.options() for group in groups}
         kept = [p.replace(kind=p.KEYWORD_ONLY) for name, p in own.items() if name not in names]
-        listed = [*kept, *(p for options in shared.values() for p in options)]
+        context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+        listed = [context, *kept, *(p for options in shared.values() for p in options)]
 
         @functools.wraps(command)
-        def called(**given: Any) -> None:
+        def called(ctx: typer.Context, **given: Any) -> None:
+            typed = {name for name in given if _is_typed(ctx, name)}
             for group in groups:
                 values = {p.name: given.pop(p.name) for p in shared[group.name]}
-                given[group.name] = group.make(values)
+                given[group.name] = group.make(values, typed)
             command(**given)
 
         called.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
@@ -59,6 +65,11 @@ def takes(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]
         return called
 
     return wrap
+
+
+def _is_typed(ctx: typer.Context, name: str) -> bool:
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _option(
@@ -86,7 +97,7 @@ class LogChoice:
 def _log_parameters() -> list[inspect.Parameter]:
     formats = ", ".join(reader.name for reader in READERS)
     paths = inspect.Parameter(
-        "paths",
+        "log",
         inspect.Parameter.KEYWORD_ONLY,
         annotation=Annotated[
             list[str],
@@ -113,7 +124,7 @@ def _log_parameters() -> list[inspect.Parameter]:
     ]
 
 
-def _make_log(given: dict[str, Any]) -> LogChoice:
+def _make_log(given: dict[str, Any], typed: set[str]) -> LogChoice:  # noqa: ARG001
     columns, sample = given["columns"], given["sample_users"]
     exclude, expanded = given["exclude_users"], given["max_expanded"]
     options = ReadOptions(
@@ -130,7 +141,7 @@ def _make_log(given: dict[str, Any]) -> LogChoice:
         quote=given["quote"],
         query_parameter=given["query_parameter"],
     )
-    return LogChoice(given["paths"], options)
+    return LogChoice(given["log"], options)
 
 
 def _method_parameters() -> list[inspect.Parameter]:
@@ -156,16 +167,18 @@ def _method_option(name: str, users: list[tuple[str, Parameter]]) -> inspect.Par
     return _option(name, (bool if first.kind is bool else str) | None, says, _METHOD, flags=flags)
 
 
-def _make_method(given: dict[str, Any]) -> Method:
+def _make_method(given: dict[str, Any], typed: set[str]) -> Method:
+    """Make the method that was asked for; what is typed beats what the config file says."""
     text = given.pop("method")
     asked = {name: value for name, value in given.items() if value is not None}
     if ":" not in text:
         return method_named(text).make(asked)
-    if asked:
+    whole, line_typed = parse_method(text), "method" in typed
+    if any((name in typed) == line_typed for name in asked):
         raise UsageError(
             f'parameters are given twice, in "{text}" and as options', hint="use one of the two"
         )
-    return parse_method(text)
+    return whole if line_typed else whole.make(whole.values() | asked)
 
 
 def _screen_parameters() -> list[inspect.Parameter]:
@@ -179,4 +192,4 @@ def _screen_parameters() -> list[inspect.Parameter]:
 
 log_options = Group("log", _log_parameters, _make_log)
 method_options = Group("method", _method_parameters, _make_method)
-screen_options = Group("screen", _screen_parameters, lambda given: Screen(**given))
+screen_options = Group("screen", _screen_parameters, lambda given, _: Screen(**given))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     Progress,
@@ -22,7 +24,15 @@ from rich.progress import (
 from ..engine import Silent
 from ..errors import QueryveilError
 
-__all__ = ["Screen", "show_error"]
+__all__ = ["Screen", "plain", "show_error"]
+
+# What moves a terminal's cursor, changes its title, or turns the direction of a text.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def plain(text: str) -> str:
+    """Make a text of unknown origin safe to show: no control characters, no markup."""
+    return escape(_CONTROL.sub("\ufffd", text))
 
 
 class Screen(Silent):
@@ -31,8 +41,8 @@ class Screen(Silent):
     def __init__(self, as_json: bool = False, quiet: bool = False) -> None:
         super().__init__()
         self.as_json, self.quiet = as_json, quiet
-        self.out = Console(highlight=False)
-        self.err = Console(stderr=True, highlight=False)
+        self.out = Console(highlight=False, emoji=False)
+        self.err = Console(stderr=True, highlight=False, emoji=False)
         warnings.showwarning = self._warn  # type: ignore[assignment]
 
     @property
@@ -43,7 +53,8 @@ class Screen(Silent):
     def result(self, found: Any, draw: Callable[[Console], None]) -> None:
         """Show a result: JSON for machines, else as it is drawn for people."""
         if self.as_json:
-            sys.stdout.write(json.dumps(found, indent=2, ensure_ascii=False, default=str) + "\n")
+            # In ASCII it is the same document whatever the encoding of the output.
+            sys.stdout.write(json.dumps(found, indent=2, default=str) + "\n")
         elif not self.quiet:
             draw(self.out)
 
@@ -64,15 +75,13 @@ class Screen(Silent):
 
     def _warn(self, message: Warning | str, *_: Any) -> None:
         if not self.quiet:
-            self.err.print(f"[yellow]Note:[/] {message}", soft_wrap=True)
+            self.err.print(f"[yellow]Note:[/] {plain(str(message))}", soft_wrap=True)
 
 
 def show_error(error: QueryveilError) -> None:
     """Tell what went wrong, where, and what to try."""
-    console = Console(stderr=True, highlight=False)
+    console = Console(stderr=True, highlight=False, emoji=False)
     place = f"{error.where}: " if error.where else ""
-    console.print("[bold red]Error:[/]", end=" ")
-    console.print(place + error.what, markup=False, soft_wrap=True)
+    console.print(f"[bold red]Error:[/] {plain(place + error.what)}", soft_wrap=True)
     if error.hint:
-        console.print("[bold]Hint:[/]", end=" ")
-        console.print(error.hint, markup=False, soft_wrap=True)
+        console.print(f"[bold]Hint:[/] {plain(error.hint)}", soft_wrap=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -50,7 +50,8 @@ def synth(
     except OSError as error:
         raise OutputError(f"cannot be written ({error.strerror})", where=path) from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # where there is no such folder there is nothing to remove
+            part.unlink(missing_ok=True)
     size = path.stat().st_size
     return {"out": str(path), "users": found.users, "rows": found.rows, "seed": seed, "bytes": size}
 

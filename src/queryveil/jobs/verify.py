@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,12 @@ def verify(folder: str | Path, *, progress: Progress | None = None) -> dict[str,
     public = path / "public" if (path / "public").is_dir() else path
     with (progress or Silent()).stage("verify"):
         findings = [asdict(finding) for finding in verify_public(public)]
+    card = load_card(public)
     private = path / "private"
     if private.is_dir():
         findings.append(_private(private))
-    card = load_card(public)
+    if (private / "card.json").exists():
+        findings.append(_same_card(private / "card.json", card))
     return {
         "holds": all(finding["holds"] for finding in findings),
         "method": card["method"],
@@ -39,8 +42,23 @@ def verify(folder: str | Path, *, progress: Progress | None = None) -> dict[str,
 
 def _private(folder: Path) -> dict[str, Any]:
     open_to_others = [
-        path.name for path in (folder, *folder.iterdir()) if path.stat().st_mode & 0o077
+        path.name for path in (folder, *folder.iterdir()) if path.lstat().st_mode & 0o077
     ]
     names = ", ".join(sorted(open_to_others))
     says = f"others can read: {names}" if names else "private files are the owner's alone"
     return {"check": "private", "holds": not open_to_others, "says": says}
+
+
+def _same_card(path: Path, card: dict[str, Any]) -> dict[str, Any]:
+    """Tell whether the public card still says what the owner's says."""
+    try:
+        written = json.loads(path.read_text("utf-8"))
+        changed = sorted(key for key in card if written.get(key, ...) != card[key])
+    except (OSError, ValueError, AttributeError):
+        changed = ["all: the owner's card is damaged"]
+    says = f"the public card differs from the owner's: {', '.join(changed)}"
+    return {
+        "check": "card",
+        "holds": not changed,
+        "says": says if changed else "the public card is as written",
+    }

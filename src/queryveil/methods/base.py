@@ -76,8 +76,8 @@ class Parameter:
         if self.choices:
             return "one of " + ", ".join(self.choices)
         kind = {int: "a whole number", float: "a number", bool: "yes or no", str: "a text"}
-        low = f" from {self.low:g}" if self.low is not None else ""
-        high = f" to {self.high:g}" if self.high is not None else ""
+        low = f" from {self.low:,}" if self.low is not None else ""
+        high = f" to {self.high:,}" if self.high is not None else ""
         return f"{kind[self.kind]}{low}{high}"
 
 

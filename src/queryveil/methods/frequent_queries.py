@@ -20,6 +20,7 @@ from .base import Method, parameter
 
 __all__ = ["FrequentQueries"]
 
+_EVERYBODY = 10_000_000_000
 _LADDER = (2, 5, 10, 20, 30, 50, 100)
 _IDS = {"user": "users", "session": "sessions", "none": "rows"}
 
@@ -37,8 +38,12 @@ class FrequentQueries(Method):
     paper: ClassVar[str] = "Adar 2007; the rule behind most published query data sets"
     promise: ClassVar[str] = "none: a rule, not k-anonymity"
 
-    n: int = parameter(30, "users that a query needs to be kept", low=1, unit="users")
-    m: int = parameter(5, "users that a click on a URL needs to be kept", low=1, unit="users")
+    n: int = parameter(
+        30, "users that a query needs to be kept", low=1, high=_EVERYBODY, unit="users"
+    )
+    m: int = parameter(
+        5, "users that a click on a URL needs to be kept", low=1, high=_EVERYBODY, unit="users"
+    )
     link: str = parameter(
         "user", "which rows share a pseudonym", choices=("user", "session", "none")
     )
@@ -74,7 +79,7 @@ class FrequentQueries(Method):
         if not frequent.height:
             raise InputError(
                 f"no query was sent by {self.n} or more users, so nothing would be released",
-                hint="see `queryveil plan` for what a smaller --n would give",
+                hint=f"the most frequent one was sent by {_most(log):,}: take no greater --n",
             )
         return keep(log.frame, frequent, ["query"]).collect(engine="streaming")
 
@@ -184,6 +189,10 @@ class FrequentQueries(Method):
 
 _CLICK = ("rank", "url")
 _SINGLE = ("n = 1 keeps what only one person sent",)
+
+
+def _most(log: QueryLog) -> int:
+    return int(keys_with_users(log.frame, ["query"], 1)["users"].sort()[-1])
 
 
 def _clicks(rows: pl.DataFrame) -> int:

@@ -48,5 +48,8 @@ def parse_method(text: str) -> Method:
         key, equals, value = part.partition("=")
         if not equals:
             raise ParameterError(f'"{part}" in "{text}"', hint="write it as name=value")
-        values[key.strip().replace("-", "_")] = value.strip()
+        option = key.strip().replace("-", "_")
+        if option in values:
+            raise ParameterError(f'"{key.strip()}" stands twice in "{text}"', hint="give it once")
+        values[option] = value.strip()
     return method_named(name).make(dict(values))

@@ -50,9 +50,9 @@ def _min_ids(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:
 
 # The written forms that a coarse time may have.
 _STEPS = {
-    "hour": r"^\d{4}-\d\d-\d\d[ T]\d\d:00:00(\.0+)?$",
-    "day": r"^\d{4}-\d\d-\d\d$",
-    "month": r"^\d{4}-\d\d-01$",
+    "hour": r"^[+-]?\d{4,}-\d\d-\d\d[ T]\d\d:00:00(\.0+)?$",
+    "day": r"^[+-]?\d{4,}-\d\d-\d\d$",
+    "month": r"^[+-]?\d{4,}-\d\d-01$",
 }
 
 

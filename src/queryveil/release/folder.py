@@ -8,6 +8,7 @@ by the next run.
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
@@ -21,7 +22,9 @@ __all__ = ["check_target", "whole_folder"]
 
 def check_target(target: Path, force: bool, is_ours: Callable[[Path], bool]) -> None:
     """Refuse a target that exists, unless it is ours to replace."""
-    if not target.exists() and not target.is_symlink():
+    with _explained(target):
+        taken = target.exists() or target.is_symlink()
+    if not taken:
         return
     if not force:
         raise OutputError(
@@ -29,44 +32,61 @@ def check_target(target: Path, force: bool, is_ours: Callable[[Path], bool]) -> 
         )
     if target.is_symlink() or not target.is_dir() or not is_ours(target):
         raise OutputError(
-            "--force replaces only what queryveil wrote, and this is something else",
+            "--force replaces only what queryveil wrote, and this is or holds something else",
             where=target,
             hint="take another name",
         )
 
 
 @contextmanager
-def whole_folder(target: Path) -> Iterator[Path]:
-    """Give a hidden folder to fill; on leaving without an error it becomes the target."""
+def whole_folder(target: Path, check: Callable[[], None]) -> Iterator[Path]:
+    """Give a hidden folder to fill; on leaving without an error it becomes the target.
+
+    `check` refuses a target that must not be replaced. It is asked at the start and again
+    before the renaming: during a long run somebody else may have made a folder of that name.
+    """
+    check()
     with _explained(target):
         target = target.absolute()
         target.parent.mkdir(parents=True, exist_ok=True)
-        _remove_leftovers(target)
+        _remove_leftovers(target, "part")
         part = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
         part.mkdir(mode=0o700)
         try:
             yield part
             _make_durable(part)
+            check()
             _swap(part, target)
+            _remove_leftovers(target, "old")
         finally:
             shutil.rmtree(part, ignore_errors=True)
 
 
 def _swap(part: Path, target: Path) -> None:
     old = part.with_suffix(".old")
+    part.chmod(0o755)
     if target.exists():
         target.rename(old)
-    part.chmod(0o755)
-    part.rename(target)
+    try:
+        part.rename(target)
+    except BaseException:
+        if old.exists():
+            old.rename(target)
+        raise
     _sync(target.parent)
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _remove_leftovers(target: Path) -> None:
-    """Remove what killed runs for the same target left; runs that still live are spared."""
-    for left in target.parent.glob(f".{target.name}.*-*.*"):
-        process = left.name.removeprefix(f".{target.name}.").partition("-")[0]
-        if left.suffix in (".part", ".old") and process.isdigit() and not _lives(int(process)):
+def _remove_leftovers(target: Path, ending: str) -> None:
+    """Remove what killed runs for the same target left; runs that still live are spared.
+
+    An `.old` is what a run that was killed while replacing a release left of it, so it goes
+    only when the new release stands.
+    """
+    name = re.compile(rf"\.{re.escape(target.name)}\.(\d{{1,9}})-[0-9a-f]{{8}}\.{ending}")
+    for left in target.parent.iterdir():
+        found = name.fullmatch(left.name)
+        if found and not _lives(int(found[1])):
             shutil.rmtree(left, ignore_errors=True)
 
 

@@ -1,6 +1,7 @@
 """The forms in which a log is published.
 
-A spreadsheet runs a cell that begins with = + - @ or a control character as a formula. In
+A spreadsheet runs a cell that begins with = + - @ (or their wide forms) or a control
+character as a formula, and it takes quotation marks around a cell away before it looks. In
 CSV and TSV such a cell gets an apostrophe in front, and so does one that begins with an
 apostrophe, so that taking one apostrophe away always gives the text back. Parquet and
 JSON lines keep every text as it is.
@@ -8,6 +9,7 @@ JSON lines keep every text as it is.
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,7 +27,7 @@ LOG_KINDS = {
     "url": pl.String,
 }
 _TEXTS = ("user", "query", "url")
-_RISKY = r"^[=+\-@'\t\r\n\x00]"
+_RISKY = r"""^[=+\-@'"\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}\t\r\n\x00]"""
 
 
 def harmless(text: pl.Expr) -> pl.Expr:
@@ -47,7 +49,10 @@ def _sink_jsonl(rows: pl.LazyFrame, path: Path) -> None:
 
 
 def _sink_tsv(rows: pl.LazyFrame, path: Path) -> None:
-    _safe(rows).sink_csv(path, separator="\t", quote_style="never", engine="streaming")
+    # Without quotes a cell cannot hold these; browsers leave them out of a URL too.
+    url = pl.col("url").str.replace_all(r"[\t\r\n]", "")
+    safe = _safe(rows.with_columns(url))
+    safe.sink_csv(path, separator="\t", quote_style="never", engine="streaming")
 
 
 def _sink_csv(rows: pl.LazyFrame, path: Path) -> None:
@@ -65,11 +70,12 @@ def _readable(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _scan_csv(path: Path) -> pl.LazyFrame:
-    return _unharmed(pl.scan_csv(path, schema=LOG_KINDS))
+    return _unharmed(pl.scan_csv(path, schema=LOG_KINDS, glob=False))
 
 
 def _scan_tsv(path: Path) -> pl.LazyFrame:
-    return _unharmed(pl.scan_csv(path, separator="\t", quote_char=None, schema=LOG_KINDS))
+    rows = pl.scan_csv(path, separator="\t", quote_char=None, schema=LOG_KINDS, glob=False)
+    return _unharmed(rows)
 
 
 def _unharmed(rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -77,11 +83,11 @@ def _unharmed(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _scan_parquet(path: Path) -> pl.LazyFrame:
-    return pl.scan_parquet(path).with_columns(pl.col("time").cast(pl.String))
+    return pl.scan_parquet(path, glob=False).with_columns(pl.col("time").cast(pl.String))
 
 
 def _scan_jsonl(path: Path) -> pl.LazyFrame:
-    return pl.scan_ndjson(path, schema=LOG_KINDS)
+    return pl.scan_ndjson(glob.escape(str(path)), schema=LOG_KINDS)
 
 
 FORMATS: dict[str, tuple[Callable[[pl.LazyFrame, Path], None], Callable[[Path], pl.LazyFrame]]] = {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import tarfile
+from contextlib import suppress
 from pathlib import Path
 
 from ..errors import OutputError, VerificationError
-from .verify import verify_public
+from .verify import load_card, verify_public
 
 __all__ = ["pack"]
 
@@ -24,28 +26,40 @@ def pack(folder: Path, archive: Path | None = None, force: bool = False) -> Path
         raise VerificationError(
             "this release does not keep its promise: " + "; ".join(broken), where=folder
         )
-    target = archive or Path(f"{folder.absolute()}.tar.gz")
-    if target.exists() and not force:
-        raise OutputError("this exists already", where=target, hint="--force replaces it")
+    whole = folder.resolve()
+    target = archive or Path(f"{whole}.tar.gz")
+    _check(target, whole, force)
     part = target.with_name(f".{target.name}.part")
     try:
-        _write(public, part, folder.absolute().name)
+        _write(public, part, whole.name)
         part.replace(target)
     except OSError as error:
         raise OutputError(f"cannot be written ({error.strerror})", where=target) from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # where there is no such folder there is nothing to remove
+            part.unlink(missing_ok=True)
     return target
 
 
-def _write(public: Path, part: Path, name: str) -> None:
-    import gzip  # noqa: PLC0415
+def _check(target: Path, folder: Path, force: bool) -> None:
+    if folder in target.resolve().parents:
+        raise OutputError(
+            "this is inside the release", where=target, hint="an archive stands beside it"
+        )
+    if target.exists() and not force:
+        raise OutputError("this exists already", where=target, hint="--force replaces it")
 
-    with part.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
-        with tarfile.open(fileobj=packed, mode="w") as tar:
-            for path in sorted(public.iterdir()):
-                tar.add(path, f"{name}/{path.name}", filter=_plain, recursive=False)
-        packed.flush()
+
+def _write(public: Path, part: Path, name: str) -> None:
+    names = sorted(["release.json", *load_card(public)["files"]])
+    with part.open("wb") as raw:
+        with (
+            gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,
+            tarfile.open(fileobj=packed, mode="w") as tar,
+        ):
+            for file in names:
+                tar.add(public / file, f"{name}/{file}", filter=_plain, recursive=False)
+        raw.flush()
         os.fsync(raw.fileno())
 
 

@@ -17,41 +17,67 @@ from .guarantee import Check
 
 __all__ = ["file_digest", "load_card", "verify_public"]
 
+# What a release's card must have for its checks to be run and told.
+_CARD = {
+    "method": str,
+    "guarantee": dict,
+    "release_grade": bool,
+    "figures": dict,
+    "files": dict,
+}
+
 
 def load_card(public: Path) -> dict[str, Any]:
     """Read the public card."""
     path = public / "release.json"
-    if not path.exists():
+    if not path.is_file():
         raise InputError(
             "there is no release here", where=public.parent, hint="name the folder that "
             "`queryveil anonymize --out` wrote",
         )  # fmt: skip
     try:
         card = json.loads(path.read_text("utf-8"))
-        _ = card["guarantee"]["checks"], card["figures"], card["files"]
-    except (ValueError, KeyError, TypeError) as error:
+        whole = all(isinstance(card[name], kind) for name, kind in _CARD.items())
+        promise = card["guarantee"]
+        whole = whole and isinstance(promise["checks"], list) and isinstance(promise["model"], str)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        whole = False
+    if not whole:
         raise VerificationError(
             "the card is damaged: it is no JSON, or parts of it are missing", where=path
-        ) from error
+        )
     return dict(card)
 
 
 def verify_public(public: Path) -> list[Finding]:
     """Run every check that the card names, and those that hold for every release."""
     card = load_card(public)
-    findings = [_files(public, card)]
+    checks = card["guarantee"]["checks"]
+    findings = [Finding("checks", bool(checks), f"the card names {len(checks):,} checks")]
     try:
+        findings.append(_files(public, card))
         log = read_public_log(public)
         if log is None:
             return [*findings, Finding("log", False, "the published log is missing")]
         findings.append(_columns(log))
         log = _encoded(log)
         findings.append(_figures(log, card))
-        findings += [run_check(Check.from_dict(c), log) for c in card["guarantee"]["checks"]]
-    except (pl.exceptions.PolarsError, OSError, KeyError, ValueError) as error:
-        text = str(error).splitlines()[0][:200]
-        findings.append(Finding("log", False, f"the published log cannot be read: {text}"))
+        findings += [run_check(Check.from_dict(check), log) for check in checks]
+    except _UNREADABLE as error:
+        text = (str(error).splitlines() or [type(error).__name__])[0][:200]
+        findings.append(Finding("log", False, f"the files cannot be read or checked: {text}"))
     return findings
+
+
+# What a damaged log, or a card with other than queryveil's values, can raise on the way.
+_UNREADABLE = (
+    pl.exceptions.PolarsError,
+    ArithmeticError,
+    KeyError,
+    OSError,
+    TypeError,
+    ValueError,
+)
 
 
 def file_digest(path: Path) -> str:
@@ -62,11 +88,16 @@ def file_digest(path: Path) -> str:
 
 def _files(public: Path, card: dict[str, Any]) -> Finding:
     expected = {str(name): str(digest) for name, digest in card["files"].items()}
-    found = {p.name for p in public.iterdir()} - {"release.json", "report.html"}
+    found = {path.name for path in public.iterdir()} - {"release.json"}
     wrong = sorted(found ^ expected.keys())
-    wrong += [n for n in sorted(found & expected.keys()) if file_digest(public / n) != expected[n]]
+    wrong += [n for n in sorted(found & expected.keys()) if _changed(public / n, expected[n])]
     says = f"files differ from the card: {', '.join(wrong)}" if wrong else "files are as written"
     return Finding("files", not wrong, says)
+
+
+def _changed(path: Path, digest: str) -> bool:
+    # A link is no file of the release: packed, it would carry a path of the owner's machine.
+    return path.is_symlink() or not path.is_file() or file_digest(path) != digest
 
 
 def _encoded(log: pl.LazyFrame) -> pl.LazyFrame:

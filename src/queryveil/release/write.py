@@ -23,8 +23,13 @@ __all__ = ["is_release", "write_release"]
 
 
 def is_release(folder: Path) -> bool:
-    """Tell whether a folder is one that queryveil wrote."""
-    return (folder / "public" / "release.json").exists()
+    """Tell whether a folder is one that queryveil wrote, with nothing of others beside it."""
+    try:
+        card = json.loads((folder / "public" / "release.json").read_text("utf-8"))
+        names = {path.name for path in folder.iterdir()}
+    except (OSError, ValueError):
+        return False
+    return isinstance(card, dict) and "queryveil" in card and names <= {"public", "private"}
 
 
 def write_release(
@@ -32,8 +37,7 @@ def write_release(
 ) -> dict[str, Any]:
     """Write, verify and name the folder; give the internal card."""
     check_format(form)
-    check_target(target, force, is_release)
-    with whole_folder(target) as folder:
+    with whole_folder(target, lambda: check_target(target, force, is_release)) as folder:
         public, private = folder / "public", folder / "private"
         public.mkdir(mode=0o755)
         private.mkdir(mode=0o700)
@@ -54,8 +58,10 @@ def _write_public(release: Release, public: Path, form: str) -> dict[str, Any]:
             raise OutputError(f"the log cannot be written ({text})", where=public) from error
     with release.progress.stage("describe"):
         card = release.public_card(figures_of(release.log), {path.name: file_digest(path)})
+    report = public / "report.html"
+    _write_text(report, page(card))
+    card["files"][report.name] = file_digest(report)
     _write_text(public / "release.json", _json(card))
-    _write_text(public / "report.html", page(card))
     return card
 
 
@@ -89,7 +95,8 @@ def _write_table(path: Path, table: pl.DataFrame) -> None:
 
 
 def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
+    # A file's name may hold bytes that are no text; in JSON the replacement is an escape.
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def _json(card: dict[str, Any]) -> str:

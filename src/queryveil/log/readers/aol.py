@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from .delimited import parse_cells, to_raw
+from .delimited import after_header, parse_cells
 from .raw import Head, RawRows, Reader, ReaderOptions, with_faults
 from .source import TextFile
 
@@ -16,22 +16,23 @@ NAMES = dict(zip(("user", "query", "time", "rank", "url"), HEADER, strict=True))
 _ROW = re.compile(r"[^\t]+\t[^\t]*\t\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\t[^\t]*\t[^\t]*)?$")
 
 
+def _has_header(head: Head) -> bool:
+    first = head.first_lines[0] if head.first_lines else ""
+    return first.lower().split("\t")[:3] == [name.lower() for name in HEADER[:3]]
+
+
 def _sniff(head: Head) -> bool:
-    lines = head.first_lines
-    if not lines:
-        return False
-    has_header = lines[0].lower().split("\t")[:3] == [name.lower() for name in HEADER[:3]]
-    rows = lines[has_header:]
-    return has_header or (bool(rows) and sum(map(bool, map(_ROW.match, rows))) * 2 > len(rows))
+    rows = head.first_lines
+    return _has_header(head) or sum(map(bool, map(_ROW.match, rows))) * 2 > len(rows)
 
 
 def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows]:  # noqa: ARG001
     for file in files:
+        head = Head(file.path.name, file.head())
+        header_end = head.start if _has_header(head) else 0
         for block in file.blocks():
-            rows = to_raw(parse_cells(block, HEADER, "\t"), NAMES)
-            if block.first_line == 1 and rows.height and rows["user"][0] == HEADER[0]:
-                rows = rows.slice(1)
-            yield RawRows(str(file.path), with_faults(rows, block), "%Y-%m-%d %H:%M:%S")
+            rows = with_faults(parse_cells(block, HEADER, NAMES, "\t"), block)
+            yield RawRows(str(file.path), after_header(rows, header_end), "%Y-%m-%d %H:%M:%S")
 
 
 AOL = Reader("aol", "AOL 2006, tabs, five columns, one line a click", _sniff, _read)

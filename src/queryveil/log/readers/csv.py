@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv as standard_csv
 from collections.abc import Iterator, Sequence
 
+import polars as pl
+
 from ...errors import FormatError
 from .columns import match_columns
-from .delimited import parse_cells, quoted_blocks, to_raw, without_header
+from .delimited import after_header, parse_cells
+from .quoted import Form, quoted_rows
 from .raw import Head, RawRows, Reader, ReaderOptions, with_faults
 from .source import TextFile
 
@@ -28,18 +31,27 @@ def _sniff_csv(head: Head) -> bool:
     return bool(lines) and any(sign in lines[0] for sign in ",;|")
 
 
-def _header(file: TextFile, separator: str, quote: str | None) -> list[str]:
-    lines = Head(file.path.name, file.head()).first_lines
-    if not lines:
+def _header(file: TextFile, separator: str, quote: str | None) -> tuple[list[str], int]:
+    """Read the first line that is not blank: its cells, and where it ends."""
+    head = Head(file.path.name, file.head())
+    if not head.lines:
         raise FormatError("the file is empty", where=file.path)
     if quote is None:
-        cells = lines[0].split(separator)
-    else:
-        cells = next(standard_csv.reader(lines[:1], delimiter=separator, quotechar=quote))
-    doubled = {name for name in cells if cells.count(name) > 1}
+        return head.lines[0].split(separator), head.start
+    lines = (line + "\n" for line in head.lines)
+    reader = standard_csv.reader(lines, delimiter=separator, quotechar=quote)
+    try:
+        return next(reader), head.start + reader.line_num - 1
+    except standard_csv.Error as error:
+        raise FormatError(f"the header cannot be read ({error})", where=file.path) from error
+
+
+def _names(cells: list[str], file: TextFile) -> list[str]:
+    names = [cell.strip() or f"(column {place})" for place, cell in enumerate(cells, 1)]
+    doubled = {name for name in names if names.count(name) > 1}
     if doubled:
         raise FormatError(f"the header names {', '.join(sorted(doubled))} twice", where=file.path)
-    return cells
+    return names
 
 
 def _read_file(
@@ -47,16 +59,24 @@ def _read_file(
 ) -> Iterator[RawRows]:
     first = Head(file.path.name, file.head()).first_lines[:1] or [""]
     separator = _separator(first[0], separators)
-    header = _header(file, separator, quote)
-    by_number = bool(options.columns) and all(c.isdigit() for c in options.columns.values())
-    names = [str(n) for n in range(1, len(header) + 1)] if by_number else header
+    cells, header_end = _header(file, separator, quote)
+    if options.columns and all(c.isdecimal() for c in options.columns.values()):
+        names, header_end = [str(place) for place in range(1, len(cells) + 1)], 0
+    else:
+        names = _names(cells, file)
     mapping = match_columns(names, options.columns, file.path)
-    for block in quoted_blocks(file) if quote else file.blocks():
-        cells = parse_cells(block, names, separator, quote)
-        if block.first_line == 1 and not by_number:
-            cells = without_header(cells)
-        rows = with_faults(to_raw(cells, mapping), block)
-        yield RawRows(str(file.path), rows, has_time="time" in mapping)
+    for rows in _rows(file, names, mapping, separator, quote):
+        yield RawRows(str(file.path), after_header(rows, header_end), has_time="time" in mapping)
+
+
+def _rows(
+    file: TextFile, names: list[str], mapping: dict[str, str], separator: str, quote: str | None
+) -> Iterator[pl.DataFrame]:
+    if quote is not None:
+        yield from quoted_rows(file, Form(names, mapping, separator, quote))
+        return
+    for block in file.blocks():
+        yield with_faults(parse_cells(block, names, mapping, separator), block)
 
 
 def _quote(options: ReaderOptions, usual: str | None) -> str | None:

@@ -2,85 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from ...errors import FormatError
-from .raw import RAW_COLUMNS
-from .source import MAX_LINE, Block, TextFile
+from .raw import complete
+from .source import Block
 
-__all__ = ["parse_cells", "quoted_blocks", "to_raw", "without_header"]
+__all__ = ["after_header", "parse_cells", "pick"]
 
-_SPARE = "spare"  # one column more than the format has: what lands in it is one cell too many
+TOO_MANY = "too many columns"
 
 
 def parse_cells(
-    block: Block, names: Sequence[str], separator: str, quote: str | None = None
+    block: Block,
+    header: Sequence[str],
+    names: dict[str, str],
+    separator: str,
+    quote: str | None = None,
 ) -> pl.DataFrame:
-    """Cut lines into named text cells, with `line` and `fault`."""
+    """Cut lines into cells and give those that `names` asks for, with `line` and `fault`.
+
+    With a quotation mark, every line must be a whole record: see `quoted`.
+    """
+    width = len(header)
+    # Polars takes the number of columns from the first line, which may be a bad one: it gets a
+    # line before it, with one cell more than the header has, for what is one cell too many.
     cells = pl.read_csv(
-        block.data,
+        separator.encode() * width + b"\n" + block.data,
         has_header=False,
         separator=separator,
         quote_char=quote,
-        schema=dict.fromkeys([*names, _SPARE], pl.String),
+        schema={str(place): pl.String for place in range(width + 1)},
         truncate_ragged_lines=True,
         missing_columns="insert",
-    )
-    numbers = _line_numbers(cells, block, quote is not None)
-    too_many = pl.when(pl.col(_SPARE).is_not_null()).then(pl.lit("too many columns"))
-    return cells.with_columns(numbers.alias("line"), fault=too_many).drop(_SPARE)
-
-
-def _line_numbers(cells: pl.DataFrame, block: Block, quoted: bool) -> pl.Series:
+    ).slice(1)
     numbers = pl.int_range(block.first_line, block.first_line + cells.height, eager=True)
-    if quoted and cells.height != block.lines():
-        # Line ends inside quoted cells push the rows after them down.
-        inside = cells.select(pl.sum_horizontal(pl.all().str.count_matches("\n").fill_null(0)))
-        numbers = numbers + inside.to_series().cum_sum().shift(1, fill_value=0)
-    return numbers
+    too_many = pl.col(str(width)).is_not_null()
+    if block.data.count(separator.encode()) != (width - 1) * cells.height:
+        too_many = too_many | _goes_on(block.data, width, separator, quote)
+    fault = pl.when(too_many).then(pl.lit(TOO_MANY))
+    return pick(cells.with_columns(numbers.alias("line"), fault=fault), header, names)
 
 
-def without_header(cells: pl.DataFrame) -> pl.DataFrame:
-    """Leave out the first row that is not blank, and the blank ones above it."""
-    blank = pl.all_horizontal(pl.exclude("line", "fault").is_null())
-    return cells.slice((cells.select(~blank).to_series().arg_max() or 0) + 1)
+def _goes_on(data: bytes, width: int, separator: str, quote: str | None) -> pl.Series:
+    """Find the lines that have something beyond the spare cell, where Polars does not look."""
+    signs = np.frombuffer(data, dtype=np.uint8)
+    ends = np.flatnonzero(signs == ord("\n"))
+    many = _in_line(signs == ord(separator), ends) >= width
+    if quote:
+        many &= _in_line(signs == ord(quote), ends) == 0
+    for row in np.flatnonzero(many):
+        line = data[ends[row - 1] + 1 if row else 0 : ends[row]].rstrip(b"\r")
+        many[row] = any(line.split(separator.encode())[width:])
+    return pl.Series(many)
 
 
-def to_raw(cells: pl.DataFrame, names: dict[str, str]) -> pl.DataFrame:
-    """Give the cells their names in the contract; what the file has not is null."""
-    columns = [
-        pl.col(names[column]).alias(column)
-        if column in names
-        else pl.lit(None, dtype=pl.String).alias(column)
-        for column in RAW_COLUMNS
-    ]
-    return cells.select(*columns, "line", "fault")
+def _in_line(there: NDArray[np.bool_], ends: NDArray[np.intp]) -> NDArray[np.intp]:
+    return np.diff(np.searchsorted(np.flatnonzero(there), ends), prepend=0)
 
 
-def quoted_blocks(file: TextFile) -> Iterator[Block]:
-    """Give blocks that end where a record ends, though cells may hold line ends."""
-    rest, first, faults = b"", 1, dict[int, str]()
-    for block in file.blocks():
-        data, faults = rest + block.data, faults | block.faults
-        cut = len(data)
-        if data.count(b'"') % 2:
-            # The last quote opens a cell that goes on in the next block.
-            cut = data.rfind(b"\n", 0, data.rfind(b'"')) + 1
-        ready, rest = Block(data[:cut], first, faults), data[cut:]
-        if len(rest) > MAX_LINE:
-            raise _unclosed(file, first + ready.lines())
-        if cut:
-            yield ready
-            first, faults = first + ready.lines(), {}
-    if rest:
-        raise _unclosed(file, first)
+def pick(cells: pl.DataFrame, header: Sequence[str], names: dict[str, str]) -> pl.DataFrame:
+    """Give cells that are named by their place their names in the contract."""
+    places = {ours: str(header.index(theirs)) for ours, theirs in names.items()}
+    wanted = [pl.col(place).alias(ours) for ours, place in places.items()]
+    return complete(cells.select(*wanted, "line", "fault"))
 
 
-def _unclosed(file: TextFile, line: int) -> FormatError:
-    return FormatError(
-        f"a quotation mark that opens on line {line:,} or soon after is never closed",
-        where=file.path,
-        hint="if quotation marks are part of the queries, use --quote none",
-    )
+def after_header(rows: pl.DataFrame, header_end: int) -> pl.DataFrame:
+    """Leave out the header and what stands above it."""
+    if rows.height and rows["line"][0] <= header_end:
+        return rows.filter(pl.col("line") > header_end)
+    return rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from .delimited import parse_cells, to_raw
+from .delimited import parse_cells
 from .raw import Head, RawRows, Reader, ReaderOptions, with_faults
 from .source import TextFile
 
@@ -23,7 +23,7 @@ def _sniff(head: Head) -> bool:
 def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows]:  # noqa: ARG001
     for file in files:
         for block in file.blocks():
-            rows = to_raw(parse_cells(block, list(NAMES), "\t"), NAMES)
+            rows = parse_cells(block, list(NAMES), NAMES, "\t")
             yield RawRows(str(file.path), with_faults(rows, block), "%y%m%d%H%M%S")
 
 

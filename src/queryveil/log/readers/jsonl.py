@@ -3,51 +3,54 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import Any
 
 import polars as pl
 
 from ...errors import FormatError
 from .columns import match_columns
-from .delimited import to_raw
-from .raw import Head, RawRows, Reader, ReaderOptions, with_faults
+from .raw import Head, RawRows, Reader, ReaderOptions, complete, with_faults
 from .source import Block, TextFile
 
 __all__ = ["JSONL", "keys_of", "parse_objects"]
 
 
 def keys_of(file: TextFile) -> list[str]:
-    """List the keys of the first objects."""
+    """List the keys of the first objects; one that has no click may leave some out."""
     keys: dict[str, None] = {}
-    for line in Head(file.path.name, file.head()).first_lines:
+    for line in Head(file.path.name, file.head()).lines:
         keys.update(dict.fromkeys(_object(line) or {}))
     if not keys:
         raise FormatError("no line holds a JSON object", where=file.path)
     return list(keys)
 
 
-def parse_objects(block: Block, names: Sequence[str]) -> pl.DataFrame:
-    """Take named values as texts out of a block of objects, with `line` and `fault`.
+def parse_objects(block: Block, names: dict[str, str]) -> pl.DataFrame:
+    """Take values as texts out of a block of objects, with `line` and `fault`.
 
-    A name with dots goes into nested objects. A block in which every line is an object is
-    read by Polars; one with anything else is read line by line, to tell which line it is.
+    `names` gives the name of a column and where its value stands: a name with dots goes into
+    nested objects. A block in which every line is an object is read by Polars; one with
+    anything else is read line by line, to tell which line it is.
     """
     table = _fast(block, names)
-    return _slow(block, names) if table is None else table
+    return _without_nul(_slow(block, names) if table is None else table, block)
 
 
-def _fast(block: Block, names: Sequence[str]) -> pl.DataFrame | None:
+def _fast(block: Block, names: dict[str, str]) -> pl.DataFrame | None:
     try:
-        table = pl.read_ndjson(block.data, schema=_schema([name.split(".") for name in names]))
-    except (pl.exceptions.PolarsError, OverflowError):
+        schema = _schema([path.split(".") for path in names.values()])
+        table = pl.read_ndjson(block.data, schema=schema)
+        values = table.select(_empty_is_null(_field(path)).alias(n) for n, path in names.items())
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OverflowError):
         return None
-    if table.height != block.lines():
+    if values.height != block.lines():
         return None
-    numbers = pl.int_range(block.first_line, block.first_line + table.height, eager=True)
-    no_fault = pl.lit(None, dtype=pl.String).alias("fault")
-    values = table.select(_field(name).alias(name) for name in names)
-    return values.select(_empty_is_null(), numbers.alias("line"), no_fault)
+    numbers = pl.int_range(block.first_line, block.first_line + values.height, eager=True)
+    return values.with_columns(numbers.alias("line"), fault=pl.lit(None, dtype=pl.String))
 
 
 def _schema(paths: Sequence[Sequence[str]]) -> dict[str, pl.DataType]:
@@ -70,7 +73,7 @@ def _field(name: str) -> pl.Expr:
     return value
 
 
-def _slow(block: Block, names: Sequence[str]) -> pl.DataFrame:
+def _slow(block: Block, names: dict[str, str]) -> pl.DataFrame:
     columns: dict[str, list[Any]] = {name: [] for name in (*names, "line", "fault")}
     for number, line in enumerate(block.data.split(b"\n"), block.first_line):
         if not line.strip() and number not in block.faults:
@@ -78,32 +81,47 @@ def _slow(block: Block, names: Sequence[str]) -> pl.DataFrame:
         found = _object(line)
         columns["line"].append(number)
         columns["fault"].append(None if found is not None else "not a JSON object")
-        for name in names:
-            columns[name].append(_text(found or {}, name))
+        for name, path in names.items():
+            columns[name].append(_text(found or {}, path) or None)
     kinds = dict.fromkeys(names, pl.String) | {"line": pl.Int64, "fault": pl.String}
-    return pl.DataFrame(columns, schema=kinds).with_columns(_empty_is_null("line", "fault"))
+    return pl.DataFrame(columns, schema=kinds)
 
 
-def _empty_is_null(*but: str) -> pl.Expr:
-    values = pl.exclude(*but) if but else pl.all()
-    return pl.when(values != "").then(values)
+def _empty_is_null(value: pl.Expr) -> pl.Expr:
+    return pl.when(value != "").then(value)
+
+
+def _without_nul(table: pl.DataFrame, block: Block) -> pl.DataFrame:
+    """Reject what escapes hide from the block reader; half a character is read as NUL too."""
+    if b"\\u" not in block.data:
+        return table
+    found = pl.any_horizontal(pl.exclude("line", "fault").str.contains("\0", literal=True))
+    reason = pl.when(found).then(pl.lit("NUL or half a character"))
+    return table.with_columns(fault=pl.coalesce("fault", reason))
 
 
 def _object(line: str | bytes) -> dict[str, Any] | None:
     try:
-        found = json.loads(line)
+        # Of a key that is there twice the first value is taken, as Polars does.
+        found = json.loads(line, object_pairs_hook=lambda pairs: dict(reversed(pairs)))
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 
 
-def _text(found: dict[str, Any], name: str) -> str | None:
+def _text(found: dict[str, Any], path: str) -> str | None:
+    """Write a value as Polars does: a user must have one name, whoever reads the line."""
     value: Any = found
-    for part in name.split("."):
+    for part in path.split("."):
         value = value.get(part) if isinstance(value, dict) else None
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value)
+    if isinstance(value, str):
+        return _HALVES.sub("\0", value)
+    if isinstance(value, float) and math.isfinite(value):
+        return format(Decimal(repr(value)), "f").removesuffix(".0")
+    return None if value is None else _HALVES.sub("\0", json.dumps(value, ensure_ascii=False))
+
+
+_HALVES = re.compile("[\ud800-\udfff]")
 
 
 def _sniff(head: Head) -> bool:
@@ -118,8 +136,8 @@ def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows
         there = [*keys_of(file), *nested.values()]
         mapping = match_columns(there, plain | nested, file.path)
         for block in file.blocks():
-            rows = to_raw(parse_objects(block, list(mapping.values())), mapping)
-            yield RawRows(str(file.path), with_faults(rows, block), has_time="time" in mapping)
+            rows = with_faults(complete(parse_objects(block, mapping)), block)
+            yield RawRows(str(file.path), rows, has_time="time" in mapping)
 
 
 JSONL = Reader("jsonl", "JSON lines", _sniff, _read)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 import polars as pl
 
 from .source import Block, TextFile
 
-__all__ = ["Head", "RawRows", "Reader", "ReaderOptions", "with_faults"]
+__all__ = ["Head", "RawRows", "Reader", "ReaderOptions", "complete", "with_faults"]
 
 RAW_COLUMNS = ("user", "query", "time", "rank", "url")
 
@@ -37,10 +38,21 @@ class Head:
     data: bytes
 
     @property
+    def lines(self) -> list[str]:
+        """The lines that are not blank."""
+        text = self.data.decode("utf-8", "replace").split("\n")
+        return [line.removesuffix("\r") for line in text if line.strip()]
+
+    @property
     def first_lines(self) -> list[str]:
         """The first lines that are not blank, at most twenty."""
-        text = self.data.decode("utf-8", "replace").splitlines()
-        return [line for line in text if line.strip()][:20]
+        return self.lines[:20]
+
+    @property
+    def start(self) -> int:
+        """The number of the first line that is not blank."""
+        blank = len(self.data) - len(self.data.lstrip())
+        return self.data[:blank].count(b"\n") + 1
 
 
 @dataclass(frozen=True)
@@ -63,10 +75,26 @@ class Reader:
     warning: str | None = None
 
 
+def complete(table: pl.DataFrame) -> pl.DataFrame:
+    """Bring the columns into order; what the file has not is null."""
+    nothing = pl.lit(None, dtype=pl.String)
+    columns = (pl.col(c) if c in table.columns else nothing.alias(c) for c in RAW_COLUMNS)
+    return table.select(*columns, "line", "fault")
+
+
 def with_faults(table: pl.DataFrame, block: Block) -> pl.DataFrame:
-    """Add the reasons that the block reader found, by line, to those in `fault`."""
-    if not block.faults:
+    """Add the reasons that the block reader found, by line, to those in `fault`.
+
+    A row begins at its `line` and may take several: a bad line is of the row begun last.
+    """
+    if not block.faults or not table.height:
         return table
-    lines, reasons = list(block.faults), list(block.faults.values())
-    found = pl.col("line").replace_strict(lines, reasons, default=None, return_dtype=pl.String)
+    begun = table["line"].to_numpy()
+    rows = np.searchsorted(begun, list(block.faults), side="right") - 1
+    reasons = {
+        int(begun[row]): why
+        for row, why in zip(rows, block.faults.values(), strict=True)
+        if row >= 0
+    }
+    found = pl.col("line").replace_strict(reasons, default=None, return_dtype=pl.String)
     return table.with_columns(fault=pl.coalesce(found, "fault"))

@@ -2,7 +2,7 @@
 
 The block reader meets the odd things of real files once for all text formats: gzip and
 zstd, a cap on what they expand to, byte-order marks and UTF-16, carriage returns as line
-ends, lines without end, bytes that are no text. A line that cannot be text is emptied and
+ends, lines without end, bytes that are no text. A line that cannot be text is mended and
 noted as a fault, so that the rows around it are read and its number is told.
 """
 
@@ -62,6 +62,7 @@ class TextFile:
     max_expanded: int | None = None
     advance: Callable[[int], None] = field(default=lambda _: None, repr=False)
     sha256: str = ""
+    _used: str = field(default="utf-8", repr=False)
 
     def head(self) -> bytes:
         """Give the beginning of the text, in UTF-8 and with plain line ends."""
@@ -77,25 +78,27 @@ class TextFile:
                 yield Block(b"\n", line, {line: f"line longer than {MAX_LINE >> 20} MB"})
                 line += 1
             else:
-                block = _checked(Block(data, line, {}))
+                block = _checked(Block(data, line, {}), self._used)
                 yield block
                 line += block.lines()
 
     def _text(self, size: int) -> Iterator[bytes]:
         chunks = self._capped(self._unpacked(size))
         first = next(chunks, b"")
-        encoding = next((name for bom, name in _BOMS.items() if first.startswith(bom)), None)
-        decoder = _decoder(encoding or self.encoding, self.path)
-        carriage = b"\r" in first and b"\n" not in first
-        for chunk in _chain(first, chunks):
-            text = chunk if decoder is None else decoder(chunk)
+        found = next((name for bom, name in _BOMS.items() if first.startswith(bom)), None)
+        self._used = found or self.encoding
+        texts = _decoded(_chain(first, chunks), self._used, self.path)
+        first = next(texts, b"").removeprefix(codecs.BOM_UTF8)
+        start = first[:_HEAD]
+        carriage = b"\r" in start[:-1] and b"\n" not in start
+        for text in _chain(first, texts):
             yield text.replace(b"\r", b"\n") if carriage else text
 
     def _unpacked(self, size: int) -> Iterator[bytes]:
         try:
             with self.path.open("rb") as file:
                 raw = _Counted(file, self.advance)
-                yield from _UNPACK.get(self.path.suffix, _plain)(raw, size)
+                yield from _UNPACK.get(self.path.suffix.lower(), _plain)(raw, size)
                 self.sha256 = raw.digest.hexdigest()
         except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
             raise InputError(
@@ -109,7 +112,7 @@ class TextFile:
     def _capped(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         packed = self.path.stat().st_size
         most = self.max_expanded or max(_FREE_EXPANSION, _MOST_RATIO * packed)
-        capped, total = self.path.suffix in _UNPACK, 0
+        capped, total = self.path.suffix.lower() in _UNPACK, 0
         for chunk in chunks:
             total += len(chunk)
             if capped and total > most:
@@ -176,15 +179,34 @@ def _chain(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def _decoder(encoding: str, path: Path) -> Callable[[bytes], bytes] | None:
-    """Turn the bytes into UTF-8 without a byte-order mark; None where they are that already."""
-    try:
-        decode = codecs.getincrementaldecoder(encoding)("replace").decode
-    except LookupError as error:
-        raise FormatError(f'unknown encoding "{encoding}"', where=path) from error
+def _decoded(chunks: Iterable[bytes], encoding: str, path: Path) -> Iterator[bytes]:
+    """Turn bytes in any encoding into UTF-8."""
+    decoder = _decoder(encoding, path)
     if codecs.lookup(encoding).name == "utf-8":
-        return lambda chunk: chunk.removeprefix(codecs.BOM_UTF8)
-    return lambda chunk: decode(chunk).removeprefix("\ufeff").encode()
+        yield from chunks
+        return
+    for chunk in chunks:
+        yield decoder.decode(chunk).encode("utf-8", "surrogatepass")
+    yield decoder.decode(b"", True).encode("utf-8", "surrogatepass")
+
+
+def _decoder(encoding: str, path: Path) -> codecs.IncrementalDecoder:
+    try:
+        b"".decode(encoding)  # says of rot13 and its like that they are no encoding of text
+        decoder = codecs.getincrementaldecoder(encoding)(_HALF)
+        decoder.decode(b"a")
+        decoder.reset()
+    except (LookupError, ValueError) as error:
+        raise FormatError(
+            f'unknown encoding "{encoding}"', where=path, hint="for example utf-16 or latin-1"
+        ) from error
+    return decoder
+
+
+# Bytes that an encoding has no character for become half a surrogate, which is no UTF-8: the
+# line is then rejected, where a question mark in its place would be a silent change.
+_HALF = "queryveil-half"
+codecs.register_error(_HALF, lambda error: ("\udcff", error.end))  # type: ignore[attr-defined]
 
 
 def _whole_lines(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
@@ -208,19 +230,19 @@ def _whole_lines(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
     if skipping:
         yield b"", True
     if rest:
-        yield rest, False
+        yield rest + b"\n", False
 
 
-def _checked(block: Block) -> Block:
-    """Empty the lines that are no text."""
+def _checked(block: Block, encoding: str) -> Block:
+    """Find the lines that are no text, and mend them: a cell may go on in the next line."""
     clean = block.data.isascii() or _is_utf8(block.data)
     if clean and b"\0" not in block.data and not _has_long_line(block.data):
         return block
     lines, faults = block.data.split(b"\n"), {}
     for index, line in enumerate(lines):
-        if reason := _line_fault(line):
+        if reason := _line_fault(line, encoding):
             faults[block.first_line + index] = reason
-            lines[index] = b""
+            lines[index] = _mended(line)
     return Block(b"\n".join(lines), block.first_line, faults)
 
 
@@ -233,13 +255,25 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _has_long_line(data: bytes) -> bool:
-    ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n"))
-    return bool(ends.size) and int(np.diff(ends, prepend=-1).max()) > MAX_LINE + 1
+    start = 0
+    while len(data) - start > MAX_LINE:
+        # Any line end within reach will do: the last one jumps farthest.
+        start = data.rfind(b"\n", start, start + MAX_LINE + 1) + 1
+        if not start:
+            return True
+    return False
 
 
-def _line_fault(line: bytes) -> str | None:
+def _line_fault(line: bytes, encoding: str) -> str | None:
     if len(line) > MAX_LINE:
         return f"line longer than {MAX_LINE >> 20} MB"
     if b"\0" in line:
         return "NUL byte"
-    return None if line.isascii() or _is_utf8(line) else "not UTF-8"
+    name = codecs.lookup(encoding).name.upper()
+    return None if line.isascii() or _is_utf8(line) else f"not {name}"
+
+
+def _mended(line: bytes) -> bytes:
+    if len(line) > MAX_LINE:
+        return b""
+    return line.decode("utf-8", "replace").replace("\0", "\ufffd").encode()

@@ -1,0 +1,134 @@
+"""What tests share: no network, a log that belongs to nobody, and a way to run commands."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import os
+import signal
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+import pytest
+
+from queryveil.cli import main
+from queryveil.log.synthetic import synthesize
+
+GUARD = Path(__file__).parent / "offline" / "sitecustomize.py"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def offline() -> Iterator[None]:
+    """Let no test, and no process that a test starts, reach beyond this machine."""
+    spec = importlib.util.spec_from_file_location("offline_guard", GUARD)
+    guard = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(guard)
+    with pytest.MonkeyPatch.context() as patch:
+        guard.install(patch.setattr)
+        patch.setenv("PYTHONPATH", str(GUARD.parent), prepend=os.pathsep)
+        yield
+
+
+# --- logs ----------------------------------------------------------------------------------------
+
+
+def long_id(user: str) -> str:
+    """Give a user a name that cannot stand anywhere by chance."""
+    return f"someone-{user.zfill(6)}-{sha256(user.encode()).hexdigest()[:12]}"
+
+
+def write_aol(table: pl.DataFrame, path: Path) -> Path:
+    """Write a log in AOL's form."""
+    names = dict(zip(table.columns, ("AnonID", "Query", "QueryTime", "ItemRank", "ClickURL"),
+                     strict=True))  # fmt: skip
+    table.rename(names).write_csv(
+        path, separator="\t", quote_style="never", datetime_format="%Y-%m-%d %H:%M:%S"
+    )
+    return path
+
+
+@pytest.fixture(scope="session")
+def synthetic(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A log of 300 users whose names are long and distinct."""
+    table = pl.concat(synthesize(users=300, seed=11))
+    named = table.with_columns(pl.col("user").map_elements(long_id, return_dtype=pl.String))
+    return write_aol(named, tmp_path_factory.mktemp("logs") / "synthetic.tsv")
+
+
+@pytest.fixture(scope="session")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A log of 200,000 lines, so that a run takes a while."""
+    table = pl.concat(synthesize(lines=200_000, seed=12))
+    return write_aol(table, tmp_path_factory.mktemp("logs") / "large.tsv")
+
+
+# --- commands ------------------------------------------------------------------------------------
+
+
+class Ran(NamedTuple):
+    """What a command gave back."""
+
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command in this process, in an empty folder, as `queryveil` itself would."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*args: object) -> Ran:
+        out, err = io.StringIO(), io.StringIO()
+        monkeypatch.setattr(sys, "argv", ["queryveil", *map(str, args)])
+        with redirect_stdout(out), redirect_stderr(err), _settings_kept():
+            try:
+                main()
+                code = 0
+            except SystemExit as stop:
+                code = int(stop.code or 0)
+        return Ran(code, out.getvalue(), err.getvalue())
+
+    return run
+
+
+@contextmanager
+def _settings_kept() -> Iterator[None]:
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    handlers = [signal.getsignal(number) for number in numbers]
+    with warnings.catch_warnings():
+        try:
+            yield
+        finally:
+            for number, handler in zip(numbers, handlers, strict=True):
+                signal.signal(number, handler)
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Run:
+    """Run a command in a process of its own, in an empty folder."""
+
+    def run(*args: object, **settings: str) -> Ran:
+        done = subprocess.run(
+            [sys.executable, "-m", "queryveil", *map(str, args)],
+            cwd=tmp_path,
+            env=os.environ | settings,
+            capture_output=True,
+            text=True,
+            errors="surrogateescape",
+            timeout=60,
+            check=False,
+        )
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    return run
