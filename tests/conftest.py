@@ -17,9 +17,14 @@ from typing import NamedTuple
 
 import polars as pl
 import pytest
+from hypothesis import settings
 
 from queryveil.cli import main
 from queryveil.log.synthetic import synthesize
+
+# Writing a file takes as long as the disk takes.
+settings.register_profile("queryveil", deadline=None)
+settings.load_profile("queryveil")
 
 GUARD = Path(__file__).parent / "offline" / "sitecustomize.py"
 

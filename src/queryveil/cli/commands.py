@@ -18,7 +18,18 @@ from .config import load_config
 from .options import LogChoice, log_options, method_options, screen_options, takes
 from .screen import Screen, plain
 
-__all__ = ["app"]
+__all__ = [
+    "anonymize",
+    "app",
+    "demo",
+    "methods",
+    "pack",
+    "plan",
+    "profile",
+    "root",
+    "synth",
+    "verify",
+]
 
 app = typer.Typer(
     name="queryveil",

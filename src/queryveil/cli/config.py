@@ -49,18 +49,23 @@ def load_config(
     return found
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, dict[str, Any]]:
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        tables = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=path) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"this is no TOML ({error})", where=path) from error
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            what = f'"{name}" stands outside a table'
+            raise UsageError(what, where=path, hint="begin with [all]")
+    return tables
 
 
-def _table(table: Any, known: dict[str, str], section: str, path: Path) -> dict[str, Any]:
-    if not isinstance(table, dict):
-        raise UsageError(f'"{section}" stands outside a table', where=path, hint="begin with [all]")
+def _table(
+    table: dict[str, Any], known: dict[str, str], section: str, path: Path
+) -> dict[str, Any]:
     options = {}
     for name, value in table.items():
         option = name.replace("_", "-")

@@ -23,7 +23,7 @@ from ..methods import Method, Parameter, all_methods, method_named, parse_method
 from .screen import Screen
 from .values import read_amount, read_day, read_share, read_size, read_users
 
-__all__ = ["LogChoice", "log_options", "method_options", "screen_options", "takes"]
+__all__ = ["Group", "LogChoice", "log_options", "method_options", "screen_options", "takes"]
 
 _LOG, _METHOD, _OUTPUT = "The log", "The method", "Output"
 

@@ -47,8 +47,9 @@ def synth(
             found = _Counted(blocks)
             write(found, part)
         part.replace(path)
-    except OSError as error:
-        raise OutputError(f"cannot be written ({error.strerror})", where=path) from error
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise OutputError(f"cannot be written ({reason})", where=path) from error
     finally:
         with suppress(OSError):  # where there is no such folder there is nothing to remove
             part.unlink(missing_ok=True)

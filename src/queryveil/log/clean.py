@@ -6,19 +6,20 @@ Normalisation is a visible step: lower case, and every run of white space become
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 import polars as pl
 
-from .readers.raw import RawRows
+from .readers.raw import RAW_COLUMNS, RawRows
 from .tally import Tally
-from .times import choose_format, parse_time
+from .times import choose_format, is_time, parse_time
 
 __all__ = ["Cleaner"]
 
 _MOST_CELL = 64 << 10
-_ODD_BLANKS = r"\s\s|[\t\n\r\f\v\u{a0}\u{2000}-\u{200a}\u{2028}\u{2029}\u{3000}]"
+_ODD_BLANKS = r"\s\s|[^\S ]"  # any white space but a single blank
 
 # A row's fate is one small number while it is decided: texts for 36 million rows are slow.
 _KEPT, _READERS_WORD = 0, 255
@@ -65,15 +66,14 @@ class Cleaner:
 
     def _typed(self, raw: RawRows) -> pl.DataFrame:
         how = self._time_format(raw)
+        bare = _bare(raw.table.with_columns(length=pl.col("query").str.len_bytes()), RAW_COLUMNS)
         time = parse_time(pl.col("time"), how) if how else pl.lit(None, dtype=pl.Datetime("us"))
-        query, url = pl.col("query").str.strip_chars(), pl.col("url").str.strip_chars()
-        return raw.table.with_columns(
-            user=pl.col("user").str.strip_chars(),
-            query=query,
-            trimmed=query.str.len_bytes() != pl.col("query").str.len_bytes(),
-            url=pl.when(url != "").then(url),
+        # A table that holds ranks as fractions, for the sake of its gaps, writes 3 as 3.0.
+        rank = pl.col("rank").str.strip_suffix(".0")
+        return bare.with_columns(
             moment=time,
-            number=pl.col("rank").str.strip_chars().cast(pl.Int32, strict=False),
+            number=rank.cast(pl.Int32, strict=False),
+            trimmed=pl.col("query").str.len_bytes() != pl.col("length"),
         )
 
     def _time_format(self, raw: RawRows) -> str | None:
@@ -81,19 +81,19 @@ class Cleaner:
             return None
         known = self.time_format or raw.time_format or self._formats.get(raw.file)
         if known is None:
-            sample = raw.table.filter(pl.col("fault").is_null())["time"].drop_nulls().head(1000)
+            sample = _sample(raw)
             if sample.len():
                 known = self._formats[raw.file] = choose_format(sample, raw.file)
         return known or "%Y-%m-%d %H:%M:%S"
 
     def _fate(self, has_time: bool) -> pl.Expr:
         """Decide what becomes of each row; of several reasons the first counts."""
-        nothing = pl.all_horizontal(pl.col("user", "query", "time", "rank", "url").is_null())
+        nothing = pl.all_horizontal(pl.col(RAW_COLUMNS).is_null())
         tests = {
             "blank line": nothing,
             **_fault_tests(has_time),
             "user asked to be left out": pl.col("user").is_in(sorted(self.exclude)),
-            "empty query": pl.col("query").is_null() | (pl.col("query") == ""),
+            "empty query": pl.col("query").is_null(),
             "query is -": pl.col("query") == "-",
             "outside the dates asked for": self._outside(),
         }
@@ -134,6 +134,20 @@ class Cleaner:
         return rows.with_columns(lower.alias("query"))
 
 
+def _sample(raw: RawRows) -> pl.Series:
+    """Give the first times that are not known to be bad."""
+    good = raw.table.lazy().filter(pl.col("fault").is_null() & pl.col("time").is_not_null())
+    return _bare(good.head(1000).collect(), ["time"])["time"].drop_nulls()
+
+
+def _bare(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Take the blanks off both ends of texts; null where nothing is left."""
+    bare = rows.with_columns(pl.col(columns).str.strip_chars())
+    # Empty cells are null already: a cell of blanks alone is rare, so look before you replace.
+    emptied = [name for name in columns if (bare[name] == "").any()]
+    return bare.with_columns(pl.when(pl.col(n) != "").then(pl.col(n)).alias(n) for n in emptied)
+
+
 def _fault_tests(has_time: bool) -> dict[str, pl.Expr]:
     user, time, rank = pl.col("user"), pl.col("time"), pl.col("rank")
     moment, number, timed = pl.col("moment"), pl.col("number"), pl.lit(has_time)
@@ -141,9 +155,9 @@ def _fault_tests(has_time: bool) -> dict[str, pl.Expr]:
         pl.col(name).str.len_bytes() > _MOST_CELL for name in ("user", "query", "url")
     )
     tests = (
-        user.is_null() | (user == ""),
+        user.is_null(),
         timed & time.is_null(),
-        timed & moment.is_null(),
+        timed & ~is_time(moment),
         rank.is_not_null() & number.is_null(),
         number < 1,
         long,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
@@ -17,10 +17,12 @@ from .clean import Cleaner
 from .readers import RawRows, Reader, ReaderOptions, TextFile, find_reader, reader_named
 from .table import KINDS, QueryLog, encoder
 from .tally import Source, Tally
+from .times import check_format
 
-__all__ = ["ReadOptions", "read_log"]
+__all__ = ["ReadOptions", "find_files", "read_log"]
 
-_EARLY_STOP = 1_000_000
+# Where more than half of so many rows cannot be read, the rest need not be tried.
+_EARLY_STOP, _HOPELESS = 1_000_000, 0.5
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,20 @@ class ReadOptions:
     def __post_init__(self) -> None:
         if not 0 <= self.max_rejected <= 1:
             raise UsageError(f"max-rejected is {self.max_rejected}", hint="a share, 0 to 1")
-        if self.sample_users is not None and self.sample_users <= 0:
+        if self.sample_users is not None and not 0 < self.sample_users < float("inf"):
             raise UsageError("the sample has no users", hint="a number from 1, or a share: 5%")
         if self.since and self.until and self.since > self.until:
             raise UsageError(f"the dates end ({self.until}) before they begin ({self.since})")
+        if self.max_expanded is not None and self.max_expanded < 1:
+            raise UsageError(f"max-expanded is {self.max_expanded}", hint="bytes, from 1 on")
+        if self.quote not in (None, "none") and not _is_sign(self.quote):
+            raise UsageError(f'"{self.quote}" is no quotation mark', hint='one sign, or "none"')
+        if self.time_format:
+            check_format(self.time_format)
+
+
+def _is_sign(text: str | None) -> bool:
+    return text is not None and len(text) == 1 and text.isascii() and text.isprintable()
 
 
 def read_log(
@@ -75,8 +87,8 @@ def read_log(
 ) -> QueryLog:
     """Read one log from one or several files, plain, gzip or zstd.
 
-    Keyword arguments are those of `ReadOptions`. Rows that cannot be read are counted and
-    kept for the owner; above `max_rejected` of them nothing is given back.
+    Keyword arguments are those of `ReadOptions`, and go before `options`. Rows that cannot be
+    read are counted and kept for the owner; above `max_rejected` of them nothing is given back.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.csv"
@@ -85,7 +97,7 @@ def read_log(
     >>> log.frame.collect()["query"].to_list(), log.tally.dropped
     (['red shoes'], {'empty query': 1})
     """
-    asked = options or ReadOptions(**more)  # type: ignore[arg-type]
+    asked = replace(options or ReadOptions(), **more)  # type: ignore[arg-type]
     shown = progress or Silent()
     files = find_files(paths)
     with shown.stage("read", sum(path.stat().st_size for path in files)) as advance:
@@ -98,15 +110,24 @@ def find_files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
     given = [paths] if isinstance(paths, (str, Path)) else list(paths)
     found: list[Path] = []
     for name in given:
-        pattern = glob.has_magic(str(name)) and not Path(name).exists()
-        found += sorted(map(Path, glob.glob(str(name)))) if pattern else [Path(name)]  # noqa: PTH207
-        if pattern and not found:
-            raise InputError("no file fits this pattern", where=name)
+        fits = _fitting(name)
+        if not fits:
+            raise InputError("no file fits this pattern", where=name, hint="check the path")
+        found += fits
     if not found:
-        raise UsageError("no log was named")
-    for path in found:
-        _check_file(path)
+        raise UsageError("no log was named", hint="name one or several files")
     return found
+
+
+def _fitting(name: str | Path) -> list[Path]:
+    try:
+        pattern = glob.has_magic(str(name)) and not Path(name).exists()
+        fits = sorted(map(Path, glob.glob(str(name)))) if pattern else [Path(name)]  # noqa: PTH207
+        for path in fits:
+            _check_file(path)
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", where=name) from error
+    return fits
 
 
 def _check_file(path: Path) -> None:
@@ -114,6 +135,9 @@ def _check_file(path: Path) -> None:
         raise InputError("this is a folder", where=path, hint=f'name files, or "{path}/*.tsv"')
     if not path.exists():
         raise InputError("no such file", where=path, hint=_near_names(path))
+    if not path.is_file():
+        # A log is read twice: first its beginning, to tell the format.
+        raise InputError("this is a pipe or a device", where=path, hint="write it to a file first")
 
 
 def _near_names(path: Path) -> str:
@@ -129,7 +153,7 @@ def _read(paths: list[Path], asked: ReadOptions, advance: Callable[[int], None])
     files = [TextFile(path, asked.encoding, asked.max_expanded, advance) for path in paths]
     readers = _readers(files, asked)
     cleaner = Cleaner(
-        _start(asked.since), _start(asked.until, 1), asked.exclude_users, asked.time_format
+        _start(asked.since), _end(asked.until), asked.exclude_users, asked.time_format
     )
     encode = encoder()
     blocks = [encode(pl.DataFrame(schema=KINDS))]
@@ -162,7 +186,7 @@ def _cleaned(
     for raw in prefetch(_raw(readers, form)):
         yield cleaner.clean(raw)
         if cleaner.tally.rows >= _EARLY_STOP:
-            _stop_if_too_many(cleaner.tally, asked.max_rejected)
+            _stop_if_too_many(cleaner.tally, max(asked.max_rejected, _HOPELESS))
 
 
 def _raw(readers: list[tuple[Reader, list[TextFile]]], form: ReaderOptions) -> Iterator[RawRows]:
@@ -170,10 +194,13 @@ def _raw(readers: list[tuple[Reader, list[TextFile]]], form: ReaderOptions) -> I
         yield from reader.read(files, form)
 
 
-def _start(day: date | None, later: int = 0) -> datetime | None:
-    if day is None:
-        return None
-    return datetime(day.year, day.month, day.day) + timedelta(days=later)
+def _start(day: date | None) -> datetime | None:
+    return None if day is None else datetime(day.year, day.month, day.day)
+
+
+def _end(day: date | None) -> datetime | None:
+    """Give the start of the next day; after the last day there is none, so there is no end."""
+    return None if day is None or day == date.max else _start(day + timedelta(days=1))
 
 
 def _stop_if_too_many(tally: Tally, most: float) -> None:
@@ -193,6 +220,8 @@ def _stop_if_too_many(tally: Tally, most: float) -> None:
 
 _REJECT_HINTS = {
     "not UTF-8": "try --encoding latin-1.",
+    "NUL byte": "if this is UTF-16, try --encoding utf-16-le.",
+    "quotation mark out of place": "if queries hold quotation marks, try --quote none.",
     "not a date": "name the way times are written with --time-format.",
     "no time": "is this the right --format and delimiter?",
     "too many columns": "is this the right --format and delimiter?",

@@ -37,13 +37,26 @@ def events_of(lines: pl.LazyFrame) -> pl.LazyFrame:
     same = (pl.col("session") == pl.col("session").shift()) & (
         pl.col("query") == pl.col("query").shift()
     )
-    runs = with_sessions(lines).with_columns(event=(~same.fill_null(False)).cum_sum())
+    sent = with_sessions(_sent_at_once(lines))
+    runs = sent.with_columns(event=(~same.fill_null(False)).cum_sum())
     return (
         runs.group_by("event", maintain_order=True)
         .agg(
             pl.col("user", "query", "time", "session").first(),
-            lines=pl.len(),
-            clicks=(pl.col("url").is_not_null() | pl.col("rank").is_not_null()).sum(),
+            pl.col("lines", "clicks").sum(),
         )
         .drop("event")
+    )
+
+
+def _sent_at_once(lines: pl.LazyFrame) -> pl.LazyFrame:
+    """Bring together what has the same user, query and time, whatever stands in between.
+
+    Lines without a time are alike in nothing: each stays for itself.
+    """
+    alone = pl.when(pl.col("time").is_null()).then(pl.int_range(pl.len()))
+    click = pl.col("url").is_not_null() | pl.col("rank").is_not_null()
+    same = lines.select("user", "query", "time", alone=alone, click=click)
+    return same.group_by("user", "query", "time", "alone", maintain_order=True).agg(
+        lines=pl.len(), clicks=pl.col("click").sum()
     )

@@ -22,6 +22,8 @@ __all__ = ["check_target", "whole_folder"]
 
 def check_target(target: Path, force: bool, is_ours: Callable[[Path], bool]) -> None:
     """Refuse a target that exists, unless it is ours to replace."""
+    if not _is_text(str(target.absolute())):  # Polars cannot write there
+        raise OutputError("this name is no text in UTF-8", where=target, hint="take another name")
     with _explained(target):
         taken = target.exists() or target.is_symlink()
     if not taken:
@@ -38,6 +40,14 @@ def check_target(target: Path, force: bool, is_ours: Callable[[Path], bool]) -> 
         )
 
 
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 @contextmanager
 def whole_folder(target: Path, check: Callable[[], None]) -> Iterator[Path]:
     """Give a hidden folder to fill; on leaving without an error it becomes the target.
@@ -51,30 +61,33 @@ def whole_folder(target: Path, check: Callable[[], None]) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         _remove_leftovers(target, "part")
         part = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
-        part.mkdir(mode=0o700)
+        old = part.with_suffix(".old")
         try:
+            part.mkdir(mode=0o700)
             yield part
             _make_durable(part)
             check()
-            _swap(part, target)
-            _remove_leftovers(target, "old")
+            _swap(part, target, old)
         finally:
-            shutil.rmtree(part, ignore_errors=True)
+            _tidy(part, target, old)
+        _remove_leftovers(target, "old")
 
 
-def _swap(part: Path, target: Path) -> None:
-    old = part.with_suffix(".old")
+def _swap(part: Path, target: Path, old: Path) -> None:
     part.chmod(0o755)
     if target.exists():
         target.rename(old)
-    try:
-        part.rename(target)
-    except BaseException:
-        if old.exists():
-            old.rename(target)
-        raise
+    part.rename(target)
     _sync(target.parent)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _tidy(part: Path, target: Path, old: Path) -> None:
+    """Remove what is unfinished; after a stop between the renamings, put back what was there."""
+    if old.exists() and not target.exists():
+        old.rename(target)
+    shutil.rmtree(old, ignore_errors=True)
+    shutil.rmtree(part, ignore_errors=True)
 
 
 def _remove_leftovers(target: Path, ending: str) -> None:

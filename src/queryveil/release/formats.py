@@ -17,7 +17,15 @@ import polars as pl
 
 from ..errors import UsageError, did_you_mean
 
-__all__ = ["FORMATS", "LOG_KINDS", "check_format", "read_public_log", "write_public_log"]
+__all__ = [
+    "FORMATS",
+    "LOG_KINDS",
+    "check_format",
+    "harmless",
+    "original",
+    "read_public_log",
+    "write_public_log",
+]
 
 LOG_KINDS = {
     "user": pl.String,

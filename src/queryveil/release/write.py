@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ..errors import OutputError, VerificationError
+from ..errors import VerificationError
 from .cards import figures_of
 from .folder import check_target, whole_folder
 from .formats import check_format, harmless, write_public_log
@@ -54,8 +54,7 @@ def _write_public(release: Release, public: Path, form: str) -> dict[str, Any]:
         try:
             path = write_public_log(release.log, public, form)
         except pl.exceptions.PolarsError as error:
-            text = str(error).splitlines()[0]
-            raise OutputError(f"the log cannot be written ({text})", where=public) from error
+            raise OSError(str(error).splitlines()[0]) from error  # a full disk, told by Polars
     with release.progress.stage("describe"):
         card = release.public_card(figures_of(release.log), {path.name: file_digest(path)})
     report = public / "report.html"

@@ -58,7 +58,7 @@ def test_stops_the_producer_when_the_consumer_quits() -> None:
 
 def test_closes_in_the_middle_of_a_loop_that_fails() -> None:
     before = threading.active_count()
-    with pytest.raises(RuntimeError, match="consumer"):  # noqa: PT012
+    with pytest.raises(RuntimeError, match="consumer"):
         for item in prefetch(range(1000)):
             if item == 3:
                 raise RuntimeError("consumer")

@@ -53,7 +53,9 @@ def test_keys_with_users(rows: list[Row], at_least: int, width: int, encoded: bo
 
 @given(ROWS, st.sets(st.sampled_from("xyz")))
 def test_keep(rows: list[Row], wanted: set[str]) -> None:
-    kept = keep(table(rows), pl.DataFrame({"query": sorted(wanted)}, {"query": pl.String}), ["query"])
+    kept = keep(
+        table(rows), pl.DataFrame({"query": sorted(wanted)}, {"query": pl.String}), ["query"]
+    )
     expected = Counter(row for row in rows if row[1] in wanted)
     assert Counter(kept.collect().rows()) == expected
     assert count(kept) == expected.total()

@@ -46,17 +46,38 @@ def find_reader(file: TextFile, columns: bool = False) -> Reader:
     head = Head(file.path.name, file.head())
     if not head.data.strip():
         raise FormatError("the file is empty", where=file.path)
+    if what := _not_text(head.data):
+        raise FormatError(what, where=file.path, hint=_HINTS.get(what, _HINT))
     general = (PARQUET, JSONL, TSV, CSV)
     for reader in general if columns else READERS:
         if reader.sniff(head):
             return reader
-    raise FormatError(_unknown(head), where=file.path, hint=_HINT)
+    raise FormatError("no known format fits the first lines", where=file.path, hint=_HINT)
 
 
 _HINT = f"name it with --format ({', '.join(reader.name for reader in READERS)})"
 
 
-def _unknown(head: Head) -> str:
-    if b"\0" in head.data[:4096]:
-        return "this is a binary file or UTF-16 without a byte-order mark, not a log"
-    return "no known format fits the first lines"
+_BINARY = "this is a binary file or UTF-16 without a byte-order mark, not a log"
+_PACKED = "this is a packed file"
+_HINTS = {
+    _BINARY: "if it is UTF-16, say so: --encoding utf-16-le",
+    _PACKED: "gzip and zstd are read where the name ends in .gz or .zst; unpack anything else",
+}
+_PACKED_STARTS = (
+    b"\x1f\x8b",
+    b"\x28\xb5\x2f\xfd",
+    b"PK\x03\x04",
+    b"BZh",
+    b"\xfd7zXZ",
+    b"7z\xbc\xaf",
+)
+
+
+def _not_text(data: bytes) -> str | None:
+    if data.startswith(_PACKED_STARTS):
+        return _PACKED
+    # A stray NUL costs its line; where there are many, it is the file that is no text.
+    nul = data.count(b"\0", 0, 4096)
+    is_text = data.startswith(b"PAR1") or nul * 20 < min(len(data), 4096)
+    return None if is_text else _BINARY

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from urllib.parse import unquote_plus
+from urllib.parse import unquote_to_bytes
 
 import polars as pl
 
-from .raw import RAW_COLUMNS, Head, RawRows, Reader, ReaderOptions, with_faults
+from .raw import Head, RawRows, Reader, ReaderOptions, complete, with_faults
 from .source import Block, TextFile
 
 __all__ = ["ACCESS"]
 
-_LINE = r'^(?P<user>\S+) \S+ \S+ \[(?P<time>[^\]]+)\] "(?P<request>[^"]*)"'
+_LINE = r'^(?P<user>\S+) \S+ \S+ \[(?P<time>[^\]]+)\] "(?P<request>(?:[^"\\]|\\.)*)"'
 _NOT_A_PERSON = (
     "the user is an IP address: one address can be many people, and one person can have many; "
     "what is promised for a user is promised for an address"
@@ -32,19 +32,35 @@ def _table(block: Block, parameter: str) -> pl.DataFrame:
     value = rf"[?&]{re.escape(parameter)}=([^&\s]*)"
     rows = lines.to_frame().select(fields, "raw").with_columns(numbers.alias("line"))
     rows = rows.with_columns(pl.col("request").str.extract(value).alias("coded"))
-    unread = pl.col("user").is_null() & (pl.col("raw") != "")
-    rows = rows.with_columns(fault=pl.when(unread).then(pl.lit("not a line of an access log")))
-    nothing = [pl.lit(None, dtype=pl.String).alias(name) for name in ("rank", "url")]
-    return rows.join(_decoded(rows["coded"]), on="coded", how="left", maintain_order="left").select(
-        *(c for c in RAW_COLUMNS if c not in ("rank", "url")), *nothing, "line", "fault"
-    )
+    unread = pl.col("user").is_null() & (pl.col("raw").str.strip_chars() != "")
+    rows = rows.join(_decoded(rows["coded"]), on="coded", how="left", maintain_order="left")
+    no_line = pl.when(unread).then(pl.lit("not a line of an access log"))
+    return complete(rows.with_columns(fault=pl.coalesce(no_line, "fault")))
 
 
 def _decoded(coded: pl.Series) -> pl.DataFrame:
     """Decode each distinct value once."""
     texts = coded.drop_nulls().unique()
-    query = pl.Series([unquote_plus(text) for text in texts], dtype=pl.String)
-    return pl.DataFrame({"coded": texts, "query": query})
+    found = [_decode(text) for text in texts]
+    kinds = {"query": pl.String, "fault": pl.String}
+    return pl.DataFrame(found, schema=kinds, orient="row").with_columns(texts.alias("coded"))
+
+
+def _decode(coded: str) -> tuple[str | None, str | None]:
+    """Undo what the server did to the request (\\x22, \\") and the browser to the query (%22).
+
+    >>> _decode(r"caf%C3%A9+\\x22noir\\x22")
+    ('café "noir"', None)
+    """
+    plain = _ESCAPED.sub(lambda found: f"%{found[1]}" if found[1] else found[2], coded)
+    try:
+        text = unquote_to_bytes(plain.replace("+", " ")).decode()
+    except UnicodeDecodeError:
+        return None, "query is not UTF-8"
+    return (None, "NUL byte") if "\0" in text else (text, None)
+
+
+_ESCAPED = re.compile(r"""\\(?:x([0-9A-Fa-f]{2})|(["\\]))""")
 
 
 def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from .columns import names_columns
 from .delimited import after_header, parse_cells
 from .raw import Head, RawRows, Reader, ReaderOptions, with_faults
 from .source import TextFile
@@ -23,7 +24,9 @@ def _has_header(head: Head) -> bool:
 
 def _sniff(head: Head) -> bool:
     rows = head.first_lines
-    return _has_header(head) or sum(map(bool, map(_ROW.match, rows))) * 2 > len(rows)
+    if not rows or names_columns(rows[0].split("\t")):
+        return _has_header(head)
+    return sum(map(bool, map(_ROW.match, rows))) * 2 > len(rows)
 
 
 def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows]:  # noqa: ARG001

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...errors import ColumnError, UsageError, did_you_mean
 
-__all__ = ["match_columns", "parse_columns"]
+__all__ = ["match_columns", "names_columns", "parse_columns"]
 
 _USUAL = {
     "user": ("user", "anonid", "user_id", "userid", "uid", "client_id", "visitor_id", "cookie"),
@@ -34,6 +34,12 @@ def parse_columns(text: str) -> dict[str, str]:
             raise UsageError(f'"{name}" in --columns', hint=did_you_mean(name, _USUAL))
         mapping[name] = column
     return mapping
+
+
+def names_columns(cells: Iterable[str]) -> bool:
+    """Tell a header from a row: it has at least two of the usual names."""
+    usual = {word for words in _USUAL.values() for word in words}
+    return sum(cell.strip().lower() in usual for cell in cells) > 1
 
 
 def match_columns(found: Iterable[str], wanted: dict[str, str], where: Path) -> dict[str, str]:

@@ -27,7 +27,30 @@ def parse_cells(
 
     With a quotation mark, every line must be a whole record: see `quoted`.
     """
-    width = len(header)
+    cells = _fast(block, len(header), separator, quote)
+    if cells is None:
+        cells = _careful(block, len(header), separator, quote)
+    numbers = pl.int_range(block.first_line, block.first_line + cells.height, eager=True)
+    return pick(cells.with_columns(numbers.alias("line")), header, names)
+
+
+def _fast(block: Block, width: int, separator: str, quote: str | None) -> pl.DataFrame | None:
+    """Cut lines none of which has too many cells; None where one has."""
+    try:
+        cells = pl.read_csv(
+            block.data,
+            has_header=False,
+            separator=separator,
+            quote_char=quote,
+            schema={str(place): pl.String for place in range(width)},
+        )
+    except pl.exceptions.PolarsError:
+        return None
+    return cells.with_columns(fault=pl.lit(None, dtype=pl.String))
+
+
+def _careful(block: Block, width: int, separator: str, quote: str | None) -> pl.DataFrame:
+    """Cut lines some of which may have too many cells, or the first too few."""
     # Polars takes the number of columns from the first line, which may be a bad one: it gets a
     # line before it, with one cell more than the header has, for what is one cell too many.
     cells = pl.read_csv(
@@ -39,12 +62,10 @@ def parse_cells(
         truncate_ragged_lines=True,
         missing_columns="insert",
     ).slice(1)
-    numbers = pl.int_range(block.first_line, block.first_line + cells.height, eager=True)
     too_many = pl.col(str(width)).is_not_null()
     if block.data.count(separator.encode()) != (width - 1) * cells.height:
         too_many = too_many | _goes_on(block.data, width, separator, quote)
-    fault = pl.when(too_many).then(pl.lit(TOO_MANY))
-    return pick(cells.with_columns(numbers.alias("line"), fault=fault), header, names)
+    return cells.with_columns(fault=pl.when(too_many).then(pl.lit(TOO_MANY)))
 
 
 def _goes_on(data: bytes, width: int, separator: str, quote: str | None) -> pl.Series:

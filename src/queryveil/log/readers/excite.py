@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from .columns import names_columns
 from .delimited import parse_cells
 from .raw import Head, RawRows, Reader, ReaderOptions, with_faults
 from .source import TextFile
@@ -17,7 +18,9 @@ _ROW = re.compile(r"[^\t]+\t\d{12}(\t[^\t]*)?$")
 
 def _sniff(head: Head) -> bool:
     lines = head.first_lines
-    return bool(lines) and sum(map(bool, map(_ROW.match, lines))) * 2 > len(lines)
+    if not lines or names_columns(lines[0].split("\t")):
+        return False
+    return sum(map(bool, map(_ROW.match, lines))) * 2 > len(lines)
 
 
 def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows]:  # noqa: ARG001

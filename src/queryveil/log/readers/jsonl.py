@@ -47,7 +47,7 @@ def _fast(block: Block, names: dict[str, str]) -> pl.DataFrame | None:
         values = table.select(_empty_is_null(_field(path)).alias(n) for n, path in names.items())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OverflowError):
         return None
-    if values.height != block.lines():
+    if values.height != block.lines() or set(values.dtypes) != {pl.String}:
         return None
     numbers = pl.int_range(block.first_line, block.first_line + values.height, eager=True)
     return values.with_columns(numbers.alias("line"), fault=pl.lit(None, dtype=pl.String))
@@ -102,11 +102,16 @@ def _without_nul(table: pl.DataFrame, block: Block) -> pl.DataFrame:
 
 def _object(line: str | bytes) -> dict[str, Any] | None:
     try:
-        # Of a key that is there twice the first value is taken, as Polars does.
-        found = json.loads(line, object_pairs_hook=lambda pairs: dict(reversed(pairs)))
+        found = json.loads(line, object_pairs_hook=_first_values)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def _first_values(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of a key that is there twice take the first value, as Polars does."""
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else dict(reversed(pairs))
 
 
 def _text(found: dict[str, Any], path: str) -> str | None:
@@ -116,8 +121,9 @@ def _text(found: dict[str, Any], path: str) -> str | None:
         value = value.get(part) if isinstance(value, dict) else None
     if isinstance(value, str):
         return _HALVES.sub("\0", value)
-    if isinstance(value, float) and math.isfinite(value):
-        return format(Decimal(repr(value)), "f").removesuffix(".0")
+    if isinstance(value, float):
+        plain = format(Decimal(repr(value)), "f").removesuffix(".0")
+        return plain if math.isfinite(value) else None
     return None if value is None else _HALVES.sub("\0", json.dumps(value, ensure_ascii=False))
 
 

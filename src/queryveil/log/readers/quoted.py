@@ -85,9 +85,7 @@ def _lines_are_records(data: bytes, form: Form) -> bool:
     return bool(around[beside].all()) and not bool(opens[ends_line].any())
 
 
-def _records(
-    lines: list[str], first_line: int, form: Form, last: bool
-) -> tuple[pl.DataFrame, int]:
+def _records(lines: list[str], first_line: int, form: Form, last: bool) -> tuple[pl.DataFrame, int]:
     """Read records one by one; say how many lines were used up."""
     width, at = len(form.header), 0
     table: list[list[str | None]] = []

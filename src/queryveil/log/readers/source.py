@@ -24,7 +24,7 @@ from ...errors import FormatError, InputError
 
 __all__ = ["MAX_LINE", "Block", "TextFile"]
 
-BLOCK = 32 << 20
+BLOCK = 16 << 20  # as much as malloc reuses; a larger piece is mapped anew each time
 MAX_LINE = 1 << 20
 _HEAD = 256 << 10
 # A log packs 5 to 30 times; a bomb 1,000 times.
@@ -110,11 +110,11 @@ class TextFile:
             raise InputError(f"cannot be read ({error.strerror})", where=self.path) from error
 
     def _capped(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        packed = self.path.stat().st_size
-        most = self.max_expanded or max(_FREE_EXPANSION, _MOST_RATIO * packed)
         capped, total = self.path.suffix.lower() in _UNPACK, 0
         for chunk in chunks:
             total += len(chunk)
+            packed = self.path.stat().st_size
+            most = self.max_expanded or max(_FREE_EXPANSION, _MOST_RATIO * packed)
             if capped and total > most:
                 raise InputError(
                     f"expands to more than {most:,} bytes from {packed:,}",
@@ -185,14 +185,19 @@ def _decoded(chunks: Iterable[bytes], encoding: str, path: Path) -> Iterator[byt
     if codecs.lookup(encoding).name == "utf-8":
         yield from chunks
         return
-    for chunk in chunks:
-        yield decoder.decode(chunk).encode("utf-8", "surrogatepass")
-    yield decoder.decode(b"", True).encode("utf-8", "surrogatepass")
+    try:
+        for chunk in chunks:
+            yield decoder.decode(chunk).encode("utf-8", "surrogatepass")
+        yield decoder.decode(b"", True).encode("utf-8", "surrogatepass")
+    except UnicodeError as error:
+        raise FormatError(
+            f"{error}", where=path, hint="say which kind it is: --encoding utf-16-le or utf-16-be"
+        ) from error
 
 
 def _decoder(encoding: str, path: Path) -> codecs.IncrementalDecoder:
     try:
-        b"".decode(encoding)  # says of rot13 and its like that they are no encoding of text
+        "a".encode(encoding)  # says of rot13 and its like that they are no encoding of text
         decoder = codecs.getincrementaldecoder(encoding)(_HALF)
         decoder.decode(b"a")
         decoder.reset()

@@ -17,6 +17,8 @@ from . import shape
 from .shape import Bools, Dice, Ints, last_true
 from .vocabulary import Vocabulary, site_names
 
+__all__ = ["Asked", "Author", "Part", "People"]
+
 
 class Asked(IntEnum):
     """What a query asks for."""

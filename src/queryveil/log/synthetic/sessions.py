@@ -16,6 +16,8 @@ import numpy as np
 from . import shape
 from .shape import Bools, Dice, Floats, Ints, last_true
 
+__all__ = ["Kind", "Plan", "lines_of_users", "plan"]
+
 END = shape.DAYS * 24 * 3600
 
 

@@ -12,6 +12,8 @@ import polars as pl
 
 from .shape import Hashes, Ints
 
+__all__ = ["Vocabulary", "mix", "site_names", "vocabulary"]
+
 # Where people live and look for things; their topics' words are the places.
 PLACE_TOPICS = ("city.n.01", "american_state.n.01", "port.n.01", "country.n.02", "province.n.01")
 

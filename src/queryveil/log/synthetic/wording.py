@@ -15,6 +15,8 @@ from .queries import Part
 from .shape import Dice, Ints
 from .vocabulary import Vocabulary, mix, site_names
 
+__all__ = ["addresses", "card", "queries"]
+
 # What untidy queries have after their word and at their end; the first is for tidy ones.
 GAPS = pl.Series(["", " ", " ", "", "", "", ""])
 ENDS = pl.Series(["", "", " ", "?", "!", ",", " ."])

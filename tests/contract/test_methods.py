@@ -1,0 +1,636 @@
+"""What every method owes: the promise on the written files, and nothing else in them.
+
+The recounts here are plain Python over the written file and the input. A new method needs a
+recount of its own promise in `RECOUNTS`, else the first test says so.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import reduce
+from hashlib import sha256
+from html import unescape
+from itertools import pairwise
+from operator import getitem
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import zstandard
+
+import queryveil as qv
+from queryveil.errors import QueryveilError
+from queryveil.jobs import verify
+
+FORMS = ("parquet", "tsv", "csv", "jsonl")
+# Parameters under which a log of 300 users gives something to look at; else the defaults.
+LINES = {"frequent-queries": "frequent-queries:n=6:m=3"}
+METHODS = [LINES.get(name, name) for name in qv.all_methods()]
+
+Row = tuple[str, str, str, int | None, str | None]
+
+
+@dataclass(frozen=True)
+class Made:
+    """A release on disk, with what went in."""
+
+    folder: Path
+    card: dict[str, Any]
+    method: qv.Method
+    log: qv.QueryLog
+
+    @property
+    def public(self) -> Path:
+        return self.folder / "public"
+
+    def rows(self) -> list[Row]:
+        return read_rows(self.public)
+
+    def input_rows(self) -> list[Row]:
+        texts = self.log.frame.with_columns(pl.col("user", "query", "time", "url").cast(pl.String))
+        return texts.collect().rows()
+
+
+def read_rows(public: Path) -> list[Row]:
+    """Read the published log with other means than queryveil's own, where there are any."""
+    if (path := public / "log.parquet").exists():
+        return pl.read_parquet(path).with_columns(pl.col("time").cast(pl.String)).rows()
+    if (path := public / "log.jsonl").exists():
+        return [tuple(json.loads(line).values()) for line in path.read_text("utf-8").splitlines()]
+    if (path := public / "log.tsv").exists():
+        cells = [line.split("\t") for line in path.read_text("utf-8").split("\n")[1:-1]]
+    else:
+        with (public / "log.csv").open(encoding="utf-8", newline="") as file:
+            cells = list(csv.reader(file))[1:]
+    bare = [[cell.removeprefix("'") or None for cell in row] for row in cells]
+    return [(u, q, t, int(r) if r else None, url) for u, q, t, r, url in bare]
+
+
+def make(
+    path: Path, folder: Path, line: str, form: str = "parquet", seed: int | None = None
+) -> Made:
+    log, method = qv.read_log(path), qv.parse_method(line)
+    card = qv.anonymize(log, method, seed=seed).write(folder, form=form)
+    return Made(folder, card, method, log)
+
+
+@pytest.fixture(scope="module", params=METHODS)
+def line(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module", params=FORMS)
+def made(
+    request: pytest.FixtureRequest,
+    line: str,
+    synthetic: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Made:
+    return make(synthetic, tmp_path_factory.mktemp("made") / "out", line, request.param)
+
+
+# --- the promise ---------------------------------------------------------------------------------
+
+
+def recount_frequent_queries(made: Made) -> None:
+    queries, pairs = defaultdict(set), defaultdict(set)
+    for user, query, _, _, url in made.input_rows():
+        queries[query].add(user)
+        pairs[query, url].add(user)
+    released = made.rows()
+    assert len({query for _, query, *_ in released}) > 5
+    assert any(url for *_, url in released)
+    for _, query, time, rank, url in released:
+        assert len(queries[query]) >= made.method.n, query
+        assert re.fullmatch(r"2006-\d\d-\d\d", time)
+        if url is None:
+            assert rank is None
+        else:
+            assert len(pairs[query, url]) >= made.method.m, (query, url)
+
+
+RECOUNTS: dict[str, Callable[[Made], None]] = {"frequent-queries": recount_frequent_queries}
+
+
+def test_the_promise_holds_on_the_written_file(made: Made) -> None:
+    assert made.method.name in RECOUNTS, "this method has no recount of its promise here"
+    RECOUNTS[made.method.name](made)
+
+
+def test_verify_passes(made: Made) -> None:
+    found = verify(made.folder)
+    assert found["holds"], found
+    assert {f["check"] for f in found["findings"]} >= {"files", "figures", "private", "card"}
+
+
+def test_verify_passes_on_a_copy_of_the_public_files_alone(made: Made, tmp_path: Path) -> None:
+    copy = shutil.copytree(made.public, tmp_path / "copy")
+    assert verify(copy)["holds"]
+
+
+# --- what must not be in it ----------------------------------------------------------------------
+
+
+def test_output_is_shuffled(made: Made) -> None:
+    released = made.rows()
+    queries = [query for _, query, *_ in released]
+    kept = set(queries)
+    assert queries != [query for _, query, *_ in made.input_rows() if query in kept]
+    # In the input a person's rows stand together. Among shuffled ones few neighbours do.
+    names = [user for user, *_ in released]
+    together = sum(a == b for a, b in pairwise(names))
+    assert together < len(names) / 10
+
+
+def test_unseeded_runs_differ(line: str, synthetic: Path, tmp_path: Path) -> None:
+    one, two = (make(synthetic, tmp_path / name, line) for name in ("one", "two"))
+    assert one.card["files"] != two.card["files"]
+    assert [row[1:] for row in one.rows()] != [row[1:] for row in two.rows()]
+    assert {row[0] for row in one.rows()}.isdisjoint(row[0] for row in two.rows())
+
+
+def contents(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Give the bytes of every file, and what is packed in them (Parquet's pages)."""
+    for path in sorted(folder.rglob("*")):
+        data = path.read_bytes()
+        yield path.name, data
+        for found in re.finditer(re.escape(b"\x28\xb5\x2f\xfd"), data):
+            frame = zstandard.ZstdDecompressor().decompressobj()
+            yield path.name, frame.decompress(data[found.start() :])
+
+
+def test_the_packed_pages_are_looked_into(made: Made) -> None:
+    # Else the two tests below would prove nothing about Parquet.
+    query = made.rows()[0][1].encode()
+    assert any(query in data for name, data in contents(made.public) if name.startswith("log."))
+
+
+def test_no_user_of_the_log_is_in_public(made: Made) -> None:
+    users = {row[0] for row in made.input_rows()}
+    assert len(users) > 250
+    for name, data in contents(made.public):
+        assert b"someone-" not in data, name
+        assert not [user for user in users if user[-12:].encode() in data], name
+
+
+def test_no_dropped_query_is_in_public(made: Made) -> None:
+    released = "\n".join(f"{query}\n{url}" for _, query, _, _, url in made.rows())
+    words = (made.public / "release.json").read_text() + (made.public / "report.html").read_text()
+    dropped = {
+        query
+        for _, query, *_ in made.input_rows()
+        if len(query) > 6 and query not in released and query not in words
+    }
+    assert len(dropped) > 1000
+    for name, data in contents(made.public):
+        text = data.decode("utf-8", "replace")
+        assert not [query for query in dropped if query in text], name
+
+
+def test_pseudonyms_are_no_function_of_the_names(
+    line: str, tmp_path: Path, synthetic: Path
+) -> None:
+    # The same order of users under other names gives the same public bytes for a seed.
+    text = synthetic.read_text("utf-8")
+    renamed = re.sub(r"^someone-(\d{6})-\w{12}", r"person-\1", text, flags=re.M)
+    other = tmp_path / "other.tsv"
+    other.write_text(renamed, "utf-8")
+    one = make(synthetic, tmp_path / "one", line, "tsv", seed=1)
+    two = make(other, tmp_path / "two", line, "tsv", seed=1)
+    assert public_bytes(one.folder) == public_bytes(two.folder)
+
+
+def public_bytes(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (folder / "public").iterdir()}
+
+
+# --- the cards -----------------------------------------------------------------------------------
+
+PUBLIC = {"queryveil", "method", "parameters", "guarantee", "release_grade", "figures", "files"}
+GUARANTEE = {
+    "model", "unit", "neighbours", "k", "epsilon", "delta", "per_query_epsilon", "assumptions",
+    "not_covered", "checks", "says",
+}  # fmt: skip
+INTERNAL = {"input", "output", "dropped", "blanked", "seconds", "peak_mb"}
+MODELS = {"k-anonymity", "pure-dp", "approx-dp", "conditional-dp", "none"}
+
+
+def cards(made: Made) -> tuple[dict[str, Any], dict[str, Any]]:
+    public = json.loads((made.public / "release.json").read_text("utf-8"))
+    return public, json.loads((made.folder / "private" / "card.json").read_text("utf-8"))
+
+
+def test_cards_are_complete(made: Made) -> None:
+    public, internal = cards(made)
+    assert public.keys() - {"not_release_grade_because"} == PUBLIC
+    assert public["guarantee"].keys() == GUARANTEE
+    assert public["guarantee"]["model"] in MODELS
+    assert public["guarantee"]["unit"] == "user"
+    assert public["guarantee"]["assumptions"]
+    assert public["guarantee"]["not_covered"]
+    assert public["guarantee"]["checks"]
+    assert public["parameters"] == made.method.values()
+    assert public["method"] == made.method.name
+    assert public["queryveil"] == qv.__version__
+    assert internal.keys() == public.keys() | INTERNAL
+    assert internal == made.card
+    assert {key: internal[key] for key in public} == public
+    assert internal["input"].keys() >= {"rows", "users", "queries", "rejected", "sha256"}
+    assert internal["seconds"].keys() >= {"write", "verify"}
+    assert internal["peak_mb"] > 10
+
+
+def test_figures_of_the_public_card_follow_from_the_file(made: Made) -> None:
+    rows = made.rows()
+    distinct = [{row[i] for row in rows if row[i] is not None} for i in (0, 1, 4)]
+    expected = [len(rows), *map(len, distinct)]
+    assert cards(made)[0]["figures"] == dict(
+        zip(("rows", "ids", "queries", "urls"), expected, strict=True)
+    )
+
+
+def test_every_row_is_accounted_for(made: Made) -> None:
+    card = cards(made)[1]
+    rejected, dropped = card["input"]["rejected"], card["dropped"]
+    lines = Path(made.log.sources[0].path).read_bytes().count(b"\n") - 1  # the header is no row
+    total = len(made.rows()) + sum(dropped.values()) + sum(rejected.values())
+    assert card["input"]["rows"] == lines == total
+
+
+def test_rows_that_cannot_be_read_are_accounted_for(
+    line: str, synthetic: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log.tsv"
+    log.write_bytes(
+        synthetic.read_bytes()
+        + b"someone\ta query\tyesterday\t\t\n"  # rejected
+        + b"someone\tq\t2006-03-01 10:00:00\tfirst\thttp://a.example\n"  # rejected
+        + b"someone\t-\t2006-03-01 10:00:00\t\t\n"  # dropped
+    )
+    made = make(log, tmp_path / "out", line)
+    card, lines = cards(made)[1], len(log.read_bytes().splitlines()) - 1
+    assert sum(card["input"]["rejected"].values()) == 2
+    total = card["output"]["rows"] + sum(card["dropped"].values()) + 2
+    assert card["input"]["rows"] == total == lines
+    table = (tmp_path / "out" / "private" / "rejected.tsv").read_text().splitlines()
+    assert [row.split("\t")[1] for row in table] == ["line", str(lines - 1), str(lines)]
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from leaves(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from leaves(inner)
+    else:
+        yield value
+
+
+def test_the_public_card_tells_nothing_of_the_log(made: Made) -> None:
+    public, internal = cards(made)
+    counts = internal["input"]
+    secret = {counts["rows"], counts["users"], counts["queries"], *counts["normalised"].values()}
+    secret |= {*internal["dropped"].values(), *internal["blanked"].values()}
+    assert len(secret) >= 5
+    assert not secret & set(leaves(public))
+    public.pop("files")  # its digests hold every number
+    text = json.dumps(public) + (made.public / "report.html").read_text("utf-8")
+    for number in (number for number in secret if number > 99):  # "utf-8" is no count
+        assert not re.search(rf"(?<![\w,.#]){number:,}(?![\w,%])", text), number
+        assert not re.search(rf"(?<![\w,.#]){number}(?![\w,%])", text), number
+    words = [*counts["sha256"], *counts["sha256"].values(), made.folder.parent.name, "peak"]
+    assert not [word for word in (*words, *internal["seconds"]) if f'"{word}"' in text]
+    assert not [word for word in words if word in text]
+
+
+def test_the_public_page_says_what_the_card_says(made: Made) -> None:
+    public, internal = cards(made)
+    page = unescape((made.public / "report.html").read_text("utf-8"))
+    guarantee = public["guarantee"]
+    for says in (guarantee["says"], *guarantee["not_covered"], *guarantee["assumptions"]):
+        assert says in page
+    assert "http" not in page.replace("http-equiv", "")  # it needs nothing but itself
+    private = unescape((made.folder / "private" / "report.html").read_text("utf-8"))
+    assert "do not publish" in private
+    assert "do not publish" not in page
+    assert f"{internal['input']['rows']:,}" in private
+
+
+# --- seeds ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_same_seed_gives_the_same_bytes(
+    line: str, form: str, synthetic: Path, tmp_path: Path
+) -> None:
+    one, two = (make(synthetic, tmp_path / name, line, form, seed=9) for name in ("one", "two"))
+    assert public_bytes(one.folder) == public_bytes(two.folder)
+    three = make(synthetic, tmp_path / "three", line, form, seed=10)
+    assert public_bytes(one.folder) != public_bytes(three.folder)
+
+
+def test_the_same_seed_gives_the_same_bytes_of_a_large_log(
+    line: str, large: Path, tmp_path: Path
+) -> None:
+    # Large enough for several threads, which must not decide the order.
+    made = [make(large, tmp_path / str(i), line, "jsonl", seed=9) for i in range(4)]
+    assert len({sha256((one.public / "log.jsonl").read_bytes()).digest() for one in made}) == 1
+
+
+def test_a_seed_is_marked_as_not_for_publication(
+    line: str, synthetic: Path, tmp_path: Path
+) -> None:
+    seeded = make(synthetic, tmp_path / "seeded", line, seed=1)
+    public = cards(seeded)[0]
+    assert public["release_grade"] is False
+    assert any("seed" in reason for reason in public["not_release_grade_because"])
+    assert "not for publication" in (seeded.public / "report.html").read_text()
+    assert verify(seeded.folder)["release_grade"] is False
+
+
+def test_without_a_seed_it_is_for_publication(made: Made) -> None:
+    assert cards(made)[0]["release_grade"] is True
+    assert cards(made)[0]["not_release_grade_because"] == []
+    assert "not for publication" not in (made.public / "report.html").read_text()
+
+
+# --- tampering -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def copy(made: Made, tmp_path: Path) -> Path:
+    """A copy of the release that a test may damage."""
+    return shutil.copytree(made.folder, tmp_path / "release")
+
+
+def failed(folder: Path) -> set[str]:
+    """Name the checks that do not hold; a card that cannot be read is one of them."""
+    try:
+        found = verify(folder)
+    except QueryveilError as error:
+        assert error.exit_code == 1
+        return {type(error).__name__}
+    names = {f["check"] for f in found["findings"] if not f["holds"]}
+    assert found["holds"] == (not names)
+    return names
+
+
+def log_file(public: Path) -> Path:
+    return next(path for path in public.iterdir() if path.name.startswith("log."))
+
+
+def rewrite(public: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
+    """Change the published rows, in the file's own form."""
+    path = log_file(public)
+    names = {"user": pl.String, "query": pl.String, "time": pl.String, "rank": pl.Int32,
+             "url": pl.String}  # fmt: skip
+    rows = pl.DataFrame(read_rows(public), schema=names, orient="row")
+    changed = change(rows)
+    write = {
+        ".parquet": lambda: changed.write_parquet(path),
+        ".jsonl": lambda: changed.write_ndjson(path),
+        ".tsv": lambda: changed.write_csv(path, separator="\t", quote_style="never"),
+        ".csv": lambda: changed.write_csv(path),
+    }
+    write[path.suffix]()
+
+
+def mend_card(public: Path) -> None:
+    """Make digests and figures on the card fit the changed files, as a careful forger would."""
+    path = public / "release.json"
+    card = json.loads(path.read_text("utf-8"))
+    card["files"] = {
+        file.name: sha256(file.read_bytes()).hexdigest()
+        for file in public.iterdir()
+        if file.name != "release.json"
+    }
+    rows = read_rows(public)
+    distinct = [len({row[i] for row in rows} - {None}) for i in (0, 1, 4)]
+    card["figures"] = dict(zip(("rows", "ids", "queries", "urls"), [len(rows), *distinct],
+                               strict=True))  # fmt: skip
+    path.write_text(json.dumps(card), "utf-8")
+
+
+def edit_card(public: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    path = public / "release.json"
+    card = json.loads(path.read_text("utf-8"))
+    change(card)
+    path.write_text(json.dumps(card), "utf-8")
+
+
+def test_the_forgers_tools_alone_break_nothing(copy: Path) -> None:
+    # Else the tests below might fail for reasons other than the damage they do.
+    rewrite(copy / "public", lambda rows: rows)
+    mend_card(copy / "public")
+    shutil.rmtree(copy / "private")
+    assert failed(copy) == set()
+
+
+def test_a_changed_cell_is_found(copy: Path) -> None:
+    rewrite(copy / "public", lambda rows: rows.with_columns(
+        query=pl.when(pl.int_range(pl.len()) == 3).then(pl.lit("another query")).otherwise("query")
+    ))  # fmt: skip
+    assert "files" in failed(copy)
+
+
+def promised(public: Path, check: str, **given: Any) -> dict[str, Any]:
+    """Give the check of that kind, and leave the test out where a method promises none."""
+    card = json.loads((public / "release.json").read_text("utf-8"))
+    for found in card["guarantee"]["checks"]:
+        if found["check"] == check and found.items() >= given.items():
+            return dict(found)
+    pytest.skip(f"{card['method']} promises no {check}")
+
+
+@pytest.mark.parametrize("mended", [False, True])
+def test_a_query_pushed_below_the_threshold_is_found(copy: Path, mended: bool) -> None:
+    public = copy / "public"
+    least = promised(public, "min-ids", columns=["query"])["at_least"]
+
+    def take_away(rows: pl.DataFrame) -> pl.DataFrame:
+        query = rows["query"][0]
+        spared = rows.filter(pl.col("query") == query)["user"].unique().head(least - 1)
+        return rows.filter((pl.col("query") != query) | pl.col("user").is_in(spared.implode()))
+
+    rewrite(public, take_away)
+    if not mended:
+        assert {"files", "figures", "min-ids"} <= failed(copy)
+        return
+    mend_card(public)
+    assert "card" in failed(copy)  # the owner's card tells
+    shutil.rmtree(copy / "private")
+    assert failed(copy) == {"min-ids"}  # and without it the promise itself
+
+
+def test_a_rare_click_is_found(copy: Path) -> None:
+    promised(copy / "public", "min-ids", columns=["query", "url"])
+    rewrite(copy / "public", lambda rows: rows.with_columns(
+        url=pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("http://rare.example"))
+        .otherwise("url")
+    ))  # fmt: skip
+    mend_card(copy / "public")
+    shutil.rmtree(copy / "private")
+    assert failed(copy) == {"min-ids"}
+
+
+@pytest.mark.parametrize("finer", ["2006-03-01 10:11:12", "2006-03-01 10:00:00", "10:11", "1"])
+def test_a_finer_time_is_found(copy: Path, finer: str) -> None:
+    promised(copy / "public", "time-step", step="day")
+    rewrite(copy / "public", lambda rows: rows.with_columns(
+        time=pl.when(pl.int_range(pl.len()) == 5).then(pl.lit(finer)).otherwise("time")
+    ))  # fmt: skip
+    mend_card(copy / "public")
+    shutil.rmtree(copy / "private")
+    assert failed(copy) == {"time-step"}
+
+
+@pytest.mark.parametrize("figure", ["rows", "ids", "queries", "urls"])
+def test_a_changed_figure_is_found(copy: Path, figure: str) -> None:
+    edit_card(copy / "public", lambda card: card["figures"].update({figure: 12345}))
+    assert failed(copy) == {"figures", "card"}
+    shutil.rmtree(copy / "private")
+    assert failed(copy) == {"figures"}
+
+
+def test_a_figure_too_many_is_found(copy: Path) -> None:
+    edit_card(copy / "public", lambda card: card["figures"].update(users_of_the_log=300))
+    assert failed(copy) >= {"figures"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda card: card["parameters"].update(n=1000),
+        lambda card: card["guarantee"].update(says="nobody can ever be found"),
+        lambda card: card["guarantee"].update(model="pure-dp", epsilon=0.1),
+        lambda card: card["guarantee"].update(not_covered=[]),
+        lambda card: card.update(release_grade=False),
+        lambda card: card.update(more="about the log"),
+        lambda card: card["guarantee"]["checks"].pop(),
+    ],
+)
+def test_any_change_of_the_card_is_found_by_its_owner(
+    copy: Path, change: Callable[[dict[str, Any]], object]
+) -> None:
+    edit_card(copy / "public", change)
+    assert failed(copy) == {"card"}
+
+
+def test_a_card_without_checks_proves_nothing(copy: Path) -> None:
+    edit_card(copy / "public", lambda card: card["guarantee"].update(checks=[]))
+    shutil.rmtree(copy / "private")
+    assert failed(copy) == {"checks"}
+
+
+def test_another_log_is_found(copy: Path, line: str, synthetic: Path, tmp_path: Path) -> None:
+    form = log_file(copy / "public").suffix[1:]
+    other = make(synthetic, tmp_path / "other", line, form)
+    shutil.copy(log_file(other.public), log_file(copy / "public"))
+    assert "files" in failed(copy)
+
+
+def test_a_changed_page_is_found(copy: Path) -> None:
+    page = copy / "public" / "report.html"
+    page.write_text(page.read_text().replace("promises nothing", "promises everything"))
+    assert failed(copy) == {"files"}
+
+
+@pytest.mark.parametrize("name", ["mapping.tsv", "log.xlsx", ".hidden", "log.tsv.bak"])
+def test_an_extra_file_is_found(copy: Path, name: str) -> None:
+    (copy / "public" / name).write_text("user\tpseudonym\n")
+    assert failed(copy) == {"files"}
+
+
+def test_an_extra_folder_is_found(copy: Path) -> None:
+    (copy / "public" / "more").mkdir()
+    assert failed(copy) == {"files"}
+
+
+@pytest.mark.parametrize("name", ["log", "report.html"])
+def test_a_missing_file_is_found(copy: Path, name: str) -> None:
+    path = log_file(copy / "public") if name == "log" else copy / "public" / name
+    path.unlink()
+    assert "files" in failed(copy)
+
+
+def test_a_link_in_place_of_a_file_is_found(copy: Path, tmp_path: Path) -> None:
+    log = log_file(copy / "public")
+    log.rename(tmp_path / "elsewhere")
+    log.symlink_to(tmp_path / "elsewhere")
+    assert failed(copy) == {"files"}
+
+
+def test_a_folder_in_place_of_a_file_is_found(copy: Path) -> None:
+    log = log_file(copy / "public")
+    log.unlink()
+    log.mkdir()
+    assert "files" in failed(copy)
+
+
+@pytest.mark.parametrize("keep", [0, 1, 200, -2])
+def test_a_cut_card_is_found(copy: Path, keep: int) -> None:
+    path = copy / "public" / "release.json"
+    path.write_bytes(path.read_bytes()[:keep].rstrip())
+    assert failed(copy) == {"VerificationError"}
+
+
+@pytest.mark.parametrize("text", ["no json", "[]", "7", "null", '"x"', "{}", "\xff", "[" * 9999])
+def test_a_card_that_is_none_is_found(copy: Path, text: str) -> None:
+    (copy / "public" / "release.json").write_text(text, "latin-1")
+    assert failed(copy) == {"VerificationError"}
+
+
+def test_a_missing_card_is_told(copy: Path) -> None:
+    (copy / "public" / "release.json").unlink()
+    assert failed(copy) == {"InputError"}
+
+
+ODD = [None, True, 0, -1, 1e400, "x", [], [1], {}, {"check": 1}, {"a": {"b": []}}]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_odd_values_on_a_card_never_pass_and_never_crash(copy: Path, odd: Any) -> None:
+    path = copy / "public" / "release.json"
+    whole = path.read_text("utf-8")
+    shutil.rmtree(copy / "private")
+    places = [["method"], ["release_grade"], ["figures"], ["files"], ["guarantee"],
+              ["guarantee", "model"], ["guarantee", "checks"]]  # fmt: skip
+    for number, check in enumerate(json.loads(whole)["guarantee"]["checks"]):
+        places += [["guarantee", "checks", number]]
+        places += [["guarantee", "checks", number, key] for key in check if key != "ids"]
+    for place in places:
+        card = json.loads(whole)
+        inner = reduce(getitem, place[:-1], card)
+        if type(inner[place[-1]]) is type(odd) and place[-1] not in ("columns", "at_least"):
+            continue  # a value of the right type is another test's matter
+        inner[place[-1]] = odd
+        path.write_text(json.dumps(card), "utf-8")
+        assert failed(copy), (place, odd)
+
+
+def test_private_files_that_others_can_read_are_found(copy: Path) -> None:
+    (copy / "private" / "card.json").chmod(0o644)
+    assert failed(copy) == {"private"}
+
+
+def test_a_truncated_log_is_found(copy: Path) -> None:
+    path = log_file(copy / "public")
+    path.write_bytes(path.read_bytes()[:-7])
+    assert "files" in failed(copy)
+
+
+def test_a_log_of_noise_is_found_even_with_its_digest(copy: Path) -> None:
+    path = log_file(copy / "public")
+    path.write_bytes(b"\x00\xff noise \n" * 50)
+    digest = sha256(path.read_bytes()).hexdigest()
+    edit_card(copy / "public", lambda card: card["files"].update({path.name: digest}))
+    assert failed(copy) & {"log", "columns", "figures"}

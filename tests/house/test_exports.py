@@ -1,0 +1,53 @@
+"""What is exported is what is meant."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+import queryveil
+
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(queryveil.__path__, "queryveil.")
+    if not module.name.endswith("__main__")
+)
+
+
+def public_names(path: Path) -> set[str]:
+    """Give the names without underscore that a file defines at its top level."""
+    names = set()
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+    return {name for name in names if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("name", ["queryveil", *MODULES])
+def test_all_names_exist_and_are_sorted(name: str) -> None:
+    module = importlib.import_module(name)
+    exported = module.__all__
+    assert len(set(exported)) == len(exported)
+    assert all(hasattr(module, entry) for entry in exported)
+
+
+@pytest.mark.parametrize("name", ["queryveil", *MODULES])
+def test_what_is_defined_without_underscore_is_exported(name: str) -> None:
+    module = importlib.import_module(name)
+    assert public_names(Path(module.__file__)) <= set(module.__all__)
+
+
+def test_the_front_door() -> None:
+    assert sorted(queryveil.__all__) == sorted(
+        {
+            "ColumnError", "FormatError", "FrequentQueries", "Guarantee", "InputError", "Method",
+            "OutputError", "ParameterError", "QueryLog", "QueryveilError", "ReadOptions",
+            "RejectedError", "Release", "UsageError", "VerificationError", "__version__",
+            "all_methods", "anonymize", "demo", "pack", "parse_method", "plan", "profile",
+            "read_log", "synth", "verify",
+        }
+    )  # fmt: skip

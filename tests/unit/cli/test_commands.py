@@ -1,0 +1,369 @@
+"""The commands: what they print and where, how they end, and that mistakes are explained."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from queryveil import __version__
+
+COMMANDS = ("demo", "synth", "profile", "plan", "anonymize", "verify", "pack", "methods")
+METHOD = ("--method", "frequent-queries", "--n", "6")
+
+
+@pytest.fixture
+def release(cli, synthetic: Path, tmp_path: Path) -> Path:
+    assert cli("anonymize", synthetic, *METHOD, "--out", "out", "--quiet").code == 0
+    return tmp_path / "out"
+
+
+def document(text: str) -> dict[str, Any]:
+    """Read the one JSON document; anything beside it would be an error."""
+    found = json.loads(text)
+    assert isinstance(found, dict)
+    return found
+
+
+# --- one JSON document, or nothing at all --------------------------------------------------------
+
+CALLS = [
+    ("demo",),
+    ("synth", "--users", "5", "--out", "new.tsv"),
+    ("profile", "LOG"),
+    ("plan", "LOG", *METHOD),
+    ("anonymize", "LOG", *METHOD, "--out", "new"),
+    ("verify", "out"),
+    ("pack", "out"),
+    ("methods",),
+    ("methods", "frequent-queries"),
+]
+KEYS = {
+    "demo": {"folder", "log", "profile", "card", "verify"},
+    "synth": {"out", "users", "rows", "seed", "bytes"},
+    "profile": {"rows", "users", "queries", "risks"},
+    "plan": {"input", "output", "dropped", "guarantee", "alternatives"},
+    "anonymize": {"input", "output", "dropped", "blanked", "seconds", "peak_mb", "guarantee"},
+    "verify": {"holds", "findings", "method"},
+    "pack": {"archive", "bytes"},
+    "methods": {"methods"},
+}
+
+
+def filled(call: tuple[str, ...], log: Path) -> list[str]:
+    return [str(log) if word == "LOG" else word for word in call]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=" ".join)
+def test_json_is_one_document_and_nothing_else(
+    cli, release: Path, synthetic: Path, call: tuple[str, ...]
+) -> None:
+    ran = cli(*filled(call, synthetic), "--json")
+    assert ran.code == 0, ran.err
+    assert document(ran.out).keys() >= KEYS[call[0]]
+    assert ran.err == ""
+
+
+@pytest.mark.parametrize("call", CALLS, ids=" ".join)
+def test_quiet_prints_nothing(cli, release: Path, synthetic: Path, call: tuple[str, ...]) -> None:
+    assert cli(*filled(call, synthetic), "--quiet") == (0, "", "")
+
+
+@pytest.mark.parametrize("call", CALLS, ids=" ".join)
+def test_people_get_a_text(cli, release: Path, synthetic: Path, call: tuple[str, ...]) -> None:
+    ran = cli(*filled(call, synthetic))
+    assert ran.code == 0, ran.err
+    assert len(ran.out) > 20
+    assert ran.err == ""
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(ran.out)
+
+
+def test_json_in_processes_of_their_own(command, synthetic: Path, tmp_path: Path) -> None:
+    ran = command("anonymize", synthetic, *METHOD, "--out", "out", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.err == ""
+    assert document(ran.out) == json.loads((tmp_path / "out" / "private" / "card.json").read_text())
+    (tmp_path / "out" / "public" / "more").write_text("x")
+    ran = command("verify", "out", "--json")
+    assert ran.code == 1
+    assert document(ran.out)["holds"] is False
+    assert "files differ from the card: more" in ran.err
+
+
+def test_json_and_errors(cli) -> None:
+    ran = cli("profile", "nowhere.tsv", "--json")
+    assert (ran.code, ran.out) == (1, "")
+    assert "no such file" in ran.err
+
+
+def test_quiet_still_tells_errors(cli) -> None:
+    ran = cli("profile", "nowhere.tsv", "--quiet")
+    assert (ran.code, ran.out) == (1, "")
+    assert "no such file" in ran.err
+
+
+def test_a_verification_that_fails_ends_with_1(cli, release: Path) -> None:
+    (release / "public" / "log.parquet").write_bytes(b"x")
+    ran = cli("verify", "out")
+    assert ran.code == 1
+    assert "✗" in ran.out
+    assert "The promise holds" not in ran.out
+    assert "the promise does not hold" in ran.err
+    ran = cli("verify", "out", "--json")
+    assert document(ran.out)["holds"] is False
+    assert ran.code == 1
+    assert cli("pack", "out").code == 1
+
+
+# --- help ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_every_command_has_help(cli, name: str, flag: str) -> None:
+    ran = cli(name, flag)
+    assert (ran.code, ran.err) == (0, "")
+    assert "--json" in ran.out
+    assert "--quiet" in ran.out
+    assert "Traceback" not in ran.out
+
+
+def test_the_help_names_every_command(cli) -> None:
+    ran = cli("--help")
+    assert ran.code == 0
+    assert not [name for name in COMMANDS if name not in ran.out]
+
+
+def test_help_of_methods_parameters_comes_from_their_declaration(cli) -> None:
+    text = re.sub(r"[\s│]+", " ", cli("anonymize", "--help").out)
+    for option in ("--n", "--m", "--link", "--time", "--clicks", "--no-clicks"):
+        assert option in text
+    assert "Users that a query needs to be kept; a whole number from 1" in text
+    assert "(default 30). For frequent-queries" in text
+
+
+def test_version(cli) -> None:
+    assert cli("--version") == (0, f"queryveil {__version__}\n", "")
+
+
+def test_no_command_shows_the_help(cli) -> None:
+    ran = cli()
+    assert "Usage" in ran.out + ran.err
+    assert ran.code in (0, 2)
+
+
+# --- mistakes ------------------------------------------------------------------------------------
+
+RUN, NEW = ("anonymize", "LOG"), ("--out", "new")
+FREQUENT = ("--method", "frequent-queries")
+MISTAKES = [
+    (2, ("anonimize",), "Did you mean 'anonymize'"),
+    (2, (*RUN, "--method", "frequent-queries"), "--out"),
+    (2, (*RUN, *NEW), "--method"),
+    (2, ("anonymize", *METHOD, *NEW), "LOG"),
+    (2, (*RUN, "--method", "frequent-querys", *NEW), 'did you mean "frequent-queries"?'),
+    (2, (*RUN, "--method", "frequent-queries:q=3", *NEW), 'no parameter "q"'),
+    (2, (*RUN, "--method", "frequent-queries:n=6", "--n", "7", *NEW), "given twice"),
+    (2, (*RUN, *FREQUENT, "--n", "0", *NEW), "a whole number from 1"),
+    (2, (*RUN, *FREQUENT, "--n", "x", *NEW), '--n cannot be "x"'),
+    (2, (*RUN, *METHOD, "--link", "users", *NEW), "one of user, session, none"),
+    (2, (*RUN, *METHOD, "--nn", "7", *NEW), "No such option"),
+    (2, (*RUN, *METHOD, "--write", "xlsx", *NEW), 'unknown form "xlsx"'),
+    (2, (*RUN, *METHOD, "--seed", "-1", *NEW), "is negative"),
+    (2, (*RUN, *METHOD, "--seed", "x", *NEW), "--seed"),
+    (2, (*RUN, *METHOD, "--sample-users", "0", *NEW), "no users"),
+    (2, (*RUN, *METHOD, "--sample-users", "999999", *NEW), "the log has"),
+    (2, (*RUN, *METHOD, "--since", "yesterday", *NEW), "is no day"),
+    (2, (*RUN, *METHOD, "--max-rejected", "200%", *NEW), "is no share"),
+    (2, (*RUN, *METHOD, "--columns", "qurey=q", *NEW), 'did you mean "query"?'),
+    (2, (*RUN, *METHOD, "--format", "aoll", *NEW), 'did you mean "aol"?'),
+    (1, (*RUN, *METHOD, "--encoding", "utf-9", *NEW), 'unknown encoding "utf-9"'),
+    (1, (*RUN, *METHOD, "--exclude-users", "nobody.txt", *NEW), "cannot be read"),
+    (1, (*RUN, *FREQUENT, "--n", "5000", *NEW), "take no greater --n"),
+    (1, (*RUN, *METHOD, "--since", "2030-01-01", *NEW), "no row of the log is left"),
+    (1, ("anonymize", "nowhere.tsv", *METHOD, *NEW), "no such file"),
+    (1, ("anonymize", ".", *METHOD, *NEW), "this is a folder"),
+    (1, (*RUN, *METHOD, "--out", "out"), "this exists already"),
+    (1, (*RUN, *METHOD, "--out", ".", "--force"), "something else"),
+    (1, (*RUN, *METHOD, "--out", "/proc/new"), "cannot be written"),
+    (1, (*RUN, *METHOD, "--out", "x" * 300), "File name too long"),
+    (1, ("anonymize", "x" * 300, *METHOD, *NEW), "File name too long"),
+    (2, ("plan", "LOG", "--method", "zzz"), "known are: frequent-queries"),
+    (1, ("plan", "LOG", "--method", "frequent-queries:n=5000"), "take no greater --n"),
+    (1, ("profile", "nowhere.tsv"), "no such file"),
+    (1, ("verify", "nowhere"), "there is no such folder"),
+    (1, ("verify", "."), "there is no release here"),
+    (1, ("pack", "."), "there is no release here"),
+    (1, ("pack", "out", "--out", "out/x.tar.gz"), "inside the release"),
+    (2, ("synth",), "--out"),
+    (2, ("synth", "--out", "x.doc"), "does not say in what form"),
+    (2, ("synth", "--out", "x.tsv", "--users", "0"), "users"),
+    (2, ("synth", "--out", "x.tsv", "--users", "many"), "--users"),
+    (1, ("synth", "--out", "nowhere/x.tsv", "--users", "2"), "cannot be written"),
+    (2, ("methods", "frequent"), 'did you mean "frequent-queries"?'),
+    (1, ("--config", "nowhere.toml", "methods"), "cannot be read"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "call", "says"), MISTAKES)
+def test_mistakes_are_explained(
+    cli, release: Path, synthetic: Path, tmp_path: Path, code: int, call: tuple[str, ...], says: str
+) -> None:
+    before = sorted(path.name for path in tmp_path.iterdir())
+    ran = cli(*filled(call, synthetic))
+    text = re.sub(r"[\s│]+", " ", ran.err)
+    assert ran.code == code, ran
+    assert says in text
+    assert ran.out == ""
+    assert "Traceback" not in text
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_mistakes_in_a_process_of_its_own(command, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    for args, code in (
+        (("synth", "--out", "file/x.tsv"), 1),
+        (("plan", "file", "--method", "x"), 2),
+    ):
+        ran = command(*args)
+        assert ran.code == code
+        assert ran.out == ""
+        assert "Error" in ran.err
+        assert "Traceback" not in ran.err
+
+
+# --- what the commands do ------------------------------------------------------------------------
+
+
+def test_anonymize_options(cli, synthetic: Path, tmp_path: Path) -> None:
+    ran = cli(
+        "anonymize", synthetic, "--method", "frequent-queries", "--n", "8", "--m", "4", "--link",
+        "session", "--time", "month", "--no-clicks", "--write", "tsv", "--forget-mapping",
+        "--sample-users", "50%", "--seed", "5", "--since", "2006-03-02", "--out", "out", "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    card = document(ran.out)
+    assert card["parameters"] == {
+        "n": 8,
+        "m": 4,
+        "link": "session",
+        "time": "month",
+        "clicks": False,
+    }
+    assert card["release_grade"] is False
+    assert card["input"]["users"] == 150
+    assert card["dropped"]["outside the dates asked for"] > 0
+    assert (tmp_path / "out" / "public" / "log.tsv").exists()
+    assert not (tmp_path / "out" / "private" / "mapping.tsv").exists()
+    again = cli("anonymize", synthetic, "--method", ("frequent-queries:n=8:m=4:link=session:"
+                "time=month:clicks=no"), "--write", "tsv", "--sample-users", "0.5", "--seed", "5",
+                "--since", "2006-03-02", "--out", "again", "--json")  # fmt: skip
+    assert document(again.out)["files"] == card["files"]
+
+
+def test_the_one_line_form(cli, synthetic: Path) -> None:
+    one = cli("plan", synthetic, "--method", "frequent-queries:n=20", "--json")
+    two = cli("plan", synthetic, "--method", "frequent-queries", "--n", "20", "--json")
+    assert document(one.out)["output"] == document(two.out)["output"]
+    assert document(one.out)["parameters"]["n"] == 20
+    assert "What frequent-queries:n=20 would release" in cli(
+        "plan", synthetic, "--method", "frequent-queries:n=20"
+    ).out  # fmt: skip
+
+
+def test_plan_writes_nothing(cli, synthetic: Path, tmp_path: Path) -> None:
+    ran = cli("plan", synthetic, *METHOD)
+    assert ran.code == 0
+    assert "Nothing was written." in ran.out
+    assert "What other values would keep" in ran.out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_force(cli, release: Path, synthetic: Path) -> None:
+    ran = cli("anonymize", synthetic, *METHOD, "--out", "out", "--write", "csv", "--force")
+    assert ran.code == 0
+    assert (release / "public" / "log.csv").exists()
+    assert "Written and verified: out/public" in ran.out
+
+
+def test_demo(cli, tmp_path: Path) -> None:
+    ran = cli("demo")
+    assert ran.code == 0
+    assert (tmp_path / "queryveil-demo" / "public" / "report.html").exists()
+    ending = ran.out.partition("Try next:")[2].strip().splitlines()
+    assert len(ending) == 4
+    assert all(line.strip().startswith("queryveil ") for line in ending)
+    for line in ending[1:]:
+        words = line.split()[1:]
+        assert cli(*words).code == 0, line
+
+
+def test_methods(cli) -> None:
+    ran = cli("methods")
+    assert "frequent-queries  keep a query that at least n users sent" in ran.out
+    assert "paper: Adar 2007" in ran.out
+    found = document(cli("methods", "frequent-queries", "--json").out)["methods"]
+    assert [method["name"] for method in found] == ["frequent-queries"]
+    n = found[0]["parameters"][0]
+    assert (n["name"], n["option"], n["type"], n["default"]) == ("n", "--n", "int", 30)
+
+
+def test_pack(cli, release: Path, tmp_path: Path) -> None:
+    ran = cli("pack", "out", "--out", "x.tar.gz", "--json")
+    assert document(ran.out) == {
+        "archive": "x.tar.gz",
+        "bytes": (tmp_path / "x.tar.gz").stat().st_size,
+    }
+    with tarfile.open(tmp_path / "x.tar.gz") as tar:
+        assert "out/log.parquet" in tar.getnames()
+    assert cli("pack", "out", "--out", "x.tar.gz").code == 1
+    assert cli("pack", "out", "--out", "x.tar.gz", "--force").code == 0
+
+
+def test_profile_prints_its_figures(cli, synthetic: Path) -> None:
+    text, found = cli("profile", synthetic).out, document(cli("profile", synthetic, "--json").out)
+    assert f"{found['rows']:,}" in text
+    assert f"{found['risks']['queries_of_one_user_share']:.1%}" in text
+    assert "patterns: names are not found" in " ".join(text.split())
+
+
+def test_users_can_be_left_out(cli, synthetic: Path, tmp_path: Path) -> None:
+    users = synthetic.read_text().splitlines()[1:]
+    gone = users[0].split("\t")[0]
+    (tmp_path / "gone.txt").write_text(f"\ufeff{gone}\n\n nobody \n")
+    ran = cli(
+        "anonymize", synthetic, *METHOD, "--exclude-users", "gone.txt", "--out", "out", "--json"
+    )
+    card = document(ran.out)
+    assert card["input"]["users"] == 299
+    lines = sum(line.startswith(gone) for line in users)
+    assert card["dropped"]["user asked to be left out"] == lines
+
+
+# --- the terminal --------------------------------------------------------------------------------
+
+
+def test_a_terminal_that_lacks_letters_does_not_end_a_run(command, synthetic: Path) -> None:
+    ran = command("plan", synthetic, *METHOD, PYTHONIOENCODING="ascii")
+    assert (ran.code, ran.err) == (0, "")
+    assert "Nothing was written." in ran.out
+
+
+def test_a_closed_pipe_is_no_traceback(synthetic: Path, tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    with subprocess.Popen(
+        [sys.executable, "-m", "queryveil", "profile", str(synthetic), "--json"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path, env=os.environ,
+    ) as process:  # fmt: skip
+        process.stdout.close()
+        told = process.stderr.read().decode()
+        process.wait(30)
+    assert "Traceback" not in told

@@ -1,0 +1,160 @@
+"""queryveil.toml: options that need not be typed, and that what is typed beats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def config(tmp_path: Path):
+    def write(text: str, name: str = "queryveil.toml") -> Path:
+        path = tmp_path / name
+        path.write_text(text, "utf-8")
+        return path
+
+    return write
+
+
+def parameters(ran) -> dict[str, object]:
+    assert ran.code == 0, ran.err
+    return json.loads(ran.out)["parameters"]
+
+
+def test_options_for_one_command(cli, config, synthetic: Path) -> None:
+    config('[plan]\nmethod = "frequent-queries"\nn = 7\nclicks = false\njson = true\n')
+    found = parameters(cli("plan", synthetic))
+    assert (found["n"], found["clicks"], found["m"]) == (7, False, 5)
+
+
+def test_options_for_all_commands(cli, config, synthetic: Path) -> None:
+    config('[all]\nmethod = "frequent-queries"\nn = 7\njson = true\nforce = true\n')
+    assert parameters(cli("plan", synthetic))["n"] == 7
+    assert parameters(cli("anonymize", synthetic, "--out", "out"))["n"] == 7
+    assert parameters(cli("anonymize", synthetic, "--out", "out"))["n"] == 7  # force
+    assert json.loads(cli("methods").out)["methods"]
+
+
+def test_a_command_beats_all(cli, config, synthetic: Path) -> None:
+    config('[all]\nmethod = "frequent-queries"\nn = 7\nm = 4\njson = true\n[plan]\nn = 8\n')
+    found = parameters(cli("plan", synthetic))
+    assert (found["n"], found["m"]) == (8, 4)
+
+
+def test_the_command_line_beats_the_file(cli, config, synthetic: Path) -> None:
+    config('[all]\nmethod = "frequent-queries"\nn = 7\nm = 4\nclicks = false\njson = true\n')
+    found = parameters(cli("plan", synthetic, "--n", "9", "--clicks"))
+    assert (found["n"], found["m"], found["clicks"]) == (9, 4, True)
+
+
+def test_a_typed_line_beats_the_options_of_the_file(cli, config, synthetic: Path) -> None:
+    config('[all]\nmethod = "frequent-queries"\nn = 7\nm = 4\njson = true\n')
+    found = parameters(cli("plan", synthetic, "--method", "frequent-queries:n=9"))
+    assert (found["n"], found["m"]) == (9, 5)
+
+
+def test_a_typed_option_beats_the_line_of_the_file(cli, config, synthetic: Path) -> None:
+    config('[all]\nmethod = "frequent-queries:n=7:m=4"\njson = true\n')
+    found = parameters(cli("plan", synthetic, "--n", "9"))
+    assert (found["n"], found["m"]) == (9, 4)
+
+
+def test_a_line_and_options_in_the_file_are_a_mistake(cli, config, synthetic: Path) -> None:
+    config('[all]\nmethod = "frequent-queries:n=7"\nn = 9\n')
+    ran = cli("plan", synthetic)
+    assert ran.code == 2
+    assert "given twice" in ran.err
+
+
+@pytest.mark.parametrize("log", ["'LOG'", "['LOG']", "['LOG', 'LOG']"])
+def test_the_log_can_stand_in_the_file(cli, config, synthetic: Path, log: str) -> None:
+    config(f"[all]\nlog = {log.replace('LOG', str(synthetic))}\njson = true\n")
+    found = json.loads(cli("profile").out)
+    rows = len(synthetic.read_text().splitlines()) - 1
+    assert found["rows"] == rows * log.count("LOG")
+
+
+def test_options_are_named_as_they_are_typed(cli, config, synthetic: Path, tmp_path: Path) -> None:
+    config(
+        '[anonymize]\nmethod = "frequent-queries:n=6"\nwrite = "csv"\nforget-mapping = true\n'
+        'out = "out"\nsample_users = "90%"\nsince = 2006-03-02\nmax-rejected = 0.5\nquiet = true\n'
+    )
+    assert cli("anonymize", synthetic) == (0, "", "")
+    assert (tmp_path / "out" / "public" / "log.csv").exists()
+    assert not (tmp_path / "out" / "private" / "mapping.tsv").exists()
+    card = json.loads((tmp_path / "out" / "private" / "card.json").read_text())
+    assert card["dropped"].keys() >= {"outside the dates asked for", "not in the sample of users"}
+
+
+def test_another_file_can_be_named(cli, config, synthetic: Path) -> None:
+    config("[all]\nn = 3\n")
+    config("[all]\nn = 11\nmethod = 'frequent-queries'\njson = true\n", "other.toml")
+    assert parameters(cli("--config", "other.toml", "plan", synthetic))["n"] == 11
+
+
+def test_comments_and_an_empty_file(cli, config) -> None:
+    config("# nothing\n")
+    assert cli("methods").code == 0
+
+
+MISTAKES = [
+    (2, "[all]\nmehtod = 'x'\n", '[all] has no option "mehtod"', 'did you mean "method"?'),
+    (2, "[anonymize]\nwrit = 'x'\n", '[anonymize] has no option "writ"', 'did you mean "write"?'),
+    (2, "[verify]\nmethod = 'x'\n", '[verify] has no option "method"', "known are: "),
+    (2, "[all]\npaths = 'x'\n", 'no option "paths"', ""),
+    (2, "[anonymise]\nn = 3\n", "there is no command [anonymise]", 'did you mean "anonymize"?'),
+    (2, "n = 3\n", '"n" stands outside a table', "begin with [all]"),
+    (2, "all = 3\n", '"all" stands outside a table', ""),
+    (1, "[all\n", "this is no TOML", ""),
+    (1, "[all]\nn = \n", "this is no TOML", ""),
+    (1, "[all]\nn = 3\nn = 4\n", "this is no TOML", ""),
+]
+
+
+@pytest.mark.parametrize(("code", "text", "says", "hint"), MISTAKES)
+def test_mistakes_are_explained(cli, config, code: int, text: str, says: str, hint: str) -> None:
+    config(text)
+    ran = cli("methods")
+    assert (ran.code, ran.out) == (code, "")
+    assert "queryveil.toml: " in ran.err
+    assert says in ran.err
+    assert hint in ran.err
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("n = 0", "a whole number from 1"),
+        ("n = [1, 2]", "--n cannot be"),
+        ("n = 2.5", '--n cannot be "2.5"'),
+        ("n = {a = 1}", "--n cannot be"),
+        ("clicks = 'perhaps'", "--clicks"),
+        ("json = 'perhaps'", "--json"),
+        ("method = 'frequent'", 'did you mean "frequent-queries"?'),
+        ("since = 7", '"7" is no day'),
+        ("sample-users = true", "True"),
+    ],
+)
+def test_wrong_values_are_explained(cli, config, synthetic: Path, line: str, says: str) -> None:
+    method = "" if line.startswith("method") else "method = 'frequent-queries'\n"
+    config(f"[all]\n{method}{line}\n")
+    ran = cli("plan", synthetic)
+    assert ran.code == 2, ran
+    assert says in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_a_file_that_is_no_text(cli, tmp_path: Path) -> None:
+    (tmp_path / "queryveil.toml").write_bytes(b"[all]\nn = '\xff'\n")
+    ran = cli("methods")
+    assert ran.code == 1
+    assert "this is no TOML" in ran.err
+
+
+def test_a_folder_of_that_name_is_no_config(cli, tmp_path: Path) -> None:
+    (tmp_path / "queryveil.toml").mkdir()
+    assert cli("methods").code == 0
+    assert cli("--config", "queryveil.toml", "methods").code == 1

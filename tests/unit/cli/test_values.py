@@ -1,0 +1,64 @@
+"""Values as people write them."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from queryveil.cli.values import read_amount, read_day, read_share, read_size, read_users
+from queryveil.errors import InputError, UsageError
+
+
+@pytest.mark.parametrize(
+    ("text", "share"), [("5%", 0.05), ("0.05", 0.05), (" 100 % ".replace(" %", "%"), 1), ("0", 0)]
+)
+def test_shares(text: str, share: float) -> None:
+    assert read_share(text) == share
+
+
+@pytest.mark.parametrize("text", ["101%", "-1%", "2", "x", "", "%", "nan", "inf", "1e999", "5%%x"])
+def test_no_shares(text: str) -> None:
+    with pytest.raises(UsageError, match="is no"):
+        read_share(text)
+
+
+@given(st.integers(0, 10**9))
+def test_amounts(number: int) -> None:
+    assert read_amount(str(number)) == number
+    assert read_amount(f" {number}% ") == pytest.approx(number / 100)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("20 GB", 20 * 10**9), ("512k", 512_000), ("1.5 MB", 1_500_000), ("7", 7), ("1 TiB", 10**12)],
+)
+def test_sizes(text: str, size: int) -> None:
+    assert read_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "GB", "-1", "1.2.3", "1 PB", "x", ".", "1e9"])
+def test_no_sizes(text: str) -> None:
+    with pytest.raises(UsageError, match="is no size"):
+        read_size(text)
+
+
+def test_days() -> None:
+    assert read_day(" 2006-03-01 ") == date(2006, 3, 1)
+    for text in ("2006-02-30", "yesterday", "", "01.03.2006"):
+        with pytest.raises(UsageError, match="is no day"):
+            read_day(text)
+
+
+def test_users(tmp_path: Path) -> None:
+    path = tmp_path / "users.txt"
+    path.write_text("\ufeffann\r\n\n  bob \nann\n", "utf-8")
+    assert read_users(path) == {"ann", "bob"}
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match="no text in UTF-8"):
+        read_users(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_users(tmp_path)

@@ -1,0 +1,83 @@
+"""The Python front door, as the package's docstring shows it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import queryveil as qv
+
+
+def test_the_docstring_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    qv.synth("log.tsv", users=2000, seed=1)
+    code = qv.__doc__.partition("import queryveil as qv")[2]
+    assert "anonymize" in code
+    names = {"qv": qv}
+    exec(code, names)
+    assert names["release"].guarantee.model == "none"
+    assert qv.verify("out")["holds"]
+
+
+def test_what_is_exported_is_there_and_sorted() -> None:
+    assert qv.__all__ == sorted(qv.__all__)
+    assert all(hasattr(qv, name) for name in qv.__all__)
+    assert re.fullmatch(r"\d+\.\d+\.\d+", qv.__version__)
+
+
+def test_importing_draws_in_nothing_heavy() -> None:
+    heavy = ("pyspark", "typer", "rich")
+    text = f"import sys, queryveil; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_whole_way(synthetic: Path, tmp_path: Path) -> None:
+    log = qv.read_log(synthetic)
+    method = qv.FrequentQueries(n=6, m=3)
+    planned = qv.plan(log, method)
+    release = qv.anonymize(log, method)
+    assert isinstance(release, qv.Release)
+    assert isinstance(release.guarantee, qv.Guarantee)
+    card = release.write(tmp_path / "out", form="csv")
+    assert qv.verify(tmp_path / "out")["holds"]
+    assert qv.verify(str(tmp_path / "out"))["method"] == "frequent-queries"
+    assert qv.pack(tmp_path / "out").is_file()
+    assert qv.profile(log)["users"] == card["input"]["users"]
+    same = ("input", "output", "dropped", "blanked", "guarantee", "parameters", "method")
+    assert {key: planned[key] for key in same} == {key: card[key] for key in same}
+
+
+def test_errors_have_one_root_and_tell_what_to_do() -> None:
+    for name in (name for name in qv.__all__ if name.endswith("Error")):
+        assert issubclass(getattr(qv, name), qv.QueryveilError)
+    with pytest.raises(qv.QueryveilError, match=r"no such file\. Hint: "):
+        qv.read_log("/nowhere/log.tsv")
+
+
+def test_a_release_can_be_written_twice(synthetic: Path, tmp_path: Path) -> None:
+    release = qv.anonymize(qv.read_log(synthetic), qv.FrequentQueries(n=6))
+    release.write(tmp_path / "one", form="tsv")
+    release.write(tmp_path / "two", form="tsv")
+    one, two = ((tmp_path / name / "public" / "log.tsv").read_bytes() for name in ("one", "two"))
+    assert one == two
+
+
+def test_a_sample_of_users_is_accounted_for(synthetic: Path, tmp_path: Path) -> None:
+    log = qv.read_log(synthetic, sample_users=100)
+    card = qv.anonymize(log, qv.FrequentQueries(n=4)).write(tmp_path / "out")
+    assert card["input"]["users"] == 100
+    assert card["dropped"]["not in the sample of users"] > 1000
+    assert card["input"]["rows"] == card["output"]["rows"] + sum(card["dropped"].values())
+
+
+@pytest.mark.parametrize("form", ["parket", "", "PARQUET", "xlsx"])
+def test_unknown_forms(synthetic: Path, tmp_path: Path, form: str) -> None:
+    release = qv.anonymize(qv.read_log(synthetic), qv.FrequentQueries(n=6))
+    with pytest.raises(qv.UsageError, match="unknown form"):
+        release.write(tmp_path / "out", form=form)
+    assert not (tmp_path / "out").exists()

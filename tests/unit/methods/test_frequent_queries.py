@@ -1,0 +1,280 @@
+"""frequent-queries against a plain slow version of itself, and at its edges."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from queryveil import FrequentQueries, InputError, QueryLog, Release, anonymize, verify
+
+Line = tuple[str, str, str | None, int | None, str | None]
+
+START = datetime(2006, 3, 30, 21, 0)
+# Steps of twenty minutes over three days: some pauses end a session, some do not.
+TIMES = st.integers(0, 220).map(lambda step: str(START + timedelta(minutes=20 * step)))
+CLICKS = st.just((None, None)) | st.tuples(
+    st.integers(1, 3), st.sampled_from(["http://a.example", "http://b.example"])
+)
+LINES = st.lists(
+    st.tuples(st.sampled_from("abcde"), st.sampled_from("xyz"), TIMES, CLICKS).map(
+        lambda row: (*row[:3], *row[3])
+    ),
+    min_size=1,
+    max_size=40,
+)
+METHODS = st.builds(
+    FrequentQueries,
+    n=st.integers(1, 4),
+    m=st.integers(1, 4),
+    link=st.sampled_from(["user", "session", "none"]),
+    time=st.sampled_from(["none", "month", "day", "hour"]),
+    clicks=st.booleans(),
+)
+
+
+def coarse(time: str | None, step: str) -> str | None:
+    if time is None or step == "none":
+        return None
+    return {"month": f"{time[:7]}-01", "day": time[:10], "hour": f"{time[:13]}:00:00.000000"}[step]
+
+
+def slowly(lines: list[Line], method: FrequentQueries) -> list[Line]:
+    """Keep, blank and coarsen; users keep their names."""
+    senders, clickers = defaultdict(set), defaultdict(set)
+    for user, query, _, _, url in lines:
+        senders[query].add(user)
+        clickers[query, url].add(user)
+    kept = []
+    for user, query, time, rank, url in lines:
+        if len(senders[query]) < method.n:
+            continue
+        click = method.clicks and url is not None and len(clickers[query, url]) >= method.m
+        cells = (rank, url) if click else (None, None)
+        kept.append((user, query, coarse(time, method.time), *cells))
+    return kept
+
+
+def published(release: Release) -> list[Line]:
+    return (
+        release.log.with_columns(pl.col("user", "query", "time", "url").cast(pl.String))
+        .collect()
+        .rows()
+    )
+
+
+def run(lines: list[Line], **parameters: object) -> Release:
+    return anonymize(QueryLog.from_rows(lines), FrequentQueries(**parameters))
+
+
+@given(LINES, METHODS)
+def test_it_does_what_the_plain_version_does(lines: list[Line], method: FrequentQueries) -> None:
+    expected = slowly(lines, method)
+    log = QueryLog.from_rows(lines)
+    if not expected:
+        with pytest.raises(InputError, match=f"no query was sent by {method.n} or more users"):
+            anonymize(log, method)
+        return
+    release = anonymize(log, method)
+    found = published(release)
+    assert Counter(row[1:] for row in found) == Counter(row[1:] for row in expected)
+    assert sum(release.dropped.values()) == len(lines) - len(expected)
+    blanked = sum(url is not None for _, query, _, _, url in lines
+                  if query in {row[1] for row in expected})  # fmt: skip
+    blanked -= sum(row[4] is not None for row in expected)
+    assert sum(release.blanked.values()) == blanked
+
+
+@given(LINES, METHODS)
+def test_what_is_written_verifies(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[Line], method: FrequentQueries
+) -> None:
+    if not slowly(lines, method):
+        return
+    folder = tmp_path_factory.mktemp("out") / "out"
+    form = ["parquet", "tsv", "csv", "jsonl"][len(lines) % 4]
+    anonymize(QueryLog.from_rows(lines), method).write(folder, form=form)
+    assert verify(folder)["holds"]
+
+
+@given(LINES)
+def test_linked_by_user(lines: list[Line]) -> None:
+    release = run(lines, n=1, m=1, link="user", time="none")
+    names = dict(release.mapping.rows())
+    assert release.mapping.columns == ["user", "pseudonym"]
+    assert len(set(names.values())) == len(names) == len({row[0] for row in lines})
+    renamed = Counter((names[user], query, rank) for user, query, _, rank, _ in lines)
+    assert Counter((row[0], row[1], row[3]) for row in published(release)) == renamed
+
+
+def sessions_of(lines: list[Line]) -> list[Counter[tuple[str, int | None]]]:
+    """Cut each user's lines at pauses of more than half an hour."""
+    found = []
+    for user in sorted({row[0] for row in lines}):
+        before = None
+        for _, query, time, rank, _ in sorted(
+            (r for r in lines if r[0] == user), key=lambda r: r[2]
+        ):
+            now = datetime.fromisoformat(time)
+            if before is None or now - before > timedelta(minutes=30):
+                found.append(Counter())
+            found[-1][query, rank] += 1
+            before = now
+    return found
+
+
+@given(LINES)
+def test_linked_by_session(lines: list[Line]) -> None:
+    release = run(lines, n=1, m=1, link="session")
+    together = defaultdict(Counter)
+    for name, query, _, rank, _ in published(release):
+        together[name][query, rank] += 1
+    as_sorted = [sorted(map(repr, group.elements())) for group in together.values()]
+    expected = [sorted(map(repr, group.elements())) for group in sessions_of(lines)]
+    assert sorted(as_sorted) == sorted(expected)
+    owners = Counter(user for user, _ in release.mapping.rows())
+    assert owners.total() == len(expected)
+
+
+@given(LINES)
+def test_not_linked_at_all(lines: list[Line]) -> None:
+    release = run(lines, n=1, link="none")
+    names = [row[0] for row in published(release)]
+    assert len(set(names)) == len(names) == len(lines)
+    assert release.mapping is None
+
+
+LOG: list[Line] = [
+    ("ann", "weather", "2006-03-31 23:59:59", 1, "http://w.example"),
+    ("bob", "weather", "2006-04-01 00:00:00", 1, "http://w.example"),
+    ("cat", "weather", None, 2, "http://rare.example"),
+    ("cat", "weather", "2006-04-02 12:30:00", None, None),
+    ("ann", "ann's own street", "2006-04-02 12:30:00", 3, "http://w.example"),
+]
+
+
+def test_n_is_reached_exactly() -> None:
+    assert {row[1] for row in published(run(LOG, n=3, m=1))} == {"weather"}
+    with pytest.raises(InputError) as told:
+        run(LOG, n=4)
+    assert "sent by 3: take no greater --n" in str(told.value)
+
+
+def test_lines_of_one_user_do_not_add_up() -> None:
+    lines = [("ann", "mine", f"2006-04-0{day} 10:00:00", None, None) for day in range(1, 9)]
+    with pytest.raises(InputError, match="no query was sent by 2 or more users"):
+        run(lines, n=2)
+
+
+def test_m_is_reached_exactly() -> None:
+    assert {row[4] for row in published(run(LOG, n=3, m=2))} == {"http://w.example", None}
+    assert {row[4] for row in published(run(LOG, n=3, m=3))} == {None}
+    assert run(LOG, n=3, m=3).blanked == {"click of fewer than 3 users": 3}
+    assert run(LOG, n=3, m=1).blanked == {}
+
+
+def test_clicks_count_for_their_own_query_only() -> None:
+    # w.example has two users for "weather", and one for ann's street.
+    found = published(run(LOG, n=1, m=2))
+    assert [row[4] for row in found if row[1] == "ann's own street"] == [None]
+
+
+def test_a_rank_without_a_url_is_blanked() -> None:
+    lines = [(user, "weather", "2006-04-01 10:00:00", 7, None) for user in "abc"]
+    release = run(lines, n=3, m=1)
+    assert {row[3] for row in published(release)} == {None}
+    assert sum(release.blanked.values()) == 3
+
+
+def test_without_clicks() -> None:
+    release = run(LOG, n=3, clicks=False)
+    assert {row[3:] for row in published(release)} == {(None, None)}
+    assert release.blanked == {"clicks not kept": 3}
+    assert "no clicks are given" in release.guarantee.says
+    assert "no-clicks" in [check.name for check in release.guarantee.checks]
+
+
+@pytest.mark.parametrize(
+    ("time", "expected"),
+    [
+        ("none", {None}),
+        ("month", {"2006-03-01", "2006-04-01", None}),
+        ("day", {"2006-03-31", "2006-04-01", "2006-04-02", None}),
+        ("hour", {"2006-03-31 23:00:00.000000", "2006-04-01 00:00:00.000000",
+                  "2006-04-02 12:00:00.000000", None}),
+    ],
+)  # fmt: skip
+def test_times(time: str, expected: set[str | None]) -> None:
+    assert {row[2] for row in published(run(LOG, n=3, time=time))} == expected
+
+
+@pytest.mark.parametrize("form", ["tsv", "csv", "jsonl"])
+@pytest.mark.parametrize(
+    ("time", "written"),
+    [("month", "2006-03-01"), ("day", "2006-03-31"), ("hour", "2006-03-31 23:00:00")],
+)
+def test_times_are_written_as_people_write_them(
+    tmp_path: Path, form: str, time: str, written: str
+) -> None:
+    run(LOG, n=3, time=time).write(tmp_path / "out", form=form)
+    text = (tmp_path / "out" / "public" / f"log.{form}").read_text()
+    cell = {"tsv": f"\t{written}\t", "csv": f",{written},", "jsonl": f'"time":"{written}"'}[form]
+    assert cell in text
+
+
+@pytest.mark.parametrize("year", ["0001", "1969", "9999", "12006"])
+@pytest.mark.parametrize("time", ["month", "day", "hour"])
+def test_odd_years_keep_the_promise(tmp_path: Path, year: str, time: str) -> None:
+    moment = pl.datetime(int(year), 5, 6, 7, 8, 9, time_unit="us")
+    table = pl.select(user=pl.Series(["a", "b"]), query=pl.lit("q"), time=moment,
+                      rank=pl.lit(None, pl.Int32), url=pl.lit(None, pl.String))  # fmt: skip
+    for form in ("parquet", "tsv", "jsonl"):
+        release = anonymize(QueryLog.from_frame(table), FrequentQueries(n=2, time=time))
+        release.write(tmp_path / form, form=form)
+        assert verify(tmp_path / form)["holds"]
+
+
+def test_n_of_one_is_not_for_publication(tmp_path: Path) -> None:
+    card = run(LOG, n=1).write(tmp_path / "out")
+    assert card["release_grade"] is False
+    assert card["not_release_grade_because"] == ["n = 1 keeps what only one person sent"]
+
+
+def test_limits_are_those_of_the_linking() -> None:
+    limits = {link: " ".join(run(LOG, n=3, link=link).guarantee.not_covered)
+              for link in ("user", "session", "none")}  # fmt: skip
+    assert "one pseudonym" in limits["user"]
+    assert "session" in limits["session"]
+    assert "rows are not linked" in limits["none"]
+    assert "upper bound" not in limits["user"]
+    assert "upper bound" in limits["session"]
+
+
+def test_nothing_left_of_the_log_is_an_error() -> None:
+    empty = QueryLog.from_rows([])
+    with pytest.raises(InputError, match="no row of the log is left"):
+        anonymize(empty, FrequentQueries())
+
+
+@given(LINES, st.integers(1, 6))
+def test_alternatives_are_what_a_run_would_keep(lines: list[Line], n: int) -> None:
+    log, method = QueryLog.from_rows(lines), FrequentQueries(n=n)
+    for step in method.alternatives(log):
+        kept = slowly(lines, FrequentQueries(n=step["n"]))
+        assert step["rows"] == len(kept)
+        assert step["queries"] == len({row[1] for row in kept})
+        assert step["share"] == round(len(kept) / len(lines), 4)
+    asked = [step["n"] for step in method.alternatives(log)]
+    assert asked == sorted(set(asked))
+    assert n in asked or n == 1
+
+
+def test_the_card_is_json(tmp_path: Path) -> None:
+    card = run(LOG, n=3).write(tmp_path / "out")
+    assert json.loads(json.dumps(card)) == card

@@ -1,0 +1,136 @@
+"""Parameters: declared once, refused with help, and a method's line parses back to it."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from queryveil import FrequentQueries, ParameterError, UsageError, all_methods, parse_method
+from queryveil.methods import Method, Parameter, method_named
+
+
+def values_of(declared: Parameter) -> st.SearchStrategy[object]:
+    if declared.choices:
+        return st.sampled_from(declared.choices)
+    if declared.kind is bool:
+        return st.booleans()
+    if declared.kind is int:
+        return st.integers(declared.low, declared.high)
+    if declared.kind is float:
+        return st.floats(declared.low, declared.high, allow_nan=False)
+    return st.just(declared.default)
+
+
+@pytest.mark.parametrize("kind", all_methods().values(), ids=all_methods())
+@given(data=st.data())
+def test_the_line_of_a_method_parses_back_to_it(kind: type[Method], data: st.DataObject) -> None:
+    values = {d.name: data.draw(values_of(d)) for d in kind.parameters()}
+    method = kind(**values)
+    assert parse_method(str(method)) == method
+    assert kind.make({name: str(value) for name, value in values.items()}) == method
+    assert method.values() == values
+
+
+@pytest.mark.parametrize("kind", all_methods().values(), ids=all_methods())
+def test_every_method_is_described(kind: type[Method]) -> None:
+    assert str(kind()) == kind.name
+    assert parse_method(kind.name) == kind()
+    for text in (kind.name, kind.title, kind.paper, kind.promise):
+        assert text.strip() == text != ""
+    for declared in kind.parameters():
+        assert declared.says
+        assert declared.option == "--" + declared.name.replace("_", "-")
+        assert declared.read(declared.default) == declared.default
+
+
+def test_the_registry_knows_each_method_once() -> None:
+    methods = all_methods()
+    assert methods["frequent-queries"] is FrequentQueries
+    assert list(methods) == sorted(methods)
+    assert all(kind.name == name for name, kind in methods.items())
+
+
+@pytest.mark.parametrize(
+    ("line", "method"),
+    [
+        ("frequent-queries", FrequentQueries()),
+        ("frequent-queries:n=20", FrequentQueries(n=20)),
+        (" frequent-queries: n = 20 :link= none ", FrequentQueries(n=20, link="none")),
+        ("frequent-queries:clicks=no:time=month", FrequentQueries(clicks=False, time="month")),
+        ("frequent-queries:clicks=TRUE", FrequentQueries()),
+    ],
+)  # fmt: skip
+def test_lines(line: str, method: Method) -> None:
+    assert parse_method(line) == method
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("frequent-querys", 'unknown method "frequent-querys"'),
+        ("frequent-querys", 'Hint: did you mean "frequent-queries"?'),
+        ("zzz", "known are: "),
+        ("", 'unknown method ""'),
+        ("frequent-queries:lnik=user", 'has no parameter "lnik". Hint: did you mean "link"?'),
+        ("frequent-queries:n", '"n" in "frequent-queries:n". Hint: write it as name=value'),
+        ("frequent-queries:", "Hint: write it as name=value"),
+        ("frequent-queries:n=0", '--n cannot be "0". Hint: it must be a whole number from 1'),
+        ("frequent-queries:n=-3", '--n cannot be "-3"'),
+        ("frequent-queries:n=2.5", '--n cannot be "2.5"'),
+        ("frequent-queries:n=many", '--n cannot be "many"'),
+        ("frequent-queries:n=", '--n cannot be ""'),
+        ("frequent-queries:n=inf", '--n cannot be "inf"'),
+        (f"frequent-queries:n={10**40}", "--n cannot be"),
+        (f"frequent-queries:n={'9' * 5000}", "--n cannot be"),
+        ("frequent-queries:link=person", "must be one of user, session, none: which rows share"),
+        ("frequent-queries:time=second", "one of none, month, day, hour"),
+        ("frequent-queries:clicks=maybe", '"maybe". Hint: it must be yes or no'),
+        ("frequent-queries:n=2:n=3", '"n" stands twice'),
+        ("frequent-queries:n=2=3", '--n cannot be "2=3"'),
+    ],
+)  # fmt: skip
+def test_mistakes_are_explained(line: str, says: str) -> None:
+    with pytest.raises(UsageError) as told:
+        parse_method(line)
+    assert says in str(told.value)
+    assert told.value.exit_code == 2
+
+
+@pytest.mark.parametrize("value", [True, 2.0, None, [5], "x", 0, b"5"])
+def test_values_of_another_type_are_refused(value: object) -> None:
+    with pytest.raises(ParameterError):
+        FrequentQueries(n=value)
+
+
+def test_numbers() -> None:
+    share = Parameter("share", float, 0.5, "a share", low=0, high=1)
+    assert share.read(1) == 1.0
+    assert isinstance(share.read(1), float)
+    assert share.read("0.25") == 0.25
+    assert share.range == "a number from 0 to 1"
+    for wrong in (-0.1, 1.1, float("nan"), float("inf"), "nan", True, None):
+        with pytest.raises(ParameterError, match="--share"):
+            share.read(wrong)
+
+
+def test_texts_are_taken_as_they_are() -> None:
+    text = Parameter("taxonomy", str, "wordnet", "which taxonomy")
+    assert text.read("7") == "7"
+    assert text.range == "a text"
+
+
+def test_a_method_cannot_be_changed() -> None:
+    method = FrequentQueries(n=3)
+    with pytest.raises(FrozenInstanceError):
+        method.n = 1
+    assert method == FrequentQueries(n="3")
+    assert hash(method) == hash(FrequentQueries(n=3))
+
+
+def test_a_parameter_by_its_option_or_its_name() -> None:
+    with pytest.raises(ParameterError, match='no parameter "min-users"'):
+        FrequentQueries.make({"min_users": 3})
+    assert method_named("frequent-queries") is FrequentQueries

@@ -1,0 +1,72 @@
+"""The card for people shows every text as a text."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from queryveil import FrequentQueries, QueryLog, anonymize
+from queryveil.release.page import page
+
+
+class Tags(HTMLParser):
+    """Lists the elements of a page, and whether each is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[str] = set()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def card(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    lines = [(user, "weather", "2006-03-01 10:00:00", None, None) for user in "abcdef"]
+    release = anonymize(QueryLog.from_rows(lines), FrequentQueries(n=5), seed=1)
+    return release.write(tmp_path_factory.mktemp("page") / "out")
+
+
+def test_the_page_is_well_formed(card: dict[str, object]) -> None:
+    for one in (card, {k: v for k, v in card.items() if k not in ("input", "output")}):
+        tags = Tags()
+        tags.feed(page(one))
+        assert tags.open == []
+        assert "script" not in tags.seen
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", '"><img src=x>', "a & b"])
+def test_texts_are_escaped(card: dict[str, object], text: str) -> None:
+    odd = card | {
+        "method": text,
+        "dropped": {text: 3},
+        "blanked": {text: 1},
+        "parameters": {"n": text, text: True},
+        "not_release_grade_because": [text],
+        "seconds": {text: 1.0},
+    }
+    drawn = page(odd)
+    tags = Tags()
+    tags.feed(drawn)
+    assert not {"script", "img"} & tags.seen
+    assert text not in drawn
+
+
+def test_an_empty_log_draws(card: dict[str, object]) -> None:
+    nothing = card | {"input": card["input"] | {"rows": 0, "rejected": {}}, "dropped": {}}
+    assert "0 rows went in" in page(nothing)
+
+
+def test_pages_stand_in_both_folders(tmp_path: Path) -> None:
+    lines = [(user, "weather", None, None, None) for user in "abcdef"]
+    anonymize(QueryLog.from_rows(lines), FrequentQueries(n=5)).write(tmp_path / "out")
+    assert "public card" in (tmp_path / "out" / "public" / "report.html").read_text()
+    assert "internal card" in (tmp_path / "out" / "private" / "report.html").read_text()

@@ -1,0 +1,84 @@
+"""Draw the pictures of the README: the way of the data, and what `profile` shows.
+
+Usage: python tools/make_pictures.py
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from html import escape
+from pathlib import Path
+
+from rich.console import Console
+
+import queryveil as qv
+from queryveil.cli.draw import draw_profile
+
+IMG = Path(__file__).parents[1] / "docs" / "img"
+
+ROOMS = (
+    ("log file", "AOL, CSV, JSON,\nParquet, UBI, …", False),
+    ("log", "read, clean,\naccount for rows", True),
+    ("methods", "protect", True),
+    ("release", "write whole,\nverify", True),
+    ("public/", "log and card:\nmay be published", False),
+)
+
+
+def way() -> str:
+    """Draw the rooms that a log goes through."""
+    width, gap, top = 150, 32, 46
+    parts = []
+    for i, (name, says, ours) in enumerate(ROOMS):
+        x = 14 + i * (width + gap)
+        fill = "#1b7f5c" if ours else "#eef2f4"
+        ink, soft = ("#fff", "#d7efe5") if ours else ("#1c2733", "#5b6b7b")
+        parts.append(f'<rect x="{x}" y="{top}" width="{width}" height="92" rx="10" fill="{fill}"/>')
+        parts.append(_text(x + width / 2, top + 28, name, ink, 17, "600"))
+        for row, line in enumerate(says.split("\n")):
+            parts.append(_text(x + width / 2, top + 54 + 19 * row, line, soft, 14))
+        if i:
+            parts.append(
+                f'<path d="M{x - gap + 5} {top + 46} h{gap - 16} m-6 -6 l6 6 l-6 6" '
+                'stroke="#5b6b7b" stroke-width="2.4" fill="none"/>'
+            )
+    right = 14 + 4 * (width + gap) + width / 2
+    parts.append(_text(right, top + 122, "private/: mapping, internal card,", "#a15c00", 13))
+    parts.append(_text(right, top + 139, "rejected rows: never publish", "#a15c00", 13))
+    parts.append(
+        _text(470, 26, "Every row is released, dropped or rejected, and counted", "#5b6b7b", 14)
+    )
+    total = 14 * 2 + len(ROOMS) * width + (len(ROOMS) - 1) * gap
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total + 44} 200" role="img" '
+        'aria-label="A log file is read and cleaned, protected by a method, written and verified">'
+        f'<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n'
+    )
+
+
+def _text(x: float, y: float, text: str, colour: str, size: int, weight: str = "400") -> str:
+    return (
+        f'<text x="{x}" y="{y}" fill="{colour}" font-size="{size}" font-weight="{weight}" '
+        f'text-anchor="middle" font-family="system-ui, sans-serif">{escape(text)}</text>'
+    )
+
+
+def profile() -> str:
+    """Draw what `queryveil profile` shows of a synthetic log."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log.tsv"
+        qv.synth(path, users=2000)
+        found = qv.profile(qv.read_log(path))
+    console = Console(record=True, width=100, file=io.StringIO(), highlight=False)
+    draw_profile(console, found)
+    svg = console.export_svg(title="queryveil profile log.tsv", unique_id="profile")
+    # Rich names a web font; the pictures must load nothing.
+    before, _, rest = svg.partition("@font-face")
+    return before + rest[rest.rindex("}\n\n    .profile-matrix") + 1 :] if rest else svg
+
+
+if __name__ == "__main__":
+    IMG.mkdir(exist_ok=True)
+    (IMG / "way.svg").write_text(way())
+    (IMG / "profile.svg").write_text(profile())
