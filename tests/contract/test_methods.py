@@ -300,11 +300,12 @@ def test_the_public_card_tells_nothing_of_the_log(made: Made) -> None:
     counts = internal["input"]
     secret = {counts["rows"], counts["users"], counts["queries"], *counts["normalised"].values()}
     secret |= {*internal["dropped"].values(), *internal["blanked"].values()}
-    assert len(secret) >= 5
+    secret = {number for number in secret if number > 99}  # smaller ones meet by chance
+    assert len(secret) >= 4
     assert not secret & set(leaves(public))
     public.pop("files")  # its digests hold every number
     text = json.dumps(public) + (made.public / "report.html").read_text("utf-8")
-    for number in (number for number in secret if number > 99):  # "utf-8" is no count
+    for number in secret:
         assert not re.search(rf"(?<![\w,.#]){number:,}(?![\w,%])", text), number
         assert not re.search(rf"(?<![\w,.#]){number}(?![\w,%])", text), number
     words = [*counts["sha256"], *counts["sha256"].values(), made.folder.parent.name, "peak"]
@@ -368,8 +369,19 @@ def test_without_a_seed_it_is_for_publication(made: Made) -> None:
 
 @pytest.fixture
 def copy(made: Made, tmp_path: Path) -> Path:
-    """A copy of the release that a test may damage."""
+    """A copy of the release, in each form, that a test may damage."""
     return shutil.copytree(made.folder, tmp_path / "release")
+
+
+@pytest.fixture(scope="module")
+def one(line: str, synthetic: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make(synthetic, tmp_path_factory.mktemp("one") / "out", line, "tsv").folder
+
+
+@pytest.fixture
+def tsv(one: Path, tmp_path: Path) -> Path:
+    """The same in one form, for damage that has nothing to do with the form."""
+    return shutil.copytree(one, tmp_path / "release")
 
 
 def failed(folder: Path) -> set[str]:
@@ -494,16 +506,16 @@ def test_a_finer_time_is_found(copy: Path, finer: str) -> None:
 
 
 @pytest.mark.parametrize("figure", ["rows", "ids", "queries", "urls"])
-def test_a_changed_figure_is_found(copy: Path, figure: str) -> None:
-    edit_card(copy / "public", lambda card: card["figures"].update({figure: 12345}))
-    assert failed(copy) == {"figures", "card"}
-    shutil.rmtree(copy / "private")
-    assert failed(copy) == {"figures"}
+def test_a_changed_figure_is_found(tsv: Path, figure: str) -> None:
+    edit_card(tsv / "public", lambda card: card["figures"].update({figure: 12345}))
+    assert failed(tsv) == {"figures", "card"}
+    shutil.rmtree(tsv / "private")
+    assert failed(tsv) == {"figures"}
 
 
-def test_a_figure_too_many_is_found(copy: Path) -> None:
-    edit_card(copy / "public", lambda card: card["figures"].update(users_of_the_log=300))
-    assert failed(copy) >= {"figures"}
+def test_a_figure_too_many_is_found(tsv: Path) -> None:
+    edit_card(tsv / "public", lambda card: card["figures"].update(users_of_the_log=300))
+    assert failed(tsv) >= {"figures"}
 
 
 @pytest.mark.parametrize(
@@ -519,16 +531,16 @@ def test_a_figure_too_many_is_found(copy: Path) -> None:
     ],
 )
 def test_any_change_of_the_card_is_found_by_its_owner(
-    copy: Path, change: Callable[[dict[str, Any]], object]
+    tsv: Path, change: Callable[[dict[str, Any]], object]
 ) -> None:
-    edit_card(copy / "public", change)
-    assert failed(copy) == {"card"}
+    edit_card(tsv / "public", change)
+    assert failed(tsv) == {"card"}
 
 
-def test_a_card_without_checks_proves_nothing(copy: Path) -> None:
-    edit_card(copy / "public", lambda card: card["guarantee"].update(checks=[]))
-    shutil.rmtree(copy / "private")
-    assert failed(copy) == {"checks"}
+def test_a_card_without_checks_proves_nothing(tsv: Path) -> None:
+    edit_card(tsv / "public", lambda card: card["guarantee"].update(checks=[]))
+    shutil.rmtree(tsv / "private")
+    assert failed(tsv) == {"checks"}
 
 
 def test_another_log_is_found(copy: Path, line: str, synthetic: Path, tmp_path: Path) -> None:
@@ -538,21 +550,21 @@ def test_another_log_is_found(copy: Path, line: str, synthetic: Path, tmp_path: 
     assert "files" in failed(copy)
 
 
-def test_a_changed_page_is_found(copy: Path) -> None:
-    page = copy / "public" / "report.html"
+def test_a_changed_page_is_found(tsv: Path) -> None:
+    page = tsv / "public" / "report.html"
     page.write_text(page.read_text().replace("promises nothing", "promises everything"))
-    assert failed(copy) == {"files"}
+    assert failed(tsv) == {"files"}
 
 
-@pytest.mark.parametrize("name", ["mapping.tsv", "log.xlsx", ".hidden", "log.tsv.bak"])
-def test_an_extra_file_is_found(copy: Path, name: str) -> None:
-    (copy / "public" / name).write_text("user\tpseudonym\n")
-    assert failed(copy) == {"files"}
+@pytest.mark.parametrize("name", ["mapping.tsv", "log.csv", ".hidden", "log.tsv.bak"])
+def test_an_extra_file_is_found(tsv: Path, name: str) -> None:
+    (tsv / "public" / name).write_text("user\tpseudonym\n")
+    assert failed(tsv) == {"files"}
 
 
-def test_an_extra_folder_is_found(copy: Path) -> None:
-    (copy / "public" / "more").mkdir()
-    assert failed(copy) == {"files"}
+def test_an_extra_folder_is_found(tsv: Path) -> None:
+    (tsv / "public" / "more").mkdir()
+    assert failed(tsv) == {"files"}
 
 
 @pytest.mark.parametrize("name", ["log", "report.html"])
@@ -577,31 +589,31 @@ def test_a_folder_in_place_of_a_file_is_found(copy: Path) -> None:
 
 
 @pytest.mark.parametrize("keep", [0, 1, 200, -2])
-def test_a_cut_card_is_found(copy: Path, keep: int) -> None:
-    path = copy / "public" / "release.json"
+def test_a_cut_card_is_found(tsv: Path, keep: int) -> None:
+    path = tsv / "public" / "release.json"
     path.write_bytes(path.read_bytes()[:keep].rstrip())
-    assert failed(copy) == {"VerificationError"}
+    assert failed(tsv) == {"VerificationError"}
 
 
 @pytest.mark.parametrize("text", ["no json", "[]", "7", "null", '"x"', "{}", "\xff", "[" * 9999])
-def test_a_card_that_is_none_is_found(copy: Path, text: str) -> None:
-    (copy / "public" / "release.json").write_text(text, "latin-1")
-    assert failed(copy) == {"VerificationError"}
+def test_a_card_that_is_none_is_found(tsv: Path, text: str) -> None:
+    (tsv / "public" / "release.json").write_text(text, "latin-1")
+    assert failed(tsv) == {"VerificationError"}
 
 
-def test_a_missing_card_is_told(copy: Path) -> None:
-    (copy / "public" / "release.json").unlink()
-    assert failed(copy) == {"InputError"}
+def test_a_missing_card_is_told(tsv: Path) -> None:
+    (tsv / "public" / "release.json").unlink()
+    assert failed(tsv) == {"InputError"}
 
 
 ODD = [None, True, 0, -1, 1e400, "x", [], [1], {}, {"check": 1}, {"a": {"b": []}}]
 
 
 @pytest.mark.parametrize("odd", ODD, ids=repr)
-def test_odd_values_on_a_card_never_pass_and_never_crash(copy: Path, odd: Any) -> None:
-    path = copy / "public" / "release.json"
+def test_odd_values_on_a_card_never_pass_and_never_crash(tsv: Path, odd: Any) -> None:
+    path = tsv / "public" / "release.json"
     whole = path.read_text("utf-8")
-    shutil.rmtree(copy / "private")
+    shutil.rmtree(tsv / "private")
     places = [["method"], ["release_grade"], ["figures"], ["files"], ["guarantee"],
               ["guarantee", "model"], ["guarantee", "checks"]]  # fmt: skip
     for number, check in enumerate(json.loads(whole)["guarantee"]["checks"]):
@@ -614,12 +626,12 @@ def test_odd_values_on_a_card_never_pass_and_never_crash(copy: Path, odd: Any) -
             continue  # a value of the right type is another test's matter
         inner[place[-1]] = odd
         path.write_text(json.dumps(card), "utf-8")
-        assert failed(copy), (place, odd)
+        assert failed(tsv), (place, odd)
 
 
-def test_private_files_that_others_can_read_are_found(copy: Path) -> None:
-    (copy / "private" / "card.json").chmod(0o644)
-    assert failed(copy) == {"private"}
+def test_private_files_that_others_can_read_are_found(tsv: Path) -> None:
+    (tsv / "private" / "card.json").chmod(0o644)
+    assert failed(tsv) == {"private"}
 
 
 def test_a_truncated_log_is_found(copy: Path) -> None:

@@ -37,8 +37,8 @@ def write_jsonl(path: Path, queries: list[str], url: str | None = None) -> Path:
 
 FORMULAS = [
     "=cmd|' /c calc'!a0", "+1+1", "-2+3", "@sum(1+1)*cmd|' /c calc'!a0", "'=1+1", "''", '"=1+1"',
-    '"', '=hyperlink("http://evil.example","x")', "\uff1d1+1", "-", "=", "weather", 'an "exact" phrase',
-    "%0a=1+1", "|calc", "a,=1+1", "\\", "é ü 漢 🙂", "x" * 5000,
+    '"', '=hyperlink("http://evil.example","x")', "\uff1d1+1", "-", "=", "weather",
+    'an "exact" phrase', "%0a=1+1", "|calc", "a,=1+1", "\\", "é ü 漢 🙂", "x" * 5000,
 ]  # fmt: skip
 
 

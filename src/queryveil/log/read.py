@@ -161,7 +161,9 @@ def _read(paths: list[Path], asked: ReadOptions, advance: Callable[[int], None])
         blocks.append(encode(rows))
     _stop_if_too_many(cleaner.tally, asked.max_rejected)
     if not cleaner.tally.rows:
-        raise InputError("there is a header but no row", where=paths[0])
+        raise InputError(
+            "there is no row, at most a header", where=paths[0], hint="is this the right file?"
+        )
     sources = tuple(Source(str(f.path), r.name, f.sha256) for r, fs in readers for f in fs)
     return QueryLog(pl.concat(blocks, rechunk=False).lazy(), cleaner.tally, sources)
 

@@ -39,7 +39,7 @@ def _min_ids(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:
     """Each value (query, or query and url) stands beside enough different user names."""
     columns, least, unit = given["columns"], given["at_least"], given["ids"]
     if type(least) is not int or least < 1:
-        raise ValueError(f"{least!r} users is no threshold")
+        return Finding("min-ids", False, f"the card's threshold of {least!r} {unit} is none")
     rows = log.select("user", *columns).drop_nulls(columns)
     enough = keys_with_users(rows, columns, least)
     keys = count(rows.select(columns).unique())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -41,11 +40,11 @@ def test_no_way_out_of_a_process_of_its_own() -> None:
 
 
 def test_this_machine_can_talk_to_itself() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        answer = threading.Thread(target=server.accept)
-        answer.start()
-        socket.create_connection(("localhost", server.getsockname()[1]), timeout=5).close()
-        answer.join()
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(("localhost", server.getsockname()[1]), timeout=5),
+    ):
+        server.accept()[0].close()
 
 
 def test_the_commands_need_no_network(command, synthetic: Path, tmp_path: Path) -> None:

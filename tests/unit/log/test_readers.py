@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queryveil.errors import ColumnError, FormatError, RejectedError, UsageError
@@ -311,6 +311,7 @@ def test_a_bad_line_inside_a_record_costs_the_record(tmp_path, monkeypatch, bloc
 cells = st.text(st.sampled_from('ab ,;"\n\u00e9'), max_size=6)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(["7", "8", ""]), cells, cells), min_size=1, max_size=12),
     st.sampled_from([",", ";"]),
@@ -503,6 +504,7 @@ numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 values = st.none() | st.booleans() | numbers | st.text(max_size=5)
 
 
+@settings(deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from(["a", "b", "c"]), values), min_size=1))
 def test_fast_or_line_by_line_a_value_has_one_name(lines):
     """A user must not become two because another line of the block is broken."""

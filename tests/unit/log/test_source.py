@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queryveil.errors import FormatError, InputError
@@ -293,6 +293,7 @@ def test_how_long_is_too_long(tmp_path, size, bad, around):
     assert bool(faults_of(file)) is bad
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.binary(max_size=30).map(lambda line: line.replace(b"\r", b"")), max_size=20),
     st.integers(1, 40),

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queryveil.engine import Chance
@@ -94,6 +94,7 @@ lines = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(lines)
 def test_events_and_sessions_are_what_the_definition_says(rows):
     log = log_of(rows)
@@ -104,6 +105,7 @@ def test_events_and_sessions_are_what_the_definition_says(rows):
     assert log.count("line") == len(rows)
 
 
+@settings(deadline=None)
 @given(lines)
 def test_sessions_of_lines(rows):
     found = with_sessions(log_of(rows).frame).collect()
@@ -217,6 +219,7 @@ def test_only_some_users():
 counts = st.dictionaries(st.sampled_from(["a", "b", "c"]), st.integers(0, 9))
 
 
+@settings(deadline=None)
 @given(st.lists(counts), st.lists(counts), st.integers(0, 1000))
 def test_a_tally_adds_up(drops, rejects, kept):
     tally = Tally()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queryveil import FrequentQueries, InputError, QueryLog, Release, anonymize, verify
@@ -91,6 +91,7 @@ def test_it_does_what_the_plain_version_does(lines: list[Line], method: Frequent
     assert sum(release.blanked.values()) == blanked
 
 
+@settings(max_examples=50)
 @given(LINES, METHODS)
 def test_what_is_written_verifies(
     tmp_path_factory: pytest.TempPathFactory, lines: list[Line], method: FrequentQueries

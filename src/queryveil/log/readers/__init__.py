@@ -45,8 +45,8 @@ def find_reader(file: TextFile, columns: bool = False) -> Reader:
     """
     head = Head(file.path.name, file.head())
     if not head.data.strip():
-        raise FormatError("the file is empty", where=file.path)
-    if what := _not_text(head.data):
+        raise FormatError("the file is empty", where=file.path, hint="is this the right file?")
+    if what := _not_text(file.start()):
         raise FormatError(what, where=file.path, hint=_HINTS.get(what, _HINT))
     general = (PARQUET, JSONL, TSV, CSV)
     for reader in general if columns else READERS:
@@ -74,10 +74,14 @@ _PACKED_STARTS = (
 )
 
 
-def _not_text(data: bytes) -> str | None:
-    if data.startswith(_PACKED_STARTS):
+# What no text has, but for a stray one, which costs its line.
+_CONTROL = bytes({*range(32), 127} - set(b"\t\n\v\f\r\x1b"))
+
+
+def _not_text(start: bytes) -> str | None:
+    if start.startswith(_PACKED_STARTS):
         return _PACKED
-    # A stray NUL costs its line; where there are many, it is the file that is no text.
-    nul = data.count(b"\0", 0, 4096)
-    is_text = data.startswith(b"PAR1") or nul * 20 < min(len(data), 4096)
+    some = start[:4096]
+    control = len(some) - len(some.translate(None, _CONTROL))
+    is_text = control < 4 or control * 20 < len(some) or some.startswith(b"PAR1")
     return None if is_text else _BINARY

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv as standard_csv
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import polars as pl
@@ -15,6 +16,10 @@ from .raw import Head, RawRows, Reader, ReaderOptions, with_faults
 from .source import TextFile
 
 __all__ = ["CSV", "TSV"]
+
+
+_MOST_COLUMNS = 1000
+_WIDE = "is this the right --format and delimiter?"
 
 
 def _separator(line: str, choices: str) -> str:
@@ -35,7 +40,7 @@ def _header(file: TextFile, separator: str, quote: str | None) -> tuple[list[str
     """Read the first line that is not blank: its cells, and where it ends."""
     head = Head(file.path.name, file.head())
     if not head.lines:
-        raise FormatError("the file is empty", where=file.path)
+        raise FormatError("the file is empty", where=file.path, hint="is this the right file?")
     if quote is None:
         return head.lines[0].split(separator), head.start
     lines = (line + "\n" for line in head.lines)
@@ -48,9 +53,13 @@ def _header(file: TextFile, separator: str, quote: str | None) -> tuple[list[str
 
 def _names(cells: list[str], file: TextFile) -> list[str]:
     names = [cell.strip() or f"(column {place})" for place, cell in enumerate(cells, 1)]
-    doubled = {name for name in names if names.count(name) > 1}
+    doubled = sorted(name for name, times in Counter(names).items() if times > 1)
     if doubled:
-        raise FormatError(f"the header names {', '.join(sorted(doubled))} twice", where=file.path)
+        raise FormatError(
+            f"the header names {', '.join(doubled[:5])} twice",
+            where=file.path,
+            hint="give each column a name of its own",
+        )
     return names
 
 
@@ -60,6 +69,8 @@ def _read_file(
     first = Head(file.path.name, file.head()).first_lines[:1] or [""]
     separator = _separator(first[0], separators)
     cells, header_end = _header(file, separator, quote)
+    if len(cells) > _MOST_COLUMNS:
+        raise FormatError(f"the first line has {len(cells):,} columns", where=file.path, hint=_WIDE)
     if options.columns and all(c.isdecimal() for c in options.columns.values()):
         names, header_end = [str(place) for place in range(1, len(cells) + 1)], 0
     else:

@@ -25,7 +25,9 @@ def keys_of(file: TextFile) -> list[str]:
     for line in Head(file.path.name, file.head()).lines:
         keys.update(dict.fromkeys(_object(line) or {}))
     if not keys:
-        raise FormatError("no line holds a JSON object", where=file.path)
+        raise FormatError(
+            "no line holds a JSON object", where=file.path, hint="one object a line is read"
+        )
     return list(keys)
 
 

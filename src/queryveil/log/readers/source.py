@@ -65,10 +65,14 @@ class TextFile:
     _used: str = field(default="utf-8", repr=False)
 
     def head(self) -> bytes:
-        """Give the beginning of the text, in UTF-8 and with plain line ends."""
-        quiet = TextFile(self.path, self.encoding, self.max_expanded)
-        text = next(quiet._text(_HEAD), b"")
+        """Give the first lines, in UTF-8 and with plain line ends."""
+        text = self.start()
         return text[: text.rfind(b"\n") + 1] or text
+
+    def start(self) -> bytes:
+        """Give the beginning of the text, which may end within a line."""
+        quiet = TextFile(self.path, self.encoding, self.max_expanded)
+        return next(quiet._text(_HEAD), b"")
 
     def blocks(self) -> Iterator[Block]:
         """Read the file once, from its first line to its last."""
