@@ -51,12 +51,8 @@ def measure(lines: int, rounds: int) -> tuple[tuple[float, int], tuple[float, in
         with tempfile.TemporaryDirectory(dir=HERE / "data") as scratch:
             script, out = str(HERE / "plain_polars.py"), str(Path(scratch) / "out")
             plain.append(run([sys.executable, script, str(log), f"{out}.parquet"]))
-            ours.append(
-                run(
-                    [sys.executable, "-m", "queryveil", "anonymize", str(log), "--quiet"]
-                    + ["--method", "frequent-queries", "--out", out]
-                )
-            )
+            anonymize = [sys.executable, "-m", "queryveil", "anonymize", str(log), "--quiet"]
+            ours.append(run([*anonymize, "--method", "frequent-queries", "--out", out]))
             shutil.rmtree(out)
     best = [(min(s for s, _ in runs), max(mb for _, mb in runs)) for runs in (plain, ours)]
     return best[0], best[1]

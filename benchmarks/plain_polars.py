@@ -30,9 +30,7 @@ def enough_users(rows: pl.DataFrame, keys: list[str], least: int) -> pl.LazyFram
 
 query = pl.col("query").str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars()
 log = (
-    pl.scan_csv(
-        LOG, separator="\t", quote_char=None, has_header=False, skip_rows=1, schema=KINDS
-    )
+    pl.scan_csv(LOG, separator="\t", quote_char=None, has_header=False, skip_rows=1, schema=KINDS)
     .with_columns(query, pl.col("time").str.to_datetime("%Y-%m-%d %H:%M:%S"))
     .filter(~pl.col("query").is_in(["", "-"]))
     .collect(engine="streaming")

@@ -52,6 +52,7 @@ class Cleaner:
     exclude: frozenset[str] = frozenset()
     time_format: str | None = None
     tally: Tally = field(default_factory=Tally)
+    found_excluded: set[str] = field(default_factory=set)
     _formats: dict[str, str] = field(default_factory=dict)
 
     def clean(self, raw: RawRows) -> pl.DataFrame:
@@ -59,10 +60,12 @@ class Cleaner:
         typed = self._typed(raw)
         fates = typed.select(self._fate(raw.has_time)).to_series()
         self._count(raw, fates)
-        kept = typed.filter(fates == _KEPT)
-        return self._normalised(kept).select(
-            "user", "query", pl.col("moment").alias("time"), pl.col("number").alias("rank"), "url"
-        )
+        if self.exclude:
+            out = typed.filter(fates == _CODES["user asked to be left out"])
+            self.found_excluded.update(out["user"].unique())
+        time, rank = pl.col("moment").alias("time"), pl.col("number").alias("rank")
+        kept = typed.select("user", "query", time, rank, "url", "trimmed").filter(fates == _KEPT)
+        return self._normalised(kept).drop("trimmed")
 
     def _typed(self, raw: RawRows) -> pl.DataFrame:
         how = self._time_format(raw)

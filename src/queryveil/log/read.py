@@ -116,6 +116,12 @@ def find_files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
         found += fits
     if not found:
         raise UsageError("no log was named", hint="name one or several files")
+    real = [path.resolve() for path in found]
+    for path, place in zip(found, real, strict=True):
+        if real.count(place) > 1:
+            raise UsageError(
+                "this file is named twice", where=path, hint="its rows would count twice"
+            )
     return found
 
 
@@ -163,6 +169,12 @@ def _read(paths: list[Path], asked: ReadOptions, advance: Callable[[int], None])
     if not cleaner.tally.rows:
         raise InputError(
             "there is no row, at most a header", where=paths[0], hint="is this the right file?"
+        )
+    if unknown := len(asked.exclude_users - cleaner.found_excluded):
+        warnings.warn(
+            f"{unknown:,} of the {len(asked.exclude_users):,} users to leave out have no row here: "
+            "are their names written as in the log?",
+            stacklevel=3,
         )
     sources = tuple(Source(str(f.path), r.name, f.sha256) for r, fs in readers for f in fs)
     return QueryLog(pl.concat(blocks, rechunk=False).lazy(), cleaner.tally, sources)

@@ -70,6 +70,8 @@ def _head(card: dict[str, Any], internal: bool) -> str:
         if card["release_grade"]
         else '<span class="badge warn">not for publication</span>'
     )
+    if card["guarantee"]["model"] == "none":
+        grade += ' <span class="badge warn">no formal guarantee</span>'
     why = _list(card["not_release_grade_because"]) if card["not_release_grade_because"] else ""
     secret = '<p class="warn"><b>Internal: do not publish this page.</b></p>' if internal else ""
     return (

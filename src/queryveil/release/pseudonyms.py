@@ -17,10 +17,13 @@ def pseudonymize(
     With the unit `user` a person's rows stay linked; with `session` only those of a session.
     Gives the rows, and the mapping: user, pseudonym.
     """
-    known = rows.select(pl.col("user", unit) if unit != "user" else pl.col("user")).unique()
-    known = known.sort(pl.col(unit).cast(pl.String) if unit == "user" else pl.col(unit))
+    # Users are encoded and sessions numbered, so a pseudonym is looked up by its place.
+    units = rows[unit].cast(pl.Categorical) if rows[unit].dtype == pl.String else rows[unit]
+    places = units.to_physical()
+    known = rows.select("user", place=places).unique("place")
+    known = known.with_columns(pl.col("user").cast(pl.String)).sort("user", "place")
     names = pl.Series("pseudonym", chance.names(known.height)).cast(pl.String)
-    known = known.with_columns(names)
-    named = rows.join(known.select(unit, "pseudonym"), on=unit, how="left", maintain_order="left")
-    public = named.with_columns(user=pl.col("pseudonym")).drop("pseudonym", strict=False)
-    return public, known.select(pl.col("user").cast(pl.String), "pseudonym")
+    size = 1 + int(known["place"].max() or 0)  # type: ignore[arg-type]
+    book = pl.repeat(None, size, dtype=pl.String, eager=True).scatter(known["place"], names)
+    mapping = known.select("user", names)
+    return rows.with_columns(book.gather(places).alias("user")), mapping

@@ -219,9 +219,15 @@ def test_a_sample_larger_than_the_log(crowd):
 
 
 def test_users_who_objected(crowd):
-    log = read_log(crowd, exclude_users=frozenset({"u1", "u39", "nobody"}))
+    with pytest.warns(UserWarning, match="1 of the 3 users to leave out have no row"):
+        log = read_log(crowd, exclude_users=frozenset({"u1", "u39", "nobody"}))
     assert set(users_of(log)) == {f"u{n}" for n in range(40)} - {"u1", "u39"}
     assert log.tally.dropped == {"user asked to be left out": 10}
+
+
+def test_a_file_named_twice_is_refused(crowd):
+    with pytest.raises(UsageError, match="named twice"):
+        read_log([crowd, str(crowd.parent / "." / crowd.name)])
 
 
 def test_users_who_objected_are_not_in_the_sample(crowd):
