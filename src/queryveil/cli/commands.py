@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -101,13 +104,21 @@ def _draw_demo(console: Console, found: dict[str, Any]) -> None:
     draw.draw_verify(console, found["verify"])
     console.print(
         f"\nMade: [bold]{folder}/public[/] (may be published) and [bold]{folder}/private[/] "
-        f"(never publish).\nOpen {folder}/public/report.html in a browser.\n\nTry next:\n"
-        f"  queryveil profile YOUR_LOG\n"
-        f"  queryveil plan {log} --method frequent-queries --n 20\n"
-        f"  queryveil anonymize {log} --method frequent-queries --n 20 --out my-release\n"
-        f"  queryveil verify my-release",
+        f"(never publish).\nOpen {folder}/public/report.html in a browser.\n\nTry next:",
         soft_wrap=True,
     )
+    for command in (
+        "profile YOUR_LOG",
+        f"plan {log} --method frequent-queries --n 20",
+        f"anonymize {log} --method frequent-queries --n 20 --out my-release",
+        "verify my-release",
+    ):
+        console.print(f"  {_program()} {command}", soft_wrap=True)
+
+
+def _program() -> str:
+    """Say how this program is called from here."""
+    return "queryveil" if shutil.which("queryveil") else os.path.relpath(sys.argv[0])
 
 
 @app.command()
