@@ -13,7 +13,7 @@ from ..release import Release, check_format, check_target, is_release
 
 __all__ = ["anonymize", "check_release_target"]
 
-_SEEDED = "a fixed seed was used: whoever knows it can undo the order and the pseudonyms"
+_SEEDED = "a fixed seed was used: whoever knows it can draw the same order, names and sample"
 
 
 def anonymize(
@@ -34,7 +34,7 @@ def anonymize(
     if not log.tally.kept:
         raise InputError("no row of the log is left to protect", hint="see `queryveil profile`")
     release = method.run(log, Chance(seed), progress or Silent())
-    if seed is None:
+    if seed is None and not log.seeded:
         return release
     return replace(release, not_release_grade=(*release.not_release_grade, _SEEDED))
 

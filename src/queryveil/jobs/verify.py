@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ..engine import Progress, Silent
-from ..errors import InputError
+from ..errors import InputError, QueryveilError
+from ..methods import method_named
 from ..release import load_card, verify_public
 
 __all__ = ["verify"]
@@ -26,6 +27,7 @@ def verify(folder: str | Path, *, progress: Progress | None = None) -> dict[str,
     with (progress or Silent()).stage("verify"):
         findings = [asdict(finding) for finding in verify_public(public)]
     card = load_card(public)
+    findings.append(_promise(card))
     private = path / "private"
     if private.is_dir():
         findings.append(_private(private))
@@ -38,6 +40,17 @@ def verify(folder: str | Path, *, progress: Progress | None = None) -> dict[str,
         "release_grade": card["release_grade"],
         "findings": findings,
     }
+
+
+def _promise(card: dict[str, Any]) -> dict[str, Any]:
+    """Tell whether the card promises what its method promises with these parameters."""
+    try:
+        method = method_named(card["method"]).make(card["parameters"])
+        holds = json.loads(json.dumps(method.guarantee().as_dict())) == card["guarantee"]
+    except (QueryveilError, KeyError, TypeError):
+        holds = False
+    says = f"the promise is that of {card['method']} with these parameters"
+    return {"check": "promise", "holds": holds, "says": says if holds else f"not so: {says}"}
 
 
 def _private(folder: Path) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class QueryLog:
     `frame` is lazy. `user`, `query` and `url` are dictionary-encoded (Polars' Categorical),
     so that counting and joining handle numbers and each distinct text is stored once.
     `rank` and `url` are null on a line without a click. `tally` says what became of every
-    row that was read.
+    row that was read, and `seeded` whether a sample was drawn that can be drawn again.
 
     A *line* is one row of the file. An *event* is one submission of a query, with all its
     clicks. A *click* is one rank and URL.
@@ -54,6 +54,7 @@ class QueryLog:
     frame: pl.LazyFrame
     tally: Tally = field(default_factory=Tally)
     sources: tuple[Source, ...] = ()
+    seeded: bool = False
 
     @classmethod
     def from_frame(cls, table: pl.DataFrame) -> QueryLog:
@@ -85,7 +86,8 @@ class QueryLog:
 
     def sample(self, users: int, chance: Chance) -> QueryLog:
         """Keep so many users, drawn uniformly; the other rows are counted as dropped."""
-        return self._after(sample_users(self.frame, users, chance), "not in the sample of users")
+        drawn = self._after(sample_users(self.frame, users, chance), "not in the sample of users")
+        return replace(drawn, seeded=self.seeded or not chance.secret)
 
     def only(self, users: pl.DataFrame, reason: str) -> QueryLog:
         """Keep the rows of these users; the others are counted as dropped, for that reason."""

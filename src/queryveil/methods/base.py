@@ -18,7 +18,7 @@ from typing import Any, ClassVar, get_type_hints
 from ..engine import Chance, Progress
 from ..errors import ParameterError, did_you_mean
 from ..log import QueryLog
-from ..release import Release
+from ..release import Guarantee, Release
 
 __all__ = ["Method", "Parameter", "parameter"]
 
@@ -115,6 +115,10 @@ class Method(ABC):
     @abstractmethod
     def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
         """Protect a log."""
+
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """Say what these parameters promise; the same parameters always promise the same."""
 
     def alternatives(self, log: QueryLog) -> list[dict[str, Any]]:  # noqa: ARG002
         """Say what neighbouring values of the main parameter would give; for `plan`."""

@@ -64,13 +64,13 @@ class FrequentQueries(Method):
         return Release(
             method=self.name,
             parameters=self.values(),
-            guarantee=self._guarantee(),
+            guarantee=self.guarantee(),
             source=log,
             log=public,
             mapping=mapping,
             dropped={f"query of fewer than {self.n} users": log.tally.kept - kept.height},
             blanked={self._why_blank(): blanked} if blanked else {},
-            not_release_grade=_SINGLE if self.n == 1 else (),
+            not_release_grade=self._why_not(),
             progress=progress,
         )
 
@@ -113,10 +113,16 @@ class FrequentQueries(Method):
         named, mapping = pseudonymize(rows, self.link, chance)
         return _published(named), mapping
 
+    def _why_not(self) -> tuple[str, ...]:
+        single = {"queries that only one person sent": self.n == 1}
+        single["clicks that only one person made"] = self.clicks and self.m == 1
+        return tuple(f"the parameters keep {what}" for what, kept in single.items() if kept)
+
     def _why_blank(self) -> str:
         return f"click of fewer than {self.m} users" if self.clicks else "clicks not kept"
 
-    def _guarantee(self) -> Guarantee:
+    def guarantee(self) -> Guarantee:
+        """Promise the rule, and nothing about a person."""
         ids = _IDS[self.link]
         checks = [Check("min-ids", {"columns": ["query"], "at_least": self.n, "ids": ids})]
         if self.clicks:
@@ -188,7 +194,6 @@ class FrequentQueries(Method):
 
 
 _CLICK = ("rank", "url")
-_SINGLE = ("n = 1 keeps what only one person sent",)
 
 
 def _most(log: QueryLog) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import tarfile
+import warnings
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,6 +27,8 @@ def pack(folder: Path, archive: Path | None = None, force: bool = False) -> Path
         raise VerificationError(
             "this release does not keep its promise: " + "; ".join(broken), where=folder
         )
+    if not load_card(public)["release_grade"]:
+        warnings.warn("this release is marked as not for publication", stacklevel=2)
     whole = folder.resolve()
     target = archive or Path(f"{whole}.tar.gz")
     _check(target, whole, force)

@@ -68,9 +68,14 @@ def test_a_line_and_options_in_the_file_are_a_mistake(cli, config, synthetic: Pa
     assert "given twice" in ran.err
 
 
-@pytest.mark.parametrize("log", ["'LOG'", "['LOG']", "['LOG', 'LOG']"])
-def test_the_log_can_stand_in_the_file(cli, config, synthetic: Path, log: str) -> None:
-    config(f"[all]\nlog = {log.replace('LOG', str(synthetic))}\njson = true\n")
+@pytest.mark.parametrize("log", ["'LOG'", "['LOG']", "['LOG', 'LOG-2']"])
+def test_the_log_can_stand_in_the_file(
+    cli, config, synthetic: Path, log: str, tmp_path: Path
+) -> None:
+    first = tmp_path / "LOG"
+    for path in (first, tmp_path / "LOG-2"):
+        path.write_bytes(synthetic.read_bytes())
+    config(f"[all]\nlog = {log.replace('LOG', str(first))}\njson = true\n")
     found = json.loads(cli("profile").out)
     rows = len(synthetic.read_text().splitlines()) - 1
     assert found["rows"] == rows * log.count("LOG")

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import queryveil as qv
+from queryveil.engine import Chance
 from queryveil.jobs import check_release_target
 
 LINES = [(f"u{n}", "weather", "2006-03-01 10:00:00", 1, "http://w.example") for n in range(12)]
@@ -197,3 +198,11 @@ def test_the_demo_spares_what_is_not_its_own(
     with pytest.raises(qv.OutputError, match="--force replaces only what queryveil wrote"):
         qv.demo()
     assert (tmp_path / "queryveil-demo" / "thesis.txt").read_text() == "mine"
+
+
+def test_a_sample_that_can_be_drawn_again_is_not_for_publication(synthetic) -> None:
+    log = qv.read_log(synthetic, sample_users=0.9, chance=Chance(seed=3))
+    assert log.seeded
+    assert qv.anonymize(log, qv.FrequentQueries(n=5)).not_release_grade
+    secret = qv.read_log(synthetic, sample_users=0.9)
+    assert not qv.anonymize(secret, qv.FrequentQueries(n=5)).not_release_grade

@@ -78,7 +78,7 @@ FILES = {
     "aol": ("aol", AOL),
     "aol without header": ("aol", AOL.partition("\n")[2]),
     "aol, header in small letters": ("aol", AOL.lower()),
-    "aol after blank lines": ("aol", "\n  \n" + AOL),
+    "aol after blank lines": ("aol", "\n  \n\u3000\n" + AOL),
     "csv, comma": ("csv", joined(",")),
     "csv, semicolon": ("csv", joined(";")),
     "csv, bar": ("csv", joined("|")),

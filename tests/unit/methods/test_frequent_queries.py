@@ -244,7 +244,15 @@ def test_odd_years_keep_the_promise(tmp_path: Path, year: str, time: str) -> Non
 def test_n_of_one_is_not_for_publication(tmp_path: Path) -> None:
     card = run(LOG, n=1).write(tmp_path / "out")
     assert card["release_grade"] is False
-    assert card["not_release_grade_because"] == ["n = 1 keeps what only one person sent"]
+    why = "the parameters keep queries that only one person sent"
+    assert card["not_release_grade_because"] == [why]
+
+
+def test_m_of_one_is_not_for_publication() -> None:
+    assert run(LOG, n=3, m=1).not_release_grade == (
+        "the parameters keep clicks that only one person made",
+    )
+    assert run(LOG, n=3, m=1, clicks=False).not_release_grade == ()
 
 
 def test_limits_are_those_of_the_linking() -> None:

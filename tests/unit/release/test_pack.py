@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import queryveil as qv
 from queryveil import (
     FrequentQueries,
     InputError,
@@ -130,3 +131,11 @@ def test_a_relative_folder_gives_its_name(folder: Path, monkeypatch: pytest.Monk
     assert archive == folder.with_name("my release.tar.gz")
     with tarfile.open(archive) as tar:
         assert {name.partition("/")[0] for name in tar.getnames()} == {"my release"}
+
+
+def test_what_is_not_for_publication_is_packed_with_a_word(tmp_path: Path) -> None:
+    rows = [(user, "weather", "2006-03-01 10:00:00", None, None) for user in "abc"]
+    release = qv.anonymize(qv.QueryLog.from_rows(rows), qv.FrequentQueries(n=2), seed=1)
+    release.write(tmp_path / "out")
+    with pytest.warns(UserWarning, match="not for publication"):
+        qv.pack(tmp_path / "out")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -37,11 +38,15 @@ class Head:
     name: str
     data: bytes
 
+    @cached_property
+    def _numbered(self) -> list[tuple[int, str]]:
+        lines = enumerate(self.data.decode("utf-8", "replace").split("\n"), 1)
+        return [(number, line.removesuffix("\r")) for number, line in lines if line.strip()]
+
     @property
     def lines(self) -> list[str]:
         """The lines that are not blank."""
-        text = self.data.decode("utf-8", "replace").split("\n")
-        return [line.removesuffix("\r") for line in text if line.strip()]
+        return [line for _, line in self._numbered]
 
     @property
     def first_lines(self) -> list[str]:
@@ -51,8 +56,7 @@ class Head:
     @property
     def start(self) -> int:
         """The number of the first line that is not blank."""
-        blank = len(self.data) - len(self.data.lstrip())
-        return self.data[:blank].count(b"\n") + 1
+        return self._numbered[0][0] if self._numbered else 1
 
 
 @dataclass(frozen=True)
