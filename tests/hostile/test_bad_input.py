@@ -385,6 +385,15 @@ def test_a_million_quotation_marks_take_no_time(tmp_path):
         assert time.perf_counter() - start < 20
 
 
+def test_a_record_that_goes_on_and_on(tmp_path):
+    endless = '7,"' + 'x\n","' * 200_000 + "\n"
+    path = write(tmp_path / "log.csv", "user,query\n6,dogs\n" + endless + "8,cats\n")
+    log = check(read_log(path, max_rejected=1))
+    assert rejected_of(log)[0] == (3, "quotation mark out of place")
+    assert [row[:2] for row in log.frame.collect().rows()][:1] == [("6", "dogs")]
+    assert ("8", "cats") in [row[:2] for row in log.frame.collect().rows()]
+
+
 # --- packed files --------------------------------------------------------------------------------
 
 
