@@ -21,7 +21,7 @@ from ..errors import UsageError
 from ..log import READERS, QueryLog, ReadOptions, parse_columns, read_log
 from ..methods import Method, Parameter, all_methods, method_named, parse_method
 from .screen import Screen
-from .values import read_amount, read_day, read_share, read_size, read_users
+from .values import read_day, read_sample, read_share, read_size, read_users
 
 __all__ = ["Group", "LogChoice", "log_options", "method_options", "screen_options", "takes"]
 
@@ -132,7 +132,7 @@ def _make_log(given: dict[str, Any], typed: set[str]) -> LogChoice:  # noqa: ARG
         columns=parse_columns(columns) if columns else {},
         since=given["since"] and read_day(given["since"]),
         until=given["until"] and read_day(given["until"]),
-        sample_users=read_amount(sample) if sample else None,
+        sample_users=read_sample(sample) if sample else None,
         exclude_users=read_users(exclude) if exclude else frozenset(),
         max_rejected=read_share(given["max_rejected"]),
         max_expanded=read_size(expanded) if expanded else None,

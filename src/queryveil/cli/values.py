@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..errors import InputError, UsageError
 
-__all__ = ["read_amount", "read_day", "read_share", "read_size", "read_users"]
+__all__ = ["read_amount", "read_day", "read_sample", "read_share", "read_size", "read_users"]
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
@@ -39,6 +39,18 @@ def read_amount(text: str) -> float:
     if value != value or value in (float("inf"), float("-inf")):  # noqa: PLR0124
         raise UsageError(f'"{text}" is no number', hint="write 1000, 5% or 0.05")
     return value
+
+
+def read_sample(text: str) -> float | None:
+    """Read how many users, or which share of them: nothing where it is all of them.
+
+    >>> read_sample("1"), read_sample("25%"), read_sample("100%")
+    (1.0, 0.25, None)
+    """
+    if text.strip().endswith("%"):
+        share = read_share(text)
+        return None if share == 1 else share
+    return read_amount(text)
 
 
 def read_size(text: str) -> int:

@@ -186,6 +186,12 @@ def _readers(files: list[TextFile], asked: ReadOptions) -> list[tuple[Reader, li
     for file in files:
         named = reader_named(asked.format) if asked.format else None
         reader = named or find_reader(file, bool(asked.columns))
+        if asked.columns and not reader.takes_columns:
+            raise UsageError(
+                f"{reader.name} has its own columns, --columns has no meaning for it",
+                where=file.path,
+                hint="leave --columns out, or name another --format",
+            )
         groups.setdefault(reader.name, (reader, []))[1].append(file)
     for reader, _ in groups.values():
         if reader.warning:

@@ -30,6 +30,9 @@ FORMATS = (
     "%m/%d/%Y %H:%M:%S",
     "%m/%d/%Y %H:%M",
     "%m/%d/%Y",
+    "%d/%m/%Y %H:%M:%S",
+    "%d/%m/%Y %H:%M",
+    "%d/%m/%Y",
     SECONDS,  # milliseconds taken for seconds would lie beyond all years
     MILLISECONDS,
 )
@@ -82,13 +85,32 @@ def choose_format(sample: pl.Series, where: str) -> str:
     """
     texts = sample.drop_nulls()
     for how in FORMATS:
-        times = texts.to_frame("t").select(parse_time(pl.col("t"), how))
-        read = times.filter(is_time(pl.col("t")))["t"]
+        read = _read_as(texts, how)
         if 2 * len(read) > len(texts) and _FIRST <= read.dt.year().median() <= 2200:  # type: ignore[operator]
-            return how
+            return _day_or_month_first(texts, how, where)
     example = texts[0] if len(texts) else ""
     raise FormatError(
         f'no known way of writing a time reads "{example[:60]}"',
         where=where,
         hint='name it, for example --time-format "%d.%m.%Y %H:%M" (strftime) or "epoch seconds"',
+    )
+
+
+def _read_as(texts: pl.Series, how: str) -> pl.Series:
+    times = texts.to_frame("t").select(parse_time(pl.col("t"), how))
+    return times.filter(is_time(pl.col("t")))["t"]
+
+
+def _day_or_month_first(texts: pl.Series, how: str, where: str) -> str:
+    """Take the order that reads more; 01/02/2006 alone does not tell which it is."""
+    other = how.replace("%m/%d/", "%d/%m/")
+    here, there = _read_as(texts, how), _read_as(texts, other)
+    if other == how or len(here) > len(there) or here.equals(there):
+        return how
+    if len(there) > len(here):
+        return other
+    raise FormatError(
+        f'"{texts[0][:60]}" can be read with the day or with the month first',
+        where=where,
+        hint=f'say which: --time-format "{other}" or "{how}"',
     )

@@ -227,8 +227,8 @@ def test_the_list_of_rejected_rows_names_places_and_no_contents():
 
 def test_the_way_times_are_written_is_found_once_a_file():
     cleaner = Cleaner()
-    first = cleaner.clean(raw([("7", "cats", "03/01/2006 10:00:05")]))
-    assert first["time"].to_list() == [datetime(2006, 3, 1, 10, 0, 5)]
+    first = cleaner.clean(raw([("7", "cats", "03/25/2006 10:00:05")]))
+    assert first["time"].to_list() == [datetime(2006, 3, 25, 10, 0, 5)]
     cleaner.clean(raw([("7", "cats", AT)]))
     assert cleaner.tally.rejected == {"not a date": 1}
     other = RawRows("other.tsv", raw([("7", "cats", AT)]).table)

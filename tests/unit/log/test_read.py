@@ -70,7 +70,7 @@ def test_packed_and_plain_files_are_one_log(tmp_path):
 def test_several_formats_in_one_call(tmp_path):
     paths = [
         write(tmp_path / "a.tsv", aol("1")),
-        write(tmp_path / "b.csv", "user;query;time\n2;dogs;03/01/2006 10:00\n"),
+        write(tmp_path / "b.csv", "user;query;time\n2;dogs;03/25/2006 10:00\n"),
         write(tmp_path / "c.jsonl", '{"uid": 3, "q": "birds", "timestamp": 1141207205}\n'),
         write(tmp_path / "d.txt", "4\t970916105432\tfish\n"),
         tmp_path / "e.parquet",
@@ -406,3 +406,9 @@ def test_a_link_to_a_log(tmp_path):
     write(tmp_path / "log.tsv", aol("7"))
     (tmp_path / "link").symlink_to(tmp_path / "log.tsv")
     assert users_of(read_log(tmp_path / "link")) == ["7"]
+
+
+def test_columns_of_a_format_that_has_its_own(tmp_path):
+    path = write(tmp_path / "a.tsv", aol("1"))
+    with pytest.raises(UsageError, match="has its own columns"):
+        read_log(path, format="aol", columns={"user": "AnonID", "query": "Query"})

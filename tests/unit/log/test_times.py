@@ -40,9 +40,9 @@ def read(texts: list[str | None], how: str) -> list[datetime | None]:
         ("2006/03/01 22:30:05", AT),
         ("20060301223005", AT),
         ("060301223005", AT),
-        ("03/01/2006 22:30:05", AT),
-        ("03/01/2006 22:30", AT.replace(second=0)),
-        ("03/01/2006", datetime(2006, 3, 1)),
+        ("03/25/2006 22:30:05", AT.replace(day=25)),
+        ("25/03/2006 22:30", AT.replace(day=25, second=0)),
+        ("25/03/2006", datetime(2006, 3, 25)),
         ("1141252205", AT),
         ("1141252205.5", AT + timedelta(milliseconds=500)),
         ("1141252205000", AT),
@@ -75,13 +75,22 @@ def test_every_moment_is_read_alike_whatever_the_way(moment):
         assert read([text], choose_format(pl.Series([text]), "log")) == [moment], text
 
 
+def test_day_or_month_first_is_never_guessed():
+    with pytest.raises(FormatError, match="day or with the month first") as caught:
+        choose_format(pl.Series(["01/02/2006", "03/04/2006"]), "log.tsv")
+    assert '"%d/%m/%Y" or "%m/%d/%Y"' in caught.value.hint
+    assert choose_format(pl.Series(["01/02/2006"] * 9 + ["13/02/2006"]), "log") == "%d/%m/%Y"
+    assert choose_format(pl.Series(["01/02/2006"] * 9 + ["02/13/2006"]), "log") == "%m/%d/%Y"
+    assert choose_format(pl.Series(["05/05/2006"] * 9), "log") == "%m/%d/%Y"  # it is one day
+
+
 def test_most_of_the_sample_decides():
     texts = ["2006-03-01 22:30:05"] * 3 + ["never", ""]
     how = choose_format(pl.Series(texts), "log")
     assert read(texts, how) == [AT] * 3 + [None] * 2
 
 
-@pytest.mark.parametrize("text", ["yesterday", "25/03/2006", "12", "-", "2006", "1e300", "nan"])
+@pytest.mark.parametrize("text", ["yesterday", "25/25/2006", "12", "-", "2006", "1e300", "nan"])
 def test_what_is_no_time_is_told_with_a_way_out(text):
     with pytest.raises(FormatError, match="no known way") as caught:
         choose_format(pl.Series([text] * 3), "log.tsv")

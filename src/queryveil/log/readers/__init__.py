@@ -48,7 +48,7 @@ def find_reader(file: TextFile, columns: bool = False) -> Reader:
         raise FormatError("the file is empty", where=file.path, hint="is this the right file?")
     if what := _not_text(file.start()):
         raise FormatError(what, where=file.path, hint=_HINTS.get(what, _HINT))
-    general = (PARQUET, JSONL, TSV, CSV)
+    general = [reader for reader in READERS if reader.takes_columns]
     for reader in general if columns else READERS:
         if reader.sniff(head):
             return reader

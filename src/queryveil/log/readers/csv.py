@@ -107,5 +107,7 @@ def _read_tsv(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[Raw
         yield from _read_file(file, options, "\t", _quote(options, None))
 
 
-CSV = Reader("csv", "CSV with a header (comma, semicolon or bar)", _sniff_csv, _read_csv)
-TSV = Reader("tsv", "TSV with a header", _sniff_tsv, _read_tsv)
+CSV = Reader(
+    "csv", "CSV with a header (comma, semicolon or bar)", _sniff_csv, _read_csv, takes_columns=True
+)
+TSV = Reader("tsv", "TSV with a header", _sniff_tsv, _read_tsv, takes_columns=True)

@@ -148,4 +148,4 @@ def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows
             yield RawRows(str(file.path), rows, has_time="time" in mapping)
 
 
-JSONL = Reader("jsonl", "JSON lines", _sniff, _read)
+JSONL = Reader("jsonl", "JSON lines", _sniff, _read, takes_columns=True)

@@ -95,4 +95,4 @@ def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows
         yield from _read_file(file, options)
 
 
-PARQUET = Reader("parquet", "Parquet", _sniff, _read)
+PARQUET = Reader("parquet", "Parquet", _sniff, _read, takes_columns=True)

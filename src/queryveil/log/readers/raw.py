@@ -77,6 +77,7 @@ class Reader:
     sniff: Callable[[Head], bool]
     read: Callable[[Sequence[TextFile], ReaderOptions], Iterator[RawRows]]
     warning: str | None = None
+    takes_columns: bool = False
 
 
 def complete(table: pl.DataFrame) -> pl.DataFrame:
