@@ -88,9 +88,10 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")] = Path(
         "queryveil-demo"
     ),
+    force: Force = False,
 ) -> None:
     """Go the whole way on a synthetic log, in under a minute."""
-    found = jobs.demo(out, progress=screen)
+    found = jobs.demo(out, force=force, progress=screen)
     screen.result(found, lambda console: _draw_demo(console, found))
 
 

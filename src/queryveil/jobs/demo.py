@@ -9,7 +9,7 @@ from typing import Any
 from ..engine import Progress, Silent
 from ..log import read_log
 from ..methods import FrequentQueries
-from .anonymize import anonymize
+from .anonymize import anonymize, check_release_target
 from .profile import profile
 from .synth import synth
 from .verify import verify
@@ -20,13 +20,16 @@ _USERS, _N = 2000, 10
 
 
 def demo(
-    folder: str | Path = "queryveil-demo", *, force: bool = True, progress: Progress | None = None
+    folder: str | Path = "queryveil-demo", *, force: bool = False, progress: Progress | None = None
 ) -> dict[str, Any]:
     """Make a log, look at it, protect it and verify the result.
 
-    The release stands in `folder`; the synthetic log is put beside its private files.
+    The release stands in `folder`; the synthetic log is put beside its private files. An
+    earlier demo is replaced, any other release only with `force`.
     """
     shown, target = progress or Silent(), Path(folder)
+    force = force or (target / "private" / "log.tsv").exists()
+    check_release_target(target, "parquet", force)
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "log.tsv"
         made = synth(path, users=_USERS, seed=2006, progress=shown)

@@ -115,7 +115,8 @@ class Cleaner:
         return ~inside.fill_null(False)
 
     def _count(self, raw: RawRows, fates: pl.Series) -> None:
-        self.tally.rows += len(fates)
+        self.tally.rows += len(fates) + sum(raw.dropped.values())
+        self.tally.drop(raw.dropped)
         numbers = dict(fates.value_counts().rows())
         self.tally.drop({reason: numbers.get(_CODES[reason], 0) for reason in _DROPS})
         if max(numbers, default=_KEPT) >= _FIRST_FAULT:

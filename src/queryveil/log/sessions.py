@@ -23,12 +23,12 @@ def clicks_of(lines: pl.LazyFrame) -> pl.LazyFrame:
 def with_sessions(lines: pl.LazyFrame) -> pl.LazyFrame:
     """Sort by user and time and number each user's sessions in a new column `session`.
 
-    A line without a time starts no session of its own.
+    A line without a time cannot be said to be near another: it is a session for itself.
     """
     ordered = lines.sort("user", "time", maintain_order=True)
     new_user = pl.col("user") != pl.col("user").shift()
     pause = pl.col("time") - pl.col("time").shift() > pl.duration(minutes=PAUSE_MINUTES)
-    first = new_user.fill_null(True) | pause.fill_null(False)
+    first = new_user.fill_null(True) | pause.fill_null(True)
     return ordered.with_columns(session=first.cum_sum())
 
 

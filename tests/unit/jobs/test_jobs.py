@@ -195,9 +195,16 @@ def test_the_demo_spares_what_is_not_its_own(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "queryveil-demo").mkdir()
     (tmp_path / "queryveil-demo" / "thesis.txt").write_text("mine")
-    with pytest.raises(qv.OutputError, match="--force replaces only what queryveil wrote"):
+    with pytest.raises(qv.OutputError, match="exists already"):
         qv.demo()
     assert (tmp_path / "queryveil-demo" / "thesis.txt").read_text() == "mine"
+
+
+def test_the_demo_spares_a_real_release(tmp_path: Path, synthetic) -> None:
+    qv.anonymize(qv.read_log(synthetic), qv.FrequentQueries(n=5)).write(tmp_path / "mine")
+    with pytest.raises(qv.OutputError, match="exists already"):
+        qv.demo(tmp_path / "mine")
+    assert (tmp_path / "mine" / "private" / "mapping.tsv").exists()
 
 
 def test_a_sample_that_can_be_drawn_again_is_not_for_publication(synthetic) -> None:

@@ -718,12 +718,43 @@ def test_ubi_nothing_is_lost(tmp_path, monkeypatch):
     assert found == {
         ("events.jsonl", 2, "not a JSON object"),
         ("events.jsonl", 3, "click without its query"),
-        ("events.jsonl", 4, "event without query_id"),
+        ("events.jsonl", 4, "click without its query"),
         ("queries.jsonl", 1, "rank below 1"),
         ("queries.jsonl", 2, "not a JSON object"),
         ("queries.jsonl", 3, "no user"),
     }
     assert log.tally.dropped == {"empty query": 1}
+    assert adds_up(log)
+
+
+def test_ubi_a_click_is_its_own_users_alone(tmp_path):
+    """Six users share a query_id: a click of one of them must not count for the others."""
+    queries = "".join(ubi_query(1, client_id=f"c{n}") for n in range(6)) + ubi_query(2)
+    events = (
+        ubi_event(1, 1, "secret", client_id="c0")
+        + ubi_event(1, 2, "whose", client_id=None)
+        + ubi_event(1, 3, "stranger", client_id="c9")
+        + ubi_event(2, 1, "owner", client_id=None)
+    )
+    log = read_log(ubi(tmp_path, queries, events), max_rejected=1)
+    clicked = {(row[0], row[4]) for row in rows_of(log) if row[4]}
+    assert clicked == {("c0", "secret"), ("client-2", "owner")}
+    assert log.tally.rejected == {"click of several users": 1, "click without its query": 1}
+    assert adds_up(log)
+
+
+def test_ubi_a_second_line_of_a_query_does_not_double_its_clicks(tmp_path):
+    log = read_log(ubi(tmp_path, ubi_query(1) * 2, ubi_event(1, 1, "a") + ubi_event(1, 2, "b")))
+    assert [row[4] for row in rows_of(log)] == ["a", "b", None]
+
+
+def test_ubi_other_events_are_counted(tmp_path):
+    events = "".join(
+        ubi_event(1, 1, "a", action_name=name) for name in ("Click", "CLICK", "impression", "buy")
+    ) + ubi_event(1, 1, "a", action_name="page_load", query_id=None)
+    log = read_log(ubi(tmp_path, ubi_query(1), events))
+    assert log.count("click") == 2
+    assert log.tally.dropped == {"event that is no click": 3}
     assert adds_up(log)
 
 

@@ -59,7 +59,7 @@ def slow_events(lines: list[tuple]) -> dict[str, list[tuple]]:
         session, before = 0, None
         for one in slow_submissions([row for row in lines if row[0] == user]):
             time = one["time"]
-            if before is not None and time is not None and time - before > PAUSE:
+            if events and (time is None or before is None or time - before > PAUSE):
                 session += 1
             again = events and events[-1][0] == one["query"] and events[-1][2] == session
             if again:
@@ -156,13 +156,13 @@ def test_two_users_do_not_share_an_event():
     assert log.count("event") == 2
 
 
-def test_without_times_only_neighbours_are_one_event():
-    log = log_of([line(None, q) for q in ("cats", "cats", "dogs", "cats")])
+def test_without_times_every_line_is_an_event_and_a_session():
+    """Nothing says that two of them are near each other, so nothing may link them."""
+    log = log_of([line(None, q) for q in ("cats", "cats", "dogs")] + [line(0, "dogs")])
     assert [(event[1], event[3]) for event in events_of(log)] == [
-        ("cats", 2),
-        ("dogs", 1),
-        ("cats", 1),
-    ]
+        ("cats", 1), ("cats", 1), ("dogs", 1), ("dogs", 1),
+    ]  # fmt: skip
+    assert with_sessions(log.frame).collect()["session"].n_unique() == 4
 
 
 def test_the_order_of_the_file_does_not_matter_but_for_the_same_second():

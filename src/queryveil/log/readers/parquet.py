@@ -62,7 +62,7 @@ _FAULT = pl.when(_NUL).then(pl.lit("NUL or not UTF-8"))
 
 def _read_file(file: TextFile, options: ReaderOptions) -> Iterator[RawRows]:
     with _damage_told(file.path):
-        scan = pl.scan_parquet(file.path)
+        scan = pl.scan_parquet(file.path, glob=False)
         schema = scan.collect_schema()
         rows = int(scan.select(pl.len()).collect().item())
     mapping = match_columns(schema.names(), options.columns, file.path)
