@@ -19,10 +19,10 @@ from .errors import (
     UsageError,
     VerificationError,
 )
-from .jobs import anonymize, demo, plan, profile, synth, verify
+from .jobs import anonymize, demo, pack, plan, profile, synth, verify
 from .log import QueryLog, ReadOptions, read_log
 from .methods import FrequentQueries, Method, all_methods, parse_method
-from .release import Guarantee, Release, pack
+from .release import Guarantee, Release
 from .version import __version__
 
 __all__ = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import signal
 import sys
 from types import FrameType
@@ -32,6 +33,9 @@ def main() -> None:
     except MemoryError:
         show_error(QueryveilError("there is not enough memory for this", hint="--sample-users 10%"))
         sys.exit(1)
+    except BrokenPipeError:
+        # Whoever read the output has enough of it: the work itself is done.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         show_error(QueryveilError(error.strerror or str(error), where=error.filename))
         sys.exit(1)

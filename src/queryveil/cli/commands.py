@@ -14,7 +14,6 @@ from rich.console import Console
 from .. import jobs
 from ..errors import VerificationError
 from ..methods import Method, all_methods, method_named
-from ..release import pack as pack_release
 from ..version import __version__
 from . import draw
 from .config import load_config
@@ -220,8 +219,7 @@ def pack(
     force: Force = False,
 ) -> None:
     """Archive the public files of a release, and only those."""
-    with screen.stage("pack"):
-        archive = pack_release(folder, out, force)
+    archive = jobs.pack(folder, out, force=force, progress=screen)
     found = {"archive": str(archive), "bytes": archive.stat().st_size}
     text = f"{plain(str(archive))} holds the public files alone ({found['bytes']:,} bytes)."
     screen.result(found, lambda console: console.print(text, soft_wrap=True))

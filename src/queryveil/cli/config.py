@@ -80,4 +80,6 @@ def _table(
 def _value(value: Any, several: bool) -> Any:
     if several:
         return [str(one) for one in (value if isinstance(value, list) else [value])]
+    if isinstance(value, dict):  # columns = {user = "uid", query = "q"}
+        return ",".join(f"{name}={column}" for name, column in value.items())
     return value if isinstance(value, bool) else str(value)

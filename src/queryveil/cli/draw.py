@@ -35,6 +35,10 @@ def _draw_size(console: Console, found: dict[str, Any]) -> None:
     table = _grid("What is in this log")
     spread = found["lines_per_user"]
     table.add_row("rows read", f"{found['rows']:,}", ", ".join(found["formats"]))
+    for columns in found["columns"].values():
+        if columns:
+            taken = ", ".join(f"{ours}={theirs}" for ours, theirs in columns.items())
+            table.add_row("columns taken", "", plain(taken))
     for word in ("dropped", "rejected", "normalised"):
         for reason, number in found[word].items():
             table.add_row(f"  {word}", f"{number:,}", plain(reason))

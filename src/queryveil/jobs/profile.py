@@ -37,6 +37,7 @@ def profile(log: QueryLog, *, progress: Progress | None = None) -> dict[str, Any
         "normalised": dict(tally.changed),
         **size,
         "risks": {**singled, "identifiers": found},
+        "columns": {source.path: dict(source.columns) for source in log.sources},
         "formats": sorted({source.format for source in log.sources}),
     }
 

@@ -22,7 +22,8 @@ def verify(folder: str | Path, *, progress: Progress | None = None) -> dict[str,
     """
     path = Path(folder)
     if not path.is_dir():
-        raise InputError("there is no such folder", where=path)
+        what = "this is a file, not a folder" if path.exists() else "there is no such folder"
+        raise InputError(what, where=path, hint="name what `anonymize --out` wrote")
     public = path / "public" if (path / "public").is_dir() else path
     with (progress or Silent()).stage("verify"):
         findings = [asdict(finding) for finding in verify_public(public)]

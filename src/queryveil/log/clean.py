@@ -53,10 +53,14 @@ class Cleaner:
     time_format: str | None = None
     tally: Tally = field(default_factory=Tally)
     found_excluded: set[str] = field(default_factory=set)
+    columns: dict[str, dict[str, str]] = field(default_factory=dict)
+    has_times: bool = False
     _formats: dict[str, str] = field(default_factory=dict)
 
     def clean(self, raw: RawRows) -> pl.DataFrame:
         """Check, normalise and filter one block: user, query, time, rank, url."""
+        self.columns[raw.file] = raw.columns
+        self.has_times = self.has_times or raw.has_time
         typed = self._typed(raw)
         fates = typed.select(self._fate(raw.has_time)).to_series()
         self._count(raw, fates)

@@ -8,13 +8,22 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from ..engine import Chance, Progress, Silent, distinct_users, prefetch
 from ..errors import InputError, RejectedError, UsageError, did_you_mean
 from .clean import Cleaner
-from .readers import RawRows, Reader, ReaderOptions, TextFile, find_reader, reader_named
+from .readers import (
+    RawRows,
+    Reader,
+    ReaderOptions,
+    TextFile,
+    find_reader,
+    parse_columns,
+    reader_named,
+)
 from .table import KINDS, QueryLog, encoder
 from .tally import Source, Tally
 from .times import check_format
@@ -59,6 +68,7 @@ class ReadOptions:
     query_parameter: str = "q"
 
     def __post_init__(self) -> None:
+        self._take_texts()
         if not 0 <= self.max_rejected <= 1:
             raise UsageError(f"max-rejected is {self.max_rejected}", hint="a share, 0 to 1")
         if self.sample_users is not None and not 0 < self.sample_users < float("inf"):
@@ -71,6 +81,28 @@ class ReadOptions:
             raise UsageError(f'"{self.quote}" is no quotation mark', hint='one sign, or "none"')
         if self.time_format:
             check_format(self.time_format)
+
+    def _take_texts(self) -> None:
+        """Take in Python what the commands take: user=uid,query=q and 2006-03-01."""
+        given: dict[str, Any] = vars(self)
+        if isinstance(given["columns"], str):
+            object.__setattr__(self, "columns", parse_columns(given["columns"]))
+        for name in ("since", "until"):
+            if isinstance(day := given[name], str):
+                object.__setattr__(self, name, _day(day))
+        if isinstance(given["exclude_users"], str):
+            raise UsageError("exclude_users is a text", hint='a set of users: {"7", "8"}')
+        object.__setattr__(self, "exclude_users", frozenset(map(str, self.exclude_users)))
+        for name in ("sample_users", "max_rejected"):
+            if isinstance(value := given[name], str):
+                raise UsageError(f'{name} is the text "{value}"', hint="a number: 0.05, or 1000")
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(f'"{text}" is no day', hint="write 2006-03-01") from error
 
 
 def _is_sign(text: str | None) -> bool:
@@ -97,6 +129,10 @@ def read_log(
     >>> log.frame.collect()["query"].to_list(), log.tally.dropped
     (['red shoes'], {'empty query': 1})
     """
+    for name in more:
+        if name not in ReadOptions.__dataclass_fields__:
+            known = did_you_mean(name, ReadOptions.__dataclass_fields__)
+            raise UsageError(f'read_log has no argument "{name}"', hint=known)
     asked = replace(options or ReadOptions(), **more)  # type: ignore[arg-type]
     shown = progress or Silent()
     files = find_files(paths)
@@ -170,13 +206,26 @@ def _read(paths: list[Path], asked: ReadOptions, advance: Callable[[int], None])
         raise InputError(
             "there is no row, at most a header", where=paths[0], hint="is this the right file?"
         )
+    if (asked.since or asked.until) and not cleaner.has_times:
+        raise UsageError(
+            "this log has no times, so no days can be chosen",
+            where=paths[0],
+            hint="leave --since and --until out, or say where the times are: --columns time=...",
+        )
+    if asked.exclude_users:
+        found = len(cleaner.found_excluded)
+        cleaner.tally.objections = {"asked": len(asked.exclude_users), "found": found}
     if unknown := len(asked.exclude_users - cleaner.found_excluded):
         warnings.warn(
             f"{unknown:,} of the {len(asked.exclude_users):,} users to leave out have no row here: "
             "are their names written as in the log?",
             stacklevel=3,
         )
-    sources = tuple(Source(str(f.path), r.name, f.sha256) for r, fs in readers for f in fs)
+    sources = tuple(
+        Source(str(f.path), r.name, f.sha256, cleaner.columns.get(str(f.path), {}))
+        for r, fs in readers
+        for f in fs
+    )
     return QueryLog(pl.concat(blocks, rechunk=False).lazy(), cleaner.tally, sources)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from ..engine import Chance, count, keep, sample_users
+from ..errors import UsageError
 from .sessions import clicks_of, events_of
 from .tally import Source, Tally
 
@@ -73,6 +74,8 @@ class QueryLog:
 
     def count(self, unit: str = "line") -> int:
         """Count the lines, events or clicks."""
+        if unit not in ("line", "event", "click"):
+            raise UsageError(f'"{unit}" cannot be counted', hint="line, event or click")
         units = {"line": lambda: self.frame, "event": self.events, "click": self.clicks}
         return count(units[unit]())
 

@@ -14,16 +14,19 @@ REJECT_SCHEMA = {"file": pl.String, "line": pl.Int64, "reason": pl.String}
 
 @dataclass(frozen=True)
 class Source:
-    """One file that was read, and the digest of its bytes."""
+    """One file that was read, the digest of its bytes, and which of its columns were taken."""
 
     path: str
     format: str
     sha256: str
+    columns: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
 class Tally:
     """What became of the rows while a log was read.
+
+    `objections` says how many users were to be left out, and how many of them had a row.
 
     >>> tally = Tally(rows=10, dropped={"empty query": 2}, rejected={"no user": 1})
     >>> tally.kept
@@ -34,6 +37,7 @@ class Tally:
     dropped: dict[str, int] = field(default_factory=dict)
     rejected: dict[str, int] = field(default_factory=dict)
     changed: dict[str, int] = field(default_factory=dict)
+    objections: dict[str, int] = field(default_factory=dict)
     rejects: list[pl.DataFrame] = field(default_factory=list, repr=False)
 
     @property

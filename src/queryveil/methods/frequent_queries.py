@@ -55,10 +55,12 @@ class FrequentQueries(Method):
     def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
         """Count, keep, blank, rename, shuffle."""
         with progress.stage("count users"):
-            kept = self._kept(log)
+            # Sessions are those of the whole log: a dropped query is no pause.
+            frame = with_sessions(log.frame) if self.link == "session" else log.frame
+            kept = self._kept(log, frame)
         with progress.stage("protect"):
             rows = self._with_clicks(kept)
-            blanked = _clicks(kept) - _clicks(rows)
+            blanked = self._blanked(kept, rows)
             rows = permute(self._coarse(rows).lazy(), chance).collect()
             public, mapping = self._renamed(rows, chance)
         return Release(
@@ -69,19 +71,19 @@ class FrequentQueries(Method):
             log=public,
             mapping=mapping,
             dropped={f"query of fewer than {self.n} users": log.tally.kept - kept.height},
-            blanked={self._why_blank(): blanked} if blanked else {},
+            blanked=blanked,
             not_release_grade=self._why_not(),
             progress=progress,
         )
 
-    def _kept(self, log: QueryLog) -> pl.DataFrame:
+    def _kept(self, log: QueryLog, frame: pl.LazyFrame) -> pl.DataFrame:
         frequent = keys_with_users(log.frame, ["query"], self.n)
         if not frequent.height:
             raise InputError(
                 f"no query was sent by {self.n} or more users, so nothing would be released",
                 hint=f"the most frequent one was sent by {_most(log):,}: take no greater --n",
             )
-        return keep(log.frame, frequent, ["query"]).collect(engine="streaming")
+        return keep(frame, frequent, ["query"]).collect(engine="streaming")
 
     def _with_clicks(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Blank the clicks that too few users made."""
@@ -94,15 +96,14 @@ class FrequentQueries(Method):
         return joined.with_columns(blank).drop("known").collect(engine="streaming")
 
     def _coarse(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Number the sessions while times are fine, then coarsen the times."""
-        table = with_sessions(rows.lazy()) if self.link == "session" else rows.lazy()
+        """Coarsen the times."""
         time = {
             "none": pl.lit(None, dtype=pl.Date),
             "month": pl.col("time").dt.truncate("1mo").dt.date(),
             "day": pl.col("time").dt.date(),
             "hour": pl.col("time").dt.truncate("1h"),
         }[self.time]
-        return table.with_columns(time=time).collect(engine="streaming")
+        return rows.with_columns(time=time)
 
     def _renamed(
         self, rows: pl.DataFrame, chance: Chance
@@ -118,8 +119,15 @@ class FrequentQueries(Method):
         single["clicks that only one person made"] = self.clicks and self.m == 1
         return tuple(f"the parameters keep {what}" for what, kept in single.items() if kept)
 
-    def _why_blank(self) -> str:
-        return f"click of fewer than {self.m} users" if self.clicks else "clicks not kept"
+    def _blanked(self, before: pl.DataFrame, after: pl.DataFrame) -> dict[str, int]:
+        """Count the clicks that are gone, by reason."""
+        gone = _clicks(before) - _clicks(after)
+        if not self.clicks:
+            return {"clicks not kept": gone} if gone else {}
+        without_url = pl.col("rank").is_not_null() & pl.col("url").is_null()
+        bare = int(before.select(without_url.sum()).item())
+        reasons = {"rank without a URL": bare, f"click of fewer than {self.m} users": gone - bare}
+        return {reason: clicks for reason, clicks in reasons.items() if clicks}
 
     def guarantee(self) -> Guarantee:
         """Promise the rule, and nothing about a person."""
@@ -170,6 +178,7 @@ class FrequentQueries(Method):
             linked[self.link],
             "whoever knows that a person sent a frequent query learns what else stands in rows "
             "that fit",
+            *(("ranks are given as they were, under no threshold of their own",) * self.clicks),
             "counts are exact: comparing releases made with and without a person can show her rows",
             *(() if self.link == "user" else (from_files,)),
         )

@@ -4,7 +4,7 @@ from .checks import Finding
 from .folder import check_target
 from .formats import check_format
 from .guarantee import Check, Guarantee
-from .pack import pack
+from .pack import archive_public
 from .pseudonyms import pseudonymize
 from .release import Release
 from .verify import load_card, verify_public
@@ -15,11 +15,11 @@ __all__ = [
     "Finding",
     "Guarantee",
     "Release",
+    "archive_public",
     "check_format",
     "check_target",
     "is_release",
     "load_card",
-    "pack",
     "pseudonymize",
     "verify_public",
 ]

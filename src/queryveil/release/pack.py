@@ -5,30 +5,22 @@ from __future__ import annotations
 import gzip
 import os
 import tarfile
-import warnings
 from contextlib import suppress
 from pathlib import Path
 
-from ..errors import OutputError, VerificationError
-from .verify import load_card, verify_public
+from ..errors import OutputError
+from .verify import load_card
 
-__all__ = ["pack"]
+__all__ = ["archive_public"]
 
 
-def pack(folder: Path, archive: Path | None = None, force: bool = False) -> Path:
-    """Archive `public/` of a release that still keeps its promise, as .tar.gz.
+def archive_public(folder: Path, archive: Path | None = None, force: bool = False) -> Path:
+    """Archive `public/` of a release as .tar.gz.
 
-    Names, times and owners of the files are set to constants: an archive tells nothing of
-    the machine that made it, and the same release packs to the same bytes.
+    Times and owners of the files are set to constants: an archive tells nothing of the machine
+    that made it but the name of the folder, and the same release packs to the same bytes.
     """
     public = folder / "public"
-    broken = [finding.says for finding in verify_public(public) if not finding.holds]
-    if broken:
-        raise VerificationError(
-            "this release does not keep its promise: " + "; ".join(broken), where=folder
-        )
-    if not load_card(public)["release_grade"]:
-        warnings.warn("this release is marked as not for publication", stacklevel=2)
     whole = folder.resolve()
     target = archive or Path(f"{whole}.tar.gz")
     _check(target, whole, force)
@@ -49,6 +41,8 @@ def _check(target: Path, folder: Path, force: bool) -> None:
         raise OutputError(
             "this is inside the release", where=target, hint="an archive stands beside it"
         )
+    if not target.name.endswith((".tar.gz", ".tgz")):
+        raise OutputError("an archive is a .tar.gz", where=target, hint="end its name so")
     if target.exists() and not force:
         raise OutputError("this exists already", where=target, hint="--force replaces it")
 

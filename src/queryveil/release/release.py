@@ -80,6 +80,8 @@ class Release:
                 "rejected": dict(tally.rejected),
                 "normalised": dict(tally.changed),
                 "sha256": {source.path: source.sha256 for source in self.source.sources},
+                "columns": {source.path: dict(source.columns) for source in self.source.sources},
+                "objections": dict(tally.objections),
                 "formats": sorted({source.format for source in self.source.sources}),
             },
             "output": dict(public["figures"]),

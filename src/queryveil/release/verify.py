@@ -9,11 +9,14 @@ from typing import Any
 
 import polars as pl
 
+from ..engine import count
 from ..errors import InputError, VerificationError
+from ..version import __version__
 from .cards import figures_of
 from .checks import Finding, run_check
 from .formats import LOG_KINDS, read_public_log
 from .guarantee import Check
+from .page import page
 
 __all__ = ["file_digest", "load_card", "verify_public"]
 
@@ -61,7 +64,7 @@ def verify_public(public: Path) -> list[Finding]:
             return [*findings, Finding("log", False, "the published log is missing")]
         findings.append(_columns(log))
         log = _encoded(log)
-        findings.append(_figures(log, card))
+        findings += [_figures(log, card), _cells(log), _page(public, card)]
         findings += [run_check(Check.from_dict(check), log) for check in checks]
     except _UNREADABLE as error:
         text = (str(error).splitlines() or [type(error).__name__])[0][:200]
@@ -73,6 +76,7 @@ def verify_public(public: Path) -> list[Finding]:
 _UNREADABLE = (
     pl.exceptions.PolarsError,
     ArithmeticError,
+    AttributeError,
     KeyError,
     OSError,
     TypeError,
@@ -105,6 +109,23 @@ def _encoded(log: pl.LazyFrame) -> pl.LazyFrame:
     texts = [name for name, kind in LOG_KINDS.items() if kind == pl.String]
     kinds = [pl.col(name).cast(pl.Categorical(pl.Categories.random())) for name in texts]
     return log.with_columns(kinds).collect(engine="streaming").lazy()
+
+
+def _cells(log: pl.LazyFrame) -> Finding:
+    """No check counts an empty cell, so none may stand where it would matter."""
+    empty = pl.col("user").is_null() | pl.col("query").is_null()
+    rows = count(log.filter(empty | (pl.col("rank").is_not_null() & pl.col("url").is_null())))
+    says = "every row has a user and a query, and no rank stands without its URL"
+    return Finding("cells", rows == 0, says if not rows else f"not so in {rows:,} rows: {says}")
+
+
+def _page(public: Path, card: dict[str, Any]) -> Finding:
+    """The page for people says what the card says; another version may draw it otherwise."""
+    if card.get("queryveil") != __version__:
+        return Finding("page", True, "the page was drawn by another version and is not compared")
+    holds = (public / "report.html").read_text("utf-8") == page(card)
+    says = "the page says what the card says"
+    return Finding("page", holds, says if holds else f"not so: {says}")
 
 
 def _columns(log: pl.LazyFrame) -> Finding:

@@ -64,10 +64,12 @@ def test_verify_says_what_it_found(folder: Path) -> None:
     assert "files are as written" in says
 
 
-@pytest.mark.parametrize("name", ["nowhere", "log.tsv"])
-def test_no_folder_is_told(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "says"), [("nowhere", "there is no such folder"), ("log.tsv", "this is a file")]
+)
+def test_no_folder_is_told(tmp_path: Path, name: str, says: str) -> None:
     (tmp_path / "log.tsv").write_text("x")
-    with pytest.raises(qv.InputError, match="there is no such folder"):
+    with pytest.raises(qv.InputError, match=says):
         qv.verify(tmp_path / name)
 
 

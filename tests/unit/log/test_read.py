@@ -412,3 +412,44 @@ def test_columns_of_a_format_that_has_its_own(tmp_path):
     path = write(tmp_path / "a.tsv", aol("1"))
     with pytest.raises(UsageError, match="has its own columns"):
         read_log(path, format="aol", columns={"user": "AnonID", "query": "Query"})
+
+
+def test_python_takes_what_the_commands_take(tmp_path):
+    path = write(tmp_path / "a.csv", "uid,q,t\n7,cats,2006-03-01\n8,dogs,2006-03-05\n")
+    log = read_log(path, columns="user=uid,query=q,time=t", since="2006-03-02", exclude_users=[])
+    assert users_of(log) == ["8"]
+    assert log.sources[0].columns == {"user": "uid", "query": "q", "time": "t"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"column": {}},
+        {"since": "soon"},
+        {"sample_users": "5%"},
+        {"max_rejected": "1%"},
+        {"exclude_users": "objections.txt"},
+    ],
+)
+def test_mistakes_in_python_are_explained(tmp_path, wrong):
+    with pytest.raises(UsageError):
+        read_log(write(tmp_path / "a.tsv", aol("1")), **wrong)
+
+
+def test_days_of_a_log_without_times(tmp_path):
+    path = write(tmp_path / "a.csv", "user,query\n7,cats\n")
+    with pytest.raises(UsageError, match="has no times"):
+        read_log(path, since=date(2006, 3, 1))
+
+
+def test_objections_are_counted_on_the_tally(crowd):
+    with pytest.warns(UserWarning):
+        log = read_log(crowd, exclude_users=frozenset({"u1", "nobody"}))
+    assert log.tally.objections == {"asked": 2, "found": 1}
+
+
+def test_a_parquet_file_whose_name_is_a_pattern_is_itself(tmp_path):
+    pl.DataFrame({"user": ["1"], "query": ["wrong"]}).write_parquet(tmp_path / "log1.parquet")
+    right = tmp_path / "log[1].parquet"
+    pl.DataFrame({"user": ["1"], "query": ["right"]}).write_parquet(right)
+    assert read_log(right).frame.collect()["query"].to_list() == ["right"]

@@ -287,3 +287,27 @@ def test_alternatives_are_what_a_run_would_keep(lines: list[Line], n: int) -> No
 def test_the_card_is_json(tmp_path: Path) -> None:
     card = run(LOG, n=3).write(tmp_path / "out")
     assert json.loads(json.dumps(card)) == card
+
+
+def test_sessions_are_those_of_the_whole_log() -> None:
+    """A rare query between two others is dropped; the pause that it leaves is none."""
+    times = [f"2006-03-01 10:{minute:02}:00" for minute in (0, 20, 40)]
+    rows = [
+        (user, query, time, None, None)
+        for user in "abc"
+        for query, time in zip(("weather", f"rare {user}", "news"), times, strict=True)
+    ]
+    release = anonymize(QueryLog.from_rows(rows), FrequentQueries(n=3, link="session"))
+    assert release.log.collect()["user"].n_unique() == 3
+
+
+def test_without_times_no_session_links_anything() -> None:
+    rows = [(user, query, None, None, None) for user in "abc" for query in ("weather", "news")]
+    release = anonymize(QueryLog.from_rows(rows), FrequentQueries(n=3, link="session"))
+    assert release.log.collect()["user"].n_unique() == 6
+
+
+def test_a_rank_without_a_url_is_blanked_with_its_own_reason() -> None:
+    rows = [(user, "weather", None, 1, None) for user in "abcdef"]
+    release = anonymize(QueryLog.from_rows(rows), "frequent-queries:n=3")
+    assert release.blanked == {"rank without a URL": 6}

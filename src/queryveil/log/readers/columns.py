@@ -66,6 +66,7 @@ def match_columns(found: Iterable[str], wanted: dict[str, str], where: Path) -> 
             raise ColumnError(
                 f"no column is known as the {name}",
                 where=where,
-                hint=f"say which it is: --columns {name}=... (columns here: {', '.join(there)})",
+                hint=f"say which it is: --columns {name}=... (columns here: {', '.join(there)}); "
+                "without a header, by number: --columns user=1,query=2",
             )
     return mapping

@@ -77,7 +77,12 @@ def _read_file(
         names = _names(cells, file)
     mapping = match_columns(names, options.columns, file.path)
     for rows in _rows(file, names, mapping, separator, quote):
-        yield RawRows(str(file.path), after_header(rows, header_end), has_time="time" in mapping)
+        yield RawRows(
+            str(file.path),
+            after_header(rows, header_end),
+            has_time="time" in mapping,
+            columns=mapping,
+        )
 
 
 def _rows(

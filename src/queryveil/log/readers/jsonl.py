@@ -145,7 +145,7 @@ def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows
         mapping = match_columns(there, plain | nested, file.path)
         for block in file.blocks():
             rows = with_faults(complete(parse_objects(block, mapping)), block)
-            yield RawRows(str(file.path), rows, has_time="time" in mapping)
+            yield RawRows(str(file.path), rows, has_time="time" in mapping, columns=mapping)
 
 
 JSONL = Reader("jsonl", "JSON lines", _sniff, _read, takes_columns=True)

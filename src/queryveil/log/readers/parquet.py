@@ -74,7 +74,7 @@ def _read_file(file: TextFile, options: ReaderOptions) -> Iterator[RawRows]:
             cells = scan.slice(start, _ROWS).select(texts).collect()
         numbers = pl.int_range(start + 1, start + 1 + cells.height, eager=True)
         table = complete(cells.with_columns(numbers.alias("line"), fault=_FAULT))
-        yield RawRows(str(file.path), table, how, "time" in mapping)
+        yield RawRows(str(file.path), table, how, "time" in mapping, columns=mapping)
     file.sha256 = _hash(file)
 
 

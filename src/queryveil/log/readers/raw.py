@@ -23,7 +23,8 @@ class RawRows:
     `table` has the text columns user, query, time, rank and url (null where empty), `line`
     (the number of the line) and `fault` (why the row cannot be read, else null). `has_time`
     is false where the format or the owner's mapping has no time at all. `dropped` counts rows
-    of the file that the format itself leaves out, by reason.
+    of the file that the format itself leaves out, by reason. `columns` says which column of
+    the file was taken for which of ours, where that was not given by the format.
     """
 
     file: str
@@ -31,6 +32,7 @@ class RawRows:
     time_format: str | None = None
     has_time: bool = True
     dropped: dict[str, int] = field(default_factory=dict)
+    columns: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
