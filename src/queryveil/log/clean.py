@@ -73,15 +73,15 @@ class Cleaner:
 
     def _typed(self, raw: RawRows) -> pl.DataFrame:
         how = self._time_format(raw)
-        bare = _bare(raw.table.with_columns(length=pl.col("query").str.len_bytes()), RAW_COLUMNS)
         time = parse_time(pl.col("time"), how) if how else pl.lit(None, dtype=pl.Datetime("us"))
-        # A table that holds ranks as fractions, for the sake of its gaps, writes 3 as 3.0.
-        rank = pl.col("rank").str.strip_suffix(".0")
-        return bare.with_columns(
-            moment=time,
-            number=rank.cast(pl.Int32, strict=False),
-            trimmed=pl.col("query").str.len_bytes() != pl.col("length"),
-        )
+        number = pl.col("rank").cast(pl.Int32, strict=False)
+        rows = _bare(raw.table.with_columns(length=pl.col("query").str.len_bytes()), _TEXTS)
+        typed = rows.with_columns(moment=time, number=number)
+        if _unread(typed, "time", "moment") or _unread(typed, "rank", "number"):
+            # A table that holds ranks as fractions, for the sake of its gaps, writes 3 as 3.0.
+            bare = _bare(rows, _NUMBERS).with_columns(pl.col("rank").str.strip_suffix(".0"))
+            typed = bare.with_columns(moment=time, number=number)
+        return typed.with_columns(trimmed=pl.col("query").str.len_bytes() != pl.col("length"))
 
     def _time_format(self, raw: RawRows) -> str | None:
         if not raw.has_time:
@@ -140,6 +140,13 @@ class Cleaner:
             places = odd.arg_true()
             lower = lower.scatter(places, lower.gather(places).str.replace_all(r"\s+", " "))
         return rows.with_columns(lower.alias("query"))
+
+
+_TEXTS, _NUMBERS = ("user", "query", "url"), ("time", "rank")
+
+
+def _unread(rows: pl.DataFrame, text: str, value: str) -> bool:
+    return rows[value].null_count() > rows[text].null_count()
 
 
 def _sample(raw: RawRows) -> pl.Series:

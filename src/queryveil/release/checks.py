@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from ..engine import count, keys_with_users
+from ..engine import count
 from .guarantee import Check
 
 __all__ = ["Finding", "run_check"]
@@ -41,11 +41,12 @@ def _min_ids(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:
     if type(least) is not int or least < 1:
         return Finding("min-ids", False, f"the card's threshold of {least!r} {unit} is none")
     rows = log.select("user", *columns).drop_nulls(columns)
-    enough = keys_with_users(rows, columns, least)
-    keys = count(rows.select(columns).unique())
+    users = rows.unique().group_by(columns).agg(users=pl.len())
+    found = users.select(keys=pl.len(), short=(pl.col("users") < least).sum())
+    keys, too_few = found.collect(engine="streaming").row(0)
     name = " and ".join(columns)
-    holds = enough.height == keys
-    short = "" if holds else f"; {keys - enough.height:,} have fewer"
+    holds = too_few == 0
+    short = "" if holds else f"; {too_few:,} have fewer"
     says = f"each of {keys:,} distinct values of {name} has {least:,} or more {unit}{short}"
     return Finding("min-ids", holds, says)
 

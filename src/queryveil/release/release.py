@@ -67,16 +67,14 @@ class Release:
     def internal_card(self, public: dict[str, Any]) -> dict[str, Any]:
         """Add to the public card what only the owner may know."""
         tally = self.source.tally
-        frame = self.source.frame
-        distinct = frame.select(pl.col("user", "query").n_unique()).collect(engine="streaming")
         dropped = dict(tally.dropped)
         for reason, rows in self.dropped.items():
             dropped[reason] = dropped.get(reason, 0) + rows
         return public | {
             "input": {
                 "rows": tally.rows,
-                "users": int(distinct["user"][0]),
-                "queries": int(distinct["query"][0]),
+                "users": self.source.distinct("user"),
+                "queries": self.source.distinct("query"),
                 "rejected": dict(tally.rejected),
                 "normalised": dict(tally.changed),
                 "sha256": {source.path: source.sha256 for source in self.source.sources},
