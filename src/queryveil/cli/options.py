@@ -18,10 +18,10 @@ import typer
 
 from ..engine import Chance
 from ..errors import UsageError
-from ..log import READERS, QueryLog, ReadOptions, parse_columns, read_log
+from ..log import READERS, QueryLog, ReadOptions, read_log
 from ..methods import Method, Parameter, all_methods, method_named, parse_method
 from .screen import Screen
-from .values import read_day, read_sample, read_share, read_size, read_users
+from .values import read_sample, read_share, read_size, read_users
 
 __all__ = ["Group", "LogChoice", "log_options", "method_options", "screen_options", "takes"]
 
@@ -125,13 +125,13 @@ def _log_parameters() -> list[inspect.Parameter]:
 
 
 def _make_log(given: dict[str, Any], typed: set[str]) -> LogChoice:  # noqa: ARG001
-    columns, sample = given["columns"], given["sample_users"]
+    sample = given["sample_users"]
     exclude, expanded = given["exclude_users"], given["max_expanded"]
     options = ReadOptions(
         format=given["format"],
-        columns=parse_columns(columns) if columns else {},
-        since=given["since"] and read_day(given["since"]),
-        until=given["until"] and read_day(given["until"]),
+        columns=given["columns"] or {},
+        since=given["since"],
+        until=given["until"],
         sample_users=read_sample(sample) if sample else None,
         exclude_users=read_users(exclude) if exclude else frozenset(),
         max_rejected=read_share(given["max_rejected"]),

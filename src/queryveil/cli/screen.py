@@ -45,11 +45,6 @@ class Screen(Silent):
         self.err = Console(stderr=True, highlight=False, emoji=False)
         warnings.showwarning = self._warn  # type: ignore[assignment]
 
-    @property
-    def wordy(self) -> bool:
-        """Whether a text is wanted."""
-        return not self.as_json and not self.quiet
-
     def result(self, found: Any, draw: Callable[[Console], None]) -> None:
         """Show a result: JSON for machines, else as it is drawn for people."""
         if self.as_json:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from datetime import date
 from pathlib import Path
 
 from ..errors import InputError, UsageError
 
-__all__ = ["read_amount", "read_day", "read_sample", "read_share", "read_size", "read_users"]
+__all__ = ["read_amount", "read_sample", "read_share", "read_size", "read_users"]
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
@@ -63,14 +62,6 @@ def read_size(text: str) -> int:
     if not found or not found[1].replace(".", "", 1).isdigit():
         raise UsageError(f'"{text}" is no size', hint="write 500 MB or 20 GB")
     return int(float(found[1]) * _UNITS[found[2]])
-
-
-def read_day(text: str) -> date:
-    """Read a day."""
-    try:
-        return date.fromisoformat(text.strip())
-    except ValueError as error:
-        raise UsageError(f'"{text}" is no day', hint="write 2006-03-01") from error
 
 
 def read_users(path: Path) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from .identifiers import KINDS, mark, redact
 from .read import ReadOptions, read_log
 from .readers import READERS, parse_columns
-from .sessions import PAUSE_MINUTES, with_sessions
+from .sessions import PAUSE_MINUTES, is_click, with_sessions
 from .table import COLUMNS, QueryLog
 from .tally import Source, Tally
 
@@ -16,6 +16,7 @@ __all__ = [
     "ReadOptions",
     "Source",
     "Tally",
+    "is_click",
     "mark",
     "parse_columns",
     "read_log",

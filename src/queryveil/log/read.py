@@ -100,7 +100,7 @@ class ReadOptions:
 
 def _day(text: str) -> date:
     try:
-        return date.fromisoformat(text)
+        return date.fromisoformat(text.strip())
     except ValueError as error:
         raise UsageError(f'"{text}" is no day', hint="write 2006-03-01") from error
 

@@ -10,14 +10,19 @@ from __future__ import annotations
 
 import polars as pl
 
-__all__ = ["PAUSE_MINUTES", "clicks_of", "events_of", "with_sessions"]
+__all__ = ["PAUSE_MINUTES", "clicks_of", "events_of", "is_click", "with_sessions"]
 
 PAUSE_MINUTES = 30
 
 
+def is_click() -> pl.Expr:
+    """Tell which lines have a click: a rank, a URL or both."""
+    return pl.col("url").is_not_null() | pl.col("rank").is_not_null()
+
+
 def clicks_of(lines: pl.LazyFrame) -> pl.LazyFrame:
     """Keep the lines with a click."""
-    return lines.filter(pl.col("url").is_not_null() | pl.col("rank").is_not_null())
+    return lines.filter(is_click())
 
 
 def with_sessions(lines: pl.LazyFrame) -> pl.LazyFrame:
@@ -55,8 +60,7 @@ def _sent_at_once(lines: pl.LazyFrame) -> pl.LazyFrame:
     Lines without a time are alike in nothing: each stays for itself.
     """
     alone = pl.when(pl.col("time").is_null()).then(pl.int_range(pl.len()))
-    click = pl.col("url").is_not_null() | pl.col("rank").is_not_null()
-    same = lines.select("user", "query", "time", alone=alone, click=click)
+    same = lines.select("user", "query", "time", alone=alone, click=is_click())
     return same.group_by("user", "query", "time", "alone", maintain_order=True).agg(
         lines=pl.len(), clicks=pl.col("click").sum()
     )

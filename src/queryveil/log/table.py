@@ -15,7 +15,6 @@ from .tally import Source, Tally
 
 __all__ = ["COLUMNS", "KINDS", "QueryLog", "encoder"]
 
-COLUMNS = ("user", "query", "time", "rank", "url")
 KINDS: dict[str, pl.DataType] = {
     "user": pl.String(),
     "query": pl.String(),
@@ -23,6 +22,7 @@ KINDS: dict[str, pl.DataType] = {
     "rank": pl.Int32(),
     "url": pl.String(),
 }
+COLUMNS = tuple(KINDS)
 
 
 def encoder() -> Callable[[pl.DataFrame], pl.DataFrame]:

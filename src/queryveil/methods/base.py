@@ -107,10 +107,6 @@ class Method(ABC):
     def __post_init__(self) -> None:
         for declared in self.parameters():
             object.__setattr__(self, declared.name, declared.read(getattr(self, declared.name)))
-        self.check()
-
-    def check(self) -> None:  # noqa: B027  (most methods have nothing to say here)
-        """Refuse parameters that do not go together."""
 
     @abstractmethod
     def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:

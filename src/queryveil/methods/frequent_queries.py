@@ -14,7 +14,7 @@ import polars as pl
 
 from ..engine import Chance, Progress, keep, keys_with_users, permute
 from ..errors import InputError
-from ..log import QueryLog, with_sessions
+from ..log import QueryLog, is_click, with_sessions
 from ..release import Check, Guarantee, Release, pseudonymize
 from .base import Method, parameter
 
@@ -210,9 +210,7 @@ def _most(log: QueryLog) -> int:
 
 
 def _clicks(rows: pl.DataFrame) -> int:
-    return int(
-        rows.select((pl.col("rank").is_not_null() | pl.col("url").is_not_null()).sum()).item()
-    )
+    return int(rows.select(is_click().sum()).item())
 
 
 def _published(rows: pl.DataFrame) -> pl.LazyFrame:

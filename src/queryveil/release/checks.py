@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from ..engine import count
+from ..log import is_click
 from .guarantee import Check
 
 __all__ = ["Finding", "run_check"]
@@ -73,7 +74,7 @@ def _time_step(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:
 
 def _no_clicks(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:  # noqa: ARG001
     """No rank and no URL is given."""
-    rows = count(log.filter(pl.col("rank").is_not_null() | pl.col("url").is_not_null()))
+    rows = count(log.filter(is_click()))
     says = "no clicks are given" if not rows else f"{rows:,} rows have a click"
     return Finding("no-clicks", rows == 0, says)
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.cli.values import read_amount, read_day, read_share, read_size, read_users
+from queryveil import ReadOptions
+from queryveil.cli.values import read_amount, read_share, read_size, read_users
 from queryveil.errors import InputError, UsageError
 
 
@@ -47,10 +48,10 @@ def test_no_sizes(text: str) -> None:
 
 
 def test_days() -> None:
-    assert read_day(" 2006-03-01 ") == date(2006, 3, 1)
+    assert ReadOptions(since=" 2006-03-01 ").since == date(2006, 3, 1)
     for text in ("2006-02-30", "yesterday", "", "01.03.2006"):
         with pytest.raises(UsageError, match="is no day"):
-            read_day(text)
+            ReadOptions(until=text)
 
 
 def test_users(tmp_path: Path) -> None:
