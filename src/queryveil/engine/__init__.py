@@ -2,10 +2,12 @@
 
 The room knows no method. It gives the few relational steps that methods are made of
 (`steps`), the one source of randomness (`chance`), a way to tell how far a run is
-(`progress`), and the overlap of reading with computing (`prefetch`).
+(`progress`), the overlap of reading with computing (`prefetch`), and files that appear whole
+or not at all (`files`).
 """
 
 from .chance import Chance
+from .files import whole_file
 from .prefetch import prefetch
 from .progress import Progress, Silent, peak_mb
 from .steps import Keys, count, distinct_users, keep, keys_with_users, permute, sample_users
@@ -23,4 +25,5 @@ __all__ = [
     "permute",
     "prefetch",
     "sample_users",
+    "whole_file",
 ]

@@ -1,0 +1,114 @@
+"""Lists of numbers and lists of texts, each as two flat arrays that a file can hold as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+__all__ = ["Bytes", "Flags", "Ints", "Lists", "Texts"]
+
+Ints = NDArray[np.integer[Any]]
+Bytes = NDArray[np.uint8]
+Flags = NDArray[np.bool_]
+
+_NEWLINE = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Many short lists of numbers: list `i` is `items[start[i]:start[i + 1]]`.
+
+    >>> lists = Lists.of([[3], [], [1, 2]])
+    >>> len(lists), lists[2].tolist(), lists.sizes.tolist()
+    (3, [1, 2], [1, 0, 2])
+    """
+
+    start: Ints
+    items: Ints
+
+    @classmethod
+    def of(cls, lists: list[list[int]]) -> Lists:
+        """Make from Python lists; for tests and small things."""
+        sizes = np.fromiter((len(one) for one in lists), np.int64, len(lists))
+        items = np.fromiter((item for one in lists for item in one), np.int32)
+        return cls.from_sizes(sizes, items)
+
+    @classmethod
+    def from_sizes(cls, sizes: Ints, items: Ints) -> Lists:
+        """Make from the sizes of the lists and all their items in a row."""
+        start = np.zeros(len(sizes) + 1, np.int64)
+        np.cumsum(sizes, out=start[1:])
+        return cls(start, items)
+
+    @classmethod
+    def grouped(cls, owners: Ints, items: Ints, size: int) -> Lists:
+        """Make from pairs of list and item, in any order; items keep theirs within a list."""
+        order = np.argsort(owners, kind="stable")
+        return cls.from_sizes(np.bincount(owners, minlength=size), items[order])
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def __getitem__(self, row: int) -> Ints:
+        return self.items[self.start[row] : self.start[row + 1]]
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How long each list is."""
+        return np.diff(self.start)
+
+    @cached_property
+    def owners(self) -> Ints:
+        """The list that each item belongs to."""
+        return np.repeat(np.arange(len(self), dtype=np.int32), self.sizes)
+
+    def gather(self, rows: Ints) -> tuple[Ints, Ints]:
+        """Give the items of these lists in a row, and for each the place of its list in `rows`."""
+        sizes = self.sizes[rows]
+        ends = np.cumsum(sizes)
+        total = int(ends[-1]) if len(ends) else 0
+        places = np.repeat(np.arange(len(rows), dtype=np.int64), sizes)
+        shift = np.repeat(self.start[:-1][rows] - (ends - sizes), sizes)
+        return self.items[np.arange(total) + shift], places
+
+    def turned(self, size: int) -> Lists:
+        """Give for each item the lists that hold it, in rising order."""
+        return Lists.grouped(self.items, self.owners, size)
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """Many texts in one array of bytes, each ended by a newline.
+
+    >>> texts = Texts.of(["bed and breakfast", "caf\u00e9"])
+    >>> len(texts), texts[1]
+    (2, 'caf\u00e9')
+    """
+
+    bytes: Bytes
+
+    @classmethod
+    def of(cls, texts: list[str]) -> Texts:
+        """Make from texts without newlines."""
+        joined = "".join(f"{text}\n" for text in texts).encode()
+        return cls(np.frombuffer(joined, np.uint8))
+
+    @cached_property
+    def _ends(self) -> Ints:
+        return np.flatnonzero(self.bytes == _NEWLINE)
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def __getitem__(self, row: int) -> str:
+        begin = int(self._ends[row - 1]) + 1 if row else 0
+        return self.bytes[begin : int(self._ends[row])].tobytes().decode()
+
+    def series(self) -> pl.Series:
+        """Give all texts as a column."""
+        return pl.Series("text", self.bytes.tobytes().decode().split("\n")[:-1], dtype=pl.String)

@@ -1,0 +1,197 @@
+"""From what a loader read to a checked taxonomy.
+
+A loader collects concepts, edges and labels in a `Draft`, in the order of its file. `finish`
+finds what makes it no taxonomy (a cycle, a second root, a concept without a label), names the
+line, and stops; or, where the owner allowed repairs, mends and counts it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import FormatError
+from .arrays import Ints, Lists, Texts
+from .levels import levels_of
+from .taxonomy import Taxonomy
+
+__all__ = ["Draft", "Repairs"]
+
+
+@dataclass
+class Repairs:
+    """What was wrong with a file: refused with its line, or mended and counted."""
+
+    where: Path | str
+    allowed: bool = False
+    done: dict[str, int] = field(default_factory=dict)
+
+    def needed(self, fault: str, mended: str, line: int | None = None, detail: str = "") -> None:
+        """Report a fault; returns only if it may be mended, which is then counted."""
+        if not self.allowed:
+            place = f"line {line:,}: " if line else ""
+            about = f" ({detail})" if detail else ""
+            raise FormatError(
+                f"{place}{fault}{about}",
+                where=self.where,
+                hint=f"mend the file, or --repair: {mended}",
+            )
+        self.done[fault] = self.done.get(fault, 0) + 1
+
+
+@dataclass
+class Draft:
+    """Concepts, edges and labels as they were read.
+
+    `names` and `lines` have one entry a concept. An edge is a child and a parent, by their
+    places in `names`; a label is a concept and a text, the most usual meaning of a text first.
+    `top` is an artificial root, if the file has one.
+    """
+
+    title: str
+    names: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    edge_children: list[int] = field(default_factory=list)
+    edge_parents: list[int] = field(default_factory=list)
+    label_concepts: list[int] = field(default_factory=list)
+    label_texts: list[str] = field(default_factory=list)
+    paths: bool = False
+    top: int | None = None
+    language: str = "english"
+
+    def add(self, name: str, line: int, label: str | None = None, parent: int | None = None) -> int:
+        """Add a concept, and give its place."""
+        place = len(self.names)
+        self.names.append(name)
+        self.lines.append(line)
+        if label:
+            self.label(place, label)
+        if parent is not None:
+            self.edge(place, parent)
+        return place
+
+    def edge(self, child: int, parent: int) -> None:
+        """Add a parent of a concept."""
+        self.edge_children.append(child)
+        self.edge_parents.append(parent)
+
+    def label(self, concept: int, text: str) -> None:
+        """Add a label of a concept; its first one becomes its own."""
+        self.label_concepts.append(concept)
+        self.label_texts.append(text)
+
+    def finish(self, repairs: Repairs) -> Taxonomy:
+        """Check what was read and make a taxonomy of it."""
+        if not self.names or (self.top is not None and len(self.names) == 1):
+            raise FormatError("there is no concept in this file", where=repairs.where)
+        self._check_labels(repairs)
+        parents = self._acyclic(repairs)
+        self._one_root(parents, repairs)
+        return self._ordered(self._parents())
+
+    def _parents(self) -> Lists:
+        children = np.array(self.edge_children, np.int64)
+        above = np.array(self.edge_parents, np.int64)
+        size = len(self.names)
+        if len(children):  # the same edge twice counts once, and keeps its first place
+            _, first = np.unique(children * size + above, return_index=True)
+            children, above = children[np.sort(first)], above[np.sort(first)]
+        return Lists.grouped(children, above, size)
+
+    def _check_labels(self, repairs: Repairs) -> None:
+        labelled = np.zeros(len(self.names), np.bool_)
+        labelled[self.label_concepts] = True
+        if self.top is not None:
+            labelled[self.top] = True
+        for place in np.flatnonzero(~labelled).tolist():
+            name = self.names[place]
+            repairs.needed(
+                "a concept without a label", "its name is taken", self.lines[place], name
+            )
+            self.label(place, name.rsplit("/", 1)[-1].replace("_", " ") or name)
+
+    def _acyclic(self, repairs: Repairs) -> Lists:
+        """Refuse cycles, or cut each at the edge whose child was read last."""
+        while True:
+            parents = self._parents()
+            levels = levels_of(parents)
+            if levels.min(initial=0) >= 0:
+                return parents
+            ring = _ring(parents, levels)
+            last = max(ring, key=lambda place: self.lines[place])
+            above = ring[(ring.index(last) + 1) % len(ring)]
+            shown = " < ".join(self.names[place] for place in [*ring[:5], ring[0]])
+            repairs.needed("a cycle", "it is cut at its last edge", self.lines[last], shown)
+            self._cut(last, above)
+
+    def _cut(self, child: int, parent: int) -> None:
+        kept = [
+            edge
+            for edge in zip(self.edge_children, self.edge_parents, strict=True)
+            if edge != (child, parent)
+        ]
+        self.edge_children = [child for child, _ in kept]
+        self.edge_parents = [parent for _, parent in kept]
+
+    def _one_root(self, parents: Lists, repairs: Repairs) -> None:
+        roots = np.flatnonzero(parents.sizes == 0).tolist()
+        if self.top is not None:
+            for root in roots:
+                if root != self.top:
+                    self.edge(root, self.top)
+        elif len(roots) > 1:
+            for root in roots[1:]:
+                detail = f"{self.names[root]}, beside {self.names[roots[0]]}"
+                mended = "one is put above them, which does not count as a concept"
+                repairs.needed("a second root", mended, self.lines[root], detail)
+            self.top = self.add("", 0)
+            for root in roots:
+                self.edge(root, self.top)
+
+    def _ordered(self, parents: Lists) -> Taxonomy:
+        """Number the concepts by level, in the order of the file within a level."""
+        levels = levels_of(parents)
+        order = np.argsort(levels, kind="stable")
+        number = np.empty(len(order), np.int32)
+        number[order] = np.arange(len(order), dtype=np.int32)
+        items, owner = parents.gather(order)
+        sizes = np.bincount(owner, minlength=len(order))
+        if self.top is not None and self.top not in self.label_concepts:
+            self.label(self.top, self.names[self.top] or "Top")
+        labels, meanings, titles = self._meanings(number)
+        return Taxonomy(
+            title=self.title,
+            names=Texts.of([self.names[place] for place in order.tolist()]),
+            labels=labels,
+            meanings=meanings,
+            titles=titles,
+            parents=Lists.from_sizes(sizes, number[items]),
+            paths=self.paths,
+            root_counts=self.top is None,
+            language=self.language,
+        )
+
+    def _meanings(self, number: Ints) -> tuple[Texts, Lists, Ints]:
+        """Sort the labels; each keeps its concepts in the order in which they were added."""
+        texts, row = np.unique(np.array(self.label_texts, object), return_inverse=True)
+        concepts = number[np.array(self.label_concepts, np.int64)]
+        titles = np.zeros(len(number), np.int32)
+        titles[concepts[::-1]] = row[::-1]  # a concept's first label wins
+        size = len(number)
+        _, first = np.unique(row * size + concepts, return_index=True)
+        kept = np.sort(first)
+        meanings = Lists.grouped(row[kept], concepts[kept], len(texts))
+        return Texts.of(texts.tolist()), meanings, titles
+
+
+def _ring(parents: Lists, levels: Ints) -> list[int]:
+    """Find one cycle, as a walk from child to parent."""
+    place = int(np.flatnonzero(levels < 0)[0])
+    walk: dict[int, None] = {}
+    while place not in walk:
+        walk[place] = None
+        place = next(int(p) for p in parents[place] if levels[p] < 0)
+    steps = list(walk)
+    return steps[steps.index(place) :]

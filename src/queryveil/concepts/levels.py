@@ -1,0 +1,60 @@
+"""Levels and ancestors of all concepts of a graph, a level at a time instead of one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .arrays import Ints, Lists
+
+__all__ = ["ancestors_of", "levels_of"]
+
+
+def levels_of(parents: Lists) -> Ints:
+    """Give each concept's longest way from a concept without parents, as its level.
+
+    Concepts on a cycle, and those below one, get -1. The concepts may be in any order here.
+
+    >>> levels_of(Lists.of([[], [0], [0, 1], [4], [3]])).tolist()
+    [0, 1, 2, -1, -1]
+    """
+    children = parents.turned(len(parents))
+    waiting = parents.sizes.copy()
+    levels = np.full(len(parents), -1, np.int32)
+    ready, level = np.flatnonzero(waiting == 0), 0
+    while len(ready):
+        levels[ready] = level
+        reached, times = np.unique(children.gather(ready)[0], return_counts=True)
+        waiting[reached] -= times
+        ready = reached[waiting[reached] == 0]
+        level += 1
+    return levels
+
+
+def ancestors_of(parents: Lists, levels: Ints, root_counts: bool) -> Lists:
+    """Give T(c) of every concept in rising order; the concepts must be numbered by level.
+
+    >>> parents = Lists.of([[], [0], [0], [1, 2]])
+    >>> ancestors_of(parents, levels_of(parents), True)[3].tolist()
+    [0, 1, 2, 3]
+    """
+    bounds = np.searchsorted(levels, np.arange(int(levels.max(initial=0)) + 2))
+    roots = np.arange(bounds[1], dtype=np.int32) if root_counts else np.empty(0, np.int32)
+    sizes, items = [np.full(bounds[1], int(root_counts), np.int64)], [roots]
+    for begin, end in zip(bounds[1:-1], bounds[2:], strict=True):
+        known = Lists.from_sizes(np.concatenate(sizes), np.concatenate(items))
+        size, found = _one_level(parents, known, int(begin), int(end))
+        sizes.append(size)
+        items.append(found)
+    return Lists.from_sizes(np.concatenate(sizes), np.concatenate(items))
+
+
+def _one_level(parents: Lists, known: Lists, begin: int, end: int) -> tuple[Ints, Ints]:
+    """Join the ancestors of each concept's parents, without repetition, and the concept."""
+    own = np.arange(begin, end, dtype=np.int64)
+    ways = Lists(parents.start[begin : end + 1], parents.items)
+    above, way = known.gather(parents.items[ways.start[0] : ways.start[-1]])
+    child = np.repeat(own, np.diff(ways.start))[way]
+    keys = np.concatenate([child * (end + 1) + above, own * (end + 1) + own])
+    keys = np.unique(keys)
+    child, above = np.divmod(keys, end + 1)
+    return np.bincount(child - begin, minlength=end - begin), above.astype(np.int32)

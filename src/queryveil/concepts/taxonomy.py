@@ -1,0 +1,246 @@
+"""`Taxonomy`: concepts as numbers, with their parents, ancestors and labels in flat arrays.
+
+Concepts are numbered by level, the root being 0, so that a parent's number is always lower
+than its child's. Everything is an array, so a taxonomy is opened from a file in milliseconds,
+shared among processes, and asked about many concepts at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from ..errors import UsageError, did_you_mean
+from .arrays import Flags, Ints, Lists, Texts
+from .file import Arrays, read_arrays, write_arrays
+from .levels import ancestors_of, levels_of
+
+__all__ = ["Taxonomy"]
+
+
+@dataclass(frozen=True, eq=False)
+class Taxonomy:
+    """A rooted graph of concepts; a concept may have several parents.
+
+    `names` identify the concepts: a number of WordNet, an address, or in a tree of paths the
+    last part of the path. `labels` are the phrases that mean a concept; `meanings` lists for
+    each label its concepts, the most usual first; `titles` gives each concept its own label.
+    An artificial root such as ODP's `Top` does not count as an ancestor (`root_counts`).
+
+    >>> from queryveil.concepts import taxonomy_of_paths
+    >>> odp = taxonomy_of_paths(["Top/Sports/Water_Sports/Windsurfing",
+    ...                          "Top/Sports/Water_Sports/Swimming_and_Diving"])
+    >>> wind = odp.concept("Windsurfing")
+    >>> [odp.label(c) for c in odp.ancestors(wind)]
+    ['Sports', 'Water Sports', 'Windsurfing']
+    >>> odp.name(odp.common(wind, odp.concept("Swimming and Diving")))
+    'Top/Sports/Water_Sports'
+    """
+
+    title: str
+    names: Texts
+    labels: Texts
+    meanings: Lists
+    titles: Ints
+    parents: Lists
+    paths: bool = False
+    root_counts: bool = True
+    language: str = "english"
+    marks: dict[str, Ints] = field(default_factory=dict)
+    mark_names: dict[str, list[str]] = field(default_factory=dict)
+    stored_ancestors: Lists | None = None
+    file: Path | None = None
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    def __str__(self) -> str:
+        return self.title
+
+    # -- one concept ----------------------------------------------------------------------------
+
+    def name(self, concept: int) -> str:
+        """Give what identifies a concept: its path, or its name in the knowledge base."""
+        if not self.paths:
+            return self.names[concept]
+        way = [int(self.parents[concept][0])] if len(self.parents[concept]) else []
+        while way and len(self.parents[way[-1]]):
+            way.append(int(self.parents[way[-1]][0]))
+        parts = [self.names[step] for step in [*reversed(way), concept]]
+        return "/".join(part for part in parts if part)  # a root of ours has no name
+
+    def label(self, concept: int) -> str:
+        """Give the label that a person knows a concept by."""
+        return self.labels[int(self.titles[concept])]
+
+    def labels_of(self, concept: int) -> list[str]:
+        """Give all labels of a concept, its own first."""
+        own = int(self.titles[concept])
+        others = [int(label) for label in self._labels_by_concept[concept] if label != own]
+        return [self.labels[label] for label in [own, *others]]
+
+    def ancestors(self, concept: int) -> Ints:
+        """Give T(c): all ancestors from the root down, the concept itself included."""
+        return self.all_ancestors[concept]
+
+    def descendants(self, concept: int) -> Ints:
+        """Give all concepts below a concept, itself included: its domain."""
+        if concept == 0:
+            return np.arange(len(self), dtype=np.int32)
+        lists = self.all_ancestors
+        return lists.owners[np.flatnonzero(lists.items == concept)]
+
+    def children(self, concept: int) -> Ints:
+        """Give the concepts that have this one as a parent."""
+        return self.parents.owners[np.flatnonzero(self.parents.items == concept)]
+
+    def common(self, *concepts: int) -> int:
+        """Give the least common subsumer: the deepest ancestor that all share.
+
+        Among equally deep ones it is the first in the taxonomy; where nothing but an
+        artificial root is shared it is that root.
+        """
+        if not concepts:
+            raise UsageError("a least common subsumer needs at least one concept")
+        shared = reduce(np.intersect1d, (self.ancestors(c) for c in concepts))
+        if not len(shared):
+            return 0
+        deepest = self.depths[shared]
+        return int(shared[np.argmax(deepest)])
+
+    def topic(self, concept: int, among: Sequence[int]) -> int | None:
+        """Give the topic of a concept: the first of these that is it or an ancestor of it."""
+        above = set(self.ancestors(concept).tolist())
+        return next((topic for topic in among if topic in above), None)
+
+    # -- looking up -----------------------------------------------------------------------------
+
+    def lookup(self, label: str) -> list[int]:
+        """Give the concepts that a label means, the most usual first; case does not matter."""
+        wanted = " ".join(label.replace("_", " ").lower().split())
+        rows = self._label_table.filter(pl.col("label") == wanted)["row"].to_list()
+        found = (int(c) for row in rows for c in self.meanings[row])
+        return list(dict.fromkeys(found))
+
+    def concept(self, text: str) -> int:
+        """Find one concept by its name, its path or a label (then its most usual meaning)."""
+        named = self._named(text)
+        if named is not None:
+            return named
+        found = self.lookup(text)
+        if found:
+            return found[0]
+        known = self._label_table["label"]
+        start = text.strip().lower()[:2]
+        near = known.filter(known.str.starts_with(start)).head(50_000).to_list()
+        raise UsageError(
+            f'"{text}" is no concept of {self.title}',
+            hint=did_you_mean(text.lower(), near) if len(near) > 1 else "see taxonomy search",
+        )
+
+    def _named(self, text: str) -> int | None:
+        last = text.rstrip("/").rsplit("/", 1)[-1] if self.paths else text
+        for row in self._name_table.filter(pl.col("name") == last)["row"].to_list():
+            if not self.paths or self.name(row) in (text.rstrip("/"), f"{self.names[0]}/{text}"):
+                return int(row)
+        return None
+
+    # -- all concepts at once -------------------------------------------------------------------
+
+    @cached_property
+    def is_tree(self) -> bool:
+        """Whether no concept has two parents."""
+        return int(self.parents.sizes.max(initial=0)) <= 1
+
+    @cached_property
+    def depths(self) -> Ints:
+        """The number of concepts on the longest way from the root, an artificial root left out."""
+        return levels_of(self.parents) + np.int32(self.root_counts)
+
+    @cached_property
+    def all_ancestors(self) -> Lists:
+        """T(c) of every concept."""
+        if self.stored_ancestors is not None:
+            return self.stored_ancestors
+        return ancestors_of(self.parents, levels_of(self.parents), self.root_counts)
+
+    def below(self, concept: int) -> Flags:
+        """Tell for every concept whether it is this one or below it."""
+        marked = np.zeros(len(self), np.bool_)
+        marked[self.descendants(concept)] = True
+        return marked
+
+    @cached_property
+    def _labels_by_concept(self) -> Lists:
+        return self.meanings.turned(len(self))
+
+    @cached_property
+    def _label_table(self) -> pl.DataFrame:
+        labels = self.labels.series().str.to_lowercase().alias("label")
+        return pl.DataFrame({"label": labels}).with_row_index("row")
+
+    @cached_property
+    def _name_table(self) -> pl.DataFrame:
+        return pl.DataFrame({"name": self.names.series()}).with_row_index("row")
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def write(self, path: str | Path, *, packed: bool = False) -> None:
+        """Write the taxonomy to a file, which appears whole or not at all."""
+        arrays: dict[str, Ints] = {
+            "names": self.names.bytes,
+            "labels": self.labels.bytes,
+            "titles": self.titles,
+            **_both("meanings", self.meanings),
+            **_both("parents", self.parents),
+            **{f"mark {name}": mark for name, mark in self.marks.items()},
+        }
+        if not packed:  # a packed file is made small: what can be computed is left out
+            arrays |= _both("ancestors", self.all_ancestors)
+        about = {
+            "title": self.title,
+            "paths": self.paths,
+            "root_counts": self.root_counts,
+            "language": self.language,
+            "mark_names": self.mark_names,
+        }
+        write_arrays(Path(path), about, arrays, packed=packed)
+
+    @classmethod
+    def open(cls, path: str | Path, *, thorough: bool = False) -> Taxonomy:
+        """Open a file that `write` made."""
+        about, arrays = read_arrays(Path(path), thorough=thorough)
+        ancestors = _lists("ancestors", arrays) if "ancestors sizes" in arrays else None
+        marks = {n.removeprefix("mark "): a for n, a in arrays.items() if n.startswith("mark ")}
+        return cls(
+            title=about["title"],
+            names=Texts(arrays["names"]),
+            labels=Texts(arrays["labels"]),
+            meanings=_lists("meanings", arrays),
+            titles=arrays["titles"],
+            parents=_lists("parents", arrays),
+            paths=about["paths"],
+            root_counts=about["root_counts"],
+            language=about["language"],
+            marks=marks,
+            mark_names=about["mark_names"],
+            stored_ancestors=ancestors,
+            file=Path(path),
+        )
+
+
+def _both(name: str, lists: Lists) -> dict[str, Ints]:
+    """Give the two arrays of some lists as a file holds them; sizes pack better than starts."""
+    return {
+        f"{name} sizes": lists.sizes.astype(np.int32),
+        f"{name} items": lists.items.astype(np.int32),
+    }
+
+
+def _lists(name: str, arrays: Arrays) -> Lists:
+    return Lists.from_sizes(arrays[f"{name} sizes"], arrays[f"{name} items"])
