@@ -47,7 +47,8 @@ class Draft:
 
     `names` and `lines` have one entry a concept. An edge is a child and a parent, by their
     places in `names`; a label is a concept and a text, the most usual meaning of a text first.
-    `top` is an artificial root, if the file has one.
+    `top` is an artificial root, if the file has one. After `finish`, `number` gives for each
+    place the number of its concept in the taxonomy.
     """
 
     title: str
@@ -60,6 +61,7 @@ class Draft:
     paths: bool = False
     top: int | None = None
     language: str = "english"
+    number: Ints = field(default_factory=lambda: np.empty(0, np.int32), repr=False)
 
     def add(self, name: str, line: int, label: str | None = None, parent: int | None = None) -> int:
         """Add a concept, and give its place."""
@@ -156,6 +158,7 @@ class Draft:
         order = np.argsort(levels, kind="stable")
         number = np.empty(len(order), np.int32)
         number[order] = np.arange(len(order), dtype=np.int32)
+        self.number = number
         items, owner = parents.gather(order)
         sizes = np.bincount(owner, minlength=len(order))
         if self.top is not None and self.top not in self.label_concepts:

@@ -80,6 +80,8 @@ def read_arrays(path: Path, *, thorough: bool = False) -> tuple[dict[str, Any], 
             raise FormatError(f"this taxonomy is damaged ({name})", where=path, hint=_AGAIN)
         kind = np.dtype(listed["kind"])
         arrays[name] = _unpack(piece, kind, listed["length"]) if packed else piece.view(kind)
+        if len(arrays[name]) != listed["length"]:
+            raise FormatError(f"this taxonomy is damaged ({name})", where=path, hint=_AGAIN)
     return header["about"], arrays
 
 
@@ -90,12 +92,22 @@ def _header(path: Path, data: NDArray[np.uint8]) -> tuple[dict[str, Any], int]:
         raise _not_ours(path)
     try:
         header: dict[str, Any] = json.loads(data[8 : 8 + size].tobytes())
-        known = all(one["kind"] in _KINDS for one in header["arrays"].values())
+        packed = header["packed"]
+        known = isinstance(header["about"], dict) and isinstance(packed, bool)
+        known &= all(_sound(one, packed) for one in header["arrays"].values())
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise FormatError("this taxonomy is damaged (header)", where=path, hint=_AGAIN) from error
     if not known:
         raise FormatError("this taxonomy is damaged (header)", where=path, hint=_AGAIN)
     return header, 8 + size
+
+
+def _sound(listed: dict[str, Any], packed: bool) -> bool:
+    """Tell whether an array is listed as `write_arrays` does it."""
+    numbers = [listed[name] for name in ("length", "at", "bytes", "crc32")]
+    if listed["kind"] not in _KINDS or not all(type(n) is int and n >= 0 for n in numbers):
+        return False
+    return packed or listed["bytes"] == listed["length"] * np.dtype(listed["kind"]).itemsize
 
 
 def _not_ours(path: Path) -> FormatError:
@@ -113,7 +125,10 @@ def _pack(array: NDArray[Any]) -> bytes:
 
 
 def _unpack(piece: NDArray[np.uint8], kind: np.dtype[Any], length: int) -> NDArray[Any]:
-    size = kind.itemsize * length
-    planes = zstandard.ZstdDecompressor().decompress(piece.tobytes(), max_output_size=size)
+    """Give an array; an empty one if what is packed is not as long as the header says."""
+    packed, size = piece.tobytes(), kind.itemsize * length
+    if zstandard.frame_content_size(packed) != size:  # looked at first: it may be a bomb
+        return np.empty(0, kind)
+    planes = zstandard.ZstdDecompressor().decompress(packed, max_output_size=size)
     together = np.frombuffer(planes, np.uint8).reshape(kind.itemsize, -1).T
     return np.ascontiguousarray(together).reshape(-1).view(kind)

@@ -54,7 +54,10 @@ def _one_level(parents: Lists, known: Lists, begin: int, end: int) -> tuple[Ints
     ways = Lists(parents.start[begin : end + 1], parents.items)
     above, way = known.gather(parents.items[ways.start[0] : ways.start[-1]])
     child = np.repeat(own, np.diff(ways.start))[way]
-    keys = np.concatenate([child * (end + 1) + above, own * (end + 1) + own])
-    keys = np.unique(keys)
-    child, above = np.divmod(keys, end + 1)
+    if ways.start[-1] - ways.start[0] == end - begin:
+        # One parent each: the lists are in order already.
+        sizes = np.bincount(child - begin, minlength=end - begin)
+        return sizes + 1, np.insert(above, np.cumsum(sizes), own).astype(np.int32)
+    keys = np.sort(np.concatenate([child * (end + 1) + above, own * (end + 1) + own]))
+    child, above = np.divmod(keys[np.diff(keys, prepend=-1) > 0], end + 1)
     return np.bincount(child - begin, minlength=end - begin), above.astype(np.int32)

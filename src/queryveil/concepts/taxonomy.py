@@ -15,12 +15,18 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from ..errors import UsageError, did_you_mean
+from ..errors import FormatError, UsageError, did_you_mean
 from .arrays import Flags, Ints, Lists, Texts
 from .file import Arrays, read_arrays, write_arrays
 from .levels import ancestors_of, levels_of
 
 __all__ = ["Taxonomy"]
+
+# What a file must hold; ancestors and marks may be missing.
+_ABOUT = {"title", "paths", "root_counts", "language", "mark_names"}
+_ARRAYS = {"names", "labels", "titles"} | {
+    f"{name} {part}" for name in ("meanings", "parents") for part in ("sizes", "items")
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +221,13 @@ class Taxonomy:
     def open(cls, path: str | Path, *, thorough: bool = False) -> Taxonomy:
         """Open a file that `write` made."""
         about, arrays = read_arrays(Path(path), thorough=thorough)
+        missing = (_ABOUT - about.keys()) | (_ARRAYS - arrays.keys())
+        if missing:
+            raise FormatError(
+                f"this taxonomy is damaged (no {', '.join(sorted(missing))})",
+                where=path,
+                hint="import it again",
+            )
         ancestors = _lists("ancestors", arrays) if "ancestors sizes" in arrays else None
         marks = {n.removeprefix("mark "): a for n, a in arrays.items() if n.startswith("mark ")}
         return cls(

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
+from ...engine import Progress, Silent
+from ...log.readers import TextFile
 from ..draft import Draft, Repairs
 from ..taxonomy import Taxonomy
 
-__all__ = ["PathTree", "taxonomy_of_paths"]
+__all__ = [
+    "PathTree",
+    "PathsImport",
+    "clean",
+    "import_paths",
+    "size_of",
+    "taxonomy_of_paths",
+    "text_lines",
+    "title_of",
+]
+
+_PATH_COLUMNS = {"path", "paths", "category", "categories", "category_path", "topic"}
+_TEXT_COLUMNS = {"text", "description", "title"}
+_MOST_PARTS = 100  # a deeper path is no category, and would cost its depth squared
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # tabs and newlines are blanks
+_AROUND = re.compile(r" */ *")
+_NUMBER = re.compile(r"[\d.,\s]*")
 
 
 class PathTree:
@@ -30,6 +52,10 @@ class PathTree:
             )
             whole = "/".join(part for part in parts if part.strip())
             return self.add(whole, line) if whole else None
+        if len(parts) > _MOST_PARTS:
+            fault = f"a path of more than {_MOST_PARTS} parts"
+            self.repairs.needed(fault, "the line is left out", line, path[:80])
+            return None
         above = self.add("/".join(parts[:-1]), line) if len(parts) > 1 else None
         label = parts[-1].replace("_", " ").strip()
         self._places[path] = self.draft.add(parts[-1], line, label or parts[-1], above)
@@ -55,3 +81,116 @@ def taxonomy_of_paths(paths: Iterable[str], title: str = "paths") -> Taxonomy:
     for line, path in enumerate(paths, 1):
         tree.add(path, line)
     return tree.finish()
+
+
+@dataclass(frozen=True)
+class PathsImport:
+    """What a list of paths held.
+
+    `texts` are pairs of concept and text, in the order of the file. `counted` says what was
+    read and tidied; what was mended stands in `Repairs.done`.
+    """
+
+    taxonomy: Taxonomy
+    texts: list[tuple[int, str]]
+    counted: dict[str, int]
+
+
+def import_paths(path: Path, repairs: Repairs, *, progress: Progress | None = None) -> PathsImport:
+    """Read a file of category paths, one a line, plain, `.gz` or `.zst`.
+
+    After a tab may stand a text of one of the category's sites; a path may stand on many lines.
+    With a header, the columns named path or category, and text, description or title are taken.
+    Paths are compared as they are: in another case it is another concept.
+    """
+    reader = _Reader(PathTree(title_of(path), repairs))
+    with (progress or Silent()).stage("reading paths", size_of(path)) as advance:
+        for line, text, fault in text_lines(TextFile(path, advance=advance)):
+            if fault:
+                repairs.needed("a line that is no text", "it is left out", line, fault)
+            elif not text.strip():
+                reader.counted["blank lines"] += 1
+            else:
+                reader.take(text, line)
+    taxonomy = reader.tree.finish()
+    number = reader.tree.draft.number
+    texts = [(int(number[place]), text) for place, text in reader.texts]
+    counted = {**reader.counted, "texts": len(texts)}
+    return PathsImport(taxonomy, texts, counted)
+
+
+class _Reader:
+    """Takes line by line; the first one may be a header."""
+
+    def __init__(self, tree: PathTree) -> None:
+        self.tree = tree
+        self.texts: list[tuple[int, str]] = []
+        self.counted = Counter({"lines": 0, "header lines": 0, "blank lines": 0, "tidied paths": 0})
+        self._path, self._text, self._named = 0, 1, False
+
+    def take(self, line_text: str, line: int) -> None:
+        cells = line_text.split("\t")
+        if not self.counted["lines"] and not self._named and self._is_header(cells):
+            self.counted["header lines"] = 1
+            return
+        self.counted["lines"] += 1
+        place = self._add(cells[self._path] if self._path < len(cells) else "", line)
+        if place is None or not 0 <= self._text < len(cells):
+            return
+        text = cells[self._text]
+        if self._named or not _NUMBER.fullmatch(text):  # a number is a count, not a text
+            kept = clean(text, line, self.tree.repairs)
+            if kept:
+                self.texts.append((place, kept))
+
+    def _is_header(self, cells: list[str]) -> bool:
+        names = [cell.strip().lower() for cell in cells]
+        paths = [column for column, name in enumerate(names) if name in _PATH_COLUMNS]
+        if not paths or any("/" in name for name in names):
+            return False
+        texts = [column for column, name in enumerate(names) if name in _TEXT_COLUMNS]
+        self._path, self._text, self._named = paths[0], texts[0] if texts else -1, True
+        return True
+
+    def _add(self, cell: str, line: int) -> int | None:
+        path = _AROUND.sub("/", clean(cell, line, self.tree.repairs))
+        if not path:
+            self.tree.repairs.needed("a line without a path", "it is left out", line)
+            return None
+        self.counted["tidied paths"] += path != cell
+        return self.tree.add(path, line)
+
+
+def text_lines(file: TextFile) -> Iterator[tuple[int, str, str | None]]:
+    """Give each line with its number, without its end, and what is wrong with its bytes."""
+    for block in file.blocks():
+        lines = block.data.decode().split("\n")
+        for line, text in enumerate(lines[:-1], block.first_line):
+            yield line, text.removesuffix("\r"), block.faults.get(line)
+
+
+def clean(text: str, line: int | None, repairs: Repairs) -> str:
+    """Give a text with single blanks; a control character in it is a fault.
+
+    >>> clean(" Water   Sports ", 1, Repairs("shop.csv"))
+    'Water Sports'
+    """
+    if _CONTROL.search(text):
+        repairs.needed("a control character", "a blank is put in its place", line, repr(text[:60]))
+        text = _CONTROL.sub(" ", text)
+    return " ".join(text.split())
+
+
+def title_of(path: Path) -> str:
+    """Name a taxonomy after its file.
+
+    >>> title_of(Path("data/shop.v2.csv.gz"))
+    'shop.v2'
+    """
+    name = re.sub(r"\.(gz|zstd?)$", "", path.name, flags=re.IGNORECASE)
+    return Path(name).stem
+
+
+def size_of(path: Path) -> int | None:
+    """Give the size of a file in bytes, for a progress display; None where there is no file."""
+    return path.stat().st_size if path.is_file() else None

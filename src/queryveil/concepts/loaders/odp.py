@@ -1,0 +1,219 @@
+"""A taxonomy from the dump of the Open Directory (ODP, DMOZ): categories, and their sites' texts.
+
+Categories and sites come as elements from `dump`, and a few fields are looked up in each;
+whatever else stands in a dump is passed over. Memory holds some megabytes of text, the paths
+and the categories' descriptions; sites are handed on in blocks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from html import unescape
+from pathlib import Path
+
+from ...engine import Progress, Silent
+from ...errors import FormatError
+from ..draft import Repairs
+from ..taxonomy import Taxonomy
+from .dump import Dump
+from .paths import PathTree
+
+__all__ = ["OdpImport", "SiteBlock", "import_odp"]
+
+SiteBlock = tuple[list[int], list[str]]
+
+_SITES = 50_000
+_ID = re.compile(r'\s*r:id="([^"]*)"')
+_SYMBOLIC = re.compile(r'<symbolic\d?\s+r:resource="([^"]*?):(Top/[^"]*|[^":]*)"')
+_MARKUP = re.compile(r"<[^<>]*>")
+_LINKS = {
+    "narrow links": "<narrow",
+    "symbolic links": "<symbolic",
+    "related links": "<related",
+    "links to other languages": "<altlang",
+    "aliases": "<Alias ",
+}
+_BRANCHES = {"World": ("World/", "Kids_and_Teens/International/"), "Adult": ("Adult/",)}
+
+
+@dataclass
+class OdpImport:
+    """A dump as a taxonomy, and the texts of its categories.
+
+    `sites` may be called once; it reads the content as it is asked for, and gives blocks of
+    concept numbers and texts (a category's description, or a site's title and description).
+    `counted` says what was read and what was left out; it is complete once `sites` is used up.
+    """
+
+    taxonomy: Taxonomy
+    sites: Callable[[], Iterator[SiteBlock]]
+    counted: dict[str, int]
+
+
+def import_odp(
+    structure: Path,
+    content: Path | None,
+    repairs: Repairs,
+    *,
+    world: bool = False,
+    adult: bool = False,
+    progress: Progress | None = None,
+) -> OdpImport:
+    """Read a dump: `structure.rdf.u8` and, for its texts, `content.rdf.u8`, plain or packed.
+
+    Categories in other languages (`World`) and for adults (`Adult`) are left out unless asked
+    for. A symbolic link is another place where a category is listed: it is no parent, but its
+    label becomes a further label of the category, after the own labels of all.
+    """
+    wanted = {"World": world, "Adult": adult}
+    load = _Load(repairs, {start: b for b in wanted if not wanted[b] for start in _BRANCHES[b]})
+    shown = progress or Silent()
+    load.structure(Dump(structure, "Topic", repairs, load.counted, _LINKS), shown)
+    taxonomy = load.finish()
+
+    def sites() -> Iterator[SiteBlock]:
+        yield from load.described()
+        if content is not None:
+            faults = Repairs(content, repairs.allowed, repairs.done)
+            yield from load.sites(Dump(content, "ExternalPage", faults, load.counted), shown)
+
+    return OdpImport(taxonomy, sites, load.counted)
+
+
+class _Load:
+    """What is known of a dump while it is read.
+
+    `known` gives a path's place in the draft, and once that is finished its concept.
+    """
+
+    def __init__(self, repairs: Repairs, left_out: dict[str, str]) -> None:
+        self.repairs = repairs
+        self.left_out = left_out
+        self.tree: PathTree | None = None
+        self.counted: Counter[str] = Counter()
+        self.known: dict[str, int] = {}
+        self.described_paths: list[str] = []
+        self.descriptions: list[str] = []
+        self.links: list[tuple[str, str]] = []
+
+    def structure(self, dump: Dump, progress: Progress) -> None:
+        self.tree = tree = PathTree("ODP", self.repairs)
+        with progress.stage("read the structure", _size(dump.path)) as advance:
+            for line, body in dump.elements(advance):
+                found = _ID.match(body)
+                if found is None:
+                    self.repairs.needed("a Topic without a path", "it is left out", line)
+                elif found[1]:  # later dumps have a nameless one for the root
+                    self._category(tree, _clean(found[1]), body, line)
+
+    def _category(self, tree: PathTree, path: str, body: str, line: int) -> None:
+        branch = self._branch(path)
+        if branch:
+            self.counted[f"categories left out ({branch})"] += 1
+            return
+        if path not in self.known:
+            self._add(tree, path, line)
+        if path not in self.known:  # nothing was left of it after a repair
+            return
+        description = _between(body, "<d:Description>", "</d:Description>")
+        if description:
+            self.described_paths.append(path)
+            self.descriptions.append(_text(description))
+        if "<symbolic" in body:
+            self.links += _SYMBOLIC.findall(body)
+
+    def _add(self, tree: PathTree, path: str, line: int) -> None:
+        """Add a path, and learn those above it, which may have no element of their own."""
+        place = tree.add(path, line)
+        while place is not None:
+            self.known[path] = place
+            path = path.rpartition("/")[0]
+            mended = not all(part.strip() for part in path.split("/"))
+            place = None if mended or path in self.known else tree.add(path, line)
+
+    def _branch(self, path: str) -> str | None:
+        """Name the branch that a path is left out with, if it is."""
+        inside = f"{path.removeprefix('Top/')}/"
+        return next((b for start, b in self.left_out.items() if inside.startswith(start)), None)
+
+    def finish(self) -> Taxonomy:
+        """Make the taxonomy; the tree is let go, as sites need no more than the numbers."""
+        tree, self.tree = self.tree, None
+        if tree is None:
+            raise FormatError("the structure was not read", where=self.repairs.where)
+        for label, target in self.links:
+            place = self.known.get(_clean(target))
+            words = _clean(label).replace("_", " ").strip()
+            if place is None:
+                self.counted["symbolic links to no category here"] += 1
+            elif words:
+                tree.draft.label(place, words)
+        self.links.clear()
+        taxonomy = tree.finish()
+        number = tree.draft.number.tolist()
+        for path, place in self.known.items():
+            self.known[path] = number[place]
+        self.counted["categories"] = len(taxonomy) - 1
+        return taxonomy
+
+    def described(self) -> Iterator[SiteBlock]:
+        """Give the categories' own descriptions, and let them go."""
+        concepts = [self.known[path] for path in self.described_paths]
+        yield concepts, self.descriptions
+        self.described_paths, self.descriptions = [], []
+
+    def sites(self, dump: Dump, progress: Progress) -> Iterator[SiteBlock]:
+        concepts: list[int] = []
+        texts: list[str] = []
+        with progress.stage("read the sites", _size(dump.path)) as advance:
+            for _, body in dump.elements(advance):
+                concept = self._category_of(body)
+                if concept is not None:
+                    title = _between(body, "<d:Title>", "</d:Title>")
+                    about = _between(body, "<d:Description>", "</d:Description>")
+                    concepts.append(concept)
+                    texts.append(_text(f"{title} {about}"))
+                if len(texts) >= _SITES:
+                    yield concepts, texts
+                    concepts, texts = [], []
+        yield concepts, texts
+
+    def _category_of(self, body: str) -> int | None:
+        """Give the category of a site, or count why there is none."""
+        path = _clean(_between(body, "<topic>", "</topic>"))
+        concept = self.known.get(path)
+        if concept is None:
+            reason = self._branch(path) or "no such category"
+            self.counted[f"sites left out ({reason})"] += 1
+        else:
+            self.counted["sites"] += 1
+        return concept
+
+
+def _size(path: Path) -> int | None:
+    return path.stat().st_size if path.is_file() else None
+
+
+def _between(text: str, begin: str, end: str) -> str:
+    at = text.find(begin)
+    if at < 0:
+        return ""
+    close = text.find(end, at)
+    return text[at + len(begin) : close if close >= 0 else None]
+
+
+def _clean(text: str) -> str:
+    """Resolve entities; a line end or the like within a path becomes a blank."""
+    plain = unescape(text) if "&" in text else text
+    if plain.isprintable():
+        return plain
+    return "".join(char if char.isprintable() else " " for char in plain).strip()
+
+
+def _text(text: str) -> str:
+    """Resolve entities, and leave out the markup that some descriptions have."""
+    plain = unescape(text) if "&" in text else text
+    return _MARKUP.sub(" ", plain) if "<" in plain else plain

@@ -1,0 +1,278 @@
+"""A taxonomy from SKOS, or from the classes of an ontology (RDFS, OWL)."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ...engine import Progress, Silent
+from ...errors import FormatError, UsageError
+from ...log.readers import TextFile
+from ..draft import Draft, Repairs
+from ..taxonomy import Taxonomy
+from .paths import clean, size_of, title_of
+from .table import put_under_root
+
+__all__ = ["import_skos"]
+
+_SKOS = "http://www.w3.org/2004/02/skos/core#"
+_XL = "http://www.w3.org/2008/05/skos-xl#"
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+_OWL = "http://www.w3.org/2002/07/owl#"
+
+_TYPE, _FORM, _IN_SCHEME = f"{_RDF}type", f"{_XL}literalForm", f"{_SKOS}inScheme"
+_SUBCLASS = f"{_RDFS}subClassOf"
+_NO_CONCEPTS = {f"{_SKOS}{name}" for name in ("ConceptScheme", "Collection", "OrderedCollection")}
+_EVERYTHING = {f"{_OWL}Thing", f"{_RDFS}Resource"}
+# The kinds of labels, the best first.
+_LABELS = {
+    f"{_SKOS}prefLabel": 0, f"{_XL}prefLabel": 0, f"{_RDFS}label": 1, f"{_SKOS}altLabel": 2,
+    f"{_XL}altLabel": 2, f"{_SKOS}hiddenLabel": 3, f"{_XL}hiddenLabel": 3,
+}  # fmt: skip
+# Predicates of edges: the kind of edge, and whether the subject is the child.
+_EDGES = {
+    f"{_SKOS}broader": ("direct", True),
+    f"{_SKOS}narrower": ("direct", False),
+    _SUBCLASS: ("direct", True),
+    f"{_SKOS}broaderTransitive": ("transitive", True),
+    f"{_SKOS}narrowerTransitive": ("transitive", False),
+}
+_TOPS = {f"{_SKOS}topConceptOf": True, f"{_SKOS}hasTopConcept": False}
+_FORMATS = {
+    ".ttl": "TURTLE", ".nt": "N_TRIPLES", ".rdf": "RDF_XML", ".xml": "RDF_XML", ".owl": "RDF_XML",
+    ".jsonld": "JSON_LD", ".json": "JSON_LD", ".nq": "N_QUADS", ".trig": "TRIG",
+}  # fmt: skip
+_LANGUAGES = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian"}
+_CHUNK = 1 << 20
+
+
+def import_skos(
+    path: Path, repairs: Repairs, *, language: str = "en", progress: Progress | None = None
+) -> Taxonomy:
+    """Read a vocabulary in Turtle, N-Triples, RDF/XML or JSON-LD, plain, `.gz` or `.zst`.
+
+    Needs the extra `rdf`. A concept's own label is its preferred one in `language`, or else
+    without a language, or else in any. Where the file has a scheme, top concepts or classes, a
+    root is put above all, which does not count as a concept. RDF has no lines: a fault names
+    the concept instead.
+    """
+    graph = _Graph()
+    with (progress or Silent()).stage("reading triples", size_of(path)) as advance:
+        for triple in _triples(TextFile(path, advance=advance)):
+            graph.take(*triple)
+    return graph.finish(Draft(title_of(path)), language.lower(), repairs)
+
+
+# --- the graph -----------------------------------------------------------------------------------
+
+_Label = tuple[int, str, str]  # kind, language, text
+
+
+@dataclass
+class _Graph:
+    """What the triples say, by node; nodes are in the order of their first mention."""
+
+    nodes: dict[str, None] = field(default_factory=dict)
+    described: set[str] = field(default_factory=set)
+    concepts: set[str] = field(default_factory=set)
+    others: set[str] = field(default_factory=set)
+    labels: dict[str, list[_Label]] = field(default_factory=dict)
+    distant: list[tuple[str, int, str]] = field(default_factory=list)
+    forms: dict[str, tuple[str, str]] = field(default_factory=dict)
+    edges: dict[str, list[tuple[str, str]]] = field(
+        default_factory=lambda: {"direct": [], "transitive": []}
+    )
+    has_top: bool = False
+
+    def take(self, subject: str, predicate: str, value: str, language: str | None) -> None:
+        """Take a triple; `language` is None where the value is a node."""
+        self.nodes.setdefault(subject)
+        self.described.add(subject)
+        if predicate in _LABELS:
+            self._take_label(subject, predicate, value, language)
+        elif predicate == _FORM:
+            self.forms[subject] = (language or "", value)
+        elif language is None:
+            self._take_link(subject, predicate, value)
+
+    def _take_label(self, subject: str, predicate: str, value: str, language: str | None) -> None:
+        kind = _LABELS[predicate]
+        if not predicate.startswith(_RDFS):  # anything may have a label of RDFS
+            self.concepts.add(subject)
+        if language is None:
+            self.distant.append((subject, kind, value))
+        else:
+            self.labels.setdefault(subject, []).append((kind, language, value))
+
+    def _take_link(self, subject: str, predicate: str, value: str) -> None:
+        if predicate == _TYPE:
+            self._take_type(subject, value)
+        elif predicate == _IN_SCHEME:
+            self.others.add(value)
+            self.has_top = True
+        elif predicate in _TOPS:
+            top, scheme = (subject, value) if _TOPS[predicate] else (value, subject)
+            self.nodes.setdefault(top)
+            self.concepts.add(top)
+            self.others.add(scheme)
+            self.has_top = True
+        elif predicate == _SUBCLASS and "_:" in (subject[:2], value[:2]):
+            return  # a class without an address is a condition, not a concept
+        elif predicate in _EDGES:
+            kind, upwards = _EDGES[predicate]
+            self._take_edge(kind, *((subject, value) if upwards else (value, subject)))
+            self.has_top |= predicate.startswith(_RDFS)
+
+    def _take_type(self, subject: str, value: str) -> None:
+        is_class = value in (f"{_OWL}Class", f"{_RDFS}Class")
+        if value == f"{_SKOS}Concept" or (is_class and not subject.startswith("_:")):
+            self.concepts.add(subject)
+            self.has_top |= is_class
+        elif value in _NO_CONCEPTS:
+            self.others.add(subject)
+            self.has_top |= value.endswith("ConceptScheme")
+
+    def _take_edge(self, kind: str, child: str, parent: str) -> None:
+        if parent in _EVERYTHING:
+            return
+        self.nodes.setdefault(child)
+        self.nodes.setdefault(parent)
+        self.edges[kind].append((child, parent))
+
+    # -- to a taxonomy --------------------------------------------------------------------------
+
+    def finish(self, draft: Draft, language: str, repairs: Repairs) -> Taxonomy:
+        """Make the taxonomy."""
+        draft.language = _LANGUAGES.get(language.split("-", maxsplit=1)[0], language)
+        for subject, kind, node in self.distant:
+            if node in self.forms:
+                self.labels.setdefault(subject, []).append((kind, *self.forms[node]))
+        edges = self.edges["direct"] or self.edges["transitive"]
+        members = self.concepts.union(*edges) - self.others - _EVERYTHING
+        places: dict[str, int] = {}
+        for node in self.nodes:
+            if node in members and (node in self.described or node in self.labels):
+                places[node] = draft.add(node, 0)
+                for text in _chosen(self.labels.get(node, []), language):
+                    label = clean(text.replace("_", " "), None, repairs)
+                    if label:
+                        draft.label(places[node], label)
+        orphans = _join(draft, edges, places, repairs)
+        if self.has_top and places:
+            draft.top = draft.add("", 0)
+        put_under_root(draft, orphans)
+        return draft.finish(repairs)
+
+
+def _join(
+    draft: Draft, edges: list[tuple[str, str]], places: dict[str, int], repairs: Repairs
+) -> list[int]:
+    """Add the edges, and give the children of parents that the file does not describe."""
+    orphans = []
+    for child, parent in edges:
+        if child in places and parent in places:
+            draft.edge(places[child], places[parent])
+            continue
+        missing, other = (parent, child) if child in places else (child, parent)
+        fault = "a concept that is named but not described"
+        mended = "it is left out, and what is below it is put under the root"
+        repairs.needed(fault, mended, None, f"{missing}, beside {other}")
+        if child in places:
+            orphans.append(places[child])
+    return orphans
+
+
+def _chosen(labels: list[_Label], language: str) -> list[str]:
+    """Give the labels to use: the concept's own, then all others that fit the language."""
+    ranked = [(kind, _rank(tag, language), tag, text) for kind, tag, text in labels]
+    own = min(ranked, key=lambda one: one[:3], default=None)
+    fitting = sorted((one for one in ranked if one[1] < 3), key=lambda one: one[:2])
+    texts = [one[3] for one in ([own] if own else []) + fitting]
+    return list(dict.fromkeys(texts))
+
+
+def _rank(tag: str, language: str) -> int:
+    if tag == language:
+        return 0
+    if tag.startswith(f"{language}-"):
+        return 1
+    return 3 if tag else 2
+
+
+# --- the file ------------------------------------------------------------------------------------
+
+_Triple = tuple[str, str, str, str | None]
+
+
+def _triples(file: TextFile) -> Iterator[_Triple]:
+    rdf, short = _parser(), _ShortNames()
+    # Relative addresses are resolved against the file's name, never its place.
+    base = f"file:///{quote(file.path.name)}"
+    kind = getattr(rdf.RdfFormat, _format(file.path))
+    try:
+        for quad in rdf.parse(_Bytes(file), format=kind, base_iri=base):
+            value = quad.object
+            if isinstance(value, rdf.Literal):
+                text, language = value.value, (value.language or "").lower()
+            else:
+                text, language = short(value), None
+            yield short(quad.subject), quad.predicate.value, text, language
+    except SyntaxError as error:
+        line = f"line {error.lineno:,}: " if error.lineno else ""
+        what = error.msg.rpartition(": ")[2] if line else error.msg
+        raise FormatError(f"{line}{what}", where=file.path, hint="mend the file") from error
+
+
+def _format(path: Path) -> str:
+    packed = path.suffix.lower() in (".gz", ".zst", ".zstd")
+    kind = _FORMATS.get((Path(path.stem) if packed else path).suffix.lower())
+    if kind is None:
+        hint = f"its name should end in one of {', '.join(_FORMATS)}"
+        raise FormatError("unknown kind of RDF", where=path, hint=hint)
+    return kind
+
+
+def _parser() -> Any:
+    try:
+        return importlib.import_module("pyoxigraph")
+    except ImportError as error:
+        raise UsageError(
+            "reading SKOS needs pyoxigraph", hint="pip install 'queryveil[rdf]'"
+        ) from error
+
+
+class _ShortNames:
+    """Names nodes without an address by their order: the parser gives them names by chance."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def __call__(self, node: Any) -> str:
+        written = str(node)  # <address>, or _:name
+        if not written.startswith("_:"):
+            return written.removeprefix("<").removesuffix(">")
+        return self._names.setdefault(written, f"_:{len(self._names) + 1}")
+
+
+class _Bytes:
+    """The unpacked bytes of a file, as many at a time as the parser asks for."""
+
+    def __init__(self, file: TextFile) -> None:
+        self._chunks = file._text(_CHUNK)  # whole lines are not asked for: JSON may be one line
+        self._rest = memoryview(b"")
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0:
+            return b"".join([self._rest, *self._chunks])
+        while not self._rest:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return b""
+            self._rest = memoryview(chunk)
+        piece, self._rest = self._rest[:size], self._rest[size:]
+        return bytes(piece)

@@ -1,0 +1,61 @@
+"""Noun phrases: runs of modifiers and nouns that end in a noun, found for all queries at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .arrays import Bytes, Flags, Ints, Lists
+
+__all__ = ["MODIFIER", "NOUN", "OTHER", "Phrases", "noun_phrases", "whole_texts"]
+
+OTHER, MODIFIER, NOUN = 0, 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Phrases:
+    """Phrases of many texts: where each begins and ends among all words, both included."""
+
+    begins: Ints
+    ends: Ints
+
+    def __len__(self) -> int:
+        return len(self.begins)
+
+
+def noun_phrases(texts: Lists, kinds: Bytes) -> Phrases:
+    """Find the noun phrases: modifiers, then nouns; a modifier after a noun begins a new one.
+
+    >>> kinds = np.array([MODIFIER, NOUN, NOUN, OTHER, NOUN, MODIFIER], np.uint8)
+    >>> found = noun_phrases(Lists.of([[10, 11, 12, 13, 14, 15]]), kinds)
+    >>> found.begins.tolist(), found.ends.tolist()
+    ([0, 4], [2, 4])
+    """
+    noun = kinds == NOUN
+    starts_text = np.zeros(len(kinds) + 1, np.bool_)
+    starts_text[texts.start] = True
+    followed = np.zeros(len(kinds), np.bool_)
+    followed[:-1] = noun[1:] & ~starts_text[1:-1]
+    ends = np.flatnonzero(noun & ~followed)
+    return Phrases(_begins(kinds, starts_text[:-1], ends), ends)
+
+
+def _begins(kinds: Bytes, starts_text: Flags, ends: Ints) -> Ints:
+    """Give for each last noun the place where its phrase begins.
+
+    A phrase begins at a text's first word, after a word that belongs to none, or at the
+    modifier after a noun: at the last such place up to its end.
+    """
+    before = np.empty(len(kinds), np.uint8)
+    before[:1] = OTHER
+    before[1:] = kinds[:-1]
+    opens = starts_text | (before == OTHER) | ((before == NOUN) & (kinds == MODIFIER))
+    places = np.where(opens, np.arange(len(kinds)), 0)
+    return np.maximum.accumulate(places)[ends] if len(kinds) else ends
+
+
+def whole_texts(texts: Lists, rows: Ints) -> Phrases:
+    """Take each of these texts as one phrase; texts without words are left out."""
+    rows = rows[texts.sizes[rows] > 0]
+    return Phrases(texts.start[rows], texts.start[rows + 1] - 1)

