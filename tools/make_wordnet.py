@@ -62,6 +62,7 @@ def main(folder: Path) -> None:
     above: list[list[str]] = []
     own: list[str] = []
     topics: list[int] = []
+    proper: list[bool] = []
     for place, (offset, topic, _, words, *rest) in enumerate(entries(folder / "data.noun")):
         count = int(words, 16)
         pointers = rest[2 * count + 1 :]
@@ -69,6 +70,7 @@ def main(folder: Path) -> None:
         above.append([target for sign, target in steps if sign in ("@", "@i")])
         own.append(rest[0].lower().replace("_", " "))
         topics.append(int(topic) - 3)
+        proper.append(rest[0][0].isupper())
         places[offset] = draft.add(f"n#{offset}", place)
     for child, targets in enumerate(above):
         for target in targets:
@@ -82,7 +84,10 @@ def main(folder: Path) -> None:
     finished = replace(
         taxonomy,
         titles=np.array([rows[own[place]] for place in order], np.int32),
-        marks={"lexicographer": np.array([topics[place] for place in order], np.uint8)},
+        marks={
+            "lexicographer": np.array([topics[place] for place in order], np.uint8),
+            "proper": np.array([proper[place] for place in order], np.uint8),
+        },
         mark_names={"lexicographer": TOPICS},
     )
     finished.write(OUT, packed=True)

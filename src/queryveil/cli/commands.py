@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,9 +16,17 @@ from .. import jobs
 from ..errors import VerificationError
 from ..methods import Method, all_methods, method_named
 from ..version import __version__
-from . import draw
+from . import draw, taxonomy
 from .config import load_config
-from .options import LogChoice, log_options, method_options, screen_options, takes
+from .options import (
+    LogChoice,
+    MapperChoice,
+    log_options,
+    mapper_options,
+    method_options,
+    screen_options,
+    takes,
+)
 from .screen import Screen, plain
 
 __all__ = [
@@ -40,6 +49,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(taxonomy.app, name="taxonomy")
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what queryveil wrote there before.")]
@@ -66,8 +77,21 @@ def root(
 ) -> None:
     """Read the config file before any command."""
     group: Any = ctx.command
-    known = {name: _options(command.params) for name, command in group.commands.items()}
-    ctx.default_map = load_config(config, known)
+    known = dict(_commands(group))
+    options: dict[str, Any] = load_config(config, known)
+    for name in [name for name in options if " " in name]:  # "taxonomy map", one inside the other
+        outer, inner = name.split(" ")
+        options.setdefault(outer, {})[inner] = options.pop(name)
+    ctx.default_map = options
+
+
+def _commands(group: Any, before: str = "") -> Iterator[tuple[str, dict[str, str]]]:
+    """List the commands with their options, those inside another as "taxonomy map"."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{name} ")
+        else:
+            yield before + name, _options(command.params)
 
 
 def _options(parameters: list[Any]) -> dict[str, str]:
@@ -140,10 +164,11 @@ def synth(
 
 
 @app.command()
-@takes(log_options, screen_options)
-def profile(log: LogChoice, screen: Screen) -> None:
-    """Tell what is in a log, and what is risky in it."""
-    found = jobs.profile(log.read(screen), progress=screen)
+@takes(log_options, mapper_options, screen_options)
+def profile(log: LogChoice, mapper: MapperChoice, screen: Screen) -> None:
+    """Tell what is in a log, what it is about, and what is risky in it."""
+    ready = mapper.make() if mapper.wanted else None
+    found = jobs.profile(log.read(screen), mapper=ready, progress=screen)
     screen.result(found, lambda console: draw.draw_profile(console, found))
 
 

@@ -12,6 +12,9 @@ from .screen import plain
 __all__ = ["draw_alternatives", "draw_card", "draw_methods", "draw_profile", "draw_verify"]
 
 
+_TOPICS = 8
+
+
 def _grid(title: str | None = None) -> Table:
     table = Table.grid(padding=(0, 3))
     table.title, table.title_justify, table.title_style = title, "left", "bold"
@@ -28,6 +31,8 @@ def _bar(share: float, width: int = 20) -> str:
 def draw_profile(console: Console, found: dict[str, Any]) -> None:
     """Show what is in a log, and what is risky in it."""
     _draw_size(console, found)
+    if "topics" in found:
+        _draw_topics(console, found["topics"])
     _draw_risks(console, found["risks"])
 
 
@@ -57,6 +62,24 @@ def _draw_size(console: Console, found: dict[str, Any]) -> None:
     )  # fmt: skip
     if found["first"]:
         table.add_row("time", found["first"][:10], f"to {found['last'][:10]}")
+    console.print(table)
+    console.print()
+
+
+def _draw_topics(console: Console, topics: dict[str, Any]) -> None:
+    table = _grid(f"What it is about (by {plain(topics['taxonomy'])})")
+    for name, of in (("queries", "of the distinct queries"), ("lines", "of the lines")):
+        share = topics[f"{name}_with_a_concept_share"]
+        table.add_row("with a concept", f"{share:.1%}", f"{_bar(share)} {of}")
+    for name, share in list(topics["shares"].items())[:_TOPICS]:
+        table.add_row(f"  {plain(name)}", f"{share:.1%}", f"{_bar(share)} of what has a concept")
+    rest = list(topics["shares"].values())[_TOPICS:]
+    if rest:
+        table.add_row(f"  {len(rest)} more topics", f"{sum(rest):.1%}", "")
+    often = ", ".join(plain(one["label"]) for one in topics["frequent_concepts"])
+    table.add_row("frequent concepts", "", often)
+    missed = "  ".join(plain(query[:40]) for query in topics["frequent_queries_without_a_concept"])
+    table.add_row("frequent without a concept", "", missed or "none")
     console.print(table)
     console.print()
 

@@ -16,16 +16,27 @@ from typing import Annotated, Any
 
 import typer
 
+from ..concepts import TAGGERS, Mapper
 from ..engine import Chance
 from ..errors import UsageError
+from ..jobs import make_mapper
 from ..log import READERS, QueryLog, ReadOptions, read_log
 from ..methods import Method, Parameter, all_methods, method_named, parse_method
 from .screen import Screen
 from .values import read_sample, read_share, read_size, read_users
 
-__all__ = ["Group", "LogChoice", "log_options", "method_options", "screen_options", "takes"]
+__all__ = [
+    "Group",
+    "LogChoice",
+    "MapperChoice",
+    "log_options",
+    "mapper_options",
+    "method_options",
+    "screen_options",
+    "takes",
+]
 
-_LOG, _METHOD, _OUTPUT = "The log", "The method", "Output"
+_LOG, _METHOD, _MEANING, _OUTPUT = "The log", "The method", "What queries mean", "Output"
 
 
 @dataclass(frozen=True)
@@ -181,6 +192,39 @@ def _make_method(given: dict[str, Any], typed: set[str]) -> Method:
     return whole if line_typed else whole.make(whole.values() | asked)
 
 
+@dataclass(frozen=True)
+class MapperChoice:
+    """How a command was asked to find what queries mean."""
+
+    taxonomy: str
+    language: str | None
+    tagger: str | None
+    terms: Path | None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether concepts are wanted at all."""
+        return self.taxonomy != "none"
+
+    def make(self) -> Mapper:
+        """Open the taxonomy and make it ready."""
+        return make_mapper(
+            self.taxonomy, language=self.language, tagger=self.tagger, terms=self.terms
+        )
+
+
+def _mapper_parameters() -> list[inspect.Parameter]:
+    says = "wordnet, a .qvt file, a path list; several with commas; none for none."
+    return [
+        _option("taxonomy", str, says, _MEANING, "wordnet"),
+        _option("language", str | None, "Language of the queries: english, german, ...", _MEANING),
+        _option("tagger", str | None, f"Part-of-speech tagger: {', '.join(TAGGERS)}.", _MEANING),
+        _option(
+            "terms", Path | None, "Your own terms: a term, a tab and a concept a line.", _MEANING
+        ),
+    ]
+
+
 def _screen_parameters() -> list[inspect.Parameter]:
     return [
         _option("as_json", bool, "Print one JSON document.", _OUTPUT, False, flags=("--json",)),
@@ -192,4 +236,5 @@ def _screen_parameters() -> list[inspect.Parameter]:
 
 log_options = Group("log", _log_parameters, _make_log)
 method_options = Group("method", _method_parameters, _make_method)
+mapper_options = Group("mapper", _mapper_parameters, lambda given, _: MapperChoice(**given))
 screen_options = Group("screen", _screen_parameters, lambda given, _: Screen(**given))

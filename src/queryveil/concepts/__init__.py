@@ -1,8 +1,87 @@
-"""What queries mean: a query becomes concepts of a taxonomy."""
+"""What queries mean: a query becomes concepts of a taxonomy.
+
+`Taxonomy` holds concepts (WordNet is inside, `loaders` bring others), `Mapper` finds them in
+queries, and `profiles` say what each user is interested in.
+"""
 
 from .arrays import Lists, Texts
+from .check import check_taxonomy, describe_taxonomy
+from .combine import combine
 from .draft import Draft, Repairs
-from .loaders import taxonomy_of_paths
+from .explain import explain
+from .index import HOW
+from .loaders import (
+    SKOS_ENDINGS,
+    OdpImport,
+    PathsImport,
+    import_odp,
+    import_paths,
+    import_skos,
+    import_table,
+    taxonomy_of_paths,
+)
+from .mapper import TAGGERS, Mapper
+from .mapping import Mapping
+from .opening import BUILT_IN, open_taxonomy, read_terms
+from .prefixes import level_matrices, prefixes
+from .profiles import (
+    UNMAPPED,
+    Profiles,
+    centre_concept,
+    count_concepts,
+    profile_distance,
+    profile_distances,
+    profiles_of,
+)
+from .search import Search, search_path, write_search
+from .similarity import distance, distance_table, distances, similarities, similarity
 from .taxonomy import Taxonomy
+from .topics import Topics, default_topics, preset, topics_of
 
-__all__ = ["Draft", "Lists", "Repairs", "Taxonomy", "Texts", "taxonomy_of_paths"]
+__all__ = [
+    "BUILT_IN",
+    "HOW",
+    "SKOS_ENDINGS",
+    "TAGGERS",
+    "UNMAPPED",
+    "Draft",
+    "Lists",
+    "Mapper",
+    "Mapping",
+    "OdpImport",
+    "PathsImport",
+    "Profiles",
+    "Repairs",
+    "Search",
+    "Taxonomy",
+    "Texts",
+    "Topics",
+    "centre_concept",
+    "check_taxonomy",
+    "combine",
+    "count_concepts",
+    "default_topics",
+    "describe_taxonomy",
+    "distance",
+    "distance_table",
+    "distances",
+    "explain",
+    "import_odp",
+    "import_paths",
+    "import_skos",
+    "import_table",
+    "level_matrices",
+    "open_taxonomy",
+    "prefixes",
+    "preset",
+    "profile_distance",
+    "profile_distances",
+    "profiles_of",
+    "read_terms",
+    "search_path",
+    "similarities",
+    "similarity",
+    "taxonomy_of_paths",
+    "topics_of",
+    "write_search",
+]

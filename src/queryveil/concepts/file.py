@@ -76,7 +76,7 @@ def read_arrays(path: Path, *, thorough: bool = False) -> tuple[dict[str, Any], 
         piece = data[at + listed["at"] : at + listed["at"] + listed["bytes"]]
         if len(piece) != listed["bytes"]:
             raise FormatError("this taxonomy is cut off", where=path, hint="import it again")
-        if (packed or thorough) and zlib.crc32(piece) != listed["crc32"]:
+        if (packed or thorough) and zlib.crc32(piece.data) != listed["crc32"]:
             raise FormatError(f"this taxonomy is damaged ({name})", where=path, hint=_AGAIN)
         kind = np.dtype(listed["kind"])
         arrays[name] = _unpack(piece, kind, listed["length"]) if packed else piece.view(kind)

@@ -8,16 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from .arrays import Ints, Lists
+from .arrays import Flags, Ints, Lists
 from .taxonomy import Taxonomy
+from .text.english import english_words
+from .text.glued import Gluing
 from .text.language import Language
+from .text.tagger import english_lexicon
 from .text.words import PerWord, Vocabulary
 from .trie import build_trie
 
 __all__ = ["HOW", "Found", "LabelIndex"]
 
 # How a label was found, best first. A part is one of the things that a joined label names.
-HOW = ("label", "plural", "stem", "part", "part plural", "part stem")
+HOW = (
+    "label", "plural", "stem", "glued", "part", "part plural", "part stem", "part glued", "name"
+)  # fmt: skip
+_WAYS = 4
 _LENGTH = 1 << 20  # one more word outweighs everything else
 _LAST = 1000  # the rank of labels that go after the taxonomy's own
 _JOINED = r"\s*(?:,|&|/|\band\b|\bor\b)\s*"
@@ -31,12 +37,16 @@ class Found:
     lengths: Ints
     how: Ints
 
+    def some(self, rows: Ints | Flags) -> Found:
+        """Take some of the phrases."""
+        return Found(self.concepts[rows], self.lengths[rows], self.how[rows])
+
 
 class LabelIndex:
     """The labels of a taxonomy, ready to be found in phrases of a vocabulary.
 
-    `extra` are labels from elsewhere, each with its concept: `before` go before the taxonomy's
-    own (an owner's terms), `after` behind them (names of places).
+    `before` and `after` are labels from elsewhere, each with its concept: they go before the
+    taxonomy's own (an owner's terms), or behind them (names of places).
     """
 
     def __init__(
@@ -49,28 +59,56 @@ class LabelIndex:
         after: Sequence[tuple[str, int]] = (),
     ) -> None:
         self._language = language
-        entries = _entries(taxonomy, before, after)
-        words = Vocabulary()
+        entries = _entries(taxonomy, language, before, after)
+        words, stems = Vocabulary(), Vocabulary()
         spelled = words.encode(entries["text"])
         stripped = _without(words, spelled, language)
         order = _order(entries, spelled, stripped)
         entries, lists = entries[order], _taken(stripped, order)
         self._concepts = entries["concept"].to_numpy()
-        self._ranks = (entries["rank"] * 8 + entries["part"].cast(pl.Int64) * 3).to_numpy()
+        self._ranks = (entries["rank"] * 8 + entries["part"].cast(pl.Int64) * _WAYS).to_numpy()
         self._surface = build_trie(lists, len(words) + 1)
-        stems = Vocabulary()
         stem_of = stems.number(language.stem(words.words))
         stemmed = Lists(lists.start, stem_of[lists.items])
-        self._stem = build_trie(stemmed, len(stems) + 1)
+        self._stem = build_trie(_emptied(stemmed, entries["proper"].to_numpy()), len(stems) + 1)
+        spans = _emptied(_taken(spelled, order), spelled.sizes[order] < 2)
+        self._span = build_trie(spans, len(words) + 1)
+        self._words = words
+        self._gluing = Gluing(*_glue(words, lists, entries, language))
         self._surface_of = PerWord(vocabulary, words.known)
-        self._singular_of = PerWord(vocabulary, lambda new: self._singulars(new, words))
+        self._singular_of = PerWord(vocabulary, self._singulars)
         self._stem_of = PerWord(vocabulary, lambda new: stems.known(language.stem(new)))
+        self._head_of = PerWord(vocabulary, self._heads)
 
-    def _singulars(self, new: pl.Series, words: Vocabulary) -> Ints:
-        first, *others = (words.known(form) for form in self._language.singulars(new))
+    def knows(self) -> Flags:
+        """Tell for every word of the vocabulary whether some label has it, in whatever form."""
+        ways = (self._surface_of, self._singular_of, self._stem_of, self._head_of)
+        return np.asarray(np.any([way() >= 0 for way in ways], axis=0))
+
+    def spans(self, texts: Lists) -> Flags:
+        """Mark the words that stand in a label of several words: "north carolina"."""
+        words = self._surface_of()[texts.items]
+        places = np.arange(len(words))
+        steps = self._span.walk(words, places, places - texts.start[texts.owners] + 1, words)
+        edges = np.zeros(len(words) + 1, np.int64)
+        for size, (ends, _) in enumerate(steps, 1):
+            np.add.at(edges, ends - size + 1, 1)
+            np.add.at(edges, ends + 1, -1)
+        return np.asarray(np.cumsum(edges)[:-1] > 0)
+
+    def _singulars(self, new: pl.Series) -> Ints:
+        first, *others = (self._words.known(form) for form in self._language.singulars(new))
         for other in others:
             first = np.where(first >= 0, first, other)
         return first
+
+    def _heads(self, new: pl.Series) -> Ints:
+        """Give the last word of each glued word that is unknown otherwise."""
+        unknown = np.flatnonzero(self._singulars(new) < 0)
+        heads = [self._gluing.head(word) for word in new.gather(unknown).to_list()]
+        found = np.full(len(new), -1, np.int32)
+        found[unknown] = self._singulars(pl.Series(heads, dtype=pl.String))
+        return found
 
     def find(self, words: Ints, ends: Ints, lengths: Ints) -> Found:
         """Find for each phrase the longest label that it ends in.
@@ -80,7 +118,7 @@ class LabelIndex:
         the best way of finding it.
         """
         surface, stem = self._surface_of()[words], self._stem_of()[words]
-        singular = self._singular_of()[words[ends]]
+        singular, head = self._singular_of()[words[ends]], self._head_of()[words[ends]]
         best = np.full(len(ends), -1, np.int64)
         label = np.full(len(ends), -1, np.int64)
         for way, (trie, spelled, last) in enumerate(
@@ -88,6 +126,7 @@ class LabelIndex:
                 (self._surface, surface, surface[ends]),
                 (self._surface, surface, singular),
                 (self._stem, stem, stem[ends]),
+                (self._surface, surface, head),
             )
         ):
             for size, (phrases, entries) in enumerate(trie.walk(spelled, ends, lengths, last), 1):
@@ -102,32 +141,57 @@ class LabelIndex:
 
 
 def _entries(
-    taxonomy: Taxonomy, before: Sequence[tuple[str, int]], after: Sequence[tuple[str, int]]
+    taxonomy: Taxonomy,
+    language: Language,
+    before: Sequence[tuple[str, int]],
+    after: Sequence[tuple[str, int]],
 ) -> pl.DataFrame:
     """List what can be found: text, concept, rank of its source, whether it is only a part."""
     labelled = np.flatnonzero(taxonomy.meanings.sizes > 0)
     concepts = taxonomy.meanings.items[taxonomy.meanings.start[labelled]]
     source = taxonomy.marks.get("part", np.zeros(len(taxonomy), np.int64))
+    proper = taxonomy.marks.get("proper", np.zeros(len(taxonomy), np.int64))
     own = pl.DataFrame(
         {
             "text": taxonomy.labels.series().gather(labelled),
             "concept": concepts.astype(np.int64),
             "rank": source[concepts].astype(np.int64) + 1,
             "senses": taxonomy.meanings.sizes[labelled].astype(np.int64),
+            "proper": proper[concepts] == 1,
         }
     )
     if not taxonomy.root_counts:
         own = own.filter(pl.col("concept") != 0)
+    if "lexicographer" in taxonomy.marks and language.name == "english":
+        listed = taxonomy.marks["lexicographer"][own["concept"].to_numpy()] != -1
+        own = own.filter(~(pl.col("text").is_in(english_words("plain plurals")) & listed))
     tables = [_extra(before, 0), own, _extra(after, _LAST)]
     whole = pl.concat(tables).with_columns(part=pl.lit(False))
     return pl.concat([whole, _parts(whole)])
+
+
+def _glue(
+    words: Vocabulary, labels: Lists, entries: pl.DataFrame, language: Language
+) -> tuple[list[str], list[str], list[str]]:
+    """Give the words that may end a glued word, those before, and those not to be parted."""
+    if language.name != "english":
+        return [], [], []
+    single = labels.items[labels.start[:-1][(labels.sizes == 1) & ~entries["proper"].to_numpy()]]
+    nouns = english_lexicon().filter(pl.col("tag").is_in(["NN", "NNS"]))["word"]
+    plain = words.words.gather(np.unique(single))
+    heads = plain.filter(plain.is_in(nouns.implode())).to_list()
+    common = english_lexicon()["word"].to_list()
+    whole = [*english_words("surnames"), *common]
+    return [*heads, *(f"{head}s" for head in heads)], common, whole
 
 
 def _extra(labels: Sequence[tuple[str, int]], rank: int) -> pl.DataFrame:
     table = pl.DataFrame(
         list(labels), schema={"text": pl.String, "concept": pl.Int64}, orient="row"
     )
-    return table.with_columns(rank=pl.lit(rank, pl.Int64), senses=pl.lit(1, pl.Int64))
+    return table.with_columns(
+        rank=pl.lit(rank, pl.Int64), senses=pl.lit(1, pl.Int64), proper=pl.lit(True)
+    )
 
 
 def _parts(whole: pl.DataFrame) -> pl.DataFrame:
@@ -158,6 +222,12 @@ def _order(entries: pl.DataFrame, spelled: Lists, stripped: Lists) -> Ints:
         descending=[False, False, False, True, False, False],
     )  # fmt: skip
     return order["row"].to_numpy()
+
+
+def _emptied(lists: Lists, which: Flags) -> Lists:
+    """Empty some of the lists."""
+    kept = ~which[lists.owners]
+    return Lists.from_sizes(np.where(which, 0, lists.sizes), lists.items[kept])
 
 
 def _taken(lists: Lists, rows: Ints) -> Lists:

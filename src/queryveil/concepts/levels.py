@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from .arrays import Ints, Lists
@@ -40,7 +42,7 @@ def ancestors_of(parents: Lists, levels: Ints, root_counts: bool) -> Lists:
     bounds = np.searchsorted(levels, np.arange(int(levels.max(initial=0)) + 2))
     roots = np.arange(bounds[1], dtype=np.int32) if root_counts else np.empty(0, np.int32)
     sizes, items = [np.full(bounds[1], int(root_counts), np.int64)], [roots]
-    for begin, end in zip(bounds[1:-1], bounds[2:], strict=True):
+    for begin, end in pairwise(bounds[1:]):
         known = Lists.from_sizes(np.concatenate(sizes), np.concatenate(items))
         size, found = _one_level(parents, known, int(begin), int(end))
         sizes.append(size)

@@ -8,32 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 
 from ..engine import Progress, Silent
+from ..errors import UsageError, did_you_mean
 from .arrays import Bytes, Flags, Ints, Lists
+from .gazetteer import People, gazetteer_for
 from .index import HOW, Found, LabelIndex
-from .mapping import Mapping
-from .phrases import MODIFIER, NOUN, OTHER, Phrases, noun_phrases, whole_texts
+from .mapping import PHRASES, Mapping
+from .phrases import Phrases, noun_phrases, whole_texts
 from .taxonomy import Taxonomy
-from .text.language import language_named
+from .text.kinds import NOUN, OTHER, VERB, Tagger
+from .text.language import Language, language_named
+from .text.other_taggers import NoTagger, SpacyTagger
 from .text.tagger import BrillTagger
 from .text.words import PerWord, Vocabulary
 
-__all__ = ["Mapper"]
+__all__ = ["TAGGERS", "Block", "Mapper"]
 
+TAGGERS = ("brill", "spacy", "none")
 _BLOCK = 500_000
-_NOUNS = ("NN", "NNS", "NNP", "NNPS", "VBG")  # a gerund counts as a noun
-_MODIFIERS = ("JJ", "JJR", "JJS", "VBN", "CD", "POS")
+_SURE = [HOW.index(how) for how in ("label", "plural", "part", "part plural", "name")]
 # What looks like an address, and the parts of it that name nothing.
 _ADDRESS = (
     r"(?i)^\s*(?:https?:|www\b)|\.(?:com|net|org|edu|gov|mil|info|biz|co|us|uk|de|ca|au|tv)\b"
 )
 _ADDRESS_WORDS = (
-    "http https www com net org edu gov mil info biz co us uk de ca au tv html htm php asp index"
-).split()
+    "http", "https", "www", "com", "net", "org", "edu", "gov", "mil", "info", "biz", "co", "us",
+    "uk", "de", "ca", "au", "tv", "html", "htm", "php", "asp", "index",
+)  # fmt: skip
 
 
 class Mapper:
@@ -52,26 +58,25 @@ class Mapper:
         taxonomy: Taxonomy,
         *,
         language: str | None = None,
-        before: Sequence[tuple[str, int]] = (),
-        after: Sequence[tuple[str, int]] = (),
+        tagger: str | None = None,
+        terms: Sequence[tuple[str, int]] = (),
     ) -> None:
         self.taxonomy = taxonomy
         self.language = language_named(language or taxonomy.language)
-        self._vocabulary = Vocabulary()
+        self.vocabulary = Vocabulary()
+        self.tagger = _tagger(tagger, self.language, self.vocabulary)
+        names = gazetteer_for(taxonomy, self.language)
         self._index = LabelIndex(
-            taxonomy, self.language, self._vocabulary, before=before, after=after
+            taxonomy,
+            self.language,
+            self.vocabulary,
+            before=[*terms, *names.before],
+            after=names.after,
         )
-        self._stop = self._words_in(self.language.stop_words)
-        self._address = self._words_in(_ADDRESS_WORDS)
-        self._tagger = BrillTagger(self._vocabulary)
-        tags = self._tagger.tags
-        self._kinds = np.zeros(len(tags), np.uint8)
-        self._kinds[[tags.index(tag) for tag in _MODIFIERS if tag in tags]] = MODIFIER
-        self._kinds[[tags.index(tag) for tag in _NOUNS if tag in tags]] = NOUN
-
-    def _words_in(self, chosen: Sequence[str] | frozenset[str]) -> PerWord:
-        wanted = sorted(chosen)
-        return PerWord(self._vocabulary, lambda new: new.is_in(wanted).to_numpy())
+        self._people = People(names.person, self.vocabulary) if names.person is not None else None
+        self._long = PerWord(self.vocabulary, lambda new: (new.str.len_chars() > 2).to_numpy())
+        self._stop = self.vocabulary.flags(self.language.stop_words)
+        self._address = self.vocabulary.flags(_ADDRESS_WORDS)
 
     def map(self, queries: pl.Series, progress: Progress | None = None) -> Mapping:
         """Map distinct queries, each once."""
@@ -80,50 +85,136 @@ class Mapper:
         with shown.stage("find concepts", len(queries)) as advance:
             for start in range(0, len(queries), _BLOCK):
                 block = queries[start : start + _BLOCK].cast(pl.String)
-                blocks.append(self._block(block, start))
+                blocks.append(self._map(self.read(block, start)))
                 advance(len(block))
-        return Mapping(self.taxonomy, queries, pl.concat([_EMPTY, *blocks]))
+        return Mapping(self.taxonomy, queries, pl.concat([pl.DataFrame(schema=PHRASES), *blocks]))
 
-    def _block(self, queries: pl.Series, first: int) -> pl.DataFrame:
-        texts = self._vocabulary.encode(queries)
-        content = ~self._stop()[texts.items]
-        address = queries.str.contains(_ADDRESS).fill_null(False).to_numpy()
-        content &= ~(self._address()[texts.items] & address[texts.owners])
-        kinds = self._kinds[self._tagger.tag(texts)]
+    def read(self, queries: pl.Series, first: int = 0) -> Block:
+        """Part queries into words and tell what each can be; the first one has this number."""
+        texts = self.vocabulary.encode(queries)
+        content = self._content(texts, queries)
+        kinds = self.tagger.kinds(texts)
         kinds[~content] = OTHER
-        phrases = noun_phrases(texts, kinds)
-        found = self._find(texts.items, content, phrases)
-        return self._table(texts, phrases, found, first)
+        kinds[self._index.spans(texts)] = NOUN
+        return Block(texts, content, kinds, first)
 
-    def _find(self, words: Ints, content: Flags, phrases: Phrases) -> Found:
+    def _map(self, block: Block) -> pl.DataFrame:
+        texts, phrases = block.texts, noun_phrases(block.texts, block.kinds)
+        found = self._find(block, phrases)
+        tables = [block.table(phrases, found)]
+        missed = block.missed(phrases, found)
+        for again in self._second_tries(block, missed):
+            hits = self._find(block, again)
+            sure = self._sure(block, again, hits)
+            tables.append(block.table(again.some(sure), hits.some(sure), loose=True))
+            missed[texts.owners[again.begins[sure]]] = False
+        return pl.concat(tables).sort("query", "begin", maintain_order=True)
+
+    def _second_tries(self, block: Block, missed: Flags) -> Iterator[Phrases]:
+        """Give what else to look up in queries in which nothing was found so far.
+
+        First the words that were taken for verbs ("ebay watch"), then phrases without words
+        from the right ("chicago emt"), then the whole query.
+        """
+        nouns = np.where(block.kinds == VERB, NOUN, block.kinds)
+        phrases = noun_phrases(block.texts, nouns)
+        yield block.within(phrases, missed)
+        while len(phrases := block.within(phrases.shorter(), missed)):
+            yield phrases
+        yield whole_texts(block.texts, np.flatnonzero(missed))
+
+    def _content(self, texts: Lists, queries: pl.Series) -> Flags:
+        """Tell which words are no stop words, and no "www" or "com" of an address."""
+        address = queries.str.contains(_ADDRESS).fill_null(False).to_numpy()
+        idle = self._address()[texts.items] & address[texts.owners]
+        return np.asarray(~(self._stop()[texts.items] | idle))
+
+    def _sure(self, block: Block, phrases: Phrases, found: Found) -> Flags:
+        """Tell which finds are good enough for a second try: no stems, no words of two letters."""
+        long = self._long()[block.texts.items[phrases.ends]]
+        return np.asarray(np.isin(found.how, _SURE) & long)
+
+    def _find(self, block: Block, phrases: Phrases) -> Found:
         """Look phrases up without their stop words."""
-        place = np.cumsum(content) - 1
-        ends = place[phrases.ends]
-        lengths = ends - place[phrases.begins] + content[phrases.begins]
-        return self._index.find(words[content], ends, lengths)
+        words, ends, lengths = block.words, block.place[phrases.ends], block.lengths(phrases)
+        found = self._index.find(words, ends, lengths)
+        if self._people is None:
+            return found
+        first = words[np.maximum(ends - lengths + 1, 0)]
+        named = self._people.named(first, words[ends], lengths, self._index.knows())
+        named &= found.lengths < lengths
+        return Found(
+            np.where(named, self._people.person, found.concepts),
+            np.where(named, lengths, found.lengths),
+            np.where(named, HOW.index("name"), found.how),
+        )
 
-    def _table(self, texts: Lists, phrases: Phrases, found: Found, first: int) -> pl.DataFrame:
-        query = texts.owners[phrases.begins]
+
+def _tagger(name: str | None, language: Language, vocabulary: Vocabulary) -> Tagger:
+    if name is not None and name not in TAGGERS:
+        raise UsageError(f'there is no tagger "{name}"', hint=did_you_mean(name, TAGGERS))
+    if name == "brill" and not language.has_tagger:
+        raise UsageError(
+            f"the tagger brill knows English, not {language.name}", hint="--tagger spacy or none"
+        )
+    if name == "spacy":
+        return SpacyTagger(vocabulary, language.name)
+    if name == "none" or not language.has_tagger:
+        return NoTagger()
+    return BrillTagger(vocabulary)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """The words of some queries, and what each can be in a noun phrase.
+
+    `content` marks the words that are looked up: no stop words. `first` is the number of the
+    first query.
+    """
+
+    texts: Lists
+    content: Flags
+    kinds: Bytes
+    first: int
+
+    @cached_property
+    def place(self) -> Ints:
+        """Where each word, or the last one before it, stands among those that are looked up."""
+        return np.asarray(np.maximum(np.cumsum(self.content) - 1, 0))
+
+    @cached_property
+    def words(self) -> Ints:
+        """The words that are looked up."""
+        return self.texts.items[self.content]
+
+    def lengths(self, phrases: Phrases) -> Ints:
+        """Count the words of phrases that are looked up; none if the last is a stop word."""
+        begins, ends = phrases.begins, phrases.ends
+        lengths = self.place[ends] - self.place[begins] + self.content[begins]
+        return np.asarray(np.where(self.content[ends], lengths, 0))
+
+    def within(self, phrases: Phrases, queries: Flags) -> Phrases:
+        """Take the phrases of some queries."""
+        return phrases.some(queries[self.texts.owners[phrases.begins]])
+
+    def missed(self, phrases: Phrases, found: Found) -> Flags:
+        """Tell in which queries nothing was found."""
+        missed = np.ones(len(self.texts), np.bool_)
+        missed[self.texts.owners[phrases.begins[found.concepts >= 0]]] = False
+        return missed
+
+    def table(self, phrases: Phrases, found: Found, loose: bool = False) -> pl.DataFrame:
+        """Give the phrases with what was found for each."""
+        query = self.texts.owners[phrases.begins]
         return pl.DataFrame(
             {
-                "query": query.astype(np.int64) + first,
-                "begin": phrases.begins - texts.start[query],
+                "query": query.astype(np.int64) + self.first,
+                "begin": phrases.begins - self.texts.start[query],
                 "words": phrases.ends - phrases.begins + 1,
                 "matched": found.lengths,
                 "concept": found.concepts,
                 "how": found.how,
+                "loose": np.full(len(phrases), loose),
             },
-            schema=_EMPTY.schema,
+            schema=PHRASES,
         )
-
-
-_EMPTY = pl.DataFrame(
-    schema={
-        "query": pl.Int64,
-        "begin": pl.Int16,
-        "words": pl.Int16,
-        "matched": pl.Int16,
-        "concept": pl.Int32,
-        "how": pl.Int8,
-    }
-)

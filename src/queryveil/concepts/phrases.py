@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import Bytes, Flags, Ints, Lists
+from .text.kinds import MODIFIER, NOUN, OTHER, VERB
 
-__all__ = ["MODIFIER", "NOUN", "OTHER", "Phrases", "noun_phrases", "whole_texts"]
-
-OTHER, MODIFIER, NOUN = 0, 1, 2
+__all__ = ["Phrases", "noun_phrases", "whole_texts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,10 +22,20 @@ class Phrases:
     def __len__(self) -> int:
         return len(self.begins)
 
+    def some(self, rows: Ints | Flags) -> Phrases:
+        """Take some of the phrases."""
+        return Phrases(self.begins[rows], self.ends[rows])
+
+    def shorter(self) -> Phrases:
+        """Take the last word off each phrase; those of one word are gone."""
+        left = self.some(self.ends > self.begins)
+        return Phrases(left.begins, left.ends - 1)
+
 
 def noun_phrases(texts: Lists, kinds: Bytes) -> Phrases:
     """Find the noun phrases: modifiers, then nouns; a modifier after a noun begins a new one.
 
+    >>> from queryveil.concepts.text.kinds import MODIFIER, NOUN, OTHER
     >>> kinds = np.array([MODIFIER, NOUN, NOUN, OTHER, NOUN, MODIFIER], np.uint8)
     >>> found = noun_phrases(Lists.of([[10, 11, 12, 13, 14, 15]]), kinds)
     >>> found.begins.tolist(), found.ends.tolist()
@@ -50,7 +59,12 @@ def _begins(kinds: Bytes, starts_text: Flags, ends: Ints) -> Ints:
     before = np.empty(len(kinds), np.uint8)
     before[:1] = OTHER
     before[1:] = kinds[:-1]
-    opens = starts_text | (before == OTHER) | ((before == NOUN) & (kinds == MODIFIER))
+    opens = (
+        starts_text
+        | (before == OTHER)
+        | (before == VERB)
+        | ((before == NOUN) & (kinds == MODIFIER))
+    )
     places = np.where(opens, np.arange(len(kinds)), 0)
     return np.maximum.accumulate(places)[ends] if len(kinds) else ends
 

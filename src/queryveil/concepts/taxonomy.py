@@ -133,6 +133,11 @@ class Taxonomy:
         found = (int(c) for row in rows for c in self.meanings[row])
         return list(dict.fromkeys(found))
 
+    def numbers(self, names: Sequence[str]) -> list[tuple[str, int]]:
+        """Find concepts by their names (in a tree of paths: last parts); unknown ones are left."""
+        found = self._name_table.filter(pl.col("name").is_in(list(names)))
+        return [(name, int(row)) for row, name in found.rows()]
+
     def concept(self, text: str) -> int:
         """Find one concept by its name, its path or a label (then its most usual meaning)."""
         named = self._named(text)

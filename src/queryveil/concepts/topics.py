@@ -113,8 +113,17 @@ def preset(taxonomy: Taxonomy, name: str) -> Topics:
 
 
 def default_topics(taxonomy: Taxonomy) -> Topics:
-    """Give WordNet's lexicographer files where a taxonomy has them, and else its branches."""
-    return preset(taxonomy, "lexicographer" if "lexicographer" in taxonomy.marks else "branches")
+    """Give WordNet's lexicographer files where a taxonomy has them, and branches elsewhere."""
+    if "lexicographer" not in taxonomy.marks:
+        return preset(taxonomy, "branches")
+    files = preset(taxonomy, "lexicographer")
+    branches = [c for c in taxonomy.children(0).tolist() if files.of[c] == OTHER]
+    if not branches:
+        return files
+    beside = topics_of(taxonomy, branches)
+    shifted = np.where(beside.of == OTHER, OTHER, beside.of + len(files))
+    both = np.where(files.of == OTHER, shifted, files.of)
+    return Topics([*files.names, *beside.names], both.astype(np.int16))
 
 
 def _number(taxonomy: Taxonomy, concept: int | str) -> int:

@@ -37,7 +37,7 @@ class Trie:
         each number of words 1, 2, ... the phrases that end in a label of so many words, and
         those labels.
         """
-        found = []
+        found: list[tuple[Ints, Ints]] = []
         alive = np.flatnonzero((last >= 0) & (lengths > 0))
         states = self.first[last[alive]]
         step = 1

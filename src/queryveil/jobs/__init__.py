@@ -6,15 +6,35 @@ from .pack import pack
 from .plan import plan
 from .profile import profile
 from .synth import synth
+from .taxonomy import (
+    TAXONOMY_KINDS,
+    check_taxonomy_file,
+    import_taxonomy,
+    list_taxonomies,
+    make_mapper,
+    map_file,
+    map_queries,
+    search_taxonomy,
+    show_taxonomy,
+)
 from .verify import verify
 
 __all__ = [
+    "TAXONOMY_KINDS",
     "anonymize",
     "check_release_target",
+    "check_taxonomy_file",
     "demo",
+    "import_taxonomy",
+    "list_taxonomies",
+    "make_mapper",
+    "map_file",
+    "map_queries",
     "pack",
     "plan",
     "profile",
+    "search_taxonomy",
+    "show_taxonomy",
     "synth",
     "verify",
 ]

@@ -6,16 +6,22 @@ from typing import Any
 
 import polars as pl
 
+from ..concepts import Mapper
 from ..engine import Progress, Silent
 from ..log import KINDS, QueryLog, mark, redact
+from .topics import log_topics
 
 __all__ = ["profile"]
 
 _EXAMPLES = 3
 
 
-def profile(log: QueryLog, *, progress: Progress | None = None) -> dict[str, Any]:
-    """Describe a log and its risks as one object of named figures.
+def profile(
+    log: QueryLog, *, mapper: Mapper | None = None, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Describe a log, what it is about and its risks as one object of named figures.
+
+    What it is about is told where a `mapper` is given (see `make_mapper`).
 
     The identifiers are found by patterns, which miss names and much else: a clean result is
     not a promise.
@@ -29,6 +35,7 @@ def profile(log: QueryLog, *, progress: Progress | None = None) -> dict[str, Any
         singled = _singled_out(log, pairs, users)
     with shown.stage("identifiers"):
         found = _identifiers(pairs, users)
+    about = {} if mapper is None else {"topics": log_topics(log, users, mapper, shown)}
     tally = log.tally
     return {
         "rows": tally.rows,
@@ -36,6 +43,7 @@ def profile(log: QueryLog, *, progress: Progress | None = None) -> dict[str, Any
         "rejected": dict(tally.rejected),
         "normalised": dict(tally.changed),
         **size,
+        **about,
         "risks": {**singled, "identifiers": found},
         "columns": {source.path: dict(source.columns) for source in log.sources},
         "formats": sorted({source.format for source in log.sources}),

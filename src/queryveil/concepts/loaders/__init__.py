@@ -1,5 +1,18 @@
 """One loader for each form in which knowledge bases come."""
 
-from .paths import PathTree, taxonomy_of_paths
+from .odp import OdpImport, import_odp
+from .paths import PathsImport, PathTree, import_paths, taxonomy_of_paths
+from .skos import SKOS_ENDINGS, import_skos
+from .table import import_table
 
-__all__ = ["PathTree", "taxonomy_of_paths"]
+__all__ = [
+    "SKOS_ENDINGS",
+    "OdpImport",
+    "PathTree",
+    "PathsImport",
+    "import_odp",
+    "import_paths",
+    "import_skos",
+    "import_table",
+    "taxonomy_of_paths",
+]

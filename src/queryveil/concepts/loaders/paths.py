@@ -27,7 +27,8 @@ __all__ = [
 _PATH_COLUMNS = {"path", "paths", "category", "categories", "category_path", "topic"}
 _TEXT_COLUMNS = {"text", "description", "title"}
 _MOST_PARTS = 100  # a deeper path is no category, and would cost its depth squared
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # tabs and newlines are blanks
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # tabs and newlines are blanks
+_LEFT_OVER = re.compile(r"[\x80-\x9f]")  # of old Windows encodings, in many copies of ODP
 _AROUND = re.compile(r" */ *")
 _NUMBER = re.compile(r"[\d.,\s]*")
 
@@ -178,7 +179,7 @@ def clean(text: str, line: int | None, repairs: Repairs) -> str:
     if _CONTROL.search(text):
         repairs.needed("a control character", "a blank is put in its place", line, repr(text[:60]))
         text = _CONTROL.sub(" ", text)
-    return " ".join(text.split())
+    return " ".join(_LEFT_OVER.sub(" ", text).split())
 
 
 def title_of(path: Path) -> str:

@@ -17,7 +17,7 @@ from ..taxonomy import Taxonomy
 from .paths import clean, size_of, title_of
 from .table import put_under_root
 
-__all__ = ["import_skos"]
+__all__ = ["SKOS_ENDINGS", "import_skos"]
 
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 _XL = "http://www.w3.org/2008/05/skos-xl#"
@@ -47,6 +47,7 @@ _FORMATS = {
     ".ttl": "TURTLE", ".nt": "N_TRIPLES", ".rdf": "RDF_XML", ".xml": "RDF_XML", ".owl": "RDF_XML",
     ".jsonld": "JSON_LD", ".json": "JSON_LD", ".nq": "N_QUADS", ".trig": "TRIG",
 }  # fmt: skip
+SKOS_ENDINGS = frozenset(_FORMATS)
 _LANGUAGES = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian"}
 _CHUNK = 1 << 20
 

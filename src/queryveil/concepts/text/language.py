@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 import Stemmer
 from stop_words import AVAILABLE_LANGUAGES, get_stop_words
 
 from ...errors import UsageError, did_you_mean
+from .english import english_words
 
 __all__ = ["Language", "english_singulars", "language_named"]
 
@@ -22,7 +24,7 @@ between beyond both but by can cannot could did do does doing done down during e
 ever every everyone everything for from get had has have having he her here hers herself him
 himself his how i if im in into is isnt it its itself just let like many may me might mine more
 most much must my myself near neither never no nor not of off on once one only onto or other our
-ours ourselves out over own per please same shall she should since so some someone something
+ours ourselves out over own per please s same shall she should since so some someone something
 such than that the their theirs them themselves then there these they this those though through
 thru to too toward towards under until up upon us very via vs was wasnt we were what whatever
 when where wherever whether which while who whom whose why will with within without would you
@@ -75,17 +77,20 @@ def _folded(words: list[str]) -> list[str]:
 def english_singulars(words: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Give the two likeliest singulars of English words, by their endings.
 
-    >>> for form in english_singulars(pl.Series(["universities", "glass", "buses", "women"])):
+    >>> for form in english_singulars(pl.Series(["universities", "glass", "buses", "mice"])):
     ...     print(form.to_list())
-    ['university', 'glass', 'buse', 'woman']
-    ['universitie', 'glass', 'bus', 'women']
+    ['university', 'glass', 'buse', 'mouse']
+    ['universitie', 'glass', 'bus', 'mice']
     """
     word = pl.col("word")
     forms = []
     for which in (0, 1):
-        choice = pl.when(word.str.ends_with("ss") | (word.str.len_chars() < 3)).then(word)
+        choice: Any = pl.when(word.str.ends_with("ss") | (word.str.len_chars() < 3)).then(word)
         for plural, singular in _PLURALS:
             ended = word.str.strip_suffix(plural) + singular[which]
             choice = choice.when(word.str.ends_with(plural)).then(ended)
         forms.append(pl.DataFrame({"word": words}).select(choice.otherwise(word)).to_series())
-    return forms[0], forms[1]
+    irregular = dict(line.split() for line in english_words("irregular plurals"))
+    known = words.replace_strict(irregular, default=None, return_dtype=pl.String)
+    regular = pl.DataFrame({"known": known, "form": forms[0]})
+    return regular.select(pl.coalesce("known", "form")).to_series(), forms[1]

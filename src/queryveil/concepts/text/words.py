@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,11 @@ class Vocabulary:
         asked = pl.DataFrame({"word": words})
         found = asked.join(table, on="word", how="left", maintain_order="left")["number"]
         return found.cast(pl.Int32).fill_null(-1).to_numpy()
+
+    def flags(self, chosen: Iterable[str]) -> PerWord:
+        """Mark the words that are among the chosen ones, now and later."""
+        wanted = pl.Series(sorted(chosen), dtype=pl.String).implode()
+        return PerWord(self, lambda new: new.is_in(wanted).to_numpy())
 
 
 class PerWord:

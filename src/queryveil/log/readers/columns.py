@@ -19,8 +19,8 @@ _USUAL = {
 _NEEDED = ("user", "query")
 
 
-def parse_columns(text: str) -> dict[str, str]:
-    """Read the owner's mapping.
+def parse_columns(text: str, known: Iterable[str] = _USUAL) -> dict[str, str]:
+    """Read the owner's mapping of known columns to those of a file.
 
     >>> parse_columns("user=uid, query=q")
     {'user': 'uid', 'query': 'q'}
@@ -30,8 +30,8 @@ def parse_columns(text: str) -> dict[str, str]:
         name, equals, column = (piece.strip() for piece in part.partition("="))
         if not equals or not column:
             raise UsageError(f'"{part}" in --columns', hint="write it as user=uid,query=q")
-        if name not in _USUAL:
-            raise UsageError(f'"{name}" in --columns', hint=did_you_mean(name, _USUAL))
+        if name not in known:
+            raise UsageError(f'"{name}" in --columns', hint=did_you_mean(name, known))
         mapping[name] = column
     return mapping
 

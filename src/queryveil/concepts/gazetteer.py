@@ -1,0 +1,74 @@
+"""Names that WordNet does not know: given names, surnames, cities and towns.
+
+Queries are full of names. WordNet has the famous ones; for the others it is enough to know that
+they name a person, a city or a town. A name counts only where no better reading is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from .arrays import Flags, Ints
+from .taxonomy import Taxonomy
+from .text.english import english_words
+from .text.language import Language
+from .text.tagger import english_lexicon
+from .text.words import Vocabulary
+
+__all__ = ["Gazetteer", "People", "gazetteer_for"]
+
+_PERSON, _CITY, _TOWN = "n#00007846", "n#08524735", "n#08665504"
+
+
+@dataclass(frozen=True)
+class Gazetteer:
+    """What names mean in a taxonomy.
+
+    `before` are labels that go before the taxonomy's own: a given name of which WordNet knows
+    only a common word ("mike"). `after` go behind them: places. `person` is the concept of a
+    given name with a surname.
+    """
+
+    before: tuple[tuple[str, int], ...] = ()
+    after: tuple[tuple[str, int], ...] = ()
+    person: int | None = None
+
+
+class People:
+    """Tells which phrases are a person's name."""
+
+    def __init__(self, person: int, vocabulary: Vocabulary) -> None:
+        self.person = person
+        common = english_lexicon().filter(pl.col("word").str.contains("^[a-z]+$"))["word"]
+        self._given = vocabulary.flags(english_words("given names"))
+        self._alone = vocabulary.flags(english_words("given names alone"))
+        self._surname = vocabulary.flags(english_words("surnames"))
+        self._common = vocabulary.flags(common)
+
+    def named(self, first: Ints, last: Ints, lengths: Ints, known: Flags) -> Flags:
+        """Tell which phrases of two or three words begin with a given name and end in a surname.
+
+        A surname that is also a common word counts only after a name that is nothing else. For
+        a surname also goes what is no word of any label (`known`).
+        """
+        surname = self._surname()[last] & (~self._common()[last] | self._alone()[first])
+        named = self._given()[first] & (surname | ~known[last])
+        return np.asarray(named & np.isin(lengths, (2, 3)))
+
+
+def gazetteer_for(taxonomy: Taxonomy, language: Language) -> Gazetteer:
+    """Give the names for a taxonomy that holds WordNet; an empty gazetteer for any other."""
+    numbers = dict(taxonomy.numbers([_PERSON, _CITY, _TOWN]))
+    if len(numbers) < 3 or language.name != "english":
+        return Gazetteer()
+    person = numbers[_PERSON]
+    places = [
+        (name, numbers[kind])
+        for kind, names in ((_CITY, "cities"), (_TOWN, "towns"))
+        for name in english_words(names)
+    ]
+    alone = ((name, person) for name in english_words("given names alone"))
+    return Gazetteer(tuple(alone), tuple(places), person)

@@ -1,0 +1,88 @@
+"""Open a taxonomy by what a person calls it."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from ..errors import InputError, UsageError
+from .combine import combine
+from .draft import Repairs
+from .loaders import SKOS_ENDINGS, import_paths, import_skos, import_table
+from .taxonomy import Taxonomy
+
+__all__ = ["BUILT_IN", "open_taxonomy", "read_terms"]
+
+BUILT_IN = {"wordnet": "nouns of WordNet 3.0"}
+_DATA = Path(__file__).parent / "data"
+
+
+def open_taxonomy(text: str | Path | Taxonomy) -> Taxonomy:
+    """Open one or several taxonomies: `wordnet`, a `.qvt` file, a path list, or `wordnet,odp.qvt`.
+
+    Of several, separated by commas, the first that knows a phrase wins.
+
+    >>> len(open_taxonomy("wordnet"))
+    82115
+    """
+    if isinstance(text, Taxonomy):
+        return text
+    names = [name.strip() for name in str(text).split(",") if name.strip()]
+    if not names:
+        raise UsageError("no taxonomy was named", hint="wordnet, or a file")
+    if len(set(names)) < len(names):
+        raise UsageError(f'a taxonomy is named twice in "{text}"')
+    opened = [_built_in(name) if name in BUILT_IN else _from_file(Path(name)) for name in names]
+    return opened[0] if len(opened) == 1 else combine(opened)
+
+
+@cache
+def _built_in(name: str) -> Taxonomy:
+    return Taxonomy.open(_DATA / f"{name}.qvt")
+
+
+def _from_file(path: Path) -> Taxonomy:
+    try:
+        with path.open("rb") as file:
+            start = file.read(4)
+    except OSError as error:
+        known = ", ".join(BUILT_IN)
+        raise InputError(
+            f"cannot be read ({error.strerror})",
+            where=path,
+            hint=f"name a file, or one of the taxonomies inside: {known}",
+        ) from error
+    if start == b"QVT1":
+        return Taxonomy.open(path)
+    endings = {suffix.lower() for suffix in path.suffixes}
+    repairs = Repairs(path)
+    if endings & SKOS_ENDINGS:
+        return import_skos(path, repairs)
+    if ".csv" in endings:
+        return import_table(path, repairs)
+    return import_paths(path, repairs).taxonomy
+
+
+def read_terms(path: Path, taxonomy: Taxonomy) -> list[tuple[str, int]]:
+    """Read an owner's own terms: a term, a tab and a concept a line (its name or a label)."""
+    terms = []
+    try:
+        lines = path.read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        raise InputError(f"cannot be read ({reason})", where=path) from error
+    for number, line in enumerate(lines, 1):
+        term, tab, concept = (cell.strip() for cell in line.partition("\t"))
+        if not line.strip():
+            continue
+        if not tab or not term or not concept:
+            raise InputError(
+                f"line {number:,}: not a term, a tab and a concept", where=path, hint=line[:60]
+            )
+        try:
+            terms.append((term, taxonomy.concept(concept)))
+        except UsageError as error:
+            raise InputError(
+                f"line {number:,}: {error.what}", where=path, hint=error.hint
+            ) from error
+    return terms

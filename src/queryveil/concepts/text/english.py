@@ -1,0 +1,24 @@
+"""Lists of English words that come with the program; see tools/make_words.py."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from ..arrays import Texts
+from ..file import read_arrays
+
+__all__ = ["english_words"]
+
+_FILE = Path(__file__).parents[1] / "data" / "english.words"
+
+
+@cache
+def english_words(name: str) -> tuple[str, ...]:
+    """Give one of the lists: plurals, given names, surnames, cities, towns.
+
+    >>> english_words("irregular plurals")[:2]
+    ('aardwolves aardwolf', 'abaci abacus')
+    """
+    _, arrays = read_arrays(_FILE)
+    return tuple(Texts(arrays[name]).series())

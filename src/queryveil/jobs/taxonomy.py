@@ -1,0 +1,222 @@
+"""Bring, look at and try out taxonomies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..concepts import (
+    BUILT_IN,
+    Mapper,
+    Repairs,
+    Search,
+    Taxonomy,
+    check_taxonomy,
+    describe_taxonomy,
+    explain,
+    import_odp,
+    import_paths,
+    import_skos,
+    import_table,
+    open_taxonomy,
+    read_terms,
+    search_path,
+    write_search,
+)
+from ..engine import Progress, Silent, whole_file
+from ..errors import OutputError, UsageError, did_you_mean
+
+__all__ = [
+    "TAXONOMY_KINDS",
+    "check_taxonomy_file",
+    "import_taxonomy",
+    "list_taxonomies",
+    "make_mapper",
+    "map_file",
+    "map_queries",
+    "search_taxonomy",
+    "show_taxonomy",
+]
+
+TAXONOMY_KINDS = {
+    "odp": "the Open Directory's dump: structure.rdf.u8 and content.rdf.u8",
+    "paths": "one category path a line, with a tab and a text if you like",
+    "csv": "a table of parents and children, or of id, parent and label",
+    "skos": "SKOS or RDF: Turtle, N-Triples, RDF/XML, JSON-LD",
+}
+_SHOWN = 20
+TextBlocks = Iterator[tuple[Sequence[int], Sequence[str]]]
+
+
+def import_taxonomy(
+    kind: str,
+    files: Sequence[str | Path],
+    out: str | Path,
+    *,
+    repair: bool = False,
+    world: bool = False,
+    adult: bool = False,
+    language: str = "en",
+    columns: dict[str, str] | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Make a taxonomy's file of a knowledge base, with an index beside it if it has texts."""
+    target, paths = Path(out), [Path(file) for file in files]
+    _check_import(kind, paths, target, force)
+    shown, repairs = progress or Silent(), Repairs(paths[0], repair)
+    counted: dict[str, int] = {}
+    texts: TextBlocks | None = None
+    if kind == "odp":
+        content = paths[1] if len(paths) > 1 else None
+        dump = import_odp(paths[0], content, repairs, world=world, adult=adult, progress=shown)
+        taxonomy, counted, texts = dump.taxonomy, dump.counted, dump.sites()
+    elif kind == "paths":
+        listed = import_paths(paths[0], repairs, progress=shown)
+        taxonomy, counted = listed.taxonomy, listed.counted
+        if listed.texts:
+            texts = iter([([c for c, _ in listed.texts], [text for _, text in listed.texts])])
+    elif kind == "csv":
+        taxonomy = import_table(paths[0], repairs, columns=columns, progress=shown)
+    else:
+        taxonomy = import_skos(paths[0], repairs, language=language, progress=shown)
+    _write(taxonomy, texts, target, shown)
+    return {
+        "out": str(target),
+        "kind": kind,
+        "bytes": target.stat().st_size,
+        "search": str(search_path(target)) if texts is not None else None,
+        **describe_taxonomy(taxonomy),
+        "counted": dict(counted),
+        "repaired": dict(repairs.done),
+    }
+
+
+def _check_import(kind: str, paths: list[Path], out: Path, force: bool) -> None:
+    if kind not in TAXONOMY_KINDS:
+        raise UsageError(f'"{kind}" cannot be imported', hint=did_you_mean(kind, TAXONOMY_KINDS))
+    most = 2 if kind == "odp" else 1
+    if not 0 < len(paths) <= most:
+        raise UsageError(f"{kind} takes {most} file{'s' * (most > 1)}, not {len(paths)}")
+    if out.exists() and not force:
+        raise OutputError("this exists already", where=out, hint="--force replaces it")
+
+
+def _write(taxonomy: Taxonomy, texts: TextBlocks | None, out: Path, shown: Progress) -> None:
+    """Write the index first: a taxonomy that stands there is complete."""
+    beside = search_path(out)
+    if texts is not None:
+        write_search(beside, taxonomy, texts, shown)
+    else:
+        beside.unlink(missing_ok=True)  # of a taxonomy that is replaced
+    with shown.stage("write the taxonomy"):
+        taxonomy.write(out)
+
+
+def list_taxonomies(folder: str | Path = ".") -> list[dict[str, Any]]:
+    """List the taxonomies inside, and the files of a folder."""
+    files = {str(file): "a file" for file in sorted(Path(folder).glob("*.qvt"))}
+    return [
+        {"name": name, "says": says, "concepts": len(taxonomy), "labels": len(taxonomy.labels)}
+        for name, says in {**BUILT_IN, **files}.items()
+        for taxonomy in [open_taxonomy(name)]
+    ]
+
+
+def show_taxonomy(name: str, concept: str | None = None) -> dict[str, Any]:
+    """Describe a taxonomy, or one concept of it."""
+    taxonomy = open_taxonomy(name)
+    if concept is None:
+        return {"taxonomy": taxonomy.title, **describe_taxonomy(taxonomy)}
+    number = taxonomy.concept(concept)
+    children = taxonomy.children(number).tolist()
+    others = [other for other in taxonomy.lookup(concept) if other != number]
+    return {
+        "taxonomy": taxonomy.title,
+        "concept": taxonomy.name(number),
+        "label": taxonomy.label(number),
+        "labels": taxonomy.labels_of(number),
+        "ancestors": _named(taxonomy, taxonomy.ancestors(number).tolist()),
+        "depth": int(taxonomy.depths[number]),
+        "parents": _named(taxonomy, taxonomy.parents[number].tolist()),
+        "children": _named(taxonomy, children[:_SHOWN]),
+        "number_of_children": len(children),
+        "concepts_below": len(taxonomy.descendants(number)) - 1,
+        "other_meanings": _named(taxonomy, others[:_SHOWN]),
+    }
+
+
+def _named(taxonomy: Taxonomy, concepts: list[int]) -> list[dict[str, str]]:
+    return [{"concept": taxonomy.name(c), "label": taxonomy.label(c)} for c in concepts]
+
+
+def search_taxonomy(name: str, words: str, n: int = 10) -> list[dict[str, Any]]:
+    """Find concepts by words in their names, in what stands above them, and in their texts."""
+    taxonomy = open_taxonomy(name)
+    return [
+        {"concept": taxonomy.name(c), "label": taxonomy.label(c), "score": round(score, 4)}
+        for c, score in Search.of(taxonomy).find(words, n)
+    ]
+
+
+def check_taxonomy_file(name: str) -> dict[str, Any]:
+    """Check that a taxonomy is whole and sound."""
+    path = Path(name)
+    taxonomy = Taxonomy.open(path, thorough=True) if path.suffix == ".qvt" else open_taxonomy(name)
+    findings = check_taxonomy(taxonomy)
+    return {
+        "taxonomy": taxonomy.title,
+        "holds": all(finding["holds"] for finding in findings),
+        "findings": findings,
+    }
+
+
+def make_mapper(
+    taxonomy: str | Path | Taxonomy = "wordnet",
+    *,
+    language: str | None = None,
+    tagger: str | None = None,
+    terms: str | Path | None = None,
+) -> Mapper:
+    """Make what maps queries to concepts: a taxonomy, a language, a tagger, own terms."""
+    opened = open_taxonomy(taxonomy)
+    own = read_terms(Path(terms), opened) if terms is not None else []
+    return Mapper(opened, language=language, tagger=tagger, terms=own)
+
+
+def map_queries(mapper: Mapper, queries: Sequence[str]) -> list[dict[str, Any]]:
+    """Map single queries and explain each step."""
+    return [explain(mapper, query) for query in queries]
+
+
+def map_file(
+    mapper: Mapper,
+    queries: pl.Series,
+    out: str | Path,
+    *,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Map queries and write a table of their phrases and concepts (.tsv, .csv or .parquet)."""
+    target = Path(out)
+    writers = {
+        ".tsv": lambda table, part: table.write_csv(part, separator="\t"),
+        ".csv": lambda table, part: table.write_csv(part),
+        ".parquet": lambda table, part: table.write_parquet(part),
+    }
+    if target.suffix not in writers:
+        raise UsageError(
+            f'"{target.name}" does not say in what form to write', hint=", ".join(writers)
+        )
+    found = mapper.map(queries.unique(maintain_order=True), progress)
+    with whole_file(target, force=force) as part:
+        writers[target.suffix](found.table(), part)
+    return {
+        "out": str(target),
+        "queries": len(found.queries),
+        "phrases": found.phrases.height,
+        "coverage": round(found.coverage(), 4),
+    }
