@@ -21,7 +21,7 @@ from queryveil.concepts.draft import Draft, Repairs
 OUT = Path(__file__).parents[1] / "src/queryveil/concepts/data/wordnet.qvt"
 # The lexicographer files of nouns, in the order of their numbers from 03; see lexnames(5WN).
 TOPICS = [
-    "tops",
+    "general",
     "act",
     "animal",
     "artifact",

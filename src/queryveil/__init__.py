@@ -8,6 +8,7 @@ release.write("out")
 qv.verify("out")
 """
 
+from .concepts import Mapper, Mapping, Taxonomy, open_taxonomy
 from .errors import (
     ColumnError,
     FormatError,
@@ -19,7 +20,18 @@ from .errors import (
     UsageError,
     VerificationError,
 )
-from .jobs import anonymize, demo, pack, plan, profile, synth, verify
+from .jobs import (
+    anonymize,
+    demo,
+    import_taxonomy,
+    make_mapper,
+    map_log,
+    pack,
+    plan,
+    profile,
+    synth,
+    verify,
+)
 from .log import QueryLog, ReadOptions, read_log
 from .methods import FrequentQueries, Method, all_methods, parse_method
 from .release import Guarantee, Release
@@ -31,6 +43,8 @@ __all__ = [
     "FrequentQueries",
     "Guarantee",
     "InputError",
+    "Mapper",
+    "Mapping",
     "Method",
     "OutputError",
     "ParameterError",
@@ -39,12 +53,17 @@ __all__ = [
     "ReadOptions",
     "RejectedError",
     "Release",
+    "Taxonomy",
     "UsageError",
     "VerificationError",
     "__version__",
     "all_methods",
     "anonymize",
     "demo",
+    "import_taxonomy",
+    "make_mapper",
+    "map_log",
+    "open_taxonomy",
     "pack",
     "parse_method",
     "plan",

@@ -56,6 +56,7 @@ class Draft:
     lines: list[int] = field(default_factory=list)
     edge_children: list[int] = field(default_factory=list)
     edge_parents: list[int] = field(default_factory=list)
+    edge_lines: list[int] = field(default_factory=list)
     label_concepts: list[int] = field(default_factory=list)
     label_texts: list[str] = field(default_factory=list)
     paths: bool = False
@@ -74,10 +75,11 @@ class Draft:
             self.edge(place, parent)
         return place
 
-    def edge(self, child: int, parent: int) -> None:
-        """Add a parent of a concept."""
+    def edge(self, child: int, parent: int, line: int | None = None) -> None:
+        """Add a parent of a concept, read from this line or else from the child's."""
         self.edge_children.append(child)
         self.edge_parents.append(parent)
+        self.edge_lines.append(self.lines[child] if line is None else line)
 
     def label(self, concept: int, text: str) -> None:
         """Add a label of a concept; its first one becomes its own."""
@@ -115,27 +117,27 @@ class Draft:
             self.label(place, name.rsplit("/", 1)[-1].replace("_", " ") or name)
 
     def _acyclic(self, repairs: Repairs) -> Lists:
-        """Refuse cycles, or cut each at the edge whose child was read last."""
+        """Refuse cycles, or cut each at the edge that was read last."""
         while True:
             parents = self._parents()
             levels = levels_of(parents)
             if levels.min(initial=0) >= 0:
                 return parents
             ring = _ring(parents, levels)
-            last = max(ring, key=lambda place: self.lines[place])
-            above = ring[(ring.index(last) + 1) % len(ring)]
+            edges = set(zip(ring, [*ring[1:], ring[0]], strict=True))
+            pairs = zip(self.edge_children, self.edge_parents, strict=True)
+            cut = [place for place, edge in enumerate(pairs) if edge in edges]
+            line, last = max((self.edge_lines[place], place) for place in cut)
             shown = " < ".join(self.names[place] for place in [*ring[:5], ring[0]])
-            repairs.needed("a cycle", "it is cut at its last edge", self.lines[last], shown)
-            self._cut(last, above)
+            repairs.needed("a cycle", "it is cut at its last edge", line, shown)
+            self._cut(self.edge_children[last], self.edge_parents[last])
 
     def _cut(self, child: int, parent: int) -> None:
-        kept = [
-            edge
-            for edge in zip(self.edge_children, self.edge_parents, strict=True)
-            if edge != (child, parent)
-        ]
-        self.edge_children = [child for child, _ in kept]
-        self.edge_parents = [parent for _, parent in kept]
+        edges = zip(self.edge_children, self.edge_parents, self.edge_lines, strict=True)
+        kept = [edge for edge in edges if edge[:2] != (child, parent)]
+        self.edge_children = [child for child, _, _ in kept]
+        self.edge_parents = [parent for _, parent, _ in kept]
+        self.edge_lines = [line for _, _, line in kept]
 
     def _one_root(self, parents: Lists, repairs: Repairs) -> None:
         roots = np.flatnonzero(parents.sizes == 0).tolist()

@@ -180,7 +180,7 @@ def _glue(
     nouns = english_lexicon().filter(pl.col("tag").is_in(["NN", "NNS"]))["word"]
     plain = words.words.gather(np.unique(single))
     heads = plain.filter(plain.is_in(nouns.implode())).to_list()
-    common = english_lexicon()["word"].to_list()
+    common = english_lexicon()["word"].str.to_lowercase().to_list()
     whole = [*english_words("surnames"), *common]
     return [*heads, *(f"{head}s" for head in heads)], common, whole
 

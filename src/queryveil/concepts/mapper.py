@@ -31,7 +31,7 @@ __all__ = ["TAGGERS", "Block", "Mapper"]
 
 TAGGERS = ("brill", "spacy", "none")
 _BLOCK = 500_000
-_SURE = [HOW.index(how) for how in ("label", "plural", "part", "part plural", "name")]
+_SURE = [HOW.index(how) for how in ("label", "plural", "glued", "part", "part plural", "name")]
 # What looks like an address, and the parts of it that name nothing.
 _ADDRESS = (
     r"(?i)^\s*(?:https?:|www\b)|\.(?:com|net|org|edu|gov|mil|info|biz|co|us|uk|de|ca|au|tv)\b"

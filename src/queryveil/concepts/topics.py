@@ -161,4 +161,9 @@ def _lexicographer(wordnet: Taxonomy) -> Topics:
     if "lexicographer" not in wordnet.marks:
         raise UsageError(f"{wordnet.title} has no lexicographer files", hint="take branches")
     names = wordnet.mark_names["lexicographer"]
-    return Topics(list(names), wordnet.marks["lexicographer"].astype(np.int16))
+    topics = wordnet.marks["lexicographer"].astype(np.int16)
+    for concept in np.flatnonzero(topics == names.index("general")).tolist():
+        # The most general nouns have a file of their own: "person" belongs to persons.
+        if wordnet.label(concept) in names:
+            topics[concept] = names.index(wordnet.label(concept))
+    return Topics(list(names), topics)

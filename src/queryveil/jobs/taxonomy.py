@@ -11,6 +11,7 @@ import polars as pl
 from ..concepts import (
     BUILT_IN,
     Mapper,
+    Mapping,
     Repairs,
     Search,
     Taxonomy,
@@ -28,6 +29,7 @@ from ..concepts import (
 )
 from ..engine import Progress, Silent, whole_file
 from ..errors import OutputError, UsageError, did_you_mean
+from ..log import QueryLog
 
 __all__ = [
     "TAXONOMY_KINDS",
@@ -36,6 +38,7 @@ __all__ = [
     "list_taxonomies",
     "make_mapper",
     "map_file",
+    "map_log",
     "map_queries",
     "search_taxonomy",
     "show_taxonomy",
@@ -185,6 +188,15 @@ def make_mapper(
     opened = open_taxonomy(taxonomy)
     own = read_terms(Path(terms), opened) if terms is not None else []
     return Mapper(opened, language=language, tagger=tagger, terms=own)
+
+
+def map_log(
+    log: QueryLog, mapper: Mapper | str = "wordnet", *, progress: Progress | None = None
+) -> Mapping:
+    """Map the distinct queries of a log; `Mapping.profiles` gives the users' interests."""
+    ready = make_mapper(mapper) if isinstance(mapper, str) else mapper
+    queries = log.frame.select("query").unique().collect(engine="streaming")["query"]
+    return ready.map(queries.sort(), progress)
 
 
 def map_queries(mapper: Mapper, queries: Sequence[str]) -> list[dict[str, Any]]:

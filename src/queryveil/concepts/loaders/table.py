@@ -92,7 +92,7 @@ class _Graph:
         orphans = []
         for child, parent, line in self.edges:
             if parent in self.places:
-                self.draft.edge(child, self.places[parent])
+                self.draft.edge(child, self.places[parent], line)
                 continue
             fault, mended = "a parent that no row defines", "its child is put under the root"
             self.repairs.needed(fault, mended, line, f"{parent}, of {self.draft.names[child]}")

@@ -44,6 +44,8 @@ class Vocabulary:
 
     def __init__(self) -> None:
         self._kind = pl.Categorical(pl.Categories.random())
+        # Polars forgets the numbers when the last column of this kind is gone.
+        self._kept = pl.Series([], dtype=pl.String).cast(self._kind)
         self.words = pl.Series("word", [], dtype=pl.String)
 
     def __len__(self) -> int:

@@ -177,7 +177,7 @@ FAULTS = {
         LABELLED + "2,3,hose\n3,1,garden\n3,2,garden\n", "line 4: a cycle .3 < 2 < 3|2 < 3 < 2.",
         "a cycle", [("home", "garden"), ("garden", "hose")],
     ),
-    "own parent": ("r,a\na,a\n", "line 1: a cycle", "a cycle", [("r", "a")]),
+    "own parent": ("r,a\na,a\n", "line 2: a cycle", "a cycle", [("r", "a")]),
     "quote": (
         'r,a\nr,"b"x\nr,c\n', "line 2: a row that cannot be read",
         "a row that cannot be read", [("r", "a"), ("r", "c")],

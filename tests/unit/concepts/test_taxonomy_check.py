@@ -212,7 +212,6 @@ def headers(whole: bytes) -> dict[str, bytes]:
     return made
 
 
-@pytest.mark.xfail(reason="file.py trusts the rest of a header that is JSON")
 @pytest.mark.parametrize("packed", [False, True])
 def test_headers_that_say_something_else(tmp_path, packed):
     path = tmp_path / "a.qvt"
