@@ -18,10 +18,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from readme import put_table
+
 HERE = Path(__file__).parent
-README = HERE.parent / "README.md"
 SIZES = "100000,1000000,10000000,36389567"
-BEGIN, END = "<!-- benchmark frequent-queries -->", "<!-- end -->"
 
 
 def log_of(lines: int) -> Path:
@@ -81,8 +81,7 @@ def main() -> None:
     found = table([int(size) for size in given.lines.split(",")], given.rounds)
     print(found)
     if given.readme:
-        before, rest = README.read_text().split(BEGIN)
-        README.write_text(f"{before}{BEGIN}\n{found}\n{END}{rest.split(END, 1)[1]}")
+        put_table("frequent-queries", found)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from queryveil.concepts.text.words import normalise
 OUT = Path(__file__).parents[1] / "src/queryveil/concepts/data/english.words"
 # People of which a place needs so many to be known by name: near and far from the engine's users.
 SMALLEST, SMALLEST_ABROAD, CITY = 2_000, 15_000, 50_000
+NO_STATES = {"id", "de", "la", "co"}  # these are mostly meant otherwise
 COMMON_SURNAME = 0.001  # per cent
 
 
@@ -53,8 +55,50 @@ def plain_plurals(folder: Path, lemmas: set[str]) -> list[str]:
         plural
         for plural, *singulars in forms
         for singular in [next((s for s in singulars if s in lemmas and s != plural), None)]
-        if singular and met[singular] + 1 >= 10 * (met[plural] + 1)
+        if singular
+        and (met[singular] + 1 >= 10 * (met[plural] + 1) or met[singular] >= 8 * met[plural] > 0)
     ]
+
+
+def usual_meanings(folder: Path) -> list[str]:
+    """Choose among the senses of nouns that were never met in the tagged texts.
+
+    WordNet ranks senses by how often they were met; where it met none, their order means
+    nothing ("chess" is a grass first). The sense with the most links to others is the usual one.
+    """
+    links = {
+        offset: int(rest[2 * int(count, 16)])
+        for offset, _, _, count, *rest in entries(folder / "data.noun")
+    }
+    chosen = []
+    for lemma, _, senses, *rest in entries(folder / "index.noun"):
+        offsets, met = rest[-int(senses) :], int(rest[-int(senses) - 1])
+        usual = max(offsets, key=lambda offset: links[offset])
+        if not met and usual != offsets[0]:
+            chosen.append(f"{lemma.replace('_', ' ')}\tn#{usual}")
+    return chosen
+
+
+def states(folder: Path) -> list[str]:
+    """Give the codes of the states of the USA: "al" is Alabama before it is aluminum."""
+    american = "08654360"
+    members = {
+        offset
+        for offset, _, _, count, *rest in entries(folder / "data.noun")
+        if american in rest[2 * int(count, 16) + 1 :]
+    }
+    found = []
+    for lemma, _, senses, *rest in entries(folder / "index.noun"):
+        offsets = [offset for offset in rest[-int(senses) :] if offset in members]
+        if len(lemma) == 2 and offsets and lemma not in NO_STATES:
+            found.append(f"{lemma}\tn#{offsets[0]}")
+    return found
+
+
+def entries(path: Path) -> Iterator[list[str]]:
+    for line in path.read_text("utf-8").splitlines():
+        if not line.startswith("  "):
+            yield line.split(" | ")[0].split()
 
 
 def irregular(folder: Path, lemmas: set[str]) -> list[str]:
@@ -129,6 +173,7 @@ def main(folder: Path) -> None:
         "rules of context": model("context"),
         "irregular plurals": irregular(folder, lemmas),
         "plain plurals": plain_plurals(folder, lemmas),
+        "usual meanings": usual_meanings(folder) + states(folder),
         "given names": [name for name in given if name not in common],
         "given names alone": alone,
         "surnames": sorted(census("dist.all.last", COMMON_SURNAME)),

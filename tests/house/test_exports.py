@@ -44,9 +44,11 @@ def test_what_is_defined_without_underscore_is_exported(name: str) -> None:
 def test_the_front_door() -> None:
     assert sorted(queryveil.__all__) == sorted(
         {
-            "ColumnError", "FormatError", "FrequentQueries", "Guarantee", "InputError", "Mapper", "Mapping", "Method",
+            "ColumnError", "FormatError", "FrequentQueries", "Guarantee", "InputError", "Mapper",
+            "Mapping", "Method",
             "OutputError", "ParameterError", "QueryLog", "QueryveilError", "ReadOptions",
-            "RejectedError", "Release", "Taxonomy", "UsageError", "VerificationError", "__version__",
+            "RejectedError", "Release", "Taxonomy", "UsageError", "VerificationError",
+            "__version__",
             "all_methods", "anonymize", "demo", "import_taxonomy", "make_mapper", "map_log",
             "open_taxonomy", "pack", "parse_method", "plan", "profile",
             "read_log", "synth", "verify",

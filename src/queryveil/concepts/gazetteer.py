@@ -27,12 +27,13 @@ _PERSON, _CITY, _TOWN = "n#00007846", "n#08524735", "n#08665504"
 class Gazetteer:
     """What names mean in a taxonomy.
 
-    `before` are labels that go before the taxonomy's own: a given name of which WordNet knows
-    only a common word ("mike"). `after` go behind them: places. `person` is the concept of a
+    `instead` are labels that stand in for WordNet's own: a given name of which it knows only a
+    common word ("mike"), and the usual meaning where its first one is by chance ("chess" is a
+    grass first). `after` go behind all labels: places. `person` is the concept of a
     given name with a surname.
     """
 
-    before: tuple[tuple[str, int], ...] = ()
+    instead: tuple[tuple[str, int], ...] = ()
     after: tuple[tuple[str, int], ...] = ()
     person: int | None = None
 
@@ -70,5 +71,8 @@ def gazetteer_for(taxonomy: Taxonomy, language: Language) -> Gazetteer:
         for kind, names in ((_CITY, "cities"), (_TOWN, "towns"))
         for name in english_words(names)
     ]
-    alone = ((name, person) for name in english_words("given names alone"))
-    return Gazetteer(tuple(alone), tuple(places), person)
+    alone = [(name, person) for name in english_words("given names alone")]
+    pairs = [line.split("\t") for line in english_words("usual meanings")]
+    named = dict(taxonomy.numbers([name for _, name in pairs]))
+    usual = [(label, named[name]) for label, name in pairs]
+    return Gazetteer((*usual, *alone), tuple(places), person)

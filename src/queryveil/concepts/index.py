@@ -37,6 +37,12 @@ class Found:
     lengths: Ints
     how: Ints
 
+    @classmethod
+    def nothing(cls, phrases: int) -> Found:
+        """Give so many phrases for which nothing was found."""
+        none = np.full(phrases, -1)
+        return cls(none, np.zeros(phrases, np.int64), none)
+
     def some(self, rows: Ints | Flags) -> Found:
         """Take some of the phrases."""
         return Found(self.concepts[rows], self.lengths[rows], self.how[rows])
@@ -45,8 +51,9 @@ class Found:
 class LabelIndex:
     """The labels of a taxonomy, ready to be found in phrases of a vocabulary.
 
-    `before` and `after` are labels from elsewhere, each with its concept: they go before the
-    taxonomy's own (an owner's terms), or behind them (names of places).
+    The others are labels from elsewhere, each with its concept: they go `before` the taxonomy's
+    own (an owner's terms), stand `instead` of those that are spelled alike in the same part of
+    it, or go `after` them (names of places).
     """
 
     def __init__(
@@ -56,10 +63,14 @@ class LabelIndex:
         vocabulary: Vocabulary,
         *,
         before: Sequence[tuple[str, int]] = (),
+        instead: Sequence[tuple[str, int]] = (),
         after: Sequence[tuple[str, int]] = (),
     ) -> None:
         self._language = language
-        entries = _entries(taxonomy, language, before, after)
+        own = _own_labels(taxonomy, language)
+        tables = [_extra(before, 0), _instead(instead, taxonomy), own, _extra(after, _LAST)]
+        whole = pl.concat(tables).with_columns(part=pl.lit(False))
+        entries = pl.concat([whole, _parts(whole)])
         words, stems = Vocabulary(), Vocabulary()
         spelled = words.encode(entries["text"])
         stripped = _without(words, spelled, language)
@@ -140,22 +151,16 @@ class LabelIndex:
         return Found(np.where(hit, self._concepts[label], -1), sizes, how)
 
 
-def _entries(
-    taxonomy: Taxonomy,
-    language: Language,
-    before: Sequence[tuple[str, int]],
-    after: Sequence[tuple[str, int]],
-) -> pl.DataFrame:
-    """List what can be found: text, concept, rank of its source, whether it is only a part."""
+def _own_labels(taxonomy: Taxonomy, language: Language) -> pl.DataFrame:
+    """List a taxonomy's labels: text, concept, rank of its part, number of meanings, a name?"""
     labelled = np.flatnonzero(taxonomy.meanings.sizes > 0)
     concepts = taxonomy.meanings.items[taxonomy.meanings.start[labelled]]
-    source = taxonomy.marks.get("part", np.zeros(len(taxonomy), np.int64))
     proper = taxonomy.marks.get("proper", np.zeros(len(taxonomy), np.int64))
     own = pl.DataFrame(
         {
             "text": taxonomy.labels.series().gather(labelled),
             "concept": concepts.astype(np.int64),
-            "rank": source[concepts].astype(np.int64) + 1,
+            "rank": _ranks(taxonomy, concepts),
             "senses": taxonomy.meanings.sizes[labelled].astype(np.int64),
             "proper": proper[concepts] == 1,
         }
@@ -165,9 +170,19 @@ def _entries(
     if "lexicographer" in taxonomy.marks and language.name == "english":
         listed = taxonomy.marks["lexicographer"][own["concept"].to_numpy()] != -1
         own = own.filter(~(pl.col("text").is_in(english_words("plain plurals")) & listed))
-    tables = [_extra(before, 0), own, _extra(after, _LAST)]
-    whole = pl.concat(tables).with_columns(part=pl.lit(False))
-    return pl.concat([whole, _parts(whole)])
+    return own
+
+
+def _ranks(taxonomy: Taxonomy, concepts: Ints) -> Ints:
+    """Give the rank of the part of the taxonomy that each concept is of, from 1."""
+    part = taxonomy.marks.get("part", np.zeros(len(taxonomy), np.int64))
+    return np.asarray(part[concepts].astype(np.int64) + 1)
+
+
+def _instead(labels: Sequence[tuple[str, int]], taxonomy: Taxonomy) -> pl.DataFrame:
+    table = _extra(labels, 0)
+    ranks = _ranks(taxonomy, table["concept"].to_numpy())
+    return table.with_columns(rank=pl.Series(ranks), senses=pl.lit(_LAST, pl.Int64))
 
 
 def _glue(

@@ -33,12 +33,10 @@ TAGGERS = ("brill", "spacy", "none")
 _BLOCK = 500_000
 _SURE = [HOW.index(how) for how in ("label", "plural", "glued", "part", "part plural", "name")]
 # What looks like an address, and the parts of it that name nothing.
-_ADDRESS = (
-    r"(?i)^\s*(?:https?:|www\b)|\.(?:com|net|org|edu|gov|mil|info|biz|co|us|uk|de|ca|au|tv)\b"
-)
+_ADDRESS = r"(?i)^\s*(?:https?:|www\b)|\.(?:com|net|org|edu|gov|mil|info|biz|co|us|uk|de|ca|au|tv|example)\b"
 _ADDRESS_WORDS = (
     "http", "https", "www", "com", "net", "org", "edu", "gov", "mil", "info", "biz", "co", "us",
-    "uk", "de", "ca", "au", "tv", "html", "htm", "php", "asp", "index",
+    "uk", "de", "ca", "au", "tv", "html", "htm", "php", "asp", "index", "example",
 )  # fmt: skip
 
 
@@ -70,7 +68,8 @@ class Mapper:
             taxonomy,
             self.language,
             self.vocabulary,
-            before=[*terms, *names.before],
+            before=terms,
+            instead=names.instead,
             after=names.after,
         )
         self._people = People(names.person, self.vocabulary) if names.person is not None else None
@@ -137,10 +136,12 @@ class Mapper:
     def _find(self, block: Block, phrases: Phrases) -> Found:
         """Look phrases up without their stop words."""
         words, ends, lengths = block.words, block.place[phrases.ends], block.lengths(phrases)
+        if not len(words):
+            return Found.nothing(len(phrases))
         found = self._index.find(words, ends, lengths)
         if self._people is None:
             return found
-        first = words[np.maximum(ends - lengths + 1, 0)]
+        first = words[ends - np.maximum(lengths, 1) + 1]
         named = self._people.named(first, words[ends], lengths, self._index.knows())
         named &= found.lengths < lengths
         return Found(

@@ -24,7 +24,7 @@ between beyond both but by can cannot could did do does doing done down during e
 ever every everyone everything for from get had has have having he her here hers herself him
 himself his how i if im in into is isnt it its itself just let like many may me might mine more
 most much must my myself near neither never no nor not of off on once one only onto or other our
-ours ourselves out over own per please s same shall she should since so some someone something
+ours ourselves out over own per please same shall she should since so some someone something
 such than that the their theirs them themselves then there these they this those though through
 thru to too toward towards under until up upon us very via vs was wasnt we were what whatever
 when where wherever whether which while who whom whose why will with within without would you

