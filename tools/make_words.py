@@ -32,6 +32,8 @@ from queryveil.concepts.text.words import normalise
 OUT = Path(__file__).parents[1] / "src/queryveil/concepts/data/english.words"
 # People of which a place needs so many to be known by name: near and far from the engine's users.
 SMALLEST, SMALLEST_ABROAD, CITY = 2_000, 15_000, 50_000
+PERSON = "00007846"
+OWN_PLURALS = {"adams", "aids", "blues", "burns", "mls", "proverbs"}
 NO_STATES = {"id", "de", "la", "co"}  # these are mostly meant otherwise
 COMMON_SURNAME = 0.001  # per cent
 
@@ -47,7 +49,8 @@ def counts(folder: Path) -> Counter[str]:
     return found
 
 
-def plain_plurals(folder: Path, lemmas: set[str]) -> list[str]:
+def plain_plurals(folder: Path, lemmas: set[str], proper: set[str]) -> list[str]:
+    """Give the entries that are mostly meant as plurals: "parts", and "tours" beside the city."""
     met = counts(folder)
     words = sorted(lemma for lemma in lemmas if lemma.endswith("s") and "_" not in lemma)
     forms = zip(words, *english_singulars(pl.Series(words)), strict=True)
@@ -55,12 +58,17 @@ def plain_plurals(folder: Path, lemmas: set[str]) -> list[str]:
         plural
         for plural, *singulars in forms
         for singular in [next((s for s in singulars if s in lemmas and s != plural), None)]
-        if singular
-        and (met[singular] + 1 >= 10 * (met[plural] + 1) or met[singular] >= 8 * met[plural] > 0)
+        if plural == f"{singular}s"
+        and plural not in OWN_PLURALS
+        and (
+            met[singular] + 1 >= 10 * (met[plural] + 1)
+            or (met[plural] == 1 and met[singular] >= 8)
+            or (plural in proper and met[singular] > met[plural] and len(plural) > 4)
+        )
     ]
 
 
-def usual_meanings(folder: Path) -> list[str]:
+def usual_meanings(folder: Path, surnames: set[str]) -> list[str]:
     """Choose among the senses of nouns that were never met in the tagged texts.
 
     WordNet ranks senses by how often they were met; where it met none, their order means
@@ -70,10 +78,13 @@ def usual_meanings(folder: Path) -> list[str]:
         offset: int(rest[2 * int(count, 16)])
         for offset, _, _, count, *rest in entries(folder / "data.noun")
     }
+    people = {offset for offset, topic, *_ in entries(folder / "data.noun") if topic == "18"}
     chosen = []
     for lemma, _, senses, *rest in entries(folder / "index.noun"):
         offsets, met = rest[-int(senses) :], int(rest[-int(senses) - 1])
         usual = max(offsets, key=lambda offset: links[offset])
+        if not met and lemma in surnames and len(offsets) > 1 and usual in people:
+            usual = PERSON  # one of several of that name
         if not met and usual != offsets[0]:
             chosen.append(f"{lemma.replace('_', ' ')}\tn#{usual}")
     return chosen
@@ -166,17 +177,18 @@ def main(folder: Path) -> None:
     common = {word for word in tags if re.fullmatch("[a-z]+", word)}
     proper = proper_lemmas(folder)
     alone = [name for name in given if name not in common and name not in proper]
+    surnames = set(census("dist.all.last", COMMON_SURNAME))
     cities, towns = places()
     lists = {
         "lexicon": sorted(f"{word} {tag}" for word, tag in tags.items()),
         "rules of form": model("morphology"),
         "rules of context": model("context"),
         "irregular plurals": irregular(folder, lemmas),
-        "plain plurals": plain_plurals(folder, lemmas),
-        "usual meanings": usual_meanings(folder) + states(folder),
+        "plain plurals": plain_plurals(folder, lemmas, proper),
+        "usual meanings": usual_meanings(folder, surnames) + states(folder),
         "given names": [name for name in given if name not in common],
         "given names alone": alone,
-        "surnames": sorted(census("dist.all.last", COMMON_SURNAME)),
+        "surnames": sorted(surnames),
         "cities": cities,
         "towns": towns,
     }

@@ -218,10 +218,14 @@ def _parts(whole: pl.DataFrame) -> pl.DataFrame:
 
 
 def _without(words: Vocabulary, spelled: Lists, language: Language) -> Lists:
-    """Leave the stop words out."""
+    """Leave the stop words out, and labels of one letter: "t" is seldom thymine."""
     kept = ~words.words.is_in(sorted(language.stop_words)).to_numpy()[spelled.items]
     sizes = np.bincount(spelled.owners[kept], minlength=len(spelled))
-    return Lists.from_sizes(sizes, spelled.items[kept])
+    lists = Lists.from_sizes(sizes, spelled.items[kept])
+    letter = (words.words.str.len_chars() < 2).to_numpy()[lists.items]
+    alone = np.zeros(len(lists), np.bool_)
+    alone[lists.owners[letter]] = True
+    return _emptied(lists, alone & (sizes == 1))
 
 
 def _order(entries: pl.DataFrame, spelled: Lists, stripped: Lists) -> Ints:

@@ -33,7 +33,10 @@ TAGGERS = ("brill", "spacy", "none")
 _BLOCK = 500_000
 _SURE = [HOW.index(how) for how in ("label", "plural", "glued", "part", "part plural", "name")]
 # What looks like an address, and the parts of it that name nothing.
-_ADDRESS = r"(?i)^\s*(?:https?:|www\b)|\.(?:com|net|org|edu|gov|mil|info|biz|co|us|uk|de|ca|au|tv|example)\b"
+_ADDRESS = (
+    r"(?i)^\s*(?:https?:|www\b)"
+    r"|\.(?:com|net|org|edu|gov|mil|info|biz|co|us|uk|de|ca|au|tv|example)\b"
+)
 _ADDRESS_WORDS = (
     "http", "https", "www", "com", "net", "org", "edu", "gov", "mil", "info", "biz", "co", "us",
     "uk", "de", "ca", "au", "tv", "html", "htm", "php", "asp", "index", "example",

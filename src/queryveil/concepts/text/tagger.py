@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Bytes, Flags, Ints, Lists
 from .english import english_words
-from .kinds import kinds_of
+from .kinds import VERB, kinds_of
 from .words import PerWord, Vocabulary
 
 __all__ = ["BrillTagger", "english_lexicon"]
@@ -93,8 +93,18 @@ class BrillTagger:
 
     def kinds(self, texts: Lists) -> Bytes:
         """Tell for each word what it can be in a noun phrase."""
-        kinds: Bytes = self._kinds[self.tag(texts)]
+        tags = self.tag(texts)
+        kinds: Bytes = self._kinds[tags]
+        kinds[self._acts(texts, tags)] = VERB
         return kinds
+
+    def _acts(self, texts: Lists, tags: Bytes) -> Flags:
+        """Mark gerunds that have an object: "starting a business" is no kind of start."""
+        acts = np.zeros(len(tags), np.bool_)
+        within = texts.owners[:-1] == texts.owners[1:]
+        objects = np.isin(tags[1:], [self._code[tag] for tag in ("DT", "PRP", "PRP$")])
+        acts[:-1] = (tags[:-1] == self._code["VBG"]) & objects & within
+        return acts
 
     def names(self, texts: Lists) -> list[str]:
         """Give the tag of each word by its name."""
