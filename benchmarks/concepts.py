@@ -146,20 +146,20 @@ def table(count: int, categories: int) -> str:
     row(f"text to concepts, one core ({rate['queries']} queries)", "15,000 a second",
         f"{rate['ours']:,.0f} a second")  # fmt: skip
     if "spacy" in rate:
-        row("the same, against spaCy's small model with noun chunks", "8 times",
-            f"{rate['ours'] / rate['spacy']:.0f} times ({rate['spacy']:,.0f} a second)")  # fmt: skip
+        times = f"{rate['ours'] / rate['spacy']:.0f} times ({rate['spacy']:,.0f} a second)"
+        row("the same, against spaCy's small model with noun chunks", "8 times", times)
         row("nouns told from other words as spaCy does", "85%", f"{rate['agreement']:.1%}")
     many, peak = child("--task", "many", "--queries", str(count))
     row(f"{count:,} distinct queries, 2 cores", "8 min, 4 GB",
         f"{many['seconds']:.0f} s, {peak / 1000:.1f} GB")  # fmt: skip
     coverage, _ = child("--task", "coverage")
     if coverage:
-        row("50,000 web queries with a concept", "85%",
-            f"{coverage['coverage']:.1%} ({coverage['first try']:.1%} at the first try)")  # fmt: skip
+        share = f"{coverage['coverage']:.1%} ({coverage['first try']:.1%} at the first try)"
+        row("50,000 web queries with a concept", "85%", share)
     dump = odp_dump.run(categories, 4 * categories)
     row(f"import of an ODP dump: {categories:,} categories, {4 * categories:,} sites",
         "10 min, 4 GB", f"{dump['import_s']:.0f} s, {dump['import_mb'] / 1000:.1f} GB")  # fmt: skip
-    row("opening the result", "1 s", f"{1000 * dump['open_s']:.0f} ms")
+    row("opening the result", "1 s", f"{dump['open_ms']:.0f} ms")
     first, second = (
         similarity.of_equation(distances, None),
         similarity.of_equation(similarities, None),
@@ -177,13 +177,15 @@ def judge(count: int, seed: int) -> None:
     for name, queries in (("synthetic", synthetic_queries(40_000)), ("TREC", real)):
         if queries is None:
             continue
-        found = mapper.map(queries).texts().with_row_index("row")
-        hits = found.filter(pl.col("concept") >= 0)
+        found = mapper.map(queries)
+        number = found.phrases["query"].alias("number") + 1
+        hits = found.texts().with_columns(number).filter(pl.col("concept") >= 0)
         for place in sorted(chance.sample(range(hits.height), count)):
             hit = hits.row(place, named=True)
             above = [taxonomy.label(c) for c in taxonomy.ancestors(hit["concept"])[-3:-1]]
-            cells = (name, hit["query"], hit["phrase"], taxonomy.label(hit["concept"]))
-            print("\t".join([*cells, " < ".join(reversed(above))]))
+            cells = (name, str(hit["number"]), hit["query"], hit["phrase"])
+            label = taxonomy.label(hit["concept"])
+            print("\t".join([*cells, label, " < ".join(reversed(above))]))
 
 
 def main() -> None:

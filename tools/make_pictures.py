@@ -1,4 +1,5 @@
-"""Draw the pictures of the README: the way of the data, and what `profile` shows.
+"""Draw the pictures of the README: the way of the data, and what
+`profile` and `taxonomy map` show.
 
 Usage: python tools/make_pictures.py
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import io
 import tempfile
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
@@ -14,12 +16,15 @@ from rich.console import Console
 
 import queryveil as qv
 from queryveil.cli.draw import draw_profile
+from queryveil.cli.draw_taxonomy import draw_map
+from queryveil.concepts import explain
 
 IMG = Path(__file__).parents[1] / "docs" / "img"
 
 ROOMS = (
     ("log file", "AOL, CSV, JSON,\nParquet, UBI, …", False),
     ("log", "read, clean,\naccount for rows", True),
+    ("concepts", "what queries\nmean", True),
     ("methods", "protect", True),
     ("release", "write whole,\nverify", True),
     ("public/", "log and card:\nmay be published", False),
@@ -43,7 +48,7 @@ def way() -> str:
                 f'<path d="M{x - gap + 5} {top + 46} h{gap - 16} m-6 -6 l6 6 l-6 6" '
                 'stroke="#5b6b7b" stroke-width="2.4" fill="none"/>'
             )
-    right = 14 + 4 * (width + gap) + width / 2
+    right = 14 + 5 * (width + gap) + width / 2
     parts.append(_text(right, top + 122, "private/: mapping, internal card,", "#a15c00", 13))
     parts.append(_text(right, top + 139, "rejected rows: never publish", "#a15c00", 13))
     parts.append(
@@ -69,16 +74,28 @@ def profile() -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log.tsv"
         qv.synth(path, users=2000)
-        found = qv.profile(qv.read_log(path))
+        found = qv.profile(qv.read_log(path), mapper=qv.make_mapper())
+    return _screen("queryveil profile log.tsv", "profile", lambda c: draw_profile(c, found))
+
+
+def mapping() -> str:
+    """Draw how a query becomes concepts."""
+    query = "diving in the mediterranean"
+    told = explain(qv.make_mapper(), query)
+    return _screen(f'queryveil taxonomy map "{query}"', "map", lambda c: draw_map(c, told))
+
+
+def _screen(title: str, name: str, draw: Callable[[Console], None]) -> str:
     console = Console(record=True, width=100, file=io.StringIO(), highlight=False)
-    draw_profile(console, found)
-    svg = console.export_svg(title="queryveil profile log.tsv", unique_id="profile")
+    draw(console)
+    svg = console.export_svg(title=title, unique_id=name)
     # Rich names a web font; the pictures must load nothing.
     before, _, rest = svg.partition("@font-face")
-    return before + rest[rest.rindex("}\n\n    .profile-matrix") + 1 :] if rest else svg
+    return before + rest[rest.rindex(f"}}\n\n    .{name}-matrix") + 1 :] if rest else svg
 
 
 if __name__ == "__main__":
     IMG.mkdir(exist_ok=True)
     (IMG / "way.svg").write_text(way())
     (IMG / "profile.svg").write_text(profile())
+    (IMG / "map.svg").write_text(mapping())

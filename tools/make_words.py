@@ -57,7 +57,7 @@ def plain_plurals(folder: Path, lemmas: set[str], proper: set[str]) -> list[str]
     return [
         plural
         for plural, *singulars in forms
-        for singular in [next((s for s in singulars if s in lemmas and s != plural), None)]
+        for singular in [next((str(s) for s in singulars if s in lemmas and s != plural), "")]
         if plural == f"{singular}s"
         and plural not in OWN_PLURALS
         and (
