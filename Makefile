@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+RIVALS := benchmarks/data/venv/.ready
 
 .PHONY: demo test check bench lock clean
 
@@ -21,8 +22,16 @@ check: $(READY)
 	$(BIN)/mypy
 
 # Long runs; see benchmarks/README.md. LINES=100000,1000000 for a shorter table.
-bench: $(READY)
+bench: $(READY) $(RIVALS)
 	$(BIN)/python benchmarks/frequent_queries.py $(if $(LINES),--lines $(LINES))
+	benchmarks/data/venv/bin/python benchmarks/concepts.py
+
+# What the benchmarks compare with has an environment of its own.
+$(RIVALS): $(READY) benchmarks/requirements.txt
+	$(PYTHON) -m venv benchmarks/data/venv
+	benchmarks/data/venv/bin/python -m pip install --quiet --disable-pip-version-check \
+	  -r benchmarks/requirements.txt -e .
+	@touch $(RIVALS)
 
 $(READY): pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -24,7 +24,8 @@ def whole_file(target: Path, *, force: bool = True) -> Iterator[Path]:
             os.fsync(written.fileno())
         part.replace(target)
     except OSError as error:
-        raise OutputError(f"cannot be written ({error.strerror})", where=target) from error
+        reason = error.strerror or str(error)
+        raise OutputError(f"cannot be written ({reason})", where=target) from error
     finally:
         with suppress(OSError):  # where there is no such folder there is nothing to remove
             part.unlink(missing_ok=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import gzip
 import io
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import polars as pl
 import zstandard
 
-from ..engine import Progress, Silent, prefetch
+from ..engine import Progress, Silent, prefetch, whole_file
 from ..errors import OutputError, UsageError
 from ..log.synthetic import planned_lines, synthesize
 
@@ -36,23 +36,17 @@ def synth(
     """
     path = Path(out)
     write = _writer(path)
-    if path.exists() and not force:
-        raise OutputError("this exists already", where=path, hint="--force replaces it")
     shown = progress or Silent()
     total = planned_lines(users, lines=lines, seed=seed)
-    part = path.with_name(f".{path.name}.part")
-    try:
-        with shown.stage("synthesize", total) as advance:
-            blocks = _told(prefetch(synthesize(users, lines=lines, seed=seed)), advance)
-            found = _Counted(blocks)
+    with whole_file(path, force=force) as part, shown.stage("synthesize", total) as advance:
+        blocks = _told(prefetch(synthesize(users, lines=lines, seed=seed)), advance)
+        found = _Counted(blocks)
+        try:
             write(found, part)
-        part.replace(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise OutputError(f"cannot be written ({reason})", where=path) from error
-    finally:
-        with suppress(OSError):  # where there is no such folder there is nothing to remove
-            part.unlink(missing_ok=True)
+        except pl.exceptions.PolarsError as error:  # how Polars tells of a full disk
+            raise OutputError(
+                f"cannot be written ({str(error).splitlines()[0]})", where=path
+            ) from error
     size = path.stat().st_size
     return {"out": str(path), "users": found.users, "rows": found.rows, "seed": seed, "bytes": size}
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import gzip
-import os
 import tarfile
-from contextlib import suppress
 from pathlib import Path
 
+from ..engine import whole_file
 from ..errors import OutputError
 from .verify import load_card
 
@@ -23,41 +22,30 @@ def archive_public(folder: Path, archive: Path | None = None, force: bool = Fals
     public = folder / "public"
     whole = folder.resolve()
     target = archive or Path(f"{whole}.tar.gz")
-    _check(target, whole, force)
-    part = target.with_name(f".{target.name}.part")
-    try:
+    _check(target, whole)
+    with whole_file(target, force=force) as part:
         _write(public, part, whole.name)
-        part.replace(target)
-    except OSError as error:
-        raise OutputError(f"cannot be written ({error.strerror})", where=target) from error
-    finally:
-        with suppress(OSError):  # where there is no such folder there is nothing to remove
-            part.unlink(missing_ok=True)
     return target
 
 
-def _check(target: Path, folder: Path, force: bool) -> None:
+def _check(target: Path, folder: Path) -> None:
     if folder in target.resolve().parents:
         raise OutputError(
             "this is inside the release", where=target, hint="an archive stands beside it"
         )
     if not target.name.endswith((".tar.gz", ".tgz")):
         raise OutputError("an archive is a .tar.gz", where=target, hint="end its name so")
-    if target.exists() and not force:
-        raise OutputError("this exists already", where=target, hint="--force replaces it")
 
 
 def _write(public: Path, part: Path, name: str) -> None:
     names = sorted(["release.json", *load_card(public)["files"]])
-    with part.open("wb") as raw:
-        with (
-            gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,
-            tarfile.open(fileobj=packed, mode="w") as tar,
-        ):
-            for file in names:
-                tar.add(public / file, f"{name}/{file}", filter=_plain, recursive=False)
-        raw.flush()
-        os.fsync(raw.fileno())
+    with (
+        part.open("wb") as raw,
+        gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w") as tar,
+    ):
+        for file in names:
+            tar.add(public / file, f"{name}/{file}", filter=_plain, recursive=False)
 
 
 def _plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:

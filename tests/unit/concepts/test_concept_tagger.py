@@ -187,7 +187,8 @@ def test_neighbours_in_other_queries_are_not_seen() -> None:
         ("diving in the mediterranean", "VBG IN DT NNP"),
         ("windsurfing", "VBG"),
         ("to watch", "TO VB"),
-        ("the watch", "DT NN"),  # a verb of the lexicon, a noun after "the"
+        ("my watch", "PRP$ NN"),  # a verb of the lexicon, a noun after "my"
+        ("phone with watch", "NN IN NN"),
         ("i want to book a hotel", "PRP VBP TO VB DT NN"),
         ("windows history", "NNS NN"),
         ("2006 elections", "CD NNS"),
