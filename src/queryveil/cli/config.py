@@ -21,6 +21,8 @@ from ..errors import InputError, UsageError, did_you_mean
 __all__ = ["DEFAULT_CONFIG", "load_config"]
 
 DEFAULT_CONFIG = Path("queryveil.toml")
+# What [all] does not reach, since it means another thing there: columns of a table, not of a log.
+_APART = {("taxonomy import", "columns")}
 
 
 def load_config(
@@ -38,7 +40,11 @@ def load_config(
     every = {option: name for known in commands.values() for option, name in known.items()}
     everywhere = _table(tables.pop("all", {}), every, "all", path)
     found = {
-        command: {name: everywhere[name] for name in known.values() if name in everywhere}
+        command: {
+            name: everywhere[name]
+            for name in known.values()
+            if name in everywhere and (command, name) not in _APART
+        }
         for command, known in commands.items()
     }
     for command, table in tables.items():

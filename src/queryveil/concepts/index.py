@@ -70,7 +70,8 @@ class LabelIndex:
         own = _own_labels(taxonomy, language)
         tables = [_extra(before, 0), _instead(instead, taxonomy), own, _extra(after, _LAST)]
         whole = pl.concat(tables).with_columns(part=pl.lit(False))
-        entries = pl.concat([whole, _parts(whole)])
+        # An owner's term is meant as a whole: its parts must not go before whole labels.
+        entries = pl.concat([whole, _parts(whole.filter(pl.col("rank") > 0))])
         words, stems = Vocabulary(), Vocabulary()
         spelled = words.encode(entries["text"])
         stripped = _without(words, spelled, language)
@@ -82,7 +83,7 @@ class LabelIndex:
         stem_of = stems.number(language.stem(words.words))
         stemmed = Lists(lists.start, stem_of[lists.items])
         self._stem = build_trie(_emptied(stemmed, entries["proper"].to_numpy()), len(stems) + 1)
-        spans = _emptied(_taken(spelled, order), spelled.sizes[order] < 2)
+        spans = _emptied(_taken(spelled, order), (spelled.sizes[order] < 2) | (lists.sizes == 0))
         self._span = build_trie(spans, len(words) + 1)
         self._words = words
         self._gluing = Gluing(*_glue(words, lists, entries, language))

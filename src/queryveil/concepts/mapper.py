@@ -31,6 +31,7 @@ __all__ = ["TAGGERS", "Block", "Mapper"]
 
 TAGGERS = ("brill", "spacy", "none")
 _BLOCK = 500_000
+_MOST_DROPPED = 16  # words from the right; whoever types more names nothing with the first
 _SURE = [HOW.index(how) for how in ("label", "plural", "glued", "part", "part plural", "name")]
 # What looks like an address, and the parts of it that name nothing.
 _ADDRESS = (
@@ -106,6 +107,8 @@ class Mapper:
         tables = [block.table(phrases, found)]
         missed = block.missed(phrases, found)
         for again in self._second_tries(block, missed):
+            if not len(again):
+                continue
             hits = self._find(block, again)
             sure = self._sure(block, again, hits)
             tables.append(block.table(again.some(sure), hits.some(sure), loose=True))
@@ -121,9 +124,10 @@ class Mapper:
         nouns = np.where(block.kinds == VERB, NOUN, block.kinds)
         phrases = noun_phrases(block.texts, nouns)
         yield block.within(phrases, missed)
-        while len(phrases := block.within(phrases.shorter(), missed)):
+        for _ in range(_MOST_DROPPED):
+            phrases = block.within(phrases.shorter(), missed)
             yield phrases
-        yield whole_texts(block.texts, np.flatnonzero(missed))
+        yield block.within(whole_texts(block.texts, np.flatnonzero(missed)), missed)
 
     def _content(self, texts: Lists, queries: pl.Series) -> Flags:
         """Tell which words are no stop words, and no "www" or "com" of an address."""
@@ -133,7 +137,7 @@ class Mapper:
 
     def _sure(self, block: Block, phrases: Phrases, found: Found) -> Flags:
         """Tell which finds are good enough for a second try: no stems, no words of two letters."""
-        long = self._long()[block.texts.items[phrases.ends]]
+        long = self._long()[block.words[block.place[phrases.ends]]]
         return np.asarray(np.isin(found.how, _SURE) & long)
 
     def _find(self, block: Block, phrases: Phrases) -> Found:
@@ -183,8 +187,11 @@ class Block:
 
     @cached_property
     def place(self) -> Ints:
-        """Where each word, or the last one before it, stands among those that are looked up."""
-        return np.asarray(np.maximum(np.cumsum(self.content) - 1, 0))
+        """Where each word, or the last one before it, stands among those that are looked up.
+
+        Words before the first of them have -1.
+        """
+        return np.asarray(np.cumsum(self.content) - 1)
 
     @cached_property
     def words(self) -> Ints:
@@ -192,14 +199,14 @@ class Block:
         return self.texts.items[self.content]
 
     def lengths(self, phrases: Phrases) -> Ints:
-        """Count the words of phrases that are looked up; none if the last is a stop word."""
+        """Count the words of phrases that are looked up."""
         begins, ends = phrases.begins, phrases.ends
-        lengths = self.place[ends] - self.place[begins] + self.content[begins]
-        return np.asarray(np.where(self.content[ends], lengths, 0))
+        return np.asarray(self.place[ends] - self.place[begins] + self.content[begins])
 
     def within(self, phrases: Phrases, queries: Flags) -> Phrases:
-        """Take the phrases of some queries."""
-        return phrases.some(queries[self.texts.owners[phrases.begins]])
+        """Take the phrases of some queries that have a word to look up."""
+        wanted = queries[self.texts.owners[phrases.begins]]
+        return phrases.some(wanted & (self.lengths(phrases) > 0))
 
     def missed(self, phrases: Phrases, found: Found) -> Flags:
         """Tell in which queries nothing was found."""

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from ..errors import UsageError
 from ..log import QueryLog
 from .arrays import Flags
 from .index import HOW
@@ -21,9 +22,9 @@ __all__ = ["PHRASES", "Mapping"]
 # them the label has, the concept (-1: none), how it was found, and whether at a second try.
 PHRASES: dict[str, type[pl.DataType]] = {
     "query": pl.Int64,
-    "begin": pl.Int16,
-    "words": pl.Int16,
-    "matched": pl.Int16,
+    "begin": pl.Int32,
+    "words": pl.Int32,
+    "matched": pl.Int32,
     "concept": pl.Int32,
     "how": pl.Int8,
     "loose": pl.Boolean,
@@ -85,8 +86,9 @@ class Mapping:
     def texts(self) -> pl.DataFrame:
         """Give the phrases with the texts of query and phrase in place of numbers."""
         rows = self.phrases["query"].to_numpy()
-        query = self.queries.cast(pl.String).gather(rows).alias("query")
-        words = normalise(query).alias("all words")
+        queries = self.queries.cast(pl.String)
+        words = normalise(queries).gather(rows).alias("all words")
+        query = queries.gather(rows).alias("query")
         return self.phrases.with_columns(query, words).with_columns(
             phrase=pl.col("all words").list.slice("begin", "words").list.join(" ")
         )
@@ -97,6 +99,8 @@ class Mapping:
         A phrase without a concept has none. `unit` says whether lines or events count: the
         papers on microaggregation count lines. The queries must be those of this log.
         """
+        if unit not in ("line", "event"):
+            raise UsageError(f'"{unit}" cannot be counted', hint="line or event")
         rows = log.events() if unit == "event" else log.frame
         sent = rows.group_by("user", "query").agg(count=pl.len())
         found = self.phrases.lazy().select(

@@ -17,10 +17,11 @@ BUILT_IN = {"wordnet": "nouns of WordNet 3.0"}
 _DATA = Path(__file__).parent / "data"
 
 
-def open_taxonomy(text: str | Path | Taxonomy) -> Taxonomy:
+def open_taxonomy(text: str | Path | Taxonomy, *, thorough: bool = False) -> Taxonomy:
     """Open one or several taxonomies: `wordnet`, a `.qvt` file, a path list, or `wordnet,odp.qvt`.
 
-    Of several, separated by commas, the first that knows a phrase wins.
+    Of several, separated by commas, the first that knows a phrase wins. `thorough` also
+    compares the check sums of our own files.
 
     >>> len(open_taxonomy("wordnet"))
     82115
@@ -32,7 +33,9 @@ def open_taxonomy(text: str | Path | Taxonomy) -> Taxonomy:
         raise UsageError("no taxonomy was named", hint="wordnet, or a file")
     if len(set(names)) < len(names):
         raise UsageError(f'a taxonomy is named twice in "{text}"')
-    opened = [_built_in(name) if name in BUILT_IN else _from_file(Path(name)) for name in names]
+    opened = [
+        _built_in(name) if name in BUILT_IN else _from_file(Path(name), thorough) for name in names
+    ]
     return opened[0] if len(opened) == 1 else combine(opened)
 
 
@@ -41,7 +44,7 @@ def _built_in(name: str) -> Taxonomy:
     return Taxonomy.open(_DATA / f"{name}.qvt")
 
 
-def _from_file(path: Path) -> Taxonomy:
+def _from_file(path: Path, thorough: bool) -> Taxonomy:
     try:
         with path.open("rb") as file:
             start = file.read(4)
@@ -52,8 +55,8 @@ def _from_file(path: Path) -> Taxonomy:
             where=path,
             hint=f"name a file, or one of the taxonomies inside: {known}",
         ) from error
-    if start == b"QVT1":
-        return Taxonomy.open(path)
+    if start == b"QVT1" or path.suffix == ".qvt":  # whose beginning may be damaged
+        return Taxonomy.open(path, thorough=thorough)
     endings = {suffix.lower() for suffix in path.suffixes}
     repairs = Repairs(path)
     if endings & SKOS_ENDINGS:
@@ -72,10 +75,10 @@ def read_terms(path: Path, taxonomy: Taxonomy) -> list[tuple[str, int]]:
         reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
         raise InputError(f"cannot be read ({reason})", where=path) from error
     for number, line in enumerate(lines, 1):
-        term, tab, concept = (cell.strip() for cell in line.partition("\t"))
+        term, _, concept = (cell.strip() for cell in line.partition("\t"))
         if not line.strip():
             continue
-        if not tab or not term or not concept:
+        if not term or not concept:
             raise InputError(
                 f"line {number:,}: not a term, a tab and a concept", where=path, hint=line[:60]
             )

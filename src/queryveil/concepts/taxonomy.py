@@ -155,9 +155,10 @@ class Taxonomy:
         )
 
     def _named(self, text: str) -> int | None:
-        last = text.rstrip("/").rsplit("/", 1)[-1] if self.paths else text
+        text = text.rstrip("/") if self.paths else text
+        last = text.rsplit("/", 1)[-1] if self.paths else text
         for row in self._name_table.filter(pl.col("name") == last)["row"].to_list():
-            if not self.paths or self.name(row) in (text.rstrip("/"), f"{self.names[0]}/{text}"):
+            if not self.paths or self.name(row) in (text, f"{self.names[0]}/{text}"):
                 return int(row)
         return None
 

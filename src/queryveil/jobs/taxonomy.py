@@ -28,7 +28,7 @@ from ..concepts import (
     write_search,
 )
 from ..engine import Progress, Silent, whole_file
-from ..errors import OutputError, UsageError, did_you_mean
+from ..errors import InputError, OutputError, UsageError, did_you_mean
 from ..log import QueryLog
 
 __all__ = [
@@ -121,11 +121,14 @@ def _write(taxonomy: Taxonomy, texts: TextBlocks | None, out: Path, shown: Progr
 
 def list_taxonomies(folder: str | Path = ".") -> list[dict[str, Any]]:
     """List the taxonomies inside, and the files of a folder."""
-    files = {str(file): "a file" for file in sorted(Path(folder).glob("*.qvt"))}
+    if not Path(folder).is_dir():
+        raise InputError("there is no such folder", where=folder)
+    found = [(name, says, open_taxonomy(name)) for name, says in BUILT_IN.items()]
+    files = sorted(Path(folder).glob("*.qvt"))
+    found += [(str(file), "a file", Taxonomy.open(file)) for file in files]
     return [
         {"name": name, "says": says, "concepts": len(taxonomy), "labels": len(taxonomy.labels)}
-        for name, says in {**BUILT_IN, **files}.items()
-        for taxonomy in [open_taxonomy(name)]
+        for name, says, taxonomy in found
     ]
 
 
@@ -167,8 +170,7 @@ def search_taxonomy(name: str, words: str, n: int = 10) -> list[dict[str, Any]]:
 
 def check_taxonomy_file(name: str) -> dict[str, Any]:
     """Check that a taxonomy is whole and sound."""
-    path = Path(name)
-    taxonomy = Taxonomy.open(path, thorough=True) if path.suffix == ".qvt" else open_taxonomy(name)
+    taxonomy = open_taxonomy(name, thorough=True)
     findings = check_taxonomy(taxonomy)
     return {
         "taxonomy": taxonomy.title,

@@ -145,7 +145,7 @@ def tags_of(queries: list[list[str]]) -> list[list[str]]:
 @example([])
 @example([[], ["watch"], []])
 @example([["such", "as", "as", "as"], ["you", "from", "watch"], ["you", "with", "diving"]])
-@settings(max_examples=250)
+@settings(max_examples=150)
 def test_tags_against_one_word_at_a_time(queries: list[list[str]]) -> None:
     assert tags_of(queries) == [plain_tags(query) for query in queries]
 

@@ -12,6 +12,7 @@ from stop_words import AVAILABLE_LANGUAGES, get_stop_words
 
 from ...errors import UsageError, did_you_mean
 from .english import english_words
+from .words import normalise
 
 __all__ = ["Language", "english_singulars", "language_named"]
 
@@ -71,7 +72,8 @@ def language_named(name: str) -> Language:
 
 
 def _folded(words: list[str]) -> list[str]:
-    return [word.replace("'", "").replace("\u2019", "") for word in words]
+    """Write stop words as queries are written; what is then several words, or none, goes."""
+    return [found[0] for found in normalise(pl.Series(words)).to_list() if len(found) == 1]
 
 
 def english_singulars(words: pl.Series) -> tuple[pl.Series, pl.Series]:

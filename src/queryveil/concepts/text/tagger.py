@@ -29,6 +29,7 @@ from .words import PerWord, Vocabulary
 __all__ = ["BrillTagger", "english_lexicon"]
 
 _START = "STAART"  # the model's own word for "before the first and after the last"
+_EVERY = "*"  # and for "whatever its tag"
 _PAD = 3  # the farthest neighbour that a rule looks at
 _NUMBER = r"^[0-9\-,.:/%$]+$"
 _NOUNS = {"NN", "NNS", "NNP", "NNPS"}
@@ -143,11 +144,13 @@ class BrillTagger:
                 continue
             if old in _NOUNS and new not in _NOUNS and not _SENTENCE.intersection(operands):
                 continue
+            changed = self.tags if old == _EVERY else [old]
             compared = tuple(
                 (offset, is_word, self._operand(operands[which], is_word))
                 for offset, is_word, which in table
             )
-            rules[self._code[old]].append(_Rule(self._code[new], every, compared))
+            for tag in changed:
+                rules[self._code[tag]].append(_Rule(self._code[new], every, compared))
         return dict(rules)
 
     def _operand(self, text: str, is_word: bool) -> int:

@@ -20,7 +20,8 @@ __all__ = ["PerWord", "Vocabulary", "normalise"]
 _REWRITES = (
     ("['\u2019\u2018`]", ""),
     ("&", " and "),
-    (r"\b(\pL)\.", "$1"),
+    (r"\b(\pL)\.(\pL)\.(\pL)\b", "$1$2$3"),
+    (r"\b(\pL)\.(\pL)\b", "$1$2"),
     (r"(\pL\pL) s\b", "${1}s"),
 )
 _WORD = r"[\pL\pM\pN]+"
@@ -59,7 +60,7 @@ class Vocabulary:
 
     def encode(self, texts: pl.Series) -> Lists:
         """Give the words of each text as numbers."""
-        lists = normalise(texts)
+        lists = normalise(texts.fill_null(""))
         flat = lists.explode(empty_as_null=False)
         return Lists.from_sizes(lists.list.len().to_numpy(), self.number(flat))
 
@@ -69,7 +70,7 @@ class Vocabulary:
         seen = coded.unique()
         table = pl.DataFrame({"code": seen.to_physical(), "word": seen.cast(pl.String)})
         new = table.filter(pl.col("code") >= len(self)).sort("code")
-        self.words = self.words.append(new["word"]).rechunk()
+        self.words = pl.concat([self.words, new["word"]], rechunk=True)
         return coded.to_physical().to_numpy().astype(np.int32)
 
     def known(self, words: pl.Series) -> Ints:
