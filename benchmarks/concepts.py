@@ -170,20 +170,22 @@ def table(count: int, categories: int) -> str:
 
 
 def judge(count: int, seed: int) -> None:
-    """Print random mappings of synthetic and of TREC queries, to be judged by hand."""
+    """Print mappings of random synthetic and TREC queries, one phrase each, to be judged by hand.
+
+    Queries are drawn, not phrases, so that a small change in the mapping changes few rows.
+    """
     taxonomy = open_taxonomy("wordnet")
     mapper, chance = Mapper(taxonomy), random.Random(seed)
-    real = web_queries()
-    for name, queries in (("synthetic", synthetic_queries(40_000)), ("TREC", real)):
+    for name, queries in (("synthetic", synthetic_queries(40_000)), ("TREC", web_queries())):
         if queries is None:
             continue
-        found = mapper.map(queries)
-        number = found.phrases["query"].alias("number") + 1
-        hits = found.texts().with_columns(number).filter(pl.col("concept") >= 0)
-        for place in sorted(chance.sample(range(hits.height), count)):
-            hit = hits.row(place, named=True)
+        drawn = chance.sample(range(len(queries)), 2 * count)
+        found = mapper.map(queries.gather(drawn))
+        hits = found.texts().with_columns(found.phrases["query"].alias("place"))
+        hits = hits.filter(pl.col("concept") >= 0).unique("place", keep="last", maintain_order=True)
+        for hit in hits.head(count).iter_rows(named=True):
             above = [taxonomy.label(c) for c in taxonomy.ancestors(hit["concept"])[-3:-1]]
-            cells = (name, str(hit["number"]), hit["query"], hit["phrase"])
+            cells = (name, str(1 + drawn[hit["place"]]), hit["query"], hit["phrase"])
             label = taxonomy.label(hit["concept"])
             print("\t".join([*cells, label, " < ".join(reversed(above))]))
 

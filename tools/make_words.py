@@ -54,7 +54,8 @@ def plain_plurals(folder: Path, lemmas: set[str], proper: set[str]) -> list[str]
     met = counts(folder)
     words = sorted(lemma for lemma in lemmas if lemma.endswith("s") and "_" not in lemma)
     forms = zip(words, *english_singulars(pl.Series(words)), strict=True)
-    return [
+    odd = (line.split()[0] for line in irregular(folder, lemmas))
+    return [plural for plural in odd if plural in lemmas] + [
         plural
         for plural, *singulars in forms
         for singular in [next((str(s) for s in singulars if s in lemmas and s != plural), "")]
@@ -72,17 +73,17 @@ def usual_meanings(folder: Path, surnames: set[str]) -> list[str]:
     """Choose among the senses of nouns that were never met in the tagged texts.
 
     WordNet ranks senses by how often they were met; where it met none, their order means
-    nothing ("chess" is a grass first). The sense with the most links to others is the usual one.
+    nothing ("chess" is a grass first). The usual sense is one that has the noun as its first
+    word, and among those the one with the most links to others.
     """
-    links = {
-        offset: int(rest[2 * int(count, 16)])
-        for offset, _, _, count, *rest in entries(folder / "data.noun")
-    }
+    links, firsts = {}, {}
+    for offset, _, _, count, *rest in entries(folder / "data.noun"):
+        links[offset], firsts[offset] = int(rest[2 * int(count, 16)]), rest[0].lower()
     people = {offset for offset, topic, *_ in entries(folder / "data.noun") if topic == "18"}
     chosen = []
     for lemma, _, senses, *rest in entries(folder / "index.noun"):
         offsets, met = rest[-int(senses) :], int(rest[-int(senses) - 1])
-        usual = max(offsets, key=lambda offset: links[offset])
+        usual = max(offsets, key=lambda one: (firsts[one] == lemma, links[one]))
         if not met and lemma in surnames and len(offsets) > 1 and usual in people:
             usual = PERSON  # one of several of that name
         if not met and usual != offsets[0]:
@@ -113,11 +114,15 @@ def entries(path: Path) -> Iterator[list[str]]:
 
 
 def irregular(folder: Path, lemmas: set[str]) -> list[str]:
+    met = counts(folder)
     pairs = [line.split() for line in (folder / "noun.exc").read_text("utf-8").splitlines()]
     return sorted(
         f"{plural} {singular}"
         for plural, singular, *_ in pairs
-        if plural not in lemmas and singular in lemmas and "_" not in plural and "-" not in plural
+        if singular in lemmas
+        and "_" not in plural
+        and "-" not in plural
+        and (plural not in lemmas or met[singular] + 1 >= 10 * (met[plural] + 1))
     )
 
 
