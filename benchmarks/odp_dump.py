@@ -163,7 +163,7 @@ def import_dump(folder: Path) -> dict[str, Any]:
     """Import the dump that is in a folder, all branches included."""
     from queryveil.concepts import Repairs
     from queryveil.concepts.loaders.odp import import_odp
-    from queryveil.concepts.search import search_path, write_search
+    from queryveil.concepts.taxonomy.search import search_path, write_search
     from queryveil.engine import Silent
 
     progress = Silent()
@@ -196,7 +196,7 @@ def import_dump(folder: Path) -> dict[str, Any]:
 def open_result(folder: Path) -> dict[str, Any]:
     """Open the taxonomy, and search for words."""
     from queryveil.concepts import Taxonomy
-    from queryveil.concepts.search import Search
+    from queryveil.concepts.taxonomy.search import Search
 
     start = time.perf_counter()
     taxonomy = Taxonomy.open(folder / "odp.qvt")

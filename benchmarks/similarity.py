@@ -18,7 +18,7 @@ import numpy as np
 
 import queryveil
 from queryveil.concepts import Taxonomy
-from queryveil.concepts.similarity import distances, similarities
+from queryveil.concepts.likeness.similarity import distances, similarities
 
 WORDNET = Path(queryveil.__file__).parent / "concepts" / "data" / "wordnet.qvt"
 ABSTRACTION = "n#00002137"

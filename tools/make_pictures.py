@@ -17,7 +17,7 @@ from rich.console import Console
 import queryveil as qv
 from queryveil.cli.draw import draw_profile
 from queryveil.cli.draw_taxonomy import draw_map
-from queryveil.concepts import explain
+from queryveil.concepts.mapping import explain
 
 IMG = Path(__file__).parents[1] / "docs" / "img"
 

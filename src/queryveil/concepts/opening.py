@@ -6,10 +6,10 @@ from functools import cache
 from pathlib import Path
 
 from ..errors import InputError, UsageError
-from .combine import combine
-from .draft import Repairs
 from .loaders import SKOS_ENDINGS, import_paths, import_skos, import_table
-from .taxonomy import Taxonomy
+from .taxonomy.combine import combine
+from .taxonomy.draft import Repairs
+from .taxonomy.graph import Taxonomy
 
 __all__ = ["BUILT_IN", "open_taxonomy", "read_terms"]
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import queryveil
 from queryveil.concepts import Draft, Repairs, Taxonomy, taxonomy_of_paths
-from queryveil.concepts.combine import combine
-from queryveil.concepts.similarity import distance
+from queryveil.concepts.likeness.similarity import distance
+from queryveil.concepts.taxonomy.combine import combine
 from queryveil.errors import UsageError
 
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from queryveil.concepts import Lists
-from queryveil.concepts.phrases import Phrases, noun_phrases, whole_texts
+from queryveil.concepts.mapping.phrases import Phrases, noun_phrases, whole_texts
+from queryveil.concepts.mapping.trie import build_trie
 from queryveil.concepts.text import MODIFIER, NOUN, OTHER, VERB
-from queryveil.concepts.trie import build_trie
 
 WORDS = 4
 LABELS = st.lists(st.lists(st.integers(0, WORDS - 1), max_size=4), max_size=12)

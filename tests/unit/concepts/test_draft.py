@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queryveil.concepts import Draft, Lists, Repairs, Taxonomy
-from queryveil.concepts.check import check_taxonomy
-from queryveil.concepts.levels import levels_of
+from queryveil.concepts.taxonomy.check import check_taxonomy
+from queryveil.concepts.taxonomy.levels import levels_of
 from queryveil.errors import FormatError
 
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queryveil.concepts import Draft, Lists, Repairs, Taxonomy, profiles, taxonomy_of_paths
-from queryveil.concepts.prefixes import level_matrices, prefixes
-from queryveil.concepts.profiles import (
+from queryveil.concepts.likeness.prefixes import level_matrices, prefixes
+from queryveil.concepts.likeness.profiles import (
     UNMAPPED,
     Profiles,
     centre_concept,
@@ -18,7 +18,7 @@ from queryveil.concepts.profiles import (
     profile_distances,
     profiles_of,
 )
-from queryveil.concepts.similarity import distance
+from queryveil.concepts.likeness.similarity import distance
 from queryveil.errors import UsageError
 
 ODP = taxonomy_of_paths(

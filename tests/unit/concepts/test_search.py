@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from queryveil.concepts import Draft, Repairs, Taxonomy, taxonomy_of_paths
-from queryveil.concepts.search import Search, search_path, write_search
+from queryveil.concepts.taxonomy.search import Search, search_path, write_search
 from queryveil.engine import Silent
 from queryveil.errors import InputError, OutputError
 
@@ -244,7 +244,7 @@ def test_several_processes_search_at_once(tmp_path, odp, search):
     write(search_path(tmp_path / "odp.qvt"), odp)
     code = (
         "import sys; from queryveil.concepts import Taxonomy;"
-        "from queryveil.concepts.search import Search;"
+        "from queryveil.concepts.taxonomy.search import Search;"
         "print(Search.of(Taxonomy.open(sys.argv[1])).first('soccer', 5))"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "odp.qvt")]

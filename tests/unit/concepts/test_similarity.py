@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import queryveil
 from queryveil.concepts import Draft, Repairs, Taxonomy, taxonomy_of_paths
-from queryveil.concepts.similarity import (
+from queryveil.concepts.likeness.similarity import (
     distance,
     distance_table,
     distances,

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from queryveil.concepts import Draft, Lists, Repairs, Taxonomy, Texts, taxonomy_of_paths
-from queryveil.concepts.check import check_taxonomy, describe_taxonomy
-from queryveil.concepts.file import read_arrays, write_arrays
+from queryveil.concepts.taxonomy.check import check_taxonomy, describe_taxonomy
+from queryveil.concepts.taxonomy.file import read_arrays, write_arrays
 from queryveil.errors import FormatError, InputError
 
 

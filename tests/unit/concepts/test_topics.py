@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import queryveil
 from queryveil.concepts import Taxonomy, taxonomy_of_paths
-from queryveil.concepts.topics import OTHER, default_topics, preset, topics_of
+from queryveil.concepts.likeness.topics import OTHER, default_topics, preset, topics_of
 from queryveil.errors import UsageError
 
 

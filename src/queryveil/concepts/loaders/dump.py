@@ -19,7 +19,7 @@ from typing import IO
 import zstandard
 
 from ...errors import FormatError, InputError
-from ..draft import Repairs
+from ..taxonomy.draft import Repairs
 
 __all__ = ["Dump"]
 

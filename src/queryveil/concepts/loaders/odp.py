@@ -16,8 +16,8 @@ from pathlib import Path
 
 from ...engine import Progress, Silent
 from ...errors import FormatError
-from ..draft import Repairs
-from ..taxonomy import Taxonomy
+from ..taxonomy.draft import Repairs
+from ..taxonomy.graph import Taxonomy
 from .dump import Dump
 from .paths import PathTree
 

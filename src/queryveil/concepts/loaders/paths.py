@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ...engine import Progress, Silent
 from ...log.readers import TextFile
-from ..draft import Draft, Repairs
-from ..taxonomy import Taxonomy
+from ..taxonomy.draft import Draft, Repairs
+from ..taxonomy.graph import Taxonomy
 
 __all__ = [
     "PathTree",

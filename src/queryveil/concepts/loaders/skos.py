@@ -12,8 +12,8 @@ from urllib.parse import quote
 from ...engine import Progress, Silent
 from ...errors import FormatError, UsageError
 from ...log.readers import TextFile
-from ..draft import Draft, Repairs
-from ..taxonomy import Taxonomy
+from ..taxonomy.draft import Draft, Repairs
+from ..taxonomy.graph import Taxonomy
 from .paths import clean, size_of, title_of
 from .table import put_under_root
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from ...engine import Progress, Silent
 from ...errors import ColumnError, FormatError, UsageError, did_you_mean
 from ...log.readers import TextFile
-from ..draft import Draft, Repairs
-from ..taxonomy import Taxonomy
+from ..taxonomy.draft import Draft, Repairs
+from ..taxonomy.graph import Taxonomy
 from .paths import clean, size_of, text_lines, title_of
 
 __all__ = ["import_table", "put_under_root"]

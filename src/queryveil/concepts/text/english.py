@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from ..arrays import Texts
-from ..file import read_arrays
+from ..taxonomy.arrays import Texts
+from ..taxonomy.file import read_arrays
 
 __all__ = ["english_words"]
 

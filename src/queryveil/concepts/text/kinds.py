@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..arrays import Bytes, Lists
+from ..taxonomy.arrays import Bytes, Lists
 
 __all__ = ["MODIFIER", "NOUN", "OTHER", "VERB", "Tagger", "kinds_of"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import UsageError
-from ..arrays import Bytes, Lists
+from ..taxonomy.arrays import Bytes, Lists
 from .kinds import NOUN, kinds_of
 from .words import Vocabulary
 

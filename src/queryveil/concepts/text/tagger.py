@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ..arrays import Bytes, Flags, Ints, Lists
+from ..taxonomy.arrays import Bytes, Flags, Ints, Lists
 from .english import english_words
 from .kinds import VERB, kinds_of
 from .words import PerWord, Vocabulary

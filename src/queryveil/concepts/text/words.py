@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ..arrays import Ints, Lists
+from ..taxonomy.arrays import Ints, Lists
 
 __all__ = ["PerWord", "Vocabulary", "normalise"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from ..text.kinds import MODIFIER, NOUN, VERB
 from .mapper import Mapper
-from .text.kinds import MODIFIER, NOUN, VERB
 
 __all__ = ["explain"]
 

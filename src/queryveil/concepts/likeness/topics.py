@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UsageError, did_you_mean
-from .arrays import Ints
-from .taxonomy import Taxonomy
+from ...errors import UsageError, did_you_mean
+from ..taxonomy.arrays import Ints
+from ..taxonomy.graph import Taxonomy
 
 __all__ = ["OTHER", "Topics", "default_topics", "preset", "topics_of"]
 

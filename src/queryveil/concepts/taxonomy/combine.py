@@ -12,10 +12,10 @@ from itertools import accumulate
 import numpy as np
 import polars as pl
 
-from ..errors import UsageError
+from ...errors import UsageError
 from .arrays import Flags, Ints, Lists, Texts
+from .graph import Taxonomy
 from .levels import levels_of
-from .taxonomy import Taxonomy
 
 __all__ = ["combine"]
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ..errors import UsageError
-from .arrays import Ints
+from ...errors import UsageError
+from ..taxonomy.arrays import Ints
+from ..taxonomy.graph import Taxonomy
 from .profiles import UNMAPPED, count_concepts
-from .taxonomy import Taxonomy
 
 __all__ = ["level_matrices", "prefixes"]
 

@@ -19,8 +19,8 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from ..engine import whole_file
-from ..errors import FormatError, InputError
+from ...engine import whole_file
+from ...errors import FormatError, InputError
 
 __all__ = ["Arrays", "read_arrays", "write_arrays"]
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from .arrays import Flags, Ints, Lists
-from .taxonomy import Taxonomy
-from .text.english import english_words
-from .text.glued import Gluing
-from .text.language import Language
-from .text.tagger import english_lexicon
-from .text.words import PerWord, Vocabulary
+from ..taxonomy.arrays import Flags, Ints, Lists
+from ..taxonomy.graph import Taxonomy
+from ..text.english import english_words
+from ..text.glued import Gluing
+from ..text.language import Language
+from ..text.tagger import english_lexicon
+from ..text.words import PerWord, Vocabulary
 from .trie import build_trie
 
 __all__ = ["HOW", "Found", "LabelIndex"]

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from ..errors import FormatError, UsageError, did_you_mean
+from ...errors import FormatError, UsageError, did_you_mean
 from .arrays import Flags, Ints, Lists, Texts
 from .file import Arrays, read_arrays, write_arrays
 from .levels import ancestors_of, levels_of

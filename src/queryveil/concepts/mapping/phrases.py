@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import Bytes, Flags, Ints, Lists
-from .text.kinds import MODIFIER, NOUN, OTHER, VERB
+from ..taxonomy.arrays import Bytes, Flags, Ints, Lists
+from ..text.kinds import MODIFIER, NOUN, OTHER, VERB
 
 __all__ = ["Phrases", "noun_phrases", "whole_texts"]
 

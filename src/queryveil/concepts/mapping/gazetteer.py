@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from .arrays import Flags, Ints
-from .taxonomy import Taxonomy
-from .text.english import english_words
-from .text.language import Language
-from .text.tagger import english_lexicon
-from .text.words import Vocabulary
+from ..taxonomy.arrays import Flags, Ints
+from ..taxonomy.graph import Taxonomy
+from ..text.english import english_words
+from ..text.language import Language
+from ..text.tagger import english_lexicon
+from ..text.words import Vocabulary
 
 __all__ = ["Gazetteer", "People", "gazetteer_for"]
 

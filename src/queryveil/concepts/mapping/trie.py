@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import Ints, Lists
+from ..taxonomy.arrays import Ints, Lists
 
 __all__ = ["Trie", "build_trie"]
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import FormatError
+from ...errors import FormatError
 from .arrays import Ints, Lists, Texts
+from .graph import Taxonomy
 from .levels import levels_of
-from .taxonomy import Taxonomy
 
 __all__ = ["Draft", "Repairs"]
 

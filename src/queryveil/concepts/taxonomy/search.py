@@ -20,10 +20,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from ..engine import Progress, Silent, whole_file
-from ..errors import InputError, OutputError
+from ...engine import Progress, Silent, whole_file
+from ...errors import InputError, OutputError
 from .arrays import Ints, Lists
-from .taxonomy import Taxonomy
+from .graph import Taxonomy
 
 __all__ = ["Search", "search_path", "write_search"]
 

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from .arrays import Ints, Lists, Texts
+from .graph import Taxonomy
 from .levels import ancestors_of, levels_of
-from .taxonomy import Taxonomy
 
 __all__ = ["check_taxonomy", "describe_taxonomy"]
 

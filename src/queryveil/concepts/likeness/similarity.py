@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UsageError
-from .arrays import Ints
+from ...errors import UsageError
+from ..taxonomy.arrays import Ints
+from ..taxonomy.graph import Taxonomy
 from .overlap import AncestorTable, ancestor_table
-from .taxonomy import Taxonomy
 
 __all__ = ["Floats", "distance", "distance_table", "distances", "similarities", "similarity"]
 

@@ -12,10 +12,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ..errors import UsageError
-from .arrays import Ints, Lists
+from ...errors import UsageError
+from ..taxonomy.arrays import Ints, Lists
+from ..taxonomy.graph import Taxonomy
 from .similarity import Floats, distance_table
-from .taxonomy import Taxonomy
 
 __all__ = [
     "UNMAPPED",

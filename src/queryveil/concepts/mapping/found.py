@@ -8,13 +8,13 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from ..errors import UsageError
-from ..log import QueryLog
-from .arrays import Flags
+from ...errors import UsageError
+from ...log import QueryLog
+from ..likeness.profiles import Profiles, count_concepts, profiles_of
+from ..taxonomy.arrays import Flags
+from ..taxonomy.graph import Taxonomy
+from ..text.words import normalise
 from .index import HOW
-from .profiles import Profiles, count_concepts, profiles_of
-from .taxonomy import Taxonomy
-from .text.words import normalise
 
 __all__ = ["PHRASES", "Mapping"]
 

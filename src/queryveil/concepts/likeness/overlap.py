@@ -12,10 +12,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..errors import UsageError
-from .arrays import Flags, Ints, Lists
-from .levels import levels_of
-from .taxonomy import Taxonomy
+from ...errors import UsageError
+from ..taxonomy.arrays import Flags, Ints, Lists
+from ..taxonomy.graph import Taxonomy
+from ..taxonomy.levels import levels_of
 
 __all__ = ["AncestorTable", "ancestor_table"]
 

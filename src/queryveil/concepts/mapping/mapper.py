@@ -13,19 +13,19 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from ..engine import Progress, Silent
-from ..errors import UsageError, did_you_mean
-from .arrays import Bytes, Flags, Ints, Lists
+from ...engine import Progress, Silent
+from ...errors import UsageError, did_you_mean
+from ..taxonomy.arrays import Bytes, Flags, Ints, Lists
+from ..taxonomy.graph import Taxonomy
+from ..text.kinds import NOUN, OTHER, VERB, Tagger
+from ..text.language import Language, language_named
+from ..text.other_taggers import NoTagger, SpacyTagger
+from ..text.tagger import BrillTagger
+from ..text.words import PerWord, Vocabulary
+from .found import PHRASES, Mapping
 from .gazetteer import People, gazetteer_for
 from .index import HOW, Found, LabelIndex
-from .mapping import PHRASES, Mapping
 from .phrases import Phrases, noun_phrases, whole_texts
-from .taxonomy import Taxonomy
-from .text.kinds import NOUN, OTHER, VERB, Tagger
-from .text.language import Language, language_named
-from .text.other_taggers import NoTagger, SpacyTagger
-from .text.tagger import BrillTagger
-from .text.words import PerWord, Vocabulary
 
 __all__ = ["TAGGERS", "Block", "Mapper"]
 
