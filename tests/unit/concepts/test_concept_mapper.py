@@ -22,7 +22,7 @@ from queryveil.concepts import (
     open_taxonomy,
     taxonomy_of_paths,
 )
-from queryveil.concepts import mapper as mapper_module
+from queryveil.concepts.mapping import mapper as mapper_module
 from queryveil.concepts.text.english import english_words
 from queryveil.errors import UsageError
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.concepts import Draft, Lists, Repairs, Taxonomy, profiles, taxonomy_of_paths
+from queryveil.concepts import Draft, Lists, Repairs, Taxonomy, taxonomy_of_paths
+from queryveil.concepts.likeness import profiles
 from queryveil.concepts.likeness.prefixes import level_matrices, prefixes
 from queryveil.concepts.likeness.profiles import (
     UNMAPPED,
