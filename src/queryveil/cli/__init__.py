@@ -43,6 +43,10 @@ def main() -> None:
         if stop.code in {128 + number for number in _STOPS}:
             sys.stderr.write("Stopped. A release is written whole or not at all.\n")
         raise
+    finally:
+        for number in _STOPS:  # the work is over; a late signal would only garble the end
+            if signal.getsignal(number) is _stop:
+                signal.signal(number, signal.SIG_IGN)
 
 
 def _clean_up_when_stopped() -> None:

@@ -108,18 +108,24 @@ def _draw_risks(console: Console, risks: dict[str, Any]) -> None:
 
 def draw_card(console: Console, card: dict[str, Any], heading: str) -> None:
     """Show what a release holds and promises."""
-    rows, out = card["input"]["rows"], card["output"]
+    rows, out, made = card["input"]["rows"], card["output"], card["made"]
     table = _grid(heading)
     table.add_row("rows in", f"{rows:,}", f"{card['input']['users']:,} users")
     share = out["rows"] / rows if rows else 0
-    table.add_row("released", f"{out['rows']:,}", f"{_bar(share)} {share:.1%}")
+    # Rows that were made are no share of the rows that went in.
+    table.add_row("released", f"{out['rows']:,}", "" if made else f"{_bar(share)} {share:.1%}")
+    for reason, number in made.items():
+        table.add_row("made", f"{number:,}", plain(reason))
     for reason, number in card["dropped"].items():
         table.add_row("dropped", f"{number:,}", plain(reason))
     for reason, number in card["input"]["rejected"].items():
         table.add_row("rejected", f"{number:,}", plain(reason))
     for reason, number in card["blanked"].items():
         table.add_row("clicks blanked", f"{number:,}", plain(reason))
-    table.add_row("distinct queries", f"{out['queries']:,}", f"of {card['input']['queries']:,}")
+    queries = f"{card['input']['queries']:,}"
+    table.add_row(
+        "distinct queries", f"{out['queries']:,}", f"{queries} in the log" if made else f"of {queries}"
+    )
     console.print(table)
     console.print()
     _draw_promise(console, card)

@@ -80,8 +80,8 @@ def test_distances_of_profiles(logs: list[dict[int, int]], cells: int) -> None:
         patch.setattr(profiles, "_MOST_CELLS", cells)  # blocks of one row, or of a few
         found = np.array([profile_distances(ODP, made, i) for i in range(len(logs))])
     slow = [[slow_distance(one, two) for two in logs] for one in logs]
-    assert found == pytest.approx(np.array(slow), abs=1e-12)
-    assert found == pytest.approx(found.T, abs=1e-12)
+    assert found == pytest.approx(np.array(slow), abs=1e-6)
+    assert found == pytest.approx(found.T, abs=1e-6)
     assert (np.diag(found) == 0).all()
     assert ((found >= 0) & (found <= 1)).all()
 

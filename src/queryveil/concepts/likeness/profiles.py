@@ -21,6 +21,7 @@ __all__ = [
     "UNMAPPED",
     "Profiles",
     "centre_concept",
+    "concept_table",
     "count_concepts",
     "profile_distance",
     "profile_distances",
@@ -140,7 +141,7 @@ def centre_concept(taxonomy: Taxonomy, profiles: Profiles, members: Ints) -> int
     weights = np.bincount(place, group.counts)
     sums = np.zeros(len(concepts))
     for rows in _blocks(len(concepts), len(concepts)):
-        sums += weights[rows] @ _table(taxonomy, concepts[rows], concepts)
+        sums += weights[rows] @ concept_table(taxonomy, concepts[rows], concepts)
     nearest = np.flatnonzero(sums <= sums.min() + _TIE * weights.sum())
     return int(concepts[nearest[0]])
 
@@ -156,11 +157,11 @@ def _sums_apart(taxonomy: Taxonomy, them: Profiles, mine: Ints, counts: Ints) ->
     filled = np.flatnonzero(them.lists.sizes)
     starts = them.lists.start[filled]
     apart: Floats = np.zeros(len(them))
-    nearest = np.ones(len(concepts))
+    nearest = np.ones(len(concepts), np.float32)
     if not len(filled):
         return apart
     for rows in _blocks(len(mine), len(place)):
-        table = _table(taxonomy, mine[rows], concepts)
+        table = concept_table(taxonomy, mine[rows], concepts)
         np.minimum(nearest, table.min(axis=0), out=nearest)
         each = table.take(place, axis=1)
         apart[filled] += counts[rows] @ np.minimum.reduceat(each, starts, axis=1)
@@ -174,11 +175,16 @@ def _blocks(rows: int, columns: int) -> list[slice]:
     return [slice(begin, begin + step) for begin in range(0, rows, step)]
 
 
-def _table(taxonomy: Taxonomy, rows: Ints, columns: Ints) -> Floats:
-    """Give the distances of concepts, of which any may be `UNMAPPED`."""
+def concept_table(taxonomy: Taxonomy | None, rows: Ints, columns: Ints) -> NDArray[np.float32]:
+    """Give the distances of concepts, of which any may be `UNMAPPED`.
+
+    Without a taxonomy two are equal (0) or not (1), as strings are in Batet's variant.
+    """
+    if taxonomy is None:
+        return np.asarray(rows[:, None] != columns[None, :], np.float32)
     if UNMAPPED not in rows and UNMAPPED not in columns:
         return distance_table(taxonomy, rows, columns)
-    found: Floats = (rows[:, None] != columns[None, :]).astype(np.float64)
+    found = np.asarray(rows[:, None] != columns[None, :], np.float32)
     real = np.ix_(np.flatnonzero(rows != UNMAPPED), np.flatnonzero(columns != UNMAPPED))
     found[real] = distance_table(taxonomy, rows[rows != UNMAPPED], columns[columns != UNMAPPED])
     return found

@@ -1,0 +1,64 @@
+"""The distances of all users of a group, as one matrix; for some thousands of users."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..taxonomy.arrays import Ints
+from ..taxonomy.graph import Taxonomy
+from .profiles import Profiles, concept_table
+
+__all__ = ["Matrix", "profile_matrix"]
+
+Matrix = NDArray[np.float32]
+
+_DIGITS = 6  # what differs by less is a tie: rounding must not decide who is nearer
+_MOST_CELLS = 1 << 26  # of a table of concepts, or of users and counted concepts: 256 MB
+
+
+def profile_matrix(
+    taxonomy: Taxonomy | None, profiles: Profiles, advance: Callable[[int], None] = lambda _: None
+) -> Matrix:
+    """Give Ds of all pairs of users, eq. (4) of Batet 2013; without a taxonomy, equal or not.
+
+    For each user the distance of every concept to her nearest one is found once; what it adds
+    against another user is then the sum over the other's concepts. A user at a time is
+    cheap, since the distances of concepts are computed for a block of users together.
+    """
+    concepts, places = np.unique(profiles.lists.items, return_inverse=True)
+    users = len(profiles)
+    sums = np.empty((users, users), np.float32)
+    for block in _user_blocks(profiles, len(concepts)):
+        own = np.unique(
+            places[profiles.lists.start[block[0]] : profiles.lists.start[block[-1] + 1]]
+        )
+        table = concept_table(taxonomy, concepts[own], concepts)
+        row = np.zeros(len(concepts), np.intp)
+        row[own] = np.arange(len(own))
+        for user in block:
+            mine = row[places[profiles.lists.start[user] : profiles.lists.start[user + 1]]]
+            nearest = table[mine].min(axis=0) if len(mine) else np.ones(len(concepts), np.float32)
+            sums[user] = _per_user(profiles, nearest[places] * profiles.counts)
+        advance(len(block))
+    weights = profiles.weights.astype(np.float32)
+    total = weights[:, None] + weights[None, :]
+    matrix = (sums + sums.T) / np.maximum(total, 1)
+    np.fill_diagonal(matrix, 0)
+    return np.asarray(matrix.round(_DIGITS), np.float32)
+
+
+def _per_user(profiles: Profiles, values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Add up what the concepts of each user add; every user has one."""
+    return np.asarray(np.add.reduceat(values, profiles.lists.start[:-1]), np.float32)
+
+
+def _user_blocks(profiles: Profiles, concepts: int) -> list[Ints]:
+    """Cut the users so that the concepts of a block, each with all others, stay bounded."""
+    most = max(1, _MOST_CELLS // max(concepts, 1))
+    sizes = np.cumsum(profiles.lists.sizes)
+    cuts = np.searchsorted(sizes, np.arange(most, int(sizes[-1]) + most, most))
+    edges = np.unique(np.concatenate([[0], cuts + 1, [len(profiles)]]).clip(0, len(profiles)))
+    return [np.arange(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
