@@ -46,18 +46,22 @@ def main() -> None:
     finally:
         for number in _STOPS:  # the work is over; a late signal would only garble the end
             if signal.getsignal(number) is _stop:
-                signal.signal(number, signal.SIG_IGN)
+                signal.signal(number, _late)
 
 
 def _clean_up_when_stopped() -> None:
     """Leave by an exception when told to stop, so that nothing half-done stays behind."""
     for number in _STOPS:
-        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler, _late):
             signal.signal(number, _stop)
 
 
 def _stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
     raise SystemExit(128 + number)
+
+
+def _late(number: int, frame: FrameType | None) -> None:
+    """Take no notice: nothing is left to stop."""
 
 
 def _print_any_text() -> None:

@@ -122,10 +122,9 @@ def draw_card(console: Console, card: dict[str, Any], heading: str) -> None:
         table.add_row("rejected", f"{number:,}", plain(reason))
     for reason, number in card["blanked"].items():
         table.add_row("clicks blanked", f"{number:,}", plain(reason))
-    queries = f"{card['input']['queries']:,}"
-    table.add_row(
-        "distinct queries", f"{out['queries']:,}", f"{queries} in the log" if made else f"of {queries}"
-    )
+    asked = f"{card['input']['queries']:,}"
+    of = f"{asked} in the log" if made else f"of {asked}"
+    table.add_row("distinct queries", f"{out['queries']:,}", of)
     console.print(table)
     console.print()
     _draw_promise(console, card)
