@@ -1,7 +1,8 @@
 """What every method owes: the promise on the written files, and nothing else in them.
 
 The recounts here are plain Python over the written file and the input. A new method needs a
-recount of its own promise in `RECOUNTS`, else the first test says so.
+recount of its own promise in `RECOUNTS`, or of each check that it promises in `CHECKS`, else
+the first test says so.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import csv
 import json
 import re
 import shutil
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -33,7 +34,13 @@ from queryveil.release.page import page
 
 FORMS = ("parquet", "tsv", "csv", "jsonl")
 # Parameters under which a log of 300 users gives something to look at; else the defaults.
-LINES = {"frequent-queries": "frequent-queries:n=6:m=3"}
+LINES = {
+    "frequent-queries": "frequent-queries:n=6:m=3",
+    "semantic-microaggregation": "semantic-microaggregation:k=3",
+    "string-microaggregation": "string-microaggregation:k=3",
+    "category-microaggregation": "category-microaggregation:k=3",
+    "syntactic-microaggregation": "syntactic-microaggregation:k=3",
+}
 METHODS = [LINES.get(name, name) for name in qv.all_methods()]
 
 Row = tuple[str, str, str, int | None, str | None]
@@ -51,6 +58,11 @@ class Made:
     @property
     def public(self) -> Path:
         return self.folder / "public"
+
+    @property
+    def makes_rows(self) -> bool:
+        """Whether the card says that released rows are no rows of the log."""
+        return bool(self.card["made"])
 
     def rows(self) -> list[Row]:
         return read_rows(self.public)
@@ -107,6 +119,7 @@ def recount_frequent_queries(made: Made) -> None:
         queries[query].add(user)
         pairs[query, url].add(user)
     released = made.rows()
+    assert made.card["made"] == {}  # it leaves out and blanks, and makes nothing
     assert len({query for _, query, *_ in released}) > 5
     assert any(url for *_, url in released)
     for _, query, time, rank, url in released:
@@ -118,12 +131,102 @@ def recount_frequent_queries(made: Made) -> None:
             assert len(pairs[query, url]) >= made.method.m, (query, url)
 
 
+def whole_logs(rows: list[Row]) -> dict[str, frozenset[tuple[tuple[Any, ...], int]]]:
+    """Give each name's rows without the name, and how often each stands there."""
+    logs = defaultdict(Counter)
+    for user, *row in rows:
+        logs[user][tuple(row)] += 1
+    return {user: frozenset(log.items()) for user, log in logs.items()}
+
+
+def recount_equal_logs(made: Made, given: dict[str, Any]) -> None:
+    k = made.method.guarantee().k
+    assert type(k) is int
+    assert k >= 2
+    assert given["k"] == cards(made)[0]["guarantee"]["k"] == k
+    logs = whole_logs(made.rows())
+    shared = Counter(logs.values())
+    assert len(shared) > 5  # one log for everybody would be easy, and of no use
+    assert len(set(made.rows())) > 50
+    assert min(shared.values()) >= k
+    assert len(logs) <= len({user for user, *_ in made.input_rows()})
+
+
+def recount_time_step(made: Made, given: dict[str, Any]) -> None:
+    forms = {
+        "month": r"2006-\d\d-01",
+        "day": r"2006-\d\d-\d\d",
+        "hour": r"2006-\d\d-\d\d \d\d:00:00(\.0+)?",
+    }
+    for _, _, time, _, _ in made.rows():
+        if given["step"] == "none":
+            assert time is None
+        else:
+            assert time is None or re.fullmatch(forms[given["step"]], time), time
+
+
+def recount_no_clicks(made: Made, given: dict[str, Any]) -> None:
+    assert not given
+    assert not [row for row in made.rows() if row[3:] != (None, None)]
+
+
 RECOUNTS: dict[str, Callable[[Made], None]] = {"frequent-queries": recount_frequent_queries}
+CHECKS: dict[str, Callable[[Made, dict[str, Any]], None]] = {
+    "equal-logs": recount_equal_logs,
+    "time-step": recount_time_step,
+    "no-clicks": recount_no_clicks,
+}
 
 
 def test_the_promise_holds_on_the_written_file(made: Made) -> None:
-    assert made.method.name in RECOUNTS, "this method has no recount of its promise here"
-    RECOUNTS[made.method.name](made)
+    if made.method.name in RECOUNTS:
+        RECOUNTS[made.method.name](made)
+        return
+    guarantee = made.method.guarantee()
+    names = {check.name for check in guarantee.checks}
+    assert names <= CHECKS.keys(), "this method has no recount of its promise here"
+    if guarantee.model == "k-anonymity":
+        assert "equal-logs" in names
+    for check in guarantee.checks:
+        CHECKS[check.name](made, check.given)
+
+
+def words_of(text: str) -> str:
+    """Give the words of a text, each between two blanks, so that only whole ones are found."""
+    return " ".join(["", *re.findall(r"\w+", text), ""])
+
+
+def test_what_is_released_stood_in_the_log(made: Made) -> None:
+    """A row is one of the log, coarser; or it was made, of queries or phrases of the log."""
+    known = made.input_rows()
+    queries = {query for _, query, *_ in known}
+    if made.makes_rows:
+        texts = "\n".join(map(words_of, queries))
+        strange = {query for _, query, *_ in made.rows()} - queries
+        assert not [query for query in strange if words_of(query) not in texts]
+        assert {row[4] for row in made.rows()} <= {row[4] for row in known} | {None}
+        return
+    days = Counter((query, time[:10]) for _, query, time, _, _ in known)
+    clicks = Counter((query, time[:10], rank, url) for _, query, time, rank, url in known)
+    assert Counter((query, time[:10]) for _, query, time, _, _ in made.rows()) <= days
+    released = ((q, time[:10], rank, url) for _, q, time, rank, url in made.rows() if url)
+    assert Counter(released) <= clicks
+
+
+def test_the_mapping_says_who_is_who(made: Made) -> None:
+    text = (made.folder / "private" / "mapping.tsv").read_text("utf-8")
+    header, *lines = (line.split("\t") for line in text.splitlines())
+    assert header in (["user", "pseudonym"], ["user", "pseudonym", "group"])
+    assert {line[0] for line in lines} <= {user for user, *_ in made.input_rows()}
+    assert len({line[0] for line in lines}) == len({line[1] for line in lines}) == len(lines)
+    logs = whole_logs(made.rows())
+    assert {line[1] for line in lines} == logs.keys()
+    groups = defaultdict(list)
+    for _, pseudonym, *group in lines:
+        groups[tuple(group)].append(logs[pseudonym])
+    if "group" in header:
+        k = made.method.guarantee().k
+        assert all(len(group) >= k and len(set(group)) == 1 for group in groups.values())
 
 
 def test_verify_passes(made: Made) -> None:
@@ -220,7 +323,7 @@ GUARANTEE = {
     "model", "unit", "neighbours", "k", "epsilon", "delta", "per_query_epsilon", "assumptions",
     "not_covered", "checks", "says",
 }  # fmt: skip
-INTERNAL = {"input", "output", "dropped", "blanked", "seconds", "peak_mb"}
+INTERNAL = {"input", "output", "made", "dropped", "blanked", "seconds", "peak_mb"}
 MODELS = {"k-anonymity", "pure-dp", "approx-dp", "conditional-dp", "none"}
 
 
@@ -263,7 +366,9 @@ def test_every_row_is_accounted_for(made: Made) -> None:
     rejected, dropped = card["input"]["rejected"], card["dropped"]
     lines = Path(made.log.sources[0].path).read_bytes().count(b"\n") - 1  # the header is no row
     total = len(made.rows()) + sum(dropped.values()) + sum(rejected.values())
-    assert card["input"]["rows"] == lines == total
+    assert card["input"]["rows"] == lines == total - sum(card["made"].values())
+    assert sum(card["made"].values()) <= len(made.rows())
+    assert all(rows > 0 for rows in card["made"].values())
 
 
 def test_rows_that_cannot_be_read_are_accounted_for(
@@ -280,7 +385,7 @@ def test_rows_that_cannot_be_read_are_accounted_for(
     card, lines = cards(made)[1], len(log.read_bytes().splitlines()) - 1
     assert sum(card["input"]["rejected"].values()) == 2
     total = card["output"]["rows"] + sum(card["dropped"].values()) + 2
-    assert card["input"]["rows"] == total == lines
+    assert card["input"]["rows"] == total - sum(card["made"].values()) == lines
     table = (tmp_path / "out" / "private" / "rejected.tsv").read_text().splitlines()
     assert [row.split("\t")[1] for row in table] == ["line", str(lines - 1), str(lines)]
 
@@ -302,8 +407,14 @@ def test_the_public_card_tells_nothing_of_the_log(made: Made) -> None:
     counts = internal["input"]
     secret = {counts["rows"], counts["users"], counts["queries"], *counts["normalised"].values()}
     secret |= {*internal["dropped"].values(), *internal["blanked"].values()}
+    secret |= set(internal["made"].values())
+    if made.makes_rows:
+        # Every user may have got a pseudonym, and every row may have been made: then anyone
+        # can count them in the public log.
+        secret -= set(public["figures"].values())
     secret = {number for number in secret if number > 99}  # smaller ones meet by chance
-    assert len(secret) >= 4
+    assert len(secret) >= (2 if made.makes_rows else 4)
+    assert {counts["rows"], counts["queries"]} <= secret
     assert not secret & set(leaves(public))
     public.pop("files")  # its digests hold every number
     text = json.dumps(public) + (made.public / "report.html").read_text("utf-8")
@@ -507,15 +618,59 @@ def test_a_rare_click_is_found(copy: Path) -> None:
     assert failed(copy) == {"min-ids"}
 
 
+def change_first(**cells: Any) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """Put other cells into the first row."""
+    first = pl.int_range(pl.len()) == 0
+    changes = [
+        pl.when(first).then(pl.lit(value)).otherwise(name).alias(name)
+        for name, value in cells.items()
+    ]
+    return lambda rows: rows.with_columns(changes)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        change_first(query="another query"),
+        change_first(user="aaaabbbbcccc"),
+        lambda rows: rows[1:],
+        lambda rows: rows[[0, *range(rows.height)]],
+    ],
+    ids=["query", "user", "one row less", "one row twice"],
+)
+def test_a_log_that_too_few_share_is_found(
+    copy: Path, change: Callable[[pl.DataFrame], pl.DataFrame]
+) -> None:
+    promised(copy / "public", "equal-logs")
+    rewrite(copy / "public", change)
+    mend_card(copy / "public")
+    assert "card" in failed(copy)  # the owner's card tells
+    shutil.rmtree(copy / "private")
+    assert failed(copy) == {"equal-logs"}  # and without it the promise itself
+
+
+def test_a_group_of_one_user_too_few_is_found(copy: Path) -> None:
+    k = promised(copy / "public", "equal-logs")["k"]
+    logs = whole_logs(read_rows(copy / "public"))
+    log = next(iter(logs.values()))
+    alike = [user for user in logs if logs[user] == log]
+    rewrite(copy / "public", lambda rows: rows.filter(~pl.col("user").is_in(alike[k - 1 :])))
+    mend_card(copy / "public")
+    shutil.rmtree(copy / "private")
+    assert failed(copy) == {"equal-logs"}
+
+
 @pytest.mark.parametrize("finer", ["2006-03-01 10:11:12", "2006-03-01 10:00:00", "10:11", "1"])
 def test_a_finer_time_is_found(copy: Path, finer: str) -> None:
     promised(copy / "public", "time-step", step="day")
+    card = json.loads((copy / "public" / "release.json").read_text("utf-8"))
+    alike = {"equal-logs"} & {check["check"] for check in card["guarantee"]["checks"]}
     rewrite(copy / "public", lambda rows: rows.with_columns(
         time=pl.when(pl.int_range(pl.len()) == 5).then(pl.lit(finer)).otherwise("time")
     ))  # fmt: skip
     mend_card(copy / "public")
     shutil.rmtree(copy / "private")
-    assert failed(copy) == {"time-step"}
+    assert failed(copy) == {"time-step"} | alike
 
 
 @pytest.mark.parametrize("figure", ["rows", "ids", "queries", "urls"])
@@ -602,7 +757,7 @@ def test_cells_that_no_check_counts_are_found(copy: Path) -> None:
 
 def test_a_changed_page_is_found(tsv: Path) -> None:
     page = tsv / "public" / "report.html"
-    page.write_text(page.read_text().replace("promises nothing", "promises everything"))
+    page.write_text(page.read_text().replace("What is not covered", "What is covered"))
     assert failed(tsv) == {"files", "page"}
 
 
@@ -672,7 +827,7 @@ def test_odd_values_on_a_card_never_pass_and_never_crash(tsv: Path, odd: Any) ->
     for place in places:
         card = json.loads(whole)
         inner = reduce(getitem, place[:-1], card)
-        if type(inner[place[-1]]) is type(odd) and place[-1] not in ("columns", "at_least"):
+        if type(inner[place[-1]]) is type(odd) and place[-1] not in ("columns", "at_least", "k"):
             continue  # a value of the right type is another test's matter
         inner[place[-1]] = odd
         path.write_text(json.dumps(card), "utf-8")

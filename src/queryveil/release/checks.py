@@ -52,6 +52,35 @@ def _min_ids(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:
     return Finding("min-ids", holds, says)
 
 
+def _equal_logs(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:
+    """Each user name's whole log, rows counted as often as they stand, is that of k or more."""
+    k = given["k"]
+    if type(k) is not int or k < 2:
+        return Finding("equal-logs", False, f"the card's k of {k!r} hides nobody")
+    shared = _whole_logs(log).group_by("rows").agg(users=pl.len())
+    found = shared.select(
+        logs=pl.len(), users=pl.col("users").sum(), short=(pl.col("users") < k).sum()
+    )
+    logs, users, too_few = found.collect(engine="streaming").row(0)
+    if not users:
+        return Finding("equal-logs", False, "there are no users who could share a log")
+    says = f"each of {logs:,} distinct logs is shared by {k:,} or more users ({users:,} users)"
+    short = f"; {too_few:,} are shared by fewer" if too_few else ""
+    return Finding("equal-logs", too_few == 0, says + short)
+
+
+def _whole_logs(log: pl.LazyFrame) -> pl.LazyFrame:
+    """Give for each user name the sorted list of its rows, each distinct row a number.
+
+    The lists are compared as they are: a digest in their place could make two logs equal.
+    """
+    log = log.select(pl.all().to_physical())
+    row = [name for name in log.collect_schema().names() if name != "user"]
+    numbers = log.select(row).unique().with_row_index("rows").collect(engine="streaming")
+    numbered = log.join(numbers.lazy(), on=row, nulls_equal=True).select("user", "rows")
+    return numbered.group_by("user").agg(pl.col("rows").sort())
+
+
 # The written forms that a coarse time may have.
 _STEPS = {
     "hour": r"^[+-]?\d{4,}-\d\d-\d\d[ T]\d\d:00:00(\.0+)?$",
@@ -81,6 +110,7 @@ def _no_clicks(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:  # noqa: AR
 
 _CHECKS: dict[str, Callable[[pl.LazyFrame, dict[str, Any]], Finding]] = {
     "min-ids": _min_ids,
+    "equal-logs": _equal_logs,
     "time-step": _time_step,
     "no-clicks": _no_clicks,
 }

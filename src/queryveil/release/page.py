@@ -99,7 +99,9 @@ def _limits(guarantee: dict[str, Any]) -> str:
 
 
 def _way_of_the_rows(card: dict[str, Any]) -> str:
-    shares = {"released": card["output"]["rows"]} | card["dropped"]
+    made = sum(card["made"].values())
+    released = "released" if not made else "released as a row of the log"
+    shares = {released: card["output"]["rows"] - made} | card["dropped"]
     shares |= {f"rejected: {reason}": n for reason, n in card["input"]["rejected"].items()}
     total = max(card["input"]["rows"], 1)
     colours = [_COLOURS[i % len(_COLOURS)] for i in range(len(shares))]
@@ -118,8 +120,17 @@ def _way_of_the_rows(card: dict[str, Any]) -> str:
         "What became of every row",
         f"<p>{card['input']['rows']:,} rows went in.</p>"
         f'<div class="bar" role="img" aria-label="shares of the rows">{bar}</div>'
-        f"<table>{legend}</table><p><b>Clicks blanked in released rows</b></p>{blanked}",
+        f"<table>{legend}</table>{_made_rows(card)}"
+        f"<p><b>Clicks blanked in released rows</b></p>{blanked}",
     )
+
+
+def _made_rows(card: dict[str, Any]) -> str:
+    """Show the rows that were no rows of the log; they are no share of it."""
+    if not card["made"]:
+        return ""
+    rows = card["made"] | {"released in all": card["output"]["rows"]}
+    return f"<p><b>Rows made by the method</b></p>{_table(rows)}"
 
 
 def _figures(card: dict[str, Any], internal: bool) -> str:

@@ -24,7 +24,9 @@ class Release:
 
     `log` has the published columns, rows already in random order. `mapping` (user,
     pseudonym, and group where there are groups) belongs to the owner. `dropped` counts
-    whole rows by reason, `blanked` single cells.
+    whole rows by reason, `blanked` single cells. `made` counts the released rows that are no
+    row of the input, by reason, so that always
+    rows read + made = released + dropped + rejected.
     """
 
     method: str
@@ -35,6 +37,7 @@ class Release:
     mapping: pl.DataFrame | None = None
     dropped: Mapping[str, int] = field(default_factory=dict)
     blanked: Mapping[str, int] = field(default_factory=dict)
+    made: Mapping[str, int] = field(default_factory=dict)
     not_release_grade: tuple[str, ...] = ()
     progress: Progress = field(default_factory=Silent, repr=False)
 
@@ -83,6 +86,7 @@ class Release:
                 "formats": sorted({source.format for source in self.source.sources}),
             },
             "output": dict(public["figures"]),
+            "made": dict(self.made),
             "dropped": dropped,
             "blanked": dict(self.blanked),
             "seconds": dict(self.progress.seconds),

@@ -49,6 +49,7 @@ def test_texts_are_escaped(card: dict[str, object], text: str) -> None:
         "method": text,
         "dropped": {text: 3},
         "blanked": {text: 1},
+        "made": {text: 2},
         "parameters": {"n": text, text: True},
         "not_release_grade_because": [text],
         "seconds": {text: 1.0},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,4 +62,4 @@ def _user_blocks(profiles: Profiles, concepts: int) -> list[Ints]:
     sizes = np.cumsum(profiles.lists.sizes)
     cuts = np.searchsorted(sizes, np.arange(most, int(sizes[-1]) + most, most))
     edges = np.unique(np.concatenate([[0], cuts + 1, [len(profiles)]]).clip(0, len(profiles)))
-    return [np.arange(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [np.arange(begin, end) for begin, end in pairwise(edges.tolist())]
