@@ -33,11 +33,21 @@ from .jobs import (
     verify,
 )
 from .log import QueryLog, ReadOptions, read_log
-from .methods import FrequentQueries, Method, all_methods, parse_method
+from .methods import (
+    CategoryMicroaggregation,
+    FrequentQueries,
+    Method,
+    SemanticMicroaggregation,
+    StringMicroaggregation,
+    SyntacticMicroaggregation,
+    all_methods,
+    parse_method,
+)
 from .release import Guarantee, Release
 from .version import __version__
 
 __all__ = [
+    "CategoryMicroaggregation",
     "ColumnError",
     "FormatError",
     "FrequentQueries",
@@ -53,6 +63,9 @@ __all__ = [
     "ReadOptions",
     "RejectedError",
     "Release",
+    "SemanticMicroaggregation",
+    "StringMicroaggregation",
+    "SyntacticMicroaggregation",
     "Taxonomy",
     "UsageError",
     "VerificationError",

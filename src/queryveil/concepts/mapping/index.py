@@ -17,7 +17,7 @@ from ..text.tagger import english_lexicon
 from ..text.words import PerWord, Vocabulary
 from .trie import build_trie
 
-__all__ = ["HOW", "Found", "LabelIndex"]
+__all__ = ["HOW", "Found", "LabelIndex", "Labels"]
 
 # How a label was found, best first. A part is one of the things that a joined label names.
 HOW = (
@@ -48,8 +48,8 @@ class Found:
         return Found(self.concepts[rows], self.lengths[rows], self.how[rows])
 
 
-class LabelIndex:
-    """The labels of a taxonomy, ready to be found in phrases of a vocabulary.
+class Labels:
+    """The labels of a taxonomy, compiled.
 
     The others are labels from elsewhere, each with its concept: they go `before` the taxonomy's
     own (an owner's terms), stand `instead` of those that are spelled alike in the same part of
@@ -60,36 +60,41 @@ class LabelIndex:
         self,
         taxonomy: Taxonomy,
         language: Language,
-        vocabulary: Vocabulary,
         *,
         before: Sequence[tuple[str, int]] = (),
         instead: Sequence[tuple[str, int]] = (),
         after: Sequence[tuple[str, int]] = (),
     ) -> None:
-        self._language = language
         own = _own_labels(taxonomy, language)
         tables = [_extra(before, 0), _instead(instead, taxonomy), own, _extra(after, _LAST)]
         whole = pl.concat(tables).with_columns(part=pl.lit(False))
         # An owner's term is meant as a whole: its parts must not go before whole labels.
         entries = pl.concat([whole, _parts(whole.filter(pl.col("rank") > 0))])
-        words, stems = Vocabulary(), Vocabulary()
-        spelled = words.encode(entries["text"])
-        stripped = _without(words, spelled, language)
+        self.words, self.stems = Vocabulary(), Vocabulary()
+        spelled = self.words.encode(entries["text"])
+        stripped = _without(self.words, spelled, language)
         order = _order(entries, spelled, stripped)
         entries, lists = entries[order], _taken(stripped, order)
-        self._concepts = entries["concept"].to_numpy()
-        self._ranks = (entries["rank"] * 8 + entries["part"].cast(pl.Int64) * _WAYS).to_numpy()
-        self._surface = build_trie(lists, len(words) + 1)
-        stem_of = stems.number(language.stem(words.words))
+        self.concepts = entries["concept"].to_numpy()
+        self.ranks = (entries["rank"] * 8 + entries["part"].cast(pl.Int64) * _WAYS).to_numpy()
+        self.surface = build_trie(lists, len(self.words) + 1)
+        stem_of = self.stems.number(language.stem(self.words.words))
         stemmed = Lists(lists.start, stem_of[lists.items])
-        self._stem = build_trie(_emptied(stemmed, entries["proper"].to_numpy()), len(stems) + 1)
+        stemmed = _emptied(stemmed, entries["proper"].to_numpy())
+        self.stem = build_trie(stemmed, len(self.stems) + 1)
         spans = _emptied(_taken(spelled, order), (spelled.sizes[order] < 2) | (lists.sizes == 0))
-        self._span = build_trie(spans, len(words) + 1)
-        self._words = words
-        self._gluing = Gluing(*_glue(words, lists, entries, language))
-        self._surface_of = PerWord(vocabulary, words.known)
+        self.span = build_trie(spans, len(self.words) + 1)
+        self.gluing = Gluing(*_glue(self.words, lists, entries, language))
+
+
+class LabelIndex:
+    """Labels, ready to be found in phrases of a vocabulary."""
+
+    def __init__(self, labels: Labels, language: Language, vocabulary: Vocabulary) -> None:
+        self._language, self._labels = language, labels
+        self._surface_of = PerWord(vocabulary, labels.words.known)
         self._singular_of = PerWord(vocabulary, self._singulars)
-        self._stem_of = PerWord(vocabulary, lambda new: stems.known(language.stem(new)))
+        self._stem_of = PerWord(vocabulary, lambda new: labels.stems.known(language.stem(new)))
         self._head_of = PerWord(vocabulary, self._heads)
 
     def knows(self) -> Flags:
@@ -101,7 +106,7 @@ class LabelIndex:
         """Mark the words that stand in a label of several words: "north carolina"."""
         words = self._surface_of()[texts.items]
         places = np.arange(len(words))
-        steps = self._span.walk(words, places, places - texts.start[texts.owners] + 1, words)
+        steps = self._labels.span.walk(words, places, places - texts.start[texts.owners] + 1, words)
         edges = np.zeros(len(words) + 1, np.int64)
         for size, (ends, _) in enumerate(steps, 1):
             np.add.at(edges, ends - size + 1, 1)
@@ -109,7 +114,7 @@ class LabelIndex:
         return np.asarray(np.cumsum(edges)[:-1] > 0)
 
     def _singulars(self, new: pl.Series) -> Ints:
-        first, *others = (self._words.known(form) for form in self._language.singulars(new))
+        first, *others = (self._labels.words.known(form) for form in self._language.singulars(new))
         for other in others:
             first = np.where(first >= 0, first, other)
         return first
@@ -117,7 +122,7 @@ class LabelIndex:
     def _heads(self, new: pl.Series) -> Ints:
         """Give the last word of each glued word that is unknown otherwise."""
         unknown = np.flatnonzero(self._singulars(new) < 0)
-        heads = [self._gluing.head(word) for word in new.gather(unknown).to_list()]
+        heads = [self._labels.gluing.head(word) for word in new.gather(unknown).to_list()]
         found = np.full(len(new), -1, np.int32)
         found[unknown] = self._singulars(pl.Series(heads, dtype=pl.String))
         return found
@@ -129,27 +134,28 @@ class LabelIndex:
         at `ends`. Among labels of the same length the first taxonomy that knows one wins, then
         the best way of finding it.
         """
+        labels = self._labels
         surface, stem = self._surface_of()[words], self._stem_of()[words]
         singular, head = self._singular_of()[words[ends]], self._head_of()[words[ends]]
         best = np.full(len(ends), -1, np.int64)
         label = np.full(len(ends), -1, np.int64)
         for way, (trie, spelled, last) in enumerate(
             (
-                (self._surface, surface, surface[ends]),
-                (self._surface, surface, singular),
-                (self._stem, stem, stem[ends]),
-                (self._surface, surface, head),
+                (labels.surface, surface, surface[ends]),
+                (labels.surface, surface, singular),
+                (labels.stem, stem, stem[ends]),
+                (labels.surface, surface, head),
             )
         ):
             for size, (phrases, entries) in enumerate(trie.walk(spelled, ends, lengths, last), 1):
-                score = size * _LENGTH - (self._ranks[entries] + way)
+                score = size * _LENGTH - (labels.ranks[entries] + way)
                 better = score > best[phrases]
                 best[phrases[better]] = score[better]
                 label[phrases[better]] = entries[better]
         hit = label >= 0
         sizes = np.where(hit, -(-best // _LENGTH), 0)
         how = np.where(hit, (sizes * _LENGTH - best) % 8, -1)
-        return Found(np.where(hit, self._concepts[label], -1), sizes, how)
+        return Found(np.where(hit, labels.concepts[label], -1), sizes, how)
 
 
 def _own_labels(taxonomy: Taxonomy, language: Language) -> pl.DataFrame:

@@ -23,8 +23,8 @@ from ..text.other_taggers import NoTagger, SpacyTagger
 from ..text.tagger import BrillTagger
 from ..text.words import PerWord, Vocabulary
 from .found import PHRASES, Mapping
-from .gazetteer import People, gazetteer_for
-from .index import HOW, Found, LabelIndex
+from .gazetteer import Gazetteer, People, gazetteer_for
+from .index import HOW, Found, LabelIndex, Labels
 from .phrases import Phrases, noun_phrases, whole_texts
 
 __all__ = ["TAGGERS", "Block", "Mapper"]
@@ -68,14 +68,8 @@ class Mapper:
         self.vocabulary = Vocabulary()
         self.tagger = _tagger(tagger, self.language, self.vocabulary)
         names = gazetteer_for(taxonomy, self.language)
-        self._index = LabelIndex(
-            taxonomy,
-            self.language,
-            self.vocabulary,
-            before=terms,
-            instead=names.instead,
-            after=names.after,
-        )
+        labels = _labels(taxonomy, self.language, names, terms)
+        self._index = LabelIndex(labels, self.language, self.vocabulary)
         self._people = People(names.person, self.vocabulary) if names.person is not None else None
         self._long = PerWord(self.vocabulary, lambda new: (new.str.len_chars() > 2).to_numpy())
         self._stop = self.vocabulary.flags(self.language.stop_words)
@@ -156,6 +150,20 @@ class Mapper:
             np.where(named, lengths, found.lengths),
             np.where(named, HOW.index("name"), found.how),
         )
+
+
+def _labels(
+    taxonomy: Taxonomy, language: Language, names: Gazetteer, terms: Sequence[tuple[str, int]]
+) -> Labels:
+    """Compile the labels, once for a taxonomy and a language if there are no own terms."""
+    name = f"labels {language.name}"
+    known = None if terms else taxonomy.kept.get(name)
+    if isinstance(known, Labels):
+        return known
+    made = Labels(taxonomy, language, before=terms, instead=names.instead, after=names.after)
+    if not terms:
+        taxonomy.kept[name] = made
+    return made
 
 
 def _tagger(name: str | None, language: Language, vocabulary: Vocabulary) -> Tagger:

@@ -61,6 +61,7 @@ class Taxonomy:
     mark_names: dict[str, list[str]] = field(default_factory=dict)
     stored_ancestors: Lists | None = None
     file: Path | None = None
+    kept: dict[str, object] = field(default_factory=dict, repr=False)  # what others made of it
 
     def __len__(self) -> int:
         return len(self.parents)

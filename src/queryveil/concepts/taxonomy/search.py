@@ -90,7 +90,12 @@ class Search:
     def of(cls, taxonomy: Taxonomy) -> Search:
         """Open the index beside a taxonomy's file, or make one of its labels in memory."""
         beside = search_path(taxonomy.file) if taxonomy.file else None
-        return cls(beside if beside and beside.exists() else None, taxonomy)
+        if beside and beside.exists():
+            return cls(beside, taxonomy)
+        made = taxonomy.kept.get("search")
+        if not isinstance(made, cls):
+            made = taxonomy.kept["search"] = cls(None, taxonomy)
+        return made
 
     def first(self, term: str, n: int) -> list[int]:
         """Give the first `n` concepts of a term: those named so, then others that hold it."""

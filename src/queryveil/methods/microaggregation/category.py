@@ -1,0 +1,121 @@
+"""Microaggregation by categories (Erola, Castellà-Roca, Navarro-Arribas, Torra 2011)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ...concepts import Search, Taxonomy, level_matrices, open_taxonomy
+from ...concepts.text import language_named, normalise
+from ...engine import Chance, Progress
+from ...errors import InputError, ParameterError
+from ...log import QueryLog
+from ..base import parameter
+from .family import EXACT_USERS, Microaggregation
+from .partition import check_groups, greedy_groups
+from .repetition import allowed_queries, repeated_texts
+
+__all__ = ["CategoryMicroaggregation", "common_counts", "term_categories"]
+
+_REACHED = 0.5  # `auto` keeps the levels that so many terms reach, as the paper does
+_DEEPEST = 12
+
+
+@dataclass(frozen=True)
+class CategoryMicroaggregation(Microaggregation):
+    """Group users whose words fall into the same categories, level by level.
+
+    >>> str(CategoryMicroaggregation(k=3, categories="5"))
+    'category-microaggregation:k=3:categories=5'
+    """
+
+    name: ClassVar[str] = "category-microaggregation"
+    title: ClassVar[str] = "groups of k users whose words have the same categories share one log"
+    paper: ClassVar[str] = "Erola, Castellà-Roca, Navarro-Arribas, Torra 2011"
+    promise: ClassVar[str] = "k-anonymity: every released log is shared by at least k users"
+
+    taxonomy: str = parameter("wordnet", "whose categories: wordnet, or a taxonomy's file")
+    levels: str = parameter("5", "levels that are compared: a number, or auto")
+    categories: str = parameter("1", "categories of a term", choices=("1", "5"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.levels != "auto" and self.levels not in {str(n) for n in range(1, _DEEPEST + 1)}:
+            raise ParameterError(
+                f'--levels cannot be "{self.levels}"', hint=f"auto, or 1 to {_DEEPEST}"
+            )
+
+    def _prototypes(
+        self, log: QueryLog, chance: Chance, progress: Progress
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        users = log.distinct("user")
+        if users > 4 * EXACT_USERS:
+            raise InputError(
+                f"{users:,} users are too many to compare all with each other",
+                hint="--sample-users 10000, or semantic-microaggregation",
+            )
+        opened = open_taxonomy(self.taxonomy)
+        with progress.stage("look up words"):
+            found = term_categories(log, opened, int(self.categories))
+        with progress.stage("group users"):
+            names = log.frame.select("user").unique().collect()["user"].cast(pl.String).sort()
+            similar = self._similar(opened, found, names)
+            group = greedy_groups(similar, self.k)
+            check_groups(group, self.k)
+        kind = log.frame.collect_schema()["user"]
+        members = pl.DataFrame({"user": names, "group": group.astype(np.int64)}).with_columns(
+            pl.col("user").cast(kind)
+        )
+        texts = repeated_texts(allowed_queries(log.frame, self.min_users), members, chance)
+        return members, texts
+
+    def _similar(
+        self, taxonomy: Taxonomy, found: pl.DataFrame, names: pl.Series
+    ) -> NDArray[np.float32]:
+        """Add up what users have in common on each level."""
+        wanted = _DEEPEST if self.levels == "auto" else int(self.levels)
+        matrices = level_matrices(taxonomy, found, wanted)
+        if self.levels == "auto":
+            total = max(int(found["count"].sum()), 1)
+            kept = [m for m in matrices if int(m["count"].sum()) >= _REACHED * total]
+            matrices = kept or matrices[:1]
+        similar = np.zeros((len(names), len(names)), np.float32)
+        for matrix in matrices:
+            similar += common_counts(matrix, names)
+        return similar
+
+
+def term_categories(log: QueryLog, taxonomy: Taxonomy, n: int) -> pl.DataFrame:
+    """Give the first n categories of each word that a user sent: user, concept, count."""
+    sent = log.frame.group_by("user", "query").agg(count=pl.len()).collect(engine="streaming")
+    queries = sent.select("query").unique()
+    words = normalise(queries["query"].cast(pl.String))
+    terms = queries.with_columns(term=words).explode("term").drop_nulls("term")
+    stop = sorted(language_named(taxonomy.language).stop_words)
+    terms = terms.filter(~pl.col("term").is_in(stop))
+    distinct = terms["term"].unique().sort()
+    lists = Search.of(taxonomy).first_of(distinct.to_list(), n)
+    known = pl.DataFrame(
+        {"term": distinct.gather(lists.owners), "concept": lists.items.astype(np.int32)}
+    )
+    rows = sent.join(terms, on="query").join(known, on="term")
+    counted = rows.group_by("user", "concept").agg(pl.col("count").sum())
+    return counted.with_columns(pl.col("user").cast(pl.String))
+
+
+def common_counts(matrix: pl.DataFrame, names: pl.Series) -> NDArray[np.float32]:
+    """Give the sum of what each two users have in common, category by category (algorithm 2)."""
+    place = pl.DataFrame({"user": names}).with_row_index("number")
+    rows = matrix.join(place, on="user")
+    columns, column = np.unique(rows["category"].to_numpy(), return_inverse=True)
+    counts = np.zeros((len(names), len(columns)), np.float32)
+    counts[rows["number"].to_numpy(), column] = rows["count"].to_numpy()
+    found = np.zeros((len(names), len(names)), np.float32)
+    for user in range(len(names)):
+        mine = np.flatnonzero(counts[user])
+        found[user] = np.minimum(counts[user, mine], counts[:, mine]).sum(axis=1)
+    return found

@@ -1,0 +1,174 @@
+"""What all methods of the family share: the way from a log to a k-anonymous release."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ...concepts import Profiles, Taxonomy
+from ...concepts.likeness.matrix import profile_matrix
+from ...concepts.taxonomy import Ints
+from ...engine import Chance, Progress, permute
+from ...errors import InputError, ParameterError
+from ...log import QueryLog
+from ...release import Check, Guarantee, Release, pseudonymize
+from ..base import Method, parameter
+from .blocks import similar_blocks
+from .emission import draw_clicks, draw_times, given_to_all
+from .partition import check_groups, mdav
+from .refine import refine
+
+__all__ = ["Microaggregation", "partition_profiles"]
+
+EXACT_USERS = 5_000  # up to here `auto` compares all users with each other
+BLOCK_USERS = 1_000
+
+
+def partition_profiles(
+    taxonomy: Taxonomy | None,
+    profiles: Profiles,
+    k: int,
+    how: str,
+    refined: bool,
+    progress: Progress,
+) -> Ints:
+    """Partition users into groups of at least k by MDAV: exactly, or block by block."""
+    exact = how == "exact" or (how == "auto" and len(profiles) <= EXACT_USERS)
+    if exact:
+        blocks: list[Ints] = [np.arange(len(profiles))]
+    else:
+        with progress.stage("cut into blocks"):
+            blocks = similar_blocks(taxonomy, profiles, max(BLOCK_USERS, 4 * k))
+    group = np.empty(len(profiles), np.int32)
+    first = 0
+    with progress.stage("group users", len(profiles)) as advance, ThreadPoolExecutor(2) as pool:
+
+        def work(users: Ints) -> Ints:
+            part = profiles if exact else profiles.some(users)
+            matrix = profile_matrix(taxonomy, part, advance if exact else lambda _: None)
+            found = mdav(matrix, k)
+            return refine(matrix, found, k) if refined else found
+
+        for users, found in zip(blocks, pool.map(work, blocks), strict=True):
+            group[users] = first + found
+            first += int(found.max()) + 1
+            if not exact:
+                advance(len(users))
+    check_groups(group, k)
+    return group
+
+
+@dataclass(frozen=True)
+class Microaggregation(Method):
+    """The base of the family: k, the rule for rare texts, times and clicks."""
+
+    k: int = parameter(5, "users who share one log at least", low=2, high=10**9, unit="users")
+    min_users: int = parameter(
+        2, "users who must have sent a text, or clicked a URL for it", low=1, high=10**9,
+        unit="users",
+    )  # fmt: skip
+    time: str = parameter("day", "how fine times are given", choices=("none", "month", "day"))
+    clicks: bool = parameter(True, "whether clicks are drawn for the released queries")
+
+    @abstractmethod
+    def _prototypes(
+        self, log: QueryLog, chance: Chance, progress: Progress
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Give the users (user, group), and the prototypes' texts (group, query)."""
+
+    def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+        """Group the users, give each group one log, rename, shuffle."""
+        users = log.distinct("user")
+        if users < self.k:
+            raise ParameterError(
+                f"--k is {self.k}, but the log has {users} users", hint=f"take --k 2 to {users}"
+            )
+        members, prototypes = self._prototypes(log, chance, progress)
+        with progress.stage("fill the prototypes"):
+            filled = self._filled(log, members, prototypes, chance)
+        with progress.stage("rename and shuffle"):
+            rows = permute(given_to_all(filled, members).lazy(), chance).collect()
+            public, mapping = pseudonymize(rows, "user", chance)
+            mapping = mapping.join(members.with_columns(pl.col("user").cast(pl.String)), on="user")
+        return Release(
+            method=self.name,
+            parameters=self.values(),
+            guarantee=self.guarantee(),
+            source=log,
+            log=public.lazy().select("user", "query", "time", "rank", "url"),
+            mapping=mapping,
+            dropped={"replaced by the log of the group": log.tally.kept},
+            made={"rows of the groups' logs": public.height},
+            not_release_grade=self._why_not(),
+            progress=progress,
+        )
+
+    def _filled(
+        self, log: QueryLog, members: pl.DataFrame, prototypes: pl.DataFrame, chance: Chance
+    ) -> pl.DataFrame:
+        """Give the texts of the prototypes a time and a click each."""
+        if prototypes["group"].n_unique() < members["group"].n_unique():
+            raise InputError("a group has an empty log", hint="this is a defect: please report it")
+        grouped = log.frame.join(members.lazy(), on="user", maintain_order="left")
+        lines = grouped.select("group", "time").collect()
+        group = prototypes["group"].to_numpy()
+        times = draw_times(lines, group, self.time, chance)
+        filled = prototypes.with_columns(time=times)
+        if not self.clicks:
+            return filled.with_columns(rank=pl.lit(None, pl.Int32), url=pl.lit(None, pl.String))
+        clicks = draw_clicks(log.frame, prototypes["query"], self.min_users, chance)
+        return filled.with_columns(clicks["rank"], clicks["url"])
+
+    def _why_not(self) -> tuple[str, ...]:
+        single = "the parameters keep queries and clicks that only one person sent"
+        return (single,) if self.min_users == 1 else ()
+
+    def guarantee(self) -> Guarantee:
+        """Promise that each released log is shared by at least k users."""
+        checks = [Check("equal-logs", {"k": self.k}), Check("time-step", {"step": self.time})]
+        if not self.clicks:
+            checks.append(Check("no-clicks", {}))
+        return Guarantee(
+            model="k-anonymity",
+            k=self.k,
+            says=(
+                f"Every user's released log is the same, row for row, as that of at least "
+                f"{self.k - 1} other users: whatever somebody knows of a person, the release "
+                f"leaves at least {self.k} users who fit equally well. Every query in it was sent "
+                f"by at least {self.min_users} users of the log{self._about_clicks()}."
+            ),
+            assumptions=(
+                "a user name of the log stands for one person, and one person has one user name",
+                "who made the release keeps private/ to herself",
+            ),
+            not_covered=self._limits(),
+            checks=tuple(checks),
+        )
+
+    def _about_clicks(self) -> str:
+        return (
+            f", and every click, for that query, made by at least {self.min_users}"
+            if self.clicks
+            else "; no clicks are given"
+        )
+
+    def _limits(self) -> tuple[str, ...]:
+        return (
+            "k-anonymity is no differential privacy: the release depends on every user, and "
+            "comparing two releases made with and without a person can tell about her",
+            "the users of a group are alike by choice: whoever knows that a person is in the log "
+            "can guess her interests from the logs that would fit her",
+            "queries are real queries of the log: one that names a person names her, if at least "
+            f"{self.min_users} users sent it",
+            "that a query was sent at all, and roughly how often, is seen",
+            "how many users the log has is seen",
+        )
+
+    def alternatives(self, log: QueryLog) -> list[dict[str, Any]]:  # noqa: ARG002
+        """Say nothing of other values: each needs a run of its own."""
+        return []

@@ -1,0 +1,115 @@
+"""What goes into the log that the users of a group share.
+
+Each user gives a quota of her concepts, those nearest to the centre of the group first, so that
+the prototype is as long as the mean log of the group (Batet 2013, section 2.3 of SPEC).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ...concepts import UNMAPPED, Profiles, Taxonomy, distances
+from ...concepts.taxonomy import Ints, Lists
+
+__all__ = ["Items", "centres", "quotas", "semantic_items"]
+
+_PAIRS = 1 << 22  # pairs of concepts that are compared at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """What prototypes are made of, one row an item: its group, concept, and who gave it."""
+
+    group: Ints
+    concept: Ints
+    user: Ints
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+
+def semantic_items(taxonomy: Taxonomy | None, profiles: Profiles, group: Ints) -> Items:
+    """Choose the items of every group's prototype (Batet 2013).
+
+    A user's concepts are taken by their distance to the centre of the group (eq. 6), then the
+    more frequent first, then by number, until her quota (eq. 7) is full. Without a taxonomy, as
+    in Batet's variant for strings, the most repeated go first.
+    """
+    user = profiles.lists.owners.astype(np.int64)
+    concept, counts = profiles.lists.items, profiles.counts
+    known = concept != UNMAPPED  # who has no concept gives nothing, and gets the others'
+    user, concept, counts = user[known], concept[known], counts[known]
+    wanted = quotas(np.bincount(user, counts, len(profiles)).astype(np.int64), group)
+    if taxonomy is None:
+        far = np.zeros(len(concept))
+    else:
+        centre = centres(taxonomy, profiles, group)
+        far = distances(taxonomy, concept, centre[group[user]])
+    order = np.lexsort((concept, -counts, far.round(9), user))
+    user, concept, counts = user[order], concept[order], counts[order]
+    taken = _until_full(user, counts, wanted)
+    return Items(np.repeat(group[user], taken), np.repeat(concept, taken), np.repeat(user, taken))
+
+
+def _until_full(user: Ints, counts: Ints, wanted: Ints) -> Ints:
+    """Give how many copies of each row are taken until each user's quota is full."""
+    before = np.cumsum(counts) - counts
+    first = np.r_[True, user[1:] != user[:-1]] if len(user) else np.zeros(0, np.bool_)
+    begins = np.maximum.accumulate(np.where(first, before, 0)) if len(user) else before
+    return np.asarray(np.clip(wanted[user] - (before - begins), 0, counts))
+
+
+def quotas(weights: Ints, group: Ints) -> Ints:
+    """Give each user's quota, eq. (7) of Batet 2013: her concepts over the users of her group.
+
+    Parts of a whole go to the largest remainders, so that a prototype has the mean length of
+    the group's logs, rounded.
+
+    >>> quotas(np.array([3, 4, 6]), np.array([0, 0, 0])).tolist()
+    [1, 1, 2]
+    """
+    sizes = np.bincount(group)
+    whole, rest = np.divmod(weights, sizes[group])
+    total = np.bincount(group, weights).astype(np.int64)
+    goal = (2 * total + sizes) // (2 * sizes)  # rounded half up
+    missing = goal - np.bincount(group, whole).astype(np.int64)
+    order = np.lexsort((np.arange(len(group)), -rest, group))
+    begins = np.cumsum(sizes) - sizes
+    rank = np.empty(len(group), np.int64)
+    rank[order] = np.arange(len(group)) - begins[group[order]]
+    return np.asarray(whole + (rank < missing[group]))
+
+
+def centres(taxonomy: Taxonomy, profiles: Profiles, group: Ints) -> Ints:
+    """Give the centre of each group, eq. (6) of Batet 2013; 0 for a group without concepts.
+
+    It is the concept of theirs with the least sum of distances to all their concepts, weighted
+    by counts; of equals the lowest number.
+    """
+    owner, concept, weight = _union(profiles, group)
+    mine = Lists.grouped(owner, np.arange(len(owner)), int(group.max()) + 1)
+    pairs = np.cumsum(mine.sizes[owner])
+    sums = np.empty(len(owner))
+    cuts = np.searchsorted(pairs, np.arange(_PAIRS, int(pairs[-1]) + _PAIRS, _PAIRS)) + 1
+    for begin, end in pairwise(np.unique([0, *cuts.clip(0, len(owner)), len(owner)]).tolist()):
+        other, place = mine.gather(owner[begin:end])
+        far = distances(taxonomy, concept[begin + place], concept[other])
+        sums[begin:end] = np.bincount(place, far * weight[other], end - begin)
+    found = np.zeros(len(mine), np.int64)
+    order = np.lexsort((concept, sums.round(6), owner))
+    groups, first = np.unique(owner[order], return_index=True)
+    found[groups] = concept[order[first]]
+    return found
+
+
+def _union(profiles: Profiles, group: Ints) -> tuple[Ints, Ints, Ints]:
+    """Give the concepts of each group with their counts summed up, by group and concept."""
+    known = profiles.lists.items != UNMAPPED
+    owner = group[profiles.lists.owners[known]].astype(np.int64)
+    size = int(profiles.lists.items.max(initial=0)) + 1
+    keys, place = np.unique(owner * size + profiles.lists.items[known], return_inverse=True)
+    weight = np.bincount(place, profiles.counts[known])
+    return keys // size, keys % size, weight

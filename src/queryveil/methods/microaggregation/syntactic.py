@@ -1,0 +1,231 @@
+"""How far users are from each other by what their queries look like, without any meaning.
+
+Navarro-Arribas and Torra (2009, 2012) compare two queries by time, length, text, terms and the
+site that was clicked. Their exact formulas are not public; those here all lie from 0 to 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
+
+from ...errors import UsageError
+
+__all__ = ["host_labels", "syntactic_matrix"]
+
+_SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*://")
+_USERS = 20  # of a block; two blocks of 1,000 rows make tables of 4 MB
+
+Ints = NDArray[np.int64]
+Singles = NDArray[np.float32]
+
+
+def syntactic_matrix(rows: pl.DataFrame, cap: int = 50) -> Singles:
+    """Give the distances of all users, as Navarro-Arribas and Torra (2009, 2012) group them.
+
+    `rows` has the columns user (0 to n - 1, each with at least one row and at most `cap`),
+    query, time (or null) and url (or null). Texts are compared as they are. The distance of two
+    queries is the mean of those of their times, numbers of terms, texts, terms and hosts; time
+    is left out if one has none, the host if neither has a click. That of two users is the mean
+    of the distances of all their queries to the nearest of the other: eq. (4) of Batet 2013.
+
+    >>> rows = {"user": [0, 1], "query": ["red car", "red cat"], "time": None, "url": None}
+    >>> syntactic_matrix(pl.DataFrame(rows))[0, 1] * 3  # 0 + 1/7 + 1/2
+    np.float32(0.64285713)
+    """
+    log = _Rows.of(rows, cap)
+    size = len(log.begins) - 1
+    matrix = np.zeros((size, size), np.float32)
+    for first in range(0, size, _USERS):
+        one = log.block(first, first + _USERS)
+        for second in range(first, size, _USERS):
+            two = log.block(second, second + _USERS)
+            matrix[first : first + _USERS, second : second + _USERS] = _user_distances(one, two)
+    upper = np.triu(matrix, 1)
+    return upper + upper.T
+
+
+def host_labels(url: str) -> list[str]:
+    """Give the labels of a url's host, the last first; none if it has no host.
+
+    >>> host_labels("http://www.Example.org:80/a?b")
+    ['org', 'example', 'www']
+    """
+    place = _SCHEME.sub("", url)
+    for mark in "/?#":
+        place = place.split(mark, 1)[0]
+    host = place.rsplit("@", 1)[-1].split(":", 1)[0]
+    return [label for label in reversed(host.lower().split(".")) if label]
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """The rows of some users; `begins` are their first rows in the block."""
+
+    begins: Ints
+    sizes: Ints
+    times: Singles  # from 0 to 1, or not a number
+    lengths: Singles
+    queries: Ints  # of each row, the place in texts and terms
+    texts: list[str]
+    terms: list[list[int]]
+    hosts: Ints  # of each row, the place in labels
+    labels: Ints  # a row a host, its label numbers, then -1
+    clicked: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """All rows, sorted by user, with distinct texts and hosts numbered."""
+
+    begins: Ints
+    times: Singles
+    queries: Ints
+    texts: list[str]
+    terms: list[list[int]]
+    hosts: Ints
+    labels: Ints
+
+    @classmethod
+    def of(cls, rows: pl.DataFrame, cap: int) -> _Rows:
+        begins = _begins(rows, cap)
+        ordered = rows.sort("user", maintain_order=True)
+        queries, texts = _numbered(ordered["query"].cast(pl.String))
+        hosts, urls = _numbered(ordered["url"].cast(pl.String))
+        words: dict[str, int] = {}
+        labels: dict[str, int] = {}
+        terms = [[words.setdefault(t, len(words)) for t in text.split()] for text in texts]
+        paths = [[labels.setdefault(x, len(labels)) for x in host_labels(url)] for url in urls]
+        times = _spread(ordered["time"])
+        return cls(begins, times, queries, texts, terms, hosts, _padded(paths))
+
+    def block(self, first: int, last: int) -> _Block:
+        begins = self.begins[first : last + 1]
+        part = slice(int(begins[0]), int(begins[-1]))
+        known, queries = np.unique(self.queries[part], return_inverse=True)
+        sites, hosts = np.unique(self.hosts[part], return_inverse=True)
+        terms = [self.terms[place] for place in known.tolist()]
+        lengths = np.array([len(term) for term in terms], np.float32)
+        labels = self.labels[sites]
+        return _Block(
+            begins=begins[:-1] - begins[0],
+            sizes=np.diff(begins),
+            times=self.times[part],
+            lengths=lengths,
+            queries=queries,
+            texts=[self.texts[place] for place in known.tolist()],
+            terms=terms,
+            hosts=hosts,
+            labels=labels,
+            clicked=labels[:, 0] >= 0,
+        )
+
+
+def _begins(rows: pl.DataFrame, cap: int) -> Ints:
+    """Give the first row of each user once rows are sorted, and refuse what cannot be read."""
+    if missing := sorted({"user", "query", "time", "url"} - set(rows.columns)):
+        raise UsageError(f"users' queries need the column {' and '.join(missing)}")
+    if rows["user"].null_count() or rows["query"].null_count():
+        raise UsageError("a row has no user or no query")
+    users = rows["user"].to_numpy()
+    if len(users) and int(users.min()) < 0:
+        raise UsageError("users are numbered from 0")
+    sizes = np.bincount(users.astype(np.int64))
+    if len(sizes) and not int(sizes.min()):
+        raise UsageError(f"user {int(np.argmin(sizes))} has no row", hint="number users densely")
+    if int(sizes.max(initial=0)) > cap:
+        most = int(np.argmax(sizes))
+        raise UsageError(
+            f"user {most} has {int(sizes[most]):,} rows", hint=f"sample at most {cap} of a user"
+        )
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _numbered(column: pl.Series) -> tuple[Ints, list[str]]:
+    """Number the distinct texts of a column; null counts as an empty text."""
+    texts = column.fill_null("")
+    known = texts.unique().sort()
+    places = known.search_sorted(texts).to_numpy().astype(np.int64)
+    return places, known.to_list()
+
+
+def _spread(times: pl.Series) -> Singles:
+    """Put times between 0, the first, and 1, the last; no time is not a number."""
+    if times.dtype == pl.Null:
+        return np.full(len(times), np.nan, np.float32)
+    known = times.cast(pl.Datetime("us")).cast(pl.Int64).cast(pl.Float64)
+    low, high = known.min(), known.max()
+    if not isinstance(low, float) or not isinstance(high, float):
+        return np.full(len(times), np.nan, np.float32)
+    spread = (known.to_numpy() - low) / max(high - low, 1.0)
+    return spread.astype(np.float32)
+
+
+def _padded(paths: list[list[int]]) -> Ints:
+    width = max((len(path) for path in paths), default=0)
+    table = np.full((len(paths), max(width, 1)), -1, np.int64)
+    for place, path in enumerate(paths):
+        table[place, : len(path)] = path
+    return table
+
+
+def _user_distances(one: _Block, two: _Block) -> NDArray[np.float64]:
+    """Sum up the distance to the nearest query of each other user, both ways, eq. (4)."""
+    table = _query_distances(one, two)
+    nearest = np.minimum.reduceat(table, two.begins, axis=1).astype(np.float64)
+    forth = np.add.reduceat(nearest, one.begins, axis=0)
+    nearest = np.minimum.reduceat(table, one.begins, axis=0).astype(np.float64)
+    back = np.add.reduceat(nearest, two.begins, axis=1)
+    mean: NDArray[np.float64] = (forth + back) / (one.sizes[:, None] + two.sizes)
+    return mean
+
+
+def _query_distances(one: _Block, two: _Block) -> Singles:
+    """Give d_q of each row of one block and each of another."""
+    texts = _edits(one.texts, two.texts) + _edits(one.terms, two.terms)
+    texts += _ratio(np.abs(one.lengths[:, None] - two.lengths), one.lengths, two.lengths)
+    total = _to_rows(texts, one.queries, two.queries)
+    total += _to_rows(_host_distances(one.labels, two.labels), one.hosts, two.hosts)
+    either = one.clicked[:, None] | two.clicked
+    parts = _to_rows(either.astype(np.float32) + 3, one.hosts, two.hosts)
+    apart = np.abs(one.times[:, None] - two.times)
+    timed = ~np.isnan(apart)
+    np.add(total, apart, out=total, where=timed)
+    total /= parts + timed
+    return total
+
+
+def _to_rows(table: Singles, first: Ints, second: Ints) -> Singles:
+    return table[first][:, second]
+
+
+def _edits(first: Sequence[Sequence[object]], second: Sequence[Sequence[object]]) -> Singles:
+    """Give Levenshtein's distances, each divided by the length of the longer one."""
+    scorer = Levenshtein.normalized_distance
+    found = cdist(first, second, scorer=scorer, dtype=np.float32, workers=-1)
+    return found.astype(np.float32, copy=False)
+
+
+def _ratio(upper: Singles, first: Singles, second: Singles) -> Singles:
+    longer = np.maximum(first[:, None], second)
+    found: Singles = np.divide(upper, np.maximum(longer, 1), dtype=np.float32)
+    return found
+
+
+def _host_distances(first: Ints, second: Ints) -> Singles:
+    """Give one minus the part of the labels that agree, from the last one on; 0 without any."""
+    agree = np.ones((len(first), len(second)), np.bool_)
+    common = np.zeros(agree.shape, np.float32)
+    for one, two in zip(first.T, second.T, strict=True):
+        agree &= (one[:, None] == two) & (one[:, None] >= 0)
+        common += agree
+    counts = [(labels >= 0).sum(axis=1).astype(np.float32) for labels in (first, second)]
+    longer = np.maximum(counts[0][:, None], counts[1])
+    return _ratio(longer - common, *counts)

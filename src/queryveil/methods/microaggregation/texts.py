@@ -1,0 +1,112 @@
+"""Which real texts may stand for a concept, and a random one for each item of a prototype."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from ...concepts import Mapping, Taxonomy
+from ...concepts.likeness.similarity import distance_table
+from ...concepts.taxonomy import Flags, Ints
+from ...engine import Chance
+from ...errors import InputError
+from .prototype import Items
+
+__all__ = ["Pool", "draw_texts", "pool_of"]
+
+_TRIES = 4  # to find a text that the giver of an item did not send herself
+_CELLS = 1 << 24
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Texts that may be emitted, by concept: those of c are `texts[start[c]:start[c + 1]]`.
+
+    `names` are the texts themselves. `sent` are the pairs of user and text as sorted numbers
+    (user times the number of texts, plus text): what each user sent herself.
+    """
+
+    start: Ints
+    texts: Ints
+    names: pl.Series
+    sent: Ints
+
+    def known(self) -> Ints:
+        """Give the concepts that have a text."""
+        return np.flatnonzero(np.diff(self.start))
+
+
+def pool_of(
+    found: Mapping, sent: pl.DataFrame, emit: str, min_users: int, size: int
+) -> tuple[Pool, int]:
+    """List the texts that enough users sent, by concept, and count those that are left out.
+
+    `sent` has a row for each user (a number) and query (a number of the mapping) that she
+    sent. With `emit` phrase a text is a phrase, with full the whole query.
+    """
+    phrases = (
+        found.texts()
+        if emit == "phrase"
+        else found.phrases.with_columns(
+            phrase=found.queries.cast(pl.String).gather(found.phrases["query"].to_numpy())
+        )
+    )
+    rows = phrases.select("concept", text="phrase", number=found.phrases["query"]).filter(
+        pl.col("concept") >= 0
+    )
+    rows = rows.with_columns(pl.col("text").cast(pl.Categorical))
+    pairs = sent.lazy().join(rows.lazy(), left_on="query", right_on="number")
+    users = pairs.select("user", "text").unique().collect()
+    enough = users.group_by("text").len().filter(pl.col("len") >= min_users)
+    kept = rows.select("concept", "text").unique().join(enough, on="text", how="semi")
+    names = enough.select("text").with_columns(name=pl.col("text").cast(pl.String)).sort("name")
+    names = names.with_row_index("place")
+    kept = kept.join(names, on="text").sort("concept", "place")
+    own = users.join(names, on="text")
+    keys = own["user"].to_numpy().astype(np.int64) * max(names.height, 1) + own["place"].to_numpy()
+    start = np.searchsorted(kept["concept"].to_numpy(), np.arange(size + 1))
+    rare = users["text"].n_unique() - names.height
+    return Pool(start, kept["place"].to_numpy(), names["name"], np.sort(keys)), rare
+
+
+def draw_texts(items: Items, pool: Pool, taxonomy: Taxonomy | None, chance: Chance) -> Ints:
+    """Draw a text for each item: of its concept, or else of the nearest that has one."""
+    if not len(pool.texts):
+        raise InputError(
+            "no text was sent by enough users, so nothing could be released",
+            hint="take a smaller --min-users, or more of the log",
+        )
+    concept = _with_texts(items.concept, pool, taxonomy)
+    first, count = pool.start[concept], np.diff(pool.start)[concept]
+    text = pool.texts[first + (chance.numbers(len(items)) % count.astype(np.uint64)).astype(int)]
+    for _ in range(_TRIES):
+        again = np.flatnonzero(_own(items.user, text, pool) & (count > 1))
+        if not len(again):
+            break
+        numbers = chance.numbers(len(again)) % count[again].astype(np.uint64)
+        text[again] = pool.texts[first[again] + numbers.astype(int)]
+    return np.asarray(text)
+
+
+def _own(user: Ints, text: Ints, pool: Pool) -> Flags:
+    """Tell which texts the giver of an item sent herself."""
+    keys = user.astype(np.int64) * max(len(pool.names), 1) + text
+    place = np.minimum(np.searchsorted(pool.sent, keys), len(pool.sent) - 1)
+    return np.asarray(pool.sent[place] == keys)
+
+
+def _with_texts(concepts: Ints, pool: Pool, taxonomy: Taxonomy | None) -> Ints:
+    """Replace concepts without a text by the nearest that has one; of equals the lowest."""
+    known, wanted = pool.known(), np.unique(concepts)
+    missing = wanted[np.diff(pool.start)[wanted] == 0]
+    stand_in = np.arange(len(pool.start) - 1)
+    step = max(1, _CELLS // max(len(known), 1))
+    for begin in range(0, len(missing), step):
+        some = missing[begin : begin + step]
+        if taxonomy is None:
+            stand_in[some] = known[0]
+        else:
+            stand_in[some] = known[distance_table(taxonomy, some, known).argmin(axis=1)]
+    return np.asarray(stand_in[concepts])

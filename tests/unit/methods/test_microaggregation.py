@@ -1,0 +1,184 @@
+"""Prototypes, texts and blocks of the microaggregation family."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import queryveil as qv
+from queryveil.concepts import centre_concept, profile_distances, profiles_of, taxonomy_of_paths
+from queryveil.concepts.likeness.matrix import profile_matrix
+from queryveil.engine import Chance, Silent
+from queryveil.errors import ParameterError
+from queryveil.methods.microaggregation.blocks import similar_blocks
+from queryveil.methods.microaggregation.family import partition_profiles
+from queryveil.methods.microaggregation.prototype import centres, quotas, semantic_items
+from queryveil.methods.microaggregation.repetition import allowed_queries, repeated_texts
+
+PATHS = [f"Top/{a}/{a}{b}/{a}{b}{c}" for a in "xyz" for b in "pq" for c in "12"]
+TREE = taxonomy_of_paths(PATHS)
+CONCEPTS = st.integers(1, len(TREE) - 1)
+LOGS = st.lists(
+    st.dictionaries(CONCEPTS, st.integers(1, 5), min_size=0, max_size=5), min_size=4, max_size=12
+)
+
+
+def profiles_from(logs: list[dict[int, int]]):
+    rows = [
+        (f"u{place:02}", concept, count)
+        for place, log in enumerate(logs)
+        for concept, count in (log.items() or [(None, 1)])
+    ]
+    schema = {"user": pl.String, "concept": pl.Int32, "count": pl.Int64}
+    return profiles_of(pl.DataFrame(rows, schema=schema, orient="row"))
+
+
+@settings(max_examples=60, deadline=None)
+@given(LOGS)
+def test_the_matrix_is_that_of_single_distances(logs: list[dict[int, int]]) -> None:
+    made = profiles_from(logs)
+    matrix = profile_matrix(TREE, made)
+    slow = np.array([profile_distances(TREE, made, user) for user in range(len(made))])
+    np.fill_diagonal(slow, 0)
+    assert matrix == pytest.approx(slow, abs=2e-6)
+    assert (matrix == matrix.T).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(LOGS)
+def test_centres_are_those_of_single_groups(logs: list[dict[int, int]]) -> None:
+    made = profiles_from(logs)
+    group = np.arange(len(logs)) // 2
+    found = centres(TREE, made, group) if any(logs) else None
+    for number in range(int(group.max()) + 1) if any(logs) else ():
+        members = np.flatnonzero(group == number)
+        some = made.some(members)
+        if (some.lists.items >= 0).all():
+            assert found[number] == centre_concept(TREE, made, members)
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 50), min_size=2, max_size=9))
+def test_quotas_add_up_to_the_mean_length(weights: list[int]) -> None:
+    found = quotas(np.array(weights), np.zeros(len(weights), np.int64))
+    assert found.sum() == int(sum(weights) / len(weights) + 0.5)
+    assert all(0 <= quota <= weight for quota, weight in zip(found, weights, strict=True))
+    exact = np.array(weights) / len(weights)
+    assert (np.abs(found - exact) < 1).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(LOGS)
+def test_items_are_members_own_and_nearest_first(logs: list[dict[int, int]]) -> None:
+    if not any(logs):
+        return
+    made = profiles_from(logs)
+    group = np.arange(len(logs)) // 3
+    items = semantic_items(TREE, made, group)
+    wanted = quotas(np.array([sum(log.values()) for log in logs]), group)
+    for user, log in enumerate(logs):
+        given_ = Counter(items.concept[items.user == user].tolist())
+        assert sum(given_.values()) == wanted[user]
+        assert all(log[concept] >= count for concept, count in given_.items())
+    assert (items.group == group[items.user]).all()
+
+
+def test_blocks_hold_every_user_once_and_similar_ones_together() -> None:
+    logs = [{1 + (place % 3): 3} for place in range(60)]
+    made = profiles_from(logs)
+    blocks = similar_blocks(TREE, made, 20)
+    assert sorted(np.concatenate(blocks).tolist()) == list(range(60))
+    assert all(len(block) <= 20 for block in blocks)
+    assert all(len({place % 3 for place in block.tolist()}) == 1 for block in blocks)
+
+
+def test_all_users_alike_can_be_cut() -> None:
+    made = profiles_from([{1: 1}] * 50)
+    assert [len(block) for block in similar_blocks(TREE, made, 20)] == [16, 17, 17]
+
+
+@pytest.mark.parametrize("how", ["exact", "blocked"])
+def test_every_group_has_k_users(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("queryveil.methods.microaggregation.family.BLOCK_USERS", 20)
+    made = profiles_from([{1 + place % 12: 1 + place % 4} for place in range(97)])
+    sizes = np.bincount(partition_profiles(TREE, made, 4, how, False, Silent()))
+    assert sizes.min() >= 4
+    assert sizes.max() <= 7
+
+
+def log_of(*rows: tuple[str, str]) -> qv.QueryLog:
+    return qv.QueryLog.from_rows(
+        [(user, query, "2006-03-01 10:00:00", 1, f"http://{query[:3]}.example")
+         for user, query in rows]
+    )  # fmt: skip
+
+
+ROWS = [(f"u{n}", query) for n in range(6) for query in ("hotel", "paris", f"secret {n} hotel")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["semantic-microaggregation:k=2", "semantic-microaggregation:k=2:emit=full",
+     "string-microaggregation:k=2", "category-microaggregation:k=2"],
+)  # fmt: skip
+def test_what_one_user_alone_sent_never_appears(line: str) -> None:
+    release = qv.anonymize(log_of(*ROWS), line)
+    texts = release.log.collect()["query"].unique().to_list()
+    assert set(texts) <= {"hotel", "paris"}
+    assert release.log.collect()["user"].n_unique() == 6
+
+
+def test_with_one_user_enough_the_release_is_marked() -> None:
+    release = qv.anonymize(log_of(*ROWS), "semantic-microaggregation:k=2:min-users=1:emit=full")
+    assert release.not_release_grade
+    assert "secret" in " ".join(release.log.collect()["query"])
+
+
+def test_more_users_asked_for_than_there_are() -> None:
+    with pytest.raises(ParameterError, match="the log has 6 users"):
+        qv.anonymize(log_of(*ROWS), "semantic-microaggregation:k=7")
+
+
+@pytest.mark.parametrize("method", ["semantic", "string", "category", "syntactic"])
+def test_users_without_any_concept_stay(method: str) -> None:
+    rows = [(f"u{n}", "qzxv") for n in range(5)] + [(f"v{n}", "hotel") for n in range(5)]
+    release = qv.anonymize(log_of(*rows), f"{method}-microaggregation:k=5")
+    logs = release.log.collect().group_by("user").agg(pl.col("query").sort())
+    assert logs.height == 10
+    assert logs["query"].list.len().min() >= 1
+
+
+def test_a_user_of_very_many_queries() -> None:
+    rows = [(f"u{n}", "hotel") for n in range(7)] + [("u0", "paris"), ("u1", "paris")] * 3000
+    release = qv.anonymize(log_of(*rows), "semantic-microaggregation:k=3")
+    lengths = release.log.collect().group_by("user").len()
+    assert lengths.height == 7
+
+
+def test_clicks_need_as_many_users(tmp_path) -> None:
+    many = [(user, "hotel", "2006-03-02 10:00:00", 2, "http://all.example") for user in "abcd"]
+    rows = [("a", "hotel", "2006-03-01 10:00:00", 1, "http://one.example"), *many]
+    release = qv.anonymize(qv.QueryLog.from_rows(rows), "semantic-microaggregation:k=2")
+    urls = set(release.log.collect()["url"].drop_nulls())
+    assert urls <= {"http://all.example"}
+    assert release.write(tmp_path / "out")["guarantee"]["k"] == 2
+
+
+def test_prototypes_by_repetition_have_the_mean_length() -> None:
+    rows = [("a", "x")] * 10 + [("b", "x")] * 20 + [("b", "y")] * 9 + [("a", "y")]
+    log = log_of(*rows)
+    members = log.frame.select("user").unique().collect().with_columns(group=pl.lit(0, pl.Int64))
+    texts = repeated_texts(allowed_queries(log.frame, 2), members, Chance(1))
+    assert texts.height == 20
+    assert set(texts["query"]) <= {"x", "y"}
+
+
+def test_levels_that_are_no_number() -> None:
+    with pytest.raises(ParameterError, match="--levels"):
+        qv.parse_method("category-microaggregation:levels=many")
+    assert str(qv.parse_method("category-microaggregation:levels=auto"))
