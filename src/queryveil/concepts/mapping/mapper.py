@@ -214,7 +214,13 @@ class Block:
     def within(self, phrases: Phrases, queries: Flags) -> Phrases:
         """Take the phrases of some queries that have a word to look up."""
         wanted = queries[self.texts.owners[phrases.begins]]
-        return phrases.some(wanted & (self.lengths(phrases) > 0))
+        return self._trimmed(phrases.some(wanted & (self.lengths(phrases) > 0)))
+
+    def _trimmed(self, phrases: Phrases) -> Phrases:
+        """Take words that are not looked up off both ends."""
+        used = np.flatnonzero(self.content)
+        begins = used[np.searchsorted(used, phrases.begins)]
+        return Phrases(begins, used[np.searchsorted(used, phrases.ends, side="right") - 1])
 
     def missed(self, phrases: Phrases, found: Found) -> Flags:
         """Tell in which queries nothing was found."""

@@ -139,8 +139,8 @@ class Microaggregation(Method):
             says=(
                 f"Every user's released log is the same, row for row, as that of at least "
                 f"{self.k - 1} other users: whatever somebody knows of a person, the release "
-                f"leaves at least {self.k} users who fit equally well. Every query in it was sent "
-                f"by at least {self.min_users} users of the log{self._about_clicks()}."
+                f"leaves at least {self.k} users who fit equally well. {self._about_texts()} at "
+                f"least {self.min_users} users of the log{self._about_clicks()}."
             ),
             assumptions=(
                 "a user name of the log stands for one person, and one person has one user name",
@@ -149,6 +149,9 @@ class Microaggregation(Method):
             not_covered=self._limits(),
             checks=tuple(checks),
         )
+
+    def _about_texts(self) -> str:
+        return "Every query in it was sent by"
 
     def _about_clicks(self) -> str:
         return (

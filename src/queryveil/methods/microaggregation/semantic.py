@@ -44,6 +44,11 @@ class SemanticMicroaggregation(Microaggregation):
     )
     refine: bool = parameter(False, "whether groups are improved by swaps after MDAV")
 
+    def _about_texts(self) -> str:
+        if self.emit == "phrase":
+            return "Every phrase in it stands in queries of"
+        return super()._about_texts()
+
     def _prototypes(
         self, log: QueryLog, chance: Chance, progress: Progress
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
