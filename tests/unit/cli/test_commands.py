@@ -194,7 +194,7 @@ MISTAKES = [
     (1, (*RUN, *METHOD, "--out", "/proc/new"), "cannot be written"),
     (1, (*RUN, *METHOD, "--out", "x" * 300), "File name too long"),
     (1, ("anonymize", "x" * 300, *METHOD, *NEW), "File name too long"),
-    (2, ("plan", "LOG", "--method", "zzz"), "known are: category-microaggregation, frequent-queries"),
+    (2, ("plan", "LOG", "--method", "zzz"), "known are: category-microagg"),
     (1, ("plan", "LOG", "--method", "frequent-queries:n=5000"), "take no greater --n"),
     (1, ("profile", "nowhere.tsv"), "no such file"),
     (1, ("verify", "nowhere"), "there is no such folder"),
