@@ -31,7 +31,7 @@ __all__ = [
 UNMAPPED = -1  # the concept of a user who has none: equal to itself, and far from all others
 
 _MOST_CELLS = 1 << 22  # of a table of distances at a time: 32 MB
-_TIE = 1e-12  # sums that differ by less, relative to their weights, differ by rounding only
+_TIE = 1e-6  # sums that differ by less, relative to their weights, differ by rounding only
 
 
 @dataclass(frozen=True, eq=False)
