@@ -14,7 +14,7 @@ import numpy as np
 from ...concepts import UNMAPPED, Profiles, Taxonomy, distances
 from ...concepts.taxonomy import Ints, Lists
 
-__all__ = ["Items", "centres", "quotas", "semantic_items"]
+__all__ = ["Items", "centres", "quotas", "semantic_items", "until_full"]
 
 _PAIRS = 1 << 22  # pairs of concepts that are compared at a time
 
@@ -50,11 +50,11 @@ def semantic_items(taxonomy: Taxonomy | None, profiles: Profiles, group: Ints) -
         far = distances(taxonomy, concept, centre[group[user]])
     order = np.lexsort((concept, -counts, far.round(9), user))
     user, concept, counts = user[order], concept[order], counts[order]
-    taken = _until_full(user, counts, wanted)
+    taken = until_full(user, counts, wanted)
     return Items(np.repeat(group[user], taken), np.repeat(concept, taken), np.repeat(user, taken))
 
 
-def _until_full(user: Ints, counts: Ints, wanted: Ints) -> Ints:
+def until_full(user: Ints, counts: Ints, wanted: Ints) -> Ints:
     """Give how many copies of each row are taken until each user's quota is full."""
     before = np.cumsum(counts) - counts
     first = np.r_[True, user[1:] != user[:-1]] if len(user) else np.zeros(0, np.bool_)

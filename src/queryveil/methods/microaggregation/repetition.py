@@ -11,7 +11,7 @@ import polars as pl
 
 from ...concepts.taxonomy import Ints
 from ...engine import Chance
-from .prototype import quotas
+from .prototype import quotas, until_full
 
 __all__ = ["allowed_queries", "repeated_texts"]
 
@@ -61,18 +61,10 @@ def _copies(user: Ints, share: np.ndarray, wanted: Ints, chance: Chance) -> Ints
             break
         part = share[open_rows]
         drawn = chance.numbers(len(part)) < ((part % 1) * 2.0**64).astype(np.uint64)
-        taken = _fill(user[open_rows], np.floor(part).astype(np.int64) + drawn, left)
+        taken = until_full(user[open_rows], np.floor(part).astype(np.int64) + drawn, left)
         copies[open_rows] += taken
         left -= np.bincount(user[open_rows], taken, len(left)).astype(np.int64)
     return copies
-
-
-def _fill(user: Ints, offered: Ints, left: Ints) -> Ints:
-    """Cut what each user offers, in order, to what is left of her quota."""
-    before = np.cumsum(offered) - offered
-    first = np.r_[True, user[1:] != user[:-1]]
-    begins = np.maximum.accumulate(np.where(first, before, 0))
-    return np.asarray(np.clip(left[user] - (before - begins), 0, offered))
 
 
 def _for_empty(sent: pl.DataFrame, users: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
