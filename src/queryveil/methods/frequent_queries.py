@@ -17,6 +17,7 @@ from ..errors import InputError
 from ..log import QueryLog, is_click, with_sessions
 from ..release import Check, Guarantee, Release, pseudonymize
 from .base import Method, parameter
+from .times import coarse
 
 __all__ = ["FrequentQueries"]
 
@@ -61,7 +62,8 @@ class FrequentQueries(Method):
         with progress.stage("protect"):
             rows = self._with_clicks(kept)
             blanked = self._blanked(kept, rows)
-            rows = permute(self._coarse(rows).lazy(), chance).collect()
+            rows = rows.with_columns(time=coarse(self.time))
+            rows = permute(rows.lazy(), chance).collect()
             public, mapping = self._renamed(rows, chance)
         return Release(
             method=self.name,
@@ -94,16 +96,6 @@ class FrequentQueries(Method):
         joined = rows.lazy().join(marked, on=["query", "url"], how="left", maintain_order="left")
         blank = [pl.when("known").then(pl.col(column)).alias(column) for column in _CLICK]
         return joined.with_columns(blank).drop("known").collect(engine="streaming")
-
-    def _coarse(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Coarsen the times."""
-        time = {
-            "none": pl.lit(None, dtype=pl.Date),
-            "month": pl.col("time").dt.truncate("1mo").dt.date(),
-            "day": pl.col("time").dt.date(),
-            "hour": pl.col("time").dt.truncate("1h"),
-        }[self.time]
-        return rows.with_columns(time=time)
 
     def _renamed(
         self, rows: pl.DataFrame, chance: Chance

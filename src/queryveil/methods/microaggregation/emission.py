@@ -11,17 +11,9 @@ import polars as pl
 
 from ...concepts.taxonomy import Ints
 from ...engine import Chance, keys_with_users
+from ..times import coarse
 
-__all__ = ["coarse", "draw_clicks", "draw_times", "given_to_all"]
-
-
-def coarse(step: str) -> pl.Expr:
-    """Give a time to the day, the month, or not at all."""
-    return {
-        "none": pl.lit(None, dtype=pl.Date),
-        "month": pl.col("time").dt.truncate("1mo").dt.date(),
-        "day": pl.col("time").dt.date(),
-    }[step]
+__all__ = ["draw_clicks", "draw_times", "given_to_all"]
 
 
 def draw_times(lines: pl.DataFrame, group: Ints, step: str, chance: Chance) -> pl.Series:
