@@ -14,7 +14,8 @@ from .likeness.profiles import (
     profile_distances,
     profiles_of,
 )
-from .likeness.similarity import distance, distance_table, distances, similarities, similarity
+from .likeness.similarity import distance, distances, similarities, similarity
+from .likeness.tables import distance_table
 from .likeness.topics import Topics, default_topics, preset, topics_of
 from .loaders import (
     SKOS_ENDINGS,

@@ -10,7 +10,16 @@ from .chance import Chance
 from .files import whole_file
 from .prefetch import prefetch
 from .progress import Progress, Silent, peak_mb
-from .steps import Keys, count, distinct_users, keep, keys_with_users, permute, sample_users
+from .steps import (
+    Keys,
+    count,
+    distinct_queries,
+    distinct_users,
+    keep,
+    keys_with_users,
+    permute,
+    sample_users,
+)
 
 __all__ = [
     "Chance",
@@ -18,6 +27,7 @@ __all__ = [
     "Progress",
     "Silent",
     "count",
+    "distinct_queries",
     "distinct_users",
     "keep",
     "keys_with_users",

@@ -16,6 +16,7 @@ from .chance import Chance
 __all__ = [
     "Keys",
     "count",
+    "distinct_queries",
     "distinct_users",
     "keep",
     "keys_with_users",
@@ -54,6 +55,11 @@ def distinct_users(table: pl.LazyFrame) -> pl.Series:
     """List the users, each once, in the order of their names."""
     users = table.select("user").unique().collect(engine="streaming")["user"]
     return users.cast(pl.String).sort()
+
+
+def distinct_queries(table: pl.LazyFrame) -> pl.Series:
+    """List the queries, each once, in order; as categories if that is what they are."""
+    return table.select("query").unique().collect(engine="streaming")["query"].sort()
 
 
 def sample_users(table: pl.LazyFrame, size: int, chance: Chance) -> pl.LazyFrame:

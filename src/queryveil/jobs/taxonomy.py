@@ -27,7 +27,7 @@ from ..concepts import (
     search_path,
     write_search,
 )
-from ..engine import Progress, Silent, whole_file
+from ..engine import Progress, Silent, distinct_queries, whole_file
 from ..errors import InputError, OutputError, UsageError, did_you_mean
 from ..log import QueryLog
 
@@ -197,8 +197,7 @@ def map_log(
 ) -> Mapping:
     """Map the distinct queries of a log; `Mapping.profiles` gives the users' interests."""
     ready = make_mapper(mapper) if isinstance(mapper, str) else mapper
-    queries = log.frame.select("query").unique().collect(engine="streaming")["query"]
-    return ready.map(queries.sort(), progress)
+    return ready.map(distinct_queries(log.frame), progress)
 
 
 def map_queries(mapper: Mapper, queries: Sequence[str]) -> list[dict[str, Any]]:

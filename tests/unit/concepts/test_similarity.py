@@ -15,11 +15,11 @@ import queryveil
 from queryveil.concepts import Draft, Repairs, Taxonomy, taxonomy_of_paths
 from queryveil.concepts.likeness.similarity import (
     distance,
-    distance_table,
     distances,
     similarities,
     similarity,
 )
+from queryveil.concepts.likeness.tables import distance_table
 from queryveil.errors import UsageError
 
 DISEASE, SCIENCE, SPORT, EVENT = "n#14070360", "n#05999797", "n#00523513", "n#07288639"

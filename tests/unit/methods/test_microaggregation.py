@@ -16,9 +16,10 @@ from queryveil.concepts.likeness.matrix import profile_matrix
 from queryveil.engine import Chance, Silent
 from queryveil.errors import ParameterError
 from queryveil.methods.microaggregation.blocks import similar_blocks
+from queryveil.methods.microaggregation.closest import closest_items
 from queryveil.methods.microaggregation.family import partition_profiles
 from queryveil.methods.microaggregation.prototype import centres, quotas, semantic_items
-from queryveil.methods.microaggregation.repetition import allowed_queries, repeated_texts
+from queryveil.methods.microaggregation.repetition import repeated_texts
 
 PATHS = [f"Top/{a}/{a}{b}/{a}{b}{c}" for a in "xyz" for b in "pq" for c in "12"]
 TREE = taxonomy_of_paths(PATHS)
@@ -180,7 +181,7 @@ def test_prototypes_by_repetition_have_the_mean_length() -> None:
     rows = [("a", "x")] * 10 + [("b", "x")] * 20 + [("b", "y")] * 9 + [("a", "y")]
     log = log_of(*rows)
     members = log.frame.select("user").unique().collect().with_columns(group=pl.lit(0, pl.Int64))
-    texts = repeated_texts(allowed_queries(log.frame, 2), members, Chance(1))
+    texts = repeated_texts(log.frame, members.sort("user"), Chance(1))
     assert texts.height == 20
     assert set(texts["query"]) <= {"x", "y"}
 
@@ -189,3 +190,101 @@ def test_levels_that_are_no_number() -> None:
     with pytest.raises(ParameterError, match="--levels"):
         qv.parse_method("category-microaggregation:levels=many")
     assert str(qv.parse_method("category-microaggregation:levels=auto"))
+
+
+@pytest.mark.parametrize("method", ["string", "category", "syntactic"])
+def test_a_frequent_query_stands_in_for_a_rare_one(method: str) -> None:
+    """Rare queries about dogs become frequent ones about dogs, not about anything."""
+    rows = [(f"u{n}", f"poodle {n}") for n in range(4)]
+    rows += [(f"v{n}", query) for n in range(4) for query in ("beagle", "guitar")]
+    release = qv.anonymize(log_of(*rows), f"{method}-microaggregation:k=4")
+    logs = release.log.collect().group_by("user").agg(pl.col("query").sort())["query"].to_list()
+    assert sorted(logs)[:4] == [["beagle"]] * 4
+    assert all(len(log) == 2 for log in sorted(logs)[4:])
+
+
+def test_erola_copies_are_drawn_by_share_and_repetition() -> None:
+    """SPEC 3.4: a query of 3 repetitions and a share of 0.4 gives 1.2 copies in the mean."""
+    rows = (
+        [("a", "x")] * 3 + [("a", f"y{n}") for n in range(9)] + [("b", f"z{n}") for n in range(18)]
+    )
+    log = log_of(*rows)
+    members = pl.DataFrame({"user": ["a", "b"], "group": [0, 0]})
+    members = members.with_columns(pl.col("user").cast(log.frame.collect_schema()["user"]))
+    copies = [
+        repeated_texts(log.frame, members, Chance(seed))["query"].to_list().count("x")
+        for seed in range(300)
+    ]
+    assert set(copies) == {1, 2}
+    assert sum(copies) / len(copies) == pytest.approx(1.2, abs=0.1)
+
+
+def plain_sum(tree, prototype: Counter, logs: list[dict[int, int]]) -> float:
+    """The sum of Ds (eq. 4) from a prototype to the logs of a group, by the definition."""
+    total = 0.0
+    for log in logs:
+        if not log:
+            continue
+        forth = sum(n * min(distance(tree, c, d) for d in log) for c, n in prototype.items())
+        back = sum(n * min(distance(tree, c, d) for d in prototype) for c, n in log.items())
+        total += (forth + back) / (sum(prototype.values()) + sum(log.values()))
+    return total
+
+
+@settings(max_examples=40, deadline=None)
+@given(LOGS)
+def test_the_closest_prototype_is_nearer_than_the_paper_s(logs: list[dict[int, int]]) -> None:
+    """Each step is the best there is; the whole is hardly ever worse than Batet's prototype."""
+    if not any(logs):
+        return
+    made, group = profiles_from(logs), np.zeros(len(logs), np.int64)
+    closest, paper = closest_items(TREE, made, group), semantic_items(TREE, made, group)
+    assert len(closest) == len(paper)
+    sums = [plain_sum(TREE, Counter(items.concept.tolist()), logs) for items in (closest, paper)]
+    assert sums[0] <= sums[1] * 1.05 + 1e-6
+    whole = Counter()
+    for log in logs:
+        whole.update(log)
+    for concept, copies in Counter(closest.concept.tolist()).items():
+        assert copies <= -(-whole[concept] // len(logs))
+    assert all(
+        concept in logs[user]
+        for concept, user in zip(closest.concept.tolist(), closest.user.tolist(), strict=True)
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(LOGS)
+def test_the_greedy_choice_is_that_of_the_definition(logs: list[dict[int, int]]) -> None:
+    """Choosing by whole sums, one item after another, gives as near a prototype."""
+    if not any(logs):
+        return
+    made, group = profiles_from(logs), np.zeros(len(logs), np.int64)
+    items = closest_items(TREE, made, group)
+    whole = Counter()
+    for log in logs:
+        whole.update(log)
+    chosen: Counter = Counter()
+    while chosen.total() < len(items):
+        open_ones = [c for c in sorted(whole) if chosen[c] < -(-whole[c] // len(logs))]
+        chosen[
+            min(open_ones, key=lambda c: fixed_sum(chosen + Counter([c]), logs, len(items)))
+        ] += 1
+    found = Counter(items.concept.tolist())
+    assert fixed_sum(found, logs, len(items)) == pytest.approx(fixed_sum(chosen, logs, len(items)))
+
+
+def fixed_sum(prototype: Counter, logs: list[dict[int, int]], length: int) -> float:
+    """The sum of Ds as it is while the prototype grows: its weight is the final one."""
+    total = 0.0
+    for log in (log or {-1: 1} for log in logs):
+        known = [c for c in log if c >= 0]
+        forth = sum(
+            n * min((distance(TREE, c, d) for d in known), default=1.0)
+            for c, n in prototype.items()
+        )
+        back = sum(
+            n * min(distance(TREE, c, d) for d in prototype) for c, n in log.items() if c >= 0
+        )
+        total += (forth + back) / (length + sum(log.values()))
+    return total

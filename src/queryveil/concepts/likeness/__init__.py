@@ -10,7 +10,8 @@ from .profiles import (
     profile_distances,
     profiles_of,
 )
-from .similarity import distance, distance_table, distances, similarities, similarity
+from .similarity import distance, distances, similarities, similarity
+from .tables import distance_table
 from .topics import Topics, default_topics, preset, topics_of
 
 __all__ = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -29,26 +30,43 @@ def profile_matrix(
     against another user is then the sum over the other's concepts. A user at a time is
     cheap, since the distances of concepts are computed for a block of users together.
     """
-    concepts, places = np.unique(profiles.lists.items, return_inverse=True)
-    users = len(profiles)
-    sums = np.empty((users, users), np.float32)
-    for block in _user_blocks(profiles, len(concepts)):
-        own = np.unique(
-            places[profiles.lists.start[block[0]] : profiles.lists.start[block[-1] + 1]]
-        )
-        table = concept_table(taxonomy, concepts[own], concepts)
-        row = np.zeros(len(concepts), np.intp)
-        row[own] = np.arange(len(own))
-        for user in block:
-            mine = row[places[profiles.lists.start[user] : profiles.lists.start[user + 1]]]
-            nearest = table[mine].min(axis=0) if len(mine) else np.ones(len(concepts), np.float32)
-            sums[user] = _per_user(profiles, nearest[places] * profiles.counts)
-        advance(len(block))
+    sums = np.empty((len(profiles), len(profiles)), np.float32)
+    fill = _fill_equal if taxonomy is None else partial(_fill_semantic, taxonomy)
+    fill(profiles, sums, advance)
     weights = profiles.weights.astype(np.float32)
     total = weights[:, None] + weights[None, :]
     matrix = (sums + sums.T) / np.maximum(total, 1)
     np.fill_diagonal(matrix, 0)
     return np.asarray(matrix.round(_DIGITS), np.float32)
+
+
+def _fill_semantic(
+    taxonomy: Taxonomy, profiles: Profiles, sums: Matrix, advance: Callable[[int], None]
+) -> None:
+    """Sum up the distances of the concepts of each user (column) to those of each other (row)."""
+    concepts, places = np.unique(profiles.lists.items, return_inverse=True)
+    start = profiles.lists.start
+    for block in _user_blocks(profiles, len(concepts)):
+        own = np.unique(places[start[block[0]] : start[block[-1] + 1]])
+        table = concept_table(taxonomy, concepts[own], concepts)
+        row = np.zeros(len(concepts), np.intp)
+        row[own] = np.arange(len(own))
+        for user in block:
+            mine = row[places[start[user] : start[user + 1]]]
+            nearest = table[mine].min(axis=0) if len(mine) else np.ones(len(concepts), np.float32)
+            sums[user] = _per_user(profiles, nearest[places] * profiles.counts)
+        advance(len(block))
+
+
+def _fill_equal(profiles: Profiles, sums: Matrix, advance: Callable[[int], None]) -> None:
+    """Sum up how many of each user's concepts (column) each other (row) does not have."""
+    concepts, places = np.unique(profiles.lists.items, return_inverse=True)
+    missing = np.ones(len(concepts), np.float32)
+    for user, (begin, end) in enumerate(pairwise(profiles.lists.start.tolist())):
+        missing[places[begin:end]] = 0
+        sums[user] = _per_user(profiles, missing[places] * profiles.counts)
+        missing[places[begin:end]] = 1
+        advance(1)
 
 
 def _per_user(profiles: Profiles, values: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from ...errors import UsageError
 from ..taxonomy.arrays import Ints, Lists
 from ..taxonomy.graph import Taxonomy
-from .similarity import Floats, distance_table
+from .similarity import Floats
+from .tables import distance_table
 
 __all__ = [
     "UNMAPPED",

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError
-from ..taxonomy.arrays import Ints, Lists
+from ..taxonomy.arrays import Ints
 from ..taxonomy.graph import Taxonomy
 from .overlap import AncestorTable, ancestor_table
 
-__all__ = ["Floats", "distance", "distance_table", "distances", "similarities", "similarity"]
+__all__ = ["Floats", "distance", "distances", "similarities", "similarity"]
 
 Floats = NDArray[np.float64]
 
@@ -39,53 +39,6 @@ def distance(taxonomy: Taxonomy, a: int, b: int) -> float:
 def distances(taxonomy: Taxonomy, first: Ints, second: Ints) -> Floats:
     """Give eq. (1) of Batet 2013 for each pair of two arrays of concepts."""
     return _unlike(ancestor_table(taxonomy), first, second)
-
-
-def distance_table(taxonomy: Taxonomy, rows: Ints, columns: Ints) -> NDArray[np.float32]:
-    """Give eq. (1) of Batet 2013 for each of some concepts (rows) with each of others (columns).
-
-    Far quicker than the same pairs one by one. What a concept shares with the columns is what
-    its parent shares, and one more where a column lies below it; so each concept above the rows
-    costs one pass. One with several parents is counted from all its ancestors. Short floats:
-    tables are large, and fractions of ancestor counts need no more.
-    """
-    sets, sizes = taxonomy.all_ancestors, taxonomy.all_ancestors.sizes
-    for concepts in (rows, columns):
-        if len(concepts) and not 0 <= int(concepts.min()) <= int(concepts.max()) < len(taxonomy):
-            raise UsageError(
-                f"there is no such concept: numbers go from 0 to {len(taxonomy) - 1:,}"
-            )
-    above, _ = sets.gather(rows)
-    needed = np.unique(np.concatenate([above, rows]))
-    place = np.full(len(taxonomy), -1, np.int64)
-    place[needed] = np.arange(len(needed))
-    below = _columns_below(sets, columns, place, len(needed))
-    shared = np.zeros((len(needed), len(columns)), np.int16)
-    for here, concept in enumerate(needed.tolist()):
-        parents = taxonomy.parents[concept]
-        if len(parents) == 1 and place[parents[0]] >= 0:
-            shared[here] = shared[place[parents[0]]]
-            shared[here, below[here]] += 1
-        else:
-            for one in place[sets[concept]].tolist():
-                shared[here, below[one]] += 1
-    found = np.empty((len(rows), len(columns)), np.float32)
-    others = sizes[columns].astype(np.float32)
-    for row, concept in enumerate(rows.tolist()):  # a row at a time stays in the cache
-        common = shared[place[concept]].astype(np.float32)
-        union = np.maximum(others + np.float32(sizes[concept]) - common, 1)
-        np.subtract(union, common, out=common)
-        np.divide(common, union, out=found[row])
-    if not taxonomy.root_counts:  # a root that is no ancestor has none, and is near itself
-        found[np.ix_(rows == 0, columns == 0)] = 0
-    return found
-
-
-def _columns_below(sets: Lists, columns: Ints, place: Ints, size: int) -> Lists:
-    """Give for each concept that counts which columns lie below it, or are it."""
-    above, column = sets.gather(columns)
-    counted = place[above] >= 0
-    return Lists.grouped(place[above[counted]], column[counted], size)
 
 
 def similarity(taxonomy: Taxonomy, a: int, b: int, domain: int | None = None) -> float:

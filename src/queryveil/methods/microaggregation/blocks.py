@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...concepts import UNMAPPED, Profiles, Taxonomy
-from ...concepts.taxonomy import Ints
+from ...concepts.taxonomy import Ints, Lists
 
 __all__ = ["similar_blocks"]
 
 _FEATURES = 128
 _ROUNDS = 12  # of the power method: enough to find a direction that parts well
 _COMMON = 0.4  # what is below a concept of more than this share tells users hardly apart
+_USERS = 20_000  # drawn at a time
 
 
 def similar_blocks(taxonomy: Taxonomy | None, profiles: Profiles, most: int) -> list[Ints]:
@@ -39,24 +40,40 @@ def similar_blocks(taxonomy: Taxonomy | None, profiles: Profiles, most: int) -> 
 
 def _points(taxonomy: Taxonomy | None, profiles: Profiles) -> NDArray[np.float32]:
     """Give each user's shares of the larger concepts, in square roots, which even out sizes."""
-    user, concept = profiles.lists.owners.astype(np.int64), profiles.lists.items
-    counts = profiles.counts.astype(np.float64)
-    known = concept != UNMAPPED
-    user, concept, counts = user[known], concept[known], counts[known]
+    concept = profiles.lists.items
+    share = profiles.counts / np.maximum(profiles.weights, 1)[profiles.lists.owners]
+    share[concept == UNMAPPED] = 0  # whoever has no concept lies at the origin
+    concept = np.maximum(concept, 0)
+    columns = _columns(taxonomy, np.bincount(concept, share) / len(profiles))
+    points = np.empty((len(profiles), _FEATURES), np.float32)
+    for first in range(0, len(profiles), _USERS):
+        last = min(first + _USERS, len(profiles))
+        rows = slice(*profiles.lists.start[[first, last]].tolist())
+        column, place = columns.gather(concept[rows])
+        user = profiles.lists.owners[rows][place] - first
+        flat = np.bincount(
+            user * _FEATURES + column, share[rows][place], (last - first) * _FEATURES
+        )
+        points[first:last] = np.sqrt(flat).reshape(-1, _FEATURES)
+    return points
+
+
+def _columns(taxonomy: Taxonomy | None, spread: NDArray[np.float64]) -> Lists:
+    """Give for each concept the larger ones that it lies below, numbered as columns.
+
+    `spread` is the mean share of each concept.
+    """
+    every: Ints = np.arange(len(spread))
+    above, below = every, every
     if taxonomy is not None:
-        above, place = taxonomy.all_ancestors.gather(concept)
-        user, concept, counts = user[place], above, counts[place]
-    share = counts / np.maximum(profiles.weights, 1)[user]
-    size = int(concept.max(initial=0)) + 1
-    spread = np.bincount(concept, share, size) / len(profiles)
-    spread[spread > _COMMON] = 0
-    chosen = np.argsort(-spread, kind="stable")[:_FEATURES]
-    column = np.full(size, -1)
+        above, below = taxonomy.all_ancestors.gather(every)
+    whole = np.bincount(above, spread[below])
+    whole[whole > _COMMON] = 0
+    chosen = np.argsort(-whole, kind="stable")[:_FEATURES]
+    column = np.full(len(whole), -1)
     column[chosen] = np.arange(len(chosen))
-    used = column[concept] >= 0
-    cells = user[used] * len(chosen) + column[concept[used]]
-    flat = np.bincount(cells, share[used], len(profiles) * len(chosen))
-    return np.sqrt(flat).reshape(len(profiles), -1).astype(np.float32)
+    used = column[above] >= 0
+    return Lists.grouped(below[used], column[above[used]], len(spread))
 
 
 def _along(points: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from ...log import QueryLog
 from ..base import parameter
 from .family import EXACT_USERS, Microaggregation
 from .partition import check_groups, greedy_groups
-from .repetition import allowed_queries, repeated_texts
+from .repetition import repeated_texts
 
 __all__ = ["CategoryMicroaggregation", "common_counts", "term_categories"]
 
@@ -38,7 +38,6 @@ class CategoryMicroaggregation(Microaggregation):
     paper: ClassVar[str] = "Erola, Castellà-Roca, Navarro-Arribas, Torra 2011"
     promise: ClassVar[str] = "k-anonymity: every released log is shared by at least k users"
 
-    taxonomy: str = parameter("wordnet", "whose categories: wordnet, or a taxonomy's file")
     levels: str = parameter("5", "levels that are compared: a number, or auto")
     categories: str = parameter("1", "categories of a term", choices=("1", "5"))
 
@@ -70,8 +69,8 @@ class CategoryMicroaggregation(Microaggregation):
         members = pl.DataFrame({"user": names, "group": group.astype(np.int64)}).with_columns(
             pl.col("user").cast(kind)
         )
-        texts = repeated_texts(allowed_queries(log.frame, self.min_users), members, chance)
-        return members, texts
+        texts = repeated_texts(log.frame, members, chance)
+        return members, self._frequent(texts, members, log, chance, progress)
 
     def _similar(
         self, taxonomy: Taxonomy, found: pl.DataFrame, names: pl.Series

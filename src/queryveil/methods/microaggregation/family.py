@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ...concepts import Profiles, Taxonomy
+from ...concepts import UNMAPPED, Profiles, Taxonomy
 from ...concepts.likeness.matrix import profile_matrix
+from ...concepts.likeness.tables import keep_table
 from ...concepts.taxonomy import Ints
 from ...engine import Chance, Progress, permute
 from ...errors import InputError, ParameterError
@@ -22,6 +23,7 @@ from .blocks import similar_blocks
 from .emission import draw_clicks, draw_times, given_to_all
 from .partition import check_groups, mdav
 from .refine import refine
+from .stand_ins import frequent_texts
 
 __all__ = ["Microaggregation", "partition_profiles"]
 
@@ -44,7 +46,10 @@ def partition_profiles(
     else:
         with progress.stage("cut into blocks"):
             blocks = similar_blocks(taxonomy, profiles, max(BLOCK_USERS, 4 * k))
-    group = np.empty(len(profiles), np.int32)
+    if taxonomy is not None:
+        concepts = np.unique(profiles.lists.items)
+        keep_table(taxonomy, concepts[concepts != UNMAPPED])
+    group = np.empty(len(profiles), np.int64)
     first = 0
     with progress.stage("group users", len(profiles)) as advance, ThreadPoolExecutor(2) as pool:
 
@@ -74,12 +79,26 @@ class Microaggregation(Method):
     )  # fmt: skip
     time: str = parameter("day", "how fine times are given", choices=("none", "month", "day"))
     clicks: bool = parameter(True, "whether clicks are drawn for the released queries")
+    taxonomy: str = parameter("wordnet", "what queries mean: wordnet, or a taxonomy's file")
 
     @abstractmethod
     def _prototypes(
         self, log: QueryLog, chance: Chance, progress: Progress
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Give the users (user, group), and the prototypes' texts (group, query)."""
+
+    def _frequent(
+        self,
+        texts: pl.DataFrame,
+        members: pl.DataFrame,
+        log: QueryLog,
+        chance: Chance,
+        progress: Progress,
+    ) -> pl.DataFrame:
+        """Let frequent queries stand in for those that too few users sent."""
+        if self.min_users == 1:
+            return texts.select("group", "query")
+        return frequent_texts(texts, members, log, self.taxonomy, self.min_users, chance, progress)
 
     def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
         """Group the users, give each group one log, rename, shuffle."""

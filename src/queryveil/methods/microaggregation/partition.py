@@ -24,7 +24,7 @@ __all__ = [
     "within",
 ]
 
-Groups = NDArray[np.int32]
+Groups = NDArray[np.integer[Any]]
 Floats = NDArray[np.floating[Any]]
 Numbers = NDArray[np.integer[Any] | np.floating[Any]]
 

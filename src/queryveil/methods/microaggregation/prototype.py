@@ -12,11 +12,12 @@ from itertools import pairwise
 import numpy as np
 
 from ...concepts import UNMAPPED, Profiles, Taxonomy, distances
-from ...concepts.taxonomy import Ints, Lists
+from ...concepts.likeness.tables import distance_table
+from ...concepts.taxonomy import Ints
 
 __all__ = ["Items", "centres", "quotas", "semantic_items", "until_full"]
 
-_PAIRS = 1 << 22  # pairs of concepts that are compared at a time
+_COLUMNS = 2_000  # concepts with which all others are compared at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,7 @@ def quotas(weights: Ints, group: Ints) -> Ints:
     """Give each user's quota, eq. (7) of Batet 2013: her concepts over the users of her group.
 
     Parts of a whole go to the largest remainders, so that a prototype has the mean length of
-    the group's logs, rounded.
+    the group's logs, rounded, and at least one item if there is any.
 
     >>> quotas(np.array([3, 4, 6]), np.array([0, 0, 0])).tolist()
     [1, 1, 2]
@@ -74,7 +75,7 @@ def quotas(weights: Ints, group: Ints) -> Ints:
     sizes = np.bincount(group)
     whole, rest = np.divmod(weights, sizes[group])
     total = np.bincount(group, weights).astype(np.int64)
-    goal = (2 * total + sizes) // (2 * sizes)  # rounded half up
+    goal = np.maximum((2 * total + sizes) // (2 * sizes), total > 0)  # rounded half up
     missing = goal - np.bincount(group, whole).astype(np.int64)
     order = np.lexsort((np.arange(len(group)), -rest, group))
     begins = np.cumsum(sizes) - sizes
@@ -90,18 +91,15 @@ def centres(taxonomy: Taxonomy, profiles: Profiles, group: Ints) -> Ints:
     by counts; of equals the lowest number.
     """
     owner, concept, weight = _union(profiles, group)
-    mine = Lists.grouped(owner, np.arange(len(owner)), int(group.max()) + 1)
-    pairs = np.cumsum(mine.sizes[owner])
-    sums = np.empty(len(owner))
-    cuts = np.searchsorted(pairs, np.arange(_PAIRS, int(pairs[-1]) + _PAIRS, _PAIRS)) + 1
-    for begin, end in pairwise(np.unique([0, *cuts.clip(0, len(owner)), len(owner)]).tolist()):
-        other, place = mine.gather(owner[begin:end])
-        far = distances(taxonomy, concept[begin + place], concept[other])
-        sums[begin:end] = np.bincount(place, far * weight[other], end - begin)
-    found = np.zeros(len(mine), np.int64)
-    order = np.lexsort((concept, sums.round(6), owner))
-    groups, first = np.unique(owner[order], return_index=True)
-    found[groups] = concept[order[first]]
+    found = np.zeros(int(group.max()) + 1, np.int64)
+    edges = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1], True]) if len(owner) else [0]
+    for begin, end in pairwise(np.asarray(edges).tolist()):
+        mine = concept[begin:end]
+        sums = np.zeros(end - begin)
+        for part in range(0, end - begin, _COLUMNS):  # of a user with very many concepts
+            some = slice(part, part + _COLUMNS)
+            sums += distance_table(taxonomy, mine, mine[some]) @ weight[begin:end][some]
+        found[owner[begin]] = mine[np.argmin(sums.round(6))]
     return found
 
 

@@ -22,8 +22,9 @@ _MOST_MATCHED = 3000  # users: more take minutes
 _NEAREST = 30  # users with whom one may be matched; with up to `_ALL` users, everybody
 _ALL = 300
 _PASSES = 50
-_POOL = 8  # groups that are formed anew together
-_ROUNDS = 3
+_POOL_USERS = 48  # of groups that are formed anew together,
+_POOL = 8  # or so many groups
+_ROUNDS = 6
 _LEAST = 1e-6  # a gain below this part of the largest distance may be rounding
 
 Sums = NDArray[np.float64]
@@ -72,12 +73,12 @@ def _form_anew(matrix: Floats, group: Groups, number: int, k: int) -> None:
     sums = matrix[group == number].sum(axis=0, dtype=np.float64)
     linkage = np.bincount(group, sums) / group_sizes(group)
     linkage[number] = -1
-    pool = np.sort(np.argsort(linkage, kind="stable")[:_POOL])
+    pool = np.sort(np.argsort(linkage, kind="stable")[: max(_POOL, _POOL_USERS // k)])
     users = np.flatnonzero(np.isin(group, pool))
     if len(users) // k != len(pool):  # there would be more groups than before
         return
     inside = matrix[users[:, None], users]
-    old = np.searchsorted(pool, group[users]).astype(np.int32)
+    old: Groups = np.searchsorted(pool, group[users]).astype(np.int32)
     for start in (mdav(inside, k), greedy_groups(-inside, k)):
         new = _Search(inside, start, k).run()
         if _no_worse(inside, new, old):

@@ -8,14 +8,15 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from ...concepts import Mapper, Mapping, Profiles, open_taxonomy, profiles_of
+from ...concepts import Mapper, Profiles, Taxonomy, open_taxonomy, profiles_of
 from ...concepts.taxonomy import Ints
-from ...engine import Chance, Progress
+from ...engine import Chance, Progress, distinct_queries
 from ...log import QueryLog
 from ..base import parameter
+from .closest import closest_items
 from .family import Microaggregation, partition_profiles
 from .prototype import Items, semantic_items
-from .texts import Pool, draw_texts, pool_of
+from .texts import Pool, draw_texts, pool_of, sent_by
 
 __all__ = ["SemanticMicroaggregation", "StringMicroaggregation"]
 
@@ -35,14 +36,15 @@ class SemanticMicroaggregation(Microaggregation):
     paper: ClassVar[str] = "Batet, Erola, Sánchez, Castellà-Roca 2013"
     promise: ClassVar[str] = "k-anonymity: every released log is shared by at least k users"
 
-    taxonomy: str = parameter("wordnet", "what queries mean: wordnet, or a taxonomy's file")
     emit: str = parameter(
         "phrase", "whether phrases or whole queries are released", choices=("phrase", "full")
     )
     partition: str = parameter(
         "auto", "whether all users are compared, or blocks of similar ones", choices=_PARTITIONS
     )
-    refine: bool = parameter(False, "whether groups are improved by swaps after MDAV")
+    refine: bool = parameter(
+        False, "whether groups are improved after MDAV, and prototypes chosen anew"
+    )
 
     def _about_texts(self) -> str:
         if self.emit == "phrase":
@@ -53,18 +55,17 @@ class SemanticMicroaggregation(Microaggregation):
         self, log: QueryLog, chance: Chance, progress: Progress
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         opened = open_taxonomy(self.taxonomy)
-        queries = log.frame.select("query").unique().collect(engine="streaming")["query"].sort()
-        found = Mapper(opened).map(queries, progress)
+        found = Mapper(opened).map(distinct_queries(log.frame), progress)
         with progress.stage("profiles"):
             profiles = found.profiles(log)
         group = partition_profiles(opened, profiles, self.k, self.partition, self.refine, progress)
         with progress.stage("choose texts"):
-            items = semantic_items(opened, profiles, group)
-            sent = _sent(log, profiles, found)
-            pool, _ = pool_of(found, sent, self.emit, self.min_users, len(opened))
+            items = _items(opened, profiles, group, self.refine)
+            pool = pool_of(found, sent_by(log, profiles.users, found), self.emit, self.min_users)
             items = _none_empty(items, pool, group)
             texts = draw_texts(items, pool, opened, chance)
-        return _members(log, profiles, group), _texts(items, pool, texts)
+        named = pl.DataFrame({"group": items.group, "query": pool.names.gather(texts)})
+        return _members(log, profiles, group), named
 
 
 @dataclass(frozen=True)
@@ -83,45 +84,37 @@ class StringMicroaggregation(Microaggregation):
     partition: str = parameter(
         "auto", "whether all users are compared, or blocks of similar ones", choices=_PARTITIONS
     )
-    refine: bool = parameter(False, "whether groups are improved by swaps after MDAV")
+    refine: bool = parameter(
+        False, "whether groups are improved after MDAV, and prototypes chosen anew"
+    )
 
     def _prototypes(
-        self,
-        log: QueryLog,
-        chance: Chance,  # noqa: ARG002  (which queries go first is no matter of chance here)
-        progress: Progress,
+        self, log: QueryLog, chance: Chance, progress: Progress
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         with progress.stage("profiles"):
-            profiles, pool = _string_profiles(log, self.min_users)
+            profiles, names = _string_profiles(log)
         group = partition_profiles(None, profiles, self.k, self.partition, self.refine, progress)
-        items = semantic_items(None, profiles, group)
-        items = _none_empty(items, pool, group)
-        return _members(log, profiles, group), _texts(items, pool, items.concept)
+        members = _members(log, profiles, group)
+        with progress.stage("choose texts"):
+            items = _items(None, profiles, group, self.refine)
+            texts = pl.DataFrame(
+                {"group": items.group, "user": items.user, "query": names.gather(items.concept)}
+            )
+        return members, self._frequent(texts, members, log, chance, progress)
 
 
-def _string_profiles(log: QueryLog, min_users: int) -> tuple[Profiles, Pool]:
-    """Take each query as its own concept; those of too few users are left out of profiles."""
+def _items(taxonomy: Taxonomy | None, profiles: Profiles, group: Ints, refined: bool) -> Items:
+    choose = closest_items if refined else semantic_items
+    return choose(taxonomy, profiles, group)
+
+
+def _string_profiles(log: QueryLog) -> tuple[Profiles, pl.Series]:
+    """Take each query as its own concept; give the queries too."""
     sent = log.frame.group_by("user", "query").agg(count=pl.len()).collect(engine="streaming")
-    users = sent.group_by("query").len().filter(pl.col("len") >= min_users)
-    names = users.select("query").with_columns(name=pl.col("query").cast(pl.String)).sort("name")
-    names = names.with_columns(concept=pl.int_range(pl.len(), dtype=pl.Int32))
-    pairs = sent.join(names, on="query", how="left").select("user", "concept", "count")
-    size = names.height
-    pool = Pool(np.arange(size + 1), np.arange(size), names["name"], np.empty(0, np.int64))
-    return profiles_of(pairs), pool
-
-
-def _sent(log: QueryLog, profiles: Profiles, found: Mapping) -> pl.DataFrame:
-    """Give who sent what, by the numbers of users and queries."""
-    users = pl.DataFrame({"user": profiles.users}).with_row_index("number")
-    kind = log.frame.collect_schema()["user"]
-    users = users.with_columns(pl.col("user").cast(kind))
-    queries = pl.DataFrame({"query": found.queries}).with_row_index("place")
-    pairs = log.frame.select("user", "query").unique()
-    numbered = pairs.join(users.lazy(), on="user").join(queries.lazy(), on="query")
-    return numbered.select(
-        user=pl.col("number").cast(pl.Int64), query=pl.col("place").cast(pl.Int64)
-    ).collect(engine="streaming")
+    names = sent.select("query").unique().with_columns(name=pl.col("query").cast(pl.String))
+    names = names.sort("name").with_columns(concept=pl.int_range(pl.len(), dtype=pl.Int32))
+    pairs = sent.join(names, on="query").select("user", "concept", "count")
+    return profiles_of(pairs), names["name"]
 
 
 def _none_empty(items: Items, pool: Pool, group: Ints) -> Items:
@@ -144,7 +137,3 @@ def _members(log: QueryLog, profiles: Profiles, group: Ints) -> pl.DataFrame:
     return pl.DataFrame({"user": profiles.users, "group": group.astype(np.int64)}).with_columns(
         pl.col("user").cast(kind)
     )
-
-
-def _texts(items: Items, pool: Pool, texts: Ints) -> pl.DataFrame:
-    return pl.DataFrame({"group": items.group.astype(np.int64), "query": pool.names.gather(texts)})

@@ -15,7 +15,7 @@ from ..base import parameter
 from .family import Microaggregation
 from .partition import check_groups, mdav
 from .refine import refine
-from .repetition import allowed_queries, repeated_texts
+from .repetition import repeated_texts
 from .syntactic import syntactic_matrix
 
 __all__ = ["SyntacticMicroaggregation"]
@@ -55,8 +55,8 @@ class SyntacticMicroaggregation(Microaggregation):
             group = refine(matrix, group, self.k) if self.refine else group
             check_groups(group, self.k)
         members = users.select("user", group=pl.Series(group.astype(np.int64)))
-        sent = allowed_queries(log.frame, self.min_users)
-        return members, repeated_texts(sent, members, chance)
+        texts = repeated_texts(log.frame, members, chance)
+        return members, self._frequent(texts, members, log, chance, progress)
 
     def _some_rows(self, log: QueryLog, users: pl.DataFrame, chance: Chance) -> pl.DataFrame:
         """Draw at most so many rows of each user."""

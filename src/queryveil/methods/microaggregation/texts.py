@@ -8,13 +8,14 @@ import numpy as np
 import polars as pl
 
 from ...concepts import Mapping, Taxonomy
-from ...concepts.likeness.similarity import distance_table
+from ...concepts.likeness.tables import distance_table
 from ...concepts.taxonomy import Flags, Ints
 from ...engine import Chance
 from ...errors import InputError
+from ...log import QueryLog
 from .prototype import Items
 
-__all__ = ["Pool", "draw_texts", "pool_of"]
+__all__ = ["Pool", "draw_texts", "pool_of", "sent_by"]
 
 _TRIES = 4  # to find a text that the giver of an item did not send herself
 _CELLS = 1 << 24
@@ -38,10 +39,8 @@ class Pool:
         return np.flatnonzero(np.diff(self.start))
 
 
-def pool_of(
-    found: Mapping, sent: pl.DataFrame, emit: str, min_users: int, size: int
-) -> tuple[Pool, int]:
-    """List the texts that enough users sent, by concept, and count those that are left out.
+def pool_of(found: Mapping, sent: pl.DataFrame, emit: str, min_users: int) -> Pool:
+    """List the texts that enough users sent, by concept.
 
     `sent` has a row for each user (a number) and query (a number of the mapping) that she
     sent. With `emit` phrase a text is a phrase, with full the whole query.
@@ -66,12 +65,23 @@ def pool_of(
     kept = kept.join(names, on="text").sort("concept", "place")
     own = users.join(names, on="text")
     keys = own["user"].to_numpy().astype(np.int64) * max(names.height, 1) + own["place"].to_numpy()
-    start = np.searchsorted(kept["concept"].to_numpy(), np.arange(size + 1))
-    rare = users["text"].n_unique() - names.height
-    return Pool(start, kept["place"].to_numpy(), names["name"], np.sort(keys)), rare
+    start = np.searchsorted(kept["concept"].to_numpy(), np.arange(len(found.taxonomy) + 1))
+    return Pool(start, kept["place"].to_numpy(), names["name"], np.sort(keys))
 
 
-def draw_texts(items: Items, pool: Pool, taxonomy: Taxonomy | None, chance: Chance) -> Ints:
+def sent_by(log: QueryLog, users: pl.Series, found: Mapping) -> pl.DataFrame:
+    """Give who sent what, by the places of the user in `users` and of the query in `found`."""
+    kind = log.frame.collect_schema()["user"]
+    numbers = pl.DataFrame({"user": users.cast(kind)}).with_row_index("number")
+    queries = pl.DataFrame({"query": found.queries}).with_row_index("place")
+    pairs = log.frame.select("user", "query").unique()
+    numbered = pairs.join(numbers.lazy(), on="user").join(queries.lazy(), on="query")
+    return numbered.select(
+        user=pl.col("number").cast(pl.Int64), query=pl.col("place").cast(pl.Int64)
+    ).collect(engine="streaming")
+
+
+def draw_texts(items: Items, pool: Pool, taxonomy: Taxonomy, chance: Chance) -> Ints:
     """Draw a text for each item: of its concept, or else of the nearest that has one."""
     if not len(pool.texts):
         raise InputError(
@@ -97,7 +107,7 @@ def _own(user: Ints, text: Ints, pool: Pool) -> Flags:
     return np.asarray(pool.sent[place] == keys)
 
 
-def _with_texts(concepts: Ints, pool: Pool, taxonomy: Taxonomy | None) -> Ints:
+def _with_texts(concepts: Ints, pool: Pool, taxonomy: Taxonomy) -> Ints:
     """Replace concepts without a text by the nearest that has one; of equals the lowest."""
     known, wanted = pool.known(), np.unique(concepts)
     missing = wanted[np.diff(pool.start)[wanted] == 0]
@@ -105,8 +115,5 @@ def _with_texts(concepts: Ints, pool: Pool, taxonomy: Taxonomy | None) -> Ints:
     step = max(1, _CELLS // max(len(known), 1))
     for begin in range(0, len(missing), step):
         some = missing[begin : begin + step]
-        if taxonomy is None:
-            stand_in[some] = known[0]
-        else:
-            stand_in[some] = known[distance_table(taxonomy, some, known).argmin(axis=1)]
+        stand_in[some] = known[distance_table(taxonomy, some, known).argmin(axis=1)]
     return np.asarray(stand_in[concepts])

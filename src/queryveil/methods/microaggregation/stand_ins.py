@@ -1,0 +1,83 @@
+"""What stands in for a query that too few users sent: a frequent one of the same meaning.
+
+For the methods whose prototypes are made of the users' own queries.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from ...concepts import Mapper, Mapping, open_taxonomy
+from ...concepts.taxonomy import Ints
+from ...engine import Chance, Progress, distinct_queries, keys_with_users
+from ...errors import InputError
+from ...log import QueryLog
+from .prototype import Items
+from .texts import draw_texts, pool_of, sent_by
+
+__all__ = ["frequent_texts"]
+
+
+def frequent_texts(
+    texts: pl.DataFrame,
+    members: pl.DataFrame,
+    log: QueryLog,
+    taxonomy: str,
+    min_users: int,
+    chance: Chance,
+    progress: Progress,
+) -> pl.DataFrame:
+    """Give prototypes (group, query) in which every query was sent by enough users.
+
+    `texts` has group, query and user (her place in `members`, which is sorted by name). In place
+    of a rare query stands a frequent one of its first concept, else of the nearest concept; a
+    rare query without any is left out. A group that has nothing left gets the most frequent
+    query of all.
+    """
+    common = keys_with_users(log.frame, ["query"], min_users)
+    common = common.select(pl.col("query").cast(pl.String), "users")
+    if not common.height:
+        raise InputError(
+            "no query was sent by enough users, so nothing could be released",
+            hint="take a smaller --min-users, or more of the log",
+        )
+    kept = texts.join(common, on="query", how="semi", maintain_order="left")
+    rare = texts.join(common, on="query", how="anti", maintain_order="left")
+    if rare.height:
+        found = Mapper(open_taxonomy(taxonomy)).map(distinct_queries(log.frame), progress)
+        kept = pl.concat([kept, _replaced(rare, members, log, found, min_users, chance)])
+    most = common.sort("users", "query", descending=[True, False])["query"][0]
+    empty = members.select("group").unique().join(kept, on="group", how="anti").sort("group")
+    return pl.concat([kept.select("group", "query"), empty.with_columns(query=pl.lit(most))])
+
+
+def _replaced(
+    rare: pl.DataFrame,
+    members: pl.DataFrame,
+    log: QueryLog,
+    found: Mapping,
+    min_users: int,
+    chance: Chance,
+) -> pl.DataFrame:
+    """Draw a frequent query for each rare one that has a concept; leave out the others."""
+    pool = pool_of(found, sent_by(log, members["user"], found), "full", min_users)
+    concept = _first_concepts(found, rare["query"])
+    rare = rare.filter(pl.Series(concept >= 0))
+    if not len(pool.texts):
+        return rare.clear()
+    items = Items(rare["group"].to_numpy(), concept[concept >= 0], rare["user"].to_numpy())
+    return rare.with_columns(
+        query=pool.names.gather(draw_texts(items, pool, found.taxonomy, chance))
+    )
+
+
+def _first_concepts(found: Mapping, queries: pl.Series) -> Ints:
+    """Give the concept of the first phrase of each query that has one, or -1."""
+    first = found.phrases.filter(pl.col("concept") >= 0).unique(
+        "query", keep="first", maintain_order=True
+    )
+    names = found.queries.cast(pl.String).gather(first["query"].to_numpy())
+    known = pl.DataFrame({"query": names, "concept": first["concept"]})
+    asked = queries.to_frame("query").join(known, on="query", how="left", maintain_order="left")
+    return asked["concept"].fill_null(-1).to_numpy().astype(np.int64)
