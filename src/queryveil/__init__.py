@@ -10,6 +10,7 @@ qv.verify("out")
 
 from .concepts import Mapper, Mapping, Taxonomy, open_taxonomy
 from .errors import (
+    BudgetError,
     ColumnError,
     FormatError,
     InputError,
@@ -47,6 +48,7 @@ from .release import Guarantee, Release
 from .version import __version__
 
 __all__ = [
+    "BudgetError",
     "CategoryMicroaggregation",
     "ColumnError",
     "FormatError",

@@ -10,6 +10,7 @@
     │   ├── ColumnError       a column is missing
     │   └── RejectedError     more rows were rejected than --max-rejected allows
     ├── OutputError           the release cannot be written
+    ├── BudgetError           a release needs more than the ledger has left
     └── VerificationError     what was written does not keep its promise
 """
 
@@ -19,6 +20,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 __all__ = [
+    "BudgetError",
     "ColumnError",
     "FormatError",
     "InputError",
@@ -81,6 +83,10 @@ class RejectedError(InputError):
 
 class OutputError(QueryveilError):
     """The release cannot be written."""
+
+
+class BudgetError(QueryveilError):
+    """A release needs more privacy budget than the ledger has left."""
 
 
 class VerificationError(QueryveilError):

@@ -44,8 +44,8 @@ def test_what_is_defined_without_underscore_is_exported(name: str) -> None:
 def test_the_front_door() -> None:
     assert sorted(queryveil.__all__) == sorted(
         {
-            "CategoryMicroaggregation", "SemanticMicroaggregation", "StringMicroaggregation",
-            "SyntacticMicroaggregation", "ColumnError", "FormatError", "FrequentQueries",
+            "BudgetError", "CategoryMicroaggregation", "SemanticMicroaggregation",
+            "StringMicroaggregation", "SyntacticMicroaggregation", "ColumnError", "FormatError", "FrequentQueries",
             "Guarantee", "InputError", "Mapper",
             "Mapping", "Method",
             "OutputError", "ParameterError", "QueryLog", "QueryveilError", "ReadOptions",

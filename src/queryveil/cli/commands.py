@@ -16,7 +16,7 @@ from .. import jobs
 from ..errors import VerificationError
 from ..methods import Method, all_methods, method_named
 from ..version import __version__
-from . import draw, taxonomy
+from . import draw, ledger, taxonomy
 from .config import load_config
 from .options import (
     LogChoice,
@@ -51,6 +51,7 @@ app = typer.Typer(
 )
 
 app.add_typer(taxonomy.app, name="taxonomy")
+app.add_typer(ledger.app, name="ledger")
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what queryveil wrote there before.")]

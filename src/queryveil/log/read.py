@@ -165,6 +165,8 @@ def _fitting(name: str | Path) -> list[Path]:
     try:
         pattern = glob.has_magic(str(name)) and not Path(name).exists()
         fits = sorted(map(Path, glob.glob(str(name)))) if pattern else [Path(name)]  # noqa: PTH207
+        if pattern:  # the ledger of privacy budgets lies beside the log
+            fits = [path for path in fits if path.name != "ledger.db"]
         for path in fits:
             _check_file(path)
     except OSError as error:

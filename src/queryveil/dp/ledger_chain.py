@@ -1,0 +1,54 @@
+"""The chain of a ledger's rows.
+
+A row holds an event as canonical JSON, and the SHA-256 of the row before's hash followed by that
+JSON. Rows are numbered 1, 2, 3, ... without a gap.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import VerificationError
+
+__all__ = ["KEEP", "START", "Head", "broken", "canonical", "chained", "read_event"]
+
+KEEP = "keep the file and bring back a copy from before; a new ledger would forget what was spent"
+
+
+class Head(NamedTuple):
+    """The last row: its number and its hash."""
+
+    number: int
+    hash: str
+
+
+START = Head(0, "0" * 64)
+
+
+def canonical(event: dict[str, Any]) -> str:
+    """Write an event in its one form."""
+    return json.dumps(event, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def chained(before: Head, text: str) -> str:
+    """Give the hash of a row after the one before."""
+    return sha256(f"{before.hash}\n{text}".encode()).hexdigest()
+
+
+def read_event(path: Path, number: int, text: str) -> dict[str, Any]:
+    """Read the event of a row."""
+    try:
+        event = json.loads(text)
+    except ValueError as error:
+        raise broken(path, number, "is no JSON") from error
+    if not isinstance(event, dict):
+        raise broken(path, number, "is no event")
+    return event
+
+
+def broken(path: Path, number: int, says: str) -> VerificationError:
+    """Make the error that tells which row breaks the chain."""
+    return VerificationError(f"row {number} {says}", where=path, hint=KEEP)

@@ -1,0 +1,65 @@
+"""Look at the ledger of a population, check it, and set its limit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..dp import Ledger, ledger_path, read_delta, read_epsilon
+from ..errors import VerificationError
+from ..log.read import find_files
+
+__all__ = ["check_ledger", "limit_ledger", "show_ledger"]
+
+
+def show_ledger(logs: Sequence[str | Path] = (), dataset: str | None = None) -> dict[str, Any]:
+    """Tell what was released and spent, and what is left."""
+    with Ledger.open(_place(logs, dataset), create=False) as ledger:
+        return {
+            "ledger": str(ledger.path),
+            "entries": [entry.as_dict() for entry in ledger.entries()],
+            **_totals(ledger),
+        }
+
+
+def check_ledger(logs: Sequence[str | Path] = (), dataset: str | None = None) -> dict[str, Any]:
+    """Walk the chain of a ledger, and tell whether it is whole."""
+    path = _place(logs, dataset)
+    try:
+        with Ledger.open(path, create=False) as ledger:
+            head = ledger.check()
+    except VerificationError as error:
+        return {"ledger": str(path), "holds": False, "says": error.what, "hint": error.hint}
+    says = f"{head.number} rows, each chained to the one before"
+    return {
+        "ledger": str(path),
+        "holds": True,
+        "says": says,
+        "rows": head.number,
+        "head": head.hash,
+    }
+
+
+def limit_ledger(
+    epsilon: str, delta: str, logs: Sequence[str | Path] = (), dataset: str | None = None
+) -> dict[str, Any]:
+    """Set what may be spent in all on a population; the ledger is created if there is none."""
+    limit = read_epsilon(epsilon), read_delta(delta)
+    with Ledger.open(_place(logs, dataset)) as ledger:
+        ledger.limit(*limit)
+        return {"ledger": str(ledger.path), **_totals(ledger)}
+
+
+def _place(logs: Sequence[str | Path], dataset: str | None) -> Path:
+    return ledger_path(dataset, find_files(logs) if logs and dataset is None else [])
+
+
+def _totals(ledger: Ledger) -> dict[str, Any]:
+    limit, left = ledger.allowed(), ledger.left()
+    return {
+        "spent": ledger.spent().as_dict(),
+        "limit": limit and limit.as_dict(),
+        "left": left and left.as_dict(),
+        "warnings": ledger.warnings(),
+    }

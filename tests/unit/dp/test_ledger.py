@@ -1,0 +1,596 @@
+"""The ledger counts exactly, forgets nothing, and sees when somebody changed it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from queryveil.dp import (
+    Budget,
+    Head,
+    Ledger,
+    exact_text,
+    ledger_path,
+    read_delta,
+    read_epsilon,
+    show_amount,
+)
+from queryveil.dp import ledger_file as files
+from queryveil.dp.ledger_chain import canonical, chained
+from queryveil.errors import (
+    BudgetError,
+    FormatError,
+    InputError,
+    OutputError,
+    UsageError,
+    VerificationError,
+)
+
+MANY = settings(
+    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+DP = {"kind": "dp", "method": "dp-statistics:epsilon=1", "log_digest": "ab12"}
+K = {"kind": "k-anonymity", "method": "microaggregation:k=5", "log_digest": "ab12"}
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do not wait for the disk where the test is about something else."""
+    monkeypatch.setattr(files, "_SYNC", "OFF")
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+
+
+@pytest.fixture
+def place(tmp_path: Path, quick: None) -> Path:
+    return tmp_path / "ledger.db"
+
+
+def fill(path: Path, pairs: int) -> None:
+    """Write so many releases: rows 2 and 3, 4 and 5, ..."""
+    with Ledger.open(path) as ledger:
+        for number in range(pairs):
+            assert ledger.reserve(**DP, epsilon=Fraction(1, 10)) == number + 1
+            ledger.confirm(number + 1, "cd34", f"out{number + 1}")
+
+
+# --- what an entry is ----------------------------------------------------------------------------
+
+
+def test_a_release_from_reserve_to_copy(place: Path) -> None:
+    with Ledger.open(place) as ledger:
+        number = ledger.reserve(
+            **DP,
+            epsilon=Fraction(1, 3),
+            delta=Fraction("1e-7"),
+            recipe="all of it",
+            notes=["parameters chosen after seeing the data"],
+            extra={"users": {"a": "1/3"}},
+        )
+        (entry,) = ledger.entries()
+        assert (number, entry.number, entry.state) == (1, 1, "reserved")
+        assert entry.time.utcoffset().total_seconds() == 0
+        assert ledger.find("ab12", "all of it") == []
+        ledger.confirm(1, "cd34", place.parent / "out")
+        (entry,) = ledger.find("ab12", "all of it")
+        assert (entry.state, entry.release_digest) == ("confirmed", "cd34")
+        assert entry.place == str(place.parent / "out")
+        assert entry.extra == {"users": {"a": "1/3"}}
+        assert ledger.find("ab13", "all of it") == ledger.find("ab12", entry.method) == []
+        assert ledger.copied(1, "out2") == 2
+        assert ledger.copied(2, "out3") == 3
+        copies = ledger.find("ab12", "all of it")[1:]
+        assert [(c.copy_of, c.place, c.epsilon, c.extra) for c in copies] == [
+            (1, "out2", 0, {}), (1, "out3", 0, {}),
+        ]  # fmt: skip
+        assert ledger.spent() == (Fraction(1, 3), Fraction(1, 10**7))
+    with Ledger.open(place) as again:
+        assert again.spent() == (Fraction(1, 3), Fraction(1, 10**7))
+        assert json.loads(json.dumps(again.entries()[0].as_dict()))["epsilon"] == "1/3"
+
+
+def test_a_reserved_entry_is_spent_for_ever(place: Path) -> None:
+    with Ledger.open(place) as ledger:
+        ledger.reserve(**DP, epsilon=Fraction(2))
+    with Ledger.open(place) as ledger:
+        assert ledger.spent() == (2, 0)
+        assert any("not confirmed, yet spent: entry 1" in text for text in ledger.warnings())
+
+
+def test_kinds_without_a_budget(place: Path) -> None:
+    with Ledger.open(place) as ledger:
+        ledger.confirm(ledger.reserve(**K), "cd", "out")
+        assert ledger.warnings() == []
+        ledger.copied(1, "out2")  # the same bytes: nothing to join
+        assert ledger.warnings() == []
+        ledger.confirm(ledger.reserve(**K), "cd", "out")
+        assert any("do not compose" in text for text in ledger.warnings())
+        ledger.reserve(kind="none", method="frequent-queries:n=5", log_digest="x")
+        assert ledger.entries()[-1].protection == "unprotected"
+        assert "1 release is unprotected: no budget covers that" in ledger.warnings()
+        assert ledger.spent() == (0, 0)
+        ledger.reserve(**{**DP, "kind": "conditional-dp"}, epsilon=Fraction(1))
+        assert ledger.spent() == (1, 0)
+        assert any("on conditions only" in text for text in ledger.warnings())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"epsilon": 0.1}, "not exact"),
+        ({"epsilon": True}, "not exact"),
+        ({"epsilon": Fraction(0)}, "epsilon is 0"),
+        ({"epsilon": Fraction(-1)}, "epsilon is -1"),
+        ({"epsilon": Fraction(1), "delta": Fraction(1)}, "delta is 1"),
+        ({"epsilon": Fraction(1), "delta": 1e-7}, "not exact"),
+        ({"epsilon": Fraction(1, 3**3000)}, "too many digits"),
+        ({}, "needs an epsilon"),
+        ({"kind": "k-anonymity", "epsilon": Fraction(1)}, "no epsilon"),
+        ({"kind": "dq", "epsilon": Fraction(1)}, 'did you mean "dp"'),
+        ({"method": "", "epsilon": Fraction(1)}, "method"),
+        ({"epsilon": Fraction(1), "notes": [3]}, "note"),
+        ({"epsilon": Fraction(1), "extra": {"x": float("nan")}}, "JSON"),
+        ({"epsilon": Fraction(1), "extra": {"x": object()}}, "JSON"),
+        (
+            {"epsilon": Fraction(1), "extra": {"x": json.loads("[" * 30 + "1" + "]" * 30)}},
+            "too deep",
+        ),
+    ],
+    ids=str,
+)
+def test_wrong_entries_are_refused_and_not_written(place: Path, wrong: Any, says: str) -> None:
+    with Ledger.open(place) as ledger:
+        head = ledger.head()
+        with pytest.raises(UsageError, match=says):
+            ledger.reserve(**{**DP, **wrong})
+        assert ledger.head() == head
+
+
+def test_wrong_numbers(place: Path) -> None:
+    with Ledger.open(place) as ledger:
+        with pytest.raises(UsageError, match="no entry 1"):
+            ledger.confirm(1, "cd", "out")
+        ledger.reserve(**DP, epsilon=Fraction(1))
+        with pytest.raises(UsageError, match="never confirmed"):
+            ledger.copied(1, "out")
+        ledger.confirm(1, "cd", "out")
+        with pytest.raises(UsageError, match="confirmed already"):
+            ledger.confirm(1, "cd", "out")
+        with pytest.raises(UsageError, match="no entry 0"):
+            ledger.copied(0, "out")
+
+
+# --- the limit -----------------------------------------------------------------------------------
+
+
+def test_beyond_the_limit_nothing_is_written(place: Path) -> None:
+    with Ledger.open(place) as ledger:
+        assert ledger.allowed() is ledger.left() is None
+        ledger.limit(Fraction(1), Fraction(0))
+        ledger.reserve(**DP, epsilon=Fraction("0.6"))
+        head = ledger.head()
+        with pytest.raises(BudgetError, match=r"needs epsilon 1, but 0.4 is left in .*ledger.db"):
+            ledger.reserve(**DP, epsilon=Fraction(1))
+        with pytest.raises(BudgetError, match="needs delta 1e-7, but 0 is left"):
+            ledger.reserve(**DP, epsilon=Fraction("0.1"), delta=Fraction("1e-7"))
+        assert ledger.head() == head
+        ledger.reserve(**K)  # has no budget to be limited
+        ledger.reserve(**DP, epsilon=Fraction("0.4"))
+        assert ledger.left() == (0, 0)
+        assert "the limit is reached: nothing more can be spent" in ledger.warnings()
+        ledger.limit(Fraction(2), Fraction(0))
+        ledger.reserve(**DP, epsilon=Fraction(1))
+
+
+def test_a_limit_below_what_is_spent(place: Path) -> None:
+    with Ledger.open(place) as ledger:
+        ledger.reserve(**DP, epsilon=Fraction(1), delta=Fraction("1e-6"))
+        ledger.limit(Fraction(5), Fraction("1e-7"))
+        assert ledger.left() == (4, 0)
+        says = "delta 1e-6 is spent and the limit is 1e-7: nothing more can be spent"
+        assert says in ledger.warnings()
+        with pytest.raises(BudgetError):
+            ledger.reserve(**DP, epsilon=Fraction(1))
+        for wrong in (Fraction(0), Fraction(-1), 0.5):
+            with pytest.raises(UsageError):
+                ledger.limit(wrong, Fraction(0))
+
+
+amounts = st.fractions(min_value=Fraction(1, 50), max_value=3, max_denominator=50)
+steps = st.lists(
+    st.tuples(st.sampled_from(["reserve", "confirm", "copy", "limit", "again"]), amounts),
+    max_size=14,
+)
+
+
+@MANY
+@given(steps)
+def test_the_sum_is_that_of_what_was_accepted(
+    place: Path, wanted: list[tuple[str, Fraction]]
+) -> None:
+    place.unlink(missing_ok=True)
+    ledger, total, limit = Ledger.open(place), Fraction(0), None
+    for step, amount in wanted:
+        numbers = {state: [e.number for e in ledger.entries() if e.state == state]
+                   for state in ("reserved", "confirmed")}  # fmt: skip
+        if step == "reserve":
+            if limit is not None and total + amount > limit:
+                with pytest.raises(BudgetError):
+                    ledger.reserve(**DP, epsilon=amount)
+            else:
+                ledger.reserve(**DP, epsilon=amount)
+                total += amount
+        elif step == "confirm" and numbers["reserved"]:
+            ledger.confirm(numbers["reserved"][0], "cd", "out")
+        elif step == "copy" and numbers["confirmed"]:
+            ledger.copied(numbers["confirmed"][0], "out")
+        elif step == "limit":
+            limit = amount
+            ledger.limit(limit, Fraction(0))
+        else:
+            ledger.close()
+            ledger = Ledger.open(place)
+        assert ledger.spent() == (total, 0)
+        assert ledger.left() == (
+            None if limit is None else Budget(max(Fraction(0), limit - total), Fraction(0))
+        )
+    ledger.check()
+    ledger.close()
+
+
+# --- changed by others ---------------------------------------------------------------------------
+
+
+def tamper(path: Path, *statements: str, reset: bool = False) -> None:
+    """Change rows as somebody would who knows SQLite but not the chain."""
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA synchronous = OFF")
+    for table in ("never_changed", "never_removed"):
+        connection.execute(f"DROP TRIGGER {table}")
+    for statement in (*statements, *files._TABLES[1:]):
+        connection.execute(statement)
+    if reset:
+        connection.execute("UPDATE sqlite_sequence SET seq = (SELECT max(number) FROM events)")
+    connection.commit()
+    connection.close()
+
+
+SWAP = (
+    "UPDATE events SET number = -1 WHERE number = {row}",
+    "UPDATE events SET number = {row} WHERE number = {row} + 1",
+    "UPDATE events SET number = {row} + 1 WHERE number = -1",
+)
+PUT_IN = (
+    "UPDATE events SET number = -number WHERE number >= {row}",
+    "UPDATE events SET number = 1 - number WHERE number < 0",
+    "INSERT INTO events SELECT {row}, event, hash FROM events WHERE number = {row} - 1",
+)
+CLOSE_UP = (
+    "DELETE FROM events WHERE number = {row}",
+    "UPDATE events SET number = number - 1 WHERE number > {row}",
+)
+CHANGES = {
+    "edited": ("UPDATE events SET event = replace(event, '0', '1') WHERE number = {row}",),
+    "cheaper": (
+        """UPDATE events SET event = replace(event, '"time"', '"tame"') WHERE number = {row}""",
+    ),
+    "another hash": ("UPDATE events SET hash = upper(hash) || 'x' WHERE number = {row}",),
+    "a blob": ("UPDATE events SET event = CAST(event AS BLOB) WHERE number = {row}",),
+    "removed": ("DELETE FROM events WHERE number = {row}",),
+    "removed and closed up": CLOSE_UP,
+    "swapped": SWAP,
+    "put in": PUT_IN,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("row", [2, 5, 8])
+def test_the_first_broken_row_is_named(place: Path, change: str, row: int) -> None:
+    fill(place, 5)
+    with Ledger.open(place) as opened:
+        tamper(place, *(text.format(row=row) for text in CHANGES[change]), reset=True)
+        with pytest.raises(VerificationError, match=rf"row {row} ") as caught:
+            opened.check()
+        assert "forget what was spent" in caught.value.hint
+        assert str(place) in str(caught.value)
+    with pytest.raises(VerificationError, match=rf"row {row} "):
+        Ledger.open(place)
+
+
+@MANY
+@given(row=st.integers(1, 7), at=st.integers(0, 10**6), sign=st.sampled_from('0123456789abc"{}é'))
+def test_any_letter_changed_is_seen(place: Path, row: int, at: int, sign: str) -> None:
+    if not place.exists():
+        fill(place, 3)
+    copy = place.with_name("copy.db")
+    shutil.copy(place, copy)
+    connection = sqlite3.connect(copy)
+    query = f"SELECT event FROM events WHERE number = {row}"
+    (text,) = connection.execute(query).fetchone()
+    connection.close()
+    at %= len(text)
+    changed = text[:at] + sign + text[at + 1 :]
+    tamper(copy, f"UPDATE events SET event = '{changed}' WHERE number = {row}")
+    if changed == text:
+        Ledger.open(copy).close()
+    else:
+        with pytest.raises(VerificationError, match=f"row {row} "):
+            Ledger.open(copy)
+
+
+def test_rows_cut_off_at_the_end(place: Path) -> None:
+    fill(place, 2)
+    with Ledger.open(place) as opened:
+        tamper(place, "DELETE FROM events WHERE number > 3")
+        with pytest.raises(VerificationError, match="row 5 is no longer"):
+            opened.reserve(**DP, epsilon=Fraction(1))
+        with pytest.raises(VerificationError, match="row 4 is cut off: 5 was the last"):
+            opened.check()
+    for more in ("DELETE FROM events", "DELETE FROM sqlite_sequence"):
+        tamper(place, more)
+        with pytest.raises(VerificationError, match="row 1 is cut off"):
+            Ledger.open(place)
+
+
+def test_a_row_before_the_first(place: Path) -> None:
+    fill(place, 1)
+    tamper(place, f"INSERT INTO events VALUES ({-(2**63)}, 'x', 'y')")
+    with pytest.raises(VerificationError, match="row 1 is missing"):
+        Ledger.open(place)
+
+
+def test_a_chain_without_sense_is_refused(place: Path) -> None:
+    with Ledger.open(place) as ledger:
+        file, head = ledger._file, ledger.head()
+        with file.turn("add"):
+            file.add(head, {"event": "forgiven"})
+        with pytest.raises(VerificationError, match="row 2 is no event"):
+            ledger.spent()
+
+
+def test_sqlite_itself_refuses_to_change_a_row(place: Path) -> None:
+    fill(place, 1)
+    connection = sqlite3.connect(place)
+    for statement in ("UPDATE events SET hash = ''", "DELETE FROM events"):
+        with pytest.raises(sqlite3.IntegrityError, match="only added to"):
+            connection.execute(statement)
+    connection.close()
+
+
+def test_a_trigger_that_forgets(place: Path) -> None:
+    fill(place, 1)
+    connection = sqlite3.connect(place)
+    connection.execute("CREATE TRIGGER f BEFORE INSERT ON events BEGIN SELECT RAISE(IGNORE); END")
+    connection.close()
+    with pytest.raises(VerificationError, match="altered"):
+        Ledger.open(place)
+
+
+# --- files that are no ledger --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("content", [b"", b"AnonID\tQuery\n", b"SQLite format 3\0" + b"\7" * 2000])
+def test_what_is_no_ledger_is_refused_and_kept(place: Path, content: bytes) -> None:
+    place.write_bytes(content)
+    with pytest.raises((FormatError, VerificationError)) as caught:
+        Ledger.open(place)
+    assert str(place) in str(caught.value)
+    assert caught.value.hint
+    assert place.read_bytes() == content
+
+
+def test_other_databases_newer_ones_and_folders(place: Path) -> None:
+    connection = sqlite3.connect(place)
+    connection.execute("CREATE TABLE t (x)")
+    connection.close()
+    with pytest.raises(FormatError, match="no ledger"):
+        Ledger.open(place)
+    place.unlink()
+    fill(place, 1)
+    connection = sqlite3.connect(place)
+    connection.execute("PRAGMA user_version = 2")
+    connection.close()
+    with pytest.raises(FormatError, match=r"newer queryveil.*update"):
+        Ledger.open(place)
+    with pytest.raises(FormatError, match="folder"):
+        Ledger.open(place.parent)
+    with pytest.raises(InputError, match="there is no ledger"):
+        Ledger.open(place.parent / "other.db", create=False)
+    with pytest.raises(OutputError, match="cannot be opened or created"):
+        Ledger.open(place / "below.db")
+
+
+@MANY
+@given(at=st.integers(0, 10**6), byte=st.integers(0, 255))
+def test_a_damaged_byte_never_lowers_the_sum(place: Path, at: int, byte: int) -> None:
+    if not place.exists():
+        fill(place, 40)
+    content = bytearray(place.read_bytes())
+    content[at % len(content)] = byte
+    copy = place.with_name("copy.db")
+    copy.write_bytes(content)
+    try:
+        with Ledger.open(copy) as ledger:
+            assert ledger.spent() == (4, 0)
+    except (FormatError, VerificationError):
+        pass
+
+
+def test_a_file_cut_short(place: Path) -> None:
+    fill(place, 40)
+    content = place.read_bytes()
+    for length in range(1, len(content), 1500):
+        place.write_bytes(content[:length])
+        with pytest.raises((FormatError, VerificationError)):
+            Ledger.open(place)
+
+
+# --- the disk ------------------------------------------------------------------------------------
+
+
+def test_durable_and_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "ledger.db"
+    with Ledger.open(path) as ledger:
+        connection = ledger._file._connection
+        assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("truncate",)
+        ledger.reserve(**DP, epsilon=Fraction(1))
+        copy = tmp_path / "copy.db"
+        shutil.copy(path, copy)
+    assert [file.name for file in path.parent.iterdir()] == ["ledger.db"]
+    assert path.stat().st_mode & 0o077 == 0
+    with Ledger.open(copy) as alone:
+        assert alone.spent() == (1, 0)
+
+
+def test_a_wal_file_becomes_one_file_again(place: Path) -> None:
+    fill(place, 1)
+    connection = sqlite3.connect(place)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.close()
+    fill_again = Ledger.open(place)
+    fill_again.reserve(**DP, epsilon=Fraction(1))
+    fill_again.close()
+    assert [file.name for file in place.parent.iterdir()] == ["ledger.db"]
+
+
+def test_a_journal_without_its_ledger(place: Path) -> None:
+    place.with_name("ledger.db-journal").write_text("pages of before")
+    with pytest.raises(VerificationError, match=r"was removed, but ledger.db-journal is there"):
+        Ledger.open(place)
+    assert not place.exists()
+    place.with_name("ledger.db-journal").write_text("")
+    fill(place, 1)
+
+
+def test_moved_while_open(place: Path) -> None:
+    with Ledger.open(place) as ledger:
+        place.rename(place.with_name("moved.db"))
+        Ledger.open(place).close()
+        with pytest.raises(OutputError, match="moved or replaced"):
+            ledger.reserve(**DP, epsilon=Fraction(1))
+
+
+def test_locked_by_another(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_WAIT", 0.05)
+    with Ledger.open(place) as one, Ledger.open(place) as two, one._file.turn("add"):
+        with pytest.raises(OutputError, match="another process kept"):
+            two.reserve(**DP, epsilon=Fraction(1))
+        assert two.spent() == (0, 0)
+
+
+def test_a_process_of_its_own(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Ledger.open(place) as ledger:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "getpid", lambda: -1)
+            with pytest.raises(OutputError, match="open it again"):
+                ledger.reserve(**DP, epsilon=Fraction(1))
+        assert ledger.entries() == []
+
+
+def test_two_at_once_see_each_other(place: Path) -> None:
+    with Ledger.open(place) as one, Ledger.open(place) as two:
+        one.limit(Fraction(1), Fraction(0))
+        assert two.reserve(**DP, epsilon=Fraction("0.7")) == 1
+        with pytest.raises(BudgetError, match=r"but 0.3 is left"):
+            one.reserve(**DP, epsilon=Fraction("0.7"))
+        one.confirm(1, "cd", "out")
+        assert two.entries()[0].state == "confirmed"
+
+
+def test_thousands_of_rows_stay_fast(place: Path) -> None:
+    with Ledger.open(place) as ledger, ledger._file.turn("add"):
+        head = ledger._head
+        for number in range(1, 5001):
+            event = {"event": "reserved", "entry": number, "time": "2026-01-01T00:00:00+00:00",
+                     "kind": "dp", "method": "m", "recipe": "m", "log": "x", "epsilon": "1/7",
+                     "delta": "0", "notes": [], "extra": {}}  # fmt: skip
+            ledger._file.add(head, event)
+            head = Head(head.number + 1, chained(head, canonical(event)))
+    began = time.perf_counter()
+    with Ledger.open(place) as ledger:
+        assert ledger.spent() == (Fraction(5000, 7), 0)
+    assert time.perf_counter() - began < 3  # about 0.1 on a machine without other work
+
+
+# --- amounts -------------------------------------------------------------------------------------
+
+
+@given(st.fractions(min_value=Fraction(1, 10**9), max_value=10**9))
+def test_amounts_there_and_back(value: Fraction) -> None:
+    assert read_epsilon(exact_text(value)) == value
+    shown = show_amount(value)
+    assert shown.startswith("about") or read_epsilon(shown) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["0", "-1", "nan", "inf", "-inf", "", "1/0", "0/5", "1e9999", "1e999999999", "1,5", "one",
+     "1_000", "٣", "0x1", "9" * 300, "1/-3", "1/3/3", "-0.1"],
+)  # fmt: skip
+def test_no_epsilon(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_epsilon(text)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("text", ["1", "2", "-1e-9", "nan", "1/0"])
+def test_no_delta(text: str) -> None:
+    with pytest.raises(UsageError):
+        read_delta(text)
+
+
+def test_amounts() -> None:
+    assert read_epsilon("0.1") == Fraction(1, 10)
+    assert read_epsilon(" 1e-7 ") == Fraction(1, 10**7)
+    assert read_epsilon("2/6") == Fraction(1, 3)
+    assert read_delta("0") == 0
+    long = sum((Fraction(1, n) for n in range(1, 9000)), Fraction(0))
+    assert show_amount(long) == exact_text(long) == "about 9.68214"
+
+
+# --- where it lies -------------------------------------------------------------------------------
+
+
+def test_the_folder_of_the_log(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    assert ledger_path(None, [here / "a.tsv", here / "b.tsv"]) == here / "ledger.db"
+    with pytest.raises(UsageError, match="--dataset"):
+        ledger_path(None, [here / "a.tsv", there / "b.tsv"])
+    with pytest.raises(UsageError, match="--dataset"):
+        ledger_path(None, [])
+    (here / "a.tsv").write_text("x")
+    (there / "link.tsv").symlink_to(here / "a.tsv")
+    assert ledger_path(None, [there / "link.tsv"]) == here / "ledger.db"
+
+
+def test_a_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    logs = [Path("elsewhere/log.tsv")]
+    named = tmp_path / "data" / "queryveil" / "aol-2006.v_1.db"
+    assert ledger_path("aol-2006.v_1", logs) == named
+    monkeypatch.setenv("XDG_DATA_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert ledger_path("aol", []) == tmp_path / "home/.local/share/queryveil/aol.db"
+    (tmp_path / "aol").mkdir()
+    for text in ("./aol", "aol/", str(tmp_path / "aol")):
+        assert ledger_path(text, logs) == tmp_path / "aol" / "ledger.db"
+    assert ledger_path("./", []) == tmp_path / "ledger.db"
+    assert ledger_path("aol", []) == tmp_path / "home/.local/share/queryveil/aol.db"
+    with pytest.raises(InputError, match="no such folder"):
+        ledger_path("./oal", [])
+    for wrong in ("", "a b", ".hidden", "ä", "a" * 101, "a\n"):
+        with pytest.raises(UsageError, match="no name"):
+            ledger_path(wrong, [])
