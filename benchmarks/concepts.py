@@ -27,6 +27,7 @@ import polars as pl
 
 import odp_dump
 import similarity
+from processes import child
 from queryveil.concepts import Mapper, distances, open_taxonomy, similarities
 from queryveil.log.synthetic import synthesize
 from readme import put_table
@@ -122,37 +123,25 @@ def task_coverage() -> dict[str, Any]:
     return {"coverage": found.coverage(), "first try": first / len(queries)}
 
 
-def child(*arguments: str) -> tuple[dict[str, Any], int]:
-    """Run a task as a process of its own, and give its findings and its peak in MB."""
-    command = [sys.executable, __file__, *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE)
-    text = process.stdout.read()  # type: ignore[union-attr]
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"{' '.join(command)} failed")
-    return json.loads(text), usage.ru_maxrss // 1024
-
-
 def table(count: int, categories: int) -> str:
-    child("--task", "make", "--queries", str(count))  # before anything is measured
+    child(__file__, "--task", "make", "--queries", str(count))  # before anything is measured
     rows = ["| work | aim | here |", "|---|---|---|"]
 
     def row(work: str, aim: str, here: str) -> None:
         rows.append(f"| {work} | {aim} | {here} |")
         print(rows[-1], file=sys.stderr)
 
-    rate, _ = child("--task", "rate")
+    rate, _ = child(__file__, "--task", "rate")
     row(f"text to concepts, one core ({rate['queries']} queries)", "15,000 a second",
         f"{rate['ours']:,.0f} a second")  # fmt: skip
     if "spacy" in rate:
         times = f"{rate['ours'] / rate['spacy']:.0f} times ({rate['spacy']:,.0f} a second)"
         row("the same, against spaCy's small model with noun chunks", "8 times", times)
         row("nouns told from other words as spaCy does", "85%", f"{rate['agreement']:.1%}")
-    many, peak = child("--task", "many", "--queries", str(count))
+    many, peak = child(__file__, "--task", "many", "--queries", str(count))
     row(f"{count:,} distinct queries, 2 cores", "8 min, 4 GB",
         f"{many['seconds']:.0f} s, {peak / 1000:.1f} GB")  # fmt: skip
-    coverage, _ = child("--task", "coverage")
+    coverage, _ = child(__file__, "--task", "coverage")
     if coverage:
         share = f"{coverage['coverage']:.1%} ({coverage['first try']:.1%} at the first try)"
         row("50,000 web queries with a concept", "85%", share)

@@ -1,5 +1,5 @@
-"""Draw the pictures of the README: the way of the data, and what
-`profile` and `taxonomy map` show.
+"""Draw the pictures of the README: the way of the data, what
+`profile` and `taxonomy map` show, and a partition.
 
 Usage: python tools/make_pictures.py
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 from rich.console import Console
 
 import queryveil as qv
+from draw_partition import partition
 from queryveil.cli.draw import draw_profile
 from queryveil.cli.draw_taxonomy import draw_map
 from queryveil.concepts.mapping import explain
@@ -99,3 +100,4 @@ if __name__ == "__main__":
     (IMG / "way.svg").write_text(way())
     (IMG / "profile.svg").write_text(profile())
     (IMG / "map.svg").write_text(mapping())
+    (IMG / "partition.svg").write_text(partition())

@@ -205,18 +205,17 @@ def test_a_frequent_query_stands_in_for_a_rare_one(method: str) -> None:
 
 def test_erola_copies_are_drawn_by_share_and_repetition() -> None:
     """SPEC 3.4: a query of 3 repetitions and a share of 0.4 gives 1.2 copies in the mean."""
-    rows = (
-        [("a", "x")] * 3 + [("a", f"y{n}") for n in range(9)] + [("b", f"z{n}") for n in range(18)]
-    )
+    rows = [("a", "x")] * 3 + [("a", f"y{n}") for n in range(597)]
+    rows += [(user, f"z{n}") for n in range(450) for user in "bc"]
     log = log_of(*rows)
-    members = pl.DataFrame({"user": ["a", "b"], "group": [0, 0]})
+    members = pl.DataFrame({"user": ["a", "b", "c"], "group": [0, 0, 0]})
     members = members.with_columns(pl.col("user").cast(log.frame.collect_schema()["user"]))
     copies = [
         repeated_texts(log.frame, members, Chance(seed))["query"].to_list().count("x")
         for seed in range(300)
     ]
-    assert set(copies) == {1, 2}
-    assert sum(copies) / len(copies) == pytest.approx(1.2, abs=0.1)
+    assert set(copies) == {1, 2}  # the list is not gone through a second time here
+    assert sum(copies) / len(copies) == pytest.approx(1.2, abs=0.08)
 
 
 def plain_sum(tree, prototype: Counter, logs: list[dict[int, int]]) -> float:
@@ -233,15 +232,14 @@ def plain_sum(tree, prototype: Counter, logs: list[dict[int, int]]) -> float:
 
 @settings(max_examples=40, deadline=None)
 @given(LOGS)
-def test_the_closest_prototype_is_nearer_than_the_paper_s(logs: list[dict[int, int]]) -> None:
-    """Each step is the best there is; the whole is hardly ever worse than Batet's prototype."""
+def test_the_closest_prototype_has_members_concepts_no_more_than_their_mean(
+    logs: list[dict[int, int]],
+) -> None:
     if not any(logs):
         return
     made, group = profiles_from(logs), np.zeros(len(logs), np.int64)
     closest, paper = closest_items(TREE, made, group), semantic_items(TREE, made, group)
     assert len(closest) == len(paper)
-    sums = [plain_sum(TREE, Counter(items.concept.tolist()), logs) for items in (closest, paper)]
-    assert sums[0] <= sums[1] * 1.05 + 1e-6
     whole = Counter()
     for log in logs:
         whole.update(log)
@@ -288,3 +286,24 @@ def fixed_sum(prototype: Counter, logs: list[dict[int, int]], length: int) -> fl
         )
         total += (forth + back) / (length + sum(log.values()))
     return total
+
+
+def test_the_closest_prototype_is_nearer_than_the_paper_s() -> None:
+    """Two interests each, in one group: the paper's centre lets one of them go."""
+    logs = [{1 + place % 12: 4, 12 - place % 5: 2} for place in range(6)]
+    made, group = profiles_from(logs), np.zeros(len(logs), np.int64)
+    sums = [
+        plain_sum(TREE, Counter(choose(TREE, made, group).concept.tolist()), logs)
+        for choose in (closest_items, semantic_items)
+    ]
+    assert sums[0] < 0.8 * sums[1]
+
+
+def test_the_card_does_not_tell_where_a_taxonomy_lies(tmp_path) -> None:
+    paths = tmp_path / "shop.txt"
+    paths.write_text("Top/Travel/Hotel\nTop/Travel/Paris\n")
+    method = qv.SemanticMicroaggregation(k=2, taxonomy=f"{paths},wordnet")
+    release = qv.anonymize(log_of(*ROWS), method)
+    assert release.parameters["taxonomy"] == "shop.txt,wordnet"
+    release.write(tmp_path / "out")
+    assert qv.verify(tmp_path / "out")["holds"]

@@ -19,6 +19,7 @@ Matrix = NDArray[np.float32]
 
 _DIGITS = 6  # what differs by less is a tie: rounding must not decide who is nearer
 _MOST_CELLS = 1 << 26  # of a table of concepts, or of users and counted concepts: 256 MB
+_ROWS = 256  # of the matrix at a time
 
 
 def profile_matrix(
@@ -34,10 +35,14 @@ def profile_matrix(
     fill = _fill_equal if taxonomy is None else partial(_fill_semantic, taxonomy)
     fill(profiles, sums, advance)
     weights = profiles.weights.astype(np.float32)
-    total = weights[:, None] + weights[None, :]
-    matrix = (sums + sums.T) / np.maximum(total, 1)
-    np.fill_diagonal(matrix, 0)
-    return np.asarray(matrix.round(_DIGITS), np.float32)
+    for begin in range(0, len(sums), _ROWS):  # in place: a second matrix might not fit
+        rows = slice(begin, begin + _ROWS)
+        both = sums[rows, begin:] + sums[begin:, rows].T
+        both /= np.maximum(weights[rows, None] + weights[begin:], 1)
+        sums[rows, begin:] = both.round(_DIGITS)
+        sums[begin:, rows] = sums[rows, begin:].T
+    np.fill_diagonal(sums, 0)
+    return sums
 
 
 def _fill_semantic(

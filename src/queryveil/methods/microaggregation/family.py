@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -110,13 +111,15 @@ class Microaggregation(Method):
         members, prototypes = self._prototypes(log, chance, progress)
         with progress.stage("fill the prototypes"):
             filled = self._filled(log, members, prototypes, chance)
+            # As categories: all members get these texts, and each is then held once.
+            filled = filled.with_columns(pl.col("query", "url").cast(pl.Categorical))
         with progress.stage("rename and shuffle"):
             rows = permute(given_to_all(filled, members).lazy(), chance).collect()
             public, mapping = pseudonymize(rows, "user", chance)
             mapping = mapping.join(members.with_columns(pl.col("user").cast(pl.String)), on="user")
         return Release(
             method=self.name,
-            parameters=self.values(),
+            parameters=self._published(),
             guarantee=self.guarantee(),
             source=log,
             log=public.lazy().select("user", "query", "time", "rank", "url"),
@@ -126,6 +129,11 @@ class Microaggregation(Method):
             not_release_grade=self._why_not(),
             progress=progress,
         )
+
+    def _published(self) -> dict[str, Any]:
+        """Give the parameters as the card shows them: where a taxonomy's file lies is private."""
+        names = [Path(name.strip()).name for name in self.taxonomy.split(",")]
+        return {**self.values(), "taxonomy": ",".join(names)}
 
     def _filled(
         self, log: QueryLog, members: pl.DataFrame, prototypes: pl.DataFrame, chance: Chance

@@ -52,21 +52,22 @@ def pool_of(found: Mapping, sent: pl.DataFrame, emit: str, min_users: int) -> Po
             phrase=found.queries.cast(pl.String).gather(found.phrases["query"].to_numpy())
         )
     )
-    rows = phrases.select("concept", text="phrase", number=found.phrases["query"]).filter(
-        pl.col("concept") >= 0
-    )
+    rows = phrases.select(
+        "concept", text="phrase", number=found.phrases["query"].cast(pl.UInt32)
+    ).filter(pl.col("concept") >= 0)
     rows = rows.with_columns(pl.col("text").cast(pl.Categorical))
     pairs = sent.lazy().join(rows.lazy(), left_on="query", right_on="number")
-    users = pairs.select("user", "text").unique().collect()
+    users = pairs.select("user", "text").unique().collect(engine="streaming")
     enough = users.group_by("text").len().filter(pl.col("len") >= min_users)
     kept = rows.select("concept", "text").unique().join(enough, on="text", how="semi")
     names = enough.select("text").with_columns(name=pl.col("text").cast(pl.String)).sort("name")
     names = names.with_row_index("place")
     kept = kept.join(names, on="text").sort("concept", "place")
-    own = users.join(names, on="text")
-    keys = own["user"].to_numpy().astype(np.int64) * max(names.height, 1) + own["place"].to_numpy()
+    key = pl.col("user").cast(pl.Int64) * max(names.height, 1) + pl.col("place")
+    own = users.lazy().join(names.lazy().drop("name"), on="text").select(key.sort())
+    keys = own.collect(engine="streaming")["user"].to_numpy()
     start = np.searchsorted(kept["concept"].to_numpy(), np.arange(len(found.taxonomy) + 1))
-    return Pool(start, kept["place"].to_numpy(), names["name"], np.sort(keys))
+    return Pool(start, kept["place"].to_numpy(), names["name"], keys)
 
 
 def sent_by(log: QueryLog, users: pl.Series, found: Mapping) -> pl.DataFrame:
@@ -76,9 +77,7 @@ def sent_by(log: QueryLog, users: pl.Series, found: Mapping) -> pl.DataFrame:
     queries = pl.DataFrame({"query": found.queries}).with_row_index("place")
     pairs = log.frame.select("user", "query").unique()
     numbered = pairs.join(numbers.lazy(), on="user").join(queries.lazy(), on="query")
-    return numbered.select(
-        user=pl.col("number").cast(pl.Int64), query=pl.col("place").cast(pl.Int64)
-    ).collect(engine="streaming")
+    return numbered.select(user="number", query="place").collect(engine="streaming")
 
 
 def draw_texts(items: Items, pool: Pool, taxonomy: Taxonomy, chance: Chance) -> Ints:

@@ -1,0 +1,88 @@
+"""Draw users as points and their groups as colours; near points are users of similar interests."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+import queryveil as qv
+from queryveil.concepts.likeness.matrix import profile_matrix
+from queryveil.methods.microaggregation.partition import mdav, within
+from queryveil.methods.microaggregation.refine import refine
+
+USERS, K = 80, 5
+SIDE, GAP, TOP = 470, 30, 64
+COLOURS = (
+    "#1b7f5c", "#c2410c", "#1d4ed8", "#a21caf", "#b45309", "#0e7490", "#be123c", "#4d7c0f",
+    "#6d28d9", "#78716c", "#0f766e", "#db2777", "#334155", "#ca8a04", "#2563eb", "#15803d",
+)  # fmt: skip
+
+
+def partition() -> str:
+    """Draw the same users grouped by chance, by MDAV, and by MDAV with `--refine`."""
+    matrix = _distances()
+    users = len(matrix)
+    chance = np.minimum(np.random.default_rng(1).permutation(users) // K, users // K - 1)
+    groups = mdav(matrix, K)
+    panels = (
+        ("groups by chance", chance),
+        ("MDAV", groups),
+        ("MDAV, then --refine", refine(matrix, groups, K)),
+    )
+    points = _points(matrix)
+    parts = [
+        _panel(place * (SIDE + GAP) + GAP, name, points, group, within(matrix, group))
+        for place, (name, group) in enumerate(panels)
+    ]
+    width, height = 3 * SIDE + 4 * GAP, TOP + SIDE + GAP
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
+        f'aria-label="{users} users as points, their groups of {K} as colours, three times">'
+        f'<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n'
+    )
+
+
+def _distances() -> NDArray[np.float32]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log.tsv"
+        qv.synth(path, users=USERS)
+        log = qv.read_log(path)
+    found = qv.map_log(log)
+    return profile_matrix(found.taxonomy, found.profiles(log))
+
+
+def _points(matrix: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Lay users out in the plane by classical scaling: distances are kept as well as may be."""
+    squares = matrix.astype(np.float64) ** 2
+    centre = np.eye(len(matrix)) - 1 / len(matrix)
+    values, vectors = np.linalg.eigh(-centre @ squares @ centre / 2)
+    found = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0))
+    ranks = found.argsort(axis=0).argsort(axis=0) / (len(matrix) - 1)
+    scaled = (found - found.min(axis=0)) / np.ptp(found, axis=0)
+    return np.asarray((ranks + scaled) / 2)  # half by rank, so that dense places open up
+
+
+def _panel(
+    left: int, name: str, points: NDArray[np.float64], group: NDArray[np.int64], mean: float
+) -> str:
+    place = points * (SIDE - 40) + [left + 20, TOP + 20]
+    font = 'font-family="system-ui, sans-serif"'
+    parts = [
+        f'<text x="{left}" y="30" font-size="22" font-weight="600" fill="#1c2733" {font}>'
+        f"{name}</text>",
+        f'<text x="{left}" y="52" font-size="16" fill="#5b6b7b" {font}>'
+        f"mean distance within groups {mean:.2f}</text>",
+        f'<rect x="{left}" y="{TOP}" width="{SIDE}" height="{SIDE}" rx="12" fill="#f6f8f9"/>',
+    ]
+    for number in range(int(group.max()) + 1):
+        colour, members = COLOURS[number % len(COLOURS)], place[group == number]
+        x, y = members.mean(axis=0)
+        for a, b in members:
+            parts.append(
+                f'<path d="M{x:.0f} {y:.0f}L{a:.0f} {b:.0f}" stroke="{colour}" opacity=".45"/>'
+                f'<circle cx="{a:.0f}" cy="{b:.0f}" r="6" fill="{colour}"/>'
+            )
+    return "".join(parts)
