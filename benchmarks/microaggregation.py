@@ -147,11 +147,14 @@ def task_refined(users: int, k: int) -> dict[str, Any]:
 
 def _to_members(taxonomy: Taxonomy, profiles: Profiles, items: Any, group: Any) -> float:
     """Give the mean distance (eq. 4) of a user to the log that she gets."""
-    users = pl.DataFrame({"user": profiles.lists.owners, "concept": profiles.lists.items})
-    users = users.with_columns(count=pl.Series(profiles.counts), user=pl.col("user").cast(pl.Int64))
+    kinds = {"user": pl.Int64, "concept": pl.Int64, "count": pl.Int64}
+    lists = profiles.lists
+    users = {"user": lists.owners, "concept": lists.items, "count": profiles.counts}
     rows = pl.DataFrame({"user": items.group + len(profiles), "concept": items.concept})
-    rows = rows.group_by("user", "concept").agg(count=pl.len().cast(pl.Int64))
-    both = pl.concat([users.cast({"concept": pl.Int64}), rows.cast({"concept": pl.Int64})])
+    rows = rows.group_by("user", "concept").agg(count=pl.len())
+    groups = np.arange(int(group.max()) + 1) + len(profiles)
+    none = pl.DataFrame({"user": groups, "concept": -1, "count": 1})  # one may have no item
+    both = pl.concat([pl.DataFrame(users).cast(kinds), rows.cast(kinds), none.cast(kinds)])
     both = both.with_columns(pl.col("user").cast(pl.String).str.zfill(9))
     matrix = profile_matrix(taxonomy, qv.concepts.profiles_of(both))
     return float(matrix[np.arange(len(profiles)), len(profiles) + group].mean())
