@@ -1,10 +1,13 @@
-"""Differential privacy: the ledger of what was spent on a population."""
+"""Differential privacy: noise, thresholds, what they cost, and the ledger of what was spent."""
 
 from .amounts import check_delta, check_epsilon, exact_text, read_delta, read_epsilon, show_amount
 from .ledger import Ledger
 from .ledger_chain import Head
 from .ledger_entries import KINDS, Budget, Entry, Kind, State, warnings_of
 from .ledger_place import ledger_path
+from .noise import Noise
+from .sketch import Sketch
+from .tables import NoisyCounts, Shape, gaussian_tables, laplace_tables
 
 __all__ = [
     "KINDS",
@@ -13,10 +16,16 @@ __all__ = [
     "Head",
     "Kind",
     "Ledger",
+    "Noise",
+    "NoisyCounts",
+    "Shape",
+    "Sketch",
     "State",
     "check_delta",
     "check_epsilon",
     "exact_text",
+    "gaussian_tables",
+    "laplace_tables",
     "ledger_path",
     "read_delta",
     "read_epsilon",

@@ -7,6 +7,7 @@ is in the log: they stand on the internal card alone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -14,17 +15,24 @@ import polars as pl
 __all__ = ["figures_of", "public_card"]
 
 
-def figures_of(log: pl.LazyFrame) -> dict[str, int]:
-    """Count what anyone can count: rows, different user names, queries and URLs."""
+def figures_of(
+    log: pl.LazyFrame | None, tables: Mapping[str, pl.DataFrame] | None = None
+) -> dict[str, int]:
+    """Count what anyone can count: rows, different user names, queries and URLs; rows of tables."""
+    given = dict(tables or {})
+    sizes = {f"{name}.tsv": table.height for name, table in given.items()}
+    if log is None:
+        queries = given["queries"].height if "queries" in given else 0
+        urls = given["clicks"]["url"].n_unique() if "clicks" in given else 0
+        return {"rows": 0, "ids": 0, "queries": queries, "urls": urls} | sizes
     figures = log.select(
         rows=pl.len(),
         ids=pl.col("user").drop_nulls().n_unique(),
         queries=pl.col("query").drop_nulls().n_unique(),
         urls=pl.col("url").drop_nulls().n_unique(),
     )
-    return {
-        name: int(n) for name, n in figures.collect(engine="streaming").row(0, named=True).items()
-    }
+    found = figures.collect(engine="streaming").row(0, named=True)
+    return {name: int(n) for name, n in found.items()} | sizes
 
 
 def public_card(

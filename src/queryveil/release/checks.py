@@ -28,11 +28,17 @@ class Finding:
     says: str
 
 
-def run_check(check: Check, log: pl.LazyFrame) -> Finding:
-    """Run one check on the published log; an unknown one does not hold."""
+def run_check(
+    check: Check, log: pl.LazyFrame | None, tables: dict[str, pl.DataFrame] | None = None
+) -> Finding:
+    """Run one check on the published log or tables; an unknown one does not hold."""
+    if check.name in _TABLE_CHECKS:
+        return _TABLE_CHECKS[check.name](tables or {}, check.given)
     known = _CHECKS.get(check.name)
     if known is None:
         return Finding(check.name, False, "this version of queryveil does not know this check")
+    if log is None:
+        return Finding(check.name, False, "there is no log to check")
     return known(log, check.given)
 
 
@@ -113,4 +119,19 @@ _CHECKS: dict[str, Callable[[pl.LazyFrame, dict[str, Any]], Finding]] = {
     "equal-logs": _equal_logs,
     "time-step": _time_step,
     "no-clicks": _no_clicks,
+}
+
+
+def _min_count(tables: dict[str, pl.DataFrame], given: dict[str, Any]) -> Finding:
+    """No count of a table is below its threshold."""
+    name, least = given["table"], given["at_least"]
+    if name not in tables or type(least) is not int:
+        return Finding("min-count", False, f"there is no table {name} to check")
+    low = int((tables[name]["count"] < least).sum())
+    says = f"each count of {name}.tsv is {least:,} or more"
+    return Finding("min-count", not low, says if not low else f"{low:,} are less, not so: {says}")
+
+
+_TABLE_CHECKS: dict[str, Callable[[dict[str, pl.DataFrame], dict[str, Any]], Finding]] = {
+    "min-count": _min_count,
 }

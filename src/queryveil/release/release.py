@@ -22,7 +22,8 @@ __all__ = ["Release"]
 class Release:
     """A protected log with its guarantee.
 
-    `log` has the published columns, rows already in random order. `mapping` (user,
+    `log` has the published columns, rows already in random order; `tables` are statistics
+    (see `tables.py`), already sorted. A release has one or the other, or both. `mapping` (user,
     pseudonym, and group where there are groups) belongs to the owner. `dropped` counts
     whole rows by reason, `blanked` single cells. `made` counts the released rows that are no
     row of the input, by reason, so that always
@@ -33,7 +34,8 @@ class Release:
     parameters: Mapping[str, Any]
     guarantee: Guarantee
     source: QueryLog
-    log: pl.LazyFrame
+    log: pl.LazyFrame | None = None
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     mapping: pl.DataFrame | None = None
     dropped: Mapping[str, int] = field(default_factory=dict)
     blanked: Mapping[str, int] = field(default_factory=dict)
@@ -95,4 +97,4 @@ class Release:
 
     def planned_card(self) -> dict[str, Any]:
         """Give the internal card as it would be, without writing anything."""
-        return self.internal_card(self.public_card(figures_of(self.log), {}))
+        return self.internal_card(self.public_card(figures_of(self.log, self.tables), {}))

@@ -17,6 +17,7 @@ from .checks import Finding, run_check
 from .formats import LOG_KINDS, read_public_log
 from .guarantee import Check
 from .page import page
+from .tables import read_public_tables
 
 __all__ = ["file_digest", "load_card", "verify_public"]
 
@@ -59,13 +60,16 @@ def verify_public(public: Path) -> list[Finding]:
     findings = [Finding("checks", bool(checks), f"the card names {len(checks):,} checks")]
     try:
         findings.append(_files(public, card))
-        log = read_public_log(public)
-        if log is None:
+        log, tables = read_public_log(public), read_public_tables(public)
+        if log is None and not tables:
             return [*findings, Finding("log", False, "the published log is missing")]
-        findings.append(_columns(log))
-        log = _encoded(log)
-        findings += [_figures(log, card), _cells(log), _page(public, card)]
-        findings += [run_check(Check.from_dict(check), log) for check in checks]
+        if log is not None:
+            findings.append(_columns(log))
+            log = _encoded(log)
+            findings.append(_cells(log))
+        findings += [_figures(log, tables, card), _page(public, card)]
+        findings += [_rows_of(name, table) for name, table in tables.items()]
+        findings += [run_check(Check.from_dict(check), log, tables) for check in checks]
     except _UNREADABLE as error:
         text = (str(error).splitlines() or [type(error).__name__])[0][:200]
         findings.append(Finding("log", False, f"the files cannot be read or checked: {text}"))
@@ -134,8 +138,20 @@ def _columns(log: pl.LazyFrame) -> Finding:
     return Finding("columns", holds, f"columns are {', '.join(names)}")
 
 
-def _figures(log: pl.LazyFrame, card: dict[str, Any]) -> Finding:
-    found = figures_of(log)
+def _rows_of(name: str, table: pl.DataFrame) -> Finding:
+    """Every cell of a table is filled, each key stands once, and the order is that of the rows."""
+    texts = [column for column in table.columns if column != "count"]
+    order = table.sort("count", *texts, descending=[True, *(False for _ in texts)])
+    whole = not sum(table.null_count().row(0)) and table.select(texts).is_unique().all()
+    says = f"each key of {name}.tsv stands once, the greatest count first"
+    holds = bool(whole and order.equals(table))
+    return Finding("table", holds, says if holds else f"not so: {says}")
+
+
+def _figures(
+    log: pl.LazyFrame | None, tables: dict[str, pl.DataFrame], card: dict[str, Any]
+) -> Finding:
+    found = figures_of(log, tables)
     holds = found == card["figures"]
     says = "figures on the card follow from the files"
     return Finding("figures", holds, says if holds else f"the files give other figures: {found}")

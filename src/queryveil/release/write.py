@@ -14,6 +14,7 @@ from .cards import figures_of
 from .folder import check_target, whole_folder
 from .formats import check_format, harmless, write_public_log
 from .page import page
+from .tables import write_public_tables
 from .verify import file_digest, verify_public
 
 if TYPE_CHECKING:
@@ -52,11 +53,14 @@ def write_release(
 def _write_public(release: Release, public: Path, form: str) -> dict[str, Any]:
     with release.progress.stage("write"):
         try:
-            path = write_public_log(release.log, public, form)
+            paths = write_public_tables(release.tables, public)
+            if release.log is not None:
+                paths.append(write_public_log(release.log, public, form))
         except pl.exceptions.PolarsError as error:
             raise OSError(str(error).splitlines()[0]) from error  # a full disk, told by Polars
     with release.progress.stage("describe"):
-        card = release.public_card(figures_of(release.log), {path.name: file_digest(path)})
+        digests = {path.name: file_digest(path) for path in paths}
+        card = release.public_card(figures_of(release.log, release.tables), digests)
     report = public / "report.html"
     _write_text(report, page(card))
     card["files"][report.name] = file_digest(report)

@@ -1,0 +1,106 @@
+"""Integer noise, drawn by OpenDP from the operating system's randomness.
+
+The samplers are exact: the chance of each integer is that of the formula, with no float on the
+way. A stream that can be repeated takes their place in tests; what is made with it is marked as
+not for publication.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import UsageError
+from .repeatable import Repeatable
+
+__all__ = ["Integers", "Noise", "exact_scale"]
+
+Integers = NDArray[np.int64]
+Stream = Callable[[int], NDArray[np.uint64]]
+
+_PART = 50_000  # draws at a time: two threads share the work
+_STEP = 256  # scales are multiples of 1/256, which a float holds exactly
+_MOST = 2**40
+
+
+def exact_scale(value: Fraction) -> Fraction:
+    """Round a scale up to one that OpenDP takes without rounding.
+
+    >>> exact_scale(Fraction(1, 3))
+    Fraction(43, 128)
+    """
+    scale = Fraction(-(-value * _STEP // 1), _STEP)
+    if not 0 < scale < _MOST:
+        raise UsageError(
+            f"noise of scale {float(value):g} cannot be drawn", hint="take a larger epsilon"
+        )
+    return scale
+
+
+class Noise:
+    """Where noise comes from: OpenDP, or a stream of 64-bit numbers for tests.
+
+    >>> Noise().secret, Noise(lambda size: np.zeros(size, np.uint64)).secret
+    (True, False)
+    """
+
+    def __init__(self, stream: Stream | None = None) -> None:
+        self._repeatable = None if stream is None else Repeatable(stream)
+
+    @property
+    def secret(self) -> bool:
+        """Whether nobody can draw the same again."""
+        return self._repeatable is None
+
+    def laplace(self, size: int, scale: Fraction) -> Integers:
+        """Draw integers z with chances in proportion to exp(-|z| / scale)."""
+        if self._repeatable is not None:
+            return self._repeatable.laplace(size, scale)
+        dp = _opendp()
+        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+        return _drawn(dp.m.make_laplace(*space, scale=_double(scale)), size)
+
+    def gaussian(self, size: int, scale: Fraction) -> Integers:
+        """Draw integers z with chances in proportion to exp(-z * z / (2 scale * scale))."""
+        if self._repeatable is not None:
+            return self._repeatable.gaussian(size, scale)
+        dp = _opendp()
+        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
+        return _drawn(dp.m.make_gaussian(*space, scale=_double(scale)), size)
+
+
+def _drawn(measurement: Any, size: int) -> Integers:
+    """Draw in parts, side by side; each part is noise on zeros."""
+    parts = [min(_PART, size - begin) for begin in range(0, size, _PART)]
+
+    def draw(part: int) -> Integers:
+        return np.asarray(measurement(np.zeros(part, np.int64)), np.int64)
+
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(draw, parts))
+    return np.concatenate(found) if found else np.zeros(0, np.int64)
+
+
+def _double(scale: Fraction) -> float:
+    double = float(scale)
+    if Fraction(double) != scale:  # the accounting would speak of another mechanism
+        raise UsageError(f"a scale of {scale} is no multiple of 1/{_STEP}")
+    return double
+
+
+def _opendp() -> ModuleType:
+    try:
+        dp = importlib.import_module("opendp.prelude")
+    except ImportError as error:
+        raise UsageError(
+            "differential privacy needs OpenDP", hint="pip install 'queryveil[dp]'"
+        ) from error
+    dp.enable_features("contrib")
+    return dp

@@ -1,0 +1,51 @@
+"""The same noise again from the same stream, for tests and marked releases alone.
+
+The distribution is cut off where its tail is below 2^-64, so this has no guarantee.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Repeatable"]
+
+_WHOLE = 2**64
+_DIGITS = 40
+
+
+class Repeatable:
+    """Noise by looking up random numbers of 64 bits in a table of summed chances."""
+
+    def __init__(self, stream: Callable[[int], NDArray[np.uint64]]) -> None:
+        self._stream = stream
+
+    def laplace(self, size: int, scale: Fraction) -> NDArray[np.int64]:
+        """Draw discrete Laplace noise."""
+        return self._looked_up(size, lambda z: -_decimal(Fraction(z) / scale), int(45 * scale) + 2)
+
+    def gaussian(self, size: int, scale: Fraction) -> NDArray[np.int64]:
+        """Draw discrete Gaussian noise."""
+        twice = 2 * scale * scale
+        return self._looked_up(size, lambda z: -_decimal(z * z / twice), int(10 * scale) + 2)
+
+    def _looked_up(
+        self, size: int, exponent: Callable[[int], Decimal], most: int
+    ) -> NDArray[np.int64]:
+        with localcontext(prec=_DIGITS):
+            half = [exponent(z).exp() for z in range(most + 1)]
+            total = 2 * sum(half) - half[0]
+            summed, table = Decimal(0), []
+            for z in range(-most, most):
+                summed += half[abs(z)]
+                table.append(int(summed / total * _WHOLE))
+        edges = np.array([min(edge, _WHOLE - 1) for edge in table], np.uint64)
+        return np.searchsorted(edges, self._stream(size), side="right").astype(np.int64) - most
+
+
+def _decimal(value: Fraction) -> Decimal:
+    return Decimal(value.numerator) / value.denominator

@@ -1,0 +1,73 @@
+"""A noisy picture of what is frequent: a fixed number of buckets, whatever the keys are.
+
+Keys fall into buckets by a public hash. Every user spreads one unit of weight, in the sense of
+lengths of vectors, over the buckets of all her keys. Every bucket gets noise, also an empty one, so
+nothing depends on which keys there are. Users then give those of their keys whose buckets are
+heaviest to the table that counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import UsageError
+from .noise import Integers, Noise, exact_scale
+
+__all__ = ["Sketch"]
+
+_UNIT = 1 << 10  # weights are whole numbers of 1/1024, rounded down
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """Noise for buckets in which each user's weights have a length of at most 1."""
+
+    scale: Fraction
+    buckets: int = 1 << 17
+
+    @classmethod
+    def for_rho(cls, rho: Fraction) -> Sketch:
+        """Make the sketch that costs at most so much, as zCDP."""
+        return cls(exact_scale(Fraction(isqrt(int(_UNIT**2 * 2**32 / (2 * rho))) + 1, 2**16)))
+
+    @property
+    def rho(self) -> Fraction:
+        """What it costs."""
+        return _UNIT**2 / (2 * self.scale * self.scale)
+
+    def release(
+        self, user: Integers, bucket: Integers, wish: NDArray[np.float64], source: Noise
+    ) -> NDArray[np.float64]:
+        """Sum up what users wish to weigh their keys, bucket by bucket, with noise.
+
+        `user` numbers the user of each row from 0. Gives sums in units of the noise, above the
+        middle one.
+        """
+        owner, place, weights = self.weights(user, bucket, wish)
+        del owner
+        sums = np.bincount(place, weights, self.buckets).astype(np.int64)
+        noisy = sums + source.gaussian(self.buckets, self.scale)
+        middle = float(np.median(noisy))
+        return np.asarray((noisy - middle) / float(self.scale), np.float64)
+
+    def weights(
+        self, user: Integers, bucket: Integers, wish: NDArray[np.float64]
+    ) -> tuple[Integers, Integers, Integers]:
+        """Scale each user's weights, bucket by bucket, to a length of at most 1, rounded down.
+
+        Keys of hers that share a bucket are added up first: else many of them in one bucket
+        would weigh more than 1.
+        """
+        pairs, place = np.unique(user * self.buckets + bucket, return_inverse=True)
+        owner, summed = pairs // self.buckets, np.bincount(place, wish)
+        length = np.sqrt(np.bincount(owner, summed * summed))
+        scaled = summed * ((_UNIT - 1) / np.maximum(length, 1e-300))[owner]
+        whole = np.floor(scaled).astype(np.int64)
+        if len(owner) and int(np.bincount(owner, whole * whole).max()) > _UNIT**2:
+            raise UsageError("a user's weights are longer than 1: this is a defect, report it")
+        return owner, pairs % self.buckets, whole

@@ -1,0 +1,156 @@
+"""Counts of keys that nobody knows beforehand: noise on each, and a threshold.
+
+A mechanism, its scale, its threshold and what it costs are one object, so that they cannot drift
+apart. Each user counts once for each of at most `keys` keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+from typing import Literal
+
+import numpy as np
+
+from ..errors import UsageError
+from .accounting import Part, joint_delta
+from .noise import Integers, Noise, exact_scale
+from .tails import Tail, gaussian_tail, laplace_tail, least_threshold
+
+__all__ = ["NoisyCounts", "Shape", "gaussian_tables", "laplace_tables"]
+
+_TAILS: dict[str, Tail] = {"laplace": laplace_tail, "gaussian": gaussian_tail}
+_SHOWN = Fraction(9, 10)  # of delta may be the chance that an own key shows
+_HALVINGS = 60
+
+
+@dataclass(frozen=True)
+class NoisyCounts:
+    """One table of counts with noise; a key shows if enough is left of its count.
+
+    A key that fewer than `least` users have never shows, which saves most of the noise. From
+    the others `least - 1` is taken, so that a key's count is 1 when it first may show.
+    """
+
+    noise: Literal["laplace", "gaussian"]
+    scale: Fraction
+    threshold: int
+    keys: int
+    least: int = 2
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What Laplace noise costs: a user changes `keys` counts by one."""
+        if self.noise != "laplace":
+            raise UsageError("Gaussian noise has no epsilon of its own")
+        return self.keys / self.scale
+
+    @property
+    def rho(self) -> Fraction:
+        """What Gaussian noise costs, as zCDP."""
+        if self.noise != "gaussian":
+            raise UsageError("Laplace noise is not accounted for as zCDP")
+        return self.keys / (2 * self.scale * self.scale)
+
+    @property
+    def chance(self) -> Fraction:
+        """The chance, at most, that a key which one user alone has shows."""
+        return _TAILS[self.noise](self.scale, self.threshold - 1)
+
+    @property
+    def users(self) -> int:
+        """How many users a key needs to show in half of all cases."""
+        return self.threshold + self.least - 1
+
+    def release(self, counts: Integers, source: Noise) -> tuple[Integers, Integers]:
+        """Give the places of the keys that show, and their noisy counts."""
+        places = np.flatnonzero(counts >= self.least)
+        draw = source.laplace if self.noise == "laplace" else source.gaussian
+        noisy = counts[places] - (self.least - 1) + draw(len(places), self.scale)
+        shown = noisy >= self.threshold
+        return places[shown], noisy[shown] + (self.least - 1)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is known of a table beforehand: a user's keys at most, and its share of the budget."""
+
+    keys: int
+    share: Fraction
+
+
+def laplace_tables(
+    shapes: Sequence[Shape], epsilon: Fraction, delta: Fraction, least: int = 2
+) -> list[NoisyCounts]:
+    """Make tables with Laplace noise that cost at most epsilon and delta together.
+
+    >>> one = laplace_tables([Shape(1, Fraction(1))], Fraction(1), Fraction(1, 10**6))[0]
+    >>> one.scale, one.threshold
+    (Fraction(1, 1), 15)
+    """
+    found = []
+    for shape in shapes:
+        scale = exact_scale(shape.keys / (epsilon * shape.share))
+        reach = least_threshold(laplace_tail, scale, delta * shape.share / shape.keys)
+        found.append(NoisyCounts("laplace", scale, reach + 1, shape.keys, least))
+    _check_laplace(found, epsilon, delta)
+    return found
+
+
+def _check_laplace(tables: Sequence[NoisyCounts], epsilon: Fraction, delta: Fraction) -> None:
+    """Refuse what costs more than was allowed."""
+    shown = sum(table.keys * table.chance for table in tables)
+    # If an own key of hers does not show, leaving her out looks likelier: -ln(1 - chance). That
+    # is paid by the epsilon which this key does not need, 1 / scale.
+    paid = all(t.chance / (1 - t.chance) <= 1 / t.scale for t in tables)
+    if sum(table.epsilon for table in tables) > epsilon or shown > delta or not paid:
+        raise UsageError(
+            "this epsilon and delta cannot be kept", hint="take a smaller delta, or an epsilon "
+            "that is not so far from 1",
+        )  # fmt: skip
+
+
+def gaussian_tables(
+    shapes: Sequence[Shape],
+    epsilon: Fraction,
+    delta: Fraction,
+    rest: Fraction = Fraction(0),
+    least: int = 2,
+) -> tuple[list[NoisyCounts], Fraction]:
+    """Make tables with Gaussian noise that cost at most epsilon and delta together.
+
+    `rest` is a share of the noise's budget that is left for something else; its rho is given
+    too. The shares of the shapes are those of the remaining budget.
+    """
+    low, high = 0.0, float(epsilon)  # rho = epsilon is always too much
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        fits = _cost(*_tables(shapes, middle, rest, delta, least), epsilon) <= delta
+        low, high = (middle, high) if fits else (low, middle)
+    if not low:
+        raise UsageError("this epsilon and delta cannot be kept", hint="take a larger epsilon")
+    return _tables(shapes, low, rest, delta, least)
+
+
+def _tables(
+    shapes: Sequence[Shape], rho: float, rest: Fraction, delta: Fraction, least: int
+) -> tuple[list[NoisyCounts], Fraction]:
+    whole = Fraction(rho)
+    found = []
+    for shape in shapes:
+        scale = _root(shape.keys / (2 * whole * (1 - rest) * shape.share))
+        reach = least_threshold(gaussian_tail, scale, _SHOWN * delta * shape.share / shape.keys)
+        found.append(NoisyCounts("gaussian", scale, reach + 1, shape.keys, least))
+    return found, whole * rest
+
+
+def _cost(tables: Sequence[NoisyCounts], rest: Fraction, epsilon: Fraction) -> float:
+    parts = [Part(float(t.rho), t.keys, float(t.chance)) for t in tables]
+    return joint_delta(parts, float(rest), epsilon)
+
+
+def _root(square: Fraction) -> Fraction:
+    """Give a scale whose square is at least this."""
+    return exact_scale(Fraction(isqrt(int(square * 2**32)) + 1, 2**16))

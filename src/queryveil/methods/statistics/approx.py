@@ -1,0 +1,131 @@
+"""Three tables under (epsilon, delta), of keys that nobody knows beforehand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+
+from ...dp import NoisyCounts, Shape, Sketch, gaussian_tables, laplace_tables
+from ...dp.noise import Noise
+from ...engine import Chance, Progress
+from ...log import QueryLog
+from .contributions import at_most, click_pairs, query_pairs, shortness, transition_pairs
+
+__all__ = ["Mechanisms", "mechanisms", "release_tables"]
+
+_GUIDE = Fraction(1, 20)  # of the noise's budget shows users which of their queries are frequent
+_LEAN = 1.5  # how much more a user weighs her shorter queries
+_TRUST = 4.0  # noise units that one step of shortness is worth
+_SEED = 20160717  # of the public hash: any number that is not taken from a log
+
+
+@dataclass(frozen=True)
+class Mechanisms:
+    """What makes the tables: one mechanism each, none for a share of 0, and perhaps a guide."""
+
+    selection: str
+    queries: NoisyCounts
+    clicks: NoisyCounts | None
+    transitions: NoisyCounts | None
+    guide: Sketch | None = None
+
+
+def mechanisms(
+    selection: str,
+    epsilon: Fraction,
+    delta: Fraction,
+    keys: tuple[int, int, int],
+    shares: tuple[Fraction, Fraction, Fraction],
+) -> Mechanisms:
+    """Choose noise and thresholds from public parameters alone."""
+    shapes = [Shape(n, share) for n, share in zip(keys, shares, strict=True) if share]
+    if selection == "auto":
+        selection = _best(shapes, epsilon, delta)
+    rest = Fraction(0)
+    if selection == "laplace":
+        made = laplace_tables(shapes, epsilon, delta)
+    else:
+        share = _GUIDE if selection == "guided" else Fraction(0)
+        made, rest = gaussian_tables(shapes, epsilon, delta, share)
+    named = iter(made)
+    queries, clicks, transitions = (next(named) if share else None for share in shares)
+    guide = Sketch.for_rho(rest) if rest else None
+    if queries is None:  # clicks and transitions are those of released queries
+        raise ValueError("the table of queries needs a share")
+    return Mechanisms(selection, queries, clicks, transitions, guide)
+
+
+def _best(shapes: list[Shape], epsilon: Fraction, delta: Fraction) -> str:
+    """Take Laplace noise where its threshold is lower: for one or two queries a user."""
+    laplace = laplace_tables(shapes, epsilon, delta)[0].users
+    return "laplace" if laplace <= gaussian_tables(shapes, epsilon, delta)[0][0].users else "guided"
+
+
+def release_tables(
+    log: QueryLog, made: Mechanisms, prefer: str, chance: Chance, noise: Noise, progress: Progress
+) -> dict[str, pl.DataFrame]:
+    """Bound, count, add noise and cut off: queries first, then what happens between them."""
+    with progress.stage("queries"):
+        pairs = query_pairs(log.frame, chance)
+        liking = _liking(pairs, made.guide, prefer, noise)
+        chosen = at_most(pairs, made.queries.keys, liking, chance)
+        del pairs
+        found = _counted(chosen, ["query"], made.queries, noise)
+    tables = {"queries": found}
+    if made.clicks:
+        with progress.stage("clicks"):
+            clicks = at_most(click_pairs(log.frame, found, chance), made.clicks.keys, None, chance)
+            tables["clicks"] = _counted(clicks, ["query", "url"], made.clicks, noise)
+    if made.transitions:
+        with progress.stage("transitions"):
+            steps = transition_pairs(log.frame, found, chance)
+            steps = at_most(steps, made.transitions.keys, None, chance)
+            counted = _counted(steps, ["number", "next"], made.transitions, noise)
+            tables["transitions"] = _named(counted, found)
+    return {name: _published(table) for name, table in tables.items()}
+
+
+def _liking(
+    pairs: pl.DataFrame, guide: Sketch | None, prefer: str, noise: Noise
+) -> np.ndarray | None:
+    """Say how much a user likes to contribute each query; by chance alone if None."""
+    queries = pairs["query"].unique()
+    place = pl.DataFrame({"query": queries}).with_row_index("place")
+    rows = pairs.join(place, on="query", how="left", maintain_order="left")["place"].to_numpy()
+    short = shortness(queries) if prefer == "short" else np.zeros(len(queries))
+    if guide is None:
+        return short[rows] if prefer == "short" else None
+    bucket = (queries.cast(pl.String).hash(_SEED) % guide.buckets).to_numpy().astype(np.int64)
+    _, user = np.unique(pairs["user"].to_physical().to_numpy(), return_inverse=True)
+    seen = guide.release(user, bucket[rows], np.exp(_LEAN * short)[rows], noise)
+    return np.asarray((seen[bucket] + _TRUST * short)[rows])
+
+
+def _counted(
+    pairs: pl.DataFrame, keys: list[str], mechanism: NoisyCounts, noise: Noise
+) -> pl.DataFrame:
+    """Count the users of each key, with noise; keys that do not show are gone."""
+    counts = pairs.group_by(keys).agg(count=pl.len())
+    counts = counts.filter(pl.col("count") >= mechanism.least)
+    counts = counts.sort(keys)  # noise falls on keys in an order that is the same every time
+    places, noisy = mechanism.release(counts["count"].to_numpy().astype(np.int64), noise)
+    return counts[places].with_columns(count=pl.Series(noisy))
+
+
+def _named(steps: pl.DataFrame, queries: pl.DataFrame) -> pl.DataFrame:
+    """Put the names of released queries for their numbers."""
+    return steps.select(
+        query=queries["query"].gather(steps["number"] - 1),
+        next=queries["query"].gather(steps["next"] - 1),
+        count="count",
+    )
+
+
+def _published(table: pl.DataFrame) -> pl.DataFrame:
+    """Sort by what is published, so that the order tells nothing else."""
+    texts = [name for name in table.columns if name != "count"]
+    named = table.with_columns(pl.col(texts).cast(pl.String))
+    return named.sort("count", *texts, descending=[True, *(False for _ in texts)])

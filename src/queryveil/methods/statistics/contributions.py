@@ -1,0 +1,84 @@
+"""What a user contributes: at most so many queries, clicks and transitions, by her own log alone.
+
+Which ones is decided by her own log, by public facts (shorter queries are more frequent), by
+chance, and by what was released with noise before. No other user's log has a say.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ...engine import Chance
+from ...log import PAUSE_MINUTES
+
+__all__ = ["at_most", "click_pairs", "query_pairs", "shortness", "transition_pairs"]
+
+Floats = NDArray[np.float64]
+
+
+def query_pairs(frame: pl.LazyFrame, chance: Chance) -> pl.DataFrame:
+    """Give who sent what, each pair once."""
+    return _distinct(frame.select("user", "query"), chance)
+
+
+def click_pairs(frame: pl.LazyFrame, queries: pl.DataFrame, chance: Chance) -> pl.DataFrame:
+    """Give who clicked what for which released query, each once."""
+    clicks = frame.select("user", "query", "url").drop_nulls("url")
+    return _distinct(clicks.join(queries.lazy(), on="query", how="semi"), chance)
+
+
+def transition_pairs(frame: pl.LazyFrame, queries: pl.DataFrame, chance: Chance) -> pl.DataFrame:
+    """Give who went from which released query directly to which other one, in one session."""
+    known = queries.select("query").with_row_index("number", offset=1)
+    rows = (
+        frame.select("user", "query", "time")
+        .join(known.lazy(), on="query", how="left", maintain_order="left")
+        .select(pl.col("user"), "time", pl.col("number").fill_null(0))
+        .collect(engine="streaming")
+        .sort("user", "time", maintain_order=True)
+    )
+    near = (pl.col("time").shift(-1) - pl.col("time")) <= pl.duration(minutes=PAUSE_MINUTES)
+    follows = (pl.col("user") == pl.col("user").shift(-1)) & near.fill_null(True)
+    both = (pl.col("number") > 0) & (pl.col("next") > 0) & (pl.col("number") != pl.col("next"))
+    pairs = rows.lazy().with_columns(next=pl.col("number").shift(-1))
+    pairs = pairs.filter(follows & both).select("user", "number", "next")
+    return _distinct(pairs, chance)
+
+
+def _distinct(pairs: pl.LazyFrame, chance: Chance) -> pl.DataFrame:
+    rows = pairs.unique().collect(engine="streaming")
+    if chance.secret:
+        return rows
+    return rows.sort(pl.all().to_physical())  # the same seed must meet the same rows
+
+
+def shortness(queries: pl.Series) -> Floats:
+    """Say how short each query is: 0 for one word, less for more."""
+    words = queries.cast(pl.String).str.count_matches(" ").to_numpy() + 1.0
+    return -np.log(words)
+
+
+def at_most(pairs: pl.DataFrame, most: int, liking: Floats | None, chance: Chance) -> pl.DataFrame:
+    """Keep at most so many rows of each user, those that she likes most first, then by chance."""
+    user = pairs["user"].to_physical().to_numpy().astype(np.uint64)
+    level = np.zeros(len(user), np.uint64) if liking is None else _levels(liking)
+    drawn = chance.numbers(len(user)) >> np.uint64(47)
+    order = (user << np.uint64(32)) | (level << np.uint64(17)) | drawn
+    rows = pairs.with_columns(order=pl.Series(order)).sort("order")
+    owner = rows["user"].to_physical().to_numpy()
+    first = np.r_[True, owner[1:] != owner[:-1]] if len(owner) else np.zeros(0, np.bool_)
+    begin = np.maximum.accumulate(np.where(first, np.arange(len(owner)), 0))
+    return rows.filter(pl.Series(np.arange(len(owner)) - begin < most)).drop("order")
+
+
+def _levels(liking: Floats) -> NDArray[np.uint64]:
+    """Cut likings into 2^15 fixed levels, the most liked lowest.
+
+    The levels are the first bits of short floats, put in order. A scale taken from the data
+    would let one user's log decide what another one contributes.
+    """
+    bits = liking.astype(np.float32).view(np.int32)
+    rising = np.where(bits < 0, ~bits, bits | np.int32(-(2**31))).view(np.uint32)
+    return np.asarray((~rising >> np.uint32(17)).astype(np.uint64))
