@@ -41,7 +41,9 @@ LINES = {
     "category-microaggregation": "category-microaggregation:k=3",
     "syntactic-microaggregation": "syntactic-microaggregation:k=3:rows=4",
 }
-METHODS = [LINES.get(name, name) for name in qv.all_methods()]
+# What gives tables instead of a log is looked at in test_statistics.py.
+TABLES = ("dp-statistics", "click-graph")
+METHODS = [LINES.get(name, name) for name in qv.all_methods() if name not in TABLES]
 
 Row = tuple[str, str, str, int | None, str | None]
 
@@ -328,12 +330,14 @@ def public_bytes(folder: Path) -> dict[str, bytes]:
 
 # --- the cards -----------------------------------------------------------------------------------
 
-PUBLIC = {"queryveil", "method", "parameters", "guarantee", "release_grade", "figures", "files"}
+PUBLIC = {
+    "queryveil", "method", "parameters", "guarantee", "release_grade", "figures", "files", "notes",
+}  # fmt: skip
 GUARANTEE = {
     "model", "unit", "neighbours", "k", "epsilon", "delta", "per_query_epsilon", "assumptions",
     "not_covered", "checks", "says",
 }  # fmt: skip
-INTERNAL = {"input", "output", "made", "dropped", "blanked", "seconds", "peak_mb"}
+INTERNAL = {"input", "output", "made", "dropped", "blanked", "ledger", "seconds", "peak_mb"}
 MODELS = {"k-anonymity", "pure-dp", "approx-dp", "conditional-dp", "none"}
 
 

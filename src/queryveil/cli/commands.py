@@ -55,6 +55,10 @@ app.add_typer(ledger.app, name="ledger")
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what queryveil wrote there before.")]
+Dataset = Annotated[
+    str | None,
+    typer.Option("--dataset", help="Whose ledger: a name, or a folder; else the log's folder."),
+]
 Seed = Annotated[
     int | None, typer.Option("--seed", help="For tests: makes a run repeatable and unpublishable.")
 ]
@@ -175,13 +179,35 @@ def profile(log: LogChoice, mapper: MapperChoice, screen: Screen) -> None:
 
 @app.command()
 @takes(log_options, method_options, screen_options)
-def plan(log: LogChoice, method: Method, screen: Screen) -> None:
+def plan(
+    log: LogChoice,
+    method: Method,
+    screen: Screen,
+    population: Annotated[
+        int, typer.Option(min=1, help="People in the log, about: a public figure.")
+    ] = 100_000,
+    peek: Annotated[
+        bool, typer.Option("--peek", help="Look at the log; the ledger and later cards tell so.")
+    ] = False,
+    dataset: Dataset = None,
+) -> None:
     """Show what would be released, before anything is written."""
-    card = jobs.plan(log.read(screen), method, progress=screen)
+    card = jobs.plan(
+        lambda: log.read(screen),
+        method,
+        population=population,
+        peek=peek,
+        dataset=dataset,
+        progress=screen,
+    )
 
     def drawn(console: Console) -> None:
+        if "forecast" in card:
+            draw.draw_forecast(console, card)
+        if "input" not in card:
+            return
         draw.draw_card(console, card, f"What {method} would release")
-        draw.draw_alternatives(console, card["alternatives"])
+        draw.draw_alternatives(console, card.get("alternatives", []))
         console.print("\nNothing was written.")
 
     screen.result(card, drawn)
@@ -202,17 +228,31 @@ def anonymize(
     ] = False,
     force: Force = False,
     seed: Seed = None,
+    dataset: Dataset = None,
 ) -> None:
     """Protect a log and write a verified release."""
     jobs.check_release_target(out, form, force)
-    release = jobs.anonymize(log.read(screen, seed), method, seed=seed, progress=screen)
-    card = release.write(out, form=form, force=force, forget_mapping=forget_mapping)
+    card = jobs.anonymize_to(
+        log.read(screen, seed),
+        method,
+        out,
+        form=form,
+        force=force,
+        forget_mapping=forget_mapping,
+        seed=seed,
+        dataset=dataset,
+        progress=screen,
+    )
 
     def drawn(console: Console) -> None:
+        if "copied" in card:
+            text = f"The same release was made before; this is a copy of {card['copied']}."
+            console.print(plain(text), soft_wrap=True)
         draw.draw_card(console, card, f"Released with {method}")
         name = plain(str(out))
+        may = "may be published" if card["release_grade"] else "not for publication"
         console.print(
-            f"\nWritten and verified: {name}/public (may be published), {name}/private (never "
+            f"\nWritten and verified: {name}/public ({may}), {name}/private (never "
             f"publish).\nNext: queryveil verify {name}; queryveil pack {name}",
             soft_wrap=True,
         )

@@ -9,7 +9,14 @@ from rich.table import Table
 
 from .screen import plain
 
-__all__ = ["draw_alternatives", "draw_card", "draw_methods", "draw_profile", "draw_verify"]
+__all__ = [
+    "draw_alternatives",
+    "draw_card",
+    "draw_forecast",
+    "draw_methods",
+    "draw_profile",
+    "draw_verify",
+]
 
 
 _TOPICS = 8
@@ -124,6 +131,9 @@ def draw_card(console: Console, card: dict[str, Any], heading: str) -> None:
         table.add_row("clicks blanked", f"{number:,}", plain(reason))
     asked = f"{card['input']['queries']:,}"
     of = f"{asked} in the log" if made else f"of {asked}"
+    for name, number in out.items():
+        if name.endswith(".tsv"):
+            table.add_row(plain(name), f"{number:,}", "rows, with noisy counts")
     table.add_row("distinct queries", f"{out['queries']:,}", of)
     console.print(table)
     console.print()
@@ -139,6 +149,28 @@ def _draw_promise(console: Console, card: dict[str, Any]) -> None:
         console.print(f"  • {plain(limit)}")
     for reason in card["not_release_grade_because"]:
         console.print(f"[yellow]Not for publication:[/] {plain(reason)}")
+
+
+def draw_forecast(console: Console, card: dict[str, Any]) -> None:
+    """Show what a private release would hold, before anything is spent."""
+    told = card["forecast"]
+    for table in told.get("tables", []):
+        grid = _grid(f"{table['table']}.tsv")
+        for name, value in table.items():
+            if name != "table":
+                shown = f"{value:,}" if isinstance(value, int) else f"{value}"
+                grid.add_row(plain(name), shown, "")
+        console.print(grid)
+        console.print()
+    if "expected" in told:
+        expected, people = told["expected"], card["population"]
+        console.print(
+            f"With {people:,} people (--population), about {expected['queries']:,} queries would "
+            f"show, {expected['share_of_what_users_send']:.1%} of what users send. This follows "
+            "from public figures; the log was not looked at."
+        )
+    console.print(f"[bold]What one person can change[/]\n  {plain(card['guarantee']['says'])}")
+    console.print("Nothing was written or spent.")
 
 
 def draw_alternatives(console: Console, steps: list[dict[str, Any]]) -> None:

@@ -8,6 +8,7 @@ from .ledger_place import ledger_path
 from .noise import Noise
 from .sketch import Sketch
 from .tables import NoisyCounts, Shape, gaussian_tables, laplace_tables
+from .union import KnownCounts, UnionTables, WeightedSelection, union_tables
 
 __all__ = [
     "KINDS",
@@ -15,12 +16,15 @@ __all__ = [
     "Entry",
     "Head",
     "Kind",
+    "KnownCounts",
     "Ledger",
     "Noise",
     "NoisyCounts",
     "Shape",
     "Sketch",
     "State",
+    "UnionTables",
+    "WeightedSelection",
     "check_delta",
     "check_epsilon",
     "exact_text",
@@ -30,5 +34,6 @@ __all__ = [
     "read_delta",
     "read_epsilon",
     "show_amount",
+    "union_tables",
     "warnings_of",
 ]

@@ -1,9 +1,11 @@
 """What several noisy tables cost together.
 
-A user changes at most so many keys of each table by one. Some of them nobody else has: these show
-only if noise lifts one over its threshold, and that chance counts as delta. The others are hidden
-by the noise. The more keys of a user are her own alone, the fewer are left to be hidden, so that
-the two never cost their worst together. docs/privacy/dp-statistics.md has the proof.
+A user changes at most so many keys of each table by one. Some keys may show only because of her:
+the chance that noise lifts one of these over its threshold counts as delta. The others are hidden
+by the noise, and what that costs is added up as zCDP. docs/privacy/dp-statistics.md has the proof.
+
+The two deltas are added. A key is either lifted or hidden, so for one table alone less would do;
+but which keys of a later table are which can depend on how much the earlier ones gave away.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,6 @@ Floats = NDArray[np.float64]
 
 _ORDERS = 1 + np.logspace(-2, 5, 1500)  # any order gives a bound; these find the least nearly
 _SAFE = 1 + 1e-9  # more than what floats round away
-_CELLS = 8  # into which the number of a user's own keys is cut, if there are several tables
 
 
 @dataclass(frozen=True)
@@ -45,33 +45,16 @@ def zcdp_delta(rho: Floats, epsilon: float) -> Floats:
     rows = np.asarray(rho, np.float64)[:, None]
     a = _ORDERS[None, :]
     exponent = (a - 1) * (a * rows - epsilon) - np.log(a - 1) + a * np.log1p(-1 / a)
-    return np.asarray(np.minimum(np.exp(exponent.min(axis=1)) * _SAFE, 1.0))
+    # What a float cannot hold is rounded to 0, which is no bound.
+    return np.asarray(np.clip(np.exp(exponent.min(axis=1)) * _SAFE, 1e-300, 1.0))
 
 
 def joint_delta(parts: Sequence[Part], rest: float, epsilon: Fraction) -> float:
-    """Bound delta at this epsilon of Gaussian tables and of further noise of rho `rest`.
-
-    For every way to cut a user's keys into her own and shared ones, delta is at most the
-    chance that an own key shows, and what zCDP gives for the noise on the shared ones. Ways
-    are taken together in cells: the chance at the upper end, the noise at the lower.
-    """
-    shown = sum(part.keys * part.chance for part in parts)
+    """Bound delta at this epsilon of Gaussian tables and of further noise of rho `rest`."""
+    shown = sum(part.keys * part.chance for part in parts) * _SAFE
     if shown >= 0.5:
         return 1.0
-    # Where she is left out no own key can show: that costs -ln(1 - shown) of epsilon.
+    # Where she is left out no key of hers can show: that costs -ln(1 - shown) of epsilon.
     left = float(epsilon) - shown / (1 - shown) * _SAFE
-    cells = [_cells(part.keys, len(parts)) for part in parts]
-    ways = np.array(list(product(*cells)), np.float64).reshape(-1, len(parts), 2)
-    keys = np.array([part.keys for part in parts], np.float64)
-    rho, chance = (np.array([getattr(p, name) for p in parts]) for name in ("rho", "chance"))
-    hidden = (rho * (1 - ways[:, :, 0] / keys)).sum(axis=1) + rest
-    own = (chance * ways[:, :, 1]).sum(axis=1)
-    return float((zcdp_delta(hidden * _SAFE, left) + own).max() * _SAFE)
-
-
-def _cells(keys: int, parts: int) -> list[tuple[int, int]]:
-    """Cut 0..keys into cells, each number its own if there are few."""
-    if parts == 1 or keys <= _CELLS:
-        return [(n, n) for n in range(keys + 1)]
-    edges = np.unique(np.linspace(0, keys + 1, _CELLS + 1).astype(int)).tolist()
-    return [(low, high - 1) for low, high in pairwise(edges)]
+    rho = (sum(part.rho for part in parts) + rest) * _SAFE
+    return (float(zcdp_delta(np.array([rho]), left)[0]) + shown) * _SAFE

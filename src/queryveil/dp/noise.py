@@ -8,6 +8,7 @@ not for publication.
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
@@ -52,12 +53,19 @@ class Noise:
     """
 
     def __init__(self, stream: Stream | None = None) -> None:
+        self._stream = stream
         self._repeatable = None if stream is None else Repeatable(stream)
 
     @property
     def secret(self) -> bool:
         """Whether nobody can draw the same again."""
         return self._repeatable is None
+
+    def numbers(self, size: int) -> NDArray[np.uint64]:
+        """Draw numbers of 64 bits, for choices that no sampler of OpenDP makes."""
+        if self._stream is not None:
+            return self._stream(size)
+        return np.frombuffer(os.urandom(8 * size), np.uint64)
 
     def laplace(self, size: int, scale: Fraction) -> Integers:
         """Draw integers z with chances in proportion to exp(-|z| / scale)."""

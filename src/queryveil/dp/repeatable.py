@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 __all__ = ["Repeatable"]
 
 _WHOLE = 2**64
-_DIGITS = 40
+_DIGITS = 50  # a million products lose ten of them at most
 
 
 class Repeatable:
@@ -26,26 +26,31 @@ class Repeatable:
 
     def laplace(self, size: int, scale: Fraction) -> NDArray[np.int64]:
         """Draw discrete Laplace noise."""
-        return self._looked_up(size, lambda z: -_decimal(Fraction(z) / scale), int(45 * scale) + 2)
+        return self._looked_up(size, -1 / scale, Fraction(0), int(45 * scale) + 2)
 
     def gaussian(self, size: int, scale: Fraction) -> NDArray[np.int64]:
         """Draw discrete Gaussian noise."""
-        twice = 2 * scale * scale
-        return self._looked_up(size, lambda z: -_decimal(z * z / twice), int(10 * scale) + 2)
+        square = scale * scale
+        return self._looked_up(size, -1 / (2 * square), -1 / square, int(10 * scale) + 2)
 
     def _looked_up(
-        self, size: int, exponent: Callable[[int], Decimal], most: int
+        self, size: int, first: Fraction, change: Fraction, most: int
     ) -> NDArray[np.int64]:
+        """Draw from weights whose logarithm falls by `first`, and each time by `change` more."""
         with localcontext(prec=_DIGITS):
-            half = [exponent(z).exp() for z in range(most + 1)]
-            total = 2 * sum(half) - half[0]
+            half = [Decimal(1)]
+            step, factor = _exp(first), _exp(change)
+            for _ in range(most):
+                half.append(half[-1] * step)
+                step *= factor
+            unit = _WHOLE / (2 * sum(half) - half[0])
             summed, table = Decimal(0), []
             for z in range(-most, most):
-                summed += half[abs(z)]
-                table.append(int(summed / total * _WHOLE))
+                summed += half[abs(z)] * unit
+                table.append(int(summed))
         edges = np.array([min(edge, _WHOLE - 1) for edge in table], np.uint64)
         return np.searchsorted(edges, self._stream(size), side="right").astype(np.int64) - most
 
 
-def _decimal(value: Fraction) -> Decimal:
-    return Decimal(value.numerator) / value.denominator
+def _exp(value: Fraction) -> Decimal:
+    return (Decimal(value.numerator) / value.denominator).exp()

@@ -21,6 +21,7 @@ from .noise import Integers, Noise, exact_scale
 __all__ = ["Sketch"]
 
 _UNIT = 1 << 10  # weights are whole numbers of 1/1024, rounded down
+_GRAIN = 1 << 24  # wishes are whole numbers of 1/2^24
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,11 @@ class Sketch:
         """Scale each user's weights, bucket by bucket, to a length of at most 1, rounded down.
 
         Keys of hers that share a bucket are added up first: else many of them in one bucket
-        would weigh more than 1.
+        would weigh more than 1. They are added as whole numbers: a sum of floats would depend on
+        the order of her rows, and so on the rows of others, and could be rounded down otherwise.
         """
         pairs, place = np.unique(user * self.buckets + bucket, return_inverse=True)
-        owner, summed = pairs // self.buckets, np.bincount(place, wish)
+        owner, summed = pairs // self.buckets, np.bincount(place, np.rint(wish * _GRAIN))
         length = np.sqrt(np.bincount(owner, summed * summed))
         scaled = summed * ((_UNIT - 1) / np.maximum(length, 1e-300))[owner]
         whole = np.floor(scaled).astype(np.int64)

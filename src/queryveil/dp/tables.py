@@ -22,7 +22,7 @@ from .tails import Tail, gaussian_tail, laplace_tail, least_threshold
 __all__ = ["NoisyCounts", "Shape", "gaussian_tables", "laplace_tables"]
 
 _TAILS: dict[str, Tail] = {"laplace": laplace_tail, "gaussian": gaussian_tail}
-_SHOWN = Fraction(9, 10)  # of delta may be the chance that an own key shows
+_SHOWN = Fraction(2, 5)  # of delta: the chance that a key shows because of her; least thresholds
 _HALVINGS = 60
 
 
@@ -40,6 +40,11 @@ class NoisyCounts:
     keys: int
     least: int = 2
 
+    def __post_init__(self) -> None:
+        # Below these the costs would not be those of what `release` does.
+        if self.threshold < 1 or self.keys < 1 or self.least < 1:
+            raise UsageError(f"a table cannot have {self}")
+
     @property
     def epsilon(self) -> Fraction:
         """What Laplace noise costs: a user changes `keys` counts by one."""
@@ -56,7 +61,7 @@ class NoisyCounts:
 
     @property
     def chance(self) -> Fraction:
-        """The chance, at most, that a key which one user alone has shows."""
+        """The chance, at most, that a key shows which one user lifts to `least` users."""
         return _TAILS[self.noise](self.scale, self.threshold - 1)
 
     @property

@@ -1,6 +1,6 @@
 """What a person asks for. Jobs wire the rooms; the commands and the page only call them."""
 
-from .anonymize import anonymize, check_release_target
+from .anonymize import anonymize, anonymize_to, check_release_target
 from .demo import demo
 from .pack import pack
 from .plan import plan
@@ -23,6 +23,7 @@ from .verify import verify
 __all__ = [
     "TAXONOMY_KINDS",
     "anonymize",
+    "anonymize_to",
     "check_release_target",
     "check_taxonomy_file",
     "demo",

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ..engine import Chance, Progress, Silent
-from ..errors import InputError
+from ..errors import InputError, UsageError
 from ..log import QueryLog
 from ..methods import Method, parse_method
 from ..release import Release, check_format, check_target, is_release
+from .repeat import copy_earlier
+from .spending import open_account
 
-__all__ = ["anonymize", "check_release_target"]
+__all__ = ["anonymize", "anonymize_to", "check_release_target"]
 
 _SEEDED = "a fixed seed was used: whoever knows it can draw the same order, names and sample"
 
@@ -21,11 +24,14 @@ def anonymize(
     method: Method | str,
     *,
     seed: int | None = None,
+    dataset: str | None = None,
     progress: Progress | None = None,
 ) -> Release:
     """Protect a log by a method, or by its one line ("frequent-queries:n=20").
 
-    With a seed the result can be repeated, and is not for publication.
+    With a seed the result can be repeated, and is not for publication. A differentially private
+    release is paid for here, in the ledger of the population: that of the log's folder, or of
+    `dataset`.
 
     >>> from queryveil import FrequentQueries, QueryLog
     >>> log = QueryLog.from_rows([(u, "weather", "2006-03-01 10:00:00", None, None)
@@ -36,10 +42,51 @@ def anonymize(
     if not log.tally.kept:
         raise InputError("no row of the log is left to protect", hint="see `queryveil profile`")
     chosen = parse_method(method) if isinstance(method, str) else method
+    chosen.prepare()
+    seeded = seed is not None or log.seeded
+    account = open_account(log, chosen, chosen.guarantee(), dataset=dataset, seeded=seeded)
+    if account.spends and log.sampled:
+        raise UsageError(
+            "a sample of users cannot be released under differential privacy: who is drawn "
+            "depends on how many there are",
+            hint="take the whole log, or --max-queries-per-user for less work",
+        )
+    paid = account.reserve()
     release = chosen.run(log, Chance(seed), progress or Silent())
-    if seed is None and not log.seeded:
-        return release
-    return replace(release, not_release_grade=(*release.not_release_grade, _SEEDED))
+    return replace(
+        release,
+        not_release_grade=(*release.not_release_grade, *((_SEEDED,) * seeded)),
+        notes=(*release.notes, *(paid.notes if paid.spends else ())),
+        ledger=paid.told(),
+        settle=paid.settle,
+    )
+
+
+def anonymize_to(
+    log: QueryLog,
+    method: Method,
+    folder: Path,
+    *,
+    form: str = "parquet",
+    force: bool = False,
+    forget_mapping: bool = False,
+    seed: int | None = None,
+    dataset: str | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Protect a log and write the release; give the internal card.
+
+    The same differentially private release of the same log is not drawn again, but copied, if
+    it still stands where it was written: new noise would cost anew.
+    """
+    check_release_target(folder, form, force)
+    method.prepare()
+    if seed is None:
+        earlier = copy_earlier(log, method, folder, dataset=dataset, force=force)
+        if earlier is not None:
+            return earlier
+    release = anonymize(log, method, seed=seed, dataset=dataset, progress=progress)
+    return release.write(folder, form=form, force=force, forget_mapping=forget_mapping)
 
 
 def check_release_target(folder: Path, form: str, force: bool) -> None:

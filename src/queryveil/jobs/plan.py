@@ -1,24 +1,71 @@
-"""What would be released, before anything is written."""
+"""What would be released, before anything is written or spent."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from ..engine import Progress, Silent
+from ..dp import Ledger
+from ..engine import Chance, Progress, Silent
 from ..log import QueryLog
 from ..methods import Method
 from .anonymize import anonymize
+from .spending import PEEKED, open_account
 
 __all__ = ["plan"]
 
+_POPULATION = 100_000
+_PRIVATE = ("pure-dp", "approx-dp", "conditional-dp")
 
-def plan(log: QueryLog, method: Method, *, progress: Progress | None = None) -> dict[str, Any]:
+
+def plan(
+    log: QueryLog | Callable[[], QueryLog],
+    method: Method,
+    *,
+    population: int = _POPULATION,
+    peek: bool = False,
+    dataset: str | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
     """Give the internal card as it would be, and what other parameters would give.
 
-    Nothing is written. The figures are exact figures of the log: they are for its owner.
+    Nothing is written. The figures are exact figures of the log: they are for its owner. Of a
+    differentially private method the log is not looked at: what is told follows from the
+    parameters, the size of the population and a public shape. With `peek` it is looked at, and
+    the ledger notes that for all later releases.
     """
+    promise = method.guarantee()
+    if promise.model in _PRIVATE and not peek:
+        return _told(method, population)
+    read = log() if callable(log) else log
     shown = progress or Silent()
+    if promise.model in _PRIVATE:
+        return _peeked(read, method, dataset, shown) | _told(method, population)
     with shown.stage("compare"):
-        alternatives = method.alternatives(log)
-    card = anonymize(log, method, progress=shown).planned_card()
+        alternatives = method.alternatives(read)
+    card = anonymize(read, method, progress=shown).planned_card()
     return card | {"alternatives": alternatives}
+
+
+def _told(method: Method, population: int) -> dict[str, Any]:
+    return {
+        "method": method.name,
+        "parameters": method.values(),
+        "guarantee": method.guarantee().as_dict(),
+        "population": population,
+        "forecast": method.forecast(population),
+    }
+
+
+def _peeked(
+    log: QueryLog, method: Method, dataset: str | None, progress: Progress
+) -> dict[str, Any]:
+    """Run the method for the owner's eyes alone, after noting that in the ledger."""
+    account = open_account(log, method, method.guarantee(), dataset=dataset, seeded=False)
+    if account.path is not None:
+        with Ledger.open(account.path) as ledger:
+            ledger.reserve(
+                kind="none", method=str(method), log_digest=account.digest, notes=(PEEKED,)
+            )
+    card = method.run(log, Chance(), progress).planned_card()
+    return card | {"peeked": PEEKED}

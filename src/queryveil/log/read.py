@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import glob
+import hashlib
+import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -82,6 +84,14 @@ class ReadOptions:
         if self.time_format:
             check_format(self.time_format)
 
+    def told(self) -> str:
+        """Tell all options in one text; users who objected as a digest."""
+        values = {name: getattr(self, name) for name in sorted(self.__dataclass_fields__)}
+        users = "\n".join(sorted(self.exclude_users)).encode(errors="backslashreplace")
+        values["exclude_users"] = hashlib.sha256(users).hexdigest()
+        values["columns"] = sorted(self.columns.items())
+        return json.dumps(values, default=str)
+
     def _take_texts(self) -> None:
         """Take in Python what the commands take: user=uid,query=q and 2006-03-01."""
         given: dict[str, Any] = vars(self)
@@ -137,7 +147,7 @@ def read_log(
     shown = progress or Silent()
     files = find_files(paths)
     with shown.stage("read", sum(path.stat().st_size for path in files)) as advance:
-        log = _read(files, asked, advance)
+        log = replace(_read(files, asked, advance), asked=asked.told())
     return _sampled(log, asked.sample_users, chance or Chance())
 
 

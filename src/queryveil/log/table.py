@@ -43,6 +43,8 @@ class QueryLog:
     so that counting and joining handle numbers and each distinct text is stored once.
     `rank` and `url` are null on a line without a click. `tally` says what became of every
     row that was read, and `seeded` whether a sample was drawn that can be drawn again.
+    `sampled` says whether users were drawn at all; `asked` is how the files were read, so that
+    the same log can be told when it comes again.
 
     A *line* is one row of the file. An *event* is one submission of a query, with all its
     clicks. A *click* is one rank and URL.
@@ -57,6 +59,8 @@ class QueryLog:
     tally: Tally = field(default_factory=Tally)
     sources: tuple[Source, ...] = ()
     seeded: bool = False
+    sampled: bool = False
+    asked: str = ""
 
     @classmethod
     def from_frame(cls, table: pl.DataFrame) -> QueryLog:
@@ -100,7 +104,7 @@ class QueryLog:
     def sample(self, users: int, chance: Chance) -> QueryLog:
         """Keep so many users, drawn uniformly; the other rows are counted as dropped."""
         drawn = self._after(sample_users(self.frame, users, chance), "not in the sample of users")
-        return replace(drawn, seeded=self.seeded or not chance.secret)
+        return replace(drawn, seeded=self.seeded or not chance.secret, sampled=True)
 
     def only(self, users: pl.DataFrame, reason: str) -> QueryLog:
         """Keep the rows of these users; the others are counted as dropped, for that reason."""

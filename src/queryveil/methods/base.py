@@ -13,6 +13,7 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, get_type_hints
 
 from ..engine import Chance, Progress
@@ -119,6 +120,17 @@ class Method(ABC):
     def alternatives(self, log: QueryLog) -> list[dict[str, Any]]:  # noqa: ARG002
         """Say what neighbouring values of the main parameter would give; for `plan`."""
         return []
+
+    def files(self) -> tuple[Path, ...]:
+        """List the files, besides the log, on which the outcome depends."""
+        return ()
+
+    def prepare(self) -> None:  # noqa: B027  (most methods have nothing to prepare)
+        """Refuse what a run would stumble over; asked before anything is paid for."""
+
+    def forecast(self, population: int) -> dict[str, Any]:  # noqa: ARG002
+        """Say what a release would hold, from public parameters alone; for `plan`."""
+        return {}
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:

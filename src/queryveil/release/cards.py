@@ -43,6 +43,7 @@ def public_card(
     guarantee: dict[str, Any],
     release_grade: bool,
     why_not: list[str],
+    notes: list[str],
     figures: dict[str, int],
     files: dict[str, str],
 ) -> dict[str, Any]:
@@ -54,6 +55,7 @@ def public_card(
         "guarantee": guarantee,
         "release_grade": release_grade,
         "not_release_grade_because": why_not,
+        "notes": notes,
         "figures": figures,
         "files": files,
     }

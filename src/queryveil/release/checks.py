@@ -132,6 +132,20 @@ def _min_count(tables: dict[str, pl.DataFrame], given: dict[str, Any]) -> Findin
     return Finding("min-count", not low, says if not low else f"{low:,} are less, not so: {says}")
 
 
+def _keys_released(tables: dict[str, pl.DataFrame], given: dict[str, Any]) -> Finding:
+    """Every query of one table stands in another one."""
+    name, other = given["table"], given["of"]
+    if name not in tables or other not in tables:
+        return Finding("keys-released", False, f"there are no tables {name} and {other} to check")
+    strange = tables[name].select("query").unique().join(tables[other], on="query", how="anti")
+    says = f"each query of {name}.tsv stands in {other}.tsv"
+    holds = not strange.height
+    return Finding(
+        "keys-released", holds, says if holds else f"{strange.height:,} do not, not so: {says}"
+    )
+
+
 _TABLE_CHECKS: dict[str, Callable[[dict[str, pl.DataFrame], dict[str, Any]], Finding]] = {
     "min-count": _min_count,
+    "keys-released": _keys_released,
 }

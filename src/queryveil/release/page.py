@@ -72,7 +72,8 @@ def _head(card: dict[str, Any], internal: bool) -> str:
     )
     if card["guarantee"]["model"] == "none":
         grade += ' <span class="badge warn">no formal guarantee</span>'
-    why = _list(card["not_release_grade_because"]) if card["not_release_grade_because"] else ""
+    told = [*card["not_release_grade_because"], *card.get("notes", [])]
+    why = _list(told) if told else ""
     secret = '<p class="warn"><b>Internal: do not publish this page.</b></p>' if internal else ""
     return (
         f"<h1>A query log, released with {escape(card['method'])}</h1>{secret}<p>{grade}</p>{why}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,8 @@ class Release:
     pseudonym, and group where there are groups) belongs to the owner. `dropped` counts
     whole rows by reason, `blanked` single cells. `made` counts the released rows that are no
     row of the input, by reason, so that always
-    rows read + made = released + dropped + rejected.
+    rows read + made = released + dropped + rejected. `notes` stand on the public card,
+    `ledger` on the internal one. `settle` is told the folder once it stands in its place.
     """
 
     method: str
@@ -41,6 +42,9 @@ class Release:
     blanked: Mapping[str, int] = field(default_factory=dict)
     made: Mapping[str, int] = field(default_factory=dict)
     not_release_grade: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    ledger: Mapping[str, Any] = field(default_factory=dict)
+    settle: Callable[[Path], None] = field(default=lambda _: None, repr=False)
     progress: Progress = field(default_factory=Silent, repr=False)
 
     def write(
@@ -65,6 +69,7 @@ class Release:
             guarantee=self.guarantee.as_dict(),
             release_grade=not self.not_release_grade,
             why_not=list(self.not_release_grade),
+            notes=list(self.notes),
             figures=figures,
             files=files,
         )
@@ -91,6 +96,7 @@ class Release:
             "made": dict(self.made),
             "dropped": dropped,
             "blanked": dict(self.blanked),
+            "ledger": dict(self.ledger),
             "seconds": dict(self.progress.seconds),
             "peak_mb": peak_mb(),
         }

@@ -24,8 +24,7 @@ def write_public_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> lis
     paths = []
     for name, table in tables.items():
         cells = [
-            harmless(pl.col(text).str.replace_many(list(_SIGNS), list(_SIGNS.values())))
-            for text in TABLES[name]
+            harmless(pl.col(text).str.replace_many(_SIGNS)).alias(text) for text in TABLES[name]
         ]
         path = folder / f"{name}.tsv"
         rows = table.select(*TABLES[name], "count").with_columns(cells)

@@ -47,6 +47,7 @@ def write_release(
             _verified(public)
         internal = release.internal_card(card)
         _write_private(release, private, internal, forget_mapping)
+    release.settle(target)
     return internal
 
 

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import polars as pl
 
-from ...dp import NoisyCounts, Shape, Sketch, gaussian_tables, laplace_tables
-from ...dp.noise import Noise
+from ...dp import (
+    Noise,
+    NoisyCounts,
+    Shape,
+    Sketch,
+    UnionTables,
+    gaussian_tables,
+    laplace_tables,
+    union_tables,
+)
 from ...engine import Chance, Progress
+from ...errors import UsageError
 from ...log import QueryLog
 from .contributions import at_most, click_pairs, query_pairs, shortness, transition_pairs
+from .union import select_queries
 
 __all__ = ["Mechanisms", "mechanisms", "release_tables"]
 
 _GUIDE = Fraction(1, 20)  # of the noise's budget shows users which of their queries are frequent
+_FOUND = Fraction(18, 19)  # of what is left finds them, and the rest counts them
 _LEAN = 1.5  # how much more a user weighs her shorter queries
 _TRUST = 4.0  # noise units that one step of shortness is worth
 _SEED = 20160717  # of the public hash: any number that is not taken from a log
@@ -24,13 +36,25 @@ _SEED = 20160717  # of the public hash: any number that is not taken from a log
 
 @dataclass(frozen=True)
 class Mechanisms:
-    """What makes the tables: one mechanism each, none for a share of 0, and perhaps a guide."""
+    """What makes the tables: none for a share of 0, and perhaps a guide.
+
+    The queries are found and counted at once (`queries`), or found by weights and then counted
+    (`union`).
+    """
 
     selection: str
-    queries: NoisyCounts
+    queries: NoisyCounts | None
     clicks: NoisyCounts | None
     transitions: NoisyCounts | None
     guide: Sketch | None = None
+    union: UnionTables | None = None
+
+    @property
+    def least(self) -> dict[str, int]:
+        """The least count that each table can show."""
+        shown = {"queries": self.queries, "clicks": self.clicks, "transitions": self.transitions}
+        found = {"queries": 1} if self.union else {}
+        return found | {name: table.users for name, table in shown.items() if table}
 
 
 def mechanisms(
@@ -44,24 +68,37 @@ def mechanisms(
     shapes = [Shape(n, share) for n, share in zip(keys, shares, strict=True) if share]
     if selection == "auto":
         selection = _best(shapes, epsilon, delta)
-    rest = Fraction(0)
-    if selection == "laplace":
-        made = laplace_tables(shapes, epsilon, delta)
-    else:
-        share = _GUIDE if selection == "guided" else Fraction(0)
-        made, rest = gaussian_tables(shapes, epsilon, delta, share)
-    named = iter(made)
-    queries, clicks, transitions = (next(named) if share else None for share in shares)
-    guide = Sketch.for_rho(rest) if rest else None
-    if queries is None:  # clicks and transitions are those of released queries
-        raise ValueError("the table of queries needs a share")
-    return Mechanisms(selection, queries, clicks, transitions, guide)
+    if selection in ("laplace", "gaussian"):
+        tables = (
+            laplace_tables(shapes, epsilon, delta)
+            if selection == "laplace"
+            else gaussian_tables(shapes, epsilon, delta)[0]
+        )
+        return Mechanisms(selection, tables[0], *_in_order(tables[1:], shares))
+    rounds = (1, 3, 9) if selection == "sips" else (1,)
+    guided = {"rest": _GUIDE, "select": _FOUND} if selection == "guided" else {}
+    union = union_tables(shapes, epsilon, delta, rounds, **guided)
+    guide = Sketch.for_rho(union.rest) if union.rest else None
+    return Mechanisms(selection, None, *_in_order(union.others, shares), guide, union)
+
+
+def _in_order(
+    tables: Sequence[NoisyCounts], shares: tuple[Fraction, Fraction, Fraction]
+) -> tuple[NoisyCounts | None, NoisyCounts | None]:
+    """Give the tables of clicks and of transitions, None for a share of 0."""
+    left = list(tables)
+    clicks, transitions = (left.pop(0) if share else None for share in shares[1:])
+    return clicks, transitions
 
 
 def _best(shapes: list[Shape], epsilon: Fraction, delta: Fraction) -> str:
     """Take Laplace noise where its threshold is lower: for one or two queries a user."""
-    laplace = laplace_tables(shapes, epsilon, delta)[0].users
-    return "laplace" if laplace <= gaussian_tables(shapes, epsilon, delta)[0][0].users else "guided"
+    gaussian = gaussian_tables(shapes, epsilon, delta)[0][0].users
+    try:
+        laplace = laplace_tables(shapes, epsilon, delta)[0].users
+    except UsageError:  # its delta cannot be paid
+        return "guided"
+    return "laplace" if laplace <= gaussian else "guided"
 
 
 def release_tables(
@@ -71,9 +108,12 @@ def release_tables(
     with progress.stage("queries"):
         pairs = query_pairs(log.frame, chance)
         liking = _liking(pairs, made.guide, prefer, noise)
-        chosen = at_most(pairs, made.queries.keys, liking, chance)
+        if made.union is not None:
+            found = select_queries(pairs, made.union, chance, noise, liking)
+        elif made.queries is not None:
+            chosen = at_most(pairs, made.queries.keys, liking, chance)
+            found = _counted(chosen, ["query"], made.queries, noise)
         del pairs
-        found = _counted(chosen, ["query"], made.queries, noise)
     tables = {"queries": found}
     if made.clicks:
         with progress.stage("clicks"):

@@ -67,10 +67,16 @@ def at_most(pairs: pl.DataFrame, most: int, liking: Floats | None, chance: Chanc
     drawn = chance.numbers(len(user)) >> np.uint64(47)
     order = (user << np.uint64(32)) | (level << np.uint64(17)) | drawn
     rows = pairs.with_columns(order=pl.Series(order)).sort("order")
-    owner = rows["user"].to_physical().to_numpy()
-    first = np.r_[True, owner[1:] != owner[:-1]] if len(owner) else np.zeros(0, np.bool_)
-    begin = np.maximum.accumulate(np.where(first, np.arange(len(owner)), 0))
-    return rows.filter(pl.Series(np.arange(len(owner)) - begin < most)).drop("order")
+    order = rows["order"].to_numpy()
+    # Which of equal rows stands first is up to the rows of others: they count all or not at all.
+    before = _run_ends(order >> np.uint64(32), 0)
+    return rows.filter(pl.Series(_run_ends(order, 1) - before <= most)).drop("order")
+
+
+def _run_ends(ordered: NDArray[np.uint64], end: int) -> NDArray[np.int64]:
+    """Give where the run of equal numbers at each place begins (0), or where the next does (1)."""
+    edges = np.r_[0, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1, len(ordered)]
+    return np.repeat(edges[end : len(edges) - 1 + end], np.diff(edges))
 
 
 def _levels(liking: Floats) -> NDArray[np.uint64]:

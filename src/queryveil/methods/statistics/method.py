@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
-from ...dp import Noise, show_amount
+import polars as pl
+
+from ...dp import Noise
 from ...engine import Chance, Progress
 from ...errors import ParameterError
 from ...log import QueryLog
-from ...release import Check, Guarantee, Release
+from ...release import Guarantee, Release
 from ..base import Method, parameter
 from .approx import Mechanisms, mechanisms, release_tables
+from .forecast import forecast_of
+from .paper import Paper
+from .pools import WORDNET, read_pool, read_url_pool
+from .promises import WHY_NOT, approx_promise, paper_promise, pure_promise
+from .pure import Pure
+from .synthetic import SAYS, public_facts, synthetic_log
 
 __all__ = ["DpStatistics"]
 
-SELECTIONS = ("auto", "laplace", "gaussian", "guided")
+SELECTIONS = ("auto", "laplace", "gaussian", "weighted", "sips", "guided")
+MODES = ("approx", "pure", "paper")
 _MOST = 10_000
+_LEAST_DELTA = 1e-30
+# Parameters that have a meaning in some modes only: elsewhere they would do nothing, unseen.
+_MODES_OF = {
+    "delta": ("approx",),
+    "selection": ("approx",),
+    "prefer": ("approx", "pure"),
+    "split": ("approx", "pure"),
+    "pool": ("pure", "paper"),
+    "url_pool": ("pure",),
+    "paper_threshold": ("paper",),
+}
 
 
 @dataclass(frozen=True)
@@ -33,9 +55,12 @@ class DpStatistics(Method):
     paper: ClassVar[str] = "Zhang, Yang, Singh 2016, repaired; Korolova et al. 2009"
     promise: ClassVar[str] = "differential privacy for a user's whole log"
 
+    mode: str = parameter(
+        "approx", "keys of the log, of a public list, or the paper's own steps", choices=MODES
+    )
     epsilon: float = parameter(1.0, "what one person can change at most", low=0.001, high=100.0)
     delta: float = parameter(
-        1e-9, "chance that the promise fails: far below one over the people", low=1e-30, high=0.01
+        1e-9, "chance that the promise fails: far below one over the people", low=0.0, high=0.01
     )
     max_queries_per_user: int = parameter(
         20, "queries that count of each user", low=1, high=_MOST, unit="queries"
@@ -48,12 +73,41 @@ class DpStatistics(Method):
         "short", "which queries of a user count, if she has more", choices=("short", "random")
     )
     split: str = parameter("2/1/1", "shares of the budget: queries, clicks, transitions")
+    pool: str = parameter(WORDNET, "public list of queries: wordnet, or a file, one a line")
+    url_pool: str = parameter("", "public results: a file, a query, a tab and a URL a line")
+    synthesize: int = parameter(
+        0, "users of a synthetic log that is made of the tables; 0 for none", low=0, high=10**8,
+        unit="users",
+    )  # fmt: skip
+    paper_threshold: int = parameter(
+        500, "noisy count above which the paper shows a query", low=1, high=10**6
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._shares()
+        for declared in self.parameters():
+            modes = _MODES_OF.get(declared.name, MODES)
+            value = getattr(self, declared.name)
+            usual = (declared.default, 0.0)  # a delta of 0 is none
+            if self.mode not in modes and value not in usual:
+                raise ParameterError(
+                    f"{self.mode} mode has no {declared.option.removeprefix('--')}",
+                    hint=f"leave {declared.option} out, or take --mode {' or '.join(modes)}",
+                )
+        if self.mode == "approx" and self.delta < _LEAST_DELTA:
+            raise ParameterError(
+                f'--delta cannot be "{self.delta}"',
+                hint=f"approx mode needs one from {_LEAST_DELTA} on; --mode pure needs none",
+            )
+        _, clicks, _ = self.shares  # refuses what is no split
+        if self.url_pool and not clicks:
+            raise ParameterError(
+                "--url-pool is given, but --split gives the clicks nothing", hint="such as 2/1/1"
+            )
 
-    def _shares(self) -> tuple[Fraction, Fraction, Fraction]:
+    @property
+    def shares(self) -> tuple[Fraction, Fraction, Fraction]:
+        """The shares of the budget: of queries, clicks and transitions."""
         parts = self.split.split("/")
         if len(parts) != 3 or not all(part.isdecimal() and len(part) < 4 for part in parts):
             raise ParameterError(
@@ -71,61 +125,92 @@ class DpStatistics(Method):
     @property
     def budget(self) -> tuple[Fraction, Fraction]:
         """Epsilon and delta, exactly as they are written."""
-        return Fraction(repr(self.epsilon)), Fraction(repr(self.delta))
+        delta = self.delta if self.mode == "approx" else 0
+        return Fraction(repr(self.epsilon)), Fraction(repr(delta))
+
+    @property
+    def keys(self) -> tuple[int, int, int]:
+        """How many queries, clicks and transitions of a user count."""
+        return self.max_queries_per_user, self.max_clicks_per_user, self.max_queries_per_user
 
     def mechanisms(self) -> Mechanisms:
-        """Make what adds the noise, from the parameters alone."""
-        keys = (self.max_queries_per_user, self.max_clicks_per_user, self.max_queries_per_user)
-        return mechanisms(self.selection, *self.budget, keys, self._shares())
+        """Make what adds the noise in mode approx, from the parameters alone."""
+        return mechanisms(self.selection, *self.budget, self.keys, self.shares)
+
+    def pure(self) -> Pure:
+        """Make what releases the tables in mode pure; the public lists are not read yet."""
+        return Pure.of(self.pool, self.url_pool, self.budget[0], self.keys, self.shares)
+
+    def _paper(self) -> Paper:
+        most = (self.max_queries_per_user, self.max_clicks_per_user)
+        return Paper(self.pool, self.budget[0], *most, self.paper_threshold)
+
+    def files(self) -> tuple[Path, ...]:
+        """List the public lists."""
+        names = [self.url_pool] if self.mode == "pure" else []
+        if self.mode != "approx" and self.pool != WORDNET:
+            names.append(self.pool)
+        return tuple(Path(name) for name in names if name)
+
+    def prepare(self) -> None:
+        """Read the public lists once, to see that they can be read."""
+        if self.mode != "approx":
+            read_pool(self.pool)
+        if self.url_pool:
+            read_url_pool(self.url_pool)
 
     def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
         """Bound each user, count, add noise, cut off."""
         noise = Noise(None if chance.secret else chance.numbers)
-        tables = release_tables(log, self.mechanisms(), self.prefer, chance, noise, progress)
+        notes: tuple[str, ...] = ()
+        if self.mode == "pure":
+            tables, notes = self.pure().release(log, self.prefer, chance, noise, progress)
+        elif self.mode == "paper":
+            tables = self._paper().release(log, noise, progress)
+        else:
+            tables = release_tables(log, self.mechanisms(), self.prefer, chance, noise, progress)
+        synthetic, told = self._synthetic(tables, chance, progress)
         return Release(
             method=self.name,
-            parameters=self.values(),
+            parameters=self._published(),
             guarantee=self.guarantee(),
             source=log,
             tables=tables,
+            log=None if synthetic is None else synthetic.lazy(),
+            made={} if synthetic is None else {"synthetic rows": synthetic.height},
             dropped={"summed up in the tables, with noise": log.tally.kept},
+            notes=(*notes, *told),
+            not_release_grade=(WHY_NOT,) if self.mode == "paper" else (),
             progress=progress,
         )
 
+    def _synthetic(
+        self, tables: Mapping[str, pl.DataFrame], chance: Chance, progress: Progress
+    ) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
+        """Make a log of what is published, and say what of it is not taken from there."""
+        if not self.synthesize:
+            return None, ()
+        if not (tables["queries"]["count"] > 0).any():
+            return None, ("no query shows, so no synthetic log could be made of the tables",)
+        with progress.stage("synthesize"):
+            made = synthetic_log(tables, self.synthesize, chance)
+        return made, (SAYS, *(f"{name}: {fact}" for name, fact in public_facts().items()))
+
+    def _published(self) -> dict[str, Any]:
+        """Give the parameters as the card shows them: where a file lies is private."""
+        pool = self.pool if self.pool == WORDNET else Path(self.pool).name
+        if pool == WORDNET != self.pool:  # a file of that name is not the list inside
+            pool = f"./{pool}"
+        shown = {"pool": pool, "url_pool": Path(self.url_pool).name}
+        return self.values() | shown | ({} if self.mode == "approx" else {"delta": 0.0})
+
+    def forecast(self, population: int) -> dict[str, Any]:
+        """Tell noise, thresholds and the expected yield."""
+        if self.mode != "approx":
+            return self.pure().forecast() if self.mode == "pure" else {}
+        return forecast_of(self.mechanisms(), population)
+
     def guarantee(self) -> Guarantee:
-        """Promise (epsilon, delta) for a user's whole log."""
-        made = self.mechanisms()
-        named = {
-            "queries": made.queries,
-            "clicks": made.clicks,
-            "transitions": made.transitions,
-        }
-        checks = [
-            Check("min-count", {"table": name, "at_least": table.users})
-            for name, table in named.items()
-            if table
-        ]
-        epsilon, delta = (show_amount(amount) for amount in self.budget)
-        return Guarantee(
-            model="approx-dp",
-            says=(
-                f"Whether any one person's whole log is in or not changes the chance of any "
-                f"outcome by at most a factor of e^{epsilon}, but for a chance of {delta}. Each "
-                f"person counts for at most {self.max_queries_per_user} queries and as many "
-                f"steps between queries, and {self.max_clicks_per_user} clicks, once each."
-            ),
-            neighbours="two logs of which one has the whole log of one more user",
-            epsilon=self.epsilon,
-            delta=self.delta,
-            assumptions=(
-                "a user name of the log stands for one person, and one person has one user name",
-                "which rows of the file are read at all does not depend on other people's rows",
-                "who made the release keeps the ledger, and adds up what other releases cost",
-            ),
-            not_covered=(
-                "what is true of many people: a count tells about everybody who sent the query",
-                "several people who send the same, such as a family, count as several",
-                "how long the run took, and the files under private/",
-            ),
-            checks=tuple(checks),
-        )
+        """Promise what the mode promises."""
+        promises = {"approx": approx_promise, "pure": pure_promise, "paper": paper_promise}
+        return promises[self.mode](self)

@@ -1,0 +1,50 @@
+"""The same private release of the same log again: a copy of its bytes, which costs nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from ..dp import Entry, Ledger
+from ..log import QueryLog
+from ..methods import Method
+from ..release import check_target, file_digest, is_release, verify_public, whole_folder
+from .spending import open_account
+
+__all__ = ["copy_earlier"]
+
+
+def copy_earlier(
+    log: QueryLog, method: Method, folder: Path, *, dataset: str | None, force: bool
+) -> dict[str, Any] | None:
+    """Copy an earlier release with the same parameters, if its bytes are still there."""
+    account = open_account(log, method, method.guarantee(), dataset=dataset, seeded=log.seeded)
+    if not account.spends or account.path is None or not account.path.exists() or log.sampled:
+        return None
+    with Ledger.open(account.path, create=False) as ledger:
+        for entry in ledger.find(account.digest, account.recipe):
+            if _stands(entry):
+                _copy(Path(str(entry.place)), folder, force)
+                ledger.copied(entry.number, folder.absolute())
+                card = json.loads((folder / "private" / "card.json").read_text("utf-8"))
+                return dict(card) | {"copied": str(entry.place)}
+    return None
+
+
+def _stands(entry: Entry) -> bool:
+    """Tell whether the bytes that were released are still where they were written."""
+    public = Path(str(entry.place)) / "public"
+    card = public / "release.json"
+    if not card.is_file() or file_digest(card) != entry.release_digest:
+        return False
+    whole = (public.parent / "private" / "card.json").is_file()
+    return whole and all(finding.holds for finding in verify_public(public))
+
+
+def _copy(source: Path, target: Path, force: bool) -> None:
+    with whole_folder(target, lambda: check_target(target, force, is_release)) as part:
+        for name, mode in (("public", 0o755), ("private", 0o700)):
+            shutil.copytree(source / name, part / name)
+            (part / name).chmod(mode)

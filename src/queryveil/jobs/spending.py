@@ -1,0 +1,140 @@
+"""What a release costs is written into the ledger of its population, before noise is drawn."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ..dp import Kind, Ledger, ledger_path
+from ..errors import QueryveilError, UsageError
+from ..log import QueryLog
+from ..methods import Method
+from ..release import Guarantee, file_digest
+from ..version import __version__
+
+__all__ = ["PEEKED", "Account", "log_digest", "open_account", "recipe_of"]
+
+PEEKED = "parameters chosen after seeing the data; epsilon does not cover that"
+_KINDS: dict[str, Kind] = {
+    "pure-dp": "dp",
+    "approx-dp": "dp",
+    "conditional-dp": "conditional-dp",
+    "k-anonymity": "k-anonymity",
+    "none": "none",
+}
+_SEEDED = "noise was drawn with a fixed seed"
+
+
+@dataclass(frozen=True)
+class Account:
+    """One release and its place in a ledger, if there is one."""
+
+    path: Path | None
+    kind: Kind
+    method: str
+    recipe: str
+    digest: str
+    cost: tuple[Fraction | None, Fraction | None]
+    notes: tuple[str, ...] = ()
+    why_not: str = ""
+    number: int | None = None
+
+    @property
+    def spends(self) -> bool:
+        """Whether a budget is spent."""
+        return self.kind in ("dp", "conditional-dp")
+
+    def reserve(self) -> Account:
+        """Write down the cost of a private release; others are noted once they stand."""
+        if self.path is None or not self.spends:
+            return self
+        with Ledger.open(self.path) as ledger:
+            number = self._reserved(ledger)
+        return Account(**{**vars(self), "number": number})
+
+    def settle(self, folder: Path) -> None:
+        """Note where the release stands."""
+        if self.path is None:
+            return
+        digest = file_digest(folder / "public" / "release.json")
+        try:
+            with Ledger.open(self.path) as ledger:
+                number = self.number if self.number is not None else self._reserved(ledger)
+                ledger.confirm(number, digest, folder.absolute())
+        except (QueryveilError, OSError):
+            if self.spends:  # the cost is written; without this note a repeat would pay again
+                raise
+
+    def _reserved(self, ledger: Ledger) -> int:
+        epsilon, delta = self.cost
+        return ledger.reserve(
+            kind=self.kind,
+            method=self.method,
+            recipe=self.recipe,
+            log_digest=self.digest,
+            epsilon=epsilon,
+            delta=delta,
+            notes=self.notes,
+        )
+
+    def told(self) -> dict[str, Any]:
+        """Give what stands on the internal card."""
+        if self.path is None:
+            return {"not recorded": self.why_not}
+        return {"file": str(self.path), "entry": self.number, "notes": list(self.notes)}
+
+
+def open_account(
+    log: QueryLog, method: Method, promise: Guarantee, *, dataset: str | None, seeded: bool
+) -> Account:
+    """Find the ledger of a log's population; refuse a private release that has none."""
+    kind: Kind = "none" if seeded else _KINDS[promise.model]
+    spends = kind in ("dp", "conditional-dp")
+    cost = (_exact(promise.epsilon), _exact(promise.delta or 0)) if spends else (None, None)
+    notes: tuple[str, ...] = (_SEEDED,) if seeded else ()
+    digest, recipe = log_digest(log), recipe_of(method)
+    try:
+        if not log.sources and dataset is None:
+            raise UsageError(
+                "this log comes from no file, so its ledger has no place",
+                hint='name the population: dataset="NAME"',
+            )
+        path = ledger_path(dataset, [Path(source.path) for source in log.sources])
+        notes += _peeks(path)
+    except QueryveilError as error:
+        if spends:
+            raise
+        return Account(None, kind, str(method), recipe, digest, cost, notes, str(error))
+    return Account(path, kind, str(method), recipe, digest, cost, notes)
+
+
+def _peeks(path: Path) -> tuple[str, ...]:
+    """Tell whether anybody looked at the data to choose parameters."""
+    if not path.exists():
+        return ()
+    with Ledger.open(path, create=False) as ledger:
+        peeked = any(PEEKED in entry.notes for entry in ledger.entries())
+    return (PEEKED,) if peeked else ()
+
+
+def recipe_of(method: Method) -> str:
+    """Tell all that decides a release of one log: the method's line, and what its files hold."""
+    digests = [file_digest(path) for path in method.files()]
+    return json.dumps([str(method), __version__, *digests])
+
+
+def log_digest(log: QueryLog) -> str:
+    """Name a log by its files and how they were read; a sample is never the same again."""
+    if log.sampled or not log.sources:
+        return "not to be repeated"
+    files: Sequence[str] = [source.sha256 for source in log.sources]
+    return hashlib.sha256(json.dumps([files, log.asked]).encode()).hexdigest()
+
+
+def _exact(value: float | None) -> Fraction | None:
+    return None if value is None else Fraction(repr(value))

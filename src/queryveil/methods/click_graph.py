@@ -1,0 +1,292 @@
+"""Release frequent queries and clicks on known results (Korolova et al. 2009, Release-Data).
+
+The paper releases a graph: queries with noisy counts, and noisy counts of clicks from each of
+them to the results that a search engine shows to everybody. Later papers compared with it as a
+filter of user logs; that reading has no guarantee (see docs/privacy/click-graph.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from ..dp import Noise, show_amount
+from ..dp.occurrences import FreshCounts, Occurrences
+from ..engine import Chance, Progress, keep, permute
+from ..errors import InputError
+from ..log import QueryLog, is_click
+from ..release import Check, Guarantee, Release, pseudonymize
+from .base import Method, parameter
+from .statistics.pools import read_url_pool
+from .times import coarse
+
+__all__ = ["ClickGraph"]
+
+_MOST = 10_000
+# Shares of epsilon: choice of queries, their counts, clicks. All of delta is the choice's.
+_SHARES = {
+    "with results": (Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)),
+    "without": (Fraction(1, 2), Fraction(1, 2), Fraction(0)),
+    "removal": (Fraction(1), Fraction(0), Fraction(0)),
+}
+_LINKED = "it is published who sent which safe queries, and nothing protects that"
+
+
+@dataclass(frozen=True)
+class ClickGraph(Method):
+    """Noisy counts of frequent queries, and of the clicks on results that everybody knows.
+
+    >>> str(ClickGraph(epsilon=2, max_queries_per_user=5))
+    'click-graph:epsilon=2.0:max-queries-per-user=5'
+    """
+
+    name: ClassVar[str] = "click-graph"
+    title: ClassVar[str] = "noisy counts of frequent queries and of clicks on public results"
+    paper: ClassVar[str] = "Korolova, Kenthapadi, Mishra, Ntoulas 2009"
+    promise: ClassVar[str] = "differential privacy for a user's whole log; none as a removal"
+
+    epsilon: float = parameter(1.0, "what one person can change at most", low=0.001, high=100.0)
+    delta: float = parameter(
+        1e-9, "chance that the promise fails: far below one over the people", low=1e-30, high=0.01
+    )
+    max_queries_per_user: int = parameter(
+        1, "first queries that count of each user", low=1, high=_MOST, unit="queries"
+    )
+    max_clicks_per_user: int = parameter(
+        1, "first clicks that count of each user", low=1, high=_MOST, unit="clicks"
+    )
+    results: str = parameter("", "file of public results, a query, a tab and a URL on each line")
+    theorem: str = parameter(
+        "tight", "which threshold: the paper's, or the least", choices=("published", "tight")
+    )
+    reading: str = parameter(
+        "statistics", "tables with noise, or user logs without rare queries",
+        choices=("statistics", "removal"),
+    )  # fmt: skip
+
+    @property
+    def budget(self) -> tuple[Fraction, Fraction]:
+        """Epsilon and delta, exactly as they are written."""
+        return Fraction(repr(self.epsilon)), Fraction(repr(self.delta))
+
+    def _shares(self) -> tuple[Fraction, Fraction, Fraction]:
+        if self.reading == "removal":
+            return _SHARES["removal"]
+        return _SHARES["with results" if self.results else "without"]
+
+    def choice(self) -> Occurrences:
+        """Make what chooses the queries, from the parameters alone."""
+        epsilon, delta = self.budget
+        make = Occurrences.tight if self.theorem == "tight" else Occurrences.published
+        return make(self.max_queries_per_user, epsilon * self._shares()[0], delta)
+
+    def counts(self) -> dict[str, FreshCounts]:
+        """Make the noise for counts of queries and of clicks, where there are any."""
+        most = {"queries": self.max_queries_per_user, "clicks": self.max_clicks_per_user}
+        shares = zip(most.items(), self._shares()[1:], strict=True)
+        return {
+            name: FreshCounts.costing(n, self.budget[0] * share)
+            for (name, n), share in shares
+            if share
+        }
+
+    def files(self) -> tuple[Path, ...]:
+        """List the public results."""
+        return (Path(self.results),) if self.results else ()
+
+    def prepare(self) -> None:
+        """Read the public results once, to see that they can be read."""
+        for path in self.files():
+            read_url_pool(str(path))
+
+    def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+        """Bound each user, count, choose; then give tables, or the logs of what was chosen."""
+        noise = Noise(None if chance.secret else chance.numbers)
+        results = read_url_pool(self.results) if self.results else _NO_CLICKS
+        with progress.stage("count occurrences"):
+            counted = _first_counts(log.events(), ["query"], self.max_queries_per_user)
+            places = self.choice().release(counted["count"].to_numpy().astype(np.int64), noise)
+            chosen = counted[places]
+        if self.reading == "removal":
+            return self._logs(log, chosen, results, chance, progress)
+        return self._tables(log, chosen, results, noise, progress)
+
+    def _tables(
+        self,
+        log: QueryLog,
+        chosen: pl.DataFrame,
+        results: pl.DataFrame,
+        noise: Noise,
+        progress: Progress,
+    ) -> Release:
+        fresh = self.counts()
+        tables = {"queries": _with_noise(chosen, fresh["queries"], noise), "clicks": _NO_CLICKS}
+        if "clicks" in fresh:
+            with progress.stage("count clicks"):
+                clicked = log.frame.drop_nulls("url")
+                counted = _first_counts(clicked, ["query", "url"], self.max_clicks_per_user)
+                known = results.join(chosen, on="query", how="semi").sort("query", "url")
+                full = known.join(counted, on=["query", "url"], how="left", maintain_order="left")
+                full = full.with_columns(pl.col("count").fill_null(0))
+                tables["clicks"] = _with_noise(full, fresh["clicks"], noise)
+        return Release(
+            method=self.name,
+            parameters=self._published(),
+            guarantee=self.guarantee(),
+            source=log,
+            tables=tables,
+            dropped={"summed up in the tables, with noise": log.tally.kept},
+            progress=progress,
+        )
+
+    def _logs(
+        self,
+        log: QueryLog,
+        chosen: pl.DataFrame,
+        results: pl.DataFrame,
+        chance: Chance,
+        progress: Progress,
+    ) -> Release:
+        if not chosen.height:
+            raise InputError(
+                "no query is frequent enough, so nothing would be released",
+                hint="take a larger epsilon or delta, or fewer queries a user",
+            )
+        with progress.stage("protect"):
+            safe = chosen.with_columns(pl.col("query").cast(log.frame.collect_schema()["query"]))
+            kept = keep(log.frame, safe, ["query"]).collect(engine="streaming")
+            rows = _known_clicks(kept, results).with_columns(time=coarse("day"))
+            blanked = int(kept.select(is_click().sum()).item() - rows["url"].count())
+            public, mapping = pseudonymize(permute(rows.lazy(), chance).collect(), "user", chance)
+        return Release(
+            method=self.name,
+            parameters=self._published(),
+            guarantee=self.guarantee(),
+            source=log,
+            log=public.lazy().select("user", "query", "time", "rank", "url"),
+            mapping=mapping,
+            dropped={"query that is not in the safe set": log.tally.kept - kept.height},
+            blanked={"click on no public result": blanked} if blanked else {},
+            not_release_grade=(_LINKED,),
+            progress=progress,
+        )
+
+    def _published(self) -> dict[str, Any]:
+        """Give the parameters as the card shows them: where a file lies is private."""
+        return {**self.values(), "results": Path(self.results).name}
+
+    def guarantee(self) -> Guarantee:
+        """Promise (epsilon, delta) for a user's whole log, or nothing for a removal."""
+        return self._removal() if self.reading == "removal" else self._statistics()
+
+    def _statistics(self) -> Guarantee:
+        epsilon, delta = (show_amount(amount) for amount in self.budget)
+        queries = _first(self.max_queries_per_user, "query")
+        clicks = (
+            f"and for her {_first(self.max_clicks_per_user, 'click')}, counted for each URL of a "
+            "public list of results, also where there is none"
+            if self.results
+            else "no clicks are given, since there was no public list of results"
+        )
+        return Guarantee(
+            model="approx-dp",
+            says=(
+                f"Whether any one person's whole log is in or not changes the chance of any "
+                f"outcome by at most a factor of e^{epsilon}, but for a chance of {delta}. Each "
+                f"person counts for her {queries}, repeated ones "
+                f"included; {clicks}. A query shows if its count and noise are above "
+                f"{self.choice().threshold:,}; the count that is given has other noise, so it can "
+                "be lower, and even below zero."
+            ),
+            neighbours="two logs of which one has the whole log of one more user",
+            epsilon=self.epsilon,
+            delta=self.delta,
+            assumptions=(
+                *_PEOPLE,
+                "the list of results is public and does not depend on the log",
+                "who made the release keeps the ledger, and adds up what other releases cost",
+            ),
+            not_covered=(
+                "what is true of many people: a count tells about everybody who sent the query",
+                "several people who send the same, such as a family, count as several",
+                "how long the run took, and the files under private/",
+            ),
+            checks=(Check("keys-released", {"table": "clicks", "of": "queries"}),),
+        )
+
+    def _removal(self) -> Guarantee:
+        epsilon, delta = (show_amount(amount) for amount in self.budget)
+        queries = _first(self.max_queries_per_user, "query")
+        checks = [Check("time-step", {"step": "day"})]
+        checks += [] if self.results else [Check("no-clicks", {})]
+        return Guarantee(
+            model="none",
+            says=(
+                "Every query in this release is in a safe set, which was chosen by noisy counts "
+                f"of each person's {queries}. One person changes "
+                f"the chance of any safe set by at most a factor of e^{epsilon}, but for a chance "
+                f"of {delta}. That is said of the set alone. The release gives every user's log "
+                "of safe queries as it was, and promises nothing about a person."
+            ),
+            assumptions=_PEOPLE,
+            not_covered=(
+                "who sent which safe queries: a person's safe queries stay together under one "
+                "pseudonym, and a few of them can be a combination that only one person has",
+                "how often and on which days a person sent them: all of that is exact",
+                "comparing releases made with and without a person shows her rows",
+                *(("ranks are given as they were",) if self.results else ()),
+            ),
+            checks=tuple(checks),
+        )
+
+
+_PEOPLE = (
+    "a user name of the log stands for one person, and one person has one user name",
+    "which rows of the file are read at all does not depend on other people's rows",
+)
+_NO_CLICKS = pl.DataFrame(schema={"query": pl.String, "url": pl.String, "count": pl.Int64})
+
+
+_SEVERAL = {"query": "queries", "click": "clicks"}
+
+
+def _first(n: int, what: str) -> str:
+    return f"first {what}" if n == 1 else f"first {n:,} {_SEVERAL[what]}"
+
+
+def _first_counts(rows: pl.LazyFrame, keys: list[str], most: int) -> pl.DataFrame:
+    """Count the keys of each user's first rows by time; as texts, in order.
+
+    Which rows are hers to count is decided by her own rows alone: their times, and where those
+    are equal their order in the file. So one user adds at most `most` in all.
+    """
+    table = rows.select(pl.col("user").to_physical(), "time", *keys).collect(engine="streaming")
+    table = table.sort("user", "time", maintain_order=True)
+    first = table.lazy().filter(pl.int_range(pl.len()).over("user") < most)
+    counts = first.group_by(keys).agg(count=pl.len().cast(pl.Int64)).collect(engine="streaming")
+    return counts.with_columns(pl.col(keys).cast(pl.String)).sort(keys)
+
+
+def _with_noise(table: pl.DataFrame, fresh: FreshCounts, noise: Noise) -> pl.DataFrame:
+    """Put noise on the counts, and sort by what is published."""
+    texts = [name for name in table.columns if name != "count"]
+    noisy = fresh.release(table["count"].to_numpy().astype(np.int64), noise)
+    table = table.with_columns(count=pl.Series(noisy))
+    return table.sort("count", *texts, descending=[True, *(False for _ in texts)])
+
+
+def _known_clicks(rows: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame:
+    """Blank the clicks that are on no public result."""
+    marked = results.lazy().select(
+        pl.col("query").cast(rows.schema["query"]),
+        pl.col("url").cast(rows.schema["url"]),
+        known=pl.lit(True),
+    )
+    joined = rows.lazy().join(marked, on=["query", "url"], how="left", maintain_order="left")
+    blank = [pl.when("known").then(pl.col(name)).alias(name) for name in ("rank", "url")]
+    return joined.with_columns(blank).drop("known").collect(engine="streaming")

@@ -1,0 +1,203 @@
+"""Three tables under epsilon alone: only keys from public lists, with noise on every one.
+
+The lists are the owner's choice and hold nothing of the log. Queries are released first. Clicks
+and transitions are counted over results and pairs of released queries, which are public then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ...dp.noise import Noise
+from ...dp.public import PublicCounts
+from ...engine import Chance, Progress
+from ...log import QueryLog
+from .contributions import at_most, click_pairs, query_pairs, shortness, transition_pairs
+from .pools import read_pool, read_url_pool
+
+__all__ = ["Pure", "published"]
+
+_MANY = 2**40  # cells: more than a list or pairs of released queries will have
+
+
+@dataclass(frozen=True)
+class Pure:
+    """What is known beforehand: lists, budgets, and how many keys of a user count.
+
+    `url_pool` is empty if there is none; the budgets are those of queries, clicks, transitions.
+    """
+
+    pool: str
+    url_pool: str
+    keys: tuple[int, int, int]
+    budgets: tuple[Fraction, Fraction, Fraction]
+    clicks_asked: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        pool: str,
+        url_pool: str,
+        epsilon: Fraction,
+        keys: tuple[int, int, int],
+        shares: tuple[Fraction, Fraction, Fraction],
+    ) -> Pure:
+        """Share the budget out; without public results the share of clicks goes to the others.
+
+        >>> half, quarter = Fraction(1, 2), Fraction(1, 4)
+        >>> Pure.of("wordnet", "", Fraction(1), (1, 1, 1), (half, quarter, quarter)).budgets
+        (Fraction(2, 3), Fraction(0, 1), Fraction(1, 3))
+        """
+        queries, clicks, transitions = shares
+        used = (queries, clicks if url_pool else Fraction(0), transitions)
+        budgets = tuple(epsilon * share / sum(used) for share in used)
+        return cls(pool, url_pool, keys, (budgets[0], budgets[1], budgets[2]), bool(clicks))
+
+    def mechanism(self, table: int, cells: int) -> PublicCounts:
+        """Make what adds the noise to one of the three tables."""
+        return PublicCounts.for_cells(self.keys[table], self.budgets[table], cells)
+
+    def check(self) -> None:
+        """Refuse noise that cannot be drawn now, before the budget is written down as spent."""
+        for table in (n for n in range(3) if self.budgets[n]):
+            self.mechanism(table, _MANY)
+
+    def release(
+        self, log: QueryLog, prefer: str, chance: Chance, noise: Noise, progress: Progress
+    ) -> tuple[dict[str, pl.DataFrame], tuple[str, ...]]:
+        """Bound, count and add noise; give the tables, and the thresholds in words."""
+        with progress.stage("public lists"):
+            pool = read_pool(self.pool)
+            results = read_url_pool(self.url_pool) if self.url_pool else None
+        with progress.stage("queries"):
+            made = self.mechanism(0, len(pool))
+            tables = {"queries": _queries(log, pool, prefer, made, chance, noise)}
+        notes, found = [_note("queries", made, len(pool))], tables["queries"]
+        if results is not None:
+            with progress.stage("clicks"):
+                given = _encoded(log, results).join(found, on="query", how="semi")
+                made = self.mechanism(1, given.height)
+                tables["clicks"] = _clicks(log, found, given, made, chance, noise)
+            notes.append(_note("clicks", made, given.height))
+        elif self.clicks_asked:
+            tables["clicks"] = pl.DataFrame(schema=_CLICKS)
+        if self.budgets[2]:
+            with progress.stage("transitions"):
+                cells = found.height * (found.height - 1)
+                made = self.mechanism(2, cells)
+                tables["transitions"] = _transitions(log, found, made, chance, noise)
+            notes.append(_note("transitions", made, cells))
+        return {name: published(table) for name, table in tables.items()}, tuple(notes)
+
+    def forecast(self) -> dict[str, Any]:
+        """Tell noise and thresholds, before anything is spent."""
+        cells = len(read_pool(self.pool))
+        made = self.mechanism(0, cells)
+        return {
+            "selection": "public list",
+            "tables": [
+                {
+                    "table": "queries",
+                    "noise": "laplace",
+                    "scale": round(float(made.scale), 2),
+                    "queries on the public list": cells,
+                    "a key needs about so many users": made.threshold,
+                    "a user changes at most so many counts, by one each": made.keys,
+                    "chance that a key that nobody has shows": float(made.chance),
+                }
+            ],
+        }
+
+
+_CLICKS = {"query": pl.String, "url": pl.String, "count": pl.Int64}
+
+
+def _note(table: str, made: PublicCounts, cells: int) -> str:
+    return (
+        f"{table}: noise of scale {float(made.scale):g} on each of {cells:,} public cells; those "
+        f"show that have {made.threshold:,} or more with it"
+    )
+
+
+def _encoded(log: QueryLog, texts: pl.DataFrame) -> pl.DataFrame:
+    """Give public texts the numbers that the log has for them, or new ones."""
+    kinds = log.frame.collect_schema()
+    return texts.select(pl.col(name).cast(kinds[name]) for name in texts.columns)
+
+
+def _queries(
+    log: QueryLog, pool: pl.Series, prefer: str, made: PublicCounts, chance: Chance, noise: Noise
+) -> pl.DataFrame:
+    """Count the users of each query of the list; what is not on it is gone before anything."""
+    known = _encoded(log, pool.to_frame())
+    pairs = query_pairs(log.frame.join(known.lazy(), on="query", how="semi"), chance)
+    liking = None
+    if prefer == "short":
+        short = known.with_columns(short=pl.Series(shortness(pool)))
+        liking = pairs.join(short, on="query", how="left", maintain_order="left")["short"]
+    chosen = at_most(pairs, made.keys, None if liking is None else liking.to_numpy(), chance)
+    return _counted(chosen, known, made, noise)
+
+
+def _clicks(
+    log: QueryLog,
+    found: pl.DataFrame,
+    given: pl.DataFrame,
+    made: PublicCounts,
+    chance: Chance,
+    noise: Noise,
+) -> pl.DataFrame:
+    """Count the users who clicked each public result of each released query."""
+    pairs = click_pairs(log.frame, found, chance)
+    pairs = pairs.join(given, on=["query", "url"], how="semi", maintain_order="left")
+    return _counted(at_most(pairs, made.keys, None, chance), given, made, noise)
+
+
+def _counted(
+    pairs: pl.DataFrame, cells: pl.DataFrame, made: PublicCounts, noise: Noise
+) -> pl.DataFrame:
+    """Count the users of each cell of a public list, with noise, in the order of the list."""
+    names = cells.columns
+    counts = pairs.group_by(names).agg(count=pl.len())
+    counts = cells.with_row_index("place").join(counts, on=names).sort("place")
+    places, noisy = made.release(*_arrays(counts), cells.height, noise)
+    return cells[places].with_columns(count=pl.Series(noisy))
+
+
+def _transitions(
+    log: QueryLog, found: pl.DataFrame, made: PublicCounts, chance: Chance, noise: Noise
+) -> pl.DataFrame:
+    """Count the users who went from one released query to another; any pair may show.
+
+    Of n queries each has n - 1 others: the cell of a pair is its first query's number times
+    n - 1, and the second's among the others.
+    """
+    others = found.height - 1
+    steps = at_most(transition_pairs(log.frame, found, chance), made.keys, None, chance)
+    first, second = (pl.col(name).cast(pl.Int64) - 1 for name in ("number", "next"))
+    cell = first * others + second - (second > first).cast(pl.Int64)
+    counts = steps.group_by(place=cell).agg(count=pl.len()).sort("place")
+    places, noisy = made.release(*_arrays(counts), found.height * others, noise)
+    begin, end = (places // others, places % others) if others > 0 else (places, places)
+    end = end + (end >= begin)
+    names = found["query"]
+    return pl.DataFrame(
+        {"query": names.gather(begin), "next": names.gather(end), "count": pl.Series(noisy)}
+    )
+
+
+def _arrays(counts: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    places, numbers = (counts[name].to_numpy().astype(np.int64) for name in ("place", "count"))
+    return places, numbers
+
+
+def published(table: pl.DataFrame) -> pl.DataFrame:
+    """Sort by what is published, so that the order tells nothing else."""
+    texts = [name for name in table.columns if name != "count"]
+    named = table.with_columns(pl.col(texts).cast(pl.String))
+    return named.sort("count", *texts, descending=[True, *(False for _ in texts)])

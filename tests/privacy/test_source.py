@@ -1,0 +1,134 @@
+"""What must not stand in the code that protects: careless chance, floats as noise, other rooms."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import queryveil
+
+ROOT = Path(queryveil.__file__).parent
+DP = sorted((ROOT / "dp").glob("*.py"))
+STATISTICS = sorted((ROOT / "methods" / "statistics").glob("*.py"))
+NOISE = ROOT / "dp" / "noise.py"
+
+CARELESS = {"random", "secrets", "numpy.random", "uuid", "scipy"}
+# Where bytes of the operating system may be taken, to decide exactly and not as noise.
+MAY_DRAW = {"dp/noise.py"}
+# Where noise.py may speak of floats: the exact double of a scale, and an error that shows one.
+MAY_FLOAT = {"_double", "exact_scale"}
+
+
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Give all modules that a file imports, with the number of leading dots."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((0, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            yield node.level, module
+            yield from ((node.level, f"{module}.{alias.name}".strip(".")) for alias in node.names)
+
+
+def careless(tree: ast.AST) -> set[str]:
+    """Name the sources of chance that a file touches."""
+    found = {
+        name
+        for level, name in imported(tree)
+        if level == 0 and any(f"{name}.".startswith(f"{bad}.") for bad in CARELESS)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in ("random", "urandom", "getrandom"):
+            found.add(ast.unparse(node))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("hash", "__import__"):
+            found.add(ast.unparse(node.func))
+    return found
+
+
+@pytest.mark.parametrize("path", [*DP, *STATISTICS], ids=name_of)
+def test_no_careless_chance(path: Path) -> None:
+    allowed = {"os.urandom"} if name_of(path) in MAY_DRAW else set()
+    assert careless(tree_of(path)) <= allowed
+
+
+def floats_in(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Give the function and line of each float: a literal, float(...), a division, np.float64."""
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        for node in ast.walk(function):
+            literal = isinstance(node, ast.Constant) and isinstance(node.value, float)
+            called = isinstance(node, ast.Name) and node.id == "float"
+            kind = isinstance(node, ast.Attribute) and node.attr.startswith(("float", "double"))
+            divided = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+            is_note = isinstance(node, ast.Name) and function.returns is node
+            if (literal or called or kind or divided) and not is_note:
+                yield function.name, node.lineno
+
+
+def test_no_float_on_the_way_of_noise() -> None:
+    found = {name for name, _ in floats_in(tree_of(NOISE))}
+    assert found <= MAY_FLOAT
+
+
+def test_the_double_of_a_scale_is_compared_with_the_scale() -> None:
+    functions = {
+        node.name: ast.unparse(node)
+        for node in ast.walk(tree_of(NOISE))
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert "if Fraction(double) != scale:" in functions["_double"]
+    for kind in ("laplace", "gaussian"):
+        assert f"dp.m.make_{kind}(*space, scale=_double(scale))" in functions[kind]
+        assert "dp.atom_domain(T='i64')" in functions[kind]
+    assert "np.zeros(part, np.int64)" in functions["_drawn"]
+
+
+def test_noise_is_drawn_in_one_place() -> None:
+    """No file but noise.py and the test stream speaks to OpenDP."""
+    speaks = {name_of(p) for p in ROOT.rglob("*.py") if "opendp.prelude" in p.read_text("utf-8")}
+    assert speaks == {"dp/noise.py"}
+
+
+@pytest.mark.parametrize("path", DP, ids=name_of)
+def test_the_room_knows_errors_alone(path: Path) -> None:
+    for level, name in imported(tree_of(path)):
+        assert level < 2 or name.split(".")[0] == "errors", f"{path.name} imports {name}"
+        assert not (level == 0 and name.split(".")[0] == "queryveil")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import random",
+        "from random import gauss",
+        "import numpy.random as r",
+        "from numpy.random import default_rng",
+        "from numpy import random",
+        "import numpy as np\nnp.random.normal()",
+        "import secrets",
+        "import os\nos.urandom(8)",
+        "hash('a')",
+    ],
+)
+def test_carelessness_is_seen(code: str) -> None:
+    assert careless(ast.parse(code))
+
+
+@pytest.mark.parametrize("body", ["x * 0.5", "float(x)", "np.float64(x)", "x.astype(np.float32)",
+                                  "x / 2"])  # fmt: skip
+def test_a_float_is_seen(body: str) -> None:
+    tree = ast.parse(f"def laplace(x):\n    return {body}")
+    assert {name for name, _ in floats_in(tree)} == {"laplace"}
+    assert not list(floats_in(ast.parse("def _double(x) -> float:\n    return x")))

@@ -1,0 +1,158 @@
+"""A release is paid for before noise is drawn, and a repeat of it is a copy."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import queryveil as qv
+from queryveil.dp import Ledger
+from queryveil.errors import BudgetError, InputError, UsageError
+from queryveil.jobs import anonymize_to
+from queryveil.jobs.ledger import limit_ledger
+from queryveil.jobs.spending import PEEKED
+
+LINE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:split=1/0/0"
+
+
+@pytest.fixture
+def log(tmp_path: Path, synthetic: Path) -> Path:
+    folder = tmp_path / "population"
+    folder.mkdir()
+    return Path(shutil.copy(synthetic, folder / "log.tsv"))
+
+
+def spent(log: Path) -> tuple[int, int]:
+    """Give epsilon that was spent, and the number of entries."""
+    place = log.parent / "ledger.db"
+    if not place.exists():
+        return 0, 0
+    with Ledger.open(place, create=False) as ledger:
+        return int(ledger.spent().epsilon), len(ledger.entries())
+
+
+def release(log: Path, out: Path, line: str = LINE, **more: object) -> dict[str, object]:
+    return anonymize_to(qv.read_log(log), qv.parse_method(line), out, **more)
+
+
+def test_it_is_paid_before_the_noise(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stumble(*_: object) -> None:
+        assert spent(log) == (9, 1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("queryveil.methods.statistics.method.release_tables", stumble)
+    with pytest.raises(KeyboardInterrupt):
+        qv.anonymize(qv.read_log(log), LINE)
+    assert spent(log) == (9, 1)
+
+
+def test_a_repeat_is_a_copy_and_free(log: Path, tmp_path: Path) -> None:
+    first, again = release(log, tmp_path / "one"), release(log, tmp_path / "two")
+    assert "copied" not in first
+    assert again["copied"] == str(tmp_path / "one")
+    for name in ("queries.tsv", "release.json", "report.html"):
+        one, two = ((tmp_path / folder / "public" / name) for folder in ("one", "two"))
+        assert one.read_bytes() == two.read_bytes()
+    assert (tmp_path / "two" / "private").stat().st_mode & 0o077 == 0
+    assert qv.verify(tmp_path / "two")["holds"]
+    assert spent(log) == (9, 2)
+
+
+@pytest.mark.parametrize("change", ["gone", "edited", "line", "log", "options"])
+def test_what_is_not_the_same_is_paid(log: Path, tmp_path: Path, change: str) -> None:
+    release(log, tmp_path / "one")
+    line, more = LINE, {}
+    if change == "gone":
+        shutil.rmtree(tmp_path / "one")
+    elif change == "edited":
+        with (tmp_path / "one" / "public" / "queries.tsv").open("a") as file:
+            file.write("more\t99\n")
+    elif change == "line":
+        line = LINE.replace("user=2", "user=3")
+    elif change == "log":
+        log.write_bytes(log.read_bytes() + b"new\tweather\t2006-03-01 10:00:00\t\t\n")
+    else:
+        more = {"since": "2006-03-02"}
+    again = anonymize_to(qv.read_log(log, **more), qv.parse_method(line), tmp_path / "two")
+    assert "copied" not in again
+    assert spent(log) == (18, 2)  # one added line does not buy a new budget
+
+
+def test_beyond_the_limit_nothing_is_written(log: Path, tmp_path: Path) -> None:
+    limit_ledger("10", "1e-3", [log])
+    release(log, tmp_path / "one")
+    with pytest.raises(BudgetError, match="needs epsilon 9, but 1 is left"):
+        release(log, tmp_path / "two", LINE.replace("user=2", "user=3"))
+    assert not (tmp_path / "two").exists()
+    assert "copied" in release(log, tmp_path / "three")  # a copy costs nothing
+
+
+def test_a_bad_list_costs_nothing(log: Path, tmp_path: Path) -> None:
+    for line in ("dp-statistics:mode=pure:pool=none.txt", "click-graph:results=none.txt"):
+        with pytest.raises((InputError, UsageError)):
+            release(log, tmp_path / "one", line)
+    assert spent(log) == (0, 0)
+
+
+def test_a_sample_of_users_is_refused(log: Path) -> None:
+    with pytest.raises(UsageError, match="sample"):
+        qv.anonymize(qv.read_log(log, sample_users=100), LINE)
+    assert spent(log) == (0, 0)
+
+
+def test_a_log_without_a_file_needs_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    log = qv.QueryLog.from_rows([(str(n), "weather", None, None, None) for n in range(99)])
+    with pytest.raises(UsageError, match="dataset"):
+        qv.anonymize(log, LINE)
+    found = qv.anonymize(log, LINE, dataset="rain").tables["queries"]
+    assert found["query"].to_list() in ([], ["weather"])
+    assert (tmp_path / "queryveil" / "rain.db").exists()
+    assert qv.anonymize(log, LINE, seed=1).not_release_grade
+
+
+def test_other_releases_are_noted_too(log: Path, tmp_path: Path) -> None:
+    release(log, tmp_path / "one", "frequent-queries:n=5")
+    for name in ("two", "three"):
+        release(log, tmp_path / name, "string-microaggregation:k=3")
+    with Ledger.open(log.parent / "ledger.db", create=False) as ledger:
+        kinds = [entry.kind for entry in ledger.entries()]
+        assert kinds == ["none", "k-anonymity", "k-anonymity"]
+        assert any("compose" in warning for warning in ledger.warnings())
+    assert spent(log) == (0, 3)
+
+
+def test_a_look_at_the_data_is_told_for_ever(log: Path, tmp_path: Path) -> None:
+    told = qv.plan(qv.read_log(log), qv.parse_method(LINE))
+    assert "input" not in told
+    assert told["forecast"]["expected"]["queries"] >= 0
+    assert spent(log) == (0, 0)
+    assert qv.plan(qv.read_log(log), qv.parse_method(LINE), peek=True)["peeked"] == PEEKED
+    assert spent(log) == (0, 1)
+    release(log, tmp_path / "one")
+    card = json.loads((tmp_path / "one" / "public" / "release.json").read_text("utf-8"))
+    assert PEEKED in card["notes"]
+    assert PEEKED in (tmp_path / "one" / "public" / "report.html").read_text("utf-8")
+    assert qv.verify(tmp_path / "one")["holds"]
+
+
+def test_a_plan_does_not_open_the_log() -> None:
+    def log() -> qv.QueryLog:
+        raise KeyboardInterrupt
+
+    assert qv.plan(log, qv.parse_method(LINE), population=10**6)["population"] == 10**6
+
+
+def test_a_synthetic_log_of_the_tables(log: Path, tmp_path: Path) -> None:
+    line = "dp-statistics:epsilon=99:delta=1e-3:max-queries-per-user=3:synthesize=50"
+    card = release(log, tmp_path / "one", line, form="tsv")
+    rows = (tmp_path / "one" / "public" / "log.tsv").read_text("utf-8").split("\n")[1:-1]
+    assert len({row.split("\t")[0] for row in rows}) == card["output"]["ids"] == 50
+    shown = (tmp_path / "one" / "public" / "queries.tsv").read_text("utf-8")
+    assert all(f"\n{row.split(chr(9))[1]}\t" in shown for row in rows)
+    assert card["made"] == {"synthetic rows": len(rows)}
+    assert any("synthetic" in note for note in card["notes"])
+    assert qv.verify(tmp_path / "one")["holds"]
