@@ -23,6 +23,7 @@ from .errors import (
 )
 from .jobs import (
     anonymize,
+    anonymize_to,
     demo,
     import_taxonomy,
     make_mapper,
@@ -36,6 +37,8 @@ from .jobs import (
 from .log import QueryLog, ReadOptions, read_log
 from .methods import (
     CategoryMicroaggregation,
+    ClickGraph,
+    DpStatistics,
     FrequentQueries,
     Method,
     SemanticMicroaggregation,
@@ -50,7 +53,9 @@ from .version import __version__
 __all__ = [
     "BudgetError",
     "CategoryMicroaggregation",
+    "ClickGraph",
     "ColumnError",
+    "DpStatistics",
     "FormatError",
     "FrequentQueries",
     "Guarantee",
@@ -74,6 +79,7 @@ __all__ = [
     "__version__",
     "all_methods",
     "anonymize",
+    "anonymize_to",
     "demo",
     "import_taxonomy",
     "make_mapper",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from queryveil.dp import Ledger
-from queryveil.dp import ledger_file as files
+from queryveil.dp.ledger import file as files
 
 # Imports once, then forks a child for each moment. A child reserves, publishes, confirms.
 COMMON = """

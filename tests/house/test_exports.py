@@ -44,14 +44,15 @@ def test_what_is_defined_without_underscore_is_exported(name: str) -> None:
 def test_the_front_door() -> None:
     assert sorted(queryveil.__all__) == sorted(
         {
-            "BudgetError", "CategoryMicroaggregation", "SemanticMicroaggregation",
-            "StringMicroaggregation", "SyntacticMicroaggregation", "ColumnError",
+            "BudgetError", "CategoryMicroaggregation", "ClickGraph", "DpStatistics",
+            "SemanticMicroaggregation", "StringMicroaggregation", "SyntacticMicroaggregation", "ColumnError",
             "FormatError", "FrequentQueries", "Guarantee", "InputError", "Mapper",
             "Mapping", "Method",
             "OutputError", "ParameterError", "QueryLog", "QueryveilError", "ReadOptions",
             "RejectedError", "Release", "Taxonomy", "UsageError", "VerificationError",
             "__version__",
-            "all_methods", "anonymize", "demo", "import_taxonomy", "make_mapper", "map_log",
+            "all_methods", "anonymize", "anonymize_to", "demo", "import_taxonomy",
+            "make_mapper", "map_log",
             "open_taxonomy", "pack", "parse_method", "plan", "profile",
             "read_log", "synth", "verify",
         }

@@ -1,10 +1,17 @@
 """Differential privacy: noise, thresholds, what they cost, and the ledger of what was spent."""
 
 from .amounts import check_delta, check_epsilon, exact_text, read_delta, read_epsilon, show_amount
-from .ledger import Ledger
-from .ledger_chain import Head
-from .ledger_entries import KINDS, Budget, Entry, Kind, State, warnings_of
-from .ledger_place import ledger_path
+from .ledger import (
+    KINDS,
+    Budget,
+    Entry,
+    Head,
+    Kind,
+    Ledger,
+    State,
+    ledger_path,
+    warnings_of,
+)
 from .noise import Noise
 from .sketch import Sketch
 from .tables import NoisyCounts, Shape, gaussian_tables, laplace_tables

@@ -1,14 +1,18 @@
 """The published methods, one file each."""
 
 from .base import Method, Parameter
+from .click_graph import ClickGraph
 from .frequent_queries import FrequentQueries
 from .microaggregation.category import CategoryMicroaggregation
 from .microaggregation.semantic import SemanticMicroaggregation, StringMicroaggregation
 from .microaggregation.spelling import SyntacticMicroaggregation
 from .registry import all_methods, method_named, parse_method
+from .statistics import DpStatistics
 
 __all__ = [
     "CategoryMicroaggregation",
+    "ClickGraph",
+    "DpStatistics",
     "FrequentQueries",
     "Method",
     "Parameter",

@@ -25,8 +25,8 @@ from queryveil.dp import (
     read_epsilon,
     show_amount,
 )
-from queryveil.dp import ledger_file as files
-from queryveil.dp.ledger_chain import canonical, chained
+from queryveil.dp.ledger import file as files
+from queryveil.dp.ledger.chain import canonical, chained
 from queryveil.errors import (
     BudgetError,
     FormatError,

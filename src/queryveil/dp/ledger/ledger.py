@@ -21,11 +21,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from ..errors import BudgetError, UsageError, did_you_mean
-from .amounts import check_delta, check_epsilon, exact_text, show_amount
-from .ledger_chain import START, Head, broken
-from .ledger_entries import KINDS, Book, Budget, Entry, Kind, warnings_of
-from .ledger_file import EventFile
+from ...errors import BudgetError, UsageError, did_you_mean
+from ..amounts import check_delta, check_epsilon, exact_text, show_amount
+from .chain import START, Head, broken
+from .entries import KINDS, Book, Budget, Entry, Kind, warnings_of
+from .file import EventFile
 
 __all__ = ["Ledger"]
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, get_args
 
-from .amounts import exact_text, show_amount
+from ..amounts import exact_text, show_amount
 
 __all__ = ["KINDS", "Book", "Budget", "Entry", "Kind", "State", "warnings_of"]
 

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import VerificationError
+from ...errors import VerificationError
 
 __all__ = ["KEEP", "START", "Head", "broken", "canonical", "chained", "read_event"]
 

@@ -17,8 +17,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
-from ..errors import FormatError, InputError, OutputError, QueryveilError, VerificationError
-from .ledger_chain import KEEP, START, Head, broken, canonical, chained, read_event
+from ...errors import FormatError, InputError, OutputError, QueryveilError, VerificationError
+from .chain import KEEP, START, Head, broken, canonical, chained, read_event
 
 __all__ = ["EventFile"]
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import InputError, UsageError
+from ...errors import InputError, UsageError
 
 __all__ = ["ledger_path"]
 
