@@ -45,8 +45,8 @@ def test_the_front_door() -> None:
     assert sorted(queryveil.__all__) == sorted(
         {
             "BudgetError", "CategoryMicroaggregation", "ClickGraph", "DpStatistics",
-            "SemanticMicroaggregation", "StringMicroaggregation", "SyntacticMicroaggregation", "ColumnError",
-            "FormatError", "FrequentQueries", "Guarantee", "InputError", "Mapper",
+            "SemanticMicroaggregation", "StringMicroaggregation",
+            "SyntacticMicroaggregation", "ColumnError", "FormatError", "FrequentQueries", "Guarantee", "InputError", "Mapper",
             "Mapping", "Method",
             "OutputError", "ParameterError", "QueryLog", "QueryveilError", "ReadOptions",
             "RejectedError", "Release", "Taxonomy", "UsageError", "VerificationError",
