@@ -46,7 +46,8 @@ def test_the_front_door() -> None:
         {
             "BudgetError", "CategoryMicroaggregation", "ClickGraph", "DpStatistics",
             "SemanticMicroaggregation", "StringMicroaggregation",
-            "SyntacticMicroaggregation", "ColumnError", "FormatError", "FrequentQueries", "Guarantee", "InputError", "Mapper",
+            "SyntacticMicroaggregation", "ColumnError", "FormatError", "FrequentQueries",
+            "Guarantee", "InputError", "Mapper",
             "Mapping", "Method",
             "OutputError", "ParameterError", "QueryLog", "QueryveilError", "ReadOptions",
             "RejectedError", "Release", "Taxonomy", "UsageError", "VerificationError",
