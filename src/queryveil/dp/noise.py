@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from math import isqrt
 from types import ModuleType
 from typing import Any
 
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from ..errors import UsageError
 from .repeatable import Repeatable
 
-__all__ = ["Integers", "Noise", "exact_scale"]
+__all__ = ["Integers", "Noise", "exact_root", "exact_scale"]
 
 Integers = NDArray[np.int64]
 Stream = Callable[[int], NDArray[np.uint64]]
@@ -43,6 +44,11 @@ def exact_scale(value: Fraction) -> Fraction:
             f"noise of scale {float(value):g} cannot be drawn", hint="take a larger epsilon"
         )
     return scale
+
+
+def exact_root(square: Fraction) -> Fraction:
+    """Give the least such scale, nearly, whose square is at least this."""
+    return exact_scale(Fraction(isqrt(int(square * 2**32)) + 1, 2**16))
 
 
 class Noise:

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
-from .noise import Integers, Noise, exact_scale
+from .noise import Integers, Noise, exact_root
 
 __all__ = ["Sketch"]
 
@@ -34,7 +33,7 @@ class Sketch:
     @classmethod
     def for_rho(cls, rho: Fraction) -> Sketch:
         """Make the sketch that costs at most so much, as zCDP."""
-        return cls(exact_scale(Fraction(isqrt(int(_UNIT**2 * 2**32 / (2 * rho))) + 1, 2**16)))
+        return cls(exact_root(_UNIT**2 / (2 * rho)))
 
     @property
     def rho(self) -> Fraction:

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
 from typing import Literal
 
 import numpy as np
 
 from ..errors import UsageError
 from .accounting import Part, joint_delta
-from .noise import Integers, Noise, exact_scale
+from .noise import Integers, Noise, exact_root, exact_scale
 from .tails import Tail, gaussian_tail, laplace_tail, least_threshold
 
 __all__ = ["NoisyCounts", "Shape", "gaussian_tables", "laplace_tables"]
@@ -145,7 +144,7 @@ def _tables(
     whole = Fraction(rho)
     found = []
     for shape in shapes:
-        scale = _root(shape.keys / (2 * whole * (1 - rest) * shape.share))
+        scale = exact_root(shape.keys / (2 * whole * (1 - rest) * shape.share))
         reach = least_threshold(gaussian_tail, scale, _SHOWN * delta * shape.share / shape.keys)
         found.append(NoisyCounts("gaussian", scale, reach + 1, shape.keys, least))
     return found, whole * rest
@@ -154,8 +153,3 @@ def _tables(
 def _cost(tables: Sequence[NoisyCounts], rest: Fraction, epsilon: Fraction) -> float:
     parts = [Part(float(t.rho), t.keys, float(t.chance)) for t in tables]
     return joint_delta(parts, float(rest), epsilon)
-
-
-def _root(square: Fraction) -> Fraction:
-    """Give a scale whose square is at least this."""
-    return exact_scale(Fraction(isqrt(int(square * 2**32)) + 1, 2**16))

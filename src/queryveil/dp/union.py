@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import UsageError
 from .accounting import Part, joint_delta
-from .noise import Integers, Noise, exact_scale
+from .noise import Integers, Noise, exact_root
 from .tables import NoisyCounts, Shape
 from .tails import gaussian_tail, least_threshold
 
@@ -51,7 +51,7 @@ class WeightedSelection:
         >>> one.rho <= Fraction(1, 50), one.chance <= Fraction(1, 10**7)
         (True, True)
         """
-        scale = _root(_UNIT**2 / (2 * rho))
+        scale = exact_root(_UNIT**2 / (2 * rho))
         threshold = 0
         for own, weight in _steps(keys):
             reach = threshold - weight
@@ -117,7 +117,7 @@ class KnownCounts:
     @classmethod
     def fitted(cls, keys: int, rho: Fraction) -> KnownCounts:
         """Make the table that costs at most so much, as zCDP."""
-        return cls(_root(keys / (2 * rho)), keys)
+        return cls(exact_root(keys / (2 * rho)), keys)
 
     @property
     def rho(self) -> Fraction:
@@ -212,7 +212,7 @@ def _whole_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 def _table(shape: Shape, rho: Fraction, shown: Fraction) -> NoisyCounts:
     """Make a table of counts with its share of the noise and of the chance."""
-    scale = _root(shape.keys / (2 * rho * shape.share))
+    scale = exact_root(shape.keys / (2 * rho * shape.share))
     reach = least_threshold(gaussian_tail, scale, shown * shape.share / shape.keys)
     return NoisyCounts("gaussian", scale, reach + 1, shape.keys)
 
@@ -233,8 +233,3 @@ def _steps(keys: int) -> list[tuple[int, int]]:
     """
     largest = {_weight(own): own for own in range(1, keys + 1)}
     return [(own, weight) for weight, own in largest.items()]
-
-
-def _root(square: Fraction) -> Fraction:
-    """Give a scale whose square is at least this."""
-    return exact_scale(Fraction(isqrt(int(square * 2**32)) + 1, 2**16))

@@ -50,6 +50,7 @@ def page(card: dict[str, Any]) -> str:
     """Draw a card, public or internal, as a page."""
     internal = "input" in card
     parts = [_head(card, internal), _promise(card["guarantee"]), _limits(card["guarantee"])]
+    parts += [_notes(card)]
     if internal:
         parts += [_way_of_the_rows(card)]
     parts += [_figures(card, internal), _parameters(card), _checks(card)]
@@ -72,8 +73,7 @@ def _head(card: dict[str, Any], internal: bool) -> str:
     )
     if card["guarantee"]["model"] == "none":
         grade += ' <span class="badge warn">no formal guarantee</span>'
-    told = [*card["not_release_grade_because"], *card.get("notes", [])]
-    why = _list(told) if told else ""
+    why = _list(card["not_release_grade_because"]) if card["not_release_grade_because"] else ""
     secret = '<p class="warn"><b>Internal: do not publish this page.</b></p>' if internal else ""
     return (
         f"<h1>A query log, released with {escape(card['method'])}</h1>{secret}<p>{grade}</p>{why}"
@@ -97,6 +97,10 @@ def _limits(guarantee: dict[str, Any]) -> str:
     return _section("What is not covered", _list(guarantee["not_covered"])) + _section(
         "What is assumed", _list(guarantee["assumptions"])
     )
+
+
+def _notes(card: dict[str, Any]) -> str:
+    return _section("What else to know", _list(card["notes"])) if card.get("notes") else ""
 
 
 def _way_of_the_rows(card: dict[str, Any]) -> str:

@@ -169,8 +169,9 @@ def test_seeds_repeat_and_secrets_do_not(results: Path) -> None:
     one, two, three = (run(method, rows_of(200), seed).tables for seed in (1, 1, 2))
     assert all(one[name].equals(two[name]) for name in one)
     assert any(not one[name].equals(three[name]) for name in one)
-    open_one, open_two = (run(method, rows_of(200), None).tables for _ in range(2))
-    assert any(not open_one[name].equals(open_two[name]) for name in open_one)
+    # Noise is small here, so two runs may well meet; many do not.
+    first, *others = (run(method, rows_of(200), None).tables for _ in range(20))
+    assert any(not first[name].equals(other[name]) for other in others for name in first)
 
 
 def test_a_written_release_holds(results: Path, tmp_path: Path) -> None:
