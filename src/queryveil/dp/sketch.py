@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,10 @@ from .noise import Integers, Noise, exact_root
 
 __all__ = ["Sketch"]
 
+Numbers = NDArray[np.integer[Any]]
+
 _UNIT = 1 << 10  # weights are whole numbers of 1/1024, rounded down
+_USERS = 1 << 16  # whose weights are made at a time
 _GRAIN = 1 << 24  # wishes are whole numbers of 1/2^24
 
 
@@ -41,16 +45,26 @@ class Sketch:
         return _UNIT**2 / (2 * self.scale * self.scale)
 
     def release(
-        self, user: Integers, bucket: Integers, wish: NDArray[np.float64], source: Noise
+        self,
+        user: Numbers,
+        key: Numbers,
+        bucket: Numbers,
+        wish: NDArray[np.float64],
+        source: Noise,
     ) -> NDArray[np.float64]:
         """Sum up what users wish to weigh their keys, bucket by bucket, with noise.
 
-        `user` numbers the user of each row from 0. Gives sums in units of the noise, above the
-        middle one.
+        Each row has a user and a key; `bucket` and `wish` say of each key where it falls and how
+        gladly it is given. Gives sums in units of the noise, above the middle one.
         """
-        owner, place, weights = self.weights(user, bucket, wish)
-        del owner
-        sums = np.bincount(place, weights, self.buckets).astype(np.int64)
+        sums = np.zeros(self.buckets, np.int64)
+        for first in range(0, int(user.max(initial=0)) + 1, _USERS):
+            rows = np.flatnonzero((user >= first) & (user < first + _USERS))
+            some = user[rows].astype(np.int64) - first
+            mine = key[rows]
+            _, place, weights = self.weights(some, bucket[mine].astype(np.int64), wish[mine])
+            # Sums of whole numbers below 2^53 are exact, although NumPy adds them up as floats.
+            sums += np.bincount(place, weights, self.buckets).astype(np.int64)
         noisy = sums + source.gaussian(self.buckets, self.scale)
         middle = float(np.median(noisy))
         return np.asarray((noisy - middle) / float(self.scale), np.float64)

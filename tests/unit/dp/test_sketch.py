@@ -119,14 +119,15 @@ def test_a_sketch_costs_at_most_what_it_may(rho: Fraction) -> None:
 def test_every_bucket_gets_noise_also_in_an_empty_log() -> None:
     source = NoNoise()
     nothing = np.zeros(0, np.int64)
-    seen = SMALL.release(nothing, nothing, np.zeros(0), source)
+    seen = SMALL.release(nothing, nothing, nothing, np.zeros(0), source)
     assert source.drawn == SMALL.buckets
     assert seen.tolist() == [0.0] * 16
 
 
 def test_what_many_users_send_is_heaviest() -> None:
     table = [(user, 3, 1.0) for user in range(5)] + [(1, 4, 1.0), (2, 5, 1.0)]
-    seen = SMALL.release(*columns(table), NoNoise())
+    user, bucket, wish = columns(table)
+    seen = SMALL.release(user, np.arange(len(user)), bucket, wish, NoNoise())
     assert int(seen.argmax()) == 3
     exact = (3 * 1023 + 2 * 723) / 50
     assert seen[3] == pytest.approx(exact, abs=5 / 50)
@@ -136,6 +137,6 @@ def test_released_sums_are_noisy() -> None:
     """Real noise on empty buckets has the scale that the cost speaks of."""
     sketch = Sketch(Fraction(40), buckets=1 << 12)
     nothing = np.zeros(0, np.int64)
-    seen = sketch.release(nothing, nothing, np.zeros(0), Noise())
+    seen = sketch.release(nothing, nothing, nothing, np.zeros(0), Noise())
     assert len(np.unique(seen)) > 100
     assert 0.9 < seen.std() < 1.1  # twelve standard errors to each side are 0.13

@@ -132,16 +132,20 @@ def _liking(
     pairs: pl.DataFrame, guide: Sketch | None, prefer: str, noise: Noise
 ) -> np.ndarray | None:
     """Say how much a user likes to contribute each query; by chance alone if None."""
+    if guide is None and prefer != "short":
+        return None
     queries = pairs["query"].unique()
-    place = pl.DataFrame({"query": queries}).with_row_index("place")
-    rows = pairs.join(place, on="query", how="left", maintain_order="left")["place"].to_numpy()
-    short = shortness(queries) if prefer == "short" else np.zeros(len(queries))
+    code, codes = pairs["query"].to_physical().to_numpy(), queries.to_physical().to_numpy()
+    short = np.zeros(int(codes.max(initial=0)) + 1)  # by the number that stands for a query
+    if prefer == "short":
+        short[codes] = shortness(queries)
     if guide is None:
-        return short[rows] if prefer == "short" else None
-    bucket = (queries.cast(pl.String).hash(_SEED) % guide.buckets).to_numpy().astype(np.int64)
-    _, user = np.unique(pairs["user"].to_physical().to_numpy(), return_inverse=True)
-    seen = guide.release(user, bucket[rows], np.exp(_LEAN * short)[rows], noise)
-    return np.asarray((seen[bucket] + _TRUST * short)[rows])
+        return np.asarray(short[code])
+    bucket = np.zeros(len(short), np.int32)
+    bucket[codes] = (queries.cast(pl.String).hash(_SEED) % guide.buckets).to_numpy()
+    user = pairs["user"].to_physical().to_numpy()
+    seen = guide.release(user, code, bucket, np.exp(_LEAN * short), noise)
+    return np.asarray((seen[bucket] + _TRUST * short).astype(np.float32)[code])
 
 
 def _counted(

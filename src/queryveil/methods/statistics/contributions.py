@@ -17,6 +17,8 @@ __all__ = ["at_most", "click_pairs", "query_pairs", "shortness", "transition_pai
 
 Floats = NDArray[np.float64]
 
+_USERS = 1 << 16  # whose rows are put in order at a time
+
 
 def query_pairs(frame: pl.LazyFrame, chance: Chance) -> pl.DataFrame:
     """Give who sent what, each pair once."""
@@ -32,6 +34,18 @@ def click_pairs(frame: pl.LazyFrame, queries: pl.DataFrame, chance: Chance) -> p
 def transition_pairs(frame: pl.LazyFrame, queries: pl.DataFrame, chance: Chance) -> pl.DataFrame:
     """Give who went from which released query directly to which other one, in one session."""
     known = queries.select("query").with_row_index("number", offset=1)
+    code = pl.col("user").to_physical()
+    last = int(frame.select(code.max()).collect(engine="streaming").item() or 0)
+    # Some users at a time: sorting all rows of a large log would take gigabytes.
+    parts = [
+        _steps(frame.filter(code.is_between(first, first + _USERS - 1)), known)
+        for first in range(0, last + 1, _USERS)
+    ]
+    return _distinct(pl.concat(parts).lazy(), chance)
+
+
+def _steps(frame: pl.LazyFrame, known: pl.DataFrame) -> pl.DataFrame:
+    """Give user, number and next number of all steps between known queries."""
     rows = (
         frame.select("user", "query", "time")
         .join(known.lazy(), on="query", how="left", maintain_order="left")
@@ -43,8 +57,7 @@ def transition_pairs(frame: pl.LazyFrame, queries: pl.DataFrame, chance: Chance)
     follows = (pl.col("user") == pl.col("user").shift(-1)) & near.fill_null(True)
     both = (pl.col("number") > 0) & (pl.col("next") > 0) & (pl.col("number") != pl.col("next"))
     pairs = rows.lazy().with_columns(next=pl.col("number").shift(-1))
-    pairs = pairs.filter(follows & both).select("user", "number", "next")
-    return _distinct(pairs, chance)
+    return pairs.filter(follows & both).select("user", "number", "next").collect()
 
 
 def _distinct(pairs: pl.LazyFrame, chance: Chance) -> pl.DataFrame:
@@ -62,10 +75,10 @@ def shortness(queries: pl.Series) -> Floats:
 
 def at_most(pairs: pl.DataFrame, most: int, liking: Floats | None, chance: Chance) -> pl.DataFrame:
     """Keep at most so many rows of each user, those that she likes most first, then by chance."""
-    user = pairs["user"].to_physical().to_numpy().astype(np.uint64)
-    level = np.zeros(len(user), np.uint64) if liking is None else _levels(liking)
-    drawn = chance.numbers(len(user)) >> np.uint64(47)
-    order = (user << np.uint64(32)) | (level << np.uint64(17)) | drawn
+    order = chance.numbers(pairs.height) >> np.uint64(47)
+    if liking is not None:
+        order |= _levels(liking) << np.uint64(17)
+    order |= pairs["user"].to_physical().to_numpy().astype(np.uint64) << np.uint64(32)
     rows = pairs.with_columns(order=pl.Series(order)).sort("order")
     order = rows["order"].to_numpy()
     # Which of equal rows stands first is up to the rows of others: they count all or not at all.
