@@ -471,8 +471,10 @@ def test_the_same_seed_gives_the_same_bytes_of_a_large_log(
     line: str, large: Path, tmp_path: Path
 ) -> None:
     # Large enough for several threads, which must not decide the order.
-    if line.startswith("syntactic"):
-        pytest.skip("compares all rows of all users: not made for this size")
+    if line.startswith(("syntactic", "category", "string")):
+        pytest.skip(
+            "shown by semantic-microaggregation: the family shares what threads could touch"
+        )
     runs = 4 if line.startswith("frequent") else 2  # the others take seconds each
     made = [make(large, tmp_path / str(i), line, "jsonl", seed=9) for i in range(runs)]
     assert len({sha256((one.public / "log.jsonl").read_bytes()).digest() for one in made}) == 1

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from queryveil.dp import (
@@ -410,6 +410,7 @@ def test_other_databases_newer_ones_and_folders(place: Path) -> None:
 
 
 @MANY
+@example(at=3652, byte=128)  # a text that is no UTF-8
 @given(at=st.integers(0, 10**6), byte=st.integers(0, 255))
 def test_a_damaged_byte_never_lowers_the_sum(place: Path, at: int, byte: int) -> None:
     if not place.exists():

@@ -251,7 +251,7 @@ def test_the_closest_prototype_has_members_concepts_no_more_than_their_mean(
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(LOGS)
 def test_the_greedy_choice_is_that_of_the_definition(logs: list[dict[int, int]]) -> None:
     """Choosing by whole sums, one item after another, gives as near a prototype."""

@@ -243,6 +243,8 @@ def _explained(path: Path) -> Iterator[None]:
         raise
     except sqlite3.Error as error:
         raise _explain(path, error) from error
+    except UnicodeDecodeError as error:  # SQLite hands out damaged texts as they are
+        raise VerificationError("this ledger is damaged", where=path, hint=KEEP) from error
     except OSError as error:
         raise OutputError(
             f"the ledger cannot be opened or created ({error.strerror or error})",
