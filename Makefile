@@ -26,6 +26,7 @@ bench: $(READY) $(RIVALS)
 	$(BIN)/python benchmarks/frequent_queries.py $(if $(LINES),--lines $(LINES))
 	benchmarks/data/venv/bin/python benchmarks/concepts.py
 	benchmarks/data/venv/bin/python benchmarks/microaggregation.py
+	benchmarks/data/venv/bin/python benchmarks/dp_statistics.py --install
 
 # What the benchmarks compare with has an environment of its own.
 $(RIVALS): $(READY) benchmarks/requirements.txt

@@ -23,7 +23,7 @@ import polars as pl
 import queryveil as qv
 from frequent_queries import log_of as lines_log
 from frequent_queries import run
-from processes import child
+from processes import answer, child
 from queryveil.dp import Ledger
 from queryveil.engine import Chance, Silent
 from readme import put_table
@@ -184,9 +184,7 @@ def main() -> None:
     parser.add_argument("--task", nargs="+", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.task:
-        name, *values = given.task
-        numbers = [int(value) if value.isdigit() else value for value in values]
-        print(json.dumps(globals()[f"task_{name}"](*numbers)))
+        answer(globals(), given.task)
         return
     if given.install:
         install()

@@ -11,7 +11,6 @@ Usage: microaggregation.py [--users 657426] [--readme]
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from itertools import combinations
@@ -23,7 +22,7 @@ import polars as pl
 
 import queryveil as qv
 from frequent_queries import run
-from processes import child
+from processes import answer, child
 from queryveil.concepts import Profiles, Taxonomy
 from queryveil.concepts.likeness.matrix import profile_matrix
 from queryveil.engine import Chance, Silent
@@ -232,9 +231,7 @@ def main() -> None:
     parser.add_argument("--task", nargs="+", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.task:
-        name, *values = given.task
-        numbers = [int(value) if value.isdigit() else value for value in values]
-        print(json.dumps(globals()[f"task_{name}"](*numbers)))
+        answer(globals(), given.task)
         return
     found = refined() if given.refined else table(given.users)
     print(found)

@@ -19,3 +19,10 @@ def child(script: str, *arguments: str) -> tuple[dict[str, Any], int]:
     if process.returncode:
         sys.exit(f"{' '.join(command)} failed")
     return json.loads(text), usage.ru_maxrss // 1024
+
+
+def answer(known: dict[str, Any], words: list[str]) -> None:
+    """Run `task_NAME` with its values, and print what it found, for `child` to read."""
+    name, *values = words
+    numbers = [int(value) if value.isdigit() else value for value in values]
+    print(json.dumps(known[f"task_{name}"](*numbers)))
