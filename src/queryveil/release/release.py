@@ -29,6 +29,8 @@ class Release:
     row of the input, by reason, so that always
     rows read + made = released + dropped + rejected. `notes` stand on the public card,
     `ledger` on the internal one. `settle` is told the folder once it stands in its place.
+    `concepts` (user, the pseudonym; concept) is what the rows mean, where the method knows that;
+    measures ask for it, and it is not written.
     """
 
     method: str
@@ -38,6 +40,7 @@ class Release:
     log: pl.LazyFrame | None = None
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     mapping: pl.DataFrame | None = None
+    concepts: pl.DataFrame | None = field(default=None, repr=False)
     dropped: Mapping[str, int] = field(default_factory=dict)
     blanked: Mapping[str, int] = field(default_factory=dict)
     made: Mapping[str, int] = field(default_factory=dict)
