@@ -12,7 +12,7 @@ demo: $(READY)
 
 test: check
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run -m pytest
+	COVERAGE_PROCESS_START=pyproject.toml $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage report --fail-under=90
 

@@ -26,6 +26,11 @@ from queryveil.log.synthetic import synthesize
 settings.register_profile("queryveil", deadline=None)
 settings.load_profile("queryveil")
 
+# The processes in which `make test` runs the tests measure what they run. What tests start is
+# not measured: that would slow it down, and a killed process could tell nothing.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.pop("COVERAGE_PROCESS_START", None)
+
 GUARD = Path(__file__).parent / "offline" / "sitecustomize.py"
 
 

@@ -10,13 +10,10 @@ import gzip
 import io
 import json
 import os
-import subprocess
-import sys
 import time
 import warnings
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 import polars as pl
 import pytest
@@ -147,6 +144,7 @@ def test_a_byte_order_mark(tmp_path, encoding):
         b"BZh91AY&SY",
         b"\xfd7zXZ\0\0",
     ],
+    ids=["gzip", "zstd", "zip", "bzip2", "xz"],
 )
 def test_a_packed_file_under_another_name(tmp_path, data):
     with pytest.raises(FormatError, match="packed file") as caught:
@@ -523,24 +521,6 @@ def test_any_mix_of_rows_adds_up(tmp_path_factory, lines):
 # --- the command ---------------------------------------------------------------------------------
 
 
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-def profile(path: Path, *more: str) -> Ran:
-    done = subprocess.run(
-        [sys.executable, "-m", "queryveil", "profile", str(path), *more],
-        cwd=path.parent,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    return Ran(done.returncode, done.stdout, done.stderr)
-
-
 CASES: dict[str, tuple[bytes | None, list[str], int, str]] = {
     "missing": (None, [], 1, "no such file"),
     "empty": (b"", [], 1, "the file is empty"),
@@ -553,12 +533,12 @@ CASES: dict[str, tuple[bytes | None, list[str], int, str]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_command_says_what_is_wrong_and_stops(tmp_path, name):
+def test_the_command_says_what_is_wrong_and_stops(cli, tmp_path, name):
     data, more, code, says = CASES[name]
     path = tmp_path / name
     if data is not None:
         write(path, data)
-    ran = profile(path, *more)
+    ran = cli("profile", path, *more)
     assert ran.code == code, ran
     assert ran.out == ""
     assert "Traceback" not in ran.err
@@ -570,9 +550,9 @@ def test_the_command_says_what_is_wrong_and_stops(tmp_path, name):
     )
 
 
-def test_the_command_counts_what_was_dropped_and_rejected(tmp_path):
+def test_the_command_counts_what_was_dropped_and_rejected(command, tmp_path):
     text = HEADER + ROW * 99 + ROW.replace("7", "", 1) + ROW.replace("red shoes", "-")
-    ran = profile(write(tmp_path / "log.tsv", text), "--json")
+    ran = command("profile", write(tmp_path / "log.tsv", text), "--json")
     assert ran.code == 0, ran
     found = json.loads(ran.out)
     assert found["rows"] == 101

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -272,18 +273,21 @@ def test_the_greedy_choice_is_that_of_the_definition(logs: list[dict[int, int]])
     assert fixed_sum(found, logs, len(items)) == pytest.approx(fixed_sum(chosen, logs, len(items)))
 
 
+@cache
+def between(one: int, two: int) -> float:
+    """Give the distance of two concepts: the test above asks for the same few all the time."""
+    return distance(TREE, one, two)
+
+
 def fixed_sum(prototype: Counter, logs: list[dict[int, int]], length: int) -> float:
     """The sum of Ds as it is while the prototype grows: its weight is the final one."""
     total = 0.0
     for log in (log or {-1: 1} for log in logs):
         known = [c for c in log if c >= 0]
         forth = sum(
-            n * min((distance(TREE, c, d) for d in known), default=1.0)
-            for c, n in prototype.items()
+            n * min((between(c, d) for d in known), default=1.0) for c, n in prototype.items()
         )
-        back = sum(
-            n * min(distance(TREE, c, d) for d in prototype) for c, n in log.items() if c >= 0
-        )
+        back = sum(n * min(between(c, d) for d in prototype) for c, n in log.items() if c >= 0)
         total += (forth + back) / (length + sum(log.values()))
     return total
 

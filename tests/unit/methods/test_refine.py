@@ -98,9 +98,10 @@ def test_a_step_gains_what_it_says(size: int, k: int) -> None:
             assert moves[number] == pytest.approx(gain(after), abs=1e-5)
 
 
-@pytest.mark.parametrize("k", [2, 3, 5, 7])
-def test_better_than_mdav(k: int) -> None:
-    matrix = clustered(331)
+# Pairs of more than 300 users are matched among the nearest; the others take seconds at that size.
+@pytest.mark.parametrize(("k", "size"), [(2, 331), (3, 151), (5, 151), (7, 151)])
+def test_better_than_mdav(k: int, size: int) -> None:
+    matrix = clustered(size)
     group = mdav(matrix, k)
     assert within(matrix, refine(matrix, group, k)) < 0.94 * within(matrix, group)
 
