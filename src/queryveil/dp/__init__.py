@@ -9,6 +9,7 @@ from .ledger import (
     Kind,
     Ledger,
     State,
+    Stream,
     ledger_path,
     warnings_of,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "Shape",
     "Sketch",
     "State",
+    "Stream",
     "UnionTables",
     "WeightedSelection",
     "check_delta",

@@ -8,6 +8,7 @@ or not at all (`files`).
 
 from .chance import Chance
 from .files import whole_file
+from .hints import recall, remember
 from .prefetch import prefetch
 from .progress import Progress, Silent, peak_mb
 from .steps import (
@@ -34,6 +35,8 @@ __all__ = [
     "peak_mb",
     "permute",
     "prefetch",
+    "recall",
+    "remember",
     "sample_users",
     "whole_file",
 ]

@@ -12,7 +12,7 @@ from ..log import QueryLog
 from ..methods import Method, parse_method
 from ..release import Release, check_format, check_target, is_release
 from .repeat import copy_earlier
-from .spending import open_account
+from .spending import Account, open_account
 
 __all__ = ["anonymize", "anonymize_to", "check_release_target"]
 
@@ -39,27 +39,9 @@ def anonymize(
     >>> anonymize(log, FrequentQueries(n=2)).guarantee.model
     'none'
     """
-    if not log.tally.kept:
-        raise InputError("no row of the log is left to protect", hint="see `queryveil profile`")
     chosen = parse_method(method) if isinstance(method, str) else method
-    chosen.prepare()
-    seeded = seed is not None or log.seeded
-    account = open_account(log, chosen, chosen.guarantee(), dataset=dataset, seeded=seeded)
-    if account.spends and log.sampled:
-        raise UsageError(
-            "a sample of users cannot be released under differential privacy: who is drawn "
-            "depends on how many there are",
-            hint="take the whole log, or --max-queries-per-user for less work",
-        )
-    paid = account.reserve()
-    release = chosen.run(log, Chance(seed), progress or Silent())
-    return replace(
-        release,
-        not_release_grade=(*release.not_release_grade, *((_SEEDED,) * seeded)),
-        notes=(*release.notes, *(paid.notes if paid.spends else ())),
-        ledger=paid.told(),
-        settle=paid.settle,
-    )
+    account = _account(log, chosen, seed, dataset)
+    return _paid_for(log, chosen, account, seed, progress or Silent())
 
 
 def anonymize_to(
@@ -80,12 +62,11 @@ def anonymize_to(
     it still stands where it was written: new noise would cost anew.
     """
     check_release_target(folder, form, force)
-    method.prepare()
-    if seed is None:
-        earlier = copy_earlier(log, method, folder, dataset=dataset, force=force)
-        if earlier is not None:
-            return earlier
-    release = anonymize(log, method, seed=seed, dataset=dataset, progress=progress)
+    account = _account(log, method, seed, dataset)
+    earlier = copy_earlier(account, folder, force=force)
+    if earlier is not None:
+        return earlier
+    release = _paid_for(log, method, account, seed, progress or Silent())
     return release.write(folder, form=form, force=force, forget_mapping=forget_mapping)
 
 
@@ -93,3 +74,30 @@ def check_release_target(folder: Path, form: str, force: bool) -> None:
     """Refuse a folder or form that cannot be written, before any work is done."""
     check_format(form)
     check_target(folder, force, is_release)
+
+
+def _account(log: QueryLog, method: Method, seed: int | None, dataset: str | None) -> Account:
+    """Find what a release costs and where that is written; refuse what cannot be released."""
+    if not log.tally.kept:
+        raise InputError("no row of the log is left to protect", hint="see `queryveil profile`")
+    method.prepare()
+    seeded = seed is not None or log.seeded
+    account = open_account(log, method, method.guarantee(), dataset=dataset, seeded=seeded)
+    if account.spends and log.sampled:
+        raise UsageError(
+            "a sample of users cannot be released under differential privacy: who is drawn "
+            "depends on how many there are",
+            hint="take the whole log, or --max-queries-per-user for less work",
+        )
+    return account
+
+
+def _paid_for(
+    log: QueryLog, method: Method, account: Account, seed: int | None, progress: Progress
+) -> Release:
+    """Pay, then run the method."""
+    paid = account.reserve()
+    release = method.run(log, Chance(seed), progress)
+    seeded = seed is not None or log.seeded
+    why_not = (*release.not_release_grade, *((_SEEDED,) * seeded))
+    return paid.on(replace(release, not_release_grade=why_not))

@@ -8,20 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from ..dp import Entry, Ledger
-from ..log import QueryLog
-from ..methods import Method
 from ..release import check_target, file_digest, is_release, verify_public, whole_folder
-from .spending import open_account
+from .spending import NO_DIGEST, Account
 
 __all__ = ["copy_earlier"]
 
 
-def copy_earlier(
-    log: QueryLog, method: Method, folder: Path, *, dataset: str | None, force: bool
-) -> dict[str, Any] | None:
+def copy_earlier(account: Account, folder: Path, *, force: bool) -> dict[str, Any] | None:
     """Copy an earlier release with the same parameters, if its bytes are still there."""
-    account = open_account(log, method, method.guarantee(), dataset=dataset, seeded=log.seeded)
-    if not account.spends or account.path is None or not account.path.exists() or log.sampled:
+    if not account.spends or account.path is None or not account.path.exists():
+        return None
+    if account.digest == NO_DIGEST:  # another log would have the same
         return None
     with Ledger.open(account.path, create=False) as ledger:
         for entry in ledger.find(account.digest, account.recipe):

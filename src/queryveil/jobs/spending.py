@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,13 @@ from ..dp import Kind, Ledger, ledger_path
 from ..errors import QueryveilError, UsageError
 from ..log import QueryLog
 from ..methods import Method
-from ..release import Guarantee, file_digest
+from ..release import Guarantee, Release, file_digest
 from ..version import __version__
 
-__all__ = ["PEEKED", "Account", "log_digest", "open_account", "recipe_of"]
+__all__ = ["NO_DIGEST", "PEEKED", "Account", "exact", "log_digest", "open_account", "recipe_of"]
 
 PEEKED = "parameters chosen after seeing the data; epsilon does not cover that"
+NO_DIGEST = "not to be repeated"
 _KINDS: dict[str, Kind] = {
     "pure-dp": "dp",
     "approx-dp": "dp",
@@ -32,7 +33,11 @@ _SEEDED = "noise was drawn with a fixed seed"
 
 @dataclass(frozen=True)
 class Account:
-    """One release and its place in a ledger, if there is one."""
+    """One release and its place in a ledger, if there is one.
+
+    `extends` is the entry of the release that it goes on with, `lost` are earlier attempts at
+    that which it counts as made.
+    """
 
     path: Path | None
     kind: Kind
@@ -43,6 +48,9 @@ class Account:
     notes: tuple[str, ...] = ()
     why_not: str = ""
     number: int | None = None
+    extends: int | None = None
+    lost: tuple[int, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def spends(self) -> bool:
@@ -55,7 +63,7 @@ class Account:
             return self
         with Ledger.open(self.path) as ledger:
             number = self._reserved(ledger)
-        return Account(**{**vars(self), "number": number})
+        return replace(self, number=number)
 
     def settle(self, folder: Path) -> None:
         """Note where the release stands."""
@@ -80,13 +88,22 @@ class Account:
             epsilon=epsilon,
             delta=delta,
             notes=self.notes,
+            extra=self.extra,
+            extends=self.extends,
+            lost=self.lost,
         )
+
+    def on(self, release: Release) -> Release:
+        """Put on a release what the ledger says of it, and let it be confirmed once it stands."""
+        notes = (*release.notes, *(self.notes if self.spends else ()))
+        return replace(release, notes=notes, ledger=self.told(), settle=self.settle)
 
     def told(self) -> dict[str, Any]:
         """Give what stands on the internal card."""
         if self.path is None:
             return {"not recorded": self.why_not}
-        return {"file": str(self.path), "entry": self.number, "notes": list(self.notes)}
+        told = {"file": str(self.path), "entry": self.number, "notes": list(self.notes)}
+        return told if self.extends is None else told | {"extends": self.extends, **self.extra}
 
 
 def open_account(
@@ -95,7 +112,7 @@ def open_account(
     """Find the ledger of a log's population; refuse a private release that has none."""
     kind: Kind = "none" if seeded else _KINDS[promise.model]
     spends = kind in ("dp", "conditional-dp")
-    cost = (_exact(promise.epsilon), _exact(promise.delta or 0)) if spends else (None, None)
+    cost = (exact(promise.epsilon), exact(promise.delta or 0)) if spends else (None, None)
     notes: tuple[str, ...] = (_SEEDED,) if seeded else ()
     digest, recipe = log_digest(log), recipe_of(method)
     try:
@@ -131,10 +148,11 @@ def recipe_of(method: Method) -> str:
 def log_digest(log: QueryLog) -> str:
     """Name a log by its files and how they were read; a sample is never the same again."""
     if log.sampled or not log.sources:
-        return "not to be repeated"
+        return NO_DIGEST
     files: Sequence[str] = [source.sha256 for source in log.sources]
     return hashlib.sha256(json.dumps([files, log.asked]).encode()).hexdigest()
 
 
-def _exact(value: float | None) -> Fraction | None:
+def exact(value: float | None) -> Fraction | None:
+    """Take a parameter as the decimal that a person wrote."""
     return None if value is None else Fraction(repr(value))

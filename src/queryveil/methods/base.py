@@ -1,4 +1,4 @@
-"""What a method is: a small frozen object with declared parameters.
+"""What a method is: a small frozen object with declared parameters (see `engine/declared.py`).
 
 The help of the commands, the errors, the docs and the cards are made from the declaration.
 
@@ -9,105 +9,30 @@ A method prints as one line and parses back from it::
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, get_type_hints
+from typing import Any, ClassVar
+
+import polars as pl
 
 from ..engine import Chance, Progress
-from ..errors import ParameterError, did_you_mean
+from ..engine.declared import Declared, Parameter, parameter
+from ..errors import ParameterError
 from ..log import QueryLog
 from ..release import Guarantee, Release
+from .earlier import Earlier
 
-__all__ = ["Method", "Parameter", "parameter"]
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter: its type, range, default, unit, and one line in plain words."""
-
-    name: str
-    kind: type
-    default: Any
-    says: str
-    low: float | None = None
-    high: float | None = None
-    choices: tuple[str, ...] = ()
-    unit: str = ""
-
-    @property
-    def option(self) -> str:
-        """The parameter as an option of a command."""
-        return "--" + self.name.replace("_", "-")
-
-    def read(self, value: Any) -> Any:
-        """Turn a value or its text into the parameter's type, or say what it must be."""
-        if isinstance(value, str) and self.kind is not str:
-            value = self._from_text(value)
-        if self.kind is float and type(value) is int:
-            value = float(value)
-        if type(value) is not self.kind or not self._allows(value):
-            raise self._wrong(value)
-        return value
-
-    def _allows(self, value: Any) -> bool:
-        if self.choices:
-            return value in self.choices
-        low = -math.inf if self.low is None else self.low
-        high = math.inf if self.high is None else self.high
-        return self.kind is str or low <= value <= high  # false for NaN too
-
-    def _from_text(self, text: str) -> Any:
-        words = {"true": True, "yes": True, "false": False, "no": False}
-        try:
-            return words[text.lower()] if self.kind is bool else self.kind(text)
-        except (ValueError, KeyError):
-            return text
-
-    def _wrong(self, value: Any) -> ParameterError:
-        return ParameterError(
-            f'{self.option} cannot be "{value}"', hint=f"it must be {self.range}: {self.says}"
-        )
-
-    @property
-    def range(self) -> str:
-        """What values are allowed, in words."""
-        if self.choices:
-            return "one of " + ", ".join(self.choices)
-        kind = {int: "a whole number", float: "a number", bool: "yes or no", str: "a text"}
-        low = f" from {self.low:,}" if self.low is not None else ""
-        high = f" to {self.high:,}" if self.high is not None else ""
-        return f"{kind[self.kind]}{low}{high}"
-
-
-def parameter(
-    default: Any,
-    says: str,
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    choices: tuple[str, ...] = (),
-    unit: str = "",
-) -> Any:
-    """Declare a parameter of a method."""
-    about = {"says": says, "low": low, "high": high, "choices": choices, "unit": unit}
-    return field(default=default, metadata=about)
+__all__ = ["Earlier", "Method", "Parameter", "parameter"]
 
 
 @dataclass(frozen=True)
-class Method(ABC):
+class Method(Declared, ABC):
     """The base of every method: parameters are checked when it is made."""
 
-    name: ClassVar[str]
     title: ClassVar[str]
     paper: ClassVar[str]
     promise: ClassVar[str]
-
-    def __post_init__(self) -> None:
-        for declared in self.parameters():
-            object.__setattr__(self, declared.name, declared.read(getattr(self, declared.name)))
 
     @abstractmethod
     def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
@@ -125,40 +50,37 @@ class Method(ABC):
         """List the files, besides the log, on which the outcome depends."""
         return ()
 
-    def prepare(self) -> None:  # noqa: B027  (most methods have nothing to prepare)
+    def prepare(self) -> None:
         """Refuse what a run would stumble over; asked before anything is paid for."""
 
     def forecast(self, population: int) -> dict[str, Any]:  # noqa: ARG002
         """Say what a release would hold, from public parameters alone; for `plan`."""
         return {}
 
-    @classmethod
-    def parameters(cls) -> tuple[Parameter, ...]:
-        """List the declared parameters."""
-        kinds = get_type_hints(cls)
-        return tuple(
-            Parameter(f.name, kinds[f.name], f.default, **f.metadata)
-            for f in dataclasses.fields(cls)
+    def extend(
+        self,
+        log: QueryLog,  # noqa: ARG002
+        earlier: Earlier,  # noqa: ARG002
+        chance: Chance,  # noqa: ARG002
+        progress: Progress,  # noqa: ARG002
+    ) -> Release:
+        """Protect what came after an earlier release, with its pseudonyms and what it left.
+
+        The mapping of the release has all users, those of `earlier` too, and the slots that
+        each has used in all: `earlier.after(self.slots(log, earlier), chance)`.
+        """
+        raise self.cannot_extend()
+
+    def slots(self, log: QueryLog, earlier: Earlier) -> pl.DataFrame:  # noqa: ARG002
+        """Tell how many slots `extend` uses for whom: user, slots. No chance is in it.
+
+        It is asked before noise is drawn, and again for a run that was killed.
+        """
+        raise self.cannot_extend()
+
+    def cannot_extend(self) -> ParameterError:
+        """Make the error that says so."""
+        return ParameterError(
+            f"{self.name} cannot extend an earlier release",
+            hint="only a method that pays for queries one by one can: make a new release instead",
         )
-
-    @classmethod
-    def make(cls, values: dict[str, Any]) -> Method:
-        """Make the method from values or texts, refusing names it does not have."""
-        known = [declared.name for declared in cls.parameters()]
-        for name in values:
-            if name not in known:
-                option = name.replace("_", "-")
-                raise ParameterError(
-                    f'{cls.name} has no parameter "{option}"',
-                    hint=did_you_mean(option, [n.replace("_", "-") for n in known]),
-                )
-        return cls(**values)
-
-    def values(self) -> dict[str, Any]:
-        """Give the parameters and their values."""
-        return {declared.name: getattr(self, declared.name) for declared in self.parameters()}
-
-    def __str__(self) -> str:
-        changed = (d for d in self.parameters() if getattr(self, d.name) != d.default)
-        parts = (f"{d.name.replace('_', '-')}={getattr(self, d.name)}" for d in changed)
-        return ":".join([self.name, *parts])

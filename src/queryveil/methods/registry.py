@@ -8,7 +8,8 @@ from functools import cache
 from inspect import isabstract
 from pathlib import Path
 
-from ..errors import ParameterError, UsageError, did_you_mean
+from ..engine.declared import split_line
+from ..errors import UsageError, did_you_mean
 from .base import Method
 
 __all__ = ["all_methods", "method_named", "parse_method"]
@@ -42,14 +43,5 @@ def parse_method(text: str) -> Method:
     >>> str(parse_method("frequent-queries:n=20:link=user"))
     'frequent-queries:n=20'
     """
-    name, *parts = text.strip().split(":")
-    values: dict[str, str] = {}
-    for part in parts:
-        key, equals, value = part.partition("=")
-        if not equals:
-            raise ParameterError(f'"{part}" in "{text}"', hint="write it as name=value")
-        option = key.strip().replace("-", "_")
-        if option in values:
-            raise ParameterError(f'"{key.strip()}" stands twice in "{text}"', hint="give it once")
-        values[option] = value.strip()
+    name, values = split_line(text)
     return method_named(name).make(dict(values))

@@ -114,11 +114,29 @@ def _no_clicks(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:  # noqa: AR
     return Finding("no-clicks", rows == 0, says)
 
 
+def _slots(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:
+    """Each user name has as many rows as promised, each with a number of its own for a time."""
+    most, full = given["rows"], given["all"]
+    if type(most) is not int or most < 1 or type(full) is not bool:
+        return Finding("slots", False, f"the card's number of rows, {most!r}, is none")
+    slot = pl.col("time").cast(pl.String)
+    users = log.group_by("user").agg(
+        rows=pl.len(),
+        good=slot.str.contains(r"^[1-9]\d*$").all() & (slot.n_unique() == pl.len()),
+    )
+    wrong = (pl.col("rows") != most) if full else (pl.col("rows") > most)
+    bad = count(users.filter(wrong | ~pl.col("good")))
+    exactly = "exactly" if full else "at most"
+    says = f"each user name has {exactly} {most:,} rows, numbered instead of dated"
+    return Finding("slots", not bad, says if not bad else f"not so for {bad:,}: {says}")
+
+
 _CHECKS: dict[str, Callable[[pl.LazyFrame, dict[str, Any]], Finding]] = {
     "min-ids": _min_ids,
     "equal-logs": _equal_logs,
     "time-step": _time_step,
     "no-clicks": _no_clicks,
+    "slots": _slots,
 }
 
 

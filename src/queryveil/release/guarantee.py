@@ -36,13 +36,14 @@ class Guarantee:
     """A promise with its unit, its neighbours, its assumptions and its limits.
 
     `model` is `none` where nothing is promised about a person; `says` is then still the
-    rule that was kept.
+    rule that was kept. `given` is what must be public already for a conditional promise to hold.
     """
 
     model: Model
     says: str
     unit: str = "user"
     neighbours: str | None = None
+    given: str | None = None
     k: int | None = None
     epsilon: float | None = None
     delta: float | None = None

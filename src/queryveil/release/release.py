@@ -88,6 +88,7 @@ class Release:
                 "rows": tally.rows,
                 "users": self.source.distinct("user"),
                 "queries": self.source.distinct("query"),
+                "last_time": self._last_time(),
                 "rejected": dict(tally.rejected),
                 "normalised": dict(tally.changed),
                 "sha256": {source.path: source.sha256 for source in self.source.sources},
@@ -103,6 +104,11 @@ class Release:
             "seconds": dict(self.progress.seconds),
             "peak_mb": peak_mb(),
         }
+
+    def _last_time(self) -> str | None:
+        """Tell up to when the log goes: what extends this release begins after it."""
+        last = self.source.frame.select(pl.col("time").max()).collect(engine="streaming").item()
+        return None if last is None else str(last.isoformat())
 
     def planned_card(self) -> dict[str, Any]:
         """Give the internal card as it would be, without writing anything."""

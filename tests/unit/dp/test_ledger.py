@@ -139,7 +139,7 @@ def test_kinds_without_a_budget(place: Path) -> None:
         ({"method": "", "epsilon": Fraction(1)}, "method"),
         ({"epsilon": Fraction(1), "notes": [3]}, "note"),
         ({"epsilon": Fraction(1), "extra": {"x": float("nan")}}, "JSON"),
-        ({"epsilon": Fraction(1), "extra": {"x": object()}}, "JSON"),
+        ({"epsilon": Fraction(1), "extra": {"x": object}}, "JSON"),
         (
             {"epsilon": Fraction(1), "extra": {"x": json.loads("[" * 30 + "1" + "]" * 30)}},
             "too deep",
@@ -167,6 +167,104 @@ def test_wrong_numbers(place: Path) -> None:
             ledger.confirm(1, "cd", "out")
         with pytest.raises(UsageError, match="no entry 0"):
             ledger.copied(0, "out")
+
+
+# --- releases that extend others -----------------------------------------------------------------
+
+
+def extend(ledger: Ledger, number: int, epsilon: int = 0, **more: Any) -> int:
+    return ledger.reserve(**{**DP, **more}, epsilon=Fraction(epsilon), extends=number)
+
+
+def test_a_release_that_extends_another(place: Path) -> None:
+    with Ledger.open(place) as ledger:
+        ledger.limit(Fraction(2), Fraction(0))
+        ledger.confirm(ledger.reserve(**DP, epsilon=Fraction(1)), "r1", "one")
+        assert ledger.stream("r2") is None
+        ledger.confirm(extend(ledger, 1), "r2", "two")
+        ledger.confirm(extend(ledger, 2, 1), "r3", "three")
+        assert [entry.extends for entry in ledger.entries()] == [None, 1, 2]
+        assert ledger.entries()[1].as_dict()["extends"] == 1
+        assert (ledger.spent(), ledger.left()) == ((2, 0), (0, 0))
+        assert [ledger.stream(f"r{n}").paid for n in (1, 2, 3)] == [1, 2, 2]
+        with pytest.raises(BudgetError):
+            extend(ledger, 3, 1)
+        assert extend(ledger, 3) == 4  # what is paid for may be used
+    with Ledger.open(place) as again:
+        stream = again.stream("r3")
+        assert (stream.entry.number, stream.after) == (3, None)
+        assert [entry.number for entry in stream.lost] == [4]
+
+
+def test_it_is_extended_once_also_as_a_copy(place: Path) -> None:
+    with Ledger.open(place) as ledger:
+        ledger.confirm(ledger.reserve(**DP, epsilon=Fraction(1)), "r1", "one")
+        assert ledger.copied(1, "copy") == 2
+        assert extend(ledger, 2) == 3
+        assert ledger.entries()[2].extends == 1
+        ledger.confirm(3, "r3", "three")
+        for number in (1, 2):
+            with pytest.raises(UsageError, match="one was extended already by three: append to"):
+                extend(ledger, number)
+        assert ledger.copied(3, "copy3") == 4
+        assert ledger.stream("r3").after is None
+        assert ledger.stream("r1").after.number == 3
+        assert ledger.stream("r1").paid == 1
+
+
+def test_attempts_that_were_lost_must_be_counted(place: Path) -> None:
+    with Ledger.open(place) as ledger:
+        ledger.confirm(ledger.reserve(**DP, epsilon=Fraction(1)), "r1", "one")
+        assert extend(ledger, 1) == 2
+        head = ledger.head()
+        with pytest.raises(OutputError, match="another run is extending one"):
+            extend(ledger, 1)
+        for other in ({"log_digest": "other"}, {"recipe": "other"}):
+            with pytest.raises(UsageError, match="another log"):
+                extend(ledger, 1, lost=[2], **other)
+        assert ledger.head() == head
+        assert extend(ledger, 1, lost=[2]) == 3
+        with pytest.raises(UsageError, match="entry 3 extends the same release"):
+            ledger.confirm(2, "r2", "two")
+        ledger.confirm(3, "r3", "three")
+        assert any("entry 2" in text for text in ledger.warnings())
+
+
+def test_what_cannot_be_extended(place: Path) -> None:
+    with Ledger.open(place) as ledger:
+        ledger.reserve(**DP, epsilon=Fraction(1))
+        ledger.confirm(ledger.reserve(**K), "k", "out")
+        ledger.confirm(ledger.reserve(**DP, epsilon=Fraction(1)), "r3", "three")
+        head = ledger.head()
+        for number, more, says in (
+            (1, {}, "entry 1 is reserved"),
+            (2, {}, "confirmed and k-anonymity"),
+            (9, {}, "no entry 9"),
+            (3, {"kind": "conditional-dp"}, "entry 3 is confirmed and dp"),
+        ):
+            with pytest.raises(UsageError, match=says):
+                extend(ledger, number, **more)
+        with pytest.raises(UsageError, match="cannot extend"):
+            ledger.reserve(**K, extends=3)
+        for wrong in (Fraction(-1), 0.0, False):
+            with pytest.raises(UsageError, match="epsilon"):
+                ledger.reserve(**DP, epsilon=wrong, extends=3)
+        assert ledger.head() == head
+
+
+@pytest.mark.parametrize(
+    "strange", [{"refunds": 1}, {"event": "extended"}, {"event": "extended", "extends": 2}], ids=str
+)
+def test_what_a_later_version_may_write_is_not_overlooked(
+    place: Path, strange: dict[str, Any]
+) -> None:
+    event = {"event": "reserved", "entry": 1, "time": "2026-01-01T00:00:00+00:00", "kind": "dp",
+             "method": "m", "recipe": "m", "log": "x", "epsilon": "1", "delta": "0", "notes": [],
+             "extra": {}}  # fmt: skip
+    with Ledger.open(place) as ledger, ledger._file.turn("add"):
+        ledger._file.add(ledger._head, event | strange)
+    with pytest.raises(VerificationError, match="row 2 is no event that this ledger knows"):
+        Ledger.open(place)
 
 
 # --- the limit -----------------------------------------------------------------------------------

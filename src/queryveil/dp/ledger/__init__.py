@@ -4,6 +4,7 @@ from .chain import Head
 from .entries import KINDS, Budget, Entry, Kind, State, warnings_of
 from .ledger import Ledger
 from .place import ledger_path
+from .streams import Stream
 
 __all__ = [
     "KINDS",
@@ -13,6 +14,7 @@ __all__ = [
     "Kind",
     "Ledger",
     "State",
+    "Stream",
     "ledger_path",
     "warnings_of",
 ]

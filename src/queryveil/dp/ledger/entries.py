@@ -16,6 +16,18 @@ Kind = Literal["dp", "conditional-dp", "k-anonymity", "none"]
 State = Literal["reserved", "confirmed", "copied"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
+# What each event has. A field more would be something that this version does not know.
+_RESERVED = {
+    "entry", "time", "kind", "method", "recipe", "log", "epsilon", "delta", "notes", "extra",
+}  # fmt: skip
+_FIELDS = {
+    "opened": {"format", "time"},
+    "reserved": _RESERVED,
+    "extended": _RESERVED | {"extends"},
+    "confirmed": {"entry", "time", "release", "place"},
+    "copied": {"entry", "time", "of", "place"},
+    "limited": {"time", "epsilon", "delta"},
+}
 
 
 class Budget(NamedTuple):
@@ -38,7 +50,10 @@ class Entry:
     recipe
         all that decides what a release of one log looks like; the method's line if not given
     epsilon, delta
-        what it cost: nothing for kinds without a budget, 0 for a copy
+        what it cost: nothing for kinds without a budget, 0 for a copy; for a release that
+        extends another, what it adds to what that one cost
+    extends
+        the entry of the earlier release that this one goes on with (see `streams.py`)
     extra
         anything else, as JSON; not counted by the ledger
     """
@@ -55,6 +70,7 @@ class Entry:
     release_digest: str | None = None
     place: str | None = None
     copy_of: int | None = None
+    extends: int | None = None
     notes: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -95,9 +111,12 @@ class Book:
 
     def apply(self, event: dict[str, Any]) -> None:
         """Take in the next event."""
+        if event.keys() - {"event"} != _FIELDS[event["event"]]:
+            raise LookupError("an event with other fields")
         {
             "opened": lambda _: None,
             "reserved": self._reserved,
+            "extended": self._extended,
             "confirmed": self._confirmed,
             "copied": self._copied,
             "limited": self._limited,
@@ -115,6 +134,7 @@ class Book:
                 log_digest=event["log"],
                 epsilon=cost and cost.epsilon,
                 delta=cost and cost.delta,
+                extends=event.get("extends"),
                 notes=tuple(event["notes"]),
                 extra=event["extra"],
             )
@@ -122,6 +142,19 @@ class Book:
         if cost:
             sums = self.spent.epsilon + cost.epsilon, self.spent.delta + cost.delta
             self.spent = Budget(*sums)
+
+    def _extended(self, event: dict[str, Any]) -> None:
+        self.entry(event["extends"])  # it must be there already
+        self._reserved(event)
+
+    def left(self) -> Budget | None:
+        """Give what the limit leaves, at least 0; nothing without a limit."""
+        if self.limit is None:
+            return None
+        nothing, limit, spent = Fraction(0), self.limit, self.spent
+        return Budget(
+            max(nothing, limit.epsilon - spent.epsilon), max(nothing, limit.delta - spent.delta)
+        )
 
     def _confirmed(self, event: dict[str, Any]) -> None:
         earlier = self.entry(event["entry"])
@@ -141,6 +174,7 @@ class Book:
             state="copied",
             place=event["place"],
             copy_of=earlier.number,
+            extends=None,  # the first one does
             extra={},  # what it holds was spent once
         )
         self._add(copy)

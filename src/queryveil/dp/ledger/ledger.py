@@ -12,20 +12,20 @@ anew. Whoever can write the file can do that; `head` may be noted down elsewhere
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from ...errors import BudgetError, UsageError, did_you_mean
-from ..amounts import check_delta, check_epsilon, exact_text, show_amount
+from ...errors import BudgetError, UsageError
+from ..amounts import check_delta, check_epsilon, show_amount
 from .chain import START, Head, broken
-from .entries import KINDS, Book, Budget, Entry, Kind, warnings_of
+from .entries import Book, Budget, Entry, Kind, warnings_of
+from .events import checked_text, cost_of, now, reserved
 from .file import EventFile
+from .streams import Stream, check_last, stream_at, stream_of
 
 __all__ = ["Ledger"]
 
@@ -46,7 +46,7 @@ class Ledger:
     @classmethod
     def open(cls, path: Path | str, *, create: bool = True) -> Self:
         """Open the ledger of a population and check its chain; create it if there is none."""
-        first = {"event": "opened", "format": 1, "time": _now()}
+        first = {"event": "opened", "format": 1, "time": now()}
         ledger = cls(EventFile.open(Path(path), create=create, first=first))
         try:
             with ledger._turn("read"):
@@ -89,25 +89,21 @@ class Ledger:
         recipe: str | None = None,
         notes: Sequence[str] = (),
         extra: Mapping[str, Any] | None = None,
+        extends: int | None = None,
+        lost: Sequence[int] = (),
     ) -> int:
         """Write down what a release will cost, before any noise is drawn; give its number.
 
         When this returns, the cost is on the disk, and spent for ever. Beyond the limit it
-        raises BudgetError and writes nothing.
+        raises BudgetError and writes nothing. A release that extends another one costs what it
+        adds, which may be 0, and names the attempts before it that it counts as made.
         """
-        cost = _cost(kind, epsilon, delta)
-        event = {
-            "event": "reserved",
-            "kind": kind,
-            "method": _text(method, "method"),
-            "recipe": _text(method if recipe is None else recipe, "recipe"),
-            "log": _text(log_digest, "log digest"),
-            "epsilon": cost and exact_text(cost.epsilon),
-            "delta": cost and exact_text(cost.delta),
-            "notes": [_text(note, "note") for note in notes],
-            "extra": _json(extra or {}),
-        }
+        cost = cost_of(kind, epsilon, delta, extends=extends is not None)
+        made_by = method if recipe is None else recipe
+        event = reserved(kind, method, made_by, log_digest, cost, notes, extra or {}, extends)
         with self._turn("add"):
+            if extends is not None:
+                event["extends"] = self._check_extension(extends, event, lost)
             if cost is not None:
                 self._check_limit(cost)
             return self._add_entry(event)
@@ -117,14 +113,15 @@ class Ledger:
         event = {
             "event": "confirmed",
             "entry": number,
-            "time": _now(),
-            "release": _text(release_digest, "release digest"),
-            "place": _text(str(place), "place"),
+            "time": now(),
+            "release": checked_text(release_digest, "release digest"),
+            "place": checked_text(str(place), "place"),
         }
         with self._turn("add"):
             entry = self._entry(number)
             if entry.state != "reserved":
                 raise UsageError(f"entry {number} is {entry.state} already", where=self.path)
+            check_last(self._book.entries, entry)
             self._file.add(self._head, event)
 
     def copied(self, number: int, place: Path | str) -> int:
@@ -137,7 +134,7 @@ class Ledger:
                     where=self.path,
                 )
             first = earlier.copy_of or earlier.number
-            event = {"event": "copied", "of": first, "place": _text(str(place), "place")}
+            event = {"event": "copied", "of": first, "place": checked_text(str(place), "place")}
             return self._add_entry(event)
 
     def limit(self, epsilon: Fraction, delta: Fraction) -> None:
@@ -147,7 +144,7 @@ class Ledger:
         """
         limit = Budget(check_epsilon(epsilon), check_delta(delta))
         with self._turn("add"):
-            event = {"event": "limited", "time": _now(), **limit.as_dict()}
+            event = {"event": "limited", "time": now(), **limit.as_dict()}
             self._file.add(self._head, event)
 
     # --- read ------------------------------------------------------------------------------------
@@ -169,6 +166,10 @@ class Ledger:
             and entry.state != "reserved"
         ]
 
+    def stream(self, release_digest: str) -> Stream | None:
+        """Tell whether a release that stands somewhere can be extended, by its card's digest."""
+        return stream_of(self.entries(), release_digest)
+
     def spent(self) -> Budget:
         """Add up epsilon and delta of all releases with a budget, reserved or confirmed."""
         with self._turn("read"):
@@ -182,7 +183,7 @@ class Ledger:
     def left(self) -> Budget | None:
         """Give what the limit leaves, at least 0; nothing without a limit."""
         with self._turn("read"):
-            return self._left()
+            return self._book.left()
 
     def warnings(self) -> list[str]:
         """Say what the totals do not cover, and whether anything is left."""
@@ -231,66 +232,27 @@ class Ledger:
 
     def _add_entry(self, event: dict[str, Any]) -> int:
         number = len(self._book.entries) + 1
-        self._file.add(self._head, {**event, "entry": number, "time": _now()})
+        self._file.add(self._head, {**event, "entry": number, "time": now()})
         return number
 
-    def _left(self) -> Budget | None:
-        limit, spent = self._book.limit, self._book.spent
-        if limit is None:
-            return None
-        nothing = Fraction(0)
-        return Budget(
-            max(nothing, limit.epsilon - spent.epsilon), max(nothing, limit.delta - spent.delta)
-        )
+    def _check_extension(self, number: int, event: dict[str, Any], lost: Sequence[int]) -> int:
+        """Refuse what cannot be extended; give the number of the first, if it is a copy."""
+        earlier = stream_at(self._book.entries, self._entry(number))
+        earlier.check(event["kind"], event["log"], event["recipe"], lost)
+        return earlier.entry.number
 
     def _check_limit(self, cost: Budget) -> None:
-        limit, spent, left = self._book.limit, self._book.spent, self._left()
+        limit, spent, left = self._book.limit, self._book.spent, self._book.left()
         if limit is None or left is None:
             return
         for name, need, used, most, rest in zip(
             Budget._fields, cost, spent, limit, left, strict=True
         ):
             if used + need > most:
+                beyond = f", and the limit of {show_amount(most)} is passed" if used > most else ""
                 raise BudgetError(
                     f"this release needs {name} {show_amount(need)}, "
-                    f"but {show_amount(rest)} is left in {self.path}",
+                    f"but {show_amount(rest)} is left in {self.path}{beyond}",
                     hint=f"ask for a smaller {name}, or weigh a higher limit: "
                     "`queryveil ledger limit`",
                 )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _cost(kind: str, epsilon: Fraction | None, delta: Fraction | None) -> Budget | None:
-    if kind not in KINDS:
-        raise UsageError(f'"{kind}" is no kind of release', hint=did_you_mean(kind, KINDS))
-    if kind in ("dp", "conditional-dp"):
-        if epsilon is None:
-            raise UsageError(f"a release of kind {kind} needs an epsilon")
-        return Budget(check_epsilon(epsilon), check_delta(Fraction(0) if delta is None else delta))
-    if epsilon is not None or delta is not None:
-        raise UsageError(f"a release of kind {kind} has no epsilon and no delta")
-    return None
-
-
-def _text(value: str, name: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise UsageError(f"the {name} of an entry is {value!r}", hint="a text")
-    return value
-
-
-def _json(extra: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = json.loads(json.dumps(dict(extra), allow_nan=False))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise UsageError(f"extra cannot be written as JSON ({error})") from error
-    if _is_deep(found, 20):  # what can be written must be readable for ever
-        raise UsageError("extra has lists or mappings in one another too deep", hint="20 levels")
-    return found
-
-
-def _is_deep(value: Any, levels: int) -> bool:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return bool(inner) and (levels == 0 or any(_is_deep(one, levels - 1) for one in inner))

@@ -1,0 +1,90 @@
+"""Events as they are written: every part is looked at before it is stored for ever."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any
+
+from ...errors import UsageError, did_you_mean
+from ..amounts import check_delta, check_epsilon, exact_text
+from .entries import KINDS, Budget
+
+__all__ = ["checked_text", "cost_of", "now", "reserved"]
+
+
+def now() -> str:
+    """Give the time as it is stored."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def reserved(
+    kind: str,
+    method: str,
+    recipe: str,
+    log_digest: str,
+    cost: Budget | None,
+    notes: Sequence[str],
+    extra: Mapping[str, Any],
+    extends: int | None,
+) -> dict[str, Any]:
+    """Make the event of a release that will be made.
+
+    One that extends another has a name of its own: a program that does not know such releases
+    then refuses the ledger, where it would overlook a field.
+    """
+    event: dict[str, Any] = {
+        "event": "reserved",
+        "kind": kind,
+        "method": checked_text(method, "method"),
+        "recipe": checked_text(recipe, "recipe"),
+        "log": checked_text(log_digest, "log digest"),
+        "epsilon": cost and exact_text(cost.epsilon),
+        "delta": cost and exact_text(cost.delta),
+        "notes": [checked_text(note, "note") for note in notes],
+        "extra": _json(extra),
+    }
+    return event if extends is None else event | {"event": "extended", "extends": extends}
+
+
+def cost_of(
+    kind: str, epsilon: Fraction | None, delta: Fraction | None, *, extends: bool
+) -> Budget | None:
+    """Give what a release costs; one that extends another may be paid for already."""
+    if kind not in KINDS:
+        raise UsageError(f'"{kind}" is no kind of release', hint=did_you_mean(kind, KINDS))
+    if kind in ("dp", "conditional-dp"):
+        if epsilon is None:
+            raise UsageError(f"a release of kind {kind} needs an epsilon")
+        free = extends and isinstance(epsilon, Fraction) and epsilon == 0
+        exact = epsilon if free else check_epsilon(epsilon)
+        return Budget(exact, check_delta(Fraction(0) if delta is None else delta))
+    if extends:
+        raise UsageError(f"a release of kind {kind} cannot extend another")
+    if epsilon is not None or delta is not None:
+        raise UsageError(f"a release of kind {kind} has no epsilon and no delta")
+    return None
+
+
+def checked_text(value: str, name: str) -> str:
+    """Give a text back that is one, and not empty."""
+    if not isinstance(value, str) or not value:
+        raise UsageError(f"the {name} of an entry is {value!r}", hint="a text")
+    return value
+
+
+def _json(extra: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(json.dumps(dict(extra), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"extra cannot be written as JSON ({error})") from error
+    if _is_deep(found, 20):  # what can be written must be readable for ever
+        raise UsageError("extra has lists or mappings in one another too deep", hint="20 levels")
+    return found
+
+
+def _is_deep(value: Any, levels: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return bool(inner) and (levels == 0 or any(_is_deep(one, levels - 1) for one in inner))

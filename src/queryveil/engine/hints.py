@@ -1,0 +1,39 @@
+"""Small results of long searches, kept between runs as hints.
+
+A hint saves time and decides nothing: whoever takes one up checks it first. So a damaged or
+foreign file does no harm, and one that cannot be written is no error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from pathlib import Path
+
+from ..errors import OutputError
+from .files import whole_file
+
+__all__ = ["recall", "remember"]
+
+
+def recall(key: str) -> float | None:
+    """Give the number that was kept under this key, if there is one."""
+    try:
+        return float(_place(key).read_text("utf-8"))
+    except (OSError, ValueError, RuntimeError):  # RuntimeError: nobody's home
+        return None
+
+
+def remember(key: str, value: float) -> None:
+    """Keep a number under this key, if that is possible."""
+    with contextlib.suppress(OSError, OutputError, RuntimeError):
+        place = _place(key)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(place) as part:
+            part.write_text(repr(value), encoding="utf-8")
+
+
+def _place(key: str) -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "queryveil" / hashlib.sha256(key.encode()).hexdigest()[:32]

@@ -1,0 +1,163 @@
+"""Go on with an earlier release: new events and new users, within what each user has left.
+
+A row is new if it is later than every row of the releases before. For the promise this rests on
+an assumption: each log is complete up to its last row. Then a person's own rows decide alone which
+of them are new, whoever else is in the log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..dp import Entry
+from ..engine import Chance, Progress, Silent, count
+from ..errors import InputError, UsageError, VerificationError
+from ..log import QueryLog
+from ..methods import Earlier, Method
+from ..release import Release
+from .anonymize import check_release_target
+from .earlier import Before, method_of, read_before
+from .terms import Terms, terms_of
+
+__all__ = ["append_to"]
+
+_NOTE = (
+    "this release goes on with an earlier one of the same people, under the same pseudonyms: the "
+    "promise is about all of them together, if each log was complete up to its last row"
+)
+_OLD = "not after the release that is extended"
+_NO_TIME = "no time, so not known to be new"
+
+
+def append_to(
+    log: QueryLog,
+    earlier: str | Path,
+    folder: str | Path,
+    *,
+    method: Method | None = None,
+    form: str = "parquet",
+    force: bool = False,
+    forget_mapping: bool = False,
+    lower_guarantee: bool = False,
+    dataset: str | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Protect what is new in a log since an earlier release; write it, give the internal card.
+
+    Users keep their pseudonyms, and use what they have left of their slots. With
+    `lower_guarantee` each user may use as many slots again, and the promise is the sum. The
+    method is that of the earlier release; it must be given if it reads files.
+    """
+    shown, old, new = progress or Silent(), Path(earlier), Path(folder)
+    check_release_target(new, form, force)
+    _check_asked(log, old, new)
+    before = read_before(old, shown)
+    base = _ready(before, method)
+    fresh = _newer(log, before)
+    terms = terms_of(log, base, before, dataset, lower_guarantee)
+    chance = Chance()
+    left = Earlier(_used(base, fresh, before.mapping(), terms.lost, chance), terms.most)
+    release = _extended(fresh, terms, left, chance, shown)
+    return release.write(new, form=form, force=force, forget_mapping=forget_mapping)
+
+
+def _check_asked(log: QueryLog, old: Path, new: Path) -> None:
+    if log.seeded or log.sampled:
+        raise UsageError(
+            "a sample of users cannot extend a release: who is drawn depends on how many there are",
+            hint="take the whole log",
+        )
+    if old.resolve() in (new.resolve(), *new.resolve().parents):
+        raise UsageError(
+            "what extends a release cannot take its place", where=new, hint="take another name"
+        )
+
+
+def _ready(before: Before, given: Method | None) -> Method:
+    base = method_of(before, given)
+    if type(base).extend is Method.extend:
+        raise base.cannot_extend()
+    base.prepare()
+    return base
+
+
+def _newer(log: QueryLog, before: Before) -> QueryLog:
+    """Keep what came after the earlier release; the rest is counted as dropped."""
+    last = before.last_time
+    timed = count(log.frame.filter(pl.col("time").is_not_null()))
+    rows = log.frame.filter(pl.col("time") > last).collect(engine="streaming")
+    if not timed:
+        raise InputError(
+            "this log has no times, so nobody can tell what is new in it",
+            hint="name the column: --columns time=...",
+        )
+    if not rows.height:
+        raise InputError(
+            f"nothing in this log is later than {last}",
+            hint=f"{before.folder} goes up to then: give the log with what came after",
+        )
+    tally = replace(log.tally, dropped=dict(log.tally.dropped))
+    tally.drop({_NO_TIME: log.tally.kept - timed, _OLD: timed - rows.height})
+    return replace(log, frame=rows.lazy(), tally=tally)
+
+
+def _used(
+    base: Method,
+    fresh: QueryLog,
+    mapping: pl.DataFrame,
+    lost: tuple[Entry, ...],
+    chance: Chance,
+) -> pl.DataFrame:
+    """Count what attempts that ended early may have shown: all that they would have used."""
+    for attempt in lost:
+        earlier = Earlier(mapping, int(attempt.extra["most"]))
+        mapping = earlier.after(base.slots(fresh, earlier), chance)
+    return mapping
+
+
+def _extended(
+    fresh: QueryLog, terms: Terms, earlier: Earlier, chance: Chance, progress: Progress
+) -> Release:
+    """Pay, then let the method draw; hold it to the slots that it named before."""
+    if (earlier.mapping["slots"] > earlier.most).any():
+        raise VerificationError(
+            "the mapping says that somebody used more than the ledger counts",
+            hint="bring back the mapping that was written with the release",
+        )
+    uses = terms.method.slots(fresh, earlier)
+    if not uses["slots"].sum():
+        raise InputError(
+            "nobody who is new in this log has anything left to use",
+            hint="--lower-guarantee lets everybody go on, and the promise is then the sum",
+        )
+    account = terms.account.reserve()
+    release = terms.method.extend(fresh, earlier, chance, progress)
+    _check_uses(release.mapping, earlier, uses)
+    return account.on(replace(release, notes=(_NOTE, *release.notes)))
+
+
+def _check_uses(mapping: pl.DataFrame | None, earlier: Earlier, uses: pl.DataFrame) -> None:
+    """Refuse a release that renames somebody, or used other slots than a retry would count."""
+    columns = ["user", "pseudonym", "slots"]
+    if mapping is not None and set(columns) <= set(mapping.columns):
+        found = mapping.select(columns).cast({"slots": pl.Int64})
+        renamed = earlier.mapping.join(found, on=["user", "pseudonym"], how="anti").height
+        same_name = found["pseudonym"].n_unique() < found.height
+        used = uses.select(pl.col("user").cast(pl.String), pl.col("slots").cast(pl.Int64))
+        expected = _sums(pl.concat([earlier.mapping.select("user", "slots"), used]))
+        beyond = (found["slots"] > earlier.most).any()
+        if not (renamed or same_name or beyond) and _sums(found).equals(expected):
+            return
+    raise VerificationError(
+        "the method did not use the slots that it said, or renamed users; nothing was written",
+        hint="this is a defect: please report it",
+    )
+
+
+def _sums(slots: pl.DataFrame) -> pl.DataFrame:
+    summed = slots.group_by("user").agg(pl.col("slots").sum())
+    return summed.filter(pl.col("slots") > 0).sort("user")

@@ -1,0 +1,152 @@
+"""Read a release that is to be extended: its card, its method, and who has used how much."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..engine import Progress
+from ..errors import InputError, UsageError, VerificationError
+from ..methods import Method, method_named
+from ..release import file_digest
+from ..release.formats import original, read_public_log
+from .verify import verify
+
+__all__ = ["Before", "method_of", "read_before"]
+
+_SPENT = "spent_before"  # what a release adds to its promise is no part of its method
+
+
+@dataclass(frozen=True)
+class Before:
+    """The release that is extended.
+
+    `card` is its internal card, `digest` that of its public card, by which the ledger knows it.
+    """
+
+    folder: Path
+    card: dict[str, Any]
+    digest: str
+
+    @property
+    def last_time(self) -> datetime:
+        """Up to when its log goes, and the logs of what it extends itself."""
+        try:
+            return datetime.fromisoformat(self.card["input"]["last_time"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                "its card does not say up to when it goes, so nobody can tell what is new",
+                where=self.folder,
+                hint="its log had no times, or an older queryveil wrote it",
+            ) from error
+
+    def mapping(self) -> pl.DataFrame:
+        """Read who has which pseudonym, and has used how many slots."""
+        path = self.folder / "private" / "mapping.tsv"
+        if not path.is_file():
+            raise InputError(
+                "there is no private/mapping.tsv, so nobody can tell who is who",
+                where=self.folder,
+                hint="it was written with --forget-mapping: make a new release instead",
+            )
+        found = _read_mapping(path)
+        _check_mapping(path, found)
+        self._check_names(path, found)
+        return found
+
+    def _check_names(self, path: Path, mapping: pl.DataFrame) -> None:
+        """Refuse a mapping that lacks somebody: she would count as new, with nothing used."""
+        log = read_public_log(self.folder / "public")
+        if log is None:
+            return
+        names = log.select(pseudonym="user").unique().collect(engine="streaming")
+        missing = names.join(mapping, on="pseudonym", how="anti").height
+        if missing:
+            raise VerificationError(f"{missing:,} users of the release are missing", where=path)
+
+
+def read_before(folder: Path, progress: Progress) -> Before:
+    """Open the folder of a release, and check that it is whole and fit to be extended."""
+    found = verify(folder, progress=progress)
+    if not found["holds"]:
+        broken = "; ".join(f["says"] for f in found["findings"] if not f["holds"])
+        raise VerificationError(f"this release does not hold: {broken}", where=folder)
+    path = folder / "private" / "card.json"
+    if not path.is_file():
+        raise InputError(
+            "there is no private/card.json", where=folder, hint="name what `anonymize --out` wrote"
+        )
+    card = json.loads(path.read_text("utf-8"))  # verify has read it already
+    if not card["release_grade"]:
+        raise UsageError(
+            "this release is not for publication, and nothing real may be linked to it: "
+            + "; ".join(card["not_release_grade_because"]),
+            where=folder,
+            hint="extend a release that was made without a seed",
+        )
+    return Before(folder, card, file_digest(folder / "public" / "release.json"))
+
+
+def method_of(before: Before, given: Method | None) -> Method:
+    """Give the method of a release, as it was before anything was added to its promise."""
+    card = before.card
+    method = method_named(card["method"]).make(card["parameters"]) if given is None else given
+    if given is not None:
+        _check_same(before, given)
+    elif method.files():
+        names = ", ".join(path.name for path in method.files())
+        raise UsageError(
+            f"the card does not say where its method's files lie ({names})",
+            where=before.folder,
+            hint="give the method again, with --method and all its parameters",
+        )
+    return replace(method, **{_SPENT: 0.0}) if _SPENT in method.values() else method
+
+
+def _check_same(before: Before, given: Method) -> None:
+    """Name the first way in which a method differs from that of the release."""
+    hint = "leave --method out to take that of the release"
+    name, shown = before.card["method"], before.card["parameters"]
+    if given.name != name:
+        what = f"it was made by {name}, not by {given.name}"
+        raise UsageError(what, where=before.folder, hint=hint)
+    for declared in given.parameters():
+        value, stands = getattr(given, declared.name), shown.get(declared.name, declared.default)
+        if declared.name != _SPENT and not _is_same(value, stands):
+            what = f"it was made with {declared.option} {stands}, not {value}"
+            raise UsageError(what, where=before.folder, hint=hint)
+
+
+def _is_same(value: Any, shown: Any) -> bool:
+    """Compare with what a card shows: of files, the names alone."""
+    if not isinstance(value, str):
+        return bool(value == shown)
+    names = ",".join(Path(name.strip()).name for name in value.split(","))
+    return shown in (value, names, f"./{names}")
+
+
+def _read_mapping(path: Path) -> pl.DataFrame:
+    try:
+        table = pl.read_csv(path, separator="\t", infer_schema=False, glob=False)
+        if "slots" not in table.columns:
+            raise InputError(
+                "private/mapping.tsv has no column slots",
+                where=path.parent.parent,
+                hint="only a method that pays for queries one by one can be extended",
+            )
+        texts = [original(pl.col(name)).alias(name) for name in ("user", "pseudonym")]
+        return table.select(*texts, pl.col("slots").cast(pl.Int64))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise VerificationError("this mapping is damaged", where=path) from error
+
+
+def _check_mapping(path: Path, mapping: pl.DataFrame) -> None:
+    empty = sum(mapping.null_count().row(0))
+    twice = any(mapping[name].n_unique() < mapping.height for name in ("user", "pseudonym"))
+    if empty or twice or mapping.filter(pl.col("slots") < 0).height:
+        raise VerificationError("this mapping is damaged", where=path)

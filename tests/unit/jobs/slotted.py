@@ -1,0 +1,105 @@
+"""A small method that pays for rows one by one, for tests of what extends a release."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import polars as pl
+import pytest
+
+from queryveil.engine import Chance, Progress
+from queryveil.log import QueryLog
+from queryveil.methods import Earlier, Method, all_methods
+from queryveil.methods.base import parameter
+from queryveil.release import Check, Guarantee, Release
+
+NONE = pl.DataFrame(schema={"user": pl.String, "pseudonym": pl.String, "slots": pl.Int64})
+
+
+@dataclass(frozen=True)
+class Slotted(Method):
+    """Each row is a slot, and gives way to a number; `drawn` notes what anybody may have seen."""
+
+    name: ClassVar[str] = "slotted"
+    title: ClassVar[str] = "for tests"
+    paper: ClassVar[str] = "none"
+    promise: ClassVar[str] = "nothing"
+    drawn: ClassVar[Path | None] = None
+
+    epsilon: float = parameter(1.0, "what one person can change", low=0.001, high=1000.0)
+    max_queries_per_user: int = parameter(4, "rows of a user", low=1, high=1000)
+    words: str = parameter("", "a file")
+    spent_before: float = parameter(0.0, "what was spent before", low=0.0, high=1e6)
+
+    def files(self) -> tuple[Path, ...]:
+        return (Path(self.words),) if self.words else ()
+
+    def guarantee(self) -> Guarantee:
+        return Guarantee(
+            model="conditional-dp",
+            says="A promise.",
+            epsilon=self.spent_before + self.epsilon,
+            checks=(Check("no-clicks", {}),),
+        )
+
+    def slots(self, log: QueryLog, earlier: Earlier) -> pl.DataFrame:
+        rows = log.frame.group_by("user").agg(slots=pl.len()).collect()
+        wants = rows.select(pl.col("user").cast(pl.String), pl.col("slots").cast(pl.Int64))
+        used = earlier.mapping.select("user", used="slots")
+        free = (earlier.most - pl.col("used").fill_null(0)).clip(0, self.max_queries_per_user)
+        uses = wants.join(used, on="user", how="left").with_columns(free=free)
+        return uses.select("user", slots=pl.min_horizontal("slots", "free"))
+
+    def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+        return self.extend(log, Earlier(NONE, self.max_queries_per_user), chance, progress)
+
+    def extend(
+        self, log: QueryLog, earlier: Earlier, chance: Chance, progress: Progress
+    ) -> Release:
+        uses = self.slots(log, earlier)
+        mapping = earlier.after(uses, chance)
+        rows = mapping.select("user", "pseudonym").join(uses, on="user")
+        rows = rows.select(pl.col("pseudonym").repeat_by("slots").explode(empty_as_null=False))
+        if self.drawn:
+            with self.drawn.open("a") as file:
+                file.write(json.dumps(dict(uses.rows())) + "\n")
+        public = rows.select(
+            user="pseudonym",
+            query=pl.Series(chance.numbers(rows.height)).cast(pl.String),
+            time=pl.lit(None, pl.String),
+            rank=pl.lit(None, pl.Int32),
+            url=pl.lit(None, pl.String),
+        )
+        return Release(
+            method=self.name,
+            parameters=self.values() | {"words": Path(self.words).name},
+            guarantee=self.guarantee(),
+            source=log,
+            log=public.lazy(),
+            mapping=mapping,
+            dropped={"replaced": log.tally.kept},
+            made={"drawn": public.height},
+            progress=progress,
+        )
+
+
+@contextmanager
+def known() -> Iterator[None]:
+    """Let the method be found by its name, as long as a test runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(all_methods(), Slotted.name, Slotted)
+        yield
+
+
+def write_log(path: Path, rows: list[tuple[str, Any]]) -> Path:
+    """Write rows of a user and a day (or none) as AOL does."""
+    lines = [f"{user}\tq{day}\t{f'2006-03-{day:02} 10:00:00' if day else ''}\t\t\n"
+             for user, day in rows]  # fmt: skip
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n" + "".join(lines))
+    return path
