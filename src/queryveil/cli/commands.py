@@ -13,16 +13,18 @@ import typer
 from rich.console import Console
 
 from .. import jobs
-from ..errors import VerificationError
+from ..errors import UsageError, VerificationError
 from ..methods import Method, all_methods, method_named
 from ..version import __version__
-from . import draw, ledger, taxonomy
+from . import compare, draw, ledger, taxonomy
 from .config import load_config
 from .options import (
     LogChoice,
     MapperChoice,
+    MethodChoice,
     log_options,
     mapper_options,
+    method_choice_options,
     method_options,
     screen_options,
     takes,
@@ -52,6 +54,7 @@ app = typer.Typer(
 
 app.add_typer(taxonomy.app, name="taxonomy")
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(compare.app)
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what queryveil wrote there before.")]
@@ -61,6 +64,14 @@ Dataset = Annotated[
 ]
 Seed = Annotated[
     int | None, typer.Option("--seed", help="For tests: makes a run repeatable and unpublishable.")
+]
+
+Append = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Go on with the release in DIR: what is new since then."),
+]
+LowerGuarantee = Annotated[
+    bool, typer.Option("--lower-guarantee", help="With --append: let users use as much again.")
 ]
 
 
@@ -160,10 +171,23 @@ def synth(
     users: Annotated[int | None, typer.Option(help="Users; about 55 lines each.")] = None,
     lines: Annotated[int | None, typer.Option(help="Lines, exactly.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same log.")] = 0,
+    about: Annotated[
+        str | None, typer.Option(help="Ask about these topics only: A, or disease,sport.")
+    ] = None,
+    queries: Annotated[int | None, typer.Option(help="With --about: queries of each user.")] = None,
     force: Force = False,
 ) -> None:
     """Write an AOL-shaped log that belongs to nobody."""
-    found = jobs.synth(out, users=users, lines=lines, seed=seed, force=force, progress=screen)
+    found = jobs.synth(
+        out,
+        users=users,
+        lines=lines,
+        seed=seed,
+        about=about,
+        queries=queries,
+        force=force,
+        progress=screen,
+    )
     text = f"{found['rows']:,} lines of {found['users']:,} users in {plain(found['out'])}"
     screen.result(found, lambda console: console.print(text, soft_wrap=True))
 
@@ -214,10 +238,10 @@ def plan(
 
 
 @app.command()
-@takes(log_options, method_options, screen_options)
+@takes(log_options, method_choice_options, screen_options)
 def anonymize(
     log: LogChoice,
-    method: Method,
+    method: MethodChoice,
     screen: Screen,
     out: Out,
     form: Annotated[
@@ -229,35 +253,49 @@ def anonymize(
     force: Force = False,
     seed: Seed = None,
     dataset: Dataset = None,
+    append: Append = None,
+    lower_guarantee: LowerGuarantee = False,
 ) -> None:
     """Protect a log and write a verified release."""
+    _check_append(append, lower_guarantee, seed)
+    chosen = method.make() if append is None else method.make_if_typed()
     jobs.check_release_target(out, form, force)
-    card = jobs.anonymize_to(
-        log.read(screen, seed),
-        method,
-        out,
-        form=form,
-        force=force,
-        forget_mapping=forget_mapping,
-        seed=seed,
-        dataset=dataset,
-        progress=screen,
-    )
+    how: dict[str, Any] = {"form": form, "force": force, "forget_mapping": forget_mapping}
+    how |= {"dataset": dataset, "progress": screen}
+    read = log.read(screen, seed)
+    if append is None and chosen is not None:
+        card = jobs.anonymize_to(read, chosen, out, seed=seed, **how)
+    else:
+        how |= {"method": chosen, "lower_guarantee": lower_guarantee}
+        card = jobs.append_to(read, append or out, out, **how)
+    made_by = str(chosen or card["method"])
+    screen.result(card, lambda console: _draw_written(console, card, made_by, plain(str(out))))
 
-    def drawn(console: Console) -> None:
-        if "copied" in card:
-            text = f"The same release was made before; this is a copy of {card['copied']}."
-            console.print(plain(text), soft_wrap=True)
-        draw.draw_card(console, card, f"Released with {method}")
-        name = plain(str(out))
-        may = "may be published" if card["release_grade"] else "not for publication"
-        console.print(
-            f"\nWritten and verified: {name}/public ({may}), {name}/private (never "
-            f"publish).\nNext: queryveil verify {name}; queryveil pack {name}",
-            soft_wrap=True,
+
+def _check_append(append: Path | None, lower_guarantee: bool, seed: int | None) -> None:
+    if lower_guarantee and append is None:
+        raise UsageError(
+            "--lower-guarantee without --append",
+            hint="it is for a log that was released before: --append DIR",
+        )
+    if seed is not None and append is not None:
+        raise UsageError(
+            "--seed with --append: what can be drawn again would be linked to a real release",
+            hint="leave --seed out",
         )
 
-    screen.result(card, drawn)
+
+def _draw_written(console: Console, card: dict[str, Any], made_by: str, name: str) -> None:
+    if "copied" in card:
+        text = f"The same release was made before; this is a copy of {card['copied']}."
+        console.print(plain(text), soft_wrap=True)
+    draw.draw_card(console, card, f"Released with {made_by}")
+    may = "may be published" if card["release_grade"] else "not for publication"
+    console.print(
+        f"\nWritten and verified: {name}/public ({may}), {name}/private (never "
+        f"publish).\nNext: queryveil verify {name}; queryveil pack {name}",
+        soft_wrap=True,
+    )
 
 
 @app.command()

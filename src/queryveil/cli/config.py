@@ -79,7 +79,7 @@ def _table(
             raise UsageError(
                 f'[{section}] has no option "{name}"', where=path, hint=did_you_mean(option, known)
             )
-        options[known[option]] = _value(value, known[option] == "log")
+        options[known[option]] = _value(value, known[option] in ("log", "sweep"))
     return options
 
 

@@ -111,4 +111,5 @@ def _state(entry: dict[str, Any]) -> str:
 
 def _notes(entry: dict[str, Any]) -> list[str]:
     named = [] if entry["kind"] == "dp" else [str(entry["protection"])]
-    return [*named, *entry["notes"]]
+    extends = [f"extends {entry['extends']}"] if entry["extends"] else []
+    return [*extends, *named, *entry["notes"]]

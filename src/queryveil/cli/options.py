@@ -29,8 +29,10 @@ __all__ = [
     "Group",
     "LogChoice",
     "MapperChoice",
+    "MethodChoice",
     "log_options",
     "mapper_options",
+    "method_choice_options",
     "method_options",
     "screen_options",
     "takes",
@@ -155,14 +157,14 @@ def _make_log(given: dict[str, Any], typed: set[str]) -> LogChoice:  # noqa: ARG
     return LogChoice(given["log"], options)
 
 
-def _method_parameters() -> list[inspect.Parameter]:
+def _method_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Parameter]:
     says = "Name of the method, see `queryveil methods`; also as one line: frequent-queries:n=20."
     shared: dict[str, list[tuple[str, Parameter]]] = {}
     for name, method in all_methods().items():
         for declared in method.parameters():
             shared.setdefault(declared.name, []).append((name, declared))
     return [
-        _option("method", str, says, _METHOD, inspect.Parameter.empty),
+        _option("method", str if default is not None else str | None, says, _METHOD, default),
         *(_method_option(name, users) for name, users in shared.items()),
     ]
 
@@ -190,6 +192,33 @@ def _make_method(given: dict[str, Any], typed: set[str]) -> Method:
             f'parameters are given twice, in "{text}" and as options', hint="use one of the two"
         )
     return whole if line_typed else whole.make(whole.values() | asked)
+
+
+@dataclass(frozen=True)
+class MethodChoice:
+    """The method that a command was asked for, where another thing can name it too."""
+
+    given: dict[str, Any]
+    typed: set[str]
+
+    def make(self) -> Method:
+        """Make the method, which must be named."""
+        if self.given["method"] is None:
+            raise UsageError("no method is named: --method is missing", hint="queryveil methods")
+        return _make_method(dict(self.given), self.typed)
+
+    def make_if_typed(self) -> Method | None:
+        """Make the method if it was typed; what the config file says is for other commands."""
+        if "method" in self.typed:
+            return self.make()
+        typed = sorted(self.typed & self.given.keys())
+        if typed:
+            options = ", ".join("--" + name.replace("_", "-") for name in typed)
+            raise UsageError(
+                f"{options} without --method, which is that of the release",
+                hint="leave it out, or give --method and all its parameters again",
+            )
+        return None
 
 
 @dataclass(frozen=True)
@@ -236,5 +265,6 @@ def _screen_parameters() -> list[inspect.Parameter]:
 
 log_options = Group("log", _log_parameters, _make_log)
 method_options = Group("method", _method_parameters, _make_method)
+method_choice_options = Group("method", lambda: _method_parameters(None), MethodChoice)
 mapper_options = Group("mapper", _mapper_parameters, lambda given, _: MapperChoice(**given))
 screen_options = Group("screen", _screen_parameters, lambda given, _: Screen(**given))

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..dp import Ledger
 from ..engine import Chance, Progress, Silent
 from ..log import QueryLog
 from ..methods import Method
 from .anonymize import anonymize
-from .spending import PEEKED, open_account
+from .peeking import is_private, note_peek
+from .spending import PEEKED
 
 __all__ = ["plan"]
 
 _POPULATION = 100_000
-_PRIVATE = ("pure-dp", "approx-dp", "conditional-dp")
 
 
 def plan(
@@ -34,12 +33,12 @@ def plan(
     parameters, the size of the population and a public shape. With `peek` it is looked at, and
     the ledger notes that for all later releases.
     """
-    promise = method.guarantee()
-    if promise.model in _PRIVATE and not peek:
+    private = is_private(method)
+    if private and not peek:
         return _told(method, population)
     read = log() if callable(log) else log
     shown = progress or Silent()
-    if promise.model in _PRIVATE:
+    if private:
         return _peeked(read, method, dataset, shown) | _told(method, population)
     with shown.stage("compare"):
         alternatives = method.alternatives(read)
@@ -61,11 +60,6 @@ def _peeked(
     log: QueryLog, method: Method, dataset: str | None, progress: Progress
 ) -> dict[str, Any]:
     """Run the method for the owner's eyes alone, after noting that in the ledger."""
-    account = open_account(log, method, method.guarantee(), dataset=dataset, seeded=False)
-    if account.path is not None:
-        with Ledger.open(account.path) as ledger:
-            ledger.reserve(
-                kind="none", method=str(method), log_digest=account.digest, notes=(PEEKED,)
-            )
+    note_peek(log, method, dataset)
     card = method.run(log, Chance(), progress).planned_card()
     return card | {"peeked": PEEKED}

@@ -15,9 +15,11 @@ import zstandard
 from ..engine import Progress, Silent, prefetch, whole_file
 from ..errors import OutputError, UsageError
 from ..log.synthetic import planned_lines, synthesize
+from .interests import interests
 
 __all__ = ["synth"]
 
+_MOST_PEOPLE, _MOST_EACH = 100_000, 1_000
 _HEADER = ("AnonID", "Query", "QueryTime", "ItemRank", "ClickURL")
 
 
@@ -27,20 +29,22 @@ def synth(
     users: int | None = None,
     lines: int | None = None,
     seed: int = 0,
+    about: str | None = None,
+    queries: int | None = None,
     force: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Write a synthetic log in AOL's form; the ending of the name says how it is packed.
 
-    `.tsv`, `.tsv.gz`, `.tsv.zst`, `.csv`, `.jsonl` and `.parquet` are known.
+    `.tsv`, `.tsv.gz`, `.tsv.zst`, `.csv`, `.jsonl` and `.parquet` are known. With `about`, a
+    domain such as `A` or `disease,sport`, each user sends so many queries (100) about its topics.
     """
     path = Path(out)
     write = _writer(path)
     shown = progress or Silent()
-    total = planned_lines(users, lines=lines, seed=seed)
+    total, made = _planned(users, lines, seed, about, queries)
     with whole_file(path, force=force) as part, shown.stage("synthesize", total) as advance:
-        blocks = _told(prefetch(synthesize(users, lines=lines, seed=seed)), advance)
-        found = _Counted(blocks)
+        found = _Counted(_told(made, advance))
         try:
             write(found, part)
         except pl.exceptions.PolarsError as error:  # how Polars tells of a full disk
@@ -49,6 +53,26 @@ def synth(
             ) from error
     size = path.stat().st_size
     return {"out": str(path), "users": found.users, "rows": found.rows, "seed": seed, "bytes": size}
+
+
+def _planned(
+    users: int | None, lines: int | None, seed: int, about: str | None, queries: int | None
+) -> tuple[int, Iterator[pl.DataFrame]]:
+    """Tell how many lines there will be, and give what makes them."""
+    if about is None:
+        if queries is not None:
+            raise UsageError("--queries needs --about", hint="--lines sets the lines of a log")
+        total = planned_lines(users, lines=lines, seed=seed)
+        return total, prefetch(synthesize(users, lines=lines, seed=seed))
+    if lines is not None:
+        raise UsageError("--about takes --queries of each user, not --lines")
+    people, each = 1000 if users is None else users, 100 if queries is None else queries
+    if not (1 <= people <= _MOST_PEOPLE and 1 <= each <= _MOST_EACH):
+        raise UsageError(
+            f"{people:,} users with {each:,} queries each are asked for",
+            hint=f"up to {_MOST_PEOPLE:,} users with up to {_MOST_EACH:,} queries",
+        )
+    return people * each, iter([interests(about, people, each, seed)])
 
 
 class _Counted:

@@ -1,0 +1,161 @@
+"""`queryveil compare` and `queryveil measures`: methods side by side, and the rulers for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from .. import jobs
+from ..engine.declared import split_lines
+from ..errors import UsageError
+from ..measures import Measure, all_measures, measure_named
+from ..methods import all_methods
+from ..report import short_labels
+from .options import LogChoice, log_options, screen_options, takes
+from .screen import Screen, plain
+
+__all__ = ["app", "compare", "measures"]
+
+app = typer.Typer()
+
+_USUAL = "profile-divergence"
+
+
+Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")]
+Methods = Annotated[
+    str | None, typer.Option(help="Methods, each as one line, with commas between them.")
+]
+Sweep = Annotated[
+    list[str] | None,
+    typer.Option(help="Values of a parameter: epsilon=0.1,1,10 or k=2..7; several times."),
+]
+Repeat = Annotated[int, typer.Option(min=1, help="Runs of each, for the spread.")]
+Measures = Annotated[str | None, typer.Option(help=f"Measures, with commas; else {_USUAL}.")]
+Preset = Annotated[str | None, typer.Option(help=f"Figures of a paper: {', '.join(jobs.PRESETS)}.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what queryveil wrote there before.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="Makes runs repeatable.")]
+Dataset = Annotated[
+    str | None,
+    typer.Option("--dataset", help="Whose ledger: a name, or a folder; else the log's folder."),
+]
+
+
+@app.command()
+@takes(log_options, screen_options)
+def compare(
+    log: LogChoice,
+    screen: Screen,
+    out: Out,
+    methods: Methods = None,
+    sweep: Sweep = None,
+    repeat: Repeat = 1,
+    measures: Measures = None,
+    preset: Preset = None,
+    force: Force = False,
+    seed: Seed = None,
+    dataset: Dataset = None,
+) -> None:
+    """Run methods side by side, measure them, and draw the figures. Nothing is published."""
+    jobs.check_comparison_target(out, force)
+    _check_choice(preset, {"--methods": methods, "--sweep": sweep, "--measures": measures})
+    more: dict[str, Any] = {"repeat": repeat, "seed": seed, "dataset": dataset, "progress": screen}
+    if preset is None:
+        more["sweep"] = jobs.read_sweeps(sweep or [])
+        more["measures"] = split_lines(measures or _USUAL, all_measures())
+        lines = split_lines(methods or "", all_methods())
+        found = jobs.compare(lambda: log.read(screen, seed), lines, **more)
+    else:
+        found = jobs.compare_preset(lambda: log.read(screen, seed), preset, **more)
+    jobs.write_comparison(found, out, force)
+    told = {"folder": str(out), **found.as_dict()}
+    screen.result(told, lambda console: _draw_comparison(console, told))
+
+
+def _check_choice(preset: str | None, others: dict[str, Any]) -> None:
+    given = [name for name, value in others.items() if value]
+    if preset is not None and given:
+        raise UsageError(f"a preset has its own {', '.join(given)}", hint="leave one of them out")
+    if preset is None and "--methods" not in given:
+        raise UsageError("no method was named", hint="--methods a,b, or --preset NAME")
+
+
+def _draw_comparison(console: Console, found: dict[str, Any]) -> None:
+    for line, about in found["measures"].items():
+        console.print(
+            f"[bold]{plain(line)}[/]  {plain(about['title'])}, {about['better']} is better"
+        )
+        table = Table.grid(padding=(0, 3))
+        for (label, swept), rows in _runs(found["rows"], line).items():
+            table.add_row(f"  {plain(label)}", plain(swept), *_cells(rows))
+        console.print(table)
+        console.print()
+    for note in found["notes"]:
+        console.print(f"[yellow]Note:[/] {plain(note)}", soft_wrap=True)
+    console.print(
+        f"{plain(found['folder'])}/report.html has the figures. They tell of private data: for "
+        "the owner of the log only.",
+        soft_wrap=True,
+    )
+
+
+def _runs(rows: list[dict[str, Any]], measure: str) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Give the repeats of each run, by its label, as short as can be, and its swept values."""
+    short = short_labels(dict.fromkeys(row["label"] for row in rows))
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["measure"] == measure:
+            swept = " ".join(f"{name}={value}" for name, value in row["swept"].items())
+            found.setdefault((short[row["label"]], swept), []).append(row)
+    return found
+
+
+def _cells(rows: list[dict[str, Any]]) -> tuple[str, str]:
+    values = [row["value"] for row in rows if row["value"] is not None]
+    if not values:
+        return "", f"[yellow]{plain(rows[0]['error'])}[/]"
+    spread = f"{min(values):.4f} to {max(values):.4f}" if len(values) > 1 else ""
+    return f"{sum(values) / len(values):.4f}", f"[dim]{spread}[/]"
+
+
+@app.command()
+@takes(screen_options)
+def measures(
+    screen: Screen,
+    name: Annotated[str | None, typer.Argument(help="One measure; all if not given.")] = None,
+) -> None:
+    """List the measures with their parameters and papers."""
+    chosen = [measure_named(name)] if name else list(all_measures().values())
+    found = [_described(kind) for kind in chosen]
+    screen.result({"measures": found}, lambda console: _draw_measures(console, found))
+
+
+def _described(kind: type[Measure]) -> dict[str, Any]:
+    names = ("name", "title", "says", "paper", "unit", "better")
+    parameters = [
+        {
+            "name": declared.name,
+            "type": declared.kind.__name__,
+            "default": declared.default,
+            "range": declared.range,
+            "says": declared.says,
+        }
+        for declared in kind.parameters()
+    ]
+    return {name: getattr(kind, name) for name in names} | {"parameters": parameters}
+
+
+def _draw_measures(console: Console, measures: list[dict[str, Any]]) -> None:
+    for measure in measures:
+        console.print(f"[bold]{measure['name']}[/]  {plain(measure['title'])}")
+        console.print(f"  {plain(measure['says'])}; {measure['better']} is better")
+        console.print(f"  [dim]paper:[/] {plain(measure['paper'])}")
+        table = Table.grid(padding=(0, 2))
+        for declared in measure["parameters"]:
+            name = declared["name"].replace("_", "-")
+            says = f"{plain(declared['says'])} [dim]({plain(declared['range'])})[/]"
+            table.add_row(f"  {name}={plain(str(declared['default']))}", says)
+        console.print(table)

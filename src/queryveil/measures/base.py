@@ -1,0 +1,41 @@
+"""What a measure is: a small frozen value with declared parameters (see `engine/declared.py`).
+
+A measure prints as one line and parses back from it::
+
+    profile-divergence:topics=sanchez4
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from ..engine.declared import Declared
+from ..release import Release
+from .original import Original
+
+__all__ = ["Measure"]
+
+
+@dataclass(frozen=True)
+class Measure(Declared, ABC):
+    """The base of every measure: a figure of risk or of use.
+
+    `says` tells in plain words what the value means, `unit` what it counts, and `better` which
+    way is good news: for the people in the log if it is a risk, for the reader of the release if
+    it is use.
+    """
+
+    title: ClassVar[str]
+    says: ClassVar[str]
+    paper: ClassVar[str]
+    unit: ClassVar[str]
+    better: ClassVar[Literal["lower", "higher"]]
+
+    @abstractmethod
+    def of(self, before: Original, after: Release) -> dict[str, Any]:
+        """Give the `value` of a release, and what must stand beside it to be understood."""
+
+    def prepare(self, before: Original) -> None:
+        """Refuse what a measurement would stumble over, and do once what all releases need."""

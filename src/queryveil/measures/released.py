@@ -1,0 +1,63 @@
+"""What a release's rows mean and whose they are, for the measures that compare users."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from ..errors import UsageError
+from ..log import QueryLog
+from ..release import Release
+from .original import Original
+
+__all__ = ["by_user", "released_concepts"]
+
+
+def by_user(rows: pl.DataFrame, release: Release) -> pl.DataFrame:
+    """Put a user's own name in place of her pseudonyms, of which she may have several."""
+    if release.mapping is None:
+        raise UsageError(
+            f"this release ({release.method}) does not tell whose log is whose, and the measure "
+            "compares each user with herself",
+            hint="measure a release of users' logs, with its private mapping",
+        )
+    names = release.mapping.select(pl.col("user", "pseudonym").cast(pl.String))
+    known = rows.with_columns(pl.col("user").cast(pl.String)).rename({"user": "pseudonym"})
+    return known.join(names, on="pseudonym").drop("pseudonym")
+
+
+def released_concepts(
+    before: Original, release: Release, taxonomy: str
+) -> tuple[pl.DataFrame, str]:
+    """Give user, concept and count of what was released, and in words how that was read.
+
+    Where the method says what its rows mean that is taken, else their texts are mapped as
+    those of any log.
+    """
+    own = _own_concepts(before, release, taxonomy)
+    if own is not None:
+        return by_user(own, release), "released rows read as the concepts that the method chose"
+    if release.log is None:
+        raise UsageError(
+            f"this release ({release.method}) has no users' logs that {taxonomy} could read",
+            hint="measure a release of users' logs",
+        )
+    rows = QueryLog(release.log)
+    found = before.read(rows.frame, taxonomy).concepts(rows)
+    return by_user(found, release), "released rows read from their texts"
+
+
+def _own_concepts(before: Original, release: Release, taxonomy: str) -> pl.DataFrame | None:
+    """Give what the method says, if it speaks of this taxonomy: numbers mean nothing in another."""
+    own, theirs = release.concepts, str(release.parameters.get("taxonomy", "wordnet"))
+    if own is None or _file_names(theirs) != _file_names(taxonomy):
+        return None
+    if own.filter(pl.col("concept") >= len(before.taxonomy(taxonomy))).height:
+        raise UsageError(f"{release.method} gave concepts that {taxonomy} does not have")
+    return own.select("user", "concept", count=pl.lit(1, pl.Int64))
+
+
+def _file_names(taxonomy: str) -> list[str]:
+    """Leave folders out: a release does not tell where a taxonomy's file lies."""
+    return [Path(name.strip()).name for name in taxonomy.split(",")]

@@ -1,0 +1,94 @@
+"""From the rows of a comparison to the lines of a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .axes import best_scale
+from .plot import Line, Point
+
+__all__ = ["Series", "drawn_lines", "series_of", "short_labels"]
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of a figure: its label, and the values of all repeats at each x.
+
+    `x` is nothing for a method that was not swept.
+    """
+
+    label: str
+    values: dict[Any, list[float]]
+
+    @property
+    def level(self) -> bool:
+        """Whether it is the same at all x."""
+        return set(self.values) == {None}
+
+
+def series_of(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[Series]:
+    """Give the lines of a figure, in the order of its methods; rows with an error are left out."""
+    wanted = {(label, method) for label, method in figure["runs"]}
+    short = short_labels(label for label, _ in figure["runs"])
+    found: dict[str, dict[Any, list[float]]] = {}
+    for row in rows:
+        shown = (row["label"], row["method"]) in wanted and row["measure"] == figure["measure"]
+        if not shown or row["value"] is None:
+            continue
+        beside = (f"{name}={value}" for name, value in row["swept"].items() if name != figure["x"])
+        label = " ".join([short[row["label"]], *beside])
+        here = found.setdefault(label, {})
+        here.setdefault(row["swept"].get(figure["x"]), []).append(row["value"])
+    return [Series(label, values) for label, values in found.items()]
+
+
+def short_labels(labels: Iterable[str]) -> dict[str, str]:
+    """Leave out of each line what all lines share, or all of the same method.
+
+    >>> list(short_labels(["a:k=1:x=2:y=3", "a:k=2:x=2:y=3", "b:n=1:y=3"]).values())
+    ['a k=1', 'a k=2', 'b n=1']
+    """
+    parts = {label: label.split(":") for label in labels}
+    short = {}
+    for label, (name, *own) in parts.items():
+        same = [set(other[1:]) for other in parts.values() if other[0] == name]
+        idle = _shared(same) | _shared([set(other[1:]) for other in parts.values()])
+        short[label] = " ".join([name, *(part for part in own if part not in idle)])
+    return short
+
+
+def _shared(sets: Sequence[set[str]]) -> set[str]:
+    return set.intersection(*sets) if len(sets) > 1 else set()
+
+
+def drawn_lines(series: Sequence[Series], scale: str) -> tuple[list[Line], str, list[str]]:
+    """Give the lines, the scale of x, and the names along it if x has no numbers."""
+    values = list(dict.fromkeys(x for one in series for x in one.values if x is not None))
+    best = best_scale(values)
+    if scale == "auto" or best == "names" or (scale == "log" and min(values) <= 0):
+        scale = best
+    names = [str(value) for value in values] if scale == "names" else []
+    places = {x: float(i) for i, x in enumerate(values)} if names else {x: x for x in values}
+    return [_line(one, places) for one in series], scale, names
+
+
+def _line(series: Series, places: dict[Any, float]) -> Line:
+    points = [
+        Point(
+            places.get(x), _mean(values), min(values), max(values), _says(series.label, x, values)
+        )
+        for x, values in series.values.items()
+    ]
+    return Line(series.label, tuple(sorted(points, key=lambda point: point.x or 0.0)))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _says(label: str, x: Any, values: Sequence[float]) -> str:
+    at = "" if x is None else f" at {x}"
+    spread = f" ({min(values):.4g} to {max(values):.4g})" if len(values) > 1 else ""
+    return f"{label}{at}: {_mean(values):.4g}{spread}"

@@ -1,0 +1,215 @@
+"""A line chart as SVG inside a page: no library, no script, in the page's own colours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from .axes import Axis, axis_of, round_ticks
+
+__all__ = ["STYLE", "Line", "Point", "line_chart"]
+
+_WIDTH, _HEIGHT = 640, 400
+_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 620, 44, 340
+_COLOURS = 10
+_LIGHT = ("#0067a5", "#d1495b", "#2e8b57", "#b8720a", "#7a4fb5",
+          "#0b8f9c", "#b5398c", "#6b6b00", "#5c6670", "#8c4a2f")  # fmt: skip
+_DARK = ("#5fb2ec", "#f58a97", "#66cf98", "#f0b457", "#b99af0",
+         "#55d0dc", "#ee86c9", "#cfcf55", "#aab6c1", "#d99a7c")  # fmt: skip
+_DASHES = ("", "7 4", "2 3")
+
+
+def _variables(colours: Sequence[str]) -> str:
+    return "".join(f"--line{i}:{colour};" for i, colour in enumerate(colours))
+
+
+# On a phone the drawing shrinks, so its letters grow.
+STYLE = f"""
+:root {{ {_variables(_LIGHT)} }}
+@media (prefers-color-scheme: dark) {{ :root {{ {_variables(_DARK)} }} }}
+.chart {{ display: block; width: 100%; max-width: 46rem; height: auto; margin: .8rem 0; }}
+.chart text {{ fill: var(--soft); font: 13px system-ui, sans-serif; }}
+.chart .grid {{ stroke: var(--line); }} .chart .axis {{ stroke: var(--soft); }}
+.chart .path {{ fill: none; stroke: var(--c); stroke-width: 2.2; stroke-linejoin: round; }}
+.chart .band {{ fill: var(--c); opacity: .13; }}
+.chart .reach {{ stroke: var(--c); stroke-width: 1.4; opacity: .6; }}
+.chart .mark, .key .mark {{ fill: var(--c); stroke: var(--card); stroke-width: 1; }}
+.key {{ list-style: none; padding: 0; margin: .6rem 0; display: flex; flex-wrap: wrap;
+  gap: .2rem 1.2rem; font-size: .9rem; }}
+.key li {{ display: flex; align-items: center; gap: .45rem; overflow-wrap: anywhere; }}
+.key svg {{ flex: none; width: 34px; height: 14px; }}
+.key .path {{ stroke: var(--c); stroke-width: 2.2; }}
+@media (max-width: 34rem) {{ .chart text {{ font-size: 21px; }} }}
+"""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A value with its least and greatest over repeats; `x` is nothing for a level line."""
+
+    x: float | None
+    value: float
+    low: float
+    high: float
+    says: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A labelled line: points from left to right, or a single one for all x."""
+
+    label: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class _Frame:
+    across: Axis
+    up: Axis
+
+    def x(self, value: float) -> float:
+        return round(_LEFT + self.across.place(value) * (_RIGHT - _LEFT), 1)
+
+    def y(self, value: float) -> float:
+        return round(_BOTTOM - self.up.place(value) * (_BOTTOM - _TOP), 1)
+
+
+def line_chart(
+    lines: Sequence[Line],
+    *,
+    title: str,
+    x_title: str,
+    y_title: str,
+    scale: str = "linear",
+    names: Sequence[str] = (),
+) -> str:
+    """Draw lines and a key to them. With `names`, x counts them from 0."""
+    points = [point for line in lines for point in line.points]
+    if not points:
+        return '<p class="soft">There is nothing to draw.</p>'
+    frame = _Frame(_across(points, scale, names), _up(points))
+    drawn = "".join(_line(line, number, frame) for number, line in enumerate(lines))
+    return (
+        f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
+        f'aria-label="{escape(title)}">{_scales(frame, x_title, y_title)}{drawn}</svg>'
+        f"{_key(lines)}"
+    )
+
+
+def _across(points: Sequence[Point], scale: str, names: Sequence[str]) -> Axis:
+    if names:
+        return Axis(-0.4, len(names) - 0.6, tuple(enumerate(names)))
+    return axis_of([p.x for p in points if p.x is not None] or [0.0], scale)
+
+
+def _up(points: Sequence[Point]) -> Axis:
+    low, high = min(p.low for p in points), max(p.high for p in points)
+    ticks = round_ticks(min(low, 0.0), high)
+    return Axis(ticks[0], ticks[-1], tuple((value, f"{value:g}") for value in ticks))
+
+
+def _scales(frame: _Frame, x_title: str, y_title: str) -> str:
+    rows = "".join(
+        f'<line class="grid" x1="{_LEFT}" x2="{_RIGHT}" y1="{frame.y(v)}" y2="{frame.y(v)}"/>'
+        f'<text x="{_LEFT - 8}" y="{frame.y(v)}" dy=".35em" text-anchor="end">{escape(text)}</text>'
+        for v, text in frame.up.ticks
+    )
+    columns = "".join(
+        f'<line class="axis" x1="{frame.x(v)}" x2="{frame.x(v)}" y1="{_BOTTOM}" '
+        f'y2="{_BOTTOM + 5}"/><text x="{frame.x(v)}" y="{_BOTTOM + 24}" '
+        f'text-anchor="middle">{escape(text)}</text>'
+        for v, text in frame.across.ticks
+    )
+    return (
+        f'{rows}<line class="axis" x1="{_LEFT}" x2="{_RIGHT}" y1="{_BOTTOM}" y2="{_BOTTOM}"/>'
+        f'{columns}<text x="0" y="18">{escape(y_title)}</text>'
+        f'<text x="{_RIGHT}" y="{_HEIGHT - 8}" text-anchor="end">{escape(x_title)}</text>'
+    )
+
+
+def _line(line: Line, number: int, frame: _Frame) -> str:
+    if not line.points:
+        return ""
+    if line.points[0].x is None:
+        body = _level(line.points[0], frame)
+    else:
+        body = _band(line.points, frame) + _path(line.points, number, frame)
+        body += "".join(_mark(point, number, frame) for point in line.points)
+    return f'<g style="--c:{_colour(number)}">{body}</g>'
+
+
+def _level(point: Point, frame: _Frame) -> str:
+    y, low, high = frame.y(point.value), frame.y(point.low), frame.y(point.high)
+    return (
+        f'<rect class="band" x="{_LEFT}" y="{high}" width="{_RIGHT - _LEFT}" '
+        f'height="{round(low - high, 1)}"/><line class="path" x1="{_LEFT}" x2="{_RIGHT}" '
+        f'y1="{y}" y2="{y}" stroke-dasharray="7 4"><title>{escape(point.says)}</title></line>'
+    )
+
+
+def _band(points: Sequence[Point], frame: _Frame) -> str:
+    """Show what repeats gave: a band along the line, or a stroke at a single point."""
+    if all(point.low == point.high for point in points):
+        return ""
+    places = [(frame.x(p.x or 0.0), frame.y(p.low), frame.y(p.high)) for p in points]
+    if len(places) == 1:
+        x, low, high = places[0]
+        return f'<line class="reach" x1="{x}" x2="{x}" y1="{low}" y2="{high}"/>'
+    there, back = [(x, low) for x, low, _ in places], [(x, high) for x, _, high in places]
+    corners = " ".join(f"{x},{y}" for x, y in there + back[::-1])
+    return f'<polygon class="band" points="{corners}"/>'
+
+
+def _path(points: Sequence[Point], number: int, frame: _Frame) -> str:
+    places = " ".join(f"{frame.x(p.x or 0.0)},{frame.y(p.value)}" for p in points)
+    return f'<polyline class="path" points="{places}"{_dash(number)}/>'
+
+
+def _mark(point: Point, number: int, frame: _Frame) -> str:
+    shape = _shape(number, frame.x(point.x or 0.0), frame.y(point.value))
+    return f"<g>{shape}<title>{escape(point.says)}</title></g>"
+
+
+def _shape(number: int, x: float, y: float) -> str:
+    """Give each line a shape of its own: colours alone are not seen by all."""
+    if number % 4 == 0:
+        return f'<circle class="mark" cx="{x}" cy="{y}" r="4.5"/>'
+    turns = {1: 0, 2: 45}
+    if number % 4 in turns:
+        turn = turns[number % 4]
+        return (
+            f'<rect class="mark" x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8" '
+            f'transform="rotate({turn} {x} {y})"/>'
+        )
+    return f'<path class="mark" d="M{x} {y - 5.5:.1f}l5.5 9.5h-11z"/>'
+
+
+def _key(lines: Sequence[Line]) -> str:
+    """List the lines from top to bottom as they end on the right."""
+    order = sorted(range(len(lines)), key=lambda i: -_last(lines[i]))
+    return f'<ul class="key">{"".join(_entry(lines[i], i) for i in order)}</ul>'
+
+
+def _entry(line: Line, number: int) -> str:
+    level = bool(line.points) and line.points[0].x is None
+    dash = ' stroke-dasharray="7 4"' if level else _dash(number)
+    shape = "" if level else _shape(number, 17, 7)
+    return (
+        f'<li style="--c:{_colour(number)}"><svg viewBox="0 0 34 14" aria-hidden="true">'
+        f'<line class="path" x1="0" x2="34" y1="7" y2="7"{dash}/>{shape}</svg>'
+        f"{escape(line.label)}</li>"
+    )
+
+
+def _last(line: Line) -> float:
+    return line.points[-1].value if line.points else 0.0
+
+
+def _colour(number: int) -> str:
+    return f"var(--line{number % _COLOURS})"
+
+
+def _dash(number: int) -> str:
+    dash = _DASHES[number // _COLOURS % len(_DASHES)]
+    return f' stroke-dasharray="{dash}"' if dash else ""

@@ -1,0 +1,228 @@
+"""Methods side by side: what is run, what it gives, what is written."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import queryveil as qv
+from queryveil.dp import Ledger
+from queryveil.engine import Silent
+from queryveil.jobs import (
+    PRESETS,
+    Comparison,
+    Figure,
+    compare,
+    compare_figures,
+    compare_preset,
+    write_comparison,
+)
+from queryveil.jobs.spending import PEEKED
+
+PRIVATE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:split=1/0/0"
+
+
+@pytest.fixture
+def measure(tmp_path: Path) -> str:
+    path = tmp_path / "paths.txt"
+    path.write_text("Top/Sports/Tennis\nTop/Sports/Swimming\nTop/Arts/Music\n")
+    return f"profile-divergence:taxonomy={path}"
+
+
+@pytest.fixture
+def log() -> qv.QueryLog:
+    """Four users who sent tennis, two of whom also sent music."""
+    sent = [(user, "tennis") for user in "abcd"] + [(user, "music") for user in "ab"]
+    return qv.QueryLog.from_rows([(user, query, None, None, None) for user, query in sent])
+
+
+def test_rows(log: qv.QueryLog, measure: str) -> None:
+    methods = ["frequent-queries", qv.FrequentQueries(n=3)]
+    found = compare(log, methods, sweep={"n": ["2", "4"]}, repeat=2, measures=[measure])
+    assert [(r["label"], r["swept"], r["repeat"]) for r in found.rows] == [
+        ("frequent-queries", {"n": 2}, 1), ("frequent-queries", {"n": 2}, 2),
+        ("frequent-queries", {"n": 4}, 1), ("frequent-queries", {"n": 4}, 2),
+        ("frequent-queries:n=3", {}, 1), ("frequent-queries:n=3", {}, 2),
+    ]  # fmt: skip
+    half = pytest.approx(0.311278 / 2, abs=1e-6)  # a and b lose music
+    assert [row["value"] for row in found.rows] == [0, 0, half, half, half, half]
+    assert all(row["seconds"] >= 0 and row["error"] is None for row in found.rows)
+    assert {row["told"]["users"] for row in found.rows} == {4}
+
+
+def test_the_table(log: qv.QueryLog, measure: str, tmp_path: Path) -> None:
+    methods, sweep = ["frequent-queries", "click-graph"], {"n": [2], "link": ["user", "session"]}
+    dataset = str(tmp_path)  # click-graph is private: its ledger needs a place
+    table = compare(log, methods, sweep=sweep, measures=[measure], dataset=dataset).table()
+    assert table.columns == [
+        "method", "label", "n", "link", "repeat", "measure", "value", "seconds", "error", "told",
+    ]  # fmt: skip
+    assert table["n"].to_list() == [2, 2, None]
+    assert table["link"].to_list() == ["user", "session", None]
+    assert table["value"].null_count() == 1
+    assert json.loads(table["told"][0])["users"] == 4
+
+
+def test_a_run_that_fails_is_a_row_and_the_others_go_on(log: qv.QueryLog, measure: str) -> None:
+    found = compare(log, ["frequent-queries"], sweep={"n": [9, 2]}, measures=[measure])
+    failed, done = found.rows
+    assert failed["value"] is None
+    assert "9" in failed["error"]
+    assert done["value"] == 0
+    assert found.table()["error"].null_count() == 1
+
+
+def test_a_measure_that_fails_is_a_row(log: qv.QueryLog, measure: str, tmp_path: Path) -> None:
+    methods = ["click-graph:epsilon=100:delta=0.01:max-queries-per-user=1", "frequent-queries:n=2"]
+    rows = compare(log, methods, measures=[measure], dataset=str(tmp_path)).rows
+    assert [row["value"] for row in rows] == [None, 0]
+    assert rows[0]["error"]
+
+
+def test_the_same_seed_gives_the_same_and_turns_differ(
+    log: qv.QueryLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    class Peek:  # no Measure, else the registry would find it
+        title = says = paper = unit = better = "peek"
+
+        def prepare(self, before: object) -> None: ...
+
+        def values(self) -> dict[str, object]:
+            return {}
+
+        def of(self, before: object, after: qv.Release) -> dict[str, object]:
+            seen.append(tuple(sorted(after.mapping["pseudonym"])))
+            return {"value": 0.0}
+
+    monkeypatch.setitem(compare.__globals__, "parse_measure", lambda _: Peek())
+    for seed in (7, 7, None):
+        compare(log, ["frequent-queries:n=2"], measures=["peek"], repeat=2, seed=seed)
+    assert seen[:2] == seen[2:4]
+    assert len(set(seen)) == 4
+
+
+def test_private_methods_are_noted_and_nothing_is_spent(tmp_path: Path, synthetic: Path) -> None:
+    path = Path(shutil.copy(synthetic, tmp_path / "log.tsv"))
+    found = compare(qv.read_log(path), [PRIVATE, "frequent-queries:n=2"], repeat=2)
+    with Ledger.open(tmp_path / "ledger.db", create=False) as ledger:
+        entries, spent = ledger.entries(), ledger.spent()
+    assert [(entry.method, entry.notes) for entry in entries] == [
+        ("compare (dp-statistics)", (PEEKED,))
+    ]
+    assert spent.epsilon == 0
+    assert PEEKED in found.about["notes"][0]
+    assert PEEKED in qv.anonymize(qv.read_log(path), PRIVATE).notes
+
+
+def test_others_leave_no_ledger(tmp_path: Path, synthetic: Path, measure: str) -> None:
+    path = Path(shutil.copy(synthetic, tmp_path / "log.tsv"))
+    found = compare(qv.read_log(path), ["frequent-queries:n=2"])
+    assert found.about["notes"] == []
+    assert not (tmp_path / "ledger.db").exists()
+
+
+def test_a_private_method_on_a_log_without_a_place_is_refused(log: qv.QueryLog) -> None:
+    with pytest.raises(qv.UsageError, match="no file"):
+        compare(log, [PRIVATE])
+
+
+def test_what_is_wrong_is_told_before_anything_is_run(log: qv.QueryLog, measure: str) -> None:
+    empty = qv.QueryLog.from_rows([])
+    for bad, match in (
+        (lambda: compare(log, []), "nothing"),
+        (lambda: compare(log, ["frequent-queries"], measures=[]), "nothing"),
+        (lambda: compare(log, ["frequent-queries"], measures=["x"]), "unknown measure"),
+        (lambda: compare(log, ["frequent-queries"], repeat=0), "repeats"),
+        (lambda: compare(log, ["frequent-queries"], seed=-1), "negative"),
+        (lambda: compare(empty, ["frequent-queries"]), "no row"),
+        (lambda: compare_preset(log, "sanchez2017"), "sanchez2018"),
+        (
+            lambda: compare(log, ["frequent-queries"], measures=[f"{measure}:topics=Cooking"]),
+            "Cooking",
+        ),
+    ):
+        with pytest.raises(qv.QueryveilError, match=match):
+            bad()
+
+
+def test_figures_share_runs(log: qv.QueryLog, measure: str) -> None:
+    other = f"{measure}:topics=Sports"
+    figures = [
+        Figure("one", ["frequent-queries"], measure, {"n": ["2", "3"]}, "n"),
+        Figure("two", ["frequent-queries"], other, {"n": ["3"]}, "n", "log"),
+    ]
+    shown = Silent()
+    found = compare_figures(log, figures, progress=shown)
+    assert [(row["swept"]["n"], row["measure"]) for row in found.rows] == [
+        (2, measure), (3, measure), (3, other),
+    ]  # fmt: skip
+    assert [len(figure["runs"]) for figure in found.figures] == [2, 1]
+    assert set(shown.seconds) == {"look at the log", "compare"}
+
+
+def test_the_preset_of_the_paper() -> None:
+    figures = PRESETS["sanchez2018"]
+    assert len(figures) == 6
+    assert {figure.measure for figure in figures} == {
+        "profile-divergence:topics=sanchez19", "profile-divergence:topics=sanchez4",
+    }  # fmt: skip
+    for figure in figures:
+        assert (figure.x, figure.scale) == ("epsilon", "log")
+        letter = figure.title.split()[1][0]
+        assert all(f"domain={letter}" in line for line in figure.methods)
+        assert len(figure.methods) == (6 if letter == "A" else 9)
+        assert qv.parse_measure(figure.measure)
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def found(log: qv.QueryLog, measure: str) -> Comparison:
+    sweep = {"n": [2, 3, 9]}
+    return compare(log, ["frequent-queries", "frequent-queries:n=4"], sweep=sweep,
+                   measures=[measure], repeat=2, seed=3)  # fmt: skip
+
+
+def test_the_folder(found: Comparison, tmp_path: Path) -> None:
+    out = write_comparison(found, tmp_path / "out")
+    assert {path.name for path in out.iterdir()} == {
+        "results.csv", "results.parquet", "comparison.json", "report.html",
+    }  # fmt: skip
+    assert all(path.stat().st_mode & 0o077 == 0 for path in out.iterdir())
+    read = pl.read_parquet(out / "results.parquet")
+    assert read.equals(found.table())
+    assert pl.read_csv(out / "results.csv")["value"].to_list() == read["value"].to_list()
+    card = json.loads((out / "comparison.json").read_text("utf-8"))
+    assert card == json.loads(json.dumps(found.as_dict()))
+    assert card["queryveil"] == qv.__version__
+    assert "--sweep n=2,3,9" in card["command"]
+    assert "--seed 3" in card["command"]
+
+
+def test_a_folder_is_replaced_only_if_it_is_ours(found: Comparison, tmp_path: Path) -> None:
+    out = found.write(tmp_path / "out")
+    with pytest.raises(qv.OutputError, match="exists"):
+        found.write(out)
+    found.write(out, force=True)
+    (out / "mine.txt").write_text("mine")
+    with pytest.raises(qv.OutputError, match="something else"):
+        found.write(out, force=True)
+
+
+def test_a_stumble_leaves_nothing(
+    found: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stumble(_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("queryveil.jobs.comparison.comparison_page", stumble)
+    with pytest.raises(KeyboardInterrupt):
+        found.write(tmp_path / "out")
+    assert not [path for path in tmp_path.iterdir() if "out" in path.name]

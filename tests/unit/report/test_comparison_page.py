@@ -1,0 +1,153 @@
+"""The page of a comparison: complete, for the owner only, in need of nothing else."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from queryveil.report import comparison_page
+from queryveil.report.lines import drawn_lines, series_of, short_labels
+
+VOID = {"meta", "circle", "rect", "line", "path", "polyline", "polygon", "br"}
+
+
+def row(label: str, value: float | None, repeat: int = 1, **swept: Any) -> dict[str, Any]:
+    method = ":".join([label, *(f"{name}={one}" for name, one in swept.items())])
+    return {
+        "method": method, "label": label, "swept": swept, "repeat": repeat, "measure": "loss:a=1",
+        "value": value, "seconds": 0.1, "error": None if value is not None else "it <b>broke",
+        "told": {"ruler": "a ruler & more"} if value is not None else {},
+    }  # fmt: skip
+
+
+def comparison(rows: list[dict[str, Any]], x: str | None = "k", **more: Any) -> dict[str, Any]:
+    runs = [list(run) for run in dict.fromkeys((r["label"], r["method"]) for r in rows)]
+    about = {"title": "a loss", "says": "what is <lost>", "paper": "none", "unit": "bits",
+             "better": "lower", "parameters": {}}  # fmt: skip
+    return {
+        "queryveil": "1", "repeat": 2, "seed": None, "notes": [],
+        "log": {"files": {"a&b.tsv": "12ab"}, "rows": 10, "users": 3, "queries": 4},
+        "command": "queryveil compare LOG --methods 'a<b'", "measures": {"loss:a=1": about},
+        "figures": [{"title": "Losses", "measure": "loss:a=1", "x": x, "scale": "auto",
+                     "runs": runs}],
+        "rows": rows,
+    } | more  # fmt: skip
+
+
+class Balanced(HTMLParser):
+    """Fails on a tag that is not closed, and gathers what would be fetched."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.fetched: list[str] = []
+        self.text = ""
+        self.feed(page)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.fetched += [
+            str(value) for name, value in attrs if name in ("src", "href", "xlink:href")
+        ]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+ROWS = [
+    row("m", 0.2, 1, k=2), row("m", 0.4, 2, k=2), row("m", 0.6, 1, k=3), row("flat:n=1", 0.5),
+    row("bad", None, k=2),
+]  # fmt: skip
+
+
+def test_the_page_is_whole_and_fetches_nothing() -> None:
+    page = comparison_page(comparison(ROWS, notes=["a note & more"]))
+    found = Balanced(page)
+    assert found.fetched == []
+    assert not re.search(r"https?:|//|@import|url\(|<script|<link|<img", page)
+    for text in (
+        "For the owner of the log only", "Do not publish", "Losses", "Lower is better",
+        "Ruler: a ruler & more.", "bad:k=2 (loss:a=1): it <b>broke", "what is <lost>", "12ab",
+        "--methods 'a<b'", "a note & more", "flat n=1", "means of 2 runs",
+    ):  # fmt: skip
+        assert text in found.text
+
+
+def test_a_ruler_is_told_for_whom_it_is() -> None:
+    rows = [row("m:a=1", 0.2, k=2), row("n", 0.5)]
+    rows[1]["told"] = {"ruler": "another", "users": 1200, "left_out": 3}
+    text = Balanced(comparison_page(comparison(rows))).text
+    assert "Ruler of m: a ruler & more." in text
+    assert "Ruler of n: another; 1,200 users measured, 3 left out." in text
+
+
+def test_where_nothing_was_swept_there_are_bars() -> None:
+    page = comparison_page(comparison([row("one", 0.5), row("two", 0.25)], None, repeat=1))
+    assert "<svg" not in page
+    assert "width:100.00%" in page
+    assert "width:50.00%" in page
+    assert "means of" not in page
+
+
+@pytest.mark.parametrize("x", ["k", None])
+def test_where_all_failed_that_is_said(x: str | None) -> None:
+    found = Balanced(comparison_page(comparison([row("bad", None)], x)))
+    assert "nothing to draw" in found.text
+    assert "it <b>broke" in found.text
+
+
+def test_zero_everywhere_can_be_drawn() -> None:
+    Balanced(comparison_page(comparison([row("m", 0.0, k=2)])))
+    Balanced(comparison_page(comparison([row("m", 0.0)], None)))
+
+
+def test_series() -> None:
+    found = comparison([*ROWS, row("m", 0.9, k=2, link="user")])
+    series = series_of(found["figures"][0], found["rows"])
+    assert [(one.label, one.level, one.values) for one in series] == [
+        ("m", False, {2: [0.2, 0.4], 3: [0.6]}),
+        ("flat n=1", True, {None: [0.5]}),
+        ("m link=user", False, {2: [0.9]}),
+    ]
+    lines, scale, names = drawn_lines(series, "auto")
+    assert (scale, names) == ("linear", [])
+    first = lines[0].points[0]
+    assert (first.value, first.low, first.high) == (pytest.approx(0.3), 0.2, 0.4)
+    assert first.says == "m at 2: 0.3 (0.2 to 0.4)"
+
+
+def test_a_scale_that_does_not_suit_is_not_taken() -> None:
+    rows = [row("m", 0.1, k=0), row("m", 0.2, k=50)]
+    series = series_of(comparison(rows)["figures"][0], rows)
+    assert drawn_lines(series, "log")[1] == "linear"
+    rows = [row("m", 0.1, k="a"), row("m", 0.2, k="b")]
+    series = series_of(comparison(rows)["figures"][0], rows)
+    assert drawn_lines(series, "log")[1:] == ("names", ["a", "b"])
+
+
+def test_labels_are_short_and_apart() -> None:
+    where = "budget=per-user:domain=A"
+    labels = [
+        f"s:criterion={criterion}:calibration={calibration}:{where}:keep-length=true"
+        for criterion in ("sqc1", "sqc2")
+        for calibration in ("nominal", "exact")
+    ]
+    short = short_labels([*labels, f"h:{where}"])
+    assert list(short.values()) == [
+        "s criterion=sqc1 calibration=nominal", "s criterion=sqc1 calibration=exact",
+        "s criterion=sqc2 calibration=nominal", "s criterion=sqc2 calibration=exact", "h",
+    ]  # fmt: skip
+    assert short_labels(["m:k=2"]) == {"m:k=2": "m k=2"}
