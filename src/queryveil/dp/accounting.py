@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Part", "joint_delta", "zcdp_delta"]
+__all__ = ["Part", "joint_delta", "most_rho", "zcdp_delta"]
 
 Floats = NDArray[np.float64]
 
@@ -47,6 +47,20 @@ def zcdp_delta(rho: Floats, epsilon: float) -> Floats:
     exponent = (a - 1) * (a * rows - epsilon) - np.log(a - 1) + a * np.log1p(-1 / a)
     # What a float cannot hold is rounded to 0, which is no bound.
     return np.asarray(np.clip(np.exp(exponent.min(axis=1)) * _SAFE, 1e-300, 1.0))
+
+
+def most_rho(epsilon: float, delta: float) -> float:
+    """Give the greatest rho, nearly, that is within epsilon and delta.
+
+    >>> bool(zcdp_delta(np.array([most_rho(1.0, 1e-6)]), 1.0)[0] <= 1e-6)
+    True
+    """
+    low, high = 0.0, epsilon
+    for _ in range(60):
+        middle = (low + high) / 2
+        within = float(zcdp_delta(np.array([middle]), epsilon)[0]) <= delta
+        low, high = (middle, high) if within else (low, middle)
+    return low
 
 
 def joint_delta(parts: Sequence[Part], rest: float, epsilon: Fraction) -> float:

@@ -1,22 +1,27 @@
 """The published methods, one file each."""
 
-from .base import Method, Parameter
+from .base import Earlier, Method, Parameter
 from .click_graph import ClickGraph
 from .frequent_queries import FrequentQueries
 from .microaggregation.category import CategoryMicroaggregation
 from .microaggregation.semantic import SemanticMicroaggregation, StringMicroaggregation
 from .microaggregation.spelling import SyntacticMicroaggregation
 from .registry import all_methods, method_named, parse_method
+from .replacement import ConceptHistogram, ProfileFirst, SemanticReplacement
 from .statistics import DpStatistics
 
 __all__ = [
     "CategoryMicroaggregation",
     "ClickGraph",
+    "ConceptHistogram",
     "DpStatistics",
+    "Earlier",
     "FrequentQueries",
     "Method",
     "Parameter",
+    "ProfileFirst",
     "SemanticMicroaggregation",
+    "SemanticReplacement",
     "StringMicroaggregation",
     "SyntacticMicroaggregation",
     "all_methods",

@@ -17,7 +17,7 @@ from ..taxonomy.arrays import Flags, Ints, Lists
 from ..taxonomy.graph import Taxonomy
 from ..taxonomy.levels import levels_of
 
-__all__ = ["AncestorTable", "ancestor_table"]
+__all__ = ["AncestorTable", "ancestor_table", "within"]
 
 _MOST_KEPT = 8  # domains of a taxonomy whose tables are kept
 
@@ -102,11 +102,12 @@ def _domain_table(taxonomy: Taxonomy, top: int) -> AncestorTable:
         raise UsageError(f"there is no concept {top} that could be a domain")
     inside = taxonomy.below(top)
     numbers = np.where(inside, np.cumsum(inside) - 1, -1).astype(np.int32)
-    parents, sets = (_within(x, numbers) for x in (taxonomy.parents, taxonomy.all_ancestors))
+    parents, sets = (within(x, numbers) for x in (taxonomy.parents, taxonomy.all_ancestors))
     return _made(taxonomy.label(top), sets, levels_of(parents), numbers)
 
 
-def _within(lists: Lists, numbers: Ints) -> Lists:
+def within(lists: Lists, numbers: Ints) -> Lists:
+    """Take the lists of the concepts that have a number, with such concepts only, renumbered."""
     kept = np.flatnonzero((numbers[lists.items] >= 0) & (numbers >= 0)[lists.owners])
     owners = numbers[lists.owners[kept]]
     sizes = np.bincount(owners, minlength=int(numbers.max()) + 1)

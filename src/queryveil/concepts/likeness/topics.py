@@ -58,11 +58,13 @@ _NINETEEN = {
 class Topics:
     """Some topics, and for every concept of a taxonomy the one it belongs to.
 
-    `of[concept]` is a place in `names`, or `OTHER` (-1) for a concept outside all of them.
+    `of[concept]` is a place in `names`, or `OTHER` (-1) for a concept outside all of them. `tops`
+    are the concepts that the topics are, where each is one and all below it.
     """
 
     names: list[str]
     of: NDArray[np.int16]
+    tops: tuple[int, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -92,7 +94,7 @@ def topics_of(
         raise UsageError(f"{len(found)} topics cannot have {len(named)} names")
     if len(found) > np.iinfo(np.int16).max:
         raise UsageError(f"{len(found):,} topics are too many", hint="take fewer concepts")
-    return Topics(named, _first_topics(taxonomy, found))
+    return Topics(named, _first_topics(taxonomy, found), tuple(found))
 
 
 def preset(taxonomy: Taxonomy, name: str) -> Topics:

@@ -1,0 +1,21 @@
+"""Choosing one of many: the exponential mechanism on integer weights, calibrated exactly."""
+
+from .calibration import apart_by, calibrate, nominal
+from .choices import Choices
+from .draw import draw
+from .flip import flip
+from .scores import Scores, TableScores
+from .weights import Weights, worst_ratio
+
+__all__ = [
+    "Choices",
+    "Scores",
+    "TableScores",
+    "Weights",
+    "apart_by",
+    "calibrate",
+    "draw",
+    "flip",
+    "nominal",
+    "worst_ratio",
+]

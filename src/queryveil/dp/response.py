@@ -1,0 +1,81 @@
+"""Randomised response among n answers: the true one with weight e^epsilon, all others with 1.
+
+It is the exact form of the exponential mechanism for answers that are right or wrong. Weights are
+integers, so the chances are exact, and their ratio is at most e^epsilon.
+docs/privacy/profile-first.md has the proof.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+
+from ..errors import UsageError
+from .choice.draw import below
+from .noise import Integers, Noise
+
+__all__ = ["RandomizedResponse"]
+
+_OTHER = 1 << 10  # the weight of a wrong answer, so that the right one is rounded by 0.1% at most
+_MOST = 1 << 60
+_LARGEST = Fraction(34)  # e^34 * 2^10 is still below 2^60; beyond, more changes nothing
+
+
+@dataclass(frozen=True)
+class RandomizedResponse:
+    """Gives back one of `size` answers.
+
+    >>> response = RandomizedResponse(4, Fraction(3))
+    >>> round(response.truth, 3), response.true_weight, response.other_weight
+    (0.87, 20567, 1024)
+    """
+
+    size: int
+    epsilon: Fraction
+
+    def __post_init__(self) -> None:
+        if self.size < 1 or self.epsilon <= 0 or self.total >= _MOST:
+            raise UsageError(
+                f"no response among {self.size:,} answers at epsilon {float(self.epsilon):g}",
+                hint="fewer answers, or a smaller epsilon",
+            )
+
+    @property
+    def other_weight(self) -> int:
+        """The weight of each wrong answer."""
+        return _OTHER
+
+    @property
+    def true_weight(self) -> int:
+        """The weight of the right answer: rounded down, so that the ratio is within epsilon."""
+        power = min(self.epsilon, _LARGEST)
+        with localcontext(prec=60, rounding=ROUND_FLOOR):
+            exact = (Decimal(power.numerator) / power.denominator).exp().next_minus()
+            return int(exact * _OTHER)
+
+    @property
+    def total(self) -> int:
+        """All weights together."""
+        return self.true_weight + (self.size - 1) * _OTHER
+
+    @property
+    def truth(self) -> float:
+        """The chance that the right answer is given."""
+        return self.true_weight / self.total
+
+    @property
+    def signal(self) -> float:
+        """The share that is told: otherwise the answer is drawn from all alike."""
+        return (self.true_weight - _OTHER) / self.total
+
+    def draw(self, answers: Integers, noise: Noise) -> Integers:
+        """Give for each answer, from 0 to below `size`, the one that is told."""
+        if len(answers) and not 0 <= int(answers.min()) <= int(answers.max()) < self.size:
+            raise UsageError(f"answers go from 0 to {self.size - 1:,}", hint="this is a defect")
+        picks = below(np.full(len(answers), self.total), noise)
+        others = (picks - self.true_weight) // _OTHER
+        others += others >= answers  # the right one is not among the wrong ones
+        return np.where(picks < self.true_weight, answers, others)

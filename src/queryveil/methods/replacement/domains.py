@@ -1,0 +1,130 @@
+"""Which concepts may stand for a query: the domains that a text such as `disease,sport` names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...concepts import Taxonomy, Topics, default_topics, preset, topics_of
+from ...concepts.likeness.domain import Domain, domain_of
+from ...concepts.taxonomy import Ints
+from ...errors import ParameterError
+
+__all__ = ["ALL", "PRESETS", "Domains", "is_split", "open_domains", "parts_of"]
+
+ALL = "all"
+# The settings of Sanchez et al. 2018: the domain, and the topics of the profiles.
+PRESETS = {
+    "A": ("sanchez4", "sanchez19"),
+    "B": ("n#00002137", "sanchez19"),
+    "C": ("n#00002137", "sanchez4"),
+}
+_SETS = ("sanchez4", "sanchez19", "lexicographer", "branches")
+
+
+def parts_of(text: str) -> list[str]:
+    """Give the names in the text of a domain; a preset is what it stands for."""
+    text = PRESETS[text][0] if text in PRESETS else text
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise ParameterError("--domain is empty", hint=f"{ALL}, a concept, or several with commas")
+    if len(set(names)) < len(names):
+        raise ParameterError(f'a concept stands twice in --domain "{text}"', hint="name it once")
+    return names
+
+
+def is_split(text: str) -> bool:
+    """Tell whether each topic has a domain of its own, so that replacements keep the topic."""
+    names = parts_of(text)
+    return len(names) > 1 or names[0] in _SETS
+
+
+@dataclass(frozen=True, eq=False)
+class Domains:
+    """One domain or several, and the topics that profiles are drawn over.
+
+    `of` has for every concept of the taxonomy the number of its domain, or -1.
+    """
+
+    taxonomy: Taxonomy
+    domains: list[Domain]
+    of: Ints
+    topics: Topics
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where the concepts of each domain begin if all stand in a row, and their number."""
+        return np.concatenate([[0], np.cumsum([len(domain) for domain in self.domains])])
+
+    @cached_property
+    def concepts(self) -> Ints:
+        """The concepts of all domains in a row."""
+        return np.concatenate([domain.concepts for domain in self.domains])
+
+    @cached_property
+    def place(self) -> Ints:
+        """For every concept of the taxonomy, its place in that row, or -1."""
+        found = np.full(len(self.taxonomy), -1, np.int64)
+        for number, domain in enumerate(self.domains):
+            mine = self.of == number
+            found[mine] = self.starts[number] + domain.place[mine]
+        return found
+
+    def told(self) -> str:
+        """Say what the domains are."""
+        names = ", ".join(f"{d.title} ({len(d):,} concepts)" for d in self.domains[:20])
+        return f"queries are replaced within {names}, of {self.taxonomy.title}"
+
+
+def open_domains(taxonomy: Taxonomy, text: str, topics: str) -> Domains:
+    """Find the domains that a text names, and the topics."""
+    tops = _tops(taxonomy, parts_of(text))
+    chosen = _topics(taxonomy, text, topics, tops)
+    split = chosen if len(set(chosen.of.tolist())) > 1 else None
+    domains = [domain_of(taxonomy, top, split) for top in tops]
+    of = np.full(len(taxonomy), -1, np.int64)
+    for number in reversed(range(len(domains))):  # of overlapping ones the first has a concept
+        of[domains[number].place >= 0] = number
+    return Domains(taxonomy, domains, of, chosen)
+
+
+def _tops(taxonomy: Taxonomy, names: list[str]) -> list[int]:
+    if names == [ALL]:
+        return [0]
+    if len(names) == 1 and names[0] in _SETS:
+        found = preset(taxonomy, names[0])
+        if found.tops is None:
+            raise ParameterError(
+                f'the topics "{names[0]}" are no concepts, so they are no domains',
+                hint="name concepts: disease,sport",
+            )
+        return list(found.tops)
+    tops = [_widest(taxonomy, name) for name in names]
+    if len(set(tops)) < len(tops):
+        raise ParameterError(f'two names in --domain "{",".join(names)}" mean the same concept')
+    return tops
+
+
+def _widest(taxonomy: Taxonomy, name: str) -> int:
+    """Give of all meanings of a label the one that most concepts lie below."""
+    meanings = taxonomy.lookup(name)
+    if len(meanings) < 2:
+        return taxonomy.concept(name)
+    return max(meanings, key=lambda concept: len(taxonomy.descendants(concept)))
+
+
+def _topics(taxonomy: Taxonomy, text: str, topics: str, tops: list[int]) -> Topics:
+    if topics == "auto" and text in PRESETS:
+        topics = PRESETS[text][1]
+    if topics in _SETS:
+        return preset(taxonomy, topics)
+    if topics != "auto":
+        return topics_of(taxonomy, [_widest(taxonomy, name) for name in parts_of(topics)])
+    if len(tops) > 1:
+        return topics_of(taxonomy, tops)
+    children = taxonomy.children(tops[0]).tolist()
+    return default_topics(taxonomy) if not tops[0] or not children else topics_of(
+        taxonomy, children
+    )  # fmt: skip

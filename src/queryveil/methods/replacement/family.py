@@ -1,0 +1,95 @@
+"""What the methods of this shelf share: parameters, the domain, and the rows that they write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ...concepts import Mapper, Mapping, open_taxonomy
+from ...engine import Chance, Progress, distinct_queries
+from ...log import QueryLog
+from ...release import Check, Release
+from ..base import Method, parameter
+from .domains import ALL, Domains, open_domains, parts_of
+from .slots import Slots
+from .texts import Written, write_rows
+
+__all__ = ["Replacement"]
+
+
+@dataclass(frozen=True)
+class Replacement(Method):
+    """The base of the shelf: epsilon, what it covers, and the concepts that may be given."""
+
+    epsilon: float = parameter(1.0, "what one person can change at most", low=0.001, high=1000.0)
+    budget: str = parameter(
+        "per-user", "whether epsilon is for a user's whole log, or for each query",
+        choices=("per-user", "per-query"),
+    )  # fmt: skip
+    domain: str = parameter(
+        ALL, "concepts that are given: all, a concept, several topics, or A, B, C of the paper"
+    )
+    max_queries_per_user: int = parameter(
+        100, "queries, counted as phrases, of each user", low=1, high=10_000, unit="phrases"
+    )
+    taxonomy: str = parameter("wordnet", "what queries mean: wordnet, or a taxonomy's file")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        parts_of(self.domain)  # refuses what is none
+
+    @property
+    def own_epsilon(self) -> Fraction:
+        """What this release costs for a user's whole log."""
+        each = Fraction(repr(self.epsilon))
+        return each * self.max_queries_per_user if self.budget == "per-query" else each
+
+    def files(self) -> tuple[Path, ...]:
+        """List the files of the taxonomy."""
+        names = (name.strip() for name in self.taxonomy.split(","))
+        return tuple(Path(name) for name in names if name and name != "wordnet")
+
+    def domains(self) -> Domains:
+        """Open the taxonomy and find the domains, and the topics of profiles."""
+        topics = self.values().get("topics", "auto")
+        return open_domains(open_taxonomy(self.taxonomy), self.domain, topics)
+
+    def _found(self, log: QueryLog, domains: Domains, progress: Progress) -> Mapping:
+        return Mapper(domains.taxonomy).map(distinct_queries(log.frame), progress)
+
+    def _checks(self, full: bool = True) -> tuple[Check, ...]:
+        """Each user has her rows, numbered and without clicks."""
+        rows = {"rows": self.max_queries_per_user, "all": full}
+        return Check("slots", rows), Check("no-clicks", {})
+
+    def _named(self, domains: Domains, slots: Slots, rows: pl.DataFrame, chance: Chance) -> Written:
+        """Give users new names, and concepts labels."""
+        names = pl.Series("pseudonym", chance.names(len(slots.users))).cast(pl.String)
+        mapping = pl.DataFrame({"user": slots.users, "pseudonym": names})
+        return write_rows(domains.taxonomy, mapping, rows, chance)
+
+    def _release(
+        self, log: QueryLog, slots: Slots, written: Written, notes: tuple[str, ...], **more: Any
+    ) -> Release:
+        """Put the release together; every row of the log gives way to new ones."""
+        return Release(
+            method=self.name,
+            parameters=self._published(),
+            guarantee=self.guarantee(),
+            source=log,
+            log=written.log.lazy(),
+            concepts=written.concepts,
+            dropped=slots.dropped,
+            made={"rows with a concept drawn at random": written.log.height},
+            notes=notes,
+            **({"mapping": written.mapping} | more),
+        )
+
+    def _published(self) -> dict[str, Any]:
+        """Give the parameters as the card shows them: where a taxonomy's file lies is private."""
+        names = [Path(name.strip()).name for name in self.taxonomy.split(",")]
+        return {**self.values(), "taxonomy": ",".join(names)}

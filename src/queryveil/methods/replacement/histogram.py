@@ -1,0 +1,129 @@
+"""The concept histogram: the second baseline of Sánchez et al. 2018 (HBDP), with honest noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+
+from ...dp import Noise, show_amount
+from ...dp.noise import Integers, exact_scale
+from ...dp.public import PublicCounts
+from ...dp.tails import laplace_tail, least_threshold
+from ...engine import Chance, Progress
+from ...errors import ParameterError
+from ...log import QueryLog
+from ...release import Guarantee, Release
+from ..base import parameter
+from .family import Replacement
+from .promises import ASSUMPTIONS, NEIGHBOURS, NOT_COVERED
+from .slots import Slots, lay_out, slots_of
+
+__all__ = ["ConceptHistogram"]
+
+
+@dataclass(frozen=True)
+class ConceptHistogram(Replacement):
+    """Put noise on how often each user meant each concept, and draw her queries by that.
+
+    >>> str(ConceptHistogram(epsilon=10))
+    'concept-histogram:epsilon=10.0'
+    """
+
+    name: ClassVar[str] = "concept-histogram"
+    title: ClassVar[str] = "queries drawn from noisy counts of each user's concepts"
+    paper: ClassVar[str] = "Sánchez et al. 2018, the baseline HBDP"
+    promise: ClassVar[str] = "differential privacy for a user's whole log"
+
+    threshold: int = parameter(
+        0, "noisy count from which on a concept counts: 1 as in the paper; 0 chooses", low=0,
+        high=10**9,
+    )  # fmt: skip
+
+    def counts(self, cells: int) -> PublicCounts:
+        """Make the noise: another log of one user moves at most twice her phrases.
+
+        The paper takes the longest log instead, which depends on the data, and once.
+        """
+        most = self.max_queries_per_user
+        scale = exact_scale(2 * most / self.own_epsilon)
+        # About as many empty concepts of a user pass as she has rows.
+        share = Fraction(min(most, cells), 4 * cells)
+        found = self.threshold or least_threshold(laplace_tail, scale, share)
+        return PublicCounts(scale, found, 2 * most)
+
+    def prepare(self) -> None:
+        """Find the domain, and see that the noise can be drawn."""
+        self.counts(len(self.domains().concepts))
+
+    def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+        """Count, add noise, draw."""
+        domains = self.domains()
+        cells, most = len(domains.concepts), self.max_queries_per_user
+        noise = Noise(None if chance.secret else chance.numbers)
+        found = self._found(log, domains, progress)
+        with progress.stage("count concepts"):
+            slots = slots_of(log, found, domains.place, most)
+            places, counts = _histogram(slots, cells)
+        counted = self.counts(cells)
+        with progress.stage("add noise"):
+            shown, noisy = counted.release(places, counts, len(slots.users) * cells, noise)
+        with progress.stage("draw queries"):
+            items = _spread(shown, noisy, len(slots.users), cells, most, chance)
+            concepts = pl.Series("concept", domains.concepts[items].astype(np.int32))
+            rows, _ = lay_out(slots)
+            written = self._named(domains, slots, rows.with_columns(concepts), chance)
+        notes = (domains.told(), f"a concept counts from {counted.threshold:,} on")
+        return self._release(log, slots, written, notes, progress=progress)
+
+    def guarantee(self) -> Guarantee:
+        """Promise epsilon for a user's whole log."""
+        epsilon = show_amount(self.own_epsilon)
+        return Guarantee(
+            model="pure-dp",
+            says=(
+                f"Whatever any one person asked changes the chance of any outcome by at most a "
+                f"factor of e^{epsilon}. Each of her counts of concepts has noise made for "
+                f"{self.max_queries_per_user:,} phrases that all could be others; the queries "
+                "that stand for her are names of concepts, drawn by these noisy counts."
+            ),
+            neighbours=NEIGHBOURS,
+            epsilon=float(self.own_epsilon),
+            per_query_epsilon=float(self.own_epsilon / self.max_queries_per_user),
+            assumptions=ASSUMPTIONS,
+            not_covered=NOT_COVERED,
+            checks=self._checks(),
+        )
+
+
+def _histogram(slots: Slots, cells: int) -> tuple[Integers, Integers]:
+    """Count each user's concepts; cells of all users stand in a row."""
+    if len(slots.users) * cells >= 2**50:
+        raise ParameterError("so many users and concepts cannot be counted", hint="--domain")
+    user, item = (slots.table[name].to_numpy().astype(np.int64) for name in ("user", "item"))
+    places, counts = np.unique(user * cells + item, return_counts=True)
+    return places.astype(np.int64), counts.astype(np.int64)
+
+
+def _spread(
+    shown: Integers, noisy: Integers, users: int, cells: int, rows: int, chance: Chance
+) -> Integers:
+    """Give each user's rows to concepts in proportion to their noisy counts.
+
+    Rows stand at equal distances along the counts. Who has no count gets concepts at random.
+    """
+    ends = np.cumsum(noisy)
+    user = shown // cells
+    last = np.searchsorted(user, np.arange(users), side="right")
+    total = np.concatenate([[0], ends])[last]
+    before = np.concatenate([[0], total[:-1]])
+    width = total - before
+    steps = (2 * np.arange(rows, dtype=np.int64) + 1)[None, :]
+    spots = (before[:, None] + width[:, None] * steps // (2 * rows)).reshape(-1)
+    items = (chance.numbers(users * rows) % np.uint64(cells)).astype(np.int64)
+    told = np.repeat(width > 0, rows)
+    items[told] = shown[np.searchsorted(ends, spots[told], side="right")] % cells
+    return items

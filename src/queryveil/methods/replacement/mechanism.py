@@ -1,0 +1,163 @@
+"""The choice of a concept for each slot: criterion, calibration, and the drawing itself."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import OrderedDict
+from dataclasses import dataclass
+from fractions import Fraction
+from threading import Lock
+
+import numpy as np
+
+from ...concepts.likeness.criteria import Near, Same, near
+from ...concepts.likeness.domain import Domain
+from ...concepts.taxonomy import Ints
+from ...dp import Noise
+from ...dp.accounting import most_rho
+from ...dp.choice import Choices, Weights, apart_by, calibrate, draw, flip, nominal
+from ...dp.choice.draw import below
+from ...engine import Progress, recall, remember
+from .domains import Domains
+
+__all__ = ["CALIBRATIONS", "CRITERIA", "Budget", "Mechanism", "mechanism_for"]
+
+CRITERIA = ("sqc1", "sqc2", "nsqc")
+CALIBRATIONS = ("exact", "nominal", "permute-and-flip")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one slot may cost, and all slots of a user together.
+
+    With a delta slots are added up by their range, which costs less than adding up epsilon.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    slots: int
+
+    @property
+    def ratio(self) -> float:
+        """How far weights may lie apart, as a log-ratio, if slots are added up by their range.
+
+        A range of twice the ratio r costs (2 r)^2 / 8 of rho.
+        """
+        if not self.delta:
+            return 0.0
+        return math.sqrt(2 * most_rho(float(self.epsilon), float(self.delta)) / self.slots)
+
+    @property
+    def slot(self) -> float:
+        """The epsilon of one slot, if epsilons are added up; rounded down, so that all fit."""
+        return math.nextafter(float(self.epsilon / self.slots), 0.0)
+
+    @property
+    def per_query(self) -> float:
+        """What is told of one slot: chances differ by at most twice the ratio of the weights."""
+        return max(float(self.epsilon / self.slots), 2 * self.ratio)
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """One weighting for each domain; items are places in the row of all domains' concepts."""
+
+    domains: Domains
+    weights: list[Weights]
+    flips: bool
+
+    def replace(self, items: Ints, noise: Noise, progress: Progress) -> Ints:
+        """Draw for each item another one of its domain, or itself.
+
+        Where there is no item (-1) a concept is taken at random first, all being equally likely.
+        """
+        found = np.empty(len(items), np.int32)
+        starts = self.domains.starts
+        with progress.stage("replace", len(items)) as advance:
+            empty = np.flatnonzero(items < 0)
+            inputs = items.astype(np.int32)
+            inputs[empty] = below(np.full(len(empty), starts[-1]), noise)
+            for number, weights in enumerate(self.weights):
+                low, high = starts[number], starts[number + 1]
+                mine = np.flatnonzero((inputs >= low) & (inputs < high))
+                local = inputs[mine] - low
+                if self.flips:
+                    drawn = flip(weights, local.astype(np.int64), noise)
+                    advance(len(mine))
+                else:
+                    drawn = draw(weights, local, noise, advance)
+                found[mine] = drawn + low
+        return found
+
+
+def mechanism_for(
+    domains: Domains, criterion: str, calibration: str, budget: Budget, progress: Progress
+) -> Mechanism:
+    """Make the weights of every domain: the strongest that the budget allows."""
+    with progress.stage("calibrate"):
+        made = [
+            _weights(_choices(domain, criterion, domains), calibration, budget)
+            for domain in domains.domains
+        ]
+    return Mechanism(domains, made, calibration == "permute-and-flip")
+
+
+def _weights(known: _Known, calibration: str, budget: Budget) -> Weights:
+    choices, epsilon = known.choices, budget.slot
+    made = _calibrated(known, epsilon) if calibration == "exact" else nominal(choices, epsilon)
+    if not budget.delta:
+        return made
+    ranged = apart_by(choices, budget.ratio)
+    return max(made, ranged, key=lambda weights: weights.strength)
+
+
+def _calibrated(known: _Known, epsilon: float) -> Weights:
+    """Take up what an earlier run found, if it holds; else search, and keep that."""
+    key = f"{known.digest} {epsilon!r}"
+    hint = recall(key)
+    made = calibrate(known.choices, epsilon, hint)
+    if made.strength != hint:
+        remember(key, made.strength)
+    return made
+
+
+# -- tables that are kept between runs of one process ------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    choices: Choices
+    digest: str
+
+
+_kept: OrderedDict[str, _Known] = OrderedDict()
+_lock = Lock()
+_MOST_KEPT = 16
+
+
+def _choices(domain: Domain, criterion: str, domains: Domains) -> _Known:
+    scores: Near | Same
+    if criterion == "nsqc":
+        scores = Same(len(domain))
+    else:
+        scores = near(domain, domains.topics if criterion == "sqc2" else None)
+    digest = _digest(scores)
+    with _lock:
+        if digest not in _kept:
+            _kept[digest] = _Known(Choices.of(scores), digest)
+            if len(_kept) > _MOST_KEPT:
+                _kept.popitem(last=False)
+        return _kept[digest]
+
+
+def _digest(scores: Near | Same) -> str:
+    """Name scores by all that decides them."""
+    if isinstance(scores, Same):
+        return f"same {scores.size}"
+    domain = scores.domain
+    arrays = (domain.sizes, domain.above, domain.base, domain.bases.items, scores.topic)
+    whole = hashlib.sha256()
+    for array in arrays:
+        whole.update(np.ascontiguousarray(array).tobytes())
+    return whole.hexdigest()

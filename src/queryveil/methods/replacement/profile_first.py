@@ -1,0 +1,137 @@
+"""Profile first: a user's budget is spent on what she is interested in, not on single queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+
+from ...concepts.taxonomy import Ints, Lists
+from ...dp import Noise, show_amount
+from ...engine import Chance, Progress
+from ...errors import ParameterError
+from ...log import QueryLog
+from ...release import Guarantee, Release
+from ..base import parameter
+from .domains import Domains
+from .family import Replacement
+from .points import Floats, Points, hand_out
+from .promises import ASSUMPTIONS, NEIGHBOURS, NOT_COVERED
+from .slots import Slots, slots_of
+from .telling import best_way
+
+__all__ = ["ProfileFirst"]
+
+_MECHANISMS = ("auto", "cells", "answers", "population", "uniform")
+
+
+@dataclass(frozen=True)
+class ProfileFirst(Replacement):
+    """Tell each user's profile of topics privately, and draw her queries from it.
+
+    >>> str(ProfileFirst(epsilon=10))
+    'profile-first:epsilon=10.0'
+    """
+
+    name: ClassVar[str] = "profile-first"
+    title: ClassVar[str] = "queries drawn from a private profile of each user's topics"
+    paper: ClassVar[str] = "none: beyond Sánchez et al. 2018"
+    promise: ClassVar[str] = "differential privacy for a user's whole log"
+
+    mechanism: str = parameter(
+        "auto", "how profiles are told: counted, by answers, one mean for all, or not at all",
+        choices=_MECHANISMS,
+    )  # fmt: skip
+    topics: str = parameter(
+        "auto", "topics of the profile: auto, sanchez4, sanchez19, lexicographer, or concepts"
+    )
+
+    def prepare(self) -> None:
+        """Open the taxonomy and find the topics."""
+        _topic_concepts(self.domains())
+
+    def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+        """Count each user's topics, tell them privately, draw her queries."""
+        domains = self.domains()
+        topics, concepts = _topic_concepts(domains)
+        noise = Noise(None if chance.secret else chance.numbers)
+        found = self._found(log, domains, progress)
+        with progress.stage("profiles"):
+            slots = slots_of(log, found, topics, self.max_queries_per_user)
+            counts = _counts(slots, len(concepts))
+        with progress.stage("tell profiles"):
+            # How many users there are is public, so that it may help to choose the way.
+            handed = hand_out(self._profiles(counts, noise), self.max_queries_per_user)
+        with progress.stage("draw queries"):
+            written = self._named(domains, slots, _drawn(handed, concepts, chance), chance)
+        notes = (domains.told(), f"profiles have {len(concepts)} topics")
+        return self._release(log, slots, written, notes, progress=progress)
+
+    def _profiles(self, counts: Points, noise: Noise) -> Floats:
+        """Give each user's private profile; nothing else of the log is looked at from here on."""
+        if self.mechanism == "uniform":
+            return np.ones(counts.shape)
+        users, topics = counts.shape
+        return best_way(topics, self.own_epsilon, users, self.mechanism).profiles(counts, noise)
+
+    def guarantee(self) -> Guarantee:
+        """Promise epsilon for a user's whole log."""
+        epsilon = show_amount(self.own_epsilon)
+        return Guarantee(
+            model="pure-dp",
+            says=(
+                f"Whatever any one person asked changes the chance of any outcome by at most a "
+                f"factor of e^{epsilon}. It is spent on the shares of topics in her queries; the "
+                f"{self.max_queries_per_user:,} queries that stand for her are names of concepts, "
+                "drawn at random by these shares. For one query alone it is no less."
+            ),
+            neighbours=NEIGHBOURS,
+            epsilon=float(self.own_epsilon),
+            per_query_epsilon=float(self.own_epsilon),
+            assumptions=ASSUMPTIONS,
+            not_covered=NOT_COVERED,
+            checks=self._checks(),
+        )
+
+
+def _topic_concepts(domains: Domains) -> tuple[Ints, Lists]:
+    """Give for every concept the number of its topic, or -1, and the concepts of each topic.
+
+    Topics without a concept in the domains do not count.
+    """
+    concepts = np.unique(domains.concepts)
+    topic = domains.topics.of[concepts]
+    used = np.unique(topic[topic >= 0])
+    if len(used) < 2:
+        raise ParameterError(
+            f"a profile needs two topics or more, and the domain has {len(used)}",
+            hint="take a wider --domain, or other --topics",
+        )
+    numbers = np.full(len(domains.taxonomy) + 1, -1)  # the last is for no concept
+    numbers[concepts] = np.where(topic >= 0, np.searchsorted(used, topic), -1)
+    standing = np.where(domains.place >= 0, domains.concepts[domains.place], -1)
+    inside = concepts[topic >= 0]
+    return numbers[standing], Lists.grouped(numbers[inside], inside, len(used))
+
+
+def _counts(slots: Slots, topics: int) -> Points:
+    """Count the phrases of each topic in each user's slots."""
+    user, topic = (slots.table[name].to_numpy().astype(np.int64) for name in ("user", "item"))
+    size = len(slots.users) * topics
+    return np.bincount(user * topics + topic, minlength=size).reshape(len(slots.users), topics)
+
+
+def _drawn(handed: Points, concepts: Lists, chance: Chance) -> pl.DataFrame:
+    """Draw concepts of each topic, as many as it has points, in random order."""
+    users, topics = handed.shape
+    user = np.repeat(np.arange(users, dtype=np.int32), handed.sum(axis=1))
+    topic = np.repeat(np.tile(np.arange(topics), users), handed.reshape(-1))
+    picks = chance.numbers(len(topic)) % concepts.sizes[topic].astype(np.uint64)
+    concept = concepts.items[concepts.start[topic] + picks.astype(np.int64)]
+    keys = pl.DataFrame({"user": user, "by": chance.numbers(len(user))})
+    order = keys.with_columns(place=pl.int_range(pl.len())).sort("user", "by")["place"]
+    slot = pl.int_range(pl.len(), dtype=pl.Int32).over("user").alias("slot")
+    rows = pl.DataFrame({"user": user, "concept": concept.astype(np.int32)})
+    return rows[order.to_numpy()].with_columns(slot)

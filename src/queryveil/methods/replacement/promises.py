@@ -1,0 +1,105 @@
+"""What the methods of this shelf promise, and what not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...dp import show_amount
+from ...release import Check, Guarantee
+from ...release.guarantee import Model
+from .domains import is_split
+
+if TYPE_CHECKING:
+    from .semantic import SemanticReplacement
+
+__all__ = ["ASSUMPTIONS", "NEIGHBOURS", "NOT_COVERED", "WHY_NOT", "replacement_promise"]
+
+NEIGHBOURS = "two logs of the same users that differ in the whole log of one user"
+ASSUMPTIONS = (
+    "a user name of the log stands for one person, and one person has one user name",
+    "how many users the log has is public",
+    "the taxonomy, the domain and all parameters were chosen without looking at the log",
+    "who made the release keeps the ledger, and adds up what other releases cost",
+)
+NOT_COVERED = (
+    "that a person is in the log: each has a pseudonym and rows of her own",
+    "how long the run took, and the files under private/",
+)
+WHY_NOT = "the text copies words of the users' own queries, which no epsilon covers"
+
+_LENGTHS = "how many phrases with a concept each user has, up to the number that counts"
+_TOPICS = "the topics of each user's queries in their order"
+
+
+def replacement_promise(method: SemanticReplacement, checks: tuple[Check, ...]) -> Guarantee:
+    """Promise epsilon for a user's whole log, as far as the parameters allow."""
+    if method.rewrite:
+        return _copied_words(method)
+    given = _given(method)
+    epsilon, delta = method.whole_epsilon, method.delta
+    model: Model = "conditional-dp" if given else "approx-dp" if delta else "pure-dp"
+    return Guarantee(
+        model=model,
+        says=_says(method, given),
+        neighbours=NEIGHBOURS + (f" and agree in {given}" if given else ""),
+        given=given,
+        epsilon=float(epsilon),
+        delta=delta or None,
+        per_query_epsilon=method.slot_budget.per_query,
+        assumptions=(*ASSUMPTIONS, *((f"public already: {given}",) if given else ())),
+        not_covered=_not_covered(method),
+        checks=checks,
+    )
+
+
+def _given(method: SemanticReplacement) -> str | None:
+    parts = [_TOPICS] if is_split(method.domain) else []
+    parts += [_LENGTHS] if method.keep_length else []
+    return " and ".join(parts) or None
+
+
+def _says(method: SemanticReplacement, given: str | None) -> str:
+    whole, one = show_amount(method.whole_epsilon), f"{method.slot_budget.per_query:.4g}"
+    chance = f", but for a chance of {method.delta:g}" if method.delta else ""
+    within = f" Between logs that agree in {given}: whatever" if given else "Whatever"
+    return (
+        f"{within} any one person asked changes the chance of any outcome by at most a factor "
+        f"of e^{whole}{chance}. For one query alone it is e^{one}: epsilon {one} for a query, "
+        f"{whole} for a person's {method.max_queries_per_user:,} queries. Every query that is "
+        "given is the name of a concept, drawn at random."
+    ).strip() + _earlier(method)
+
+
+def _earlier(method: SemanticReplacement) -> str:
+    if not method.spent_before:
+        return ""
+    before = f"{method.spent_before:g}"
+    return f" That includes epsilon {before} of the releases that this one extends."
+
+
+def _not_covered(method: SemanticReplacement) -> tuple[str, ...]:
+    topics = f"{_TOPICS}: a replacement stays within the topic of its query"
+    lengths = f"{_LENGTHS}: these numbers are seen as they are"
+    return (
+        *((topics,) if is_split(method.domain) else ()),
+        *((lengths,) if method.keep_length else ()),
+        *NOT_COVERED,
+    )
+
+
+def _copied_words(method: SemanticReplacement) -> Guarantee:
+    """Promise nothing: modifiers, plurals and stop words are the user's own words."""
+    return Guarantee(
+        model="none",
+        says=(
+            "Each noun phrase is replaced by another one as the paper does, and the other words "
+            "of the query stay. The draws of concepts alone would keep epsilon "
+            f"{show_amount(method.whole_epsilon)} for a person and "
+            f"{method.slot_budget.per_query:.4g} for a query; the text does not."
+        ),
+        not_covered=(
+            "the text: it copies the user's words, also rare ones and names",
+            *_not_covered(method),
+        ),
+        checks=(Check("no-clicks", {}),),
+    )

@@ -1,0 +1,89 @@
+"""Texts as the paper writes them: new phrases among the user's other words.
+
+The other words, their order and plurals are copied, so no guarantee covers such a text.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ...concepts import HOW, Mapping
+from ...concepts.text.language import language_named
+from ...concepts.text.words import normalise
+from ...engine import Chance, permute
+from .slots import Slots
+from .texts import Written
+
+__all__ = ["rewritten"]
+
+_PLURALS = [HOW.index(how) for how in HOW if "plural" in how]
+
+
+def rewritten(
+    written: Written,
+    found: Mapping,
+    slots: Slots,
+    names: pl.DataFrame,
+    rows: pl.DataFrame,
+    chance: Chance,
+) -> Written:
+    """Give one row a query, its phrases replaced; `written` has the label of each phrase.
+
+    `rows` and the table of `slots` stand in one order; `written` is sorted by pseudonym and slot.
+    """
+    named = rows.select(
+        user=names["pseudonym"].gather(rows["user"]), time=pl.col("slot") + 1
+    ).with_columns(event=slots.table["event"], phrase=slots.table["phrase"])
+    labels = written.log.select(pl.col("user", "query").cast(pl.String), "time")
+    table = named.join(labels, on=["user", "time"]).sort("event", "phrase")
+    texts = _texts(table, found)
+    first = table.group_by("event").agg(pl.col("user", "time").first())
+    log = first.join(texts, on="event").with_columns(
+        time=pl.col("time").rank("ordinal").over("user").cast(pl.Int32),
+        rank=pl.lit(None, pl.Int32),
+        url=pl.lit(None, pl.String),
+    )
+    shuffled = permute(log.select("user", "query", "time", "rank", "url").lazy(), chance).collect()
+    return Written(shuffled, written.concepts, written.mapping)
+
+
+def _texts(table: pl.DataFrame, found: Mapping) -> pl.DataFrame:
+    """Put labels in the place of the words that were found, and leave all other words."""
+    spans = found.phrases.with_row_index("phrase")
+    replaced = table.select("event", "phrase", label="query").join(spans, on="phrase")
+    queries = replaced.group_by("event").agg(pl.col("query").first())
+    words = queries.with_columns(
+        word=normalise(found.queries.cast(pl.String)).gather(queries["query"])
+    )
+    words = words.select("event", "word", place=pl.int_ranges(pl.col("word").list.len()))
+    words = words.explode("word", "place", empty_as_null=True)
+    marks = _marked(replaced, words, found)
+    whole = words.join(marks, on=["event", "place"], how="left", maintain_order="left")
+    text = pl.when(pl.col("first")).then("label").when(pl.col("label").is_null()).then("word")
+    return (
+        whole.with_columns(text=text).sort("event", "place").group_by("event", maintain_order=True)
+        .agg(query=pl.col("text").drop_nulls().str.join(" "))
+    )  # fmt: skip
+
+
+def _marked(replaced: pl.DataFrame, words: pl.DataFrame, found: Mapping) -> pl.DataFrame:
+    """Tell which words a label takes the place of: event, place, label, and whether the first.
+
+    A label stands for the last so many words of a phrase that are no stop words.
+    """
+    stop = sorted(language_named(found.taxonomy.language).stop_words)
+    plural = pl.col("how").is_in(_PLURALS) & ~pl.col("label").str.ends_with("s")
+    spans = replaced.select(
+        "event", "phrase", "matched",
+        label=pl.when(plural).then(pl.col("label") + "s").otherwise("label"),
+        place=pl.int_ranges(pl.col("begin"), pl.col("begin") + pl.col("words")).cast(
+            pl.List(pl.Int64)
+        ),
+    ).explode("place", empty_as_null=True)  # fmt: skip
+    spans = spans.join(words, on=["event", "place"]).sort("event", "phrase", "place")
+    content = ~pl.col("word").is_in(stop)
+    after = content.cast(pl.Int32).reverse().cum_sum().reverse().over("event", "phrase")
+    inside = (after < pl.col("matched")) | ((after == pl.col("matched")) & content)
+    kept = spans.filter(inside)
+    first = pl.int_range(pl.len()).over("event", "phrase") == 0
+    return kept.select("event", "place", "label", first=first)

@@ -1,0 +1,193 @@
+"""Semantic replacement (Sánchez, Batet, Viejo, Rodríguez-García, Castellà-Roca 2018)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+
+from ...concepts.taxonomy import Ints
+from ...dp import Noise
+from ...engine import Chance, Progress, Silent, distinct_users
+from ...errors import ParameterError
+from ...log import QueryLog
+from ...release import Guarantee, Release
+from ..base import parameter
+from ..earlier import Earlier
+from .domains import Domains
+from .family import Replacement
+from .mechanism import CALIBRATIONS, CRITERIA, Budget, Mechanism, mechanism_for
+from .promises import WHY_NOT, replacement_promise
+from .rewriting import rewritten
+from .slots import Slots, lay_out, slots_of
+from .texts import write_rows
+
+__all__ = ["SemanticReplacement"]
+
+_NOBODY = pl.DataFrame(schema={"user": pl.String, "pseudonym": pl.String, "slots": pl.Int64})
+
+
+@dataclass(frozen=True)
+class SemanticReplacement(Replacement):
+    """Replace each query by one of similar meaning, drawn at random.
+
+    >>> str(SemanticReplacement(criterion="sqc1", epsilon=2))
+    'semantic-replacement:epsilon=2.0:criterion=sqc1'
+    """
+
+    name: ClassVar[str] = "semantic-replacement"
+    title: ClassVar[str] = "each query replaced by a concept of similar meaning, drawn at random"
+    paper: ClassVar[str] = "Sánchez, Batet, Viejo, Rodríguez-García, Castellà-Roca 2018"
+    promise: ClassVar[str] = "differential privacy for a user's whole log"
+
+    criterion: str = parameter("sqc2", "what makes a concept a good stand-in", choices=CRITERIA)
+    topics: str = parameter(
+        "auto", "topics of sqc2: auto, sanchez4, sanchez19, lexicographer, branches, or concepts"
+    )
+    calibration: str = parameter(
+        "exact", "the strongest choice within epsilon, or the paper's", choices=CALIBRATIONS
+    )
+    delta: float = parameter(0.0, "chance that the promise fails; 0 for none", low=0.0, high=0.01)
+    keep_length: bool = parameter(
+        False, "whether each user keeps her number of phrases, which is then seen"
+    )
+    rewrite: bool = parameter(
+        False, "whether the other words of a query are kept, which no epsilon covers"
+    )
+    spent_before: float = parameter(
+        0.0, "epsilon that earlier releases of these users spent; set by --append", low=0.0,
+        high=1e6,
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.rewrite and not self.keep_length:
+            raise ParameterError(
+                "--rewrite needs --keep-length",
+                hint="a row that stands for no query has no other words to keep",
+            )
+        if self.delta and self.calibration == "permute-and-flip":
+            raise ParameterError(
+                "permute-and-flip cannot be added up by its range, so it takes no --delta",
+                hint="leave --delta out, or take --calibration exact",
+            )
+
+    # -- what it costs ---------------------------------------------------------------------------
+
+    @property
+    def slot_budget(self) -> Budget:
+        """What all slots of a user may cost, of which each one has a share."""
+        return Budget(self.own_epsilon, Fraction(repr(self.delta)), self.max_queries_per_user)
+
+    @property
+    def whole_epsilon(self) -> Fraction:
+        """What a user's whole log costs, with what was spent before."""
+        return self.own_epsilon + Fraction(repr(self.spent_before))
+
+    def guarantee(self) -> Guarantee:
+        """Promise what the parameters allow."""
+        return replacement_promise(self, self._checks(full=not self.keep_length))
+
+    # -- the run ---------------------------------------------------------------------------------
+
+    def mechanism(self, domains: Domains, progress: Progress) -> Mechanism:
+        """Make what draws; nothing of it depends on the log."""
+        return mechanism_for(domains, self.criterion, self.calibration, self.slot_budget, progress)
+
+    def prepare(self) -> None:
+        """Make the mechanism once, to see that it can be made; a later run is quicker for it."""
+        self.mechanism(self.domains(), Silent())
+
+    def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+        """Find the concepts, draw one for each slot, name them."""
+        return self.extend(log, Earlier(_NOBODY, self.max_queries_per_user), chance, progress)
+
+    def slots(self, log: QueryLog, earlier: Earlier) -> pl.DataFrame:
+        """Tell how many slots each user uses now."""
+        slots = self._slots(log, earlier, self.domains(), Silent())
+        return _uses(slots, self._used(slots))
+
+    def extend(
+        self, log: QueryLog, earlier: Earlier, chance: Chance, progress: Progress
+    ) -> Release:
+        """Protect new events of users who were released before, with the slots they have left."""
+        domains = self.domains()
+        mechanism = self.mechanism(domains, progress)
+        noise = Noise(None if chance.secret else chance.numbers)
+        found = self._found(log, domains, progress)
+        with progress.stage("fill slots"):
+            slots = slots_of(log, found, domains.place, self._most(log, earlier))
+            rows, items = self._laid_out(slots)
+        drawn = mechanism.replace(items, noise, progress)
+        with progress.stage("name"):
+            mapping = earlier.after(_uses(slots, self._used(slots)), chance)
+            rows = rows.with_columns(concept=pl.Series(domains.concepts[drawn].astype(np.int32)))
+            rows = _going_on(rows, slots, earlier)
+            names = _in_order(mapping, slots.users)
+            written = write_rows(domains.taxonomy, names, rows, chance)
+            if self.rewrite:
+                written = rewritten(written, found, slots, names, rows, chance)
+        return self._release(
+            log,
+            slots,
+            written,
+            (domains.told(),),
+            mapping=mapping,
+            not_release_grade=(WHY_NOT,) if self.rewrite else (),
+            progress=progress,
+        )
+
+    def _slots(
+        self, log: QueryLog, earlier: Earlier, domains: Domains, progress: Progress
+    ) -> Slots:
+        found = self._found(log, domains, progress)
+        return slots_of(log, found, domains.place, self._most(log, earlier))
+
+    def _most(self, log: QueryLog, earlier: Earlier) -> pl.DataFrame:
+        """Give all users, also those of before, and the slots that each may use now.
+
+        Whole releases or nothing, unless users keep their number of phrases: of a part, the
+        number of rows would tell how much somebody had used.
+        """
+        cap = self.max_queries_per_user
+        now = pl.DataFrame({"user": distinct_users(log.frame)})
+        users = pl.concat([now, earlier.mapping.select("user")]).unique().sort("user")
+        used = users.join(earlier.mapping, on="user", how="left", maintain_order="left")["slots"]
+        free = (earlier.most - used.fill_null(0).to_numpy()).clip(0, cap)
+        if not self.keep_length:
+            free = np.where(free == cap, cap, 0)
+        return users.with_columns(most=pl.Series(free))
+
+    def _laid_out(self, slots: Slots) -> tuple[pl.DataFrame, Ints]:
+        """Give the rows to be written, user and slot, and the item of each, or -1."""
+        if not self.keep_length:
+            return lay_out(slots)
+        return slots.table.select("user", "slot"), slots.table["item"].to_numpy()
+
+    def _used(self, slots: Slots) -> Ints:
+        return slots.used() if self.keep_length else slots.most
+
+
+def _uses(slots: Slots, used: Ints) -> pl.DataFrame:
+    return pl.DataFrame({"user": slots.users, "slots": used.astype(np.int64)})
+
+
+def _in_order(mapping: pl.DataFrame, users: pl.Series) -> pl.DataFrame:
+    """Give the mapping in the order of these users."""
+    return pl.DataFrame({"user": users}).join(mapping, on="user", maintain_order="left")
+
+
+def _going_on(rows: pl.DataFrame, slots: Slots, earlier: Earlier) -> pl.DataFrame:
+    """Number slots on from those that users have used before."""
+    if not earlier.mapping.height:
+        return rows
+    used = _in_order(_everybody(earlier, slots.users), slots.users)["slots"]
+    return rows.with_columns(slot=pl.col("slot") + pl.lit(used).gather(pl.col("user")))
+
+
+def _everybody(earlier: Earlier, users: pl.Series) -> pl.DataFrame:
+    known = pl.DataFrame({"user": users}).join(earlier.mapping, on="user", how="left")
+    return known.select("user", pl.col("slots").fill_null(0).cast(pl.Int32))
