@@ -162,6 +162,12 @@ def draw_forecast(console: Console, card: dict[str, Any]) -> None:
                 grid.add_row(plain(name), shown, "")
         console.print(grid)
         console.print()
+    if "facts" in told:
+        grid = _grid("What to expect, whatever the log holds")
+        for name, value in told["facts"].items():
+            grid.add_row(plain(name), plain(value), "")
+        console.print(grid)
+        console.print()
     if "expected" in told:
         expected, people = told["expected"], card["population"]
         console.print(

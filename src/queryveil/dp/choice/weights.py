@@ -46,6 +46,13 @@ class Weights:
         levels = np.floor(np.exp(apart) * 2.0 ** _bits(choices)).astype(np.int64)
         return cls(choices, strength, levels, choices.counts @ levels + levels[0])
 
+    def chance(self, least: float) -> float:
+        """Give the chance of an output that scores at least so much, over all inputs alike."""
+        good = self.choices.scores.values >= least
+        own = self.levels[0] if good[0] else 0
+        mass = self.choices.counts[:, good] @ self.levels[good] + own
+        return float(np.average(mass / self.totals, weights=self.choices.scores.sizes))
+
     @property
     def ratio(self) -> float:
         """The log-ratio of the greatest and the least weight, rounded up.

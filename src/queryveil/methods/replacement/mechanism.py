@@ -18,7 +18,7 @@ from ...dp import Noise
 from ...dp.accounting import most_rho
 from ...dp.choice import Choices, Weights, apart_by, calibrate, draw, flip, nominal
 from ...dp.choice.draw import below
-from ...engine import Progress, recall, remember
+from ...engine import Progress, Silent, recall, remember
 from .domains import Domains
 
 __all__ = ["CALIBRATIONS", "CRITERIA", "Budget", "Mechanism", "mechanism_for"]
@@ -67,6 +67,12 @@ class Mechanism:
     weights: list[Weights]
     flips: bool
 
+    def chance(self, least: float) -> float:
+        """Give the chance that a concept becomes one which scores at least so much."""
+        sizes = [len(domain) for domain in self.domains.domains]
+        chances = [weights.chance(least) for weights in self.weights]
+        return float(np.average(chances, weights=sizes))
+
     def replace(self, items: Ints, noise: Noise, progress: Progress) -> Ints:
         """Draw for each item another one of its domain, or itself.
 
@@ -92,10 +98,14 @@ class Mechanism:
 
 
 def mechanism_for(
-    domains: Domains, criterion: str, calibration: str, budget: Budget, progress: Progress
+    domains: Domains,
+    criterion: str,
+    calibration: str,
+    budget: Budget,
+    progress: Progress | None = None,
 ) -> Mechanism:
     """Make the weights of every domain: the strongest that the budget allows."""
-    with progress.stage("calibrate"):
+    with (progress or Silent()).stage("calibrate"):
         made = [
             _weights(_choices(domain, criterion, domains), calibration, budget)
             for domain in domains.domains

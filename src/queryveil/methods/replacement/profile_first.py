@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,7 @@ from ...release import Guarantee, Release
 from ..base import parameter
 from .domains import Domains
 from .family import Replacement
+from .judging import uniform_loss
 from .points import Floats, Points, hand_out
 from .promises import ASSUMPTIONS, NEIGHBOURS, NOT_COVERED
 from .slots import Slots, slots_of
@@ -51,6 +52,19 @@ class ProfileFirst(Replacement):
     def prepare(self) -> None:
         """Open the taxonomy and find the topics."""
         _topic_concepts(self.domains())
+
+    def forecast(self, population: int) -> dict[str, Any]:
+        """Tell how profiles would be told, and what loss to expect on made-up ones."""
+        _, concepts = _topic_concepts(self.domains())
+        topics, facts = len(concepts), {"topics": f"{len(concepts):,}", "profiles": "all alike"}
+        if self.mechanism == "uniform":
+            return {"facts": facts}
+        way = best_way(topics, self.own_epsilon, population, self.mechanism)
+        points = getattr(way, "points", 0)
+        told = f"{type(way).__name__.lower()}, in {points} points" if points else "one mean for all"
+        saved = 1 - way.loss / uniform_loss(topics)
+        facts |= {"profiles": told, "loss saved against a uniform profile": f"about {saved:.0%}"}
+        return {"facts": facts}
 
     def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
         """Count each user's topics, tell them privately, draw her queries."""

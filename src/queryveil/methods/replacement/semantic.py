@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -101,6 +101,21 @@ class SemanticReplacement(Replacement):
         """Make the mechanism once, to see that it can be made; a later run is quicker for it."""
         self.mechanism(self.domains(), Silent())
 
+    def forecast(self, population: int) -> dict[str, Any]:  # noqa: ARG002
+        """Tell how often a query stays what it is, or becomes something near."""
+        domains = self.domains()
+        made = self.mechanism(domains, Silent())
+        paper = replace(self, calibration="nominal", delta=0.0).mechanism(domains, Silent())
+        facts = {
+            "phrases of a user": f"{self.max_queries_per_user:,}",
+            "epsilon of one phrase": f"{self.slot_budget.per_query:.4g}",
+            "concepts that may stand in": f"{len(domains.concepts):,}",
+        }
+        for least, name in ((1.0, "a phrase stays itself"), (0.5, "or becomes a near concept")):
+            rates = (f"{100 * one.chance(least):.3g}%" for one in (made, paper, _blind(domains)))
+            facts[name] = "{} of cases (nominal calibration: {}; by chance: {})".format(*rates)
+        return {"facts": facts}
+
     def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
         """Find the concepts, draw one for each slot, name them."""
         return self.extend(log, Earlier(_NOBODY, self.max_queries_per_user), chance, progress)
@@ -169,6 +184,11 @@ class SemanticReplacement(Replacement):
 
     def _used(self, slots: Slots) -> Ints:
         return slots.used() if self.keep_length else slots.most
+
+
+def _blind(domains: Domains) -> Mechanism:
+    """Give the mechanism that takes any concept alike."""
+    return mechanism_for(domains, "sqc1", "nominal", Budget(Fraction(1, 10**9), Fraction(0), 1))
 
 
 def _uses(slots: Slots, used: Ints) -> pl.DataFrame:
