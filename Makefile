@@ -27,6 +27,8 @@ bench: $(READY) $(RIVALS)
 	benchmarks/data/venv/bin/python benchmarks/concepts.py
 	benchmarks/data/venv/bin/python benchmarks/microaggregation.py
 	benchmarks/data/venv/bin/python benchmarks/dp_statistics.py --install
+	benchmarks/data/venv/bin/python benchmarks/replacement.py --install
+	benchmarks/data/venv/bin/python benchmarks/microaggregation_first.py
 
 # What the benchmarks compare with has an environment of its own.
 $(RIVALS): $(READY) benchmarks/requirements.txt

@@ -11,15 +11,28 @@ import pytest
 import queryveil
 
 ROOT = Path(queryveil.__file__).parent
-DP = sorted((ROOT / "dp").glob("*.py"))
+CHOICE = sorted((ROOT / "dp" / "choice").glob("*.py"))
+DP = [*sorted((ROOT / "dp").glob("*.py")), *CHOICE]
 STATISTICS = sorted((ROOT / "methods" / "statistics").glob("*.py"))
+REPLACEMENT = sorted((ROOT / "methods" / "replacement").glob("*.py"))
+LIKENESS = sorted((ROOT / "concepts" / "likeness").glob("*.py"))
 NOISE = ROOT / "dp" / "noise.py"
 
 CARELESS = {"random", "secrets", "numpy.random", "uuid", "scipy"}
 # Where bytes of the operating system may be taken, to decide exactly and not as noise.
-MAY_DRAW = {"dp/noise.py"}
+MAY_DRAW = {"dp/noise.py": "os.urandom"}
+# The name of a set of categories is random; nothing is drawn by it.
+MAY_NAME = {"methods/replacement/texts.py": "pl.Categories.random"}
 # Where noise.py may speak of floats: the exact double of a scale, and an error that shows one.
 MAY_FLOAT = {"_double", "exact_scale"}
+# What draws choices, from integer weights to the item that is given.
+DRAWING = [ROOT / "dp" / "choice" / "draw.py", ROOT / "dp" / "choice" / "flip.py"]
+# Where a response may speak of floats: what is told about it, and a refusal.
+MAY_TELL = {"truth", "signal", "__post_init__"}
+
+
+# Calls that draw what epsilon is spent on.
+NOISY = {"draw", "flip", "below", "laplace", "gaussian", "replace", "release", "profiles"}
 
 
 def tree_of(path: Path) -> ast.Module:
@@ -56,9 +69,9 @@ def careless(tree: ast.AST) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("path", [*DP, *STATISTICS], ids=name_of)
+@pytest.mark.parametrize("path", [*DP, *STATISTICS, *REPLACEMENT, *LIKENESS], ids=name_of)
 def test_no_careless_chance(path: Path) -> None:
-    allowed = {"os.urandom"} if name_of(path) in MAY_DRAW else set()
+    allowed = {given.get(name_of(path)) for given in (MAY_DRAW, MAY_NAME)}
     assert careless(tree_of(path)) <= allowed
 
 
@@ -82,6 +95,35 @@ def test_no_float_on_the_way_of_noise() -> None:
     assert found <= MAY_FLOAT
 
 
+@pytest.mark.parametrize("path", DRAWING, ids=name_of)
+def test_no_float_on_the_way_of_a_choice(path: Path) -> None:
+    assert list(floats_in(tree_of(path))) == []
+
+
+def test_no_float_on_the_way_of_a_response() -> None:
+    tree = tree_of(ROOT / "dp" / "response.py")
+    divided = {  # by decimals or fractions, which are exact or rounded as is said there
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.BinOp) and ast.unparse(node).startswith("Decimal(")
+    }
+    found = {name for name, line in floats_in(tree) if line not in divided}
+    assert found <= MAY_TELL
+
+
+@pytest.mark.parametrize("path", REPLACEMENT, ids=name_of)
+def test_what_protects_draws_from_noise(path: Path) -> None:
+    """Order and names may come from chance; an answer, a choice or a count never does."""
+    tree = tree_of(path)
+    drawn = [
+        ast.unparse(node)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and getattr(node.func, "attr", getattr(node.func, "id", "")) in NOISY
+    ]
+    assert not [call for call in drawn if "chance" in call]
+
+
 def test_the_double_of_a_scale_is_compared_with_the_scale() -> None:
     functions = {
         node.name: ast.unparse(node)
@@ -103,8 +145,9 @@ def test_noise_is_drawn_in_one_place() -> None:
 
 @pytest.mark.parametrize("path", DP, ids=name_of)
 def test_the_room_knows_errors_alone(path: Path) -> None:
+    outside = 3 if path in CHOICE else 2
     for level, name in imported(tree_of(path)):
-        assert level < 2 or name.split(".")[0] == "errors", f"{path.name} imports {name}"
+        assert level < outside or name.split(".")[0] == "errors", f"{path.name} imports {name}"
         assert not (level == 0 and name.split(".")[0] == "queryveil")
 
 
