@@ -100,7 +100,7 @@ def test_answers_that_are_none_are_refused(answers: list[int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "epsilon"), [(0, 1), (-3, 1), (5, 0), (5, -1), (2**51, 1), (2**60, 1)]
+    ("size", "epsilon"), [(0, 1), (-3, 1), (5, 0), (5, -1), (2**60, 1), (2**62, 1)]
 )
 def test_what_cannot_be_drawn_is_refused(size: int, epsilon: int) -> None:
     with pytest.raises(UsageError, match="no response among"):

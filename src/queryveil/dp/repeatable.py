@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 __all__ = ["Repeatable"]
 
 _WHOLE = 2**64
+_WIDEST = 5_000
 _DIGITS = 50  # a million products lose ten of them at most
 
 
@@ -26,12 +27,21 @@ class Repeatable:
 
     def laplace(self, size: int, scale: Fraction) -> NDArray[np.int64]:
         """Draw discrete Laplace noise."""
+        if scale > _WIDEST:  # a table would not fit
+            return self._geometric(size, scale) - self._geometric(size, scale)
         return self._looked_up(size, -1 / scale, Fraction(0), int(45 * scale) + 2)
 
     def gaussian(self, size: int, scale: Fraction) -> NDArray[np.int64]:
         """Draw discrete Gaussian noise."""
         square = scale * scale
         return self._looked_up(size, -1 / (2 * square), -1 / square, int(10 * scale) + 2)
+
+    def _geometric(self, size: int, scale: Fraction) -> NDArray[np.int64]:
+        """Draw by inversion: integers from 0 on with chances in proportion to exp(-g / scale)."""
+        with localcontext(prec=_DIGITS):
+            wide = Decimal(scale.numerator) / scale.denominator
+            logs = [-((Decimal(int(n)) + 1) / _WHOLE).ln() for n in self._stream(size)]
+            return np.array([int(log * wide) for log in logs], np.int64)
 
     def _looked_up(
         self, size: int, first: Fraction, change: Fraction, most: int

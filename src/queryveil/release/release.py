@@ -107,8 +107,9 @@ class Release:
 
     def _last_time(self) -> str | None:
         """Tell up to when the log goes: what extends this release begins after it."""
-        last = self.source.frame.select(pl.col("time").max()).collect(engine="streaming").item()
-        return None if last is None else str(last.isoformat())
+        last = pl.col("time").max().dt.to_string("iso:strict")  # years beyond 9999 too
+        found = self.source.frame.select(last).collect(engine="streaming").item()
+        return None if found is None else str(found)
 
     def planned_card(self) -> dict[str, Any]:
         """Give the internal card as it would be, without writing anything."""

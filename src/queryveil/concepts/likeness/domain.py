@@ -70,11 +70,17 @@ class Domain:
 
 
 def domain_of(
-    taxonomy: Taxonomy, top: int, topics: Topics | None = None, most: int = MOST_CONCEPTS
+    taxonomy: Taxonomy,
+    top: int,
+    topics: Topics | None = None,
+    *,
+    without: Flags | None = None,
+    most: int = MOST_CONCEPTS,
 ) -> Domain:
     """Make the domain below a concept.
 
     With topics, each class has concepts of one topic only, and those of a topic stand in a row.
+    What is marked in `without` belongs to another domain.
 
     >>> from queryveil.concepts import taxonomy_of_paths
     >>> ill = taxonomy_of_paths(["disease/lungs/asthma", "disease/lungs/pneumonia"])
@@ -87,6 +93,8 @@ def domain_of(
     inside = taxonomy.below(top)
     if not taxonomy.root_counts:
         inside[0] = False  # a root of ours is no concept that could be meant
+    if without is not None:
+        inside &= ~without
     if not inside.any():
         raise UsageError(f'the domain "{taxonomy.label(top)}" has no concepts')
     stands = _shallow(taxonomy, inside, most)
@@ -96,7 +104,7 @@ def domain_of(
 def _shallow(taxonomy: Taxonomy, inside: Flags, most: int) -> Ints:
     """Leave out what lies too deep, in place; give for each concept what stands for it, or -1.
 
-    That is its nearest ancestor inside, along first parents.
+    That is what stands for the first of its parents that has one.
     """
     stands = np.where(inside, np.arange(len(inside)), -1)
     depths = taxonomy.depths
@@ -106,8 +114,10 @@ def _shallow(taxonomy: Taxonomy, inside: Flags, most: int) -> Ints:
     for depth in range(deepest + 1, len(found)):
         deep = np.flatnonzero(inside & (depths == depth))
         inside[deep] = False
-        first = taxonomy.parents.items[taxonomy.parents.start[deep]]
-        stands[deep] = stands[first]
+        above, child = taxonomy.parents.gather(deep)
+        known = np.flatnonzero(stands[above] >= 0)[::-1]  # the first is written last, and stays
+        stands[deep] = -1
+        stands[deep[child[known]]] = stands[above[known]]
     return stands
 
 

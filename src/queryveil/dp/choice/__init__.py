@@ -3,7 +3,7 @@
 from .calibration import apart_by, calibrate, nominal
 from .choices import Choices
 from .draw import draw
-from .flip import flip
+from .flip import check_flip, flip
 from .scores import Scores, TableScores
 from .weights import Weights, worst_ratio
 
@@ -14,6 +14,7 @@ __all__ = [
     "Weights",
     "apart_by",
     "calibrate",
+    "check_flip",
     "draw",
     "flip",
     "nominal",

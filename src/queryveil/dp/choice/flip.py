@@ -14,19 +14,24 @@ from ..noise import Noise
 from .draw import Items, below
 from .weights import Weights
 
-__all__ = ["flip"]
+__all__ = ["check_flip", "flip"]
 
 _MOST_VISITS = 2_000  # of one input on average; beyond, a choice would take for ever
 
 
-def flip(weights: Weights, inputs: Items, noise: Noise) -> Items:
-    """Give for each input item an output item by permute-and-flip."""
+def check_flip(weights: Weights) -> None:
+    """Refuse what would take for ever; asked before anything is paid for."""
     span = int(weights.levels.max()) // int(weights.levels.min())
     if min(span, len(weights.choices)) > _MOST_VISITS:
         raise UsageError(
             f"permute-and-flip would visit up to {span:,} candidates for one query",
             hint="take the exact calibration: at such an epsilon it is stronger",
         )
+
+
+def flip(weights: Weights, inputs: Items, noise: Noise) -> Items:
+    """Give for each input item an output item by permute-and-flip."""
+    check_flip(weights)
     starts = weights.choices.starts
     outputs = np.empty(len(inputs), np.int64)
     classes = weights.choices.classes(inputs)

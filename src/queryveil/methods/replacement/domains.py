@@ -83,9 +83,14 @@ def open_domains(taxonomy: Taxonomy, text: str, topics: str) -> Domains:
     tops = _tops(taxonomy, parts_of(text))
     chosen = _topics(taxonomy, text, topics, tops)
     split = chosen if len(set(chosen.of.tolist())) > 1 else None
-    domains = [domain_of(taxonomy, top, split) for top in tops]
-    of = np.full(len(taxonomy), -1, np.int64)
-    for number in reversed(range(len(domains))):  # of overlapping ones the first has a concept
+    domains, of = list[Domain](), np.full(len(taxonomy), -1, np.int64)
+    for number, top in enumerate(tops):  # of overlapping ones the first has a concept
+        if (of[taxonomy.descendants(top)] >= 0).all():
+            raise ParameterError(
+                f'"{taxonomy.label(top)}" in --domain lies within what stands before it',
+                hint="name the narrower concept first, or leave it out",
+            )
+        domains.append(domain_of(taxonomy, top, split, without=of >= 0))
         of[domains[number].place >= 0] = number
     return Domains(taxonomy, domains, of, chosen)
 

@@ -16,7 +16,16 @@ from ...concepts.likeness.domain import Domain
 from ...concepts.taxonomy import Ints
 from ...dp import Noise
 from ...dp.accounting import most_rho
-from ...dp.choice import Choices, Weights, apart_by, calibrate, draw, flip, nominal
+from ...dp.choice import (
+    Choices,
+    Weights,
+    apart_by,
+    calibrate,
+    check_flip,
+    draw,
+    flip,
+    nominal,
+)
 from ...dp.choice.draw import below
 from ...engine import Progress, Silent, recall, remember
 from .domains import Domains
@@ -106,20 +115,26 @@ def mechanism_for(
 ) -> Mechanism:
     """Make the weights of every domain: the strongest that the budget allows."""
     with (progress or Silent()).stage("calibrate"):
-        made = [
-            _weights(_choices(domain, criterion, domains), calibration, budget)
-            for domain in domains.domains
-        ]
-    return Mechanism(domains, made, calibration == "permute-and-flip")
+        known = [_choices(domain, criterion, domains) for domain in domains.domains]
+        made = [_by_epsilon(one, calibration, budget) for one in known]
+        if budget.delta:
+            made = _stronger(made, [apart_by(one.choices, budget.ratio) for one in known])
+    flips = calibration == "permute-and-flip"
+    if flips:
+        for weights in made:
+            check_flip(weights)
+    return Mechanism(domains, made, flips)
 
 
-def _weights(known: _Known, calibration: str, budget: Budget) -> Weights:
-    choices, epsilon = known.choices, budget.slot
-    made = _calibrated(known, epsilon) if calibration == "exact" else nominal(choices, epsilon)
-    if not budget.delta:
-        return made
-    ranged = apart_by(choices, budget.ratio)
-    return max(made, ranged, key=lambda weights: weights.strength)
+def _stronger(one: list[Weights], two: list[Weights]) -> list[Weights]:
+    """Take one list or the other, for all domains: a user's slots are added up in one way."""
+    return max(one, two, key=lambda made: sum(weights.strength for weights in made))
+
+
+def _by_epsilon(known: _Known, calibration: str, budget: Budget) -> Weights:
+    if calibration != "exact":
+        return nominal(known.choices, budget.slot)
+    return _calibrated(known, budget.slot)
 
 
 def _calibrated(known: _Known, epsilon: float) -> Weights:
@@ -166,7 +181,14 @@ def _digest(scores: Near | Same) -> str:
     if isinstance(scores, Same):
         return f"same {scores.size}"
     domain = scores.domain
-    arrays = (domain.sizes, domain.above, domain.base, domain.bases.items, scores.topic)
+    arrays = (
+        domain.sizes,
+        domain.above,
+        domain.base,
+        domain.bases.start,
+        domain.bases.items,
+        scores.topic,
+    )
     whole = hashlib.sha256()
     for array in arrays:
         whole.update(np.ascontiguousarray(array).tobytes())

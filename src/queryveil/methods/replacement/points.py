@@ -40,10 +40,11 @@ def hand_out(profiles: NDArray[Any], points: int) -> Points:
     shares = np.asarray(profiles, np.float64)
     sums = shares.sum(axis=1, keepdims=True)
     shares = np.where(sums > 0, shares / np.where(sums > 0, sums, 1), 1 / shares.shape[1])
-    exact = np.round(shares * points, 9)  # so that equal remainders are seen as equal
-    whole = np.floor(exact).astype(np.int64)
+    exact = shares * points
+    whole = np.floor(np.round(exact, 9)).astype(np.int64)
     missing = points - whole.sum(axis=1)
-    order = np.argsort(whole - exact, axis=1, kind="stable")
+    remainders = np.round(exact - whole, 9)  # so that equal ones are seen as equal
+    order = np.argsort(-remainders, axis=1, kind="stable")
     rank = np.argsort(order, axis=1, kind="stable")
     return np.asarray(whole + (rank < missing[:, None]), np.int64)
 

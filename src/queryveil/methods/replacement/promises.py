@@ -64,9 +64,10 @@ def _says(method: SemanticReplacement, given: str | None) -> str:
     within = f" Between logs that agree in {given}: whatever" if given else "Whatever"
     return (
         f"{within} any one person asked changes the chance of any outcome by at most a factor "
-        f"of e^{whole}{chance}. For one query alone it is e^{one}: epsilon {one} for a query, "
-        f"{whole} for a person's {method.max_queries_per_user:,} queries. Every query that is "
-        "given is the name of a concept, drawn at random."
+        f"of e^{whole}{chance}. For one phrase of hers that is another one in the same place it "
+        f"is e^{one}: epsilon {one} for a phrase, {whole} for a person's "
+        f"{method.max_queries_per_user:,} phrases. Every query that is given is the name of a "
+        "concept, drawn at random."
     ).strip() + _earlier(method)
 
 
