@@ -63,7 +63,7 @@ def anonymize_to(
     """
     check_release_target(folder, form, force)
     account = _account(log, method, seed, dataset)
-    earlier = copy_earlier(account, folder, force=force)
+    earlier = copy_earlier(account, folder, form=form, force=force, forget_mapping=forget_mapping)
     if earlier is not None:
         return earlier
     release = _paid_for(log, method, account, seed, progress or Silent())

@@ -19,7 +19,8 @@ from .verify import verify
 
 __all__ = ["Before", "method_of", "read_before"]
 
-_SPENT = "spent_before"  # what a release adds to its promise is no part of its method
+# What an append adds to the promise is no part of the method.
+_ADDED = {"spent_before": 0.0, "goes_on": False}
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,8 @@ def method_of(before: Before, given: Method | None) -> Method:
             where=before.folder,
             hint="give the method again, with --method and all its parameters",
         )
-    return replace(method, **{_SPENT: 0.0}) if _SPENT in method.values() else method
+    added = {name: value for name, value in _ADDED.items() if name in method.values()}
+    return replace(method, **added)
 
 
 def _check_same(before: Before, given: Method) -> None:
@@ -117,7 +119,7 @@ def _check_same(before: Before, given: Method) -> None:
         raise UsageError(what, where=before.folder, hint=hint)
     for declared in given.parameters():
         value, stands = getattr(given, declared.name), shown.get(declared.name, declared.default)
-        if declared.name != _SPENT and not _is_same(value, stands):
+        if declared.name not in _ADDED and not _is_same(value, stands):
             what = f"it was made with {declared.option} {stands}, not {value}"
             raise UsageError(what, where=before.folder, hint=hint)
 

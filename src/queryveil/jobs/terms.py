@@ -139,6 +139,8 @@ def _stream(account: Account, before: Before) -> Stream:
 def _told(base: Method, total: Fraction) -> Method:
     """Let the method promise what all releases of the stream cost together."""
     whole = exact(base.guarantee().epsilon) or Fraction(0)
+    if "goes_on" in base.values():
+        base = replace(base, **{"goes_on": True})
     if total == whole:
         return base
     if "spent_before" not in base.values():

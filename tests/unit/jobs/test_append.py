@@ -109,7 +109,7 @@ def test_users_keep_their_names_and_use_what_they_have(top: Path) -> None:
     assert rows_of(top / "b") == {new["ann"][0]: 1, new["bob"][0]: 1, new["cat"][0]: 2}
     assert card["dropped"] == {"not after the release that is extended": 3, "replaced": 4}
     assert card["input"]["rows"] + card["made"]["drawn"] == 4 + sum(card["dropped"].values())
-    assert card["input"]["last_time"] == "2006-03-04T10:00:00"
+    assert card["input"]["last_time"] == "2006-03-04T10:00:00.000000"
     assert card["guarantee"]["epsilon"] == 1.0
     assert card["ledger"]["extends"] == 1
     assert any("goes on with an earlier one" in note for note in card["notes"])

@@ -176,7 +176,7 @@ def test_the_preset_of_the_paper() -> None:
         assert (figure.x, figure.scale) == ("epsilon", "log")
         letter = figure.title.split()[1][0]
         assert all(f"domain={letter}" in line for line in figure.methods)
-        assert len(figure.methods) == (6 if letter == "A" else 9)
+        assert len(figure.methods) == (8 if letter == "A" else 9)
         assert qv.parse_measure(figure.measure)
 
 

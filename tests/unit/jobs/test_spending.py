@@ -61,6 +61,23 @@ def test_a_repeat_is_a_copy_and_free(log: Path, tmp_path: Path) -> None:
     assert spent(log) == (9, 2)
 
 
+REPLACE = "semantic-replacement:domain=sport:max-queries-per-user=2"
+
+
+def test_a_copy_forgets_the_mapping_too(log: Path, tmp_path: Path) -> None:
+    release(log, tmp_path / "one", REPLACE)
+    release(log, tmp_path / "two", REPLACE, forget_mapping=True)
+    kept = [(tmp_path / name / "private" / "mapping.tsv").exists() for name in ("one", "two")]
+    assert kept == [True, False]
+
+
+def test_a_copy_has_the_form_that_was_paid_for(log: Path, tmp_path: Path) -> None:
+    release(log, tmp_path / "one", REPLACE, form="tsv")
+    with pytest.raises(UsageError, match="made before as tsv"):
+        release(log, tmp_path / "two", REPLACE)
+    assert not (tmp_path / "two").exists()
+
+
 @pytest.mark.parametrize("change", ["gone", "edited", "line", "log", "options"])
 def test_what_is_not_the_same_is_paid(log: Path, tmp_path: Path, change: str) -> None:
     release(log, tmp_path / "one")

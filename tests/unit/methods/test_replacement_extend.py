@@ -148,6 +148,9 @@ def test_from_release_to_release(method: Replacement, tmp_path: Path) -> None:
     card = qv.append_to(qv.read_log(two), tmp_path / "a", tmp_path / "b")
     assert qv.verify(tmp_path / "b")["holds"]
     assert card["guarantee"]["epsilon"] == 1
+    # Who is new in the second log is seen, so the promise about both is conditional.
+    assert card["guarantee"]["model"] == "conditional-dp"
+    assert "in which of the logs each user first appears" in card["guarantee"]["given"]
     rows = pl.read_parquet(tmp_path / "b" / "public" / "log.parquet")
     assert rows.height == (3 if method is STRICT else 2)
     with Ledger.open(tmp_path / "logs" / "ledger.db", create=False) as ledger:

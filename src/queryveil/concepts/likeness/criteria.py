@@ -15,10 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import UsageError
 from .domain import Domain
 from .topics import Topics
 
 __all__ = ["Near", "Same", "near"]
+
+_MOST_ABOVE = 130  # the table of levels has the cube of it; WordNet has 35
 
 Levels = NDArray[np.unsignedinteger[Any]]
 
@@ -90,6 +93,11 @@ class Near:
 def near(domain: Domain, topics: Topics | None = None) -> Near:
     """Score by similarity; with topics, by similarity within one (the domain must know them)."""
     most = int(domain.above.max()) + 1
+    if most > _MOST_ABOVE:
+        raise UsageError(
+            f"a concept of {domain.title} has {most - 1:,} ancestors, too many to compare",
+            hint=f"a domain with {_MOST_ABOVE - 1} at most",
+        )
     one, shared, two = np.meshgrid(*(np.arange(n) for n in (most, most, most)), indexing="ij")
     union = one + two - shared
     real = (shared <= one) & (shared <= two) & (union > 0)

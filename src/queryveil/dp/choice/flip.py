@@ -16,6 +16,7 @@ from .weights import Weights
 
 __all__ = ["check_flip", "flip"]
 
+_BATCH = 2_000
 _MOST_VISITS = 2_000  # of one input on average; beyond, a choice would take for ever
 
 
@@ -36,8 +37,10 @@ def flip(weights: Weights, inputs: Items, noise: Noise) -> Items:
     outputs = np.empty(len(inputs), np.int64)
     classes = weights.choices.classes(inputs)
     for row in np.unique(classes).tolist():
-        some = np.flatnonzero(classes == row)
-        outputs[some] = _flip_class(weights, starts, row, inputs[some], noise)
+        mine = np.flatnonzero(classes == row)
+        for begin in range(0, len(mine), _BATCH):  # all visits of a batch are kept
+            some = mine[begin : begin + _BATCH]
+            outputs[some] = _flip_class(weights, starts, row, inputs[some], noise)
     return outputs
 
 

@@ -18,6 +18,7 @@ NEIGHBOURS = "two logs of the same users that differ in the whole log of one use
 ASSUMPTIONS = (
     "a user name of the log stands for one person, and one person has one user name",
     "how many users the log has is public",
+    "how the files are read (format, columns, form of times) was fixed without looking at the log",
     "the taxonomy, the domain and all parameters were chosen without looking at the log",
     "who made the release keeps the ledger, and adds up what other releases cost",
 )
@@ -27,7 +28,8 @@ NOT_COVERED = (
 )
 WHY_NOT = "the text copies words of the users' own queries, which no epsilon covers"
 
-_LENGTHS = "how many phrases with a concept each user has, up to the number that counts"
+_LENGTHS = "how many phrases with a concept each user has in each log, up to the cap"
+_FIRST = "in which of the logs each user first appears"
 _TOPICS = "the topics of each user's queries in their order"
 
 
@@ -55,20 +57,21 @@ def replacement_promise(method: SemanticReplacement, checks: tuple[Check, ...]) 
 def _given(method: SemanticReplacement) -> str | None:
     parts = [_TOPICS] if is_split(method.domain) else []
     parts += [_LENGTHS] if method.keep_length else []
+    parts += [_FIRST] if method.goes_on else []
     return " and ".join(parts) or None
 
 
 def _says(method: SemanticReplacement, given: str | None) -> str:
     whole, one = show_amount(method.whole_epsilon), f"{method.slot_budget.per_query:.4g}"
     chance = f", but for a chance of {method.delta:g}" if method.delta else ""
-    within = f" Between logs that agree in {given}: whatever" if given else "Whatever"
+    within = f"Between logs that agree in {given}: whatever" if given else "Whatever"
     return (
         f"{within} any one person asked changes the chance of any outcome by at most a factor "
         f"of e^{whole}{chance}. For one phrase of hers that is another one in the same place it "
         f"is e^{one}: epsilon {one} for a phrase, {whole} for a person's "
         f"{method.max_queries_per_user:,} phrases. Every query that is given is the name of a "
         "concept, drawn at random."
-    ).strip() + _earlier(method)
+    ) + _earlier(method)
 
 
 def _earlier(method: SemanticReplacement) -> str:
@@ -84,6 +87,7 @@ def _not_covered(method: SemanticReplacement) -> tuple[str, ...]:
     return (
         *((topics,) if is_split(method.domain) else ()),
         *((lengths,) if method.keep_length else ()),
+        *((f"{_FIRST}: a new pseudonym is seen to be new",) if method.goes_on else ()),
         *NOT_COVERED,
     )
 
@@ -96,7 +100,7 @@ def _copied_words(method: SemanticReplacement) -> Guarantee:
             "Each noun phrase is replaced by another one as the paper does, and the other words "
             "of the query stay. The draws of concepts alone would keep epsilon "
             f"{show_amount(method.whole_epsilon)} for a person and "
-            f"{method.slot_budget.per_query:.4g} for a query; the text does not."
+            f"{method.slot_budget.per_query:.4g} for a phrase; the text does not."
         ),
         not_covered=(
             "the text: it copies the user's words, also rare ones and names",

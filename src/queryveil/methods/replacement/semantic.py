@@ -62,6 +62,8 @@ class SemanticReplacement(Replacement):
         high=1e6,
     )  # fmt: skip
 
+    goes_on: bool = parameter(False, "whether it goes on with an earlier release; set by --append")
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.rewrite and not self.keep_length:

@@ -16,6 +16,7 @@ __all__ = ["WHY_NOT", "approx_promise", "paper_promise", "pure_promise"]
 
 _NEIGHBOURS = "two logs of which one has the whole log of one more user"
 _ASSUMPTIONS = (
+    "how the files are read (format, columns, form of times) was fixed without looking at the log",
     "a user name of the log stands for one person, and one person has one user name",
     "which rows of the file are read at all does not depend on other people's rows",
     "who made the release keeps the ledger, and adds up what other releases cost",
