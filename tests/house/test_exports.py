@@ -57,7 +57,7 @@ def test_the_front_door() -> None:
             "all_measures", "all_methods", "anonymize", "anonymize_to", "append_to", "compare",
             "demo",
             "import_taxonomy",
-            "make_mapper", "map_log",
+            "make_mapper", "map_log", "measure",
             "open_taxonomy", "pack", "parse_measure", "parse_method", "plan", "profile",
             "read_log", "synth", "verify",
         }

@@ -6,6 +6,7 @@ from .compare import compare, compare_figures, compare_preset
 from .comparison import Comparison, check_comparison_target, write_comparison
 from .demo import demo
 from .figures import PRESETS, Figure
+from .measure import measure
 from .pack import pack
 from .plan import plan
 from .profile import profile
@@ -46,6 +47,7 @@ __all__ = [
     "map_file",
     "map_log",
     "map_queries",
+    "measure",
     "pack",
     "plan",
     "profile",

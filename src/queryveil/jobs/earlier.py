@@ -14,7 +14,8 @@ from ..engine import Progress
 from ..errors import InputError, UsageError, VerificationError
 from ..methods import Method, method_named
 from ..release import file_digest
-from ..release.formats import original, read_public_log
+from ..release.formats import read_public_log
+from ..release.read import read_mapping
 from .verify import verify
 
 __all__ = ["Before", "method_of", "read_before"]
@@ -134,15 +135,14 @@ def _is_same(value: Any, shown: Any) -> bool:
 
 def _read_mapping(path: Path) -> pl.DataFrame:
     try:
-        table = pl.read_csv(path, separator="\t", infer_schema=False, glob=False)
+        table = read_mapping(path)
         if "slots" not in table.columns:
             raise InputError(
                 "private/mapping.tsv has no column slots",
                 where=path.parent.parent,
                 hint="only a method that pays for queries one by one can be extended",
             )
-        texts = [original(pl.col(name)).alias(name) for name in ("user", "pseudonym")]
-        return table.select(*texts, pl.col("slots").cast(pl.Int64))
+        return table.select("user", "pseudonym", pl.col("slots").cast(pl.Int64))
     except (pl.exceptions.PolarsError, OSError) as error:
         raise VerificationError("this mapping is damaged", where=path) from error
 

@@ -1,0 +1,54 @@
+"""Read a written release back, to measure it."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..errors import VerificationError
+from ..log import QueryLog
+from .formats import original, read_public_log
+from .guarantee import Check, Guarantee
+from .release import Release
+from .tables import read_public_tables
+from .verify import load_card
+
+__all__ = ["read_mapping", "read_release"]
+
+
+def read_release(folder: Path, source: QueryLog) -> Release:
+    """Give a release as its method gave it, as far as files tell; `source` is the log it is of.
+
+    Without the private mapping nobody can tell whose log is whose: some measures need that.
+    """
+    card = load_card(folder / "public")
+    mapping = folder / "private" / "mapping.tsv"
+    return Release(
+        method=card["method"],
+        parameters=card.get("parameters", {}),
+        guarantee=_guarantee(card["guarantee"]),
+        source=source,
+        log=read_public_log(folder / "public"),
+        tables=read_public_tables(folder / "public"),
+        mapping=read_mapping(mapping) if mapping.is_file() else None,
+    )
+
+
+def read_mapping(path: Path) -> pl.DataFrame:
+    """Read who has which pseudonym, and whatever else stands there, as texts."""
+    try:
+        table = pl.read_csv(path, separator="\t", infer_schema=False, glob=False)
+        names = [original(pl.col(name)).alias(name) for name in ("user", "pseudonym")]
+        return table.with_columns(names)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise VerificationError("this mapping is damaged", where=path) from error
+
+
+def _guarantee(card: dict[str, Any]) -> Guarantee:
+    known = {field.name for field in fields(Guarantee)}
+    told = {name: value for name, value in card.items() if name in known}
+    told |= {name: tuple(told.get(name, ())) for name in ("assumptions", "not_covered")}
+    return Guarantee(**told | {"checks": tuple(Check.from_dict(one) for one in card["checks"])})
