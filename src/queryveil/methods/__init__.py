@@ -2,6 +2,7 @@
 
 from .base import Earlier, Method, Parameter
 from .click_graph import ClickGraph
+from .disconnected_graph import DisconnectedGraph
 from .frequent_queries import FrequentQueries
 from .microaggregation.category import CategoryMicroaggregation
 from .microaggregation.semantic import SemanticMicroaggregation, StringMicroaggregation
@@ -14,6 +15,7 @@ __all__ = [
     "CategoryMicroaggregation",
     "ClickGraph",
     "ConceptHistogram",
+    "DisconnectedGraph",
     "DpStatistics",
     "Earlier",
     "FrequentQueries",

@@ -133,12 +133,21 @@ def _slots(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:
     return Finding("slots", not bad, says if not bad else f"not so for {bad:,}: {says}")
 
 
+def _disjoint_clicks(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:  # noqa: ARG001
+    """No URL stands beside two different queries."""
+    pairs = log.select("query", "url").drop_nulls("url").unique()
+    shared = count(pairs.group_by("url").len().filter(pl.col("len") > 1))
+    says = "no URL was clicked for two queries"
+    return Finding("disjoint-clicks", not shared, says if not shared else f"{shared:,} do: {says}")
+
+
 _CHECKS: dict[str, Callable[[pl.LazyFrame, dict[str, Any]], Finding]] = {
     "min-ids": _min_ids,
     "equal-logs": _equal_logs,
     "time-step": _time_step,
     "no-clicks": _no_clicks,
     "slots": _slots,
+    "disjoint-clicks": _disjoint_clicks,
 }
 
 
