@@ -80,10 +80,20 @@ def _head(card: dict[str, Any], internal: bool) -> str:
     )
 
 
+_NUMBERS = {
+    "k": "k",
+    "epsilon": "epsilon",
+    "delta": "delta",
+    "per_query_epsilon": "epsilon of one query",
+}
+
+
 def _promise(guarantee: dict[str, Any]) -> str:
-    numbers = {name: guarantee[name] for name in ("k", "epsilon", "delta", "per_query_epsilon")}
+    numbers = {says: guarantee[name] for name, says in _NUMBERS.items()}
     rows = {name: value for name, value in numbers.items() if value is not None}
     rows["unit"] = f"one {guarantee['unit']}: a person's whole log"
+    if guarantee.get("given"):
+        rows["only given that public is"] = guarantee["given"]
     if guarantee["neighbours"]:
         rows["neighbours"] = guarantee["neighbours"]
     return _section(
