@@ -41,11 +41,27 @@ def measure(
     screen.result(found, lambda console: _draw(console, found))
 
 
+# What a value is read against, and what that is called.
+_BESIDE = {
+    "chance": "by chance",
+    "random_groups": "random groups",
+    "worst_case": "worst case",
+    "same_for_all": "the same for all",
+}
+
+
+def _says(told: dict[str, Any]) -> str:
+    """Say a value in words, or what it must be read against."""
+    if "why_not" in told or "words" in told:
+        return str(told.get("why_not") or told["words"])
+    beside = [f"{says} {told[name]:,.4g}" for name, says in _BESIDE.items() if told.get(name)]
+    return "; ".join([f"{told['title']}: {told['unit']}, {told['better']} is better", *beside])
+
+
 def _draw(console: Console, found: dict[str, Any]) -> None:
     table = Table.grid(padding=(0, 3))
     for line, told in found["measures"].items():
         value = "[dim]none[/]" if told["value"] is None else f"{told['value']:,.4g}"
-        says = told.get("why_not") or told.get("says") or f"{told['better']} is better"
-        table.add_row(plain(line), value, f"[dim]{plain(told['unit'])}[/]", plain(str(says)))
+        table.add_row(plain(line), value, plain(_says(told)))
     console.print(table)
     console.print("These are figures of private data: for the owner of the log only.")

@@ -1,14 +1,36 @@
 """What risk and what use are left: one small file a measure."""
 
 from .base import Measure
+from .frequency_error import FrequencyError
+from .information_loss import InformationLoss
 from .original import Original
+from .own_run import OwnRun
+from .partial_knowledge_linkage import PartialKnowledgeLinkage
+from .personalisation import Personalisation
 from .profile_divergence import ProfileDivergence
+from .query_coverage import QueryCoverage
+from .rare_query_exposure import RareQueryExposure
+from .record_linkage import RecordLinkage
 from .registry import all_measures, measure_named, parse_measure
+from .semantic_remain import SemanticRemain
+from .uniqueness import Uniqueness
+from .word_frequency import WordFrequency
 
 __all__ = [
+    "FrequencyError",
+    "InformationLoss",
     "Measure",
     "Original",
+    "OwnRun",
+    "PartialKnowledgeLinkage",
+    "Personalisation",
     "ProfileDivergence",
+    "QueryCoverage",
+    "RareQueryExposure",
+    "RecordLinkage",
+    "SemanticRemain",
+    "Uniqueness",
+    "WordFrequency",
     "all_measures",
     "measure_named",
     "parse_measure",

@@ -1,0 +1,177 @@
+"""The loss of who is alike: worked by hand, what stands beside it, and its edges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small_logs import Sent, log_of, original_of, release_of, write_ruler
+
+from queryveil import (
+    InputError,
+    ParameterError,
+    QueryLog,
+    SemanticMicroaggregation,
+    UsageError,
+    all_methods,
+    anonymize,
+    open_taxonomy,
+    read_log,
+)
+from queryveil.concepts import profile_distances, profiles_of
+from queryveil.measures import Original
+from queryveil.measures.information_loss import InformationLoss
+from queryveil.measures.partitions import cut, merges, partition_distance
+from queryveil.measures.random_groups import RULES, Grouping, quotas, random_prototypes
+
+BEFORE = {"a": ["tennis"], "b": ["swimming"], "c": ["music"], "d": ["theatre"]}
+
+
+@pytest.fixture(scope="module")
+def ruler(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_ruler(tmp_path_factory.mktemp("ruler"))
+
+
+def loss(ruler: str, before: Sent, after: Sent, line: dict | None = None, **more: object) -> dict:
+    log = log_of(before)
+    measure = InformationLoss(taxonomy=ruler, **({"clusters": 2} | (line or {})))
+    return measure.of(original_of(log, ruler), release_of(log, after, **more))
+
+
+@pytest.mark.parametrize("linkage", ["ward", "average"])
+def test_values_worked_by_hand(ruler: str, linkage: str) -> None:
+    # Before, {a, b} like sports and {c, d} arts.
+    same = {"a": ["music"], "b": ["theatre"], "c": ["tennis"], "d": ["swimming"]}
+    crossed = {"a": ["tennis"], "b": ["music"], "c": ["swimming"], "d": ["theatre"]}
+    moved = BEFORE | {"c": ["tennis", "swimming"]}
+    for after, want in ((same, 0), (crossed, 100), (moved, 79.2481)):
+        found = loss(ruler, BEFORE, after, {"linkage": linkage})
+        assert found["value"] == pytest.approx(want, abs=1e-3)
+        assert found["mapped_only"] == found["value"]
+        assert (found["users"], found["unmapped"]) == (4, 0)
+        assert found["clusters"] == {"before": 2, "after": 2}
+        assert "2 clusters (as asked)" in found["ruler"]
+        assert linkage in found["ruler"]
+
+
+def test_the_same_log_loses_nothing(ruler: str) -> None:
+    before = BEFORE | {"e": ["zzz"], "f": ["asthma", "music"]}
+    for clusters in (-1, 0, 2, 3, 6):
+        assert loss(ruler, before, before, {"clusters": clusters})["value"] == 0
+
+
+def test_an_empty_release_loses_all(ruler: str) -> None:
+    found = loss(ruler, BEFORE, {})
+    assert (found["value"], found["chance"]) == (100, 100)
+    assert found["clusters"] == {"before": 2, "after": 1}
+
+
+def test_who_is_gone_has_an_empty_log(ruler: str) -> None:
+    # Of c and d nothing is left: they are alike, and far from the others.
+    assert loss(ruler, BEFORE, {"a": ["tennis"], "b": ["swimming"]})["value"] == 0
+    assert loss(ruler, BEFORE, BEFORE | {"c": ["zzz"], "d": ["zzz"]})["value"] == 0
+
+
+def test_users_without_a_concept_are_told_and_left_out_beside(ruler: str) -> None:
+    before = BEFORE | {"x": ["zzz"], "y": ["zzz"], "z": ["zzz"]}
+    crossed = {"a": ["tennis"], "b": ["music"], "c": ["swimming"], "d": ["theatre"]}
+    found = loss(ruler, before, before | crossed, {"clusters": 3})
+    assert found["unmapped"] == 3
+    assert found["mapped_only"] > found["value"] > 0
+
+
+def test_one_mapped_user_has_no_loss_of_her_own(ruler: str) -> None:
+    found = loss(ruler, {"a": ["tennis"], "b": ["zzz"]}, {"a": ["tennis"], "b": ["zzz"]})
+    assert (found["value"], found["mapped_only"]) == (0, None)
+
+
+def test_it_is_the_definition_on_a_log(synthetic: Path) -> None:
+    """The same from single distances, on 60 users."""
+    log = read_log(synthetic)
+    some = log.frame.select(pl.col("user").cast(pl.String)).unique().collect().sort("user")[:60]
+    log = QueryLog.from_frame(
+        log.frame.collect().with_columns(pl.col("user").cast(pl.String)).join(some, on="user")
+    )
+    before, measure = Original(log), InformationLoss(linkage="average")
+    release = anonymize(log, SemanticMicroaggregation(k=3), seed=1)
+    found = measure.of(before, release)
+    wordnet = open_taxonomy("wordnet")
+    names = dict(release.mapping.select("pseudonym", "user").iter_rows())
+    rows = release.log.collect().with_columns(pl.col("user").cast(pl.String).replace(names))
+    partitions = []
+    for one in (log, QueryLog.from_frame(rows)):
+        profiles = profiles_of(Original(one).concepts("wordnet"))
+        matrix = np.stack([profile_distances(wordnet, profiles, i) for i in range(60)])
+        partitions.append(cut(merges(((matrix + matrix.T) / 2).round(6), "average"), 5))
+    want = 100 * partition_distance(*partitions)
+    assert found["value"] == pytest.approx(want, abs=1e-3)
+    assert 0 < found["random_groups"] <= 100
+    assert 0 < found["chance"] <= 100
+    assert "20 random groups" in found["random_groups_are"]
+    assert "5 clusters (8% of the users)" in found["ruler"]
+
+
+def test_the_floor_needs_groups_that_are_known(ruler: str) -> None:
+    groups = pl.DataFrame(
+        {"user": list("abcd"), "pseudonym": [f"p-{u}" for u in "abcd"], "group": [0, 0, 1, 1]}
+    )
+    assert "no groups" in loss(ruler, BEFORE, BEFORE)["random_groups_are"]
+    found = loss(ruler, BEFORE, BEFORE, mapping=groups, k=2)
+    assert (found["random_groups"], "not known" in found["random_groups_are"]) == (None, True)
+    known = {"mapping": groups, "k": 2, "method": "string-microaggregation"}
+    assert loss(ruler, BEFORE, BEFORE, **known)["random_groups"] is not None
+    known["mapping"] = groups[:2]
+    assert "not every user" in loss(ruler, BEFORE, BEFORE, **known)["random_groups_are"]
+
+
+def test_the_floor_knows_all_microaggregations() -> None:
+    assert set(RULES) == {name for name in all_methods() if name.endswith("microaggregation")}
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 3)), min_size=1, max_size=20))
+def test_quotas_add_up_to_the_mean_length(users: list) -> None:
+    weights, groups = (np.array(side) for side in zip(*users, strict=True))
+    _, group = np.unique(groups, return_inverse=True)
+    found = quotas(weights, group)
+    for number in np.unique(group):
+        mine = group == number
+        mean = weights[mine].sum() / mine.sum()
+        assert found[mine].sum() == np.floor(mean + 0.5)
+        assert (abs(found[mine] - weights[mine] / mine.sum()) <= 1).all()
+
+
+@pytest.mark.parametrize(("rule", "want"), [("nearest", "Tennis"), ("repeated", "Asthma")])
+def test_a_prototype_worked_by_hand(ruler: str, rule: str, want: str) -> None:
+    odp = open_taxonomy(ruler)
+    tennis, swimming, asthma = (odp.concept(c) for c in ("Tennis", "Swimming", "Asthma"))
+    rows = {"a": {tennis: 1, asthma: 3}, "b": {tennis: 4, swimming: 4}, "c": {}}
+    pairs = [(user, c, n) for user, own in rows.items() for c, n in (own or {None: 1}).items()]
+    kinds = {"user": pl.String, "concept": pl.Int32, "count": pl.Int64}
+    profiles = profiles_of(pl.DataFrame(pairs, schema=kinds, orient="row"))
+    made, group = random_prototypes(odp, profiles, Grouping((3,), rule, 1))
+    # 12 concepts of 3 users: 4 in the prototype, 1 of a's and 3 of b's, whose centre is Tennis.
+    assert group.tolist() == [0, 0, 0]
+    want_counts = {odp.concept(want): 1, tennis: 3} if want != "Tennis" else {tennis: 4}
+    assert dict(zip(made.lists.items.tolist(), made.counts.tolist(), strict=True)) == want_counts
+    # Asthma and Swimming have one user each: Tennis stands in for them.
+    made, _ = random_prototypes(odp, profiles, Grouping((3,), rule, 2))
+    assert dict(zip(made.lists.items.tolist(), made.counts.tolist(), strict=True)) == {tennis: 4}
+
+
+def test_refusals(ruler: str) -> None:
+    with pytest.raises(InputError, match="alike"):
+        loss(ruler, {"a": ["zzz"], "b": ["yyy"]}, BEFORE)
+    with pytest.raises(InputError, match="2 to"):
+        loss(ruler, {"a": ["tennis"]}, {})
+    with pytest.raises(ParameterError, match="4 users"):
+        loss(ruler, BEFORE, BEFORE, {"clusters": 5})
+    with pytest.raises(ParameterError, match="cannot be 1"):
+        InformationLoss(clusters=1)
+    with pytest.raises(UsageError, match="whose log is whose"):
+        loss(ruler, BEFORE, BEFORE, mapping=None)
+    with pytest.raises(UsageError, match="no users' logs"):
+        loss(ruler, BEFORE, BEFORE, log=None)

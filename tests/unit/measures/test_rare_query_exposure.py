@@ -1,0 +1,82 @@
+"""Rare queries and identifiers in a release: by hand, against a plain count, at the edges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from risk_logs import Logs, log_of, logs_and_releases, release_of
+
+from queryveil import FrequentQueries
+from queryveil.engine import Chance, Silent
+from queryveil.measures import Original
+from queryveil.measures.rare_query_exposure import RareQueryExposure
+
+
+def found(before: Logs, after: Logs, **more: object) -> dict:
+    log = log_of(before)
+    return RareQueryExposure().of(Original(log), release_of(log, after, **more))
+
+
+@given(logs_and_releases())
+def test_it_is_the_plain_count(both: tuple[Logs, Logs]) -> None:
+    before, after = both
+    rows = [query for log in after.values() for query in log]
+    senders = {q: sum(q in log for log in before.values()) for q in rows}
+    rare = [query for query, users in senders.items() if users == 1]
+    told = found(before, after)
+    assert (told["rows"], told["queries"], told["rare"]) == (len(rows), len(senders), len(rare))
+    exposed = sum(query in rare for query in rows)
+    assert told["value"] == pytest.approx(exposed / max(len(rows), 1), abs=1e-6)
+    assert told["new"] == sum(not users for users in senders.values())
+
+
+def test_values_worked_by_hand() -> None:
+    mail = "jane@mail.example"
+    before = {"1": ["a", "a", "mine"], "2": ["a", mail], "3": [mail, "call 212-555-0123"]}
+    after = {"1": ["a", "mine", "mine"], "2": ["a", mail], "3": ["call 212-555-0123", "z"]}
+    told = found(before, after)
+    # mine and the call were sent by one user each; the address by two, but it is an address.
+    assert told["value"] == pytest.approx(4 / 7, abs=1e-6)
+    assert (told["rare"], told["rare_share"]) == (2, 0.4)
+    assert (told["identifiers"], told["identifiers_share"]) == (2, 0.4)
+    assert (told["queries"], told["rows"], told["new"]) == (5, 7, 1)
+    assert told["words"] == (
+        "2 of 5 released queries had been sent by one person alone, and 2 look like personal "
+        "identifiers; they fill 4 of 7 rows"
+    )
+
+
+def test_an_unchanged_and_an_empty_release() -> None:
+    before = {"1": ["a", "b"], "2": ["b"]}
+    assert found(before, before)["value"] == pytest.approx(1 / 3, abs=1e-6)
+    assert found(before, {})["value"] == 0
+
+
+def test_frequent_queries_expose_no_rare_ones() -> None:
+    log = log_of({str(n): ["ours", f"mine {n}"] for n in range(3)})
+    made = FrequentQueries(n=2).run(log, Chance(1), Silent())
+    told = RareQueryExposure().of(Original(log), made)
+    assert (told["value"], told["queries"]) == (0, 1)
+
+
+def test_tables_are_read_too() -> None:
+    queries = pl.DataFrame({"query": ["a", "mine"], "count": [7, 1]})
+    steps = pl.DataFrame({"query": ["a"], "next": ["mine"], "count": [1]})
+    tables = {"queries": queries, "transitions": steps}
+    before = {"1": ["a", "mine"], "2": ["a"]}
+    told = found(before, {}, log=None, mapping=None, tables=tables)
+    assert (told["value"], told["rare"], told["rows"]) == (0.5, 1, 4)
+
+
+def test_phrases(tmp_path: Path) -> None:
+    path = tmp_path / "sports.txt"
+    path.write_text("Top/Sports/Tennis\nTop/Arts/Music\nTop/Arts/Theatre\n")
+    before = {"1": ["tennis and music"], "2": ["music and theatre"]}
+    after = {"1": ["tennis"], "2": ["music"]}
+    shown = {"emit": "phrase", "taxonomy": str(path)}
+    told = found(before, after, parameters=shown)
+    assert (told["value"], told["rare"], told["new"]) == (0.5, 1, 0)
+    assert found(before, after)["new"] == 2  # nobody sent these as whole queries
