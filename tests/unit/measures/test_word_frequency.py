@@ -38,9 +38,10 @@ def test_words_are_counted_where_they_stand(queries: dict) -> None:
 def test_values_worked_by_hand() -> None:
     # Before: paris 3, hotels 2, cheap 1. After, of 2 words: paris 1 and rome 1, so paris is 3 of 6.
     found = wrong(BEFORE, {"a": ["Paris"], "b": ["rome"]}, {"top": 2})
-    assert found["value"] == 0.5  # paris 0, hotels 1
+    assert found["error_scaled"] == 0.5  # paris 0, hotels 1
     assert (found["overlap"], found["top"]) == (0.5, 2)
-    assert found["error_as_given"] == pytest.approx((2 / 3 + 1) / 2, abs=1e-6)
+    assert found["value"] == found["error_as_given"]
+    assert found["value"] == pytest.approx((2 / 3 + 1) / 2, abs=1e-6)
 
 
 def test_stop_words_count_if_asked_for() -> None:
