@@ -9,14 +9,18 @@ value prints as one line and parses back from it::
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import math
+import pkgutil
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, get_type_hints
+from inspect import isabstract
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 
 from ..errors import ParameterError, did_you_mean
 
-__all__ = ["Declared", "Parameter", "parameter", "split_line", "split_lines"]
+__all__ = ["Declared", "Parameter", "all_kinds", "parameter", "split_line", "split_lines"]
 
 
 @dataclass(frozen=True)
@@ -131,6 +135,25 @@ class Declared:
         changed = (d for d in self.parameters() if getattr(self, d.name) != d.default)
         parts = (f"{d.name.replace('_', '-')}={getattr(self, d.name)}" for d in changed)
         return ":".join([self.name, *parts])
+
+
+Kind = TypeVar("Kind", bound=Declared)
+
+
+def all_kinds(base: type[Kind], registry: str, file: str) -> dict[str, type[Kind]]:
+    """Give by their names all that a room defines of a base, in any of its files.
+
+    `registry` and `file` are the name and the file of the module that asks: its room is searched.
+    """
+    room = registry.rpartition(".")[0]
+    for module in pkgutil.walk_packages([str(Path(file).parent)], f"{room}."):
+        importlib.import_module(module.name)
+    found = [kind for kind in _below(base) if not isabstract(kind)]
+    return {kind.name: kind for kind in sorted(found, key=lambda kind: kind.name)}
+
+
+def _below(kind: type[Kind]) -> list[type[Kind]]:
+    return [deeper for direct in kind.__subclasses__() for deeper in (direct, *_below(direct))]
 
 
 def split_line(text: str) -> tuple[str, dict[str, str]]:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from functools import cache
-from inspect import isabstract
-from pathlib import Path
 
-from ..engine.declared import split_line
+from ..engine.declared import all_kinds, split_line
 from ..errors import UsageError, did_you_mean
 from .base import Measure
 
@@ -18,15 +14,7 @@ __all__ = ["all_measures", "measure_named", "parse_measure"]
 @cache
 def all_measures() -> dict[str, type[Measure]]:
     """Give every measure by its name."""
-    package = __name__.rpartition(".")[0]
-    for module in pkgutil.walk_packages([str(Path(__file__).parent)], f"{package}."):
-        importlib.import_module(module.name)
-    found = [kind for kind in _below(Measure) if not isabstract(kind)]  # type: ignore[type-abstract]
-    return {kind.name: kind for kind in sorted(found, key=lambda kind: kind.name)}
-
-
-def _below(kind: type[Measure]) -> list[type[Measure]]:
-    return [deeper for direct in kind.__subclasses__() for deeper in (direct, *_below(direct))]
+    return all_kinds(Measure, __name__, __file__)  # type: ignore[type-abstract]
 
 
 def measure_named(name: str) -> type[Measure]:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from functools import cache
-from inspect import isabstract
-from pathlib import Path
 
-from ..engine.declared import split_line
+from ..engine.declared import all_kinds, split_line
 from ..errors import UsageError, did_you_mean
 from .base import Method
 
@@ -18,15 +14,7 @@ __all__ = ["all_methods", "method_named", "parse_method"]
 @cache
 def all_methods() -> dict[str, type[Method]]:
     """Give every method by its name."""
-    package = __name__.rpartition(".")[0]
-    for module in pkgutil.walk_packages([str(Path(__file__).parent)], f"{package}."):
-        importlib.import_module(module.name)
-    found = [kind for kind in _below(Method) if not isabstract(kind)]  # type: ignore[type-abstract]
-    return {kind.name: kind for kind in sorted(found, key=lambda kind: kind.name)}
-
-
-def _below(kind: type[Method]) -> list[type[Method]]:
-    return [deeper for direct in kind.__subclasses__() for deeper in (direct, *_below(direct))]
+    return all_kinds(Method, __name__, __file__)  # type: ignore[type-abstract]
 
 
 def method_named(name: str) -> type[Method]:
