@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..errors import UsageError
 from .noise import Integers, Noise, exact_scale
+from .repeatable import geometric
 from .tails import laplace_tail, least_threshold
 
 __all__ = ["PublicCounts", "RareCells"]
@@ -172,21 +173,13 @@ def _geometric(size: int, scale: Fraction, source: Noise) -> Integers:
     Discrete Laplace noise that is not negative is just that.
     """
     if not source.secret:
-        return _repeatable_geometric(size, scale, source)
+        return geometric(source.numbers(size), scale)
     found, missing = [np.zeros(0, np.int64)], size
     while missing > 0:
         drawn = source.laplace(2 * missing + 8, scale)
         found.append(drawn[drawn >= 0])
         missing -= len(found[-1])
     return np.concatenate(found)[:size]
-
-
-def _repeatable_geometric(size: int, scale: Fraction, source: Noise) -> Integers:
-    """Draw the same by inversion, cut off at 2^-64: for tests, whose gaps fit in no table."""
-    with localcontext(prec=_DIGITS):
-        wide = Decimal(scale.numerator) / scale.denominator
-        logs = [-((Decimal(int(n)) + 1) / 2**_BITS).ln() for n in source.numbers(size)]
-        return np.array([int(log * wide) for log in logs], np.int64)
 
 
 def _exp(value: Fraction, digits: int) -> tuple[Fraction, Fraction]:

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Repeatable"]
+__all__ = ["Repeatable", "geometric"]
 
 _WHOLE = 2**64
 _WIDEST = 5_000
@@ -28,20 +28,14 @@ class Repeatable:
     def laplace(self, size: int, scale: Fraction) -> NDArray[np.int64]:
         """Draw discrete Laplace noise."""
         if scale > _WIDEST:  # a table would not fit
-            return self._geometric(size, scale) - self._geometric(size, scale)
+            one, two = (geometric(self._stream(size), scale) for _ in range(2))
+            return one - two
         return self._looked_up(size, -1 / scale, Fraction(0), int(45 * scale) + 2)
 
     def gaussian(self, size: int, scale: Fraction) -> NDArray[np.int64]:
         """Draw discrete Gaussian noise."""
         square = scale * scale
         return self._looked_up(size, -1 / (2 * square), -1 / square, int(10 * scale) + 2)
-
-    def _geometric(self, size: int, scale: Fraction) -> NDArray[np.int64]:
-        """Draw by inversion: integers from 0 on with chances in proportion to exp(-g / scale)."""
-        with localcontext(prec=_DIGITS):
-            wide = Decimal(scale.numerator) / scale.denominator
-            logs = [-((Decimal(int(n)) + 1) / _WHOLE).ln() for n in self._stream(size)]
-            return np.array([int(log * wide) for log in logs], np.int64)
 
     def _looked_up(
         self, size: int, first: Fraction, change: Fraction, most: int
@@ -60,6 +54,17 @@ class Repeatable:
                 table.append(int(summed))
         edges = np.array([min(edge, _WHOLE - 1) for edge in table], np.uint64)
         return np.searchsorted(edges, self._stream(size), side="right").astype(np.int64) - most
+
+
+def geometric(numbers: NDArray[np.uint64], scale: Fraction) -> NDArray[np.int64]:
+    """Turn numbers into integers from 0 on with chances in proportion to exp(-g / scale).
+
+    By inversion, since what is wide fits in no table.
+    """
+    with localcontext(prec=_DIGITS):
+        wide = Decimal(scale.numerator) / scale.denominator
+        logs = [-((Decimal(int(n)) + 1) / _WHOLE).ln() for n in numbers]
+        return np.array([int(log * wide) for log in logs], np.int64)
 
 
 def _exp(value: Fraction) -> Decimal:
