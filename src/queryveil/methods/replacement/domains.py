@@ -79,7 +79,16 @@ class Domains:
 
 
 def open_domains(taxonomy: Taxonomy, text: str, topics: str) -> Domains:
-    """Find the domains that a text names, and the topics."""
+    """Find the domains that a text names, and the topics; the last ones are kept."""
+    kept = taxonomy.kept.get("domains")
+    if isinstance(kept, tuple) and kept[0] == (text, topics) and isinstance(kept[1], Domains):
+        return kept[1]
+    made = _made(taxonomy, text, topics)
+    taxonomy.kept["domains"] = ((text, topics), made)
+    return made
+
+
+def _made(taxonomy: Taxonomy, text: str, topics: str) -> Domains:
     tops = _tops(taxonomy, parts_of(text))
     chosen = _topics(taxonomy, text, topics, tops)
     split = chosen if len(set(chosen.of.tolist())) > 1 else None

@@ -172,8 +172,7 @@ class SemanticReplacement(Replacement):
         cap = self.max_queries_per_user
         now = pl.DataFrame({"user": distinct_users(log.frame)})
         users = pl.concat([now, earlier.mapping.select("user")]).unique().sort("user")
-        used = users.join(earlier.mapping, on="user", how="left", maintain_order="left")["slots"]
-        free = (earlier.most - used.fill_null(0).to_numpy()).clip(0, cap)
+        free = (earlier.most - _used_before(users["user"], earlier).to_numpy()).clip(0, cap)
         if not self.keep_length:
             free = np.where(free == cap, cap, 0)
         return users.with_columns(most=pl.Series(free))
@@ -206,10 +205,13 @@ def _going_on(rows: pl.DataFrame, slots: Slots, earlier: Earlier) -> pl.DataFram
     """Number slots on from those that users have used before."""
     if not earlier.mapping.height:
         return rows
-    used = _in_order(_everybody(earlier, slots.users), slots.users)["slots"]
+    used = _used_before(slots.users, earlier).cast(pl.Int32)
     return rows.with_columns(slot=pl.col("slot") + pl.lit(used).gather(pl.col("user")))
 
 
-def _everybody(earlier: Earlier, users: pl.Series) -> pl.DataFrame:
-    known = pl.DataFrame({"user": users}).join(earlier.mapping, on="user", how="left")
-    return known.select("user", pl.col("slots").fill_null(0).cast(pl.Int32))
+def _used_before(users: pl.Series, earlier: Earlier) -> pl.Series:
+    """Give how many slots each of these users has used so far."""
+    known = pl.DataFrame({"user": users}).join(
+        earlier.mapping, on="user", how="left", maintain_order="left"
+    )
+    return known["slots"].fill_null(0)
