@@ -31,7 +31,7 @@ from .mapping.explain import explain
 from .mapping.found import Mapping
 from .mapping.index import HOW
 from .mapping.mapper import TAGGERS, Mapper
-from .opening import BUILT_IN, open_taxonomy, read_terms
+from .opening import BUILT_IN, file_names, open_taxonomy, read_terms
 from .taxonomy.arrays import Lists, Texts
 from .taxonomy.check import check_taxonomy, describe_taxonomy
 from .taxonomy.combine import combine
@@ -67,6 +67,7 @@ __all__ = [
     "distance_table",
     "distances",
     "explain",
+    "file_names",
     "import_odp",
     "import_paths",
     "import_skos",

@@ -11,7 +11,7 @@ from .taxonomy.combine import combine
 from .taxonomy.draft import Repairs
 from .taxonomy.graph import Taxonomy
 
-__all__ = ["BUILT_IN", "open_taxonomy", "read_terms"]
+__all__ = ["BUILT_IN", "file_names", "open_taxonomy", "read_terms"]
 
 BUILT_IN = {"wordnet": "nouns of WordNet 3.0"}
 _DATA = Path(__file__).parent / "data"
@@ -37,6 +37,15 @@ def open_taxonomy(text: str | Path | Taxonomy, *, thorough: bool = False) -> Tax
         _built_in(name) if name in BUILT_IN else _from_file(Path(name), thorough) for name in names
     ]
     return opened[0] if len(opened) == 1 else combine(opened)
+
+
+def file_names(text: str) -> list[str]:
+    """Name taxonomies without their folders: where a file lies is private.
+
+    >>> file_names("wordnet, /home/ann/shop.qvt")
+    ['wordnet', 'shop.qvt']
+    """
+    return [Path(name.strip()).name for name in text.split(",")]
 
 
 @cache

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import polars as pl
 
+from ..concepts import file_names
 from ..errors import UsageError
 from ..log import QueryLog
 from ..release import Release
@@ -51,13 +50,8 @@ def released_concepts(
 def _own_concepts(before: Original, release: Release, taxonomy: str) -> pl.DataFrame | None:
     """Give what the method says, if it speaks of this taxonomy: numbers mean nothing in another."""
     own, theirs = release.concepts, str(release.parameters.get("taxonomy", "wordnet"))
-    if own is None or _file_names(theirs) != _file_names(taxonomy):
+    if own is None or file_names(theirs) != file_names(taxonomy):
         return None
     if own.filter(pl.col("concept") >= len(before.taxonomy(taxonomy))).height:
         raise UsageError(f"{release.method} gave concepts that {taxonomy} does not have")
     return own.select("user", "concept", count=pl.lit(1, pl.Int64))
-
-
-def _file_names(taxonomy: str) -> list[str]:
-    """Leave folders out: a release does not tell where a taxonomy's file lies."""
-    return [Path(name.strip()).name for name in taxonomy.split(",")]

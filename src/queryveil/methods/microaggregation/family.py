@@ -5,13 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from ...concepts import UNMAPPED, Profiles, Taxonomy
+from ...concepts import UNMAPPED, Profiles, Taxonomy, file_names
 from ...concepts.likeness.matrix import profile_matrix
 from ...concepts.likeness.tables import keep_table
 from ...concepts.taxonomy import Ints
@@ -132,8 +131,7 @@ class Microaggregation(Method):
 
     def _published(self) -> dict[str, Any]:
         """Give the parameters as the card shows them: where a taxonomy's file lies is private."""
-        names = [Path(name.strip()).name for name in self.taxonomy.split(",")]
-        return {**self.values(), "taxonomy": ",".join(names)}
+        return {**self.values(), "taxonomy": ",".join(file_names(self.taxonomy))}
 
     def _filled(
         self, log: QueryLog, members: pl.DataFrame, prototypes: pl.DataFrame, chance: Chance

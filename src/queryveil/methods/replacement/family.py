@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from ...concepts import Mapper, Mapping, open_taxonomy
+from ...concepts import Mapper, Mapping, file_names, open_taxonomy
 from ...engine import Chance, Progress, distinct_queries
 from ...log import QueryLog
 from ...release import Check, Release
@@ -91,5 +91,4 @@ class Replacement(Method):
 
     def _published(self) -> dict[str, Any]:
         """Give the parameters as the card shows them: where a taxonomy's file lies is private."""
-        names = [Path(name.strip()).name for name in self.taxonomy.split(",")]
-        return {**self.values(), "taxonomy": ",".join(names)}
+        return {**self.values(), "taxonomy": ",".join(file_names(self.taxonomy))}
