@@ -10,12 +10,13 @@ from typing import Any
 from ..engine import Chance, Progress, Silent
 from ..errors import InputError, QueryveilError, UsageError
 from ..log import QueryLog
-from ..measures import Measure, Original, parse_measure
+from ..measures import Again, Measure, Original, parse_measure
 from ..methods import Method
 from ..release import Release
 from ..version import __version__
 from .comparison import Comparison
 from .figures import Figure, preset_figures
+from .measuring import runs_again, taken
 from .peeking import is_private, note_peek
 from .spending import PEEKED
 from .sweeps import Run, expand
@@ -180,12 +181,15 @@ def _measured(
         about["seconds"] = round(time.perf_counter() - start, 3)
     except QueryveilError as error:
         return [about | _failed(line, error) for line in measures]
-    return [about | _value(before, release, line, one) for line, one in measures.items()]
+    again = runs_again(run.method, chance.seed)
+    return [about | _value(before, release, again, line, one) for line, one in measures.items()]
 
 
-def _value(before: Original, release: Release, line: str, measure: Measure) -> dict[str, Any]:
+def _value(
+    before: Original, release: Release, again: Again, line: str, measure: Measure
+) -> dict[str, Any]:
     try:
-        told = measure.of(before, release)
+        told = taken(measure, before, release, again)
     except QueryveilError as error:
         return _failed(line, error)
     return {"measure": line, "value": told.pop("value"), "error": None, "told": told}

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..engine import Progress, Silent
+from ..engine import Chance, Progress, Silent
 from ..errors import QueryveilError, UsageError
 from ..log import QueryLog
-from ..measures import Measure, Original, all_measures, parse_measure
+from ..measures import Again, Measure, Original, Rerunning, all_measures, parse_measure
+from ..methods import method_named
 from ..release import Release
 from ..release.read import read_release
+from .measuring import runs_again, taken
+from .peeking import is_private, note_peek
 
 __all__ = ["measure"]
 
@@ -21,12 +24,16 @@ def measure(
     release: Release | str | Path,
     measures: Sequence[str | Measure] | None = None,
     *,
+    seed: int | None = None,
+    dataset: str | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Measure a release, or the folder of one, against the log that it is of.
 
-    Without a list all measures are taken, and those that do not apply say why; with a list it is
-    an error if one does not. The figures are of private data: for the owner alone.
+    Without a list all measures are taken that look at the release alone, and those that do not
+    apply say why; with a list it is an error if one does not. Those that run the method again
+    are taken if they are named; if the method is private, the ledger notes that (`dataset`
+    says which ledger). The figures are of private data: for the owner alone.
 
     >>> from queryveil import FrequentQueries, QueryLog, anonymize
     >>> log = QueryLog.from_rows([(u, "tennis", None, None, None) for u in "abc"])
@@ -37,27 +44,44 @@ def measure(
     shown, before = progress or Silent(), Original(log)
     after = release if isinstance(release, Release) else read_release(Path(release), log)
     chosen = _chosen(measures)
+    again = _again(chosen, after, seed, dataset)
     found: dict[str, Any] = {}
     with shown.stage("measure", len(chosen)) as advance:
         for one in chosen:
-            found[str(one)] = _measured(one, before, after, strict=measures is not None)
+            found[str(one)] = _measured(one, before, after, again, strict=measures is not None)
             advance(1)
     return {"method": after.method, "measures": found}
 
 
 def _chosen(measures: Sequence[str | Measure] | None) -> list[Measure]:
     if measures is None:
-        return [kind() for kind in all_measures().values()]
+        return [kind() for kind in all_measures().values() if not issubclass(kind, Rerunning)]
     if not measures:
         raise UsageError("no measure was named", hint="see `queryveil measures`")
     return [parse_measure(one) if isinstance(one, str) else one for one in measures]
 
 
-def _measured(one: Measure, before: Original, after: Release, *, strict: bool) -> dict[str, Any]:
+def _again(
+    chosen: Sequence[Measure], after: Release, seed: int | None, dataset: str | None
+) -> Again | None:
+    """Make what runs the method again, and note in the ledger if a private one will be."""
+    Chance(seed)  # refuses a bad one before any work is done
+    if not any(isinstance(one, Rerunning) for one in chosen):
+        return None
+    method = method_named(after.method).make(dict(after.parameters))
+    method.prepare()
+    if is_private(method):
+        note_peek(after.source, method, dataset, f"measure ({method.name})")
+    return runs_again(method, seed)
+
+
+def _measured(
+    one: Measure, before: Original, after: Release, again: Again | None, *, strict: bool
+) -> dict[str, Any]:
     about = {"title": one.title, "unit": one.unit, "better": one.better}
     try:
         one.prepare(before)
-        return about | one.of(before, after)
+        return about | taken(one, before, after, again)
     except QueryveilError as error:
         if strict:
             raise

@@ -12,11 +12,13 @@ from .query_coverage import QueryCoverage
 from .rare_query_exposure import RareQueryExposure
 from .record_linkage import RecordLinkage
 from .registry import all_measures, measure_named, parse_measure
+from .rerunning import Again, Rerunning
 from .semantic_remain import SemanticRemain
 from .uniqueness import Uniqueness
 from .word_frequency import WordFrequency
 
 __all__ = [
+    "Again",
     "FrequencyError",
     "InformationLoss",
     "Measure",
@@ -28,6 +30,7 @@ __all__ = [
     "QueryCoverage",
     "RareQueryExposure",
     "RecordLinkage",
+    "Rerunning",
     "SemanticRemain",
     "Uniqueness",
     "WordFrequency",
