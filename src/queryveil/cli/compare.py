@@ -22,7 +22,7 @@ __all__ = ["app", "compare", "measures"]
 
 app = typer.Typer()
 
-_USUAL = "profile-divergence"
+_USUAL = "record-linkage,partial-knowledge-linkage,profile-divergence,query-coverage,word-frequency"
 
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")]
@@ -34,10 +34,14 @@ Sweep = Annotated[
     typer.Option(help="Values of a parameter: epsilon=0.1,1,10 or k=2..7; several times."),
 ]
 Repeat = Annotated[int, typer.Option(min=1, help="Runs of each, for the spread.")]
-Measures = Annotated[str | None, typer.Option(help=f"Measures, with commas; else {_USUAL}.")]
+Measures = Annotated[
+    str | None, typer.Option(help="Measures, with commas; else two of risk and three of use.")
+]
 Preset = Annotated[str | None, typer.Option(help=f"Figures of a paper: {', '.join(jobs.PRESETS)}.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what queryveil wrote there before.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Makes runs repeatable.")]
+Workers = Annotated[int, typer.Option(min=0, help="Processes side by side; 0: one a core.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Run all anew, also what is known already.")]
 Dataset = Annotated[
     str | None,
     typer.Option("--dataset", help="Whose ledger: a name, or a folder; else the log's folder."),
@@ -58,19 +62,24 @@ def compare(
     force: Force = False,
     seed: Seed = None,
     dataset: Dataset = None,
+    workers: Workers = 0,
+    fresh: Fresh = False,
 ) -> None:
     """Run methods side by side, measure them, and draw the figures. Nothing is published."""
     jobs.check_comparison_target(out, force)
     _check_choice(preset, {"--methods": methods, "--sweep": sweep, "--measures": measures})
-    more: dict[str, Any] = {"repeat": repeat, "seed": seed, "dataset": dataset, "progress": screen}
+    journal = jobs.journal_of(out, fresh=fresh)
+    how = jobs.How(repeat, seed, dataset, workers, journal)
     if preset is None:
-        more["sweep"] = jobs.read_sweeps(sweep or [])
-        more["measures"] = split_lines(measures or _USUAL, all_measures())
-        lines = split_lines(methods or "", all_methods())
-        found = jobs.compare(lambda: log.read(screen, seed), lines, **more)
+        asked = jobs.figures_of(
+            split_lines(methods or "", all_methods()),
+            split_lines(measures or _USUAL, all_measures()),
+            jobs.read_sweeps(sweep or []),
+        )
     else:
-        found = jobs.compare_preset(lambda: log.read(screen, seed), preset, **more)
-    jobs.write_comparison(found, out, force)
+        asked = jobs.preset_figures(preset)
+    found = jobs.compare_figures(lambda: log.read(screen, seed), asked, how, progress=screen)
+    jobs.write_comparison(found, out, force, journal)
     told = {"folder": str(out), **found.as_dict()}
     screen.result(told, lambda console: _draw_comparison(console, told))
 
@@ -93,6 +102,8 @@ def _draw_comparison(console: Console, found: dict[str, Any]) -> None:
             table.add_row(f"  {plain(label)}", plain(swept), *_cells(rows))
         console.print(table)
         console.print()
+    if found["known_before"]:
+        console.print(f"{found['known_before']:,} figures were known from an earlier run.")
     for note in found["notes"]:
         console.print(f"[yellow]Note:[/] {plain(note)}", soft_wrap=True)
     console.print(
@@ -134,7 +145,7 @@ def measures(
 
 
 def _described(kind: type[Measure]) -> dict[str, Any]:
-    names = ("name", "title", "says", "paper", "unit", "better")
+    names = ("name", "title", "says", "paper", "unit", "better", "kind")
     parameters = [
         {
             "name": declared.name,

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,7 +14,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
+    MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -55,18 +57,34 @@ class Screen(Silent):
 
     @contextmanager
     def _shown(self, name: str, total: int | None) -> Iterator[Callable[[int], None]]:
+        with self._bars(TextColumn("{task.percentage:>3.0f}%" if total else ""), total) as bars:
+            task = bars.add_task(name, total=total)
+            yield lambda done: bars.advance(task, done)
+
+    @contextmanager
+    def stages(self, totals: Mapping[str, int]) -> Iterator[Callable[[str], None]]:
+        """Show a table of them, with all together in the last row."""
+        with self._bars(MofNCompleteColumn(), sum(totals.values())) as bars:
+            rows = {name: bars.add_task(plain(name), total=total) for name, total in totals.items()}
+            whole = bars.add_task("[bold]all[/]", total=sum(totals.values()))
+
+            def advance(name: str) -> None:
+                bars.advance(rows[name])
+                bars.advance(whole)
+
+            yield advance
+
+    def _bars(self, done: ProgressColumn, total: int | None) -> Progress:
         columns = (
             SpinnerColumn(),
             TextColumn("{task.description}"),
             BarColumn(bar_width=30),
-            TextColumn("{task.percentage:>3.0f}%" if total else ""),
+            done,
             TimeElapsedColumn(),
             *((TimeRemainingColumn(),) if total else ()),
         )
         hidden = self.quiet or not self.err.is_terminal
-        with Progress(*columns, console=self.err, transient=True, disable=hidden) as bars:
-            task = bars.add_task(name, total=total)
-            yield lambda done: bars.advance(task, done)
+        return Progress(*columns, console=self.err, transient=True, disable=hidden)
 
     def _warn(self, message: Warning | str, *_: Any) -> None:
         if not self.quiet:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
@@ -21,6 +21,10 @@ class Progress(Protocol):
         self, name: str, total: int | None = None
     ) -> AbstractContextManager[Callable[[int], None]]:
         """Open a stage; the function that comes back is told of each piece of work done."""
+        ...
+
+    def stages(self, totals: Mapping[str, int]) -> AbstractContextManager[Callable[[str], None]]:
+        """Open stages side by side; the function is told in which a piece of work was done."""
         ...
 
 
@@ -40,6 +44,11 @@ class Silent:
         finally:
             spent = time.perf_counter() - start
             self.seconds[name] = round(self.seconds.get(name, 0.0) + spent, 3)
+
+    @contextmanager
+    def stages(self, totals: Mapping[str, int]) -> Iterator[Callable[[str], None]]:  # noqa: ARG002
+        """Show nothing of them."""
+        yield lambda _: None
 
     @contextmanager
     def _shown(self, name: str, total: int | None) -> Iterator[Callable[[int], None]]:  # noqa: ARG002

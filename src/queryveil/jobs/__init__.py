@@ -2,15 +2,27 @@
 
 from .anonymize import anonymize, anonymize_to, check_release_target
 from .append import append_to
-from .compare import compare, compare_figures, compare_preset
-from .comparison import Comparison, check_comparison_target, write_comparison
+from .comparing import (
+    PRESETS,
+    Asked,
+    Comparison,
+    Figure,
+    How,
+    Journal,
+    check_comparison_target,
+    compare,
+    compare_figures,
+    figures_of,
+    journal_of,
+    preset_figures,
+    read_sweeps,
+    write_comparison,
+)
 from .demo import demo
-from .figures import PRESETS, Figure
 from .measure import measure
 from .pack import pack
 from .plan import plan
 from .profile import profile
-from .sweeps import read_sweeps
 from .synth import synth
 from .taxonomy import (
     TAXONOMY_KINDS,
@@ -29,8 +41,11 @@ from .verify import verify
 __all__ = [
     "PRESETS",
     "TAXONOMY_KINDS",
+    "Asked",
     "Comparison",
     "Figure",
+    "How",
+    "Journal",
     "anonymize",
     "anonymize_to",
     "append_to",
@@ -39,9 +54,10 @@ __all__ = [
     "check_taxonomy_file",
     "compare",
     "compare_figures",
-    "compare_preset",
     "demo",
+    "figures_of",
     "import_taxonomy",
+    "journal_of",
     "list_taxonomies",
     "make_mapper",
     "map_file",
@@ -50,6 +66,7 @@ __all__ = [
     "measure",
     "pack",
     "plan",
+    "preset_figures",
     "profile",
     "read_sweeps",
     "search_taxonomy",

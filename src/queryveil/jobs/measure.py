@@ -78,7 +78,7 @@ def _again(
 def _measured(
     one: Measure, before: Original, after: Release, again: Again | None, *, strict: bool
 ) -> dict[str, Any]:
-    about = {"title": one.title, "unit": one.unit, "better": one.better}
+    about = {"title": one.title, "unit": one.unit, "better": one.better, "kind": one.kind}
     try:
         one.prepare(before)
         return about | taken(one, before, after, again)

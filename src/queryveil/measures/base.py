@@ -22,9 +22,9 @@ __all__ = ["Measure"]
 class Measure(Declared, ABC):
     """The base of every measure: a figure of risk or of use.
 
-    `says` tells in plain words what the value means, `unit` what it counts, and `better` which
-    way is good news: for the people in the log if it is a risk, for the reader of the release if
-    it is use.
+    `says` tells in plain words what the value means, `unit` what it counts, `kind` whether it is
+    a risk of the people in the log or of use to the reader of the release, and `better` which way
+    is good news for them.
     """
 
     title: ClassVar[str]
@@ -32,6 +32,7 @@ class Measure(Declared, ABC):
     paper: ClassVar[str]
     unit: ClassVar[str]
     better: ClassVar[Literal["lower", "higher"]]
+    kind: ClassVar[Literal["risk", "use"]]
 
     @abstractmethod
     def of(self, before: Original, after: Release) -> dict[str, Any]:

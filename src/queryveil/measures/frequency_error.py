@@ -29,6 +29,7 @@ class FrequencyError(Frequencies):
     paper: ClassVar[str] = "none; overlap and rank correlation of the top are common practice"
     unit: ClassVar[str] = "mean relative error"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    kind: ClassVar[Literal["risk", "use"]] = "use"
 
     def texts(self, queries: pl.DataFrame) -> pl.DataFrame:
         """Compare queries as they are."""

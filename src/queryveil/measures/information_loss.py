@@ -56,6 +56,7 @@ class InformationLoss(Measure):
     paper: ClassVar[str] = "Batet, Erola, Sánchez, Castellà-Roca 2013, eq. (8) and (9)"
     unit: ClassVar[str] = "percent"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    kind: ClassVar[Literal["risk", "use"]] = "use"
 
     taxonomy: str = parameter("wordnet", "ruler: wordnet, a .qvt file or a path list")
     clusters: int = parameter(

@@ -28,6 +28,7 @@ class OwnRun(TextMeasure):
     paper: ClassVar[str] = "none"
     unit: ClassVar[str] = "rows"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    kind: ClassVar[Literal["risk", "use"]] = "risk"
 
     def of(self, before: Original, after: Release) -> dict[str, Any]:
         """Give the mean and the longest of users' longest runs."""

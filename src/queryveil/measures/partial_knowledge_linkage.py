@@ -36,6 +36,7 @@ class PartialKnowledgeLinkage(TextMeasure):
     paper: ClassVar[str] = "an attack of our own; compare Narayanan and Shmatikov 2008"
     unit: ClassVar[str] = "percent of tries"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    kind: ClassVar[Literal["risk", "use"]] = "risk"
 
     known: int = parameter(
         5, "different queries of a person that the attacker knows", low=1, high=1000, unit="queries"

@@ -31,6 +31,7 @@ class Personalisation(Measure):
     paper: ClassVar[str] = "none; cosine of concept vectors, as in content-based personalisation"
     unit: ClassVar[str] = "mean cosine, 0 to 1"
     better: ClassVar[Literal["lower", "higher"]] = "higher"
+    kind: ClassVar[Literal["risk", "use"]] = "use"
 
     taxonomy: str = parameter("wordnet", "ruler: wordnet, a .qvt file or a path list")
 

@@ -40,6 +40,7 @@ class ProfileDivergence(Measure):
     )
     unit: ClassVar[str] = "Jensen-Shannon divergence, 0 to 1"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    kind: ClassVar[Literal["risk", "use"]] = "use"
 
     taxonomy: str = parameter("wordnet", "ruler: wordnet, a .qvt file or a path list")
     topics: str = parameter(

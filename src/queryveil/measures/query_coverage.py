@@ -30,6 +30,7 @@ class QueryCoverage(Measure):
     paper: ClassVar[str] = "none; Batet et al. 2013 tell the share of queries that is removed"
     unit: ClassVar[str] = "share, 0 to 1"
     better: ClassVar[Literal["lower", "higher"]] = "higher"
+    kind: ClassVar[Literal["risk", "use"]] = "use"
 
     count: str = parameter(
         "distinct",

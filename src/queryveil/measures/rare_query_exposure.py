@@ -31,6 +31,7 @@ class RareQueryExposure(TextMeasure):
     paper: ClassVar[str] = "none; methods that publish real queries can publish rare ones"
     unit: ClassVar[str] = "share of released rows, 0 to 1"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    kind: ClassVar[Literal["risk", "use"]] = "risk"
 
     def of(self, before: Original, after: Release) -> dict[str, Any]:
         """Give the share of such rows, and how many distinct queries there are of each sort."""

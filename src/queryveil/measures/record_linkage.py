@@ -32,6 +32,7 @@ class RecordLinkage(TextMeasure):
     paper: ClassVar[str] = "Batet, Erola, Sánchez, Castellà-Roca 2013, record linkage (RL)"
     unit: ClassVar[str] = "percent of the log's users"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    kind: ClassVar[Literal["risk", "use"]] = "risk"
 
     def of(self, before: Original, after: Release) -> dict[str, Any]:
         """Give the share of users linked, the level of guessing, and who is not there any more."""

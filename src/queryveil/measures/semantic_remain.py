@@ -31,6 +31,7 @@ class SemanticRemain(Measure):
     paper: ClassVar[str] = "Erola, Castellà-Roca, Navarro-Arribas, Torra 2011, eq. (4) and (5)"
     unit: ClassVar[str] = "share, 0 to 1"
     better: ClassVar[Literal["lower", "higher"]] = "higher"
+    kind: ClassVar[Literal["risk", "use"]] = "use"
 
     taxonomy: str = parameter("wordnet", "ruler: wordnet, a .qvt file or a path list")
     level: int = parameter(1, "level of the taxonomy that the value is of", low=1, high=30)

@@ -29,6 +29,7 @@ class Uniqueness(Measure):
     paper: ClassVar[str] = "the sample uniques of disclosure control"
     unit: ClassVar[str] = "share of released users, 0 to 1"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    kind: ClassVar[Literal["risk", "use"]] = "risk"
 
     def of(self, before: Original, after: Release) -> dict[str, Any]:
         """Give the share of users singled out in the release, and before it."""

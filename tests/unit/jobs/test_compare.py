@@ -11,16 +11,18 @@ import pytest
 
 import queryveil as qv
 from queryveil.dp import Ledger
-from queryveil.engine import Silent
 from queryveil.jobs import (
     PRESETS,
+    Asked,
     Comparison,
     Figure,
     compare,
     compare_figures,
-    compare_preset,
+    journal_of,
+    preset_figures,
     write_comparison,
 )
+from queryveil.jobs.comparing import cells
 from queryveil.jobs.spending import PEEKED
 
 PRIVATE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:split=1/0/0"
@@ -88,21 +90,13 @@ def test_the_same_seed_gives_the_same_and_turns_differ(
 ) -> None:
     seen = []
 
-    class Peek:  # no Measure, else the registry would find it
-        title = says = paper = unit = better = "peek"
+    def peek(one: object, before: object, after: qv.Release, again: object) -> dict[str, object]:
+        seen.append(tuple(sorted(after.mapping["pseudonym"])))
+        return {"value": 0.0}
 
-        def prepare(self, before: object) -> None: ...
-
-        def values(self) -> dict[str, object]:
-            return {}
-
-        def of(self, before: object, after: qv.Release) -> dict[str, object]:
-            seen.append(tuple(sorted(after.mapping["pseudonym"])))
-            return {"value": 0.0}
-
-    monkeypatch.setitem(compare.__globals__, "parse_measure", lambda _: Peek())
+    monkeypatch.setattr(cells, "taken", peek)
     for seed in (7, 7, None):
-        compare(log, ["frequent-queries:n=2"], measures=["peek"], repeat=2, seed=seed)
+        compare(log, ["frequent-queries:n=2"], measures=["uniqueness"], repeat=2, seed=seed)
     assert seen[:2] == seen[2:4]
     assert len(set(seen)) == 4
 
@@ -141,7 +135,8 @@ def test_what_is_wrong_is_told_before_anything_is_run(log: qv.QueryLog, measure:
         (lambda: compare(log, ["frequent-queries"], repeat=0), "repeats"),
         (lambda: compare(log, ["frequent-queries"], seed=-1), "negative"),
         (lambda: compare(empty, ["frequent-queries"]), "no row"),
-        (lambda: compare_preset(log, "sanchez2017"), "sanchez2018"),
+        (lambda: preset_figures("sanchez2017"), "sanchez2018"),
+        (lambda: compare(log, ["frequent-queries"], workers=-1), "workers"),
         (
             lambda: compare(log, ["frequent-queries"], measures=[f"{measure}:topics=Cooking"]),
             "Cooking",
@@ -157,13 +152,11 @@ def test_figures_share_runs(log: qv.QueryLog, measure: str) -> None:
         Figure("one", ["frequent-queries"], measure, {"n": ["2", "3"]}, "n"),
         Figure("two", ["frequent-queries"], other, {"n": ["3"]}, "n", "log"),
     ]
-    shown = Silent()
-    found = compare_figures(log, figures, progress=shown)
+    found = compare_figures(log, Asked(tuple(figures)))
     assert [(row["swept"]["n"], row["measure"]) for row in found.rows] == [
         (2, measure), (3, measure), (3, other),
     ]  # fmt: skip
     assert [len(figure["runs"]) for figure in found.figures] == [2, 1]
-    assert set(shown.seconds) == {"look at the log", "compare"}
 
 
 def test_the_preset_of_the_paper() -> None:
@@ -178,6 +171,99 @@ def test_the_preset_of_the_paper() -> None:
         assert all(f"domain={letter}" in line for line in figure.methods)
         assert len(figure.methods) == (8 if letter == "A" else 9)
         assert qv.parse_measure(figure.measure)
+
+
+# --- side by side, and from where it stopped -----------------------------------------------------
+
+
+def _values(found: Comparison) -> list[dict]:
+    return [{name: row[name] for name in row if name != "seconds"} for row in found.rows]
+
+
+def test_workers_find_the_same(synthetic: Path) -> None:
+    methods, sweep = ["string-microaggregation", "frequent-queries:n=3"], {"k": [2, 3, 9999]}
+    asked = {"sweep": sweep, "measures": ["record-linkage", "query-coverage"], "seed": 5}
+    one = compare(qv.read_log(synthetic), methods, **asked)
+    two = compare(qv.read_log(synthetic), methods, workers=2, **asked)
+    assert _values(one) == _values(two)
+    assert sum(row["error"] is not None for row in one.rows) == 2  # k = 9999
+
+
+def test_a_worker_tells_what_is_wrong(synthetic: Path, measure: str) -> None:
+    with pytest.raises(qv.UsageError, match="Cooking"):
+        compare(qv.read_log(synthetic), ["frequent-queries"], sweep={"n": [2, 3]}, workers=2,
+                measures=[f"{measure}:topics=Cooking"])  # fmt: skip
+
+
+def test_what_is_known_is_not_run_again(
+    synthetic: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, out, ran = qv.read_log(synthetic), tmp_path / "out", []
+    plain = cells.perform
+
+    def counted(before: object, task: cells.Task) -> dict:
+        ran.append((str(task[0].run.method), [cell.line for cell in task]))
+        return plain(before, task)
+
+    monkeypatch.setattr("queryveil.jobs.comparing.workers.perform", counted)
+
+    def go(*measures: str, n: tuple[int, ...], fresh: bool = False, **more: object) -> Comparison:
+        journal = journal_of(out, fresh=fresh)
+        asked = {"sweep": {"n": n}, "measures": measures, "journal": journal, **more}
+        found = compare(log, ["frequent-queries"], **asked)
+        write_comparison(found, out, force=True, journal=journal)
+        return found
+
+    first = go("query-coverage", n=(2, 3, 10**6))
+    assert first.about["known_before"] == 0
+    assert len(ran) == 3
+    again = go("query-coverage", n=(2, 3, 10**6))
+    assert again.about["known_before"] == 2  # what failed is tried again
+    assert [row["value"] for row in again.rows] == [row["value"] for row in first.rows]
+    assert ran[3:] == [("frequent-queries:n=1000000", ["query-coverage"])]
+    ran.clear()
+    more = go("query-coverage", "uniqueness", n=(3, 4))
+    assert more.about["known_before"] == 1
+    assert ran == [
+        ("frequent-queries:n=3", ["uniqueness"]),
+        ("frequent-queries:n=4", ["query-coverage", "uniqueness"]),
+    ]
+    ran.clear()
+    for other in ({"seed": 1}, {"fresh": True}):
+        assert go("query-coverage", n=(3,), **other).about["known_before"] == 0
+    assert len(ran) == 2
+    assert not list(tmp_path.glob(".out*"))
+    assert (out / "runs.jsonl").stat().st_mode & 0o077 == 0
+
+
+def test_a_changed_file_is_another_ruler(synthetic: Path, tmp_path: Path, measure: str) -> None:
+    log = qv.read_log(synthetic)
+    for expected in (0, 1, 0):
+        journal = journal_of(tmp_path / "out")
+        found = compare(log, ["frequent-queries:n=3"], measures=[measure], journal=journal)
+        assert found.about["known_before"] == expected
+        if expected:
+            path = Path(measure.partition("taxonomy=")[2])
+            path.write_text(path.read_text() + "Top/Sports/Rowing\n")
+
+
+def test_a_torn_line_is_left_out(synthetic: Path, tmp_path: Path) -> None:
+    log, journal = qv.read_log(synthetic), journal_of(tmp_path / "out")
+    asked = {"sweep": {"n": [2, 3]}, "measures": ["query-coverage"]}
+    compare(log, ["frequent-queries"], journal=journal, **asked)
+    whole = journal.path.read_text()
+    journal.path.write_text(whole[:-20] + "\nnonsense\n[1]\n")
+    found = compare(log, ["frequent-queries"], journal=journal_of(tmp_path / "out"), **asked)
+    assert found.about["known_before"] == 1
+
+
+def test_a_log_without_files_has_no_journal(log: qv.QueryLog, tmp_path: Path) -> None:
+    for _ in range(2):
+        journal = journal_of(tmp_path / "out")
+        how = {"measures": ["query-coverage"], "journal": journal}
+        found = compare(log, ["frequent-queries:n=2"], **how)
+        assert found.about["known_before"] == 0
+        assert not journal.path.exists()
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -222,7 +308,7 @@ def test_a_stumble_leaves_nothing(
     def stumble(_: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("queryveil.jobs.comparison.comparison_page", stumble)
+    monkeypatch.setattr("queryveil.jobs.comparing.comparison.comparison_page", stumble)
     with pytest.raises(KeyboardInterrupt):
         found.write(tmp_path / "out")
     assert not [path for path in tmp_path.iterdir() if "out" in path.name]

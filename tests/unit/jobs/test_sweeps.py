@@ -6,7 +6,7 @@ import pytest
 
 from queryveil import FrequentQueries, ParameterError, UsageError, all_methods
 from queryveil.engine.declared import split_lines
-from queryveil.jobs.sweeps import expand, read_sweep, read_sweeps
+from queryveil.jobs.comparing.sweeps import expand, read_sweep, read_sweeps
 
 
 def test_values() -> None:

@@ -12,6 +12,7 @@ from queryveil.measures import Measure, measure_named
 def test_a_measure_says_what_it_is(kind: type[Measure]) -> None:
     assert all((kind.title, kind.says, kind.paper, kind.unit))
     assert kind.better in ("lower", "higher")
+    assert kind.kind in ("risk", "use")
     assert all(declared.says for declared in kind.parameters())
     assert measure_named(kind.name) is kind
     assert parse_measure(str(kind())) == kind()

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..engine.declared import split_line
-from ..errors import UsageError, did_you_mean
-from ..methods import Method, parse_method
+from ...engine.declared import split_line
+from ...errors import UsageError, did_you_mean
+from ...methods import Method, parse_method
 
 __all__ = ["Run", "expand", "read_sweep", "read_sweeps"]
 

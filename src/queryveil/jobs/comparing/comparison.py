@@ -11,12 +11,13 @@ from typing import Any
 
 import polars as pl
 
-from ..release import check_target, whole_folder
-from ..report import comparison_page
+from ...release import check_target, whole_folder
+from ...report import comparison_page
+from .journal import FILE, Journal
 
 __all__ = ["Comparison", "check_comparison_target", "write_comparison"]
 
-_FILES = {"results.csv", "results.parquet", "comparison.json", "report.html"}
+_FILES = {"results.csv", "results.parquet", "comparison.json", "report.html", FILE}
 
 
 @dataclass(frozen=True)
@@ -83,16 +84,25 @@ def check_comparison_target(folder: Path, force: bool) -> None:
     check_target(folder, force, _is_comparison)
 
 
-def write_comparison(found: Comparison, folder: Path, force: bool = False) -> Path:
-    """Write results.csv, results.parquet, comparison.json and report.html, or nothing."""
+def write_comparison(
+    found: Comparison, folder: Path, force: bool = False, journal: Journal | None = None
+) -> Path:
+    """Write results.csv, results.parquet, comparison.json and report.html, or nothing.
+
+    With a journal its rows stand there too, so that a later comparison need not run them again.
+    """
     whole, table = found.as_dict(), found.table()
     with whole_folder(folder, lambda: check_comparison_target(folder, force)) as part:
         table.write_csv(part / "results.csv")
         table.write_parquet(part / "results.parquet")
         _write_text(part / "comparison.json", json.dumps(whole, indent=2, ensure_ascii=False))
         _write_text(part / "report.html", comparison_page(whole))
+        if journal is not None:
+            (part / FILE).write_text(journal.text(), encoding="utf-8")
         for path in part.iterdir():
             path.chmod(0o600)  # figures of private data
+    if journal is not None:
+        journal.close()
     return folder
 
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import UsageError, did_you_mean
-from ..methods import Method
+from ...errors import UsageError, did_you_mean
+from ...measures import Measure, parse_measure
+from ...methods import Method
 
-__all__ = ["PRESETS", "Figure", "preset_figures"]
+__all__ = ["PRESETS", "Asked", "Figure", "figures_of", "preset_figures"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,37 @@ class Figure:
     sweep: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     x: str | None = None
     scale: str = "auto"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Figures that somebody asks for, and the words of a command line that does."""
+
+    figures: tuple[Figure, ...]
+    words: tuple[str, ...] = ()
+
+
+def figures_of(
+    methods: Sequence[str | Method],
+    measures: Sequence[str | Measure],
+    sweep: Mapping[str, Sequence[Any]],
+) -> Asked:
+    """Ask for one figure a measure; the first swept parameter is its x axis."""
+    if not methods or not measures:
+        raise UsageError("there is nothing to compare", hint="name methods and measures")
+    lines, over = [str(measure) for measure in measures], dict(sweep)
+    words = ["--methods", ",".join(map(str, methods)), "--measures", ",".join(lines)]
+    for name, values in over.items():
+        words += ["--sweep", f"{name.replace('_', '-')}={','.join(map(str, values))}"]
+    x = next(iter(over), None)
+    drawn = tuple(Figure(_title(line), methods, line, over, x) for line in lines)
+    return Asked(drawn, tuple(words))
+
+
+def _title(line: str) -> str:
+    """Call a figure by its measure, and by what tells it from another figure of the same one."""
+    title, given = parse_measure(line).title, line.partition(":")[2]
+    return title[0].upper() + title[1:] + (f" ({given.replace(':', ', ')})" if given else "")
 
 
 # Sanchez et al. 2018, figures of the loss over epsilon (SPEC 6.3). The paper spends epsilon on a
@@ -69,12 +101,12 @@ PRESETS: dict[str, tuple[Figure, ...]] = {
 }
 
 
-def preset_figures(name: str) -> tuple[Figure, ...]:
-    """Give the figures of a preset.
+def preset_figures(name: str) -> Asked:
+    """Ask for the figures of a preset.
 
-    >>> [figure.title for figure in preset_figures("sanchez2018")][:2]
+    >>> [figure.title for figure in preset_figures("sanchez2018").figures][:2]
     ['Setting A, epsilon per user', 'Setting A, epsilon per query']
     """
     if name not in PRESETS:
         raise UsageError(f'there is no preset "{name}"', hint=did_you_mean(name, PRESETS))
-    return PRESETS[name]
+    return Asked(PRESETS[name], ("--preset", name))

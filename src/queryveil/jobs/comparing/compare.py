@@ -1,0 +1,196 @@
+"""Several methods and parameters side by side, in memory: nothing is published or spent."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...engine import Chance, Progress, Silent
+from ...errors import InputError, UsageError
+from ...log import QueryLog
+from ...measures import Measure, Original, parse_measure
+from ...methods import Method
+from ...version import __version__
+from ..peeking import is_private, note_peek
+from ..spending import PEEKED
+from .cells import Cell, Row, tasks_of
+from .comparison import Comparison
+from .figures import Asked, Figure, figures_of
+from .journal import Journal, key_of, log_key
+from .sweeps import Run, expand
+from .workers import performed, usual_workers
+
+__all__ = ["How", "compare", "compare_figures"]
+
+Log = QueryLog | Callable[[], QueryLog]
+Wanted = dict[tuple[str, str], tuple[Run, dict[str, Measure]]]
+
+
+@dataclass(frozen=True)
+class How:
+    """How the runs of a comparison are done.
+
+    `repeat` turns of each; `seed` makes them repeatable; `dataset` says whose ledger notes that
+    private methods were tried; `workers` processes side by side, 0 for one a core; what is in
+    the `journal` is not done again.
+    """
+
+    repeat: int = 1
+    seed: int | None = None
+    dataset: str | None = None
+    workers: int = 1
+    journal: Journal = field(default_factory=Journal)
+
+    def __post_init__(self) -> None:
+        if self.repeat < 1:
+            raise UsageError(f"{self.repeat} repeats are none", hint="take 1 or more")
+        if self.workers < 0:
+            raise UsageError(f"{self.workers} workers do nothing", hint="take 1 or more")
+        Chance(self.seed)  # refuses a bad one before any work is done
+
+
+def compare(
+    log: Log,
+    methods: Sequence[str | Method],
+    *,
+    sweep: Mapping[str, Sequence[Any]] | None = None,
+    repeat: int = 1,
+    measures: Sequence[str | Measure] = ("profile-divergence",),
+    seed: int | None = None,
+    dataset: str | None = None,
+    workers: int = 1,
+    journal: Journal | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Run methods at all combinations of swept values, and measure what each gives.
+
+    A swept parameter applies to the methods that have it and whose line does not set it. The
+    first one is the x axis of the figures, of which there is one a measure. Private methods are
+    run for the owner's eyes: nothing is spent, but the ledger notes that the data was looked at.
+    A function that reads the log is called once all else is found to be right. With `workers`,
+    processes run side by side (0: one a core); a script that asks for them must guard its main
+    part with `if __name__ == "__main__"`.
+
+    >>> from queryveil.log import QueryLog
+    >>> rows = [(user, "tennis", None, None, None) for user in "abc"]
+    >>> found = compare(QueryLog.from_rows(rows), ["frequent-queries"], sweep={"n": [2, 3]})
+    >>> [(row["swept"], row["value"]) for row in found.rows]
+    [({'n': 2}, 0.0), ({'n': 3}, 0.0)]
+    """
+    asked = figures_of(methods, measures, sweep or {})
+    how = How(repeat, seed, dataset, workers, journal or Journal())
+    return compare_figures(log, asked, how, progress=progress)
+
+
+def compare_figures(
+    log: Log,
+    asked: Asked,
+    how: How | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Draw any figures; a run that several of them show is done once."""
+    how, shown = how or How(), progress or Silent()
+    drawn = [(figure, expand(figure.methods, figure.sweep)) for figure in asked.figures]
+    wanted = _wanted(drawn)
+    before = Original(_read(log))
+    notes = _note_private(before.log, [run for run, _ in wanted.values()], how.dataset)
+    rows, known = _rows(before, wanted, how, shown)
+    about = _about(before.log, how) | {"notes": notes, "known_before": known}
+    about["command"] = _command(asked.words, how)
+    return Comparison(
+        about=about,
+        measures={line: _told(one) for _, some in wanted.values() for line, one in some.items()},
+        figures=[_figure(figure, runs) for figure, runs in drawn],
+        rows=rows,
+    )
+
+
+def _read(log: Log) -> QueryLog:
+    read = log() if callable(log) else log
+    if not read.tally.kept:
+        raise InputError("no row of the log is left to protect", hint="see `queryveil profile`")
+    return read
+
+
+def _wanted(drawn: Sequence[tuple[Figure, list[Run]]]) -> Wanted:
+    """List each run once, with all that shall be measured of it."""
+    measures = {figure.measure: parse_measure(figure.measure) for figure, _ in drawn}
+    wanted: Wanted = {}
+    for figure, runs in drawn:
+        for run in runs:
+            _, some = wanted.setdefault((run.label, str(run.method)), (run, {}))
+            some[figure.measure] = measures[figure.measure]
+    return wanted
+
+
+def _note_private(log: QueryLog, runs: Sequence[Run], dataset: str | None) -> list[str]:
+    """Note in the ledger, once, that private methods are tried on the data; say so."""
+    private = [run.method for run in runs if is_private(run.method)]
+    if not private:
+        return []
+    names = ", ".join(sorted({method.name for method in private}))
+    note_peek(log, private[0], dataset, f"compare ({names})")
+    return [f"Noted in the ledger, for all later releases: {PEEKED}."]
+
+
+def _rows(before: Original, wanted: Wanted, how: How, progress: Progress) -> tuple[list[Row], int]:
+    """Give the row of every run, turn and measure, and how many of them were known before."""
+    cells = _cells(before.log, wanted, how)
+    journal = how.journal if log_key(before.log) else Journal()
+    found = {cell.key: row for cell in cells if (row := journal.known(cell.key)) is not None}
+    known, tasks = len(found), tasks_of(cells, found)
+    with progress.stages(Counter(task[0].run.label for task in tasks)) as advance:
+        for task, rows in performed(before, tasks, how.workers or usual_workers(len(tasks))):
+            found |= rows
+            journal.add(rows)
+            advance(task[0].run.label)
+    return [cell.row(found[cell.key]) for cell in cells], known
+
+
+def _cells(log: QueryLog, wanted: Wanted, how: How) -> list[Cell]:
+    of_log = log_key(log)
+    return [
+        Cell(run, line, one, turn, how.seed, key_of(of_log, run, line, one, turn, how.seed))
+        for run, measures in wanted.values()
+        for turn in range(1, how.repeat + 1)
+        for line, one in measures.items()
+    ]
+
+
+def _told(measure: Measure) -> dict[str, Any]:
+    names = ("title", "says", "paper", "unit", "better", "kind")
+    return {name: getattr(measure, name) for name in names} | {"parameters": measure.values()}
+
+
+def _figure(figure: Figure, runs: Sequence[Run]) -> dict[str, Any]:
+    return {
+        "title": figure.title,
+        "measure": figure.measure,
+        "x": figure.x and figure.x.replace("-", "_"),
+        "scale": figure.scale,
+        "runs": [[run.label, str(run.method)] for run in runs],
+    }
+
+
+def _about(log: QueryLog, how: How) -> dict[str, Any]:
+    return {
+        "queryveil": __version__,
+        "repeat": how.repeat,
+        "seed": how.seed,
+        "log": {
+            "files": {source.path: source.sha256 for source in log.sources},
+            "rows": log.tally.kept,
+            "users": log.distinct("user"),
+            "queries": log.distinct("query"),
+        },
+    }
+
+
+def _command(words: Sequence[str], how: How) -> str:
+    more = {"--repeat": how.repeat, "--seed": how.seed, "--dataset": how.dataset}
+    typed = [word for name, value in more.items() if value is not None for word in (name, value)]
+    return shlex.join(["queryveil", "compare", "LOG", *words, *map(str, typed), "--out", "DIR"])

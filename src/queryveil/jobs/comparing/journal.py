@@ -1,0 +1,132 @@
+"""What a comparison has found so far, so that one that was interrupted, or grows, goes on.
+
+A line a row and run, appended as soon as it is known. A row is known by all that it depends on:
+the log, the method and the measure with their files, the turn, the seed and the version. It
+is an exact figure of private data, so the file is its owner's alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ...engine.declared import Declared
+from ...errors import OutputError
+from ...log import QueryLog
+from ...measures import Measure
+from ...version import __version__
+from .cells import Row
+from .sweeps import Run
+
+__all__ = ["FILE", "Journal", "journal_of", "key_of", "log_key"]
+
+FILE = "runs.jsonl"
+
+
+def journal_of(folder: Path, *, fresh: bool = False) -> Journal:
+    """Give the journal of a comparison that shall stand in a folder, or does already."""
+    whole = folder.absolute()
+    path = whole.with_name(f".{whole.name}.{FILE}")
+    if fresh:
+        path.unlink(missing_ok=True)
+    return Journal(path, () if fresh else (whole / FILE,))
+
+
+class Journal:
+    """The rows that are known; new ones are written to `path` at once, if there is one.
+
+    >>> journal = Journal()
+    >>> journal.known("a") is None
+    True
+    """
+
+    def __init__(self, path: Path | None = None, more: Iterable[Path] = ()) -> None:
+        self.path = path
+        self._rows: dict[str, Row] = {}
+        for file in (*more, *((path,) if path else ())):
+            self._rows |= _read(file)
+
+    def known(self, key: str) -> Row | None:
+        """Give what was found under that key."""
+        return self._rows.get(key)
+
+    def add(self, rows: Mapping[str, Row]) -> None:
+        """Keep rows; an error may be gone the next time, so it is not kept."""
+        good = {key: row for key, row in rows.items() if row["error"] is None}
+        self._rows |= good
+        if self.path is not None:
+            _append(self.path, _lines(good))
+
+    def text(self) -> str:
+        """Give all rows, a line each."""
+        return _lines(self._rows)
+
+    def close(self) -> None:
+        """Remove the file: what it held stands elsewhere now."""
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+
+def key_of(log: str, run: Run, line: str, measure: Measure, turn: int, seed: int | None) -> str:
+    """Name a row by all that it depends on; `log` is what `log_key` gave."""
+    files = [_digest(path) for path in (*_named(run.method), *run.method.files(), *_named(measure))]
+    parts = [__version__, log, str(run.method), line, turn, seed, files]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def log_key(log: QueryLog) -> str:
+    """Name a log by its files and how they were read; of one that was not read there is none."""
+    if not log.sources or (log.sampled and not log.seeded):
+        return ""  # a sample drawn anew is another log each time
+    parts = [sorted(source.sha256 for source in log.sources), log.asked, log.tally.kept]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _named(declared: Declared) -> list[Path]:
+    """Give the files that parameters name."""
+    texts = [value for value in declared.values().values() if isinstance(value, str) and value]
+    return [path for path in map(Path, texts) if path.is_file()]
+
+
+def _digest(path: Path) -> str:
+    """Tell a file from another one under its name, without reading it for every cell."""
+    if not path.is_file():
+        return ""
+    about = path.stat()
+    return f"{path.absolute()} {about.st_size} {about.st_mtime_ns}"
+
+
+def _lines(rows: Mapping[str, Row]) -> str:
+    return "".join(json.dumps({"key": key, **row}) + "\n" for key, row in rows.items())
+
+
+def _read(path: Path) -> dict[str, Row]:
+    """Read what is whole; the last line of a run that was killed may not be."""
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return {}
+    found = [_row(line) for line in lines]
+    return {str(row.pop("key")): row for row in found if row is not None}
+
+
+def _row(line: str) -> dict[str, Any] | None:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    return row if isinstance(row, dict) and {"key", "value", "error", "told"} <= set(row) else None
+
+
+def _append(path: Path, line: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with os.fdopen(handle, "a", encoding="utf-8") as file:
+            file.write(line)
+    except OSError as error:
+        raise OutputError(f"cannot be written ({error.strerror})", where=path) from error

@@ -1,0 +1,56 @@
+"""A comparison that was stopped: nothing half is there, nobody goes on working, and it goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+SLOW = ("--methods", "string-microaggregation", "--sweep", "k=2..40", "--measures",
+        "record-linkage", "--seed", "1", "--workers", "2", "--out", "out", "--json")  # fmt: skip
+
+
+def start(log: Path, folder: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "queryveil", "compare", str(log), *SLOW]
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            start_new_session=True)  # fmt: skip
+
+
+def lines(path: Path) -> int:
+    return path.read_text().count("\n") if path.exists() else 0
+
+
+def alive(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_ctrl_c_and_on(synthetic: Path, tmp_path: Path) -> None:
+    run, journal = start(synthetic, tmp_path), tmp_path / ".out.runs.jsonl"
+    while lines(journal) < 3 and run.poll() is None:
+        time.sleep(0.05)
+    os.killpg(run.pid, signal.SIGINT)  # as a terminal does: to all of them
+    out, err = run.communicate(timeout=60)
+    assert run.returncode not in (0, None)
+    assert b"Traceback" not in err
+    assert out == b""
+    assert not (tmp_path / "out").exists()
+    done = lines(journal)
+    assert 3 <= done < 39
+    for _ in range(100):
+        if not alive(run.pid):
+            break
+        time.sleep(0.05)
+    assert not alive(run.pid)
+    out, err = start(synthetic, tmp_path).communicate(timeout=120)
+    found = json.loads(out)
+    assert found["known_before"] == done, err
+    assert len(found["rows"]) == 39
+    assert not journal.exists()
