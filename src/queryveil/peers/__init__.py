@@ -1,0 +1,5 @@
+"""The client side: friends submit each other's queries, so that a search engine knows nobody's."""
+
+from .core import Peer, Route, Settings
+
+__all__ = ["Peer", "Route", "Settings"]

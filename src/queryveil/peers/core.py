@@ -1,0 +1,134 @@
+"""The protocol's choices: to whom a query goes, who submits it, and whom a peer serves.
+
+No clock, no network and no disk: the simulation and the node run this very code. It is the design
+of SPEC 5.2, which is consistent with what is known of the P2P paper. A peer keeps two numbers of
+each friend: how often it asked her to take a query, and how often she did. Their ratio is the
+trust in her. It decides whom to ask, and whether her own queries are taken: tit for tat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from ..errors import ParameterError
+
+__all__ = ["Peer", "Route", "Settings"]
+
+Friend = TypeVar("Friend", bound=Hashable)
+Draw = Callable[[], float]  # a number from 0 on, below 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all peers of a network agree on.
+
+    `submit`: the chance that a relay submits a query rather than hands it on. `hops`: how often a
+    query is handed on at most.
+    """
+
+    submit: float = 0.5
+    hops: int = 3
+
+    def __post_init__(self) -> None:
+        if not 0 < self.submit <= 1:
+            raise ParameterError(f"--submit cannot be {self.submit}", hint="above 0, up to 1")
+        if not 0 <= self.hops <= 20:
+            raise ParameterError(f"--hops cannot be {self.hops}", hint="from 0 to 20")
+
+
+class Peer(Generic[Friend]):
+    """One person's peer: her friends, and what they did for her.
+
+    >>> peer = Peer(["ann", "bob"], Settings(), iter([0.9, 0.1, 0.7, 0.2]).__next__)
+    >>> route = peer.route()
+    >>> route.step()  # 0.9: not she herself; 0.1: the first of two equal friends
+    'ann'
+    >>> peer.heard("ann", accepted=False)
+    >>> peer.trust("ann"), peer.trust("bob")
+    (0.5, 1.0)
+    >>> route.step()
+    'bob'
+    """
+
+    __slots__ = ("_asked", "_draw", "_settings", "_took", "selfish")
+
+    def __init__(
+        self, friends: Iterable[Friend], settings: Settings, draw: Draw, *, selfish: bool = False
+    ) -> None:
+        self._asked: dict[Friend, int] = dict.fromkeys(friends, 0)
+        self._took: dict[Friend, int] = dict.fromkeys(self._asked, 0)
+        self._settings, self._draw = settings, draw
+        self.selfish = selfish
+
+    @property
+    def friends(self) -> tuple[Friend, ...]:
+        """Her friends, in the order in which they became so."""
+        return tuple(self._asked)
+
+    def befriend(self, friend: Friend, asked: int = 0, took: int = 0) -> None:
+        """Add a friend, with what is known of her from before."""
+        if not 0 <= took <= asked:
+            raise ParameterError(f"a friend cannot have taken {took} of {asked} queries")
+        self._asked[friend], self._took[friend] = asked, took
+
+    def forget(self, friend: Friend) -> None:
+        """Remove a friend, and what is known of her."""
+        self._asked.pop(friend, None)
+        self._took.pop(friend, None)
+
+    def counts(self, friend: Friend) -> tuple[int, int]:
+        """Tell how often a friend was asked to take a query, and how often she did."""
+        return self._asked[friend], self._took[friend]
+
+    def trust(self, friend: Friend) -> float:
+        """Give the share of queries that a friend took, as if she had taken one before."""
+        return (self._took[friend] + 1) / (self._asked[friend] + 1)
+
+    def accepts(self, friend: Friend) -> bool:
+        """Decide whether to take a query from a friend, as she has served this peer."""
+        return not self.selfish and friend in self._asked and self._draw() < self.trust(friend)
+
+    def heard(self, friend: Friend, accepted: bool) -> None:
+        """Count what a friend said when she was asked; silence is a refusal."""
+        if friend in self._asked:
+            self._asked[friend] += 1
+            self._took[friend] += accepted
+
+    def route(self, sender: Friend | None = None, hops: int = 0) -> Route[Friend]:
+        """Begin to route a query: her own, or one that a friend handed on as its so manieth hop."""
+        if hops >= self._settings.hops:
+            return Route((), [], 1.0, self._draw)
+        friends = [friend for friend in self._asked if friend != sender]
+        asked, took = self._asked, self._took
+        trusts = [(took[friend] + 1) / (asked[friend] + 1) for friend in friends]
+        submit = self._settings.submit
+        # Of her own queries she submits the share that each friend of full trust will: else she
+        # would be the one who submits most of them, and be known by that.
+        own = submit if sender is not None else submit / (sum(trusts) + submit)
+        return Route(friends, trusts, own, self._draw)
+
+
+class Route(Generic[Friend]):
+    """The way of one query through one peer: whom it asks next, until somebody takes it."""
+
+    __slots__ = ("_draw", "_left", "_own", "_trusts")
+
+    def __init__(
+        self, friends: Iterable[Friend], trusts: list[float], own: float, draw: Draw
+    ) -> None:
+        self._left, self._trusts, self._own, self._draw = list(friends), trusts, own, draw
+
+    def step(self) -> Friend | None:
+        """Give the friend to ask next, each at most once, or None to submit it oneself."""
+        if not self._left or self._draw() < self._own:
+            self._left = []  # whoever decided to submit it does not change her mind
+            return None
+        left = self._draw() * sum(self._trusts)
+        place = -1
+        while left >= 0 and place < len(self._left) - 1:
+            place += 1
+            left -= self._trusts[place]
+        self._trusts.pop(place)
+        return self._left.pop(place)
