@@ -8,7 +8,8 @@
     ├── InputError            the log cannot be read
     │   ├── FormatError       not in the format that was asked for or found
     │   ├── ColumnError       a column is missing
-    │   └── RejectedError     more rows were rejected than --max-rejected allows
+    │   ├── RejectedError     more rows were rejected than --max-rejected allows
+    │   └── NothingLeftError  a method would release nothing of this log
     ├── OutputError           the release cannot be written
     ├── BudgetError           a release needs more than the ledger has left
     └── VerificationError     what was written does not keep its promise
@@ -24,6 +25,7 @@ __all__ = [
     "ColumnError",
     "FormatError",
     "InputError",
+    "NothingLeftError",
     "OutputError",
     "ParameterError",
     "QueryveilError",
@@ -79,6 +81,10 @@ class ColumnError(InputError):
 
 class RejectedError(InputError):
     """More rows were rejected than the owner allows."""
+
+
+class NothingLeftError(InputError):
+    """A method would release nothing of this log: no query passes its rule."""
 
 
 class OutputError(QueryveilError):

@@ -49,7 +49,7 @@ def test_the_front_door() -> None:
             "SyntacticMicroaggregation", "ColumnError", "Comparison", "FormatError",
             "ConceptHistogram", "DisconnectedGraph", "FrequentQueries", "ProfileFirst",
             "SemanticReplacement",
-            "Guarantee", "InputError", "Mapper",
+            "Guarantee", "InputError", "NothingLeftError", "Mapper",
             "Mapping", "Measure", "Method",
             "OutputError", "ParameterError", "ProfileDivergence", "QueryLog",
             "QueryveilError", "ReadOptions",

@@ -14,6 +14,7 @@ import math
 import pkgutil
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from inspect import isabstract
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar, get_type_hints
@@ -106,6 +107,7 @@ class Declared:
             object.__setattr__(self, declared.name, declared.read(getattr(self, declared.name)))
 
     @classmethod
+    @cache  # a comparison makes hundreds of methods, and reading type hints takes milliseconds
     def parameters(cls) -> tuple[Parameter, ...]:
         """List the declared parameters."""
         kinds = get_type_hints(cls)

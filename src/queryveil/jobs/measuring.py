@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
+
 from ..engine import Chance, Silent
+from ..errors import NothingLeftError
 from ..log import QueryLog
 from ..measures import Again, Measure, Original, Rerunning
 from ..methods import Method
 from ..release import Release
+from ..release.formats import LOG_KINDS
 
-__all__ = ["runs_again", "taken"]
+__all__ = ["ran", "runs_again", "taken"]
 
 
 def taken(one: Measure, before: Original, after: Release, again: Again | None) -> dict[str, Any]:
@@ -20,12 +24,36 @@ def taken(one: Measure, before: Original, after: Release, again: Again | None) -
     return one.of(before, after)
 
 
+def ran(method: Method, log: QueryLog, chance: Chance) -> Release:
+    """Run a method to measure it: in memory, nothing is spent.
+
+    Where it would release nothing, which `anonymize` refuses, that is what is measured.
+    """
+    try:
+        return method.run(log, chance, Silent())
+    except NothingLeftError as error:
+        return _nothing(method, log, error.what)
+
+
+def _nothing(method: Method, log: QueryLog, why: str) -> Release:
+    return Release(
+        method=method.name,
+        parameters=method.values(),
+        guarantee=method.guarantee(),
+        source=log,
+        log=pl.LazyFrame(schema=LOG_KINDS),
+        mapping=pl.DataFrame(schema={"user": pl.String, "pseudonym": pl.String}),
+        dropped={why: log.tally.kept},
+        notes=(why,),
+    )
+
+
 def runs_again(method: Method, seed: int | None) -> Again:
-    """Make the function that runs a method on other logs: in memory, nothing is spent."""
+    """Make the function that runs a method on other logs."""
 
     def again(log: QueryLog, turn: int) -> Release:
         # A turn's stream is its own, and none that a run of the whole log would use.
         chance = Chance(None if seed is None else (seed + 1) * 1_000_003 + turn)
-        return method.run(log, chance, Silent())
+        return ran(method, log, chance)
 
     return again

@@ -18,7 +18,7 @@ import polars as pl
 from ..dp import Noise, show_amount
 from ..dp.occurrences import FreshCounts, Occurrences
 from ..engine import Chance, Progress, keep, permute
-from ..errors import InputError
+from ..errors import NothingLeftError
 from ..log import QueryLog, is_click
 from ..release import Check, Guarantee, Release, pseudonymize
 from .base import Method, parameter
@@ -153,7 +153,7 @@ class ClickGraph(Method):
         progress: Progress,
     ) -> Release:
         if not chosen.height:
-            raise InputError(
+            raise NothingLeftError(
                 "no query is frequent enough, so nothing would be released",
                 hint="take a larger epsilon or delta, or fewer queries a user",
             )

@@ -15,7 +15,7 @@ import polars as pl
 
 from ..concepts.taxonomy import Flags, Ints, Lists
 from ..engine import Chance, Progress, keep, permute
-from ..errors import InputError
+from ..errors import InputError, NothingLeftError
 from ..log import QueryLog
 from ..release import Check, Guarantee, Release, pseudonymize
 from .base import Method, parameter
@@ -59,7 +59,7 @@ class DisconnectedGraph(Method):
         with progress.stage("disconnect"):
             kept = _disconnected(clicks.join(frank, on="query", how="semi"), sent)
         if not kept.height:
-            raise InputError(
+            raise NothingLeftError(
                 "no query is left, so nothing would be released", hint="smaller --sites"
             )
         with progress.stage("protect"):

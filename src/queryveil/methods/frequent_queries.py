@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from ..engine import Chance, Progress, keep, keys_with_users, permute
-from ..errors import InputError
+from ..errors import NothingLeftError
 from ..log import QueryLog, is_click, with_sessions
 from ..release import Check, Guarantee, Release, pseudonymize
 from .base import Method, parameter
@@ -81,7 +81,7 @@ class FrequentQueries(Method):
     def _kept(self, log: QueryLog, frame: pl.LazyFrame) -> pl.DataFrame:
         frequent = keys_with_users(log.frame, ["query"], self.n)
         if not frequent.height:
-            raise InputError(
+            raise NothingLeftError(
                 f"no query was sent by {self.n} or more users, so nothing would be released",
                 hint=f"the most frequent one was sent by {_most(log):,}: take no greater --n",
             )

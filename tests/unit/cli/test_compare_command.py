@@ -48,11 +48,12 @@ def test_json(cli, log: str) -> None:
              RULER, "--seed", 1, "--out", "out", "--json")  # fmt: skip
     found = document(cli(*typed))
     assert found["folder"] == "out"
-    assert [row["value"] for row in found["rows"]] == [0.0, None]
+    assert [row["value"] for row in found["rows"]] == [0.0, 1.0]
     assert found["rows"][0]["swept"] == {"n": 2}
     assert found["log"]["rows"] == 6
     again = document(cli(*typed, "--force"))
-    assert [row["value"] for row in again["rows"]] == [0.0, None]
+    assert [row["value"] for row in again["rows"]] == [0.0, 1.0]
+    assert again["known_before"] == 2
 
 
 def test_a_private_method_is_noted(cli, log: str) -> None:

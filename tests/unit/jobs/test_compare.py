@@ -70,12 +70,20 @@ def test_the_table(log: qv.QueryLog, measure: str, tmp_path: Path) -> None:
 
 
 def test_a_run_that_fails_is_a_row_and_the_others_go_on(log: qv.QueryLog, measure: str) -> None:
-    found = compare(log, ["frequent-queries"], sweep={"n": [9, 2]}, measures=[measure])
+    methods = ["string-microaggregation", "frequent-queries:n=2"]
+    found = compare(log, methods, sweep={"k": [9]}, measures=[measure])
     failed, done = found.rows
     assert failed["value"] is None
     assert "9" in failed["error"]
     assert done["value"] == 0
     assert found.table()["error"].null_count() == 1
+
+
+def test_a_method_that_would_release_nothing_is_measured_as_that(log: qv.QueryLog) -> None:
+    measures = ["query-coverage", "record-linkage", "uniqueness"]
+    rows = compare(log, ["frequent-queries:n=9"], measures=measures).rows
+    assert [(row["value"], row["error"]) for row in rows] == [(0, None)] * 3
+    assert rows[1]["told"]["vanished"] == 4
 
 
 def test_a_measure_that_fails_is_a_row(log: qv.QueryLog, measure: str, tmp_path: Path) -> None:
@@ -207,30 +215,30 @@ def test_what_is_known_is_not_run_again(
 
     monkeypatch.setattr("queryveil.jobs.comparing.workers.perform", counted)
 
-    def go(*measures: str, n: tuple[int, ...], fresh: bool = False, **more: object) -> Comparison:
+    def go(*measures: str, k: tuple[int, ...], fresh: bool = False, **more: object) -> Comparison:
         journal = journal_of(out, fresh=fresh)
-        asked = {"sweep": {"n": n}, "measures": measures, "journal": journal, **more}
-        found = compare(log, ["frequent-queries"], **asked)
+        asked = {"sweep": {"k": k}, "measures": measures, "journal": journal, **more}
+        found = compare(log, ["string-microaggregation"], **asked)
         write_comparison(found, out, force=True, journal=journal)
         return found
 
-    first = go("query-coverage", n=(2, 3, 10**6))
+    first = go("query-coverage", k=(2, 3, 9999))
     assert first.about["known_before"] == 0
     assert len(ran) == 3
-    again = go("query-coverage", n=(2, 3, 10**6))
+    again = go("query-coverage", k=(2, 3, 9999))
     assert again.about["known_before"] == 2  # what failed is tried again
     assert [row["value"] for row in again.rows] == [row["value"] for row in first.rows]
-    assert ran[3:] == [("frequent-queries:n=1000000", ["query-coverage"])]
+    assert ran[3:] == [("string-microaggregation:k=9999", ["query-coverage"])]
     ran.clear()
-    more = go("query-coverage", "uniqueness", n=(3, 4))
+    more = go("query-coverage", "uniqueness", k=(3, 4))
     assert more.about["known_before"] == 1
     assert ran == [
-        ("frequent-queries:n=3", ["uniqueness"]),
-        ("frequent-queries:n=4", ["query-coverage", "uniqueness"]),
+        ("string-microaggregation:k=3", ["uniqueness"]),
+        ("string-microaggregation:k=4", ["query-coverage", "uniqueness"]),
     ]
     ran.clear()
     for other in ({"seed": 1}, {"fresh": True}):
-        assert go("query-coverage", n=(3,), **other).about["known_before"] == 0
+        assert go("query-coverage", k=(3,), **other).about["known_before"] == 0
     assert len(ran) == 2
     assert not list(tmp_path.glob(".out*"))
     assert (out / "runs.jsonl").stat().st_mode & 0o077 == 0

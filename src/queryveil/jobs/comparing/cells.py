@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ...engine import Chance, Silent
+from ...engine import Chance
 from ...errors import QueryveilError
 from ...measures import Again, Measure, Original
 from ...release import Release
-from ..measuring import runs_again, taken
+from ..measuring import ran, runs_again, taken
 from .sweeps import Run
 
 __all__ = ["Cell", "Row", "Task", "perform", "tasks_of"]
@@ -61,7 +61,7 @@ def perform(before: Original, task: Task) -> dict[str, Row]:
     chance = Chance(None if first.seed is None else first.seed + first.turn - 1)
     try:
         method.prepare()
-        release = method.run(before.log, chance, Silent())
+        release = ran(method, before.log, chance)
     except QueryveilError as error:
         return {cell.key: _failed(error) for cell in task}
     seconds = {"seconds": round(time.perf_counter() - start, 3)}
