@@ -55,9 +55,16 @@ class SemanticRemain(Measure):
                 str(level): None if mean is None else round(mean, 6)
                 for level, mean in enumerate(means, 1)
             },
+            "reached": self._reached(before, was),
             "worst_case": None if k is None else round(1 / k, 6),
             "ruler": f"{before.taxonomy(self.taxonomy).title}, level {self.level}; {read}",
         }
+
+    def _reached(self, before: Original, was: list[pl.DataFrame]) -> dict[str, float]:
+        """Tell which share of the log's concepts lies on each level or below it."""
+        whole = max(int(before.concepts(self.taxonomy)["count"].sum()), 1)
+        shares = [int(matrix["count"].sum()) / whole for matrix in was]
+        return {str(level): round(share, 6) for level, share in enumerate(shares, 1)}
 
     def prepare(self, before: Original) -> None:
         """Count the categories of the log, and refuse a level that nobody reaches."""
