@@ -16,6 +16,7 @@ from .cards import figures_of
 from .checks import Finding, run_check
 from .formats import LOG_KINDS, read_public_log
 from .guarantee import Check
+from .metadata import as_written, metadata_fits
 from .page import page
 from .tables import read_public_tables
 
@@ -67,7 +68,7 @@ def verify_public(public: Path) -> list[Finding]:
             findings.append(_columns(log))
             log = _encoded(log)
             findings.append(_cells(log))
-        findings += [_figures(log, tables, card), _page(public, card)]
+        findings += [_figures(log, tables, card), _page(public, card), _metadata(public, card)]
         findings += [_rows_of(name, table) for name, table in tables.items()]
         findings += [run_check(Check.from_dict(check), log, tables) for check in checks]
     except _UNREADABLE as error:
@@ -127,9 +128,18 @@ def _page(public: Path, card: dict[str, Any]) -> Finding:
     """The page for people says what the card says; another version may draw it otherwise."""
     if card.get("queryveil") != __version__:
         return Finding("page", True, "the page was drawn by another version and is not compared")
-    holds = (public / "report.html").read_text("utf-8") == page(card)
+    holds = (public / "report.html").read_text("utf-8") == as_written(page(card))
     says = "the page says what the card says"
     return Finding("page", holds, says if holds else f"not so: {says}")
+
+
+def _metadata(public: Path, card: dict[str, Any]) -> Finding:
+    """The descriptions for other tools say what the card says; see `_page` for other versions."""
+    if card.get("queryveil") != __version__:
+        return Finding("metadata", True, "the descriptions for other tools are not compared")
+    holds = metadata_fits(card, public)
+    says = "the descriptions for other tools say what the card says"
+    return Finding("metadata", holds, says if holds else f"not so: {says}")
 
 
 def _columns(log: pl.LazyFrame) -> Finding:

@@ -13,6 +13,7 @@ from ..errors import VerificationError
 from .cards import figures_of
 from .folder import check_target, whole_folder
 from .formats import check_format, harmless, write_public_log
+from .metadata import metadata
 from .page import page
 from .tables import write_public_tables
 from .verify import file_digest, verify_public
@@ -62,9 +63,9 @@ def _write_public(release: Release, public: Path, form: str) -> dict[str, Any]:
     with release.progress.stage("describe"):
         digests = {path.name: file_digest(path) for path in paths}
         card = release.public_card(figures_of(release.log, release.tables), digests)
-    report = public / "report.html"
-    _write_text(report, page(card))
-    card["files"][report.name] = file_digest(report)
+    for name, text in {"report.html": page(card), **metadata(card)}.items():
+        _write_text(public / name, text)
+        card["files"][name] = file_digest(public / name)
     _write_text(public / "release.json", _json(card))
     return card
 

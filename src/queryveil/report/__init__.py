@@ -2,5 +2,7 @@
 
 from .comparison import comparison_page
 from .lines import short_labels
+from .picture import frontier_svg
+from .release_page import internal_page
 
-__all__ = ["comparison_page", "short_labels"]
+__all__ = ["comparison_page", "frontier_svg", "internal_page", "short_labels"]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Axis", "axis_of", "best_scale", "round_ticks"]
+__all__ = ["Axis", "axis_of", "best_scale", "is_number", "round_ticks"]
 
 _FEW = 8  # values that are written one by one; of more, round ones between them
 
@@ -28,6 +28,11 @@ class Axis:
         """
         low, high, here = ((math.log(v) if self.log else v) for v in (self.low, self.high, value))
         return (here - low) / (high - low)
+
+
+def is_number(value: float | None) -> bool:
+    """Tell whether a value can be drawn: an infinite one cannot."""
+    return value is not None and math.isfinite(value)
 
 
 def best_scale(values: Sequence[object]) -> str:

@@ -6,46 +6,30 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from ..release.sheet import SORTING, cell, document, listed, number, section, sortable
+from .claims import claims
+from .frontier import SCRIPT, frontier
+from .frontier import STYLE as FRONTIER
 from .lines import Series, drawn_lines, series_of
-from .plot import STYLE, line_chart
+from .plot import STYLE as CHART
+from .plot import line_chart
+from .runs import Run, Spread, named, runs_of
 
 __all__ = ["comparison_page"]
 
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1c2733; --soft: #5b6b7b; --line: #dfe5ea;
-  --back: #f6f8f9; --card: #fff; --warn: #a15c00; --fill: #cfe3f0; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e5ebf0; --soft: #9fb0bf; --line: #2c3945;
-  --back: #12191f; --card: #1a232b; --warn: #e3a34d; --fill: #24485f; } }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--back); color: var(--ink);
-  font: 16px/1.55 system-ui, sans-serif; }
-main { max-width: 60rem; margin: 0 auto; padding: 2rem 1.2rem 4rem; }
-h1 { font-size: 1.6rem; margin: 0 0 .3rem; } h2 { font-size: 1.15rem; margin: 0 0 .3rem; }
-p { margin: .4rem 0; } .soft { color: var(--soft); } .warn { color: var(--warn); }
-section { background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
-  padding: 1rem 1.2rem; margin-top: 1rem; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .9rem; }
-td, th { text-align: left; padding: .3rem .9rem .3rem 0; border-top: 1px solid var(--line);
-  vertical-align: top; } td.number, th.number { text-align: right; white-space: nowrap;
-  font-variant-numeric: tabular-nums; }
-td i { display: block; height: .8rem; margin-top: .35rem; border-radius: .2rem;
-  background: var(--fill); min-width: 1px; }
-summary { cursor: pointer; color: var(--soft); } ul { margin: .4rem 0; padding-left: 1.2rem; }
-pre { overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; margin: .4rem 0; }
-footer { margin-top: 2rem; font-size: .85rem; }
-"""
+_STYLE = "main { max-width: 60rem; }"
 
 
 def comparison_page(found: dict[str, Any]) -> str:
     """Draw what a comparison found, as it stands in comparison.json."""
-    figures = "".join(_figure(figure, found) for figure in found["figures"])
-    body = _head(found) + figures + _errors(found) + _measures(found) + _again(found)
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Methods compared</title><style>{_STYLE}{STYLE}</style></head><body><main>{body}"
-        f'<footer class="soft">Made by queryveil {escape(found["queryveil"])}.</footer>'
-        "</main></body></html>\n"
+    parts = [_head(found), claims(found.get("claims") or ()), frontier(found)]
+    parts += [_figure(figure, found) for figure in found["figures"]]
+    parts += [_all_runs(found), _errors(found), _measures(found), _again(found), _foot(found)]
+    return document(
+        "Methods compared",
+        "".join(parts),
+        style=CHART + FRONTIER + _STYLE,
+        scripts=(SORTING, SCRIPT),
     )
 
 
@@ -56,7 +40,7 @@ def _head(found: dict[str, Any]) -> str:
         '<h1>Methods compared</h1><p class="warn"><b>For the owner of the log only: these are '
         "figures of private data, not covered by any guarantee. Do not publish this page.</b></p>"
         f"<p>{log['rows']:,} rows of {log['users']:,} users, {log['queries']:,} distinct queries."
-        f"{mean}</p>{_list(found['notes']) if found['notes'] else ''}"
+        f"{mean}</p>{listed(found['notes']) if found['notes'] else ''}"
     )
 
 
@@ -64,13 +48,12 @@ def _figure(figure: dict[str, Any], found: dict[str, Any]) -> str:
     series = series_of(figure, found["rows"])
     measure = found["measures"][figure["measure"]]
     parts = [
-        f"<h2>{escape(figure['title'])}</h2>",
         f'<p class="soft">{escape(figure["measure"])}: {escape(measure["says"])}. '
         f"{measure['better'].capitalize()} is better.</p>",
         _chart(figure, series, measure),
         _rulers(figure, found["rows"]),
     ]
-    return f"<section>{''.join(parts)}</section>"
+    return section(figure["title"], "".join(parts))
 
 
 def _chart(figure: dict[str, Any], series: Sequence[Series], measure: dict[str, Any]) -> str:
@@ -93,12 +76,15 @@ def _bars(series: Sequence[Series]) -> str:
     if not series:
         return '<p class="soft">There is nothing to draw.</p>'
     most = max(max(one.values[None]) for one in series) or 1.0
-    rows = "".join(
-        f'<tr><td>{escape(one.label)}</td><td class="number">{_cell(one.values[None])}</td>'
-        f'<td style="width:45%"><i style="width:{_percent(one.values[None], most)}%"></i></td></tr>'
+    rows = [
+        [
+            cell(one.label),
+            _number(one.values[None]),
+            f'<td style="width:45%"><i style="width:{_percent(one.values[None], most)}%"></i></td>',
+        ]
         for one in series
-    )
-    return f'<div class="wide"><table>{rows}</table></div>'
+    ]
+    return sortable([("method", ""), ("value", "number"), ("", "")], rows)
 
 
 def _percent(values: Sequence[float], most: float) -> str:
@@ -107,25 +93,39 @@ def _percent(values: Sequence[float], most: float) -> str:
 
 def _table(x: str, series: Sequence[Series]) -> str:
     columns = list(dict.fromkeys(value for one in series for value in one.values))
-    heads = "".join(f'<th class="number">{_heading(x, value)}</th>' for value in columns)
-    rows = "".join(
-        f"<tr><td>{escape(one.label)}</td>"
-        + "".join(f'<td class="number">{_cell(one.values.get(v, []))}</td>' for v in columns)
-        + "</tr>"
-        for one in series
-    )
-    return f'<div class="wide"><table><tr><th></th>{heads}</tr>{rows}</table></div>'
+    heads = [("at all" if value is None else named(x, value), "number") for value in columns]
+    rows = [[cell(one.label), *(_number(one.values.get(v, [])) for v in columns)] for one in series]
+    return sortable([("method", ""), *heads], rows)
 
 
-def _heading(x: str, value: Any) -> str:
-    return "at all" if value is None else escape(f"{x.replace('_', '-')}={value}")
-
-
-def _cell(values: Sequence[float]) -> str:
+def _number(values: Sequence[float]) -> str:
     if not values:
-        return ""
-    spread = f' <span class="soft">({min(values):.3g}–{max(values):.3g})</span>'  # noqa: RUF001
-    return f"{sum(values) / len(values):.4g}{spread * (min(values) < max(values))}"
+        return number("", None)
+    return _spread(Spread(sum(values) / len(values), min(values), max(values)))
+
+
+def _spread(found: Spread) -> str:
+    mean, *reach = str(found).split(" ", 1)
+    spread = "".join(f' <span class="soft">{one}</span>' for one in reach)
+    return number(f"{mean}{spread}", found.mean)
+
+
+def _all_runs(found: dict[str, Any]) -> str:
+    """Show every run with all that was measured of it."""
+    heads = [("method", ""), ("at", ""), *((line, "number") for line in found["measures"])]
+    rows = [
+        [cell(run.short), cell(run.at), *(_measured(run, line) for line in found["measures"])]
+        for run in runs_of(found)
+    ]
+    return section("All runs", sortable(heads, rows))
+
+
+def _measured(run: Run, line: str) -> str:
+    spread = run.spread(line)
+    if spread is not None:
+        return _spread(spread)
+    why = run.errors.get(line, "")
+    return number('<span class="warn">none</span>' if why else "", None, why=why)
 
 
 def _rulers(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> str:
@@ -157,7 +157,7 @@ def _errors(found: dict[str, Any]) -> str:
         for row in found["rows"]
         if row["error"] is not None
     )
-    return _section("What did not run", _list(failed)) if failed else ""
+    return section("What did not run", listed(failed)) if failed else ""
 
 
 def _measures(found: dict[str, Any]) -> str:
@@ -165,14 +165,14 @@ def _measures(found: dict[str, Any]) -> str:
         f"{line}: {about['title']}, {about['unit']}; {about['better']} is better. {about['paper']}."
         for line, about in found["measures"].items()
     ]
-    return _section("What was measured", _list(told))
+    return section("What was measured", listed(told))
 
 
 def _again(found: dict[str, Any]) -> str:
     files = [f"{path} (SHA-256 {digest})" for path, digest in found["log"]["files"].items()]
     lines = dict.fromkeys(_named(row) for row in found["rows"])
-    runs = f"<details><summary>All {len(lines)} runs</summary>{_list(lines)}</details>"
-    return _section("To run it again", f"<pre>{escape(found['command'])}</pre>{_list(files)}{runs}")
+    runs = f"<details><summary>All {len(lines)} runs</summary>{listed(lines)}</details>"
+    return section("To run it again", f"<pre>{escape(found['command'])}</pre>{listed(files)}{runs}")
 
 
 def _named(row: dict[str, Any]) -> str:
@@ -180,9 +180,5 @@ def _named(row: dict[str, Any]) -> str:
     return ":".join([row["label"], *(f"{name}={value}" for name, value in row["swept"].items())])
 
 
-def _section(title: str, body: str) -> str:
-    return f"<section><h2>{escape(title)}</h2>{body}</section>"
-
-
-def _list(items: Any) -> str:
-    return "<ul>" + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>"
+def _foot(found: dict[str, Any]) -> str:
+    return f'<footer class="soft">Made by queryveil {escape(found["queryveil"])}.</footer>'

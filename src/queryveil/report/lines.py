@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .axes import best_scale
+from .axes import best_scale, is_number
 from .plot import Line, Point
 
 __all__ = ["Series", "drawn_lines", "series_of", "short_labels"]
@@ -29,13 +29,13 @@ class Series:
 
 
 def series_of(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[Series]:
-    """Give the lines of a figure, in the order of its methods; rows with an error are left out."""
+    """Give the lines of a figure, in the order of its methods; what is no number is left out."""
     wanted = {(label, method) for label, method in figure["runs"]}
     short = short_labels(label for label, _ in figure["runs"])
     found: dict[str, dict[Any, list[float]]] = {}
     for row in rows:
         shown = (row["label"], row["method"]) in wanted and row["measure"] == figure["measure"]
-        if not shown or row["value"] is None:
+        if not shown or not is_number(row["value"]):
             continue
         beside = (f"{name}={value}" for name, value in row["swept"].items() if name != figure["x"])
         label = " ".join([short[row["label"]], *beside])

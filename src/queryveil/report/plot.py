@@ -7,41 +7,32 @@ from dataclasses import dataclass
 from html import escape
 
 from .axes import Axis, axis_of, round_ticks
+from .marks import COLOURS, colour, dash, shape
 
 __all__ = ["STYLE", "Line", "Point", "line_chart"]
 
 _WIDTH, _HEIGHT = 640, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 620, 44, 340
-_COLOURS = 10
-_LIGHT = ("#0067a5", "#d1495b", "#2e8b57", "#b8720a", "#7a4fb5",
-          "#0b8f9c", "#b5398c", "#6b6b00", "#5c6670", "#8c4a2f")  # fmt: skip
-_DARK = ("#5fb2ec", "#f58a97", "#66cf98", "#f0b457", "#b99af0",
-         "#55d0dc", "#ee86c9", "#cfcf55", "#aab6c1", "#d99a7c")  # fmt: skip
-_DASHES = ("", "7 4", "2 3")
-
-
-def _variables(colours: Sequence[str]) -> str:
-    return "".join(f"--line{i}:{colour};" for i, colour in enumerate(colours))
-
 
 # On a phone the drawing shrinks, so its letters grow.
-STYLE = f"""
-:root {{ {_variables(_LIGHT)} }}
-@media (prefers-color-scheme: dark) {{ :root {{ {_variables(_DARK)} }} }}
-.chart {{ display: block; width: 100%; max-width: 46rem; height: auto; margin: .8rem 0; }}
-.chart text {{ fill: var(--soft); font: 13px system-ui, sans-serif; }}
-.chart .grid {{ stroke: var(--line); }} .chart .axis {{ stroke: var(--soft); }}
-.chart .path {{ fill: none; stroke: var(--c); stroke-width: 2.2; stroke-linejoin: round; }}
-.chart .band {{ fill: var(--c); opacity: .13; }}
-.chart .reach {{ stroke: var(--c); stroke-width: 1.4; opacity: .6; }}
-.chart .mark, .key .mark {{ fill: var(--c); stroke: var(--card); stroke-width: 1; }}
-.key {{ list-style: none; padding: 0; margin: .6rem 0; display: flex; flex-wrap: wrap;
-  gap: .2rem 1.2rem; font-size: .9rem; }}
-.key li {{ display: flex; align-items: center; gap: .45rem; overflow-wrap: anywhere; }}
-.key svg {{ flex: none; width: 34px; height: 14px; }}
-.key .path {{ stroke: var(--c); stroke-width: 2.2; }}
-@media (max-width: 34rem) {{ .chart text {{ font-size: 21px; }} }}
+STYLE = (
+    COLOURS
+    + """
+.chart { display: block; width: 100%; max-width: 46rem; height: auto; margin: .8rem 0; }
+.chart text { fill: var(--soft); font: 13px system-ui, sans-serif; }
+.chart .grid { stroke: var(--line); } .chart .axis { stroke: var(--soft); }
+.chart .path { fill: none; stroke: var(--c); stroke-width: 2.2; stroke-linejoin: round; }
+.chart .band { fill: var(--c); opacity: .13; }
+.chart .reach { stroke: var(--c); stroke-width: 1.4; opacity: .6; }
+.chart .mark, .key .mark { fill: var(--c); stroke: var(--card); stroke-width: 1; }
+.key { list-style: none; padding: 0; margin: .6rem 0; display: flex; flex-wrap: wrap;
+  gap: .2rem 1.2rem; font-size: .9rem; }
+.key li { display: flex; align-items: center; gap: .45rem; overflow-wrap: anywhere; }
+.key svg { flex: none; width: 34px; height: 14px; }
+.key .path { stroke: var(--c); stroke-width: 2.2; }
+@media (max-width: 34rem) { .chart text { font-size: 21px; } }
 """
+)
 
 
 @dataclass(frozen=True)
@@ -136,7 +127,7 @@ def _line(line: Line, number: int, frame: _Frame) -> str:
     else:
         body = _band(line.points, frame) + _path(line.points, number, frame)
         body += "".join(_mark(point, number, frame) for point in line.points)
-    return f'<g style="--c:{_colour(number)}">{body}</g>'
+    return f'<g style="--c:{colour(number)}">{body}</g>'
 
 
 def _level(point: Point, frame: _Frame) -> str:
@@ -163,26 +154,12 @@ def _band(points: Sequence[Point], frame: _Frame) -> str:
 
 def _path(points: Sequence[Point], number: int, frame: _Frame) -> str:
     places = " ".join(f"{frame.x(p.x or 0.0)},{frame.y(p.value)}" for p in points)
-    return f'<polyline class="path" points="{places}"{_dash(number)}/>'
+    return f'<polyline class="path" points="{places}"{dash(number)}/>'
 
 
 def _mark(point: Point, number: int, frame: _Frame) -> str:
-    shape = _shape(number, frame.x(point.x or 0.0), frame.y(point.value))
-    return f"<g>{shape}<title>{escape(point.says)}</title></g>"
-
-
-def _shape(number: int, x: float, y: float) -> str:
-    """Give each line a shape of its own: colours alone are not seen by all."""
-    if number % 4 == 0:
-        return f'<circle class="mark" cx="{x}" cy="{y}" r="4.5"/>'
-    turns = {1: 0, 2: 45}
-    if number % 4 in turns:
-        turn = turns[number % 4]
-        return (
-            f'<rect class="mark" x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8" '
-            f'transform="rotate({turn} {x} {y})"/>'
-        )
-    return f'<path class="mark" d="M{x} {y - 5.5:.1f}l5.5 9.5h-11z"/>'
+    drawn = shape(number, frame.x(point.x or 0.0), frame.y(point.value))
+    return f"<g>{drawn}<title>{escape(point.says)}</title></g>"
 
 
 def _key(lines: Sequence[Line]) -> str:
@@ -193,23 +170,14 @@ def _key(lines: Sequence[Line]) -> str:
 
 def _entry(line: Line, number: int) -> str:
     level = bool(line.points) and line.points[0].x is None
-    dash = ' stroke-dasharray="7 4"' if level else _dash(number)
-    shape = "" if level else _shape(number, 17, 7)
+    dashes = ' stroke-dasharray="7 4"' if level else dash(number)
+    mark = "" if level else shape(number, 17, 7)
     return (
-        f'<li style="--c:{_colour(number)}"><svg viewBox="0 0 34 14" aria-hidden="true">'
-        f'<line class="path" x1="0" x2="34" y1="7" y2="7"{dash}/>{shape}</svg>'
+        f'<li style="--c:{colour(number)}"><svg viewBox="0 0 34 14" aria-hidden="true">'
+        f'<line class="path" x1="0" x2="34" y1="7" y2="7"{dashes}/>{mark}</svg>'
         f"{escape(line.label)}</li>"
     )
 
 
 def _last(line: Line) -> float:
     return line.points[-1].value if line.points else 0.0
-
-
-def _colour(number: int) -> str:
-    return f"var(--line{number % _COLOURS})"
-
-
-def _dash(number: int) -> str:
-    dash = _DASHES[number // _COLOURS % len(_DASHES)]
-    return f' stroke-dasharray="{dash}"' if dash else ""

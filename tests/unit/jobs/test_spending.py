@@ -53,7 +53,7 @@ def test_a_repeat_is_a_copy_and_free(log: Path, tmp_path: Path) -> None:
     first, again = release(log, tmp_path / "one"), release(log, tmp_path / "two")
     assert "copied" not in first
     assert again["copied"] == str(tmp_path / "one")
-    for name in ("queries.tsv", "release.json", "report.html"):
+    for name in ("queries.tsv", "release.json", "croissant.json", "dp-deployment.json"):
         one, two = ((tmp_path / folder / "public" / name) for folder in ("one", "two"))
         assert one.read_bytes() == two.read_bytes()
     assert (tmp_path / "two" / "private").stat().st_mode & 0o077 == 0

@@ -186,7 +186,8 @@ def test_a_written_release_holds(results: Path, tmp_path: Path) -> None:
     assert card["release_grade"] is True
     assert any("does not depend on the log" in text for text in card["guarantee"]["assumptions"])
     assert {path.name for path in (tmp_path / "out" / "public").iterdir()} == {
-        "queries.tsv", "clicks.tsv", "release.json", "report.html",
+        "queries.tsv", "clicks.tsv", "release.json", "report.html", "croissant.json",
+        "dp-deployment.json",
     }  # fmt: skip
     text = "".join(path.read_text() for path in (tmp_path / "out" / "public").iterdir())
     assert "my own" not in text

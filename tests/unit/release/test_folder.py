@@ -62,7 +62,9 @@ def test_public_can_be_read(release: Release, target: Path) -> None:
     release.write(target, form="tsv")
     public = target / "public"
     assert {p.name for p in target.iterdir()} == {"public", "private"}
-    assert {p.name for p in public.iterdir()} == {"log.tsv", "release.json", "report.html"}
+    assert {p.name for p in public.iterdir()} == {
+        "croissant.json", "log.tsv", "release.json", "report.html",
+    }  # fmt: skip
     assert mode(target) == mode(public) == 0o755
     assert all(mode(p) & 0o444 == 0o444 for p in public.iterdir())
 

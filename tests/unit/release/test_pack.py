@@ -36,7 +36,8 @@ def test_only_the_public_files_are_in_it(folder: Path, tmp_path: Path) -> None:
     assert archive == tmp_path / "my release.tar.gz"
     with tarfile.open(archive) as tar:
         assert tar.getnames() == [
-            "my release/log.tsv", "my release/release.json", "my release/report.html",
+            "my release/croissant.json", "my release/log.tsv", "my release/release.json",
+            "my release/report.html",
         ]  # fmt: skip
         for entry in tar:
             file = tar.extractfile(entry)

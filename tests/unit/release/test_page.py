@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
-from queryveil import FrequentQueries, QueryLog, anonymize
+from queryveil import FrequentQueries, Method, QueryLog, all_methods, anonymize
+from queryveil.cli.commands import app
 from queryveil.release.page import page
 
 
@@ -71,3 +76,48 @@ def test_pages_stand_in_both_folders(tmp_path: Path) -> None:
     anonymize(QueryLog.from_rows(lines), FrequentQueries(n=5)).write(tmp_path / "out")
     assert "public card" in (tmp_path / "out" / "public" / "report.html").read_text()
     assert "internal card" in (tmp_path / "out" / "private" / "report.html").read_text()
+
+
+# --- to run it again -----------------------------------------------------------------------------
+
+
+def typed(drawn: str) -> list[str]:
+    return shlex.split(unescape(re.search("<pre>(.*?)</pre>", drawn)[1]))
+
+
+@pytest.mark.parametrize("name", list(all_methods()))
+def test_the_command_asks_for_the_same_method(card: dict[str, object], name: str) -> None:
+    """Typed as it stands on the page, the command line gives the method back."""
+    method = turned(all_methods()[name]())
+    program, command, *words = typed(page(card | {"method": name, "parameters": method.values()}))
+    assert (program, command) == ("queryveil", "anonymize")
+    given = get_command(app).commands["anonymize"].make_context("anonymize", words).params
+    assert given["method"] == name
+    assert str(given["out"]) == "DIR"
+    asked = {one.name: given[one.name] for one in method.parameters()}
+    assert type(method).make(asked) == method
+
+
+def turned(method: Method) -> Method:
+    """Turn every yes into a no and the other way round, so that no default helps."""
+    values = method.values()
+    return type(method).make(values | {n: not v for n, v in values.items() if type(v) is bool})
+
+
+def test_odd_values_are_quoted(card: dict[str, object]) -> None:
+    words = typed(page(card | {"parameters": {"pool": "my list; rm", "empty": "", "x": None}}))
+    assert words[words.index("--pool") + 1] == "my list; rm"
+    assert words[words.index("--empty") + 1] == ""
+    assert "--x" not in words
+
+
+def test_the_promise_stands_at_the_top(card: dict[str, object]) -> None:
+    drawn = page(card)
+    assert drawn.count(card["guarantee"]["says"]) == 1
+    assert drawn.index(card["guarantee"]["says"]) < drawn.index("What is promised")
+
+
+def test_the_log_is_named_to_its_owner_alone(card: dict[str, object]) -> None:
+    named = card | {"input": card["input"] | {"sha256": {"my<log.tsv": "12ab"}}}
+    assert "my&lt;log.tsv (SHA-256 12ab)" in page(named)
+    assert "12ab" not in page({k: v for k, v in named.items() if k != "input"})

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from compared import RISK, USE, Balanced, cells, compared
 
 from queryveil.report import comparison_page
 from queryveil.report.lines import drawn_lines, series_of, short_labels
-
-VOID = {"meta", "circle", "rect", "line", "path", "polyline", "polygon", "br"}
 
 
 def row(label: str, value: float | None, repeat: int = 1, **swept: Any) -> dict[str, Any]:
@@ -37,36 +35,6 @@ def comparison(rows: list[dict[str, Any]], x: str | None = "k", **more: Any) -> 
     } | more  # fmt: skip
 
 
-class Balanced(HTMLParser):
-    """Fails on a tag that is not closed, and gathers what would be fetched."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.fetched: list[str] = []
-        self.text = ""
-        self.feed(page)
-        self.close()
-        assert not self.open
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.fetched += [
-            str(value) for name, value in attrs if name in ("src", "href", "xlink:href")
-        ]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        pass
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in VOID:
-            assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
 ROWS = [
     row("m", 0.2, 1, k=2), row("m", 0.4, 2, k=2), row("m", 0.6, 1, k=3), row("flat:n=1", 0.5),
     row("bad", None, k=2),
@@ -77,7 +45,7 @@ def test_the_page_is_whole_and_fetches_nothing() -> None:
     page = comparison_page(comparison(ROWS, notes=["a note & more"]))
     found = Balanced(page)
     assert found.fetched == []
-    assert not re.search(r"https?:|//|@import|url\(|<script|<link|<img", page)
+    assert not re.search(r"https?:|@import|url\(|<link|<img|fetch|XMLHttp|import\(", page)
     for text in (
         "For the owner of the log only", "Do not publish", "Losses", "Lower is better",
         "Ruler: a ruler & more.", "bad:k=2 (loss:a=1): it <b>broke", "what is <lost>", "12ab",
@@ -151,3 +119,47 @@ def test_labels_are_short_and_apart() -> None:
         "s criterion=sqc2 calibration=nominal", "s criterion=sqc2 calibration=exact", "h",
     ]  # fmt: skip
     assert short_labels(["m:k=2"]) == {"m:k=2": "m k=2"}
+
+
+# --- all runs, claims ----------------------------------------------------------------------------
+
+
+def test_all_runs_stand_in_one_table() -> None:
+    rows = cells("m", {"k": 2}, 1, found=1.0, kept=0.25) + cells("m", {"k": 2}, 2, found=2.0)
+    rows += cells("b<i>", {}, found=None, kept=0.5)
+    page = comparison_page(compared(rows))
+    table = page[page.index("All runs") :].partition("</table>")[0]
+    assert '<td>m</td><td>k=2</td><td class="number" data-value="1.5">1.5 <span' in table
+    assert "(1 to 2)" in table
+    assert '<td class="number" data-value="" title="no found here">' in table
+    assert "<td>b&lt;i&gt;</td><td></td>" in table
+    Balanced(page)
+
+
+def test_claims_are_told_in_words() -> None:
+    told = [
+        {"paper": "P", "claim": f"c{i}", "published": "<1", "ours": 0.5, "holds": holds, "why": why}
+        for i, (holds, why) in enumerate([(True, ""), (False, "a < b"), (None, None)])
+    ]
+    text = Balanced(comparison_page(compared(cells("m", {}, found=1.0)) | {"claims": told})).text
+    assert text.index("What the paper says, and what we find") < text.index("All runs")
+    for words in ("\u2713 holds", "\u2715 does not hold", "? cannot be told", "a < b", "<1"):
+        assert words in text
+    without = comparison_page(compared(cells("m", {}, found=1.0)))
+    assert "What the paper says" not in without
+
+
+HOSTILE = """</script><script>hacked=1</script><img src=x onerror="hacked=2">'\u2028"""
+
+
+def test_hostile_texts_stay_texts() -> None:
+    rows = cells(HOSTILE, {HOSTILE: HOSTILE}, **{HOSTILE: 1.0, "kept": 0.5})
+    rows += cells("m", {}, **{HOSTILE: None, "kept": 0.5})
+    rows[-2]["error"] = HOSTILE
+    about = {HOSTILE: RISK | {"title": HOSTILE, "says": HOSTILE, "unit": HOSTILE}, "kept": USE}
+    claim = {"paper": HOSTILE, "claim": HOSTILE, "published": HOSTILE, "ours": HOSTILE,
+             "holds": None, "why": HOSTILE}  # fmt: skip
+    page = comparison_page(compared(rows, **about) | {"claims": [claim], "notes": [HOSTILE]})
+    tags = [tag for tag, _ in Balanced(page).seen]
+    assert "img" not in tags
+    assert tags.count("script") == 3  # sorting, the picture, and its values

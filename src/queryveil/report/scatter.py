@@ -1,0 +1,188 @@
+"""The picture of risk and use: a mark for each run, and the best of them joined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from .marks import colour, shape, star
+from .pareto import unbeaten
+from .runs import Run, in_order, of_kind, runs_of
+from .scales import BOTTOM, LEFT, RIGHT, TOP, Scale, scale_of
+
+__all__ = ["FAR", "GONE", "STYLE", "THIS", "Scatter", "drawn", "mark", "scatter_of"]
+
+THIS = "this release"  # the label of the run that a report is about
+FAR = 540  # marks further right have their text on the left
+GONE = ' display="none"'
+
+STYLE = """
+.scatter { overflow: visible; } .scatter .frame { fill: none; stroke: var(--soft); }
+.scatter .name { fill: var(--ink); font-weight: 600; }
+.scatter .join { fill: none; stroke: var(--c); stroke-width: 1.2; opacity: .55; }
+.scatter .step { fill: none; stroke: var(--ink); stroke-width: 1.6; stroke-dasharray: 2 3; }
+.scatter .run { --c: var(--soft); outline: none; } .scatter .reach { fill: none; }
+.scatter .run .mark { opacity: .75; }
+.scatter .run.best .mark { opacity: 1; stroke: var(--ink); stroke-width: 2; }
+.scatter .at { font-size: 11.5px; fill: var(--ink); paint-order: stroke; stroke: var(--card);
+  stroke-width: 3px; stroke-linejoin: round; }
+.scatter .run:focus-visible .mark { stroke: var(--ink); stroke-width: 4; }
+@media (max-width: 34rem) { .scatter .at { font-size: 17px; }
+  .scatter .form { transform: scale(1.5); } }
+"""
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """The runs of a comparison, those of one method that are joined, and the axes to choose."""
+
+    runs: Sequence[Run]
+    groups: Sequence[str]
+    strands: Sequence[Sequence[int]]
+    across: Sequence[Scale]
+    up: Sequence[Scale]
+
+    def group(self, run: Run) -> int:
+        """Give the number of the method that a run is of."""
+        return self.groups.index(run.label)
+
+    def has(self, run: Run, x: Scale, y: Scale) -> bool:
+        """Tell whether a run has both values."""
+        return run.spread(x.line) is not None and run.spread(y.line) is not None
+
+    def says(self, run: Run, x: Scale, y: Scale) -> str:
+        """Tell of a run in words."""
+        return f"{run.name}: {x.line} {run.spread(x.line)}, {y.line} {run.spread(y.line)}"
+
+    def tint(self, label: str) -> str:
+        """Give the colour of a method."""
+        return "var(--ink)" if label == THIS else colour(self.groups.index(label))
+
+    def best(self, x: Scale, y: Scale) -> list[int]:
+        """List the runs that none beats, from the least risk to the most."""
+        shown = [i for i, run in enumerate(self.runs) if self.has(run, x, y)]
+        points = [(_worth(self.runs[i], x), _worth(self.runs[i], y)) for i in shown]
+        return [shown[place] for place in unbeaten(points)]
+
+    def over(self, number: int, x: Scale, y: Scale) -> list[int]:
+        """List the runs that beat one, of those that none beats; none if it is one of them."""
+        best, own = self.best(x, y), self.runs[number]
+        if number in best:
+            return []
+        risk, use = _worth(own, x), _worth(own, y)
+        return [
+            i for i in best if _worth(self.runs[i], x) <= risk and _worth(self.runs[i], y) >= use
+        ]
+
+    def first(self) -> tuple[Scale, Scale]:
+        """Choose the first measures that some run has both of."""
+        every = [(x, y) for x in self.across for y in self.up]
+        both = (pair for pair in every if any(self.has(run, *pair) for run in self.runs))
+        return next(both, every[0])
+
+
+def _worth(run: Run, scale: Scale) -> float:
+    spread = run.spread(scale.line)
+    value = spread.mean if spread else 0.0
+    return -value if scale.flip else value
+
+
+def scatter_of(found: Mapping[str, Any], names: Mapping[str, str] | None = None) -> Scatter | None:
+    """Make the picture of a comparison, if it has a risk and a use."""
+    runs = runs_of(found, names)
+    risks, uses = of_kind(found, runs, "risk"), of_kind(found, runs, "use")
+    across = [_scale(line, found, runs, upright=False) for line in risks]
+    up = [_scale(line, found, runs, upright=True) for line in uses]
+    if not across or not up:
+        return None
+    groups = list(dict.fromkeys(run.label for run in runs))
+    return Scatter(runs, groups, _strands(runs), across, up)
+
+
+def _scale(line: str, found: Mapping[str, Any], runs: Sequence[Run], upright: bool) -> Scale:
+    spreads = [spread for run in runs if (spread := run.spread(line)) is not None]
+    return scale_of(line, found["measures"][line], spreads, upright)
+
+
+def _strands(runs: Sequence[Run]) -> list[list[int]]:
+    """Join runs of a method that differ in their first swept value alone."""
+    strands: dict[tuple[Any, ...], list[Run]] = {}
+    for run in runs:
+        rest = tuple(run.swept.items())[1:]
+        strands.setdefault((run.label, *rest), []).append(run)
+    places = {id(run): i for i, run in enumerate(runs)}
+    return [[places[id(run)] for run in in_order(strand)] for strand in strands.values()]
+
+
+def drawn(scatter: Scatter, x: Scale, y: Scale, scales: str) -> str:
+    """Draw what stands inside the picture; `scales` are the axes, drawn."""
+    best = scatter.best(x, y)
+    ends = {i for strand in scatter.strands if len(strand) > 1 for i in (strand[0], strand[-1])}
+    runs = "".join(_run(scatter, i, x, y, i in best, i in ends) for i in range(len(scatter.runs)))
+    frame = f'<rect class="frame" x="{LEFT}" y="{TOP}" width="{RIGHT - LEFT}" '
+    return (
+        f'{scales}{frame}height="{BOTTOM - TOP}"/>{_joins(scatter, x, y)}'
+        f'<path class="step" d="{_step([_place(scatter.runs[i], x, y) for i in best])}"/>{runs}'
+    )
+
+
+def _joins(scatter: Scatter, x: Scale, y: Scale) -> str:
+    lines = []
+    for strand in scatter.strands:
+        runs = [scatter.runs[i] for i in strand]
+        places = [_place(run, x, y) for run in runs if scatter.has(run, x, y)]
+        points = " ".join(f"{across},{up}" for across, up in places)
+        tint = scatter.tint(runs[0].label)
+        lines.append(f'<polyline class="join" style="--c:{tint}" points="{points}"/>')
+    return "".join(lines)
+
+
+def _step(places: Sequence[tuple[float, float]]) -> str:
+    """Draw the border of what was reached, from the foot of the first to the right edge."""
+    if not places:
+        return ""
+    turns = "".join(f"H{x}V{y}" for x, y in places[1:])
+    return f"M{places[0][0]} {BOTTOM}V{places[0][1]}{turns}H{RIGHT}"
+
+
+def _place(run: Run, x: Scale, y: Scale) -> tuple[float, float]:
+    across, up = run.spread(x.line), run.spread(y.line)
+    return (x.place(across.mean), y.place(up.mean)) if across and up else (0.0, 0.0)
+
+
+def _run(scatter: Scatter, number: int, x: Scale, y: Scale, best: bool, end: bool) -> str:
+    run = scatter.runs[number]
+    shown = scatter.has(run, x, y)
+    across, up = _place(run, x, y)
+    says = scatter.says(run, x, y) if shown else ""
+    text = THIS if run.label == THIS else run.at * end
+    label = f'<text class="at" {_beside(across)} y="-6">{escape(text)}</text>' if text else ""
+    kind = "run best" if best else "run"
+    tint = scatter.tint(run.label)
+    return (
+        f'<g class="{kind}" style="--c:{tint}" transform="translate({across} {up})"'
+        f'{"" if shown else GONE}><path class="reach" d="{_reach(run, x, y)}"/>'
+        f'<g class="form">{mark(scatter, run.label)}</g>{label}<title>{escape(says)}</title></g>'
+    )
+
+
+def _beside(across: float) -> str:
+    return 'x="-9" text-anchor="end"' if across > FAR else 'x="9" text-anchor="start"'
+
+
+def mark(scatter: Scatter, label: str, x: float = 0, y: float = 0) -> str:
+    """Draw the shape of a method."""
+    return star(x, y) if label == THIS else shape(scatter.groups.index(label), x, y)
+
+
+def _reach(run: Run, x: Scale, y: Scale) -> str:
+    """Draw what repeats gave, as seen from the mark."""
+    across, up = run.spread(x.line), run.spread(y.line)
+    if not across or not up:
+        return ""
+    here, there = x.place(across.mean), y.place(up.mean)
+    left, right = (round(x.place(one) - here, 1) for one in (across.low, across.high))
+    low, high = (round(y.place(one) - there, 1) for one in (up.low, up.high))
+    return f"M{left} 0H{right}M0 {low}V{high}"

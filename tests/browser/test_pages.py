@@ -1,0 +1,233 @@
+"""The pages in a real browser: their scripts sort, move and hide, and nothing else can run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from base64 import b64encode
+from hashlib import sha256
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from queryveil.report import comparison_page
+from queryveil.report.scatter import drawn, scatter_of
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)
+pytestmark = pytest.mark.skipif(
+    BROWSER is None,
+    reason=f"NO BROWSER: the scripts of the pages are not tested (none of {', '.join(BROWSERS)})",
+)
+
+# What is read of a page; the driver of a test calls it when it likes.
+READ = """
+const all = (css) => [...document.querySelectorAll(css)];
+const texts = (css) => all(css).map((one) => one.textContent);
+const seen = () => ({
+  best: texts(".told li"),
+  marks: all(".scatter .run").map((g) => g.getAttribute("display") ? null : [
+    g.getAttribute("transform"), g.classList.contains("best"),
+    g.querySelector(".reach").getAttribute("d")]),
+  joins: all(".scatter .join").map((one) => one.getAttribute("points")),
+  step: document.querySelector(".scatter .step").getAttribute("d"),
+  axes: all(".scatter .across, .scatter .up").map((g) => !g.getAttribute("display")),
+  missing: texts(".missing span").join(),
+});
+const choose = (x, y) => all("select").forEach((one, i) => {
+  one.value = [x, y][i];
+  one.dispatchEvent(new Event("change"));
+});
+const tell = (found) => {
+  const out = document.createElement("pre");
+  out.id = "found";
+  out.textContent = JSON.stringify(found);
+  document.body.append(out);
+};
+"""
+
+
+def driven(page: str, driver: str, folder: Path) -> Any:
+    """Open a page, let a script drive it, and give what that told; nothing may go wrong."""
+    script = f"{READ}tell((() => {{{driver}}})());"
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    page = page.replace("; script-src ", f"; script-src 'sha256-{digest}' ", 1)
+    file = folder / "page.html"
+    file.write_text(page.replace("</body>", f"<script>{script}</script></body>"), "utf-8")
+    done = subprocess.run(
+        [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+         f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=500", "--dump-dom",
+         file.as_uri()],
+        capture_output=True, text=True, timeout=60, check=True,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+    )  # fmt: skip
+    errors = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.DOTALL)
+    assert found, errors
+    return {"told": json.loads(unescape(found[1])), "console": errors}
+
+
+def row(label: str, k: int | None, measure: str, value: float | None, repeat: int = 1) -> Any:
+    swept = {} if k is None else {"k": k}
+    return {
+        "label": label, "method": f"{label}:k={k}", "swept": swept, "repeat": repeat,
+        "measure": measure, "value": value, "seconds": 0.1, "told": {},
+        "error": "it broke" if value is None else None,
+    }  # fmt: skip
+
+
+def about(kind: str, better: str) -> dict[str, Any]:
+    return {"title": f"a {kind}", "says": "what it is", "paper": "none", "unit": "share",
+            "better": better, "kind": kind, "parameters": {}}  # fmt: skip
+
+
+HOSTILE = "</script><script>hacked=1</script><img src=x onerror=hacked=2>"
+VALUES = {
+    ("m", 10): (1.0, 5.0, 0.2, 30.0), ("m", 9): (4.0, 2.0, 0.6, 10.0),
+    ("m", 2): (6.0, 1.0, 0.9, 20.0), ("flat", None): (2.0, 2.5, 0.5, 15.0),
+    (HOSTILE, None): (5.0, None, 0.3, 5.0),
+}  # fmt: skip
+MEASURES = {
+    "found": about("risk", "lower"), "safe": about("risk", "higher"),
+    "kept": about("use", "higher"), "error": about("use", "lower"),
+}  # fmt: skip
+
+
+def comparison() -> dict[str, Any]:
+    rows = [
+        row(label, k, measure, value and value + 0.1 * turn, turn)
+        for (label, k), values in VALUES.items()
+        for measure, value in zip(MEASURES, values, strict=True)
+        for turn in (1, 2)
+    ]
+    return {
+        "queryveil": "1", "repeat": 2, "seed": None, "notes": [HOSTILE], "rows": rows,
+        "figures": [], "log": {"files": {}, "rows": 10, "users": 3, "queries": 4},
+        "command": "queryveil compare", "measures": MEASURES,
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Drive one page through all that its scripts do."""
+    driver = """
+      const found = { hacked: typeof hacked, first: seen(), pairs: [] };
+      for (const x of [0, 1]) for (const y of [0, 1]) { choose(x, y); found.pairs.push(seen()); }
+      choose(0, 0);
+      const [m, flat] = all(".key button");
+      const press = (one) => { one.click(); return [one.getAttribute("aria-pressed"), seen()]; };
+      found.without = press(m); found.again = press(m);
+      const mark = all(".scatter .run")[3], tip = document.querySelector(".tip");
+      mark.focus(); found.tip = [tip.hidden, tip.textContent];
+      mark.blur(); found.gone = tip.hidden;
+      const table = all("table.sorts").at(-1), heads = [...table.querySelectorAll("th button")];
+      const column = (i) => [...table.tBodies[0].rows].map((row) => row.cells[i].textContent);
+      found.sorted = [1, 3, 3].map((i) => {
+        heads[i].click();
+        return [heads.map((one) => one.parentNode.getAttribute("aria-sort")), column(i)];
+      });
+      dispatchEvent(new Event("beforeprint"));
+      found.open = all("details").map((one) => one.open);
+      dispatchEvent(new Event("afterprint"));
+      found.folded = all("details").map((one) => one.open);
+      found.choice = document.querySelector(".choice").hidden;
+      return found;
+    """
+    return driven(comparison_page(comparison()), driver, tmp_path_factory.mktemp("browser"))
+
+
+def test_nothing_goes_wrong(told: dict[str, Any]) -> None:
+    assert told["console"] == []
+    assert told["told"]["hacked"] == "undefined"
+
+
+def drawn_by_hand(x: int, y: int) -> dict[str, Any]:
+    """Give what Python draws for two measures, in the form that the browser tells it."""
+    scatter = scatter_of(comparison())
+    across, up = scatter.across[x], scatter.up[y]
+    svg = unescape(drawn(scatter, across, up, ""))
+    runs = re.findall(
+        r'<g class="(run[^"]*)"[^>]*transform="([^"]*)"( display)?.*?d="([^"]*)"', svg
+    )
+    shown = [run for run in scatter.runs if scatter.has(run, across, up)]
+    return {
+        "best": [scatter.says(scatter.runs[i], across, up) for i in scatter.best(across, up)],
+        "marks": [None if gone else [at, "best" in kind, reach] for kind, at, gone, reach in runs],
+        "joins": re.findall(r'class="join".*?points="(.*?)"', svg),
+        "step": re.search(r'class="step" d="(.*?)"', svg)[1],
+        "axes": [i == x for i in (0, 1)] + [i == y for i in (0, 1)],
+        "missing": "; ".join(run.name for run in scatter.runs if run not in shown),
+    }
+
+
+def numbers(found: dict[str, Any]) -> list[float]:
+    """Give all places of a picture: tenths may be rounded the other way by the browser."""
+    return [float(one) for one in re.findall(r"-?[\d.]+", json.dumps([found["marks"],
+            found["joins"], found["step"]]))]  # fmt: skip
+
+
+@pytest.mark.parametrize(("x", "y"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_the_script_draws_what_python_draws(told: dict[str, Any], x: int, y: int) -> None:
+    seen, expected = told["told"]["pairs"][2 * x + y], drawn_by_hand(x, y)
+    for part in ("best", "axes", "missing"):
+        assert seen[part] == expected[part]
+    kinds = [[mark and mark[1] for mark in one["marks"]] for one in (seen, expected)]
+    assert kinds[0] == kinds[1]
+    assert numbers(seen) == pytest.approx(numbers(expected), abs=0.11)
+
+
+def test_another_measure_moves_the_marks(told: dict[str, Any]) -> None:
+    pairs = told["told"]["pairs"]
+    assert told["told"]["first"] == pairs[0]
+    assert len({json.dumps(pair["marks"]) for pair in pairs}) == 4
+    assert pairs[2]["marks"][4] is None  # it has no "safe"
+    assert HOSTILE in pairs[2]["missing"]
+
+
+def test_a_method_can_be_hidden(told: dict[str, Any]) -> None:
+    (pressed, seen), (again, back) = told["told"]["without"], told["told"]["again"]
+    assert (pressed, again) == ("false", "true")
+    assert [mark is None for mark in seen["marks"]] == [True, True, True, False, False]
+    assert seen["joins"][0] == ""
+    assert [one.split(":")[0] for one in seen["best"]] == ["flat"]
+    assert back == told["told"]["first"]
+
+
+def test_a_mark_tells_what_it_is(told: dict[str, Any]) -> None:
+    hidden, text = told["told"]["tip"]
+    assert not hidden
+    assert text == "flat: found 2.15 (2.1 to 2.2), kept 0.65 (0.6 to 0.7)"
+    assert told["told"]["gone"]
+    assert not told["told"]["choice"]
+
+
+def test_tables_sort(told: dict[str, Any]) -> None:
+    by_text, up, down = told["told"]["sorted"]
+    assert by_text == [[None, "ascending", None, None, None, None], ["k=2", "k=9", "k=10", "", ""]]
+    assert up[0] == [None, None, None, "ascending", None, None]
+    assert [one.split(" ")[0] for one in up[1]] == ["1.15", "2.15", "2.65", "5.15", "none"]
+    assert down[0] == [None, None, None, "descending", None, None]
+    assert [one.split(" ")[0] for one in down[1]] == ["5.15", "2.65", "2.15", "1.15", "none"]
+
+
+def test_paper_shows_what_is_folded(told: dict[str, Any]) -> None:
+    assert told["told"]["open"]
+    assert all(told["told"]["open"])
+    assert not any(told["told"]["folded"])
+
+
+def test_no_other_script_can_run(tmp_path: Path) -> None:
+    """Even if a text were not escaped, the policy would keep it from running."""
+    page = comparison_page(comparison() | {"notes": []})
+    bad = '<script>hacked=1</script><p onclick="hacked=2">x</p><img src="x.png">'
+    found = driven(page.replace("<main>", f"<main>{bad}"), """
+      document.querySelector("[onclick]").click();
+      return typeof hacked;
+    """, tmp_path)  # fmt: skip
+    assert found["told"] == "undefined"
+    assert sum("Content Security Policy" in line for line in found["console"]) == 3

@@ -1,0 +1,172 @@
+"""Risk against use: the runs that none beats, where better is, and what the script is given."""
+
+from __future__ import annotations
+
+import json
+import re
+from xml.etree import ElementTree
+
+import pytest
+from compared import RISK, USE, Balanced, cells, compared
+from hypothesis import given
+from hypothesis import strategies as st
+
+from queryveil.errors import UsageError
+from queryveil.report import comparison_page, frontier_svg
+from queryveil.report.frontier import frontier
+from queryveil.report.pareto import unbeaten
+from queryveil.report.scatter import scatter_of
+
+few = st.integers(0, 4).map(float)
+
+
+def beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one != other and one[0] <= other[0] and one[1] >= other[1]
+
+
+@given(st.lists(st.tuples(few, few), max_size=12))
+def test_unbeaten_is_what_it_says(points: list[tuple[float, float]]) -> None:
+    found = unbeaten(points)
+    plain = [i for i, p in enumerate(points) if not any(beats(other, p) for other in points)]
+    assert sorted(found) == plain
+    assert [points[i] for i in found] == sorted(points[i] for i in found)
+
+
+ROWS = [
+    *cells("m", {"k": 5}, found=1.0, kept=0.2), *cells("m", {"k": 2}, found=4.0, kept=0.6),
+    *cells("m", {"k": 3}, found=3.0, kept=0.1), *cells("flat", {}, found=2.0, kept=0.4),
+    *cells("none", {}, found=None, kept=0.9),
+]  # fmt: skip
+
+
+def svg_of(html: str) -> ElementTree.Element:
+    return ElementTree.fromstring(re.search(r'<svg class="chart scatter".*?</svg>', html)[0])
+
+
+def marks(svg: ElementTree.Element) -> list[tuple[float, float]]:
+    shown = [g for g in svg.iter("g") if "run" in g.get("class", "").split()]
+    numbers = [re.findall(r"[\d.]+", g.get("transform")) for g in shown if not g.get("display")]
+    return [(float(x), float(y)) for x, y in numbers]
+
+
+def test_the_section_tells_the_best_in_words() -> None:
+    html = frontier(compared(ROWS))
+    told = re.search(r'<ul class="told">(.*?)</ul>', html)[1]
+    assert re.findall("<li>(.*?)</li>", told) == [
+        "m k=5: found 1, kept 0.2", "flat: found 2, kept 0.4", "m k=2: found 4, kept 0.6",
+    ]  # fmt: skip
+    assert "lack one of the two values: <span>none</span>" in html
+    assert len([g for g in svg_of(html).iter("g") if g.get("class") == "run best"]) == 3
+    assert len(marks(svg_of(html))) == 4
+
+
+def test_runs_are_joined_in_the_order_of_what_was_swept() -> None:
+    both = [*cells("m", {"k": 2, "link": "a"}, found=1.0), *cells("m", {"k": 2, "link": "b"}),
+            *cells("m", {"k": 1, "link": "a"}, found=1.0, kept=1.0)]  # fmt: skip
+    assert scatter_of(compared(ROWS)).strands == [[1, 2, 0], [3], [4]]
+    assert scatter_of(compared(both)).strands[0] == [1, 0]
+    words = [*cells("m", {"by": "b"}, found=1.0, kept=1.0), *cells("m", {"by": "a"}, found=1.0)]
+    assert scatter_of(compared(words)).strands == [[0, 1]]
+
+
+@pytest.mark.parametrize("risk", ["lower", "higher"])
+@pytest.mark.parametrize("use", ["lower", "higher"])
+def test_better_is_left_and_up(risk: str, use: str) -> None:
+    x, y = (1.0 if risk == "lower" else 9.0), (9.0 if use == "higher" else 1.0)
+    rows = [*cells("good", {}, found=x, kept=y), *cells("bad", {}, found=10 - x, kept=10 - y)]
+    about = {"found": RISK | {"better": risk}, "kept": USE | {"better": use}}
+    html = frontier(compared(rows, **about))
+    (good, bad) = marks(svg_of(html))
+    assert good[0] < bad[0]
+    assert good[1] < bad[1]  # y grows downwards
+    assert f"\N{LEFTWARDS ARROW} {risk} is better" in html
+    assert f"\N{UPWARDS ARROW} {use} is better" in html
+    assert re.findall("<li>(good|bad): ", html) == ["good"]
+
+
+@pytest.mark.parametrize(
+    "about",
+    [{"found": RISK}, {"kept": USE}, {"found": {**RISK, "kind": None}, "kept": USE}],
+    ids=["no use", "no risk", "no kind"],
+)
+def test_without_both_there_is_no_picture(about: dict) -> None:
+    rows = [row for row in ROWS if row["measure"] in about]
+    assert frontier(compared(rows, **about)) == ""
+    assert "Risk against use" not in comparison_page(compared(rows, **about))
+
+
+def test_a_measure_that_failed_everywhere_cannot_be_chosen() -> None:
+    rows = cells("m", {}, found=None, other=1.0, kept=0.5)
+    html = frontier(compared(rows, found=RISK, other=RISK, kept=USE))
+    assert re.findall("<option[^>]*>(.*?)</option>", html) == ["other", "kept"]
+
+
+def test_the_first_measures_that_some_run_has_both_of() -> None:
+    rows = [*cells("a", {}, found=1.0), *cells("b", {}, other=1.0, kept=2.0)]
+    html = frontier(compared(rows, found=RISK, other=RISK, kept=USE))
+    assert '<option value="1" selected>other</option>' in html
+
+
+def test_what_is_no_number_is_not_drawn() -> None:
+    rows = [*cells("a", {}, found=float("inf"), kept=1.0), *cells("b", {}, found=1.0, kept=1.0)]
+    html = frontier(compared(rows))
+    assert len(marks(svg_of(html))) == 1
+    assert "Infinity" not in html
+    rows = cells("a", {}, found=float("nan"), kept=1.0)
+    assert frontier(compared(rows)) == ""
+
+
+def test_repeats_reach() -> None:
+    rows = cells("m", {}, 1, found=1.0, kept=1.0) + cells("m", {}, 2, found=3.0, kept=2.0)
+    html = frontier(compared(rows) | {"repeat": 2})
+    reach = re.search(r'class="reach" d="M(\S+) 0H(\S+)M0 (\S+)V(\S+)"', html)
+    left, right, low, high = map(float, reach.groups())
+    assert left < 0 < right
+    assert high < 0 < low
+    assert "m: found 2 (1 to 3), kept 1.5 (1 to 2)" in html
+    assert "Strokes reach" in html
+
+
+def test_the_script_gets_all_values_in_a_form_that_ends_nothing() -> None:
+    bad = "</script><!--<script>&"
+    html = frontier(compared([*ROWS, *cells(bad, {}, found=1.0, kept=1.0)]))
+    text = re.search(r'class="data">(.*?)</script>', html)[1]
+    assert not re.search("[<>&]", text)
+    data = json.loads(text)
+    assert [run["name"] for run in data["runs"]] == ["m k=5", "m k=2", "m k=3", "flat", "none", bad]
+    assert data["runs"][0]["values"]["found"]["mean"] == 1.0
+    assert "found" not in data["runs"][4]["values"]
+
+
+def test_where_this_release_stands() -> None:
+    own = cells("this release", {}, found=3.5, kept=0.3)
+    assert "<b>This release is beaten by flat.</b>" in frontier(compared([*ROWS, *own]))
+    own = cells("this release", {}, found=0.5, kept=0.3)
+    assert "<b>No other run beats this release.</b>" in frontier(compared([*ROWS, *own]))
+    assert '<p class="own"><b></b></p>' in frontier(compared(ROWS))
+
+
+def test_the_picture_alone() -> None:
+    bad = "<&'\""
+    text = frontier_svg(compared(ROWS), "found", "kept", {"m": bad})
+    svg = ElementTree.fromstring(text)
+    texts = ["".join(one.itertext()) for one in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"users found", "queries kept", bad, "flat"} <= set(texts)
+    assert "none" not in texts  # it is not in the picture
+    assert "prefers-color-scheme: dark" in text
+    assert not re.search(r"script|href|url\(|@import", text)
+    long = frontier_svg(compared(ROWS), "found", "kept", {"m": "m" * 60})
+    assert ElementTree.fromstring(long).get("viewBox") != svg.get("viewBox")
+
+
+@pytest.mark.parametrize("pair", [("kept", "found"), ("found", "other"), ("other", "kept")])
+def test_a_picture_of_what_was_not_measured(pair: tuple[str, str]) -> None:
+    with pytest.raises(UsageError, match="no risk and no use"):
+        frontier_svg(compared(ROWS), *pair)
+
+
+def test_the_same_place_everywhere_can_be_drawn() -> None:
+    rows = [*cells("a", {}, found=0.0, kept=0.0), *cells("b", {}, found=0.0, kept=0.0)]
+    html = frontier(compared(rows))
+    Balanced(html)
+    assert len(marks(svg_of(html))) == 2

@@ -1,0 +1,68 @@
+"""The owner's report: the card, what was measured, and other methods beside it."""
+
+from __future__ import annotations
+
+import pytest
+from compared import Balanced, cells, compared
+
+from queryveil import FrequentQueries, QueryLog, UsageError, anonymize
+from queryveil.release.page import page
+from queryveil.report import internal_page
+
+MEASURES = {
+    "linkage:known=5": {
+        "title": "users found", "unit": "percent", "better": "lower", "kind": "risk",
+        "value": 2.34771, "chance": 0.3, "ruler": "a <ruler>",
+        "words": "an attacker who knows five queries finds 7 of 300; guessing finds 1",
+    },
+    "loss": {"title": "loss", "unit": "bits", "better": "lower", "kind": "use", "value": 81.4,
+             "chance": 85.44},
+    "kept": {"title": "kept", "unit": "share", "better": "higher", "kind": "use", "value": None,
+             "why_not": "no users' <logs>"},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def card(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    lines = [(user, "weather", None, None, None) for user in "abcdef"]
+    release = anonymize(QueryLog.from_rows(lines), FrequentQueries(n=5), seed=1)
+    return release.write(tmp_path_factory.mktemp("owner") / "out")
+
+
+def test_risk_is_told_in_words(card: dict[str, object]) -> None:
+    text = Balanced(internal_page(card, dict(reversed(MEASURES.items())))).text
+    for words in (
+        "An attacker who knows five queries finds 7 of 300; guessing finds 1.", "2.348",
+        "Ruler: a <ruler>.", "By chance alone it would be 85.44.", "linkage:known=5; percent",
+        "Not measured: no users' <logs>", "do not publish",
+    ):  # fmt: skip
+        assert words in text
+    assert text.index("users found") < text.index("Not measured")  # risk first
+
+
+def test_other_methods_stand_beside_it(card: dict[str, object]) -> None:
+    rows = [*cells("this release", {}, found=1.0, kept=0.5), *cells("m", {}, found=2.0, kept=0.6)]
+    drawn = internal_page(card, MEASURES, compared(rows))
+    found = Balanced(drawn)
+    assert "No other run beats this release." in found.text
+    assert found.fetched == []
+
+
+def test_nothing_measured_is_nothing_shown(card: dict[str, object]) -> None:
+    text = Balanced(internal_page(card)).text
+    assert "Risk and use, measured" not in text
+    assert "In numbers" in text
+
+
+def test_a_public_page_shows_no_measure(card: dict[str, object]) -> None:
+    public = {name: value for name, value in card.items() if name != "input"}
+    assert "In numbers" in page(public)
+    with pytest.raises(UsageError, match="private data"):
+        internal_page(public, MEASURES)
+
+
+def test_hostile_measures(card: dict[str, object]) -> None:
+    bad = "</td><script>hacked=1</script>"
+    told = dict.fromkeys(("title", "unit", "better", "kind", "words", "ruler"), bad)
+    found = Balanced(internal_page(card, {bad: told | {"value": 1.0}}))
+    assert [tag for tag, _ in found.seen].count("script") == 2
