@@ -16,7 +16,7 @@ from .. import jobs
 from ..errors import UsageError, VerificationError
 from ..methods import Method, all_methods, method_named
 from ..version import __version__
-from . import compare, draw, ledger, measure, taxonomy
+from . import compare, draw, ledger, measure, replicate, taxonomy
 from .config import load_config
 from .options import (
     LogChoice,
@@ -56,6 +56,7 @@ app.add_typer(taxonomy.app, name="taxonomy")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(compare.app)
 app.add_typer(measure.app)
+app.add_typer(replicate.app)
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what queryveil wrote there before.")]

@@ -12,7 +12,9 @@ from rich.table import Table
 from .. import jobs
 from ..engine.declared import split_lines
 from ..errors import UsageError
-from ..measures import all_measures
+from ..measures import Rerunning, all_measures
+from ..methods import all_methods
+from .compare import Dataset, Repeat, Seed, Sweep, Workers
 from .options import LogChoice, log_options, screen_options, takes
 from .screen import Screen, plain
 
@@ -27,17 +29,33 @@ def measure(
     log: LogChoice,
     screen: Screen,
     measures: Annotated[
-        str | None, typer.Option(help="Measures, with commas; else all that apply.")
+        str | None, typer.Option(help="Measures, with commas; else all that run nothing again.")
     ] = None,
+    methods: Annotated[
+        str | None, typer.Option(help="Other methods to show beside it, with commas.")
+    ] = None,
+    sweep: Sweep = None,
+    repeat: Repeat = 1,
+    seed: Seed = None,
+    workers: Workers = 0,
+    dataset: Dataset = None,
 ) -> None:
-    """Measure risk and use of a release: queryveil measure LOG DIR."""
+    """Measure risk and use of a release, and put them into its private report: measure LOG DIR."""
     *paths, last = log.paths
     folder = Path(last)
     if not paths or not folder.is_dir():
         raise UsageError("name the log, and then the folder of a release", hint="measure LOG DIR")
     chosen = split_lines(measures, all_measures()) if measures else None
     read = LogChoice(paths, log.options).read(screen)
-    found = jobs.measure(read, folder, chosen, progress=screen)
+    found = jobs.measure_to(
+        read,
+        folder,
+        chosen,
+        methods=split_lines(methods, all_methods()) if methods else (),
+        sweep=jobs.read_sweeps(sweep or []),
+        how=jobs.How(repeat, seed, dataset, workers),
+        progress=screen,
+    )
     screen.result(found, lambda console: _draw(console, found))
 
 
@@ -65,3 +83,10 @@ def _draw(console: Console, found: dict[str, Any]) -> None:
         table.add_row(plain(line), value, plain(_says(told)))
     console.print(table)
     console.print("These are figures of private data: for the owner of the log only.")
+    if found["report"]:
+        console.print(f"They stand in {plain(found['report'])} too.", soft_wrap=True)
+    console.print(f"[dim]Ask by name for {', '.join(_again())}: these run the method again.[/]")
+
+
+def _again() -> list[str]:
+    return [name for name, kind in all_measures().items() if issubclass(kind, Rerunning)]

@@ -107,14 +107,16 @@ class LogChoice:
         return read_log(self.paths, self.options, chance=Chance(seed), progress=screen)
 
 
-def _log_parameters() -> list[inspect.Parameter]:
+def _log_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Parameter]:
     formats = ", ".join(reader.name for reader in READERS)
+    metavar = "LOG..." if default is inspect.Parameter.empty else "[LOG...]"
     paths = inspect.Parameter(
         "log",
         inspect.Parameter.KEYWORD_ONLY,
+        default=default,
         annotation=Annotated[
-            list[str],
-            typer.Argument(metavar="LOG...", help="Files or patterns; plain, .gz or .zst."),
+            list[str] if default is inspect.Parameter.empty else list[str] | None,
+            typer.Argument(metavar=metavar, help="Files or patterns; plain, .gz or .zst."),
         ],
     )
     text = str | None
@@ -154,7 +156,7 @@ def _make_log(given: dict[str, Any], typed: set[str]) -> LogChoice:  # noqa: ARG
         quote=given["quote"],
         query_parameter=given["query_parameter"],
     )
-    return LogChoice(given["log"], options)
+    return LogChoice(given["log"] or [], options)
 
 
 def _method_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Parameter]:
@@ -264,6 +266,7 @@ def _screen_parameters() -> list[inspect.Parameter]:
 
 
 log_options = Group("log", _log_parameters, _make_log)
+log_if_any_options = Group("log", lambda: _log_parameters(None), _make_log)
 method_options = Group("method", _method_parameters, _make_method)
 method_choice_options = Group("method", lambda: _method_parameters(None), MethodChoice)
 mapper_options = Group("mapper", _mapper_parameters, lambda given, _: MapperChoice(**given))

@@ -20,9 +20,11 @@ from .comparing import (
 )
 from .demo import demo
 from .measure import measure
+from .owners_report import measure_to
 from .pack import pack
 from .plan import plan
 from .profile import profile
+from .replicating import PAPERS, replicate
 from .synth import synth
 from .taxonomy import (
     TAXONOMY_KINDS,
@@ -39,6 +41,7 @@ from .taxonomy import (
 from .verify import verify
 
 __all__ = [
+    "PAPERS",
     "PRESETS",
     "TAXONOMY_KINDS",
     "Asked",
@@ -64,11 +67,13 @@ __all__ = [
     "map_log",
     "map_queries",
     "measure",
+    "measure_to",
     "pack",
     "plan",
     "preset_figures",
     "profile",
     "read_sweeps",
+    "replicate",
     "search_taxonomy",
     "show_taxonomy",
     "synth",

@@ -1,0 +1,78 @@
+"""`queryveil replicate`: the evaluation of a paper, done again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from .. import jobs
+from .compare import Dataset, Force, Fresh, Out, Repeat, Seed, Workers
+from .options import LogChoice, log_if_any_options, screen_options, takes
+from .screen import Screen, plain
+
+__all__ = ["app", "replicate"]
+
+app = typer.Typer()
+
+Which = Annotated[str, typer.Argument(metavar="PAPER", help=f"{', '.join(jobs.PAPERS)}.")]
+Users = Annotated[int | None, typer.Option(min=10, help="Users of the synthetic log.")]
+Ruler = Annotated[str | None, typer.Option(help="A taxonomy in place of WordNet: a file.")]
+
+
+@app.command()
+@takes(log_if_any_options, screen_options)
+def replicate(
+    paper: Which,
+    log: LogChoice,
+    screen: Screen,
+    out: Out,
+    users: Users = None,
+    taxonomy: Ruler = None,
+    repeat: Repeat = 1,
+    seed: Seed = None,
+    workers: Workers = 0,
+    force: Force = False,
+    fresh: Fresh = False,
+    dataset: Dataset = None,
+) -> None:
+    """Do a paper's evaluation again, on a synthetic log or on yours, and check its claims."""
+    jobs.check_comparison_target(out, force)
+    journal = jobs.journal_of(out, fresh=fresh)
+    how = jobs.How(repeat, seed, dataset, workers, journal)
+    read = (lambda: log.read(screen, seed)) if log.paths else None
+    found = jobs.replicate(paper, read, how, users=users, taxonomy=taxonomy, progress=screen)
+    jobs.write_comparison(found, out, force, journal)
+    told = {"folder": str(out), **found.as_dict()}
+    screen.result(told, lambda console: _draw(console, told, out))
+
+
+_WORDS = {
+    True: "[green]holds[/]",
+    False: "[yellow]does not hold[/]",
+    None: "[dim]cannot be told[/]",
+}
+
+
+def _draw(console: Console, found: dict[str, Any], out: Path) -> None:
+    log = found["log"]
+    kind = "a synthetic log" if found["synthetic"] else "the log"
+    console.print(f"On {kind} of {log['users']:,} users and {log['rows']:,} rows:")
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for name in ("claim", "published", "ours", ""):
+        table.add_column(name, overflow="fold")
+    for claim in found["claims"]:
+        ours = f"{claim['ours']} [dim]{plain(claim['why'])}[/]" if claim["why"] else claim["ours"]
+        table.add_row(
+            plain(claim["claim"]), plain(claim["published"]), ours, _WORDS[claim["holds"]]
+        )
+    console.print(table)
+    console.print("\nWhy ours may differ:")
+    for why in found["differs"]:
+        console.print(f"  - {plain(why)}", soft_wrap=True)
+    for note in found["notes"]:
+        console.print(f"[yellow]Note:[/] {plain(note)}", soft_wrap=True)
+    console.print(f"{plain(str(out))}/report.html has the figures.", soft_wrap=True)

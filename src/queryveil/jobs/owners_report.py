@@ -1,0 +1,105 @@
+"""Measure a written release, and put what was found into its owner's report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..engine import Progress, Silent, whole_file
+from ..log import QueryLog
+from ..measures import Measure
+from ..methods import Method, method_named
+from ..release.read import read_release
+from ..report import internal_page
+from .comparing import How, compare_figures, figures_of
+from .measure import measure
+
+__all__ = ["measure_to"]
+
+THIS = "this release"
+
+
+def measure_to(
+    log: QueryLog,
+    folder: str | Path,
+    measures: Sequence[str | Measure] | None = None,
+    *,
+    methods: Sequence[str | Method] = (),
+    sweep: Mapping[str, Sequence[Any]] | None = None,
+    how: How | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Measure the release in a folder, and show it in `private/report.html`.
+
+    With `sweep` its own method is run at other values, with `methods` others are run too: the
+    report then has the frontier of risk and use, with this release in it. What was measured
+    before stays. Without the private card there is no report, and `report` is None.
+    """
+    shown, how, place = progress or Silent(), how or How(), Path(folder)
+    release = read_release(place, log)
+    found = measure(log, release, measures, seed=how.seed, dataset=how.dataset, progress=shown)
+    taken = {line: told for line, told in found["measures"].items() if told["value"] is not None}
+    if (methods or sweep) and taken:
+        own = method_named(release.method).make(dict(release.parameters))
+        asked = figures_of(
+            [*_at_other_values(own, sweep or {}), *methods], list(taken), sweep or {}
+        )
+        compared = compare_figures(log, asked, how, progress=shown)
+        found["comparison"] = _beside(compared.as_dict(), str(own), taken)
+    return found | {"report": _report(place / "private", found)}
+
+
+def _at_other_values(own: Method, sweep: Mapping[str, Sequence[Any]]) -> list[Method]:
+    """Give the release's method without the values that are swept, if any is."""
+    known, swept = own.values(), {name.replace("-", "_") for name in sweep}
+    if not swept & known.keys():
+        return []
+    return [own.make({name: value for name, value in known.items() if name not in swept})]
+
+
+def _beside(
+    compared: dict[str, Any], line: str, taken: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Put this release beside the runs, in the place of one that is the same method's."""
+    rows = [
+        {"method": line, "label": THIS, "swept": {}, "repeat": 1, "measure": name,
+         "value": told["value"], "error": None, "told": {}}
+        for name, told in taken.items()
+    ]  # fmt: skip
+    others = [row for row in compared["rows"] if row["method"] != line]
+    return compared | {"rows": [*rows, *others]}
+
+
+def _report(private: Path, found: dict[str, Any]) -> str | None:
+    card = private / "card.json"
+    if not card.is_file():
+        return None
+    kept = private / "measures.json"
+    whole = _together(_read(kept), found)
+    text = json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+    drawn = internal_page(_read(card), whole["measures"], whole.get("comparison"))
+    _write(kept, text)
+    _write(private / "report.html", drawn)
+    return str(private / "report.html")
+
+
+def _together(before: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+    """Add what was found to what was measured before; the newer figure stands."""
+    measures = before.get("measures", {}) | found["measures"]
+    return before | found | {"measures": measures}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _write(path: Path, text: str) -> None:
+    with whole_file(path) as part:
+        part.touch(0o600)
+        part.write_text(text, encoding="utf-8", errors="backslashreplace")

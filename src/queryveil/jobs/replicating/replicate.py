@@ -1,0 +1,126 @@
+"""Do the evaluation of a paper again, on any log, and say which of its claims hold there."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ...engine import Progress, Silent
+from ...errors import UsageError, did_you_mean
+from ...log import QueryLog, read_log
+from ...measures import parse_measure
+from ...methods import parse_method
+from ..comparing import Asked, Comparison, Figure, How, compare_figures
+from ..synth import synth
+from . import batet2013, erola2011, sanchez2018, zhang2016
+from .claims import Found, Paper
+
+__all__ = ["PAPERS", "replicate"]
+
+PAPERS: Mapping[str, Paper] = {
+    module.PAPER.name: module.PAPER for module in (batet2013, erola2011, zhang2016, sanchez2018)
+}
+SEED = 2006  # of the synthetic log: everybody's is the same
+
+
+def replicate(
+    paper: str,
+    log: QueryLog | Callable[[], QueryLog] | None = None,
+    how: How | None = None,
+    *,
+    users: int | None = None,
+    taxonomy: str | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Draw a paper's figures and check its claims; without a log, on a synthetic one.
+
+    What is found has `claims` in `about`: claim, published, ours, holds (None if it cannot be
+    told) and why. `users` is the size of the synthetic log, `taxonomy` stands for WordNet.
+    """
+    wanted, shown = _paper(paper), progress or Silent()
+    with _log(wanted, log, users, shown) as read:
+        asked = Asked(_with(wanted.figures, taxonomy))
+        found = compare_figures(read, asked, how, progress=shown)
+        facts = wanted.facts(read, taxonomy or "wordnet", shown) if wanted.facts else {}
+    rows = _without(found.rows, taxonomy)
+    claims = [{"paper": wanted.title} | claim.judged(Found(rows, facts)) for claim in wanted.claims]
+    about = found.about | {
+        "claims": claims,
+        "differs": list(wanted.differs),
+        "synthetic": log is None,
+        "command": _command(wanted, log is None, users, taxonomy, how or How()),
+    }
+    return replace(found, about=about)
+
+
+def _paper(name: str) -> Paper:
+    if name not in PAPERS:
+        raise UsageError(f'there is no paper "{name}"', hint=did_you_mean(name, PAPERS))
+    return PAPERS[name]
+
+
+@contextmanager
+def _log(
+    paper: Paper,
+    given: QueryLog | Callable[[], QueryLog] | None,
+    users: int | None,
+    progress: Progress,
+) -> Iterator[QueryLog]:
+    """Give the log that was asked for, else a synthetic one for as long as it is needed."""
+    if given is not None:
+        if users is not None:
+            raise UsageError("--users is for the synthetic log", hint="--sample-users 1000")
+        yield given() if callable(given) else given
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / "synthetic.tsv"
+        people = paper.users if users is None else users
+        synth(path, users=people, about=paper.about, seed=SEED, progress=progress)
+        yield read_log(path, progress=progress)
+
+
+def _with(figures: tuple[Figure, ...], taxonomy: str | None) -> tuple[Figure, ...]:
+    """Let methods and measures that have a taxonomy use another one."""
+    if taxonomy is None:
+        return figures
+    return tuple(
+        replace(
+            figure,
+            methods=tuple(
+                _line(str(line), parse_method(str(line)).values(), taxonomy)
+                for line in figure.methods
+            ),
+            measure=_line(figure.measure, parse_measure(figure.measure).values(), taxonomy),
+        )
+        for figure in figures
+    )
+
+
+def _line(line: str, values: Mapping[str, Any], taxonomy: str) -> str:
+    return f"{line}:taxonomy={taxonomy}" if "taxonomy" in values else line
+
+
+def _without(rows: list[dict[str, Any]], taxonomy: str | None) -> list[dict[str, Any]]:
+    """Call runs as the claims do."""
+    end = f":taxonomy={taxonomy}"
+    names = ("label", "measure")
+    return [row | {name: str(row[name]).removesuffix(end) for name in names} for row in rows]
+
+
+def _command(
+    paper: Paper, synthetic: bool, users: int | None, taxonomy: str | None, how: How
+) -> str:
+    given = {
+        "--users": users,
+        "--taxonomy": taxonomy,
+        "--repeat": how.repeat if how.repeat > 1 else None,
+        "--seed": how.seed,
+    }
+    more = [f"{name} {value}" for name, value in given.items() if value is not None]
+    return " ".join(
+        ["queryveil replicate", paper.name, *([] if synthetic else ["LOG"]), *more, "--out DIR"]
+    )

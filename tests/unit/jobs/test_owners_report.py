@@ -1,0 +1,63 @@
+"""What was measured of a written release stands in its owner's report, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import queryveil as qv
+from queryveil.jobs import measure_to
+
+FAST = ("record-linkage", "query-coverage")
+
+
+@pytest.fixture
+def folder(synthetic: Path, tmp_path: Path) -> Path:
+    qv.anonymize(qv.read_log(synthetic), qv.FrequentQueries(n=4)).write(tmp_path / "out")
+    return tmp_path / "out"
+
+
+def test_the_private_report_has_the_figures(synthetic: Path, folder: Path) -> None:
+    public = {path.name: path.read_bytes() for path in (folder / "public").iterdir()}
+    found = measure_to(qv.read_log(synthetic), folder, FAST)
+    private = folder / "private"
+    assert found["report"] == str(private / "report.html")
+    page = (private / "report.html").read_text()
+    for told in found["measures"].values():
+        assert told["title"] in page
+    assert {path.name: path.read_bytes() for path in (folder / "public").iterdir()} == public
+    assert all(path.stat().st_mode & 0o077 == 0 for path in private.iterdir())
+    assert qv.verify(folder)["holds"]
+
+
+def test_what_was_measured_before_stays(synthetic: Path, folder: Path) -> None:
+    log = qv.read_log(synthetic)
+    measure_to(log, folder, ["record-linkage"])
+    measure_to(log, folder, ["query-coverage"])
+    kept = json.loads((folder / "private" / "measures.json").read_text())
+    assert set(kept["measures"]) == set(FAST)
+
+
+def test_the_frontier_has_this_release_in_it(synthetic: Path, folder: Path) -> None:
+    log = qv.read_log(synthetic)
+    found = measure_to(log, folder, FAST, sweep={"n": [3, 4]}, methods=["frequent-queries:n=9"])
+    rows = found["comparison"]["rows"]
+    labels = {(row["label"], tuple(row["swept"].items())) for row in rows}
+    assert labels == {
+        ("this release", ()), ("frequent-queries", (("n", 3),)), ("frequent-queries:n=9", ()),
+    }  # fmt: skip
+    own = {row["measure"]: row["value"] for row in rows if row["label"] == "this release"}
+    assert own == {line: told["value"] for line, told in found["measures"].items()}
+    assert "this release" in (folder / "private" / "report.html").read_text()
+    measure_to(log, folder, ["uniqueness"])  # the frontier stays
+    assert "comparison" in json.loads((folder / "private" / "measures.json").read_text())
+
+
+def test_a_public_copy_is_measured_without_a_report(synthetic: Path, folder: Path) -> None:
+    shutil.rmtree(folder / "private")
+    found = measure_to(qv.read_log(synthetic), folder, ["query-coverage"])
+    assert found["report"] is None
+    assert not (folder / "private").exists()

@@ -1,0 +1,130 @@
+"""Papers done again: claims speak of what is drawn, and say so where they cannot be told."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import queryveil as qv
+from queryveil.jobs import PAPERS, How, replicate
+from queryveil.jobs.comparing.sweeps import expand
+from queryveil.jobs.replicating import batet2013
+from queryveil.jobs.replicating.claims import Claim, Found, MissingError, Paper, Verdict
+
+FACTS = {
+    "seconds by queries": {100: 1.0, 400: 4.0},
+    "seconds of one category": 1.0,
+    "seconds of five categories": 3.0,
+    "stages": {"look up words": 99.5, "group users": 0.5},
+}
+TOLD = {
+    "random_groups": 80.0, "chance": 75.0, "vanished": 5, "users": 10, "original": 0.5,
+    "p_value": 0.5, "coverage": 0.2, "volume": {"lost": 0.9},
+    "levels": dict.fromkeys("12345", 0.6), "reached": dict.fromkeys("12345", 0.57),
+    "metrics": {"original": {"p@5": 0.15, "p@10": 0.08}},
+}  # fmt: skip
+
+
+@cache
+def drawn(name: str) -> list[dict]:
+    """Give a row for everything that the paper's figures ask for."""
+    return [
+        {"label": run.label, "measure": figure.measure, "swept": dict(run.swept),
+         "value": 1.0, "error": None, "told": TOLD}
+        for figure in PAPERS[name].figures
+        for run in expand(figure.methods, figure.sweep)
+    ]  # fmt: skip
+
+
+def rows_of(paper: Paper, **more: object) -> list[dict]:
+    return [row | more for row in drawn(paper.name)]
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
+def test_claims_speak_of_what_is_drawn(paper: Paper) -> None:
+    for claim in paper.claims:
+        told = claim.judged(Found(rows_of(paper), FACTS))
+        assert told["holds"] in (True, False), told
+        assert told["ours"]
+        assert told["published"]
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
+def test_what_failed_cannot_be_told(paper: Paper) -> None:
+    failed = rows_of(paper, value=None, error="it did not run", told={})
+    for rows in ([], failed):
+        told = [claim.judged(Found(rows, {})) for claim in paper.claims]
+        assert {one["holds"] for one in told} == {None}
+        assert all(one["why"] for one in told)
+    assert any("it did not run" in one["why"] for one in told)
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
+def test_measures_and_methods_exist(paper: Paper) -> None:
+    for figure in paper.figures:
+        assert qv.parse_measure(figure.measure)
+        assert figure.x in figure.sweep
+    assert paper.differs
+
+
+def test_a_claim_can_fail() -> None:
+    """Semantic microaggregation as the worst: the claims that it is best do not hold."""
+
+    def judged(bad: str) -> dict[str, bool]:
+        rows = [
+            row | {"value": (9.0 if row["label"] == bad else 1.0) / row["swept"].get("k", 1)}
+            for row in rows_of(batet2013.PAPER)
+        ]
+        found = Found(rows, {})
+        return {c.says: c.judged(found)["holds"] for c in batet2013.PAPER.claims}
+
+    best = "the proposed method loses least"
+    assert judged(batet2013.STRING)[best]
+    assert not judged(batet2013.SEMANTIC)[best]
+    assert judged(batet2013.STRING)["linkage is highest without semantics"]
+    assert not judged(batet2013.SEMANTIC)["linkage is highest without semantics"]
+
+
+def test_means_over_repeats_and_what_is_told() -> None:
+    row = {"label": "m", "measure": "x", "swept": {"k": 2, "n": 1}, "error": None}
+    rows = [row | {"value": v, "told": {"a": {"b": v}}} for v in (1.0, 3.0)]
+    rows.append(row | {"swept": {"k": 2, "n": 2}, "value": 9.0, "told": {}})
+    found = Found(rows, {})
+    assert found.curve("m", "x", "k", at={"n": 1}) == {2: 2.0}
+    assert found.curve("m", "x", "n") == {1: 2.0, 2: 9.0}
+    assert found.curve("m", "x", "k", "a.b") == {2: 2.0}
+    with pytest.raises(MissingError, match="at 7"):
+        found.curve("m", "x", "k")[7]
+    with pytest.raises(MissingError, match="no y"):
+        found.curve("m", "y", "k")
+    with pytest.raises(MissingError):
+        found.fact("seconds")
+    claim = Claim("c", "p", lambda _: Verdict("o", True, "w"))
+    assert claim.judged(found) == {
+        "claim": "c", "published": "p", "ours": "o", "holds": True, "why": "w",
+    }  # fmt: skip
+
+
+def test_a_paper_done_again(tmp_path: Path) -> None:
+    tree = tmp_path / "tree.txt"
+    tree.write_text("".join(f"Top/a{i % 3}/b{i % 9}/c{i}/d{i}/e{i}\n" for i in range(20)))
+    rows = [(f"u{i % 17}", f"e{i % 20}", None, None, None) for i in range(300)]
+    log = qv.QueryLog.from_rows(rows)
+    found = replicate("erola2011", log, How(seed=1), taxonomy=str(tree))
+    claims = {claim["claim"]: claim for claim in found.about["claims"]}
+    assert claims["more than 1/k remains"]["holds"] is not None
+    assert "% of concepts" in claims["queries that have a category on level 5"]["ours"]
+    assert claims["time grows with the number of queries"]["holds"] is not None
+    assert not found.about["synthetic"]
+    assert f"--taxonomy {tree}" in found.about["command"]
+    page = found.write(tmp_path / "out") / "report.html"
+    assert "more than 1/k remains" in page.read_text()
+
+
+def test_wrong_usage(tmp_path: Path) -> None:
+    with pytest.raises(qv.UsageError, match="erola2011"):
+        replicate("erola2010")
+    with pytest.raises(qv.UsageError, match="synthetic"):
+        replicate("erola2011", qv.QueryLog.from_rows([]), users=5)
