@@ -30,6 +30,7 @@ bench: $(READY) $(RIVALS)
 	benchmarks/data/venv/bin/python benchmarks/replacement.py --install
 	benchmarks/data/venv/bin/python benchmarks/microaggregation_first.py
 	benchmarks/data/venv/bin/python benchmarks/measures.py
+	benchmarks/data/venv/bin/python benchmarks/frontier.py
 
 # What the benchmarks compare with has an environment of its own.
 $(RIVALS): $(READY) benchmarks/requirements.txt

@@ -1,4 +1,7 @@
-"""Record linkage of many users: time, memory, and the plain definition on some of them.
+"""What measuring costs: all measures, a whole comparison, and record linkage of many users.
+
+All measures that run no method again are taken of one release of 1,000 users. The comparison is
+that of `queryveil replicate batet2013`: seven methods at five or six values each.
 
 The log is synthetic and made once; it is released by a method, `frequent-queries` unless another
 one is named. The measure runs as a process of its own. The plain definition compares a few released
@@ -11,9 +14,13 @@ Usage: measures.py [--users 100000] [--method frequent-queries] [--readme]
 from __future__ import annotations
 
 import argparse
+import json
+import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter, defaultdict
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -60,6 +67,29 @@ def task_plain(users: int, line: str) -> dict[str, Any]:
     return {"seconds": seconds, "same": ours == found, "tried": len(found)}
 
 
+def task_all(users: int) -> dict[str, Any]:
+    """Time all measures that run no method again."""
+    log = log_of(users)
+    release = release_of(log, "semantic-microaggregation")
+    start = time.perf_counter()
+    told = qv.measure(log, release)["measures"]
+    taken = [line for line, one in told.items() if one["value"] is not None]
+    return {"seconds": time.perf_counter() - start, "taken": len(taken), "of": len(told)}
+
+
+def task_compare() -> dict[str, Any]:
+    """Time the comparison of Batet et al., as a person runs it."""
+    with tempfile.TemporaryDirectory() as scratch:
+        out = Path(scratch) / "out"
+        command = [sys.executable, "-m", "queryveil", "replicate", "batet2013", "--out", str(out)]
+        start = time.perf_counter()
+        subprocess.run([*command, "--json"], check=True, stdout=subprocess.PIPE)
+        seconds = time.perf_counter() - start
+        rows = json.loads((out / "comparison.json").read_text("utf-8"))["rows"]
+    runs = {(row["label"], tuple(row["swept"].items())) for row in rows}
+    return {"seconds": seconds, "runs": len(runs), "figures": len(rows)}
+
+
 def _counters(rows: pl.DataFrame) -> dict[int, Counter[int]]:
     found: dict[int, Counter[int]] = defaultdict(Counter)
     for owner, text, count in rows.iter_rows():
@@ -79,7 +109,17 @@ def table(users: int, line: str) -> str:
     plain, _ = child(__file__, "--task", "plain", str(users), line)
     if not plain["same"]:
         sys.exit("the plain definition finds something else")
+    some, _ = child(__file__, "--task", "all", "1000")
+    compared, _ = child(__file__, "--task", "compare")
     rows = ["| work | aim | here |", "|---|---|---|"]
+    rows.append(
+        f"| {some['taken']} measures that run nothing again, 1,000 users | 60 s | "
+        f"{some['seconds']:.1f} s |"
+    )
+    rows.append(
+        f"| seven methods at six values, 1,000 users ({compared['runs']} runs, "
+        f"{compared['figures']} figures) | 15 min | {compared['seconds'] / 60:.1f} min |"
+    )
     rows.append(
         f"| record linkage of {users:,} users, {line} | 5 min, 4 GB | {ours['seconds']:.1f} s, "
         f"{peak / 1000:.1f} GB; {ours['value']:.2f} of 100 users linked |"

@@ -1,0 +1,89 @@
+"""Risk and use of all methods on one synthetic log: the picture and the table of the README.
+
+Every method at a few values of its main parameter, each measured by attacks and by uses that make
+sense for it. The comparison itself is written to benchmarks/data/frontier, with its page.
+
+Usage: frontier.py [--users 1000] [--repeat 1] [--readme]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+from microaggregation import log_of
+from queryveil import jobs
+from queryveil.report import frontier_svg
+from readme import put_table
+
+ROOT = Path(__file__).parents[1]
+OUT = ROOT / "benchmarks" / "data" / "frontier"
+METHODS = (
+    "frequent-queries", "disconnected-graph", "semantic-microaggregation",
+    "category-microaggregation", "string-microaggregation", "syntactic-microaggregation",
+    "semantic-replacement", "profile-first", "concept-histogram", "dp-statistics:delta=0.000001",
+    "click-graph:delta=0.000001",
+)  # fmt: skip
+SWEEP = {
+    "n": ("5", "20", "80"),
+    "sites": ("2", "5"),
+    "k": ("2", "5", "10"),
+    "epsilon": ("1", "10", "100"),
+}
+RISK = ("membership", "partial-knowledge-linkage", "record-linkage", "rare-query-exposure")
+USE = ("word-frequency", "query-coverage", "profile-divergence", "personalisation")
+ACROSS, UP = "membership", "word-frequency"
+
+
+def found(users: int, repeat: int) -> dict[str, Any]:
+    journal = jobs.journal_of(OUT)
+    asked = jobs.figures_of(METHODS, (*RISK, *USE), SWEEP)
+    how = jobs.How(repeat=repeat, seed=1, workers=0, journal=journal, dataset=str(OUT.parent))
+    made = jobs.compare_figures(log_of(users), asked, how)
+    jobs.write_comparison(made, OUT, force=True, journal=journal)
+    return made.as_dict()
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """A row a run: what was swept, and the mean of each measure, or a dash where it has none."""
+    measures = (*RISK, *USE)
+    runs: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for row in rows:
+        swept = ", ".join(f"{name}={value:g}" for name, value in row["swept"].items())
+        cells = runs.setdefault((row["label"].partition(":")[0], swept), {})
+        if row["value"] is not None:
+            cells.setdefault(row["measure"], []).append(row["value"])
+    head = "| method | at | " + " | ".join(measures) + " |"
+    body = [
+        f"| `{method}` | {swept} | " + " | ".join(_cell(cells.get(one)) for one in measures) + " |"
+        for (method, swept), cells in runs.items()
+    ]
+    return "\n".join([head, "|---|---|" + "---:|" * len(measures), *body])
+
+
+def _cell(values: list[float] | None) -> str:
+    return "–" if not values else f"{sum(values) / len(values):.3g}"  # noqa: RUF001
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--users", type=int, default=1000)
+    parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--readme", action="store_true")
+    asked = parser.parse_args()
+    start = time.perf_counter()
+    made = found(asked.users, asked.repeat)
+    print(f"{len(made['rows'])} figures, {made['known_before']} of them known before, in "
+          f"{time.perf_counter() - start:.0f} s: {OUT / 'report.html'}")  # fmt: skip
+    written = table(made["rows"])
+    print(written)
+    if asked.readme:
+        put_table("frontier", written)
+        picture = frontier_svg(made, ACROSS, UP, {m: m.partition(":")[0] for m in METHODS})
+        (ROOT / "docs" / "img" / "frontier.svg").write_text(picture, "utf-8")
+
+
+if __name__ == "__main__":
+    main()
