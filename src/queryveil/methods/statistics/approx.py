@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 import polars as pl
@@ -57,6 +58,7 @@ class Mechanisms:
         return found | {name: table.users for name, table in shown.items() if table}
 
 
+@lru_cache(maxsize=32)  # exact calibration takes half a second, and comparisons run it often
 def mechanisms(
     selection: str,
     epsilon: Fraction,
