@@ -30,8 +30,8 @@ from microaggregation import log_of
 from processes import answer, child
 from queryveil.engine import Chance, Silent
 from queryveil.measures import Original
-from queryveil.measures.record_linkage import RecordLinkage, linked
-from queryveil.measures.texts import released_texts, whose
+from queryveil.measures.risk.record_linkage import RecordLinkage, linked
+from queryveil.measures.risk.texts import released_texts, whose
 from readme import put_table
 
 PLAIN_USERS = 20

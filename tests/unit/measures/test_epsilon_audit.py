@@ -16,8 +16,8 @@ from queryveil import ClickGraph, Guarantee, QueryLog, Release, UsageError
 from queryveil.engine import Chance, Silent
 from queryveil.jobs.measuring import runs_again
 from queryveil.measures import EpsilonAudit, Original
-from queryveil.measures.audit_bound import Rule, best_rule, least_share, proven
-from queryveil.measures.audit_trial import trial_for
+from queryveil.measures.risk.audit_bound import Rule, best_rule, least_share, proven
+from queryveil.measures.risk.audit_trial import trial_for
 
 QUERIES = ["tennis", "swimming", "music", "theatre", "asthma"]
 ADD = "two logs of which one has the whole log of one more user"

@@ -11,8 +11,8 @@ from small_logs import Sent, log_of, release_of, table_of
 
 from queryveil import InputError, ParameterError, QueryLog, UsageError
 from queryveil.measures import Original
-from queryveil.measures.frequencies import compare_counts, rank_correlation
-from queryveil.measures.frequency_error import FrequencyError
+from queryveil.measures.use.frequencies import compare_counts, rank_correlation
+from queryveil.measures.use.frequency_error import FrequencyError
 
 BEFORE = {"a": ["tennis"] * 4 + ["music"] * 2, "b": ["asthma", "theatre"]}
 

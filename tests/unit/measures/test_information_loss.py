@@ -24,9 +24,9 @@ from queryveil import (
 )
 from queryveil.concepts import profile_distances, profiles_of
 from queryveil.measures import Original
-from queryveil.measures.information_loss import InformationLoss
-from queryveil.measures.partitions import cut, merges, partition_distance
-from queryveil.measures.random_groups import RULES, Grouping, quotas, random_prototypes
+from queryveil.measures.use.information_loss import InformationLoss
+from queryveil.measures.use.partitions import cut, merges, partition_distance
+from queryveil.measures.use.random_groups import RULES, Grouping, quotas, random_prototypes
 
 BEFORE = {"a": ["tennis"], "b": ["swimming"], "c": ["music"], "d": ["theatre"]}
 

@@ -22,9 +22,9 @@ from queryveil import (
 )
 from queryveil.engine import Chance, Silent
 from queryveil.measures import Membership, Original
-from queryveil.measures.guessing import advantage, area, best_threshold
-from queryveil.measures.membership_attacks import known_of, scores
-from queryveil.measures.texts import sent_of
+from queryveil.measures.risk.guessing import advantage, area, best_threshold
+from queryveil.measures.risk.membership_attacks import known_of, scores
+from queryveil.measures.risk.texts import sent_of
 
 Again = Callable[[QueryLog, int], Release]
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import queryveil as qv
 from queryveil import InputError, ParameterError, QueryLog, Release, UsageError
 from queryveil.measures import NextQuery, Original, Retrieval
-from queryveil.measures.next_query import hits_at
-from queryveil.measures.steps import steps_of
+from queryveil.measures.use.next_query import hits_at
+from queryveil.measures.use.steps import steps_of
 
 # Two users go from q to r, one from q to s; as many folds as users.
 ROWS: list[Row] = [

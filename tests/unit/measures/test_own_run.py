@@ -13,7 +13,7 @@ from risk_logs import Logs, log_of, logs_and_releases, names_of, release_of
 from queryveil import FrequentQueries, QueryLog, UsageError
 from queryveil.engine import Chance, Silent
 from queryveil.measures import Original
-from queryveil.measures.own_run import OwnRun
+from queryveil.measures.risk.own_run import OwnRun
 
 
 def found(before: Logs, after: Logs, **more: object) -> dict:

@@ -12,7 +12,7 @@ from risk_logs import Logs, log_of, logs, logs_and_releases, names_of, release_o
 
 from queryveil import ParameterError, UsageError
 from queryveil.measures import Original, parse_measure
-from queryveil.measures.partial_knowledge_linkage import PartialKnowledgeLinkage, wilson
+from queryveil.measures.risk.partial_knowledge_linkage import PartialKnowledgeLinkage, wilson
 
 
 def found(before: Logs, after: Logs, more: dict | None = None, **line: object) -> dict:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from queryveil import UsageError
-from queryveil.measures.partitions import (
+from queryveil.measures.use.partitions import (
     best_number,
     chance_level,
     cut,

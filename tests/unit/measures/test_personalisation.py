@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from small_logs import Sent, log_of, original_of, release_of, write_ruler
 
 from queryveil import InputError, UsageError
-from queryveil.measures.personalisation import Personalisation, cosines
+from queryveil.measures.use.personalisation import Personalisation, cosines
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from queryveil import Guarantee, InputError, ParameterError, QueryLog, Release, UsageError
 from queryveil.concepts import Mapper, open_taxonomy
 from queryveil.measures import Original, ProfileDivergence
-from queryveil.measures.profile_divergence import profile_losses
+from queryveil.measures.use.profile_divergence import profile_losses
 
 PATHS = """Top/Sports/Tennis
 Top/Sports/Swimming

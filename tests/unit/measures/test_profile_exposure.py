@@ -12,7 +12,7 @@ from risk_logs import Logs, log_of, logs, logs_and_releases, names_of, release_o
 
 from queryveil import UsageError
 from queryveil.measures import Original, ProfileExposure
-from queryveil.measures.profile_exposure import exposure
+from queryveil.measures.risk.profile_exposure import exposure
 
 TABLE = [
     ("abcd", "abcd", 100.0, 100.0, 100.0),

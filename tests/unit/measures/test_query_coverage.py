@@ -12,7 +12,7 @@ from small_logs import Sent, log_of, release_of, table_of
 
 from queryveil import InputError, ParameterError, QueryLog, UsageError
 from queryveil.measures import Original
-from queryveil.measures.query_coverage import QueryCoverage, coverage
+from queryveil.measures.use.query_coverage import QueryCoverage, coverage
 
 
 def kept(before: Sent, after: Sent, **more: object) -> dict:

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from queryveil import UsageError
-from queryveil.measures import rank_metrics
-from queryveil.measures.click_counts import Seen
 from queryveil.measures.extras import extra
-from queryveil.measures.rank_metrics import METRICS, judged, paired
-from queryveil.measures.rankers import (
+from queryveil.measures.use import rank_metrics
+from queryveil.measures.use.click_counts import Seen
+from queryveil.measures.use.rank_metrics import METRICS, judged, paired
+from queryveil.measures.use.rankers import (
     ends_of_walks,
     graph_of,
     ranked_by_feedback,

@@ -12,7 +12,7 @@ from risk_logs import Logs, log_of, logs_and_releases, release_of
 from queryveil import FrequentQueries
 from queryveil.engine import Chance, Silent
 from queryveil.measures import Original
-from queryveil.measures.rare_query_exposure import RareQueryExposure
+from queryveil.measures.risk.rare_query_exposure import RareQueryExposure
 
 
 def found(before: Logs, after: Logs, **more: object) -> dict:

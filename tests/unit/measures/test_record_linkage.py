@@ -20,8 +20,9 @@ from queryveil import (
     synth,
 )
 from queryveil.engine import Chance, Silent
-from queryveil.measures import Original, overlap, parse_measure
-from queryveil.measures.record_linkage import RecordLinkage
+from queryveil.measures import Original, parse_measure
+from queryveil.measures.risk import overlap
+from queryveil.measures.risk.record_linkage import RecordLinkage
 
 
 def found(before: Logs, after: Logs, **more: object) -> dict:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import queryveil as qv
 from queryveil import InputError, ParameterError, QueryLog, Release, UsageError
 from queryveil.measures import Original, Retrieval
-from queryveil.measures.retrieval import clicked_events
+from queryveil.measures.use.retrieval import clicked_events
 
 # As many folds as users: each is held out once, however folds are drawn.
 ROWS: list[Row] = [
@@ -185,7 +185,7 @@ def test_the_tests_are_drawn_and_always_the_same() -> None:
 
 def test_many_topics_are_ranked_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = found(LOG, unchanged)
-    monkeypatch.setattr("queryveil.measures.retrieval._BLOCK", 1)
+    monkeypatch.setattr("queryveil.measures.use.retrieval._BLOCK", 1)
     assert found(LOG, unchanged) == whole
 
 

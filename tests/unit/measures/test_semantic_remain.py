@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from small_logs import Sent, log_of, original_of, release_of, write_ruler
 
 from queryveil import InputError, ParameterError, UsageError
-from queryveil.measures.semantic_remain import SemanticRemain, remaining
+from queryveil.measures.use.semantic_remain import SemanticRemain, remaining
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from risk_logs import Logs, log_of, logs, logs_and_releases, release_of
 from queryveil import FrequentQueries, QueryLog, UsageError
 from queryveil.engine import Chance, Silent
 from queryveil.measures import Original
-from queryveil.measures.uniqueness import Uniqueness, singled_out
+from queryveil.measures.risk.uniqueness import Uniqueness, singled_out
 
 
 def found(before: Logs, after: Logs, **more: object) -> dict:

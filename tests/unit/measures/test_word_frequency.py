@@ -12,7 +12,7 @@ from small_logs import Sent, log_of, release_of, table_of
 
 from queryveil import InputError, UsageError
 from queryveil.measures import Original
-from queryveil.measures.word_frequency import WordFrequency
+from queryveil.measures.use.word_frequency import WordFrequency
 
 BEFORE = {"a": ["cheap hotels in paris", "paris hotels"], "b": ["paris"]}
 

@@ -1,0 +1,3 @@
+"""Risks of the people in a log: what attackers find, and what a release gives away."""
+
+__all__: list[str] = []

@@ -1,0 +1,100 @@
+"""How much of users' categories remains, level by level: the SRP of Erola et al. 2011, eq. (4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import polars as pl
+
+from ...concepts import level_matrices
+from ...engine.declared import parameter
+from ...errors import InputError
+from ...release import Release
+from ..base import Measure
+from ..original import Original
+from ..released import released_concepts
+
+__all__ = ["SemanticRemain", "remaining"]
+
+
+@dataclass(frozen=True)
+class SemanticRemain(Measure):
+    """The mean share of users' categories that are still theirs; 1: all, 0: nothing."""
+
+    name: ClassVar[str] = "semantic-remain"
+    title: ClassVar[str] = "what remains of users' categories"
+    says: ClassVar[str] = (
+        "the share of what users meant, counted by the categories of a level of the taxonomy, "
+        "that is in their released logs too: 1 where all of it is, 0 where nothing is"
+    )
+    paper: ClassVar[str] = "Erola, Castellà-Roca, Navarro-Arribas, Torra 2011, eq. (4) and (5)"
+    unit: ClassVar[str] = "share, 0 to 1"
+    better: ClassVar[Literal["lower", "higher"]] = "higher"
+    kind: ClassVar[Literal["risk", "use"]] = "use"
+
+    taxonomy: str = parameter("wordnet", "ruler: wordnet, a .qvt file or a path list")
+    level: int = parameter(1, "level of the taxonomy that the value is of", low=1, high=30)
+    levels: int = parameter(5, "levels that are told at least", low=1, high=30)
+
+    def of(self, before: Original, after: Release) -> dict[str, Any]:
+        """Give the share of the level, those of all levels, and the paper's worst case."""
+        was = self._before(before)
+        pairs, read = released_concepts(before, after, self.taxonomy)
+        now = level_matrices(before.taxonomy(self.taxonomy), pairs, len(was))
+        shares = [remaining(*both)["share"] for both in zip(was, now, strict=True)]
+        means = [float(found.mean()) if len(found) else None for found in shares]  # type: ignore[arg-type]
+        k = after.guarantee.k
+        everybody = before.once("users", lambda: before.log.distinct("user"))
+        users = len(shares[self.level - 1])
+        return {
+            "value": round(means[self.level - 1] or 0.0, 6),
+            "users": users,
+            "left_out": everybody - users,
+            "levels": {
+                str(level): None if mean is None else round(mean, 6)
+                for level, mean in enumerate(means, 1)
+            },
+            "reached": self._reached(before, was),
+            "worst_case": None if k is None else round(1 / k, 6),
+            "ruler": f"{before.taxonomy(self.taxonomy).title}, level {self.level}; {read}",
+        }
+
+    def _reached(self, before: Original, was: list[pl.DataFrame]) -> dict[str, float]:
+        """Tell which share of the log's concepts lies on each level or below it."""
+        whole = max(int(before.concepts(self.taxonomy)["count"].sum()), 1)
+        shares = [int(matrix["count"].sum()) / whole for matrix in was]
+        return {str(level): round(share, 6) for level, share in enumerate(shares, 1)}
+
+    def prepare(self, before: Original) -> None:
+        """Count the categories of the log, and refuse a level that nobody reaches."""
+        self._before(before)
+
+    def _before(self, before: Original) -> list[pl.DataFrame]:
+        taxonomy, levels = before.taxonomy(self.taxonomy), max(self.level, self.levels)
+        found = before.once(
+            ("levels", self.taxonomy, levels),
+            lambda: level_matrices(taxonomy, before.concepts(self.taxonomy), levels),
+        )
+        if not found[self.level - 1].height:
+            raise InputError(
+                f"nobody in this log has a concept on level {self.level} of {taxonomy.title}",
+                hint="take a smaller level, or another taxonomy",
+            )
+        return found
+
+
+def remaining(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
+    """Give each user's share of what remains on one level, from what she had before and after.
+
+    Both have the columns user, category and count. Who has nothing before is left out.
+
+    >>> was = pl.DataFrame({"user": ["a", "a"], "category": [1, 2], "count": [3, 1]})
+    >>> now = pl.DataFrame({"user": ["a", "a"], "category": [1, 7], "count": [2, 9]})
+    >>> remaining(was, now)["share"].to_list()
+    [0.5]
+    """
+    both = before.join(after.rename({"count": "now"}), on=["user", "category"], how="left")
+    kept = pl.min_horizontal("count", pl.col("now").fill_null(0)).sum()
+    shares = both.group_by("user").agg(share=kept / pl.col("count").sum())
+    return shares.sort("user")
