@@ -34,7 +34,7 @@ SWEEP = {
 }
 RISK = ("membership", "partial-knowledge-linkage", "record-linkage", "rare-query-exposure")
 USE = ("word-frequency", "query-coverage", "profile-divergence", "personalisation")
-ACROSS, UP = "membership", "word-frequency"
+ACROSS, UP = "membership", USE[0]
 
 
 def found(users: int, repeat: int) -> dict[str, Any]:

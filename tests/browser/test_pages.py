@@ -38,6 +38,7 @@ const seen = () => ({
   step: document.querySelector(".scatter .step").getAttribute("d"),
   axes: all(".scatter .across, .scatter .up").map((g) => !g.getAttribute("display")),
   missing: texts(".missing span").join(),
+  labels: all(".scatter .at").map((one) => one.getAttribute("visibility")),
 });
 const choose = (x, y) => all("select").forEach((one, i) => {
   one.value = [x, y][i];
@@ -162,6 +163,7 @@ def drawn_by_hand(x: int, y: int) -> dict[str, Any]:
         "step": re.search(r'class="step" d="(.*?)"', svg)[1],
         "axes": [i == x for i in (0, 1)] + [i == y for i in (0, 1)],
         "missing": "; ".join(run.name for run in scatter.runs if run not in shown),
+        "labels": re.findall(r'visibility="(\w+)"', svg),
     }
 
 
@@ -174,7 +176,7 @@ def numbers(found: dict[str, Any]) -> list[float]:
 @pytest.mark.parametrize(("x", "y"), [(0, 0), (0, 1), (1, 0), (1, 1)])
 def test_the_script_draws_what_python_draws(told: dict[str, Any], x: int, y: int) -> None:
     seen, expected = told["told"]["pairs"][2 * x + y], drawn_by_hand(x, y)
-    for part in ("best", "axes", "missing"):
+    for part in ("best", "axes", "missing", "labels"):
         assert seen[part] == expected[part]
     kinds = [[mark and mark[1] for mark in one["marks"]] for one in (seen, expected)]
     assert kinds[0] == kinds[1]

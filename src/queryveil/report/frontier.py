@@ -11,7 +11,7 @@ from ..release.sheet import listed, section
 from .frontier_script import SCRIPT
 from .runs import Run
 from .scales import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Scale
-from .scatter import FAR, GONE, THIS, Scatter, drawn, mark, scatter_of
+from .scatter import FAR, GONE, LETTER, TALL, THIS, Scatter, drawn, mark, scatter_of
 from .scatter import STYLE as PICTURE
 
 __all__ = ["SCRIPT", "STYLE", "frontier"]
@@ -124,7 +124,15 @@ _UNBEATEN = "No other run beats this release."
 def _data(scatter: Scatter) -> str:
     """Hand all values to the script, in a form that can hold no end of the element."""
     told = {
-        "frame": {"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM, "far": FAR},
+        "frame": {
+            "left": LEFT,
+            "right": RIGHT,
+            "top": TOP,
+            "bottom": BOTTOM,
+            "far": FAR,
+            "letter": LETTER,
+            "tall": TALL,
+        },
         "across": [_axis(scale) for scale in scatter.across],
         "up": [_axis(scale) for scale in scatter.up],
         "strands": scatter.strands,

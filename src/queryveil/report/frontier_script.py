@@ -9,7 +9,7 @@ SCRIPT = """
 "use strict";
 for (const box of document.querySelectorAll(".frontier")) {
   const data = JSON.parse(box.querySelector(".data").textContent);
-  const { left, right, top, bottom, far } = data.frame;
+  const { left, right, top, bottom, far, letter, tall } = data.frame;
   const svg = box.querySelector(".scatter"), step = svg.querySelector(".step");
   const marks = [...svg.querySelectorAll(".run")], joins = svg.querySelectorAll(".join");
   const [across, up] = box.querySelectorAll("select"), tip = box.querySelector(".tip");
@@ -63,6 +63,7 @@ for (const box of document.querySelectorAll(".frontier")) {
       text?.setAttribute("x", p.h > far ? -9 : 9);
       text?.setAttribute("text-anchor", p.h > far ? "end" : "start");
     });
+    legible([...best, ...seen]);
     joins.forEach((line, i) => line.setAttribute("points", data.strands[i]
       .map((n) => all[n]).filter((p) => seen.includes(p)).map((p) => `${p.h},${p.v}`).join(" ")));
     step.setAttribute("d", best.length ? `M${best[0].h} ${bottom}V${best[0].v}` +
@@ -70,6 +71,23 @@ for (const box of document.querySelectorAll(".frontier")) {
     svg.querySelectorAll(".across").forEach((g, i) => show(g, i === Number(across.value)));
     svg.querySelectorAll(".up").forEach((g, i) => show(g, i === Number(up.value)));
     tell(best, all);
+  };
+
+  const legible = (order) => {
+    const boxes = [], shown = new Set();
+    svg.querySelectorAll(".at").forEach((text) => text.setAttribute("visibility", "hidden"));
+    for (const p of order) {
+      const text = marks[p.i].querySelector(".at");
+      if (!text || shown.has(p)) continue;
+      const width = letter * [...text.textContent].length;
+      const left = p.h > far ? p.h - 9 - width : p.h + 9;
+      const clear = boxes.every(([other, wide, high]) =>
+        left + width < other || other + wide < left || Math.abs(p.v - high) >= tall);
+      if (!clear) continue;
+      boxes.push([left, width, p.v]);
+      shown.add(p);
+      text.setAttribute("visibility", "visible");
+    }
   };
 
   const tell = (best, all) => {

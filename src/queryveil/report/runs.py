@@ -83,10 +83,11 @@ def of_kind(found: Mapping[str, Any], runs: Sequence[Run], kind: str) -> list[st
 def named(name: str, value: Any) -> str:
     """Write a parameter and its value as a person would.
 
-    >>> named("min_users", 5)
-    'min-users=5'
+    >>> named("min_users", 5), named("epsilon", 10.0)
+    ('min-users=5', 'epsilon=10')
     """
-    return f"{name.replace('_', '-')}={value}"
+    shown = f"{value:g}" if isinstance(value, float) else value
+    return f"{name.replace('_', '-')}={shown}"
 
 
 def in_order(runs: Sequence[Run]) -> list[Run]:

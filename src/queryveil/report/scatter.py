@@ -12,10 +12,22 @@ from .pareto import unbeaten
 from .runs import Run, in_order, of_kind, runs_of
 from .scales import BOTTOM, LEFT, RIGHT, TOP, Scale, scale_of
 
-__all__ = ["FAR", "GONE", "STYLE", "THIS", "Scatter", "drawn", "mark", "scatter_of"]
+__all__ = [
+    "FAR",
+    "GONE",
+    "LETTER",
+    "STYLE",
+    "TALL",
+    "THIS",
+    "Scatter",
+    "drawn",
+    "mark",
+    "scatter_of",
+]
 
 THIS = "this release"  # the label of the run that a report is about
 FAR = 540  # marks further right have their text on the left
+LETTER, TALL = 7, 14  # about as wide as a letter beside a mark, and as high
 GONE = ' display="none"'
 
 STYLE = """
@@ -120,12 +132,41 @@ def drawn(scatter: Scatter, x: Scale, y: Scale, scales: str) -> str:
     """Draw what stands inside the picture; `scales` are the axes, drawn."""
     best = scatter.best(x, y)
     ends = {i for strand in scatter.strands if len(strand) > 1 for i in (strand[0], strand[-1])}
-    runs = "".join(_run(scatter, i, x, y, i in best, i in ends) for i in range(len(scatter.runs)))
+    texts = {i: text for i, run in enumerate(scatter.runs) if (text := _text(run, i in ends))}
+    legible = _legible(scatter, x, y, [i for i in (*best, *texts) if i in texts], texts)
+    runs = "".join(
+        _run(scatter, i, x, y, i in best, texts.get(i, ""), i in legible)
+        for i in range(len(scatter.runs))
+    )
     frame = f'<rect class="frame" x="{LEFT}" y="{TOP}" width="{RIGHT - LEFT}" '
     return (
         f'{scales}{frame}height="{BOTTOM - TOP}"/>{_joins(scatter, x, y)}'
         f'<path class="step" d="{_step([_place(scatter.runs[i], x, y) for i in best])}"/>{runs}'
     )
+
+
+def _text(run: Run, end: bool) -> str:
+    """Write at the ends of a line where it begins and ends, and beside the release what it is."""
+    return THIS if run.label == THIS else run.at * end
+
+
+def _legible(
+    scatter: Scatter, x: Scale, y: Scale, order: Sequence[int], texts: Mapping[int, str]
+) -> set[int]:
+    """Give the texts that stand clear of those before them: two over each other tell nothing."""
+    boxes: dict[int, tuple[float, float, float]] = {}
+    for i in order:
+        if i in boxes or not scatter.has(scatter.runs[i], x, y):
+            continue
+        (across, up), width = _place(scatter.runs[i], x, y), LETTER * len(texts[i])
+        left = across - 9 - width if across > FAR else across + 9
+        clear = all(
+            left + width < other or other + wide < left or abs(up - high) >= TALL
+            for other, wide, high in boxes.values()
+        )
+        if clear:
+            boxes[i] = (left, width, up)
+    return set(boxes)
 
 
 def _joins(scatter: Scatter, x: Scale, y: Scale) -> str:
@@ -152,13 +193,16 @@ def _place(run: Run, x: Scale, y: Scale) -> tuple[float, float]:
     return (x.place(across.mean), y.place(up.mean)) if across and up else (0.0, 0.0)
 
 
-def _run(scatter: Scatter, number: int, x: Scale, y: Scale, best: bool, end: bool) -> str:
+def _run(
+    scatter: Scatter, number: int, x: Scale, y: Scale, best: bool, text: str, legible: bool
+) -> str:
     run = scatter.runs[number]
     shown = scatter.has(run, x, y)
     across, up = _place(run, x, y)
     says = scatter.says(run, x, y) if shown else ""
-    text = THIS if run.label == THIS else run.at * end
-    label = f'<text class="at" {_beside(across)} y="-6">{escape(text)}</text>' if text else ""
+    seen = "visible" if legible else "hidden"
+    where = f'{_beside(across)} y="-6" visibility="{seen}"'
+    label = f'<text class="at" {where}>{escape(text)}</text>' if text else ""
     kind = "run best" if best else "run"
     tint = scatter.tint(run.label)
     return (
