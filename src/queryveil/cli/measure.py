@@ -14,6 +14,7 @@ from ..engine.declared import split_lines
 from ..errors import UsageError
 from ..measures import Rerunning, all_measures
 from ..methods import all_methods
+from ..report.lines import REFERENCES
 from .compare import Dataset, Repeat, Seed, Sweep, Workers
 from .options import LogChoice, log_options, screen_options, takes
 from .screen import Screen, plain
@@ -59,20 +60,11 @@ def measure(
     screen.result(found, lambda console: _draw(console, found))
 
 
-# What a value is read against, and what that is called.
-_BESIDE = {
-    "chance": "by chance",
-    "random_groups": "random groups",
-    "worst_case": "worst case",
-    "same_for_all": "the same for all",
-}
-
-
 def _says(told: dict[str, Any]) -> str:
     """Say a value in words, or what it must be read against."""
     if "why_not" in told or "words" in told:
         return str(told.get("why_not") or told["words"])
-    beside = [f"{says} {told[name]:,.4g}" for name, says in _BESIDE.items() if told.get(name)]
+    beside = [f"{says} {told[name]:,.4g}" for name, says in REFERENCES.items() if told.get(name)]
     return "; ".join([f"{told['title']}: {told['unit']}, {told['better']} is better", *beside])
 
 

@@ -10,7 +10,7 @@ from ..release.sheet import SORTING, cell, document, listed, number, section, so
 from .claims import claims
 from .frontier import SCRIPT, frontier
 from .frontier import STYLE as FRONTIER
-from .lines import Series, drawn_lines, series_of
+from .lines import Series, drawn_lines, reference_lines, series_of
 from .plot import STYLE as CHART
 from .plot import line_chart
 from .runs import Run, Spread, named, runs_of
@@ -50,16 +50,21 @@ def _figure(figure: dict[str, Any], found: dict[str, Any]) -> str:
     parts = [
         f'<p class="soft">{escape(figure["measure"])}: {escape(measure["says"])}. '
         f"{measure['better'].capitalize()} is better.</p>",
-        _chart(figure, series, measure),
+        _chart(figure, series, measure, reference_lines(figure, found["rows"])),
         _rulers(figure, found["rows"]),
     ]
     return section(figure["title"], "".join(parts))
 
 
-def _chart(figure: dict[str, Any], series: Sequence[Series], measure: dict[str, Any]) -> str:
+def _chart(
+    figure: dict[str, Any],
+    series: Sequence[Series],
+    measure: dict[str, Any],
+    beside: Sequence[Series],
+) -> str:
     if figure["x"] is None or all(one.level for one in series):
         return _bars(series)
-    lines, scale, names = drawn_lines(series, figure["scale"])
+    lines, scale, names = drawn_lines(series, figure["scale"], beside)
     chart = line_chart(
         lines,
         title=f"{figure['title']}: {measure['title']}",
@@ -68,7 +73,8 @@ def _chart(figure: dict[str, Any], series: Sequence[Series], measure: dict[str, 
         scale=scale,
         names=names,
     )
-    return f"{chart}<details><summary>As a table</summary>{_table(figure['x'], series)}</details>"
+    table = _table(figure["x"], [*series, *beside])
+    return f"{chart}<details><summary>As a table</summary>{table}</details>"
 
 
 def _bars(series: Sequence[Series]) -> str:

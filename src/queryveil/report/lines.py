@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .axes import best_scale, is_number
 from .plot import Line, Point
 
-__all__ = ["Series", "drawn_lines", "series_of", "short_labels"]
+__all__ = [
+    "REFERENCES",
+    "Series",
+    "drawn_lines",
+    "reference_lines",
+    "series_of",
+    "short_labels",
+]
+
+# What a value is read against, as measures tell it, and what that is called.
+REFERENCES = {
+    "chance": "by chance",
+    "random_groups": "random groups",
+    "worst_case": "worst case of the paper",
+    "same_for_all": "the same for all",
+    "original": "unprotected log",
+    "popular": "always the most frequent",
+}
 
 
 @dataclass(frozen=True)
@@ -44,6 +61,34 @@ def series_of(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[Se
     return [Series(label, values) for label, values in found.items()]
 
 
+def reference_lines(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[Series]:
+    """Give the lines that the figure's values are read against: one for all, or one a method."""
+    found = []
+    for name, called in REFERENCES.items():
+        own = [row | {"value": row["told"].get(name)} for row in rows]
+        groups: list[list[Series]] = []
+        for series in series_of(figure, own):
+            near = next((group for group in groups if _alike(group[0], series)), None)
+            groups.append([series]) if near is None else near.append(series)
+        found += [
+            Series(_called(called, [one.label for one in group], len(groups)), group[0].values)
+            for group in groups
+        ]
+    return found
+
+
+def _alike(one: Series, other: Series) -> bool:
+    """Tell whether two lines are one to the eye: nowhere further apart than a twentieth."""
+    if one.values.keys() != other.values.keys():
+        return False
+    means = [(_mean(one.values[x]), _mean(other.values[x])) for x in one.values]
+    return all(abs(a - b) <= 0.05 * max(abs(a), abs(b)) for a, b in means)
+
+
+def _called(called: str, labels: Sequence[str], lines: int) -> str:
+    return called if lines == 1 else f"{called} ({', '.join(labels)})"
+
+
 def short_labels(labels: Iterable[str]) -> dict[str, str]:
     """Leave out of each line what all lines share, or all of the same method.
 
@@ -63,7 +108,9 @@ def _shared(sets: Sequence[set[str]]) -> set[str]:
     return set.intersection(*sets) if len(sets) > 1 else set()
 
 
-def drawn_lines(series: Sequence[Series], scale: str) -> tuple[list[Line], str, list[str]]:
+def drawn_lines(
+    series: Sequence[Series], scale: str, references: Sequence[Series] = ()
+) -> tuple[list[Line], str, list[str]]:
     """Give the lines, the scale of x, and the names along it if x has no numbers."""
     values = list(dict.fromkeys(x for one in series for x in one.values if x is not None))
     best = best_scale(values)
@@ -71,7 +118,9 @@ def drawn_lines(series: Sequence[Series], scale: str) -> tuple[list[Line], str, 
         scale = best
     names = [str(value) for value in values] if scale == "names" else []
     places = {x: float(i) for i, x in enumerate(values)} if names else {x: x for x in values}
-    return [_line(one, places) for one in series], scale, names
+    lines = [_line(one, places) for one in series]
+    beside = [replace(_line(one, places), faint=True) for one in references]
+    return [*lines, *beside], scale, names
 
 
 def _line(series: Series, places: dict[Any, float]) -> Line:

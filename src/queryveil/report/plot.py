@@ -9,9 +9,9 @@ from html import escape
 from .axes import Axis, axis_of, round_ticks
 from .marks import COLOURS, colour, dash, shape
 
-__all__ = ["STYLE", "Line", "Point", "line_chart"]
+__all__ = ["HEIGHT", "STYLE", "WIDTH", "Line", "Point", "drawing", "line_chart"]
 
-_WIDTH, _HEIGHT = 640, 400
+WIDTH, HEIGHT = 640, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 620, 44, 340
 
 # On a phone the drawing shrinks, so its letters grow.
@@ -22,6 +22,8 @@ STYLE = (
 .chart text { fill: var(--soft); font: 13px system-ui, sans-serif; }
 .chart .grid { stroke: var(--line); } .chart .axis { stroke: var(--soft); }
 .chart .path { fill: none; stroke: var(--c); stroke-width: 2.2; stroke-linejoin: round; }
+.faint { --c: var(--soft); }
+.chart .faint .path, .key .faint .path { stroke-width: 1.4; stroke-dasharray: 2 3; }
 .chart .band { fill: var(--c); opacity: .13; }
 .chart .reach { stroke: var(--c); stroke-width: 1.4; opacity: .6; }
 .chart .mark, .key .mark { fill: var(--c); stroke: var(--card); stroke-width: 1; }
@@ -48,10 +50,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Line:
-    """A labelled line: points from left to right, or a single one for all x."""
+    """A labelled line: points from left to right, or a single one for all x.
+
+    A faint one is what others are read against; it has no marks.
+    """
 
     label: str
     points: tuple[Point, ...]
+    faint: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,16 +82,28 @@ def line_chart(
     names: Sequence[str] = (),
 ) -> str:
     """Draw lines and a key to them. With `names`, x counts them from 0."""
-    points = [point for line in lines for point in line.points]
-    if not points:
+    if not any(line.points for line in lines):
         return '<p class="soft">There is nothing to draw.</p>'
+    inside = drawing(lines, x_title=x_title, y_title=y_title, scale=scale, names=names)
+    return (
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'aria-label="{escape(title)}">{inside}</svg>{_key(lines)}'
+    )
+
+
+def drawing(
+    lines: Sequence[Line],
+    *,
+    x_title: str,
+    y_title: str,
+    scale: str = "linear",
+    names: Sequence[str] = (),
+) -> str:
+    """Draw lines, at least one of them with a point, without the frame and the key of a page."""
+    points = [point for line in lines for point in line.points]
     frame = _Frame(_across(points, scale, names), _up(points))
     drawn = "".join(_line(line, number, frame) for number, line in enumerate(lines))
-    return (
-        f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-        f'aria-label="{escape(title)}">{_scales(frame, x_title, y_title)}{drawn}</svg>'
-        f"{_key(lines)}"
-    )
+    return _scales(frame, x_title, y_title) + drawn
 
 
 def _across(points: Sequence[Point], scale: str, names: Sequence[str]) -> Axis:
@@ -115,7 +133,7 @@ def _scales(frame: _Frame, x_title: str, y_title: str) -> str:
     return (
         f'{rows}<line class="axis" x1="{_LEFT}" x2="{_RIGHT}" y1="{_BOTTOM}" y2="{_BOTTOM}"/>'
         f'{columns}<text x="0" y="18">{escape(y_title)}</text>'
-        f'<text x="{_RIGHT}" y="{_HEIGHT - 8}" text-anchor="end">{escape(x_title)}</text>'
+        f'<text x="{_RIGHT}" y="{HEIGHT - 8}" text-anchor="end">{escape(x_title)}</text>'
     )
 
 
@@ -126,8 +144,12 @@ def _line(line: Line, number: int, frame: _Frame) -> str:
         body = _level(line.points[0], frame)
     else:
         body = _band(line.points, frame) + _path(line.points, number, frame)
-        body += "".join(_mark(point, number, frame) for point in line.points)
-    return f'<g style="--c:{colour(number)}">{body}</g>'
+        body += "".join(_mark(point, number, frame) for point in line.points if not line.faint)
+    return f"<g {_tint(line, number)}>{body}</g>"
+
+
+def _tint(line: Line, number: int) -> str:
+    return 'class="faint"' if line.faint else f'style="--c:{colour(number)}"'
 
 
 def _level(point: Point, frame: _Frame) -> str:
@@ -171,9 +193,9 @@ def _key(lines: Sequence[Line]) -> str:
 def _entry(line: Line, number: int) -> str:
     level = bool(line.points) and line.points[0].x is None
     dashes = ' stroke-dasharray="7 4"' if level else dash(number)
-    mark = "" if level else shape(number, 17, 7)
+    mark = "" if level or line.faint else shape(number, 17, 7)
     return (
-        f'<li style="--c:{colour(number)}"><svg viewBox="0 0 34 14" aria-hidden="true">'
+        f'<li {_tint(line, number)}><svg viewBox="0 0 34 14" aria-hidden="true">'
         f'<line class="path" x1="0" x2="34" y1="7" y2="7"{dashes}/>{mark}</svg>'
         f"{escape(line.label)}</li>"
     )

@@ -83,3 +83,24 @@ def test_refusals(ruler: str) -> None:
         remain(ruler, sent, sent, log=None)
     with pytest.raises(ParameterError):
         SemanticRemain(level=0)
+
+
+def test_random_groups_are_the_floor(ruler: str) -> None:
+    """With one group of all users chance has no part in it: everybody gets the same prototype."""
+    before = {"a": ["tennis"] * 4, "b": ["tennis"] * 3 + ["music"]}
+    known = {
+        "mapping": pl.DataFrame({"user": ["a", "b"], "pseudonym": ["p-a", "p-b"], "group": [0, 0]}),
+        "method": "string-microaggregation",
+        "k": 2,
+    }
+    found = remain(ruler, before, before, {"level": 2}, **known)
+    # Each gives 2 of her 4, the most repeated first: 4 times tennis. So b lost her music.
+    assert found["random_groups"] == pytest.approx((1 + 3 / 4) / 2)
+    assert "1 random groups" in found["random_groups_are"]
+    assert remain(ruler, before, before)["random_groups"] is None
+
+
+def test_how_deep_concepts_are(ruler: str) -> None:
+    found = remain(ruler, {"a": ["tennis", "music"], "b": ["asthma"]}, {})
+    assert found["reached"]["1"] == 1
+    assert found["reached"]["5"] == 0

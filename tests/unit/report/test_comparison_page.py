@@ -9,7 +9,7 @@ import pytest
 from compared import RISK, USE, Balanced, cells, compared
 
 from queryveil.report import comparison_page
-from queryveil.report.lines import drawn_lines, series_of, short_labels
+from queryveil.report.lines import drawn_lines, reference_lines, series_of, short_labels
 
 
 def row(label: str, value: float | None, repeat: int = 1, **swept: Any) -> dict[str, Any]:
@@ -163,3 +163,32 @@ def test_hostile_texts_stay_texts() -> None:
     tags = [tag for tag, _ in Balanced(page).seen]
     assert "img" not in tags
     assert tags.count("script") == 3  # sorting, the picture, and its values
+
+
+def referred(chance: dict[str, list[float]], **more: Any) -> dict[str, Any]:
+    """A comparison of methods, each with a level of chance at k = 2, 3 ..."""
+    rows = [
+        row(label, 0.5, k=k) | {"told": {"chance": value, "ruler": "r"} | more}
+        for label, values in chance.items()
+        for k, value in enumerate(values, 2)
+    ]
+    return comparison(rows)
+
+
+def test_what_values_are_read_against_is_drawn_once_if_it_is_the_same() -> None:
+    found = referred({"m": [0.10, 0.20], "n": [0.101, 0.199]})
+    [line] = reference_lines(found["figures"][0], found["rows"])
+    assert (line.label, line.values) == ("by chance", {2: [0.10], 3: [0.20]})
+    page = comparison_page(found)
+    assert page.count('<g class="faint"') == 1
+    assert "by chance" in Balanced(page).text
+
+
+def test_and_apart_if_it_is_not() -> None:
+    found = referred({"m": [0.1, 0.2], "n": [0.1, 0.4]}, worst_case=0.5, original=None)
+    lines = reference_lines(found["figures"][0], found["rows"])
+    assert [line.label for line in lines] == [
+        "by chance (m)", "by chance (n)", "worst case of the paper",
+    ]  # fmt: skip
+    drawn, _, _ = drawn_lines(series_of(found["figures"][0], found["rows"]), "linear", lines)
+    assert [line.faint for line in drawn] == [False, False, True, True, True]

@@ -23,13 +23,12 @@ from ..base import Measure
 from ..original import Original
 from ..released import released_concepts
 from .partitions import Labels, best_number, chance_level, cut, merges, partition_distance
-from .random_groups import Grouping, grouping_of, random_prototypes
+from .random_groups import TURNS, Grouping, described, grouping_of, random_prototypes
 
 __all__ = ["InformationLoss"]
 
 _SHARE = 0.08  # clusters per user: the paper has 80 of 1,000
 _MOST_USERS = 10_000  # all are compared with each other
-_TURNS = range(3)  # of random groups, of which the mean is told
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,14 +146,12 @@ class InformationLoss(Measure):
             return None, grouping
         key = (self, "random groups", grouping)
         found = before.once(key, lambda: self._random(before, was, grouping))
-        first = {"nearest": "those nearest to the centre", "repeated": "the most repeated"}
-        return found, (
-            f"{len(grouping.sizes):,} random groups of the same sizes; each user gives her share "
-            f"of concepts, {first[grouping.rule]} first; without texts; mean of {len(_TURNS)} turns"
-        )
+        return found, described(grouping)
 
     def _random(self, before: Original, was: _Before, grouping: Grouping) -> float:
-        return _percent(float(np.mean([self._turn(before, was, grouping, t) for t in _TURNS])))
+        return _percent(
+            float(np.mean([self._turn(before, was, grouping, t) for t in range(TURNS)]))
+        )
 
     def _turn(self, before: Original, was: _Before, grouping: Grouping, turn: int) -> float:
         taxonomy = before.taxonomy(self.taxonomy)

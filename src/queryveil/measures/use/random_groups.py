@@ -19,7 +19,16 @@ from ...concepts.taxonomy import Ints
 from ...engine import Chance
 from ...release import Release
 
-__all__ = ["RULES", "Grouping", "grouping_of", "quotas", "random_prototypes"]
+__all__ = [
+    "RULES",
+    "TURNS",
+    "Grouping",
+    "described",
+    "grouping_of",
+    "quotas",
+    "random_concepts",
+    "random_prototypes",
+]
 
 # What goes into a prototype first: concepts near the centre of the group, or repeated ones.
 RULES = {
@@ -28,6 +37,7 @@ RULES = {
     "category-microaggregation": "repeated",
     "syntactic-microaggregation": "repeated",
 }
+TURNS = 3  # of random groups, of which the mean is told
 _SEED = 2013
 _CELLS = 1 << 24  # of a table of distances at a time
 
@@ -72,6 +82,29 @@ def random_prototypes(
     rows = everyone.join(given, on="group", how="left")  # a group that gives nothing has a place
     name = pl.col("group").cast(pl.String).str.zfill(12)  # profiles stand in the order of names
     return profiles_of(rows.select(name.alias("user"), "concept", "count")), group
+
+
+def random_concepts(
+    taxonomy: Taxonomy, profiles: Profiles, grouping: Grouping, turn: int = 0
+) -> pl.DataFrame:
+    """Give what each user would get from such a group: user, concept, count."""
+    prototypes, group = random_prototypes(taxonomy, profiles, grouping, turn)
+    lists = prototypes.lists
+    rows = pl.DataFrame(
+        {"group": lists.owners.astype(np.int64), "concept": lists.items, "count": prototypes.counts}
+    )
+    users = pl.DataFrame({"user": profiles.users, "group": group})
+    known = rows.filter(pl.col("concept") != UNMAPPED)
+    return users.join(known, on="group").select("user", "concept", "count")
+
+
+def described(grouping: Grouping) -> str:
+    """Say what the floor is."""
+    first = {"nearest": "those nearest to the centre", "repeated": "the most repeated"}
+    return (
+        f"{len(grouping.sizes):,} random groups of the same sizes; each user gives her share of "
+        f"concepts, {first[grouping.rule]} first; without texts; mean of {TURNS} turns"
+    )
 
 
 def _given(taxonomy: Taxonomy, profiles: Profiles, group: Ints, rule: str) -> pl.DataFrame:

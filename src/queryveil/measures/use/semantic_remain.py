@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from ...concepts import level_matrices
+from ...concepts import level_matrices, profiles_of
 from ...engine.declared import parameter
 from ...errors import InputError
 from ...release import Release
 from ..base import Measure
 from ..original import Original
 from ..released import released_concepts
+from .random_groups import TURNS, described, grouping_of, random_concepts
 
 __all__ = ["SemanticRemain", "remaining"]
 
@@ -57,8 +59,30 @@ class SemanticRemain(Measure):
             },
             "reached": self._reached(before, was),
             "worst_case": None if k is None else round(1 / k, 6),
+            **self._floor(before, was, after),
             "ruler": f"{before.taxonomy(self.taxonomy).title}, level {self.level}; {read}",
         }
+
+    def _floor(
+        self, before: Original, was: list[pl.DataFrame], after: Release
+    ) -> dict[str, float | str | None]:
+        """Give what remains on the level in random groups with the same kind of prototype."""
+        profiles = before.once(
+            ("profiles", self.taxonomy), lambda: profiles_of(before.concepts(self.taxonomy))
+        )
+        grouping = grouping_of(after, len(profiles))
+        if isinstance(grouping, str):
+            return {"random_groups": None, "random_groups_are": grouping}
+        taxonomy, level = before.taxonomy(self.taxonomy), self.level
+
+        def turn(number: int) -> float:
+            pairs = random_concepts(taxonomy, profiles, grouping, number)
+            now = level_matrices(taxonomy, pairs, level)[level - 1]
+            return float(remaining(was[level - 1], now)["share"].mean() or 0.0)  # type: ignore[arg-type]
+
+        key = ("random groups", self.taxonomy, level, grouping)
+        found = before.once(key, lambda: fmean(map(turn, range(TURNS))))
+        return {"random_groups": round(found, 6), "random_groups_are": described(grouping)}
 
     def _reached(self, before: Original, was: list[pl.DataFrame]) -> dict[str, float]:
         """Tell which share of the log's concepts lies on each level or below it."""
