@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import queryveil as qv
 from queryveil.report import comparison_page
 from queryveil.report.scatter import drawn, scatter_of
 
@@ -233,3 +234,38 @@ def test_no_other_script_can_run(tmp_path: Path) -> None:
     """, tmp_path)  # fmt: skip
     assert found["told"] == "undefined"
     assert sum("Content Security Policy" in line for line in found["console"]) == 3
+
+
+LONG = "a" * 150
+NARROW = """
+  document.body.style.width = "375px";
+  return all("section, pre").filter((one) => one.scrollWidth > one.clientWidth + 1)
+    .map((one) => one.textContent.slice(0, 60));
+"""
+
+
+def test_pages_fit_a_phone(tmp_path: Path) -> None:
+    """Nothing but a table in its own frame is wider than the page."""
+    log = qv.QueryLog.from_rows([(user, "tennis", None, None, None) for user in "abc"])
+    method = qv.DpStatistics(epsilon=9.0, delta=1e-4, max_queries_per_user=2, split="1/0/0")
+    qv.anonymize(log, method, dataset=str(tmp_path)).write(tmp_path / "out")
+    compared = comparison() | {"notes": [], "command": f"queryveil compare {LONG}"}
+    compared["log"] = compared["log"] | {"files": {f"/{LONG}.tsv": "0" * 64}}
+    pages = [
+        (tmp_path / "out" / "public" / "report.html").read_text(),
+        (tmp_path / "out" / "private" / "report.html").read_text(),
+        comparison_page(compared),
+    ]
+    for number, page in enumerate(pages):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert driven(allowing_scripts(page), NARROW, folder)["told"] == []
+
+
+def allowing_scripts(page: str) -> str:
+    """Give a page without scripts a policy that names some, for the driver to be added to."""
+    return (
+        page
+        if "; script-src " in page
+        else page.replace("style-src", "script-src 'none'; style-src", 1)
+    )

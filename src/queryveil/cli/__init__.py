@@ -41,7 +41,10 @@ def main() -> None:
         sys.exit(1)
     except SystemExit as stop:
         if stop.code in {128 + number for number in _STOPS}:
-            sys.stderr.write("Stopped. A release is written whole or not at all.\n")
+            sys.stderr.write(
+                "Stopped. What was not whole was not written; a comparison goes on when it "
+                "is asked for again.\n"
+            )
         raise
     finally:
         for number in _STOPS:  # the work is over; a late signal would only garble the end

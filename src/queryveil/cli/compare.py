@@ -18,7 +18,7 @@ from ..report import short_labels
 from .options import LogChoice, log_options, screen_options, takes
 from .screen import Screen, plain
 
-__all__ = ["app", "compare", "measures"]
+__all__ = ["app", "compare", "failed_runs", "measures"]
 
 app = typer.Typer()
 
@@ -68,8 +68,6 @@ def compare(
     """Run methods side by side, measure them, and draw the figures. Nothing is published."""
     jobs.check_comparison_target(out, force)
     _check_choice(preset, {"--methods": methods, "--sweep": sweep, "--measures": measures})
-    journal = jobs.journal_of(out, fresh=fresh)
-    how = jobs.How(repeat, seed, dataset, workers, journal)
     if preset is None:
         asked = jobs.figures_of(
             split_lines(methods or "", all_methods()),
@@ -78,6 +76,8 @@ def compare(
         )
     else:
         asked = jobs.preset_figures(preset)
+    journal = jobs.journal_of(out, fresh=fresh)
+    how = jobs.How(repeat, seed, dataset, workers, journal)
     found = jobs.compare_figures(lambda: log.read(screen, seed), asked, how, progress=screen)
     jobs.write_comparison(found, out, force, journal)
     told = {"folder": str(out), **found.as_dict()}
@@ -111,6 +111,12 @@ def _draw_comparison(console: Console, found: dict[str, Any]) -> None:
         "the owner of the log only.",
         soft_wrap=True,
     )
+
+
+def failed_runs(found: dict[str, Any]) -> list[str]:
+    """Say what did not run, and why, each thing once."""
+    bad = [row for row in found["rows"] if row["error"]]
+    return list(dict.fromkeys(f"{row['method']} ({row['measure']}): {row['error']}" for row in bad))
 
 
 def _runs(rows: list[dict[str, Any]], measure: str) -> dict[tuple[str, str], list[dict[str, Any]]]:

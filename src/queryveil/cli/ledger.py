@@ -106,6 +106,8 @@ def _amount(text: str | None) -> str:
 
 
 def _state(entry: dict[str, Any]) -> str:
+    if entry["kind"] == "look":
+        return "noted"
     return f"copy of {entry['copy_of']}" if entry["copy_of"] else str(entry["state"])
 
 

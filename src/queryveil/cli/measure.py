@@ -15,7 +15,7 @@ from ..errors import UsageError
 from ..measures import Rerunning, all_measures
 from ..methods import all_methods
 from ..report.lines import REFERENCES
-from .compare import Dataset, Repeat, Seed, Sweep, Workers
+from .compare import Dataset, Repeat, Seed, Sweep, Workers, failed_runs
 from .options import LogChoice, log_options, screen_options, takes
 from .screen import Screen, plain
 
@@ -74,6 +74,10 @@ def _draw(console: Console, found: dict[str, Any]) -> None:
         value = "[dim]none[/]" if told["value"] is None else f"{told['value']:,.4g}"
         table.add_row(plain(line), value, plain(_says(told)))
     console.print(table)
+    for row in failed_runs(found.get("comparison", {"rows": []})):
+        console.print(f"[yellow]Did not run:[/] {plain(row)}", soft_wrap=True)
+    for note in found["notes"]:
+        console.print(f"[yellow]Note:[/] {plain(note)}", soft_wrap=True)
     console.print("These are figures of private data: for the owner of the log only.")
     if found["report"]:
         console.print(f"They stand in {plain(found['report'])} too.", soft_wrap=True)

@@ -100,4 +100,4 @@ def _paid_for(
     release = method.run(log, Chance(seed), progress)
     seeded = seed is not None or log.seeded
     why_not = (*release.not_release_grade, *((_SEEDED,) * seeded))
-    return paid.on(replace(release, not_release_grade=why_not))
+    return paid.on(replace(release, not_release_grade=why_not, recipe=str(method)))

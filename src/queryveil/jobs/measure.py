@@ -10,11 +10,10 @@ from ..engine import Chance, Progress, Silent
 from ..errors import QueryveilError, UsageError
 from ..log import QueryLog
 from ..measures import Again, Measure, Original, Rerunning, all_measures, parse_measure
-from ..methods import method_named
 from ..release import Release
 from ..release.read import read_release
-from .measuring import runs_again, taken
-from .peeking import is_private, note_peek
+from .measuring import made_by, runs_again, taken
+from .peeking import NOTED, is_private, note_peek
 
 __all__ = ["measure"]
 
@@ -44,13 +43,13 @@ def measure(
     shown, before = progress or Silent(), Original(log)
     after = release if isinstance(release, Release) else read_release(Path(release), log)
     chosen = _chosen(measures)
-    again = _again(chosen, after, seed, dataset)
+    again, notes = _again(chosen, after, seed, dataset)
     found: dict[str, Any] = {}
     with shown.stage("measure", len(chosen)) as advance:
         for one in chosen:
             found[str(one)] = _measured(one, before, after, again, strict=measures is not None)
             advance(1)
-    return {"method": after.method, "measures": found}
+    return {"method": after.method, "measures": found, "notes": notes}
 
 
 def _chosen(measures: Sequence[str | Measure] | None) -> list[Measure]:
@@ -63,16 +62,17 @@ def _chosen(measures: Sequence[str | Measure] | None) -> list[Measure]:
 
 def _again(
     chosen: Sequence[Measure], after: Release, seed: int | None, dataset: str | None
-) -> Again | None:
+) -> tuple[Again | None, list[str]]:
     """Make what runs the method again, and note in the ledger if a private one will be."""
     Chance(seed)  # refuses a bad one before any work is done
     if not any(isinstance(one, Rerunning) for one in chosen):
-        return None
-    method = method_named(after.method).make(dict(after.parameters))
+        return None, []
+    method = made_by(after)
     method.prepare()
-    if is_private(method):
-        note_peek(after.source, method, dataset, f"measure ({method.name})")
-    return runs_again(method, seed)
+    if not is_private(method):
+        return runs_again(method, seed), []
+    note_peek(after.source, method, dataset, f"measure ({method.name})")
+    return runs_again(method, seed), [NOTED]
 
 
 def _measured(

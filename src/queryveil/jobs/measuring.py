@@ -10,11 +10,11 @@ from ..engine import Chance, Silent
 from ..errors import NothingLeftError
 from ..log import QueryLog
 from ..measures import Again, Measure, Original, Rerunning
-from ..methods import Method
+from ..methods import Method, method_named, parse_method
 from ..release import Release
 from ..release.formats import LOG_KINDS
 
-__all__ = ["ran", "runs_again", "taken"]
+__all__ = ["made_by", "ran", "runs_again", "taken"]
 
 
 def taken(one: Measure, before: Original, after: Release, again: Again | None) -> dict[str, Any]:
@@ -22,6 +22,16 @@ def taken(one: Measure, before: Original, after: Release, again: Again | None) -
     if isinstance(one, Rerunning) and again is not None:
         return one.of_method(before, after, again)
     return one.of(before, after)
+
+
+def made_by(release: Release) -> Method:
+    """Give the method of a release: as its owner wrote it, else as its public card has it.
+
+    The public card names files without their folders.
+    """
+    if release.recipe is not None:
+        return parse_method(release.recipe)
+    return method_named(release.method).make(dict(release.parameters))
 
 
 def ran(method: Method, log: QueryLog, chance: Chance) -> Release:

@@ -10,11 +10,13 @@ from typing import Any
 from ..engine import Progress, Silent, whole_file
 from ..log import QueryLog
 from ..measures import Measure
-from ..methods import Method, method_named
+from ..methods import Method
+from ..release import Release
 from ..release.read import read_release
 from ..report import internal_page
-from .comparing import How, compare_figures, figures_of
+from .comparing import How, compare_figures, expand, figures_of
 from .measure import measure
+from .measuring import made_by
 
 __all__ = ["measure_to"]
 
@@ -38,25 +40,25 @@ def measure_to(
     before stays. Without the private card there is no report, and `report` is None.
     """
     shown, how, place = progress or Silent(), how or How(), Path(folder)
-    release = read_release(place, log)
+    release, over = read_release(place, log), dict(sweep or {})
+    beside = [*_at_other_values(release, over), *methods]
+    if beside:
+        expand(beside, over)  # refuses what cannot be run before anything is measured
     found = measure(log, release, measures, seed=how.seed, dataset=how.dataset, progress=shown)
     taken = {line: told for line, told in found["measures"].items() if told["value"] is not None}
-    if (methods or sweep) and taken:
-        own = method_named(release.method).make(dict(release.parameters))
-        asked = figures_of(
-            [*_at_other_values(own, sweep or {}), *methods], list(taken), sweep or {}
-        )
-        compared = compare_figures(log, asked, how, progress=shown)
-        found["comparison"] = _beside(compared.as_dict(), str(own), taken)
+    if beside and taken:
+        compared = compare_figures(log, figures_of(beside, list(taken), over), how, progress=shown)
+        found["notes"] = list(dict.fromkeys([*found["notes"], *compared.about["notes"]]))
+        found["comparison"] = _beside(compared.as_dict(), str(made_by(release)), taken)
     return found | {"report": _report(place / "private", found)}
 
 
-def _at_other_values(own: Method, sweep: Mapping[str, Sequence[Any]]) -> list[Method]:
-    """Give the release's method without the values that are swept, if any is."""
-    known, swept = own.values(), {name.replace("-", "_") for name in sweep}
-    if not swept & known.keys():
+def _at_other_values(release: Release, sweep: Mapping[str, Sequence[Any]]) -> list[Method]:
+    """Give the release's method without the values that are swept."""
+    if not sweep:
         return []
-    return [own.make({name: value for name, value in known.items() if name not in swept})]
+    own, swept = made_by(release), {name.replace("-", "_") for name in sweep}
+    return [own.make({name: v for name, v in own.values().items() if name not in swept})]
 
 
 def _beside(

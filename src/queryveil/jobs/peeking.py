@@ -7,7 +7,9 @@ from ..log import QueryLog
 from ..methods import Method
 from .spending import PEEKED, open_account
 
-__all__ = ["is_private", "note_peek"]
+__all__ = ["NOTED", "is_private", "note_peek"]
+
+NOTED = f"Noted in the ledger, for all later releases: {PEEKED}."
 
 _PRIVATE = ("pure-dp", "approx-dp", "conditional-dp")
 
@@ -24,5 +26,5 @@ def note_peek(log: QueryLog, method: Method, dataset: str | None, what: str | No
         return
     with Ledger.open(account.path) as ledger:
         ledger.reserve(
-            kind="none", method=what or str(method), log_digest=account.digest, notes=(PEEKED,)
+            kind="look", method=what or str(method), log_digest=account.digest, notes=(PEEKED,)
         )

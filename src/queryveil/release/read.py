@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from ..errors import VerificationError
+from ..errors import UsageError, VerificationError
 from ..log import QueryLog
 from .formats import original, read_public_log
 from .guarantee import Check, Guarantee
@@ -24,7 +25,8 @@ def read_release(folder: Path, source: QueryLog) -> Release:
 
     Without the private mapping nobody can tell whose log is whose: some measures need that.
     """
-    card = load_card(folder / "public")
+    card, own = load_card(folder / "public"), _internal(folder / "private" / "card.json")
+    _check_same(own.get("input", {}), source, folder)
     mapping = folder / "private" / "mapping.tsv"
     return Release(
         method=card["method"],
@@ -34,7 +36,34 @@ def read_release(folder: Path, source: QueryLog) -> Release:
         log=read_public_log(folder / "public"),
         tables=read_public_tables(folder / "public"),
         mapping=read_mapping(mapping) if mapping.is_file() else None,
+        recipe=own.get("recipe"),
     )
+
+
+def _internal(path: Path) -> dict[str, Any]:
+    """Read the internal card, where there is one."""
+    try:
+        card = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return card if isinstance(card, dict) else {}
+
+
+def _check_same(known: dict[str, Any], log: QueryLog, folder: Path) -> None:
+    """Refuse another log than that of the release: its figures would say that all is well.
+
+    The same rows in another file, packed or not, are the same log.
+    """
+    digests = set(known.get("sha256", {}).values())
+    if not digests or digests == {source.sha256 for source in log.sources}:
+        return
+    counted = {"users": log.distinct("user"), "queries": log.distinct("query")}
+    if any(known.get(name) != number for name, number in counted.items()):
+        raise UsageError(
+            "this release was made of another log",
+            where=folder,
+            hint="name the very files that it was made of, read in the same way",
+        )
 
 
 def read_mapping(path: Path) -> pl.DataFrame:

@@ -30,7 +30,8 @@ class Release:
     rows read + made = released + dropped + rejected. `notes` stand on the public card,
     `ledger` on the internal one. `settle` is told the folder once it stands in its place.
     `concepts` (user, the pseudonym; concept) is what the rows mean, where the method knows that;
-    measures ask for it, and it is not written.
+    measures ask for it, and it is not written. `recipe` is the method's line with the paths of its
+    files, for the owner to run it again.
     """
 
     method: str
@@ -46,6 +47,7 @@ class Release:
     made: Mapping[str, int] = field(default_factory=dict)
     not_release_grade: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    recipe: str | None = None
     ledger: Mapping[str, Any] = field(default_factory=dict)
     settle: Callable[[Path], None] = field(default=lambda _: None, repr=False)
     progress: Progress = field(default_factory=Silent, repr=False)
@@ -96,6 +98,7 @@ class Release:
                 "objections": dict(tally.objections),
                 "formats": sorted({source.format for source in self.source.sources}),
             },
+            "recipe": self.recipe,
             "output": dict(public["figures"]),
             "made": dict(self.made),
             "dropped": dropped,

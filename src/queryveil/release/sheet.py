@@ -47,6 +47,7 @@ main { max-width: 46rem; margin: 0 auto; padding: 2rem 1.2rem 4rem; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .4rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.15rem; line-height: 1.3; margin: 0 0 .4rem; }
 p { margin: .4rem 0; } ul, ol { margin: .4rem 0; padding-left: 1.3rem; }
+li { overflow-wrap: anywhere; }
 .soft { color: var(--soft); } .good { color: var(--good); } .warn { color: var(--warn); }
 section { background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
   padding: 1rem 1.2rem; margin-top: 1rem; }
@@ -60,6 +61,7 @@ td, th { text-align: left; padding: .35rem .9rem .35rem 0; border-top: 1px solid
 td:last-child, th:last-child { padding-right: 0; } tr:first-child > * { border-top: 0; }
 .sorts { font-size: .9rem; } .sorts tbody tr:first-child > * { border-top: 1px solid var(--line); }
 .wide td, .wide th { overflow-wrap: normal; } .text { min-width: 11rem; }
+.right { text-align: right; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 td.number { white-space: nowrap; } .sorts .number .soft { display: block;
   font-size: .85em; }
@@ -130,10 +132,15 @@ def listed(items: Iterable[str]) -> str:
 def pairs(rows: Mapping[str, Any]) -> str:
     """Make a table of names and their values."""
     cells = "".join(
-        f'<tr><td>{escape(str(name))}</td><td class="number">{written(value)}</td></tr>'
+        f"<tr><td>{escape(str(name))}</td><td{_aligned(value)}>{written(value)}</td></tr>"
         for name, value in rows.items()
     )
     return f"<table>{cells}</table>"
+
+
+def _aligned(value: Any) -> str:
+    """Numbers stand in one line on the right; a text may need several."""
+    return ' class="number"' if isinstance(value, (int, float)) else ' class="right"'
 
 
 def written(value: Any) -> str:

@@ -22,26 +22,43 @@ _STYLE = "main { max-width: 60rem; }"
 
 def comparison_page(found: dict[str, Any]) -> str:
     """Draw what a comparison found, as it stands in comparison.json."""
-    parts = [_head(found), claims(found.get("claims") or ()), frontier(found)]
+    parts = [_head(found), claims(found.get("claims") or ()), _differs(found), frontier(found)]
     parts += [_figure(figure, found) for figure in found["figures"]]
     parts += [_all_runs(found), _errors(found), _measures(found), _again(found), _foot(found)]
     return document(
-        "Methods compared",
+        _title(found),
         "".join(parts),
         style=CHART + FRONTIER + _STYLE,
         scripts=(SORTING, SCRIPT),
     )
 
 
+def _title(found: dict[str, Any]) -> str:
+    papers = list(dict.fromkeys(claim["paper"] for claim in found.get("claims") or ()))
+    return f"{', '.join(papers)}, done again" if papers else "Methods compared"
+
+
+_OWNERS = (
+    '<p class="warn"><b>For the owner of the log only: these are figures of private data, not '
+    "covered by any guarantee. Do not publish this page.</b></p>"
+)
+
+
 def _head(found: dict[str, Any]) -> str:
     log, repeat = found["log"], found["repeat"]
+    synthetic = found.get("synthetic", False)
+    kind = "A synthetic log, which is nobody's: " if synthetic else ""
     mean = f" Values are means of {repeat} runs, bands from least to greatest." * (repeat > 1)
     return (
-        '<h1>Methods compared</h1><p class="warn"><b>For the owner of the log only: these are '
-        "figures of private data, not covered by any guarantee. Do not publish this page.</b></p>"
-        f"<p>{log['rows']:,} rows of {log['users']:,} users, {log['queries']:,} distinct queries."
-        f"{mean}</p>{listed(found['notes']) if found['notes'] else ''}"
+        f"<h1>{escape(_title(found))}</h1>{'' if synthetic else _OWNERS}"
+        f"<p>{kind}{log['rows']:,} rows of {log['users']:,} users, {log['queries']:,} distinct "
+        f"queries.{mean}</p>{listed(found['notes']) if found['notes'] else ''}"
     )
+
+
+def _differs(found: dict[str, Any]) -> str:
+    why = found.get("differs")
+    return section("Why ours may differ", listed(why)) if why else ""
 
 
 def _figure(figure: dict[str, Any], found: dict[str, Any]) -> str:

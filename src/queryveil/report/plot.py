@@ -12,6 +12,7 @@ from .marks import COLOURS, colour, dash, shape
 __all__ = ["HEIGHT", "STYLE", "WIDTH", "Line", "Point", "drawing", "line_chart"]
 
 WIDTH, HEIGHT = 640, 400
+_FAINT = ("2 3", "9 3", "9 3 2 3", "1 6")
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 620, 44, 340
 
 # On a phone the drawing shrinks, so its letters grow.
@@ -23,7 +24,7 @@ STYLE = (
 .chart .grid { stroke: var(--line); } .chart .axis { stroke: var(--soft); }
 .chart .path { fill: none; stroke: var(--c); stroke-width: 2.2; stroke-linejoin: round; }
 .faint { --c: var(--soft); }
-.chart .faint .path, .key .faint .path { stroke-width: 1.4; stroke-dasharray: 2 3; }
+.chart .faint .path, .key .faint .path { stroke-width: 1.4; }
 .chart .band { fill: var(--c); opacity: .13; }
 .chart .reach { stroke: var(--c); stroke-width: 1.4; opacity: .6; }
 .chart .mark, .key .mark { fill: var(--c); stroke: var(--card); stroke-width: 1; }
@@ -141,9 +142,9 @@ def _line(line: Line, number: int, frame: _Frame) -> str:
     if not line.points:
         return ""
     if line.points[0].x is None:
-        body = _level(line.points[0], frame)
+        body = _level(line, number, frame)
     else:
-        body = _band(line.points, frame) + _path(line.points, number, frame)
+        body = _band(line.points, frame) + _path(line, number, frame)
         body += "".join(_mark(point, number, frame) for point in line.points if not line.faint)
     return f"<g {_tint(line, number)}>{body}</g>"
 
@@ -152,12 +153,21 @@ def _tint(line: Line, number: int) -> str:
     return 'class="faint"' if line.faint else f'style="--c:{colour(number)}"'
 
 
-def _level(point: Point, frame: _Frame) -> str:
+def _dashes(line: Line, number: int) -> str:
+    """Tell lines apart that have no colour: those to read others against, and level ones."""
+    level = bool(line.points) and line.points[0].x is None
+    if line.faint:
+        return f' stroke-dasharray="{_FAINT[number % len(_FAINT)]}"'
+    return ' stroke-dasharray="7 4"' if level else dash(number)
+
+
+def _level(line: Line, number: int, frame: _Frame) -> str:
+    point = line.points[0]
     y, low, high = frame.y(point.value), frame.y(point.low), frame.y(point.high)
     return (
         f'<rect class="band" x="{_LEFT}" y="{high}" width="{_RIGHT - _LEFT}" '
         f'height="{round(low - high, 1)}"/><line class="path" x1="{_LEFT}" x2="{_RIGHT}" '
-        f'y1="{y}" y2="{y}" stroke-dasharray="7 4"><title>{escape(point.says)}</title></line>'
+        f'y1="{y}" y2="{y}"{_dashes(line, number)}><title>{escape(point.says)}</title></line>'
     )
 
 
@@ -174,9 +184,9 @@ def _band(points: Sequence[Point], frame: _Frame) -> str:
     return f'<polygon class="band" points="{corners}"/>'
 
 
-def _path(points: Sequence[Point], number: int, frame: _Frame) -> str:
-    places = " ".join(f"{frame.x(p.x or 0.0)},{frame.y(p.value)}" for p in points)
-    return f'<polyline class="path" points="{places}"{dash(number)}/>'
+def _path(line: Line, number: int, frame: _Frame) -> str:
+    places = " ".join(f"{frame.x(p.x or 0.0)},{frame.y(p.value)}" for p in line.points)
+    return f'<polyline class="path" points="{places}"{_dashes(line, number)}/>'
 
 
 def _mark(point: Point, number: int, frame: _Frame) -> str:
@@ -192,7 +202,7 @@ def _key(lines: Sequence[Line]) -> str:
 
 def _entry(line: Line, number: int) -> str:
     level = bool(line.points) and line.points[0].x is None
-    dashes = ' stroke-dasharray="7 4"' if level else dash(number)
+    dashes = _dashes(line, number)
     mark = "" if level or line.faint else shape(number, 17, 7)
     return (
         f'<li {_tint(line, number)}><svg viewBox="0 0 34 14" aria-hidden="true">'

@@ -9,8 +9,10 @@ from typing import Any
 from ..errors import UsageError
 from ..release.page import page
 from ..release.sheet import SORTING, cell, number, section, sortable
+from .axes import is_number
 from .frontier import SCRIPT, frontier
 from .frontier import STYLE as FRONTIER
+from .lines import REFERENCES
 from .plot import STYLE as CHART
 
 __all__ = ["internal_page"]
@@ -61,8 +63,8 @@ def _in_words(told: Mapping[str, Any]) -> str:
     if told["value"] is None:
         return f"Not measured: {escape(str(told.get('why_not', '')))}"
     words = [str(told["words"])] if told.get("words") else []
-    if not words and told.get("chance") is not None:
-        words = [f"by chance alone it would be {told['chance']:.4g}"]
+    beside = {called: told.get(name) for name, called in REFERENCES.items()}
+    words += [f"{called}: {value:.4g}" for called, value in beside.items() if is_number(value)]
     ruler = f'<span class="soft">Ruler: {escape(told["ruler"])}.</span>' if "ruler" in told else ""
-    text = "".join(f"{escape(one[:1].upper() + one[1:])}." for one in words)
+    text = " ".join(f"{escape(one[:1].upper() + one[1:])}." for one in words)
     return "<br>".join(part for part in (text, ruler) if part)

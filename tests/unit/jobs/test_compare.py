@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import shutil
+import time
 from pathlib import Path
 
 import polars as pl
@@ -11,13 +13,16 @@ import pytest
 
 import queryveil as qv
 from queryveil.dp import Ledger
+from queryveil.dp.ledger import warnings_of
 from queryveil.jobs import (
     PRESETS,
     Asked,
     Comparison,
     Figure,
+    How,
     compare,
     compare_figures,
+    figures_of,
     journal_of,
     preset_figures,
     write_comparison,
@@ -114,10 +119,11 @@ def test_private_methods_are_noted_and_nothing_is_spent(tmp_path: Path, syntheti
     found = compare(qv.read_log(path), [PRIVATE, "frequent-queries:n=2"], repeat=2)
     with Ledger.open(tmp_path / "ledger.db", create=False) as ledger:
         entries, spent = ledger.entries(), ledger.spent()
-    assert [(entry.method, entry.notes) for entry in entries] == [
-        ("compare (dp-statistics)", (PEEKED,))
+    assert [(entry.kind, entry.method, entry.notes) for entry in entries] == [
+        ("look", "compare (dp-statistics)", (PEEKED,))
     ]
     assert spent.epsilon == 0
+    assert warnings_of(entries, spent, None) == []  # no release, and nothing to confirm
     assert PEEKED in found.about["notes"][0]
     assert PEEKED in qv.anonymize(qv.read_log(path), PRIVATE).notes
 
@@ -263,6 +269,39 @@ def test_a_torn_line_is_left_out(synthetic: Path, tmp_path: Path) -> None:
     journal.path.write_text(whole[:-20] + "\nnonsense\n[1]\n")
     found = compare(log, ["frequent-queries"], journal=journal_of(tmp_path / "out"), **asked)
     assert found.about["known_before"] == 1
+
+
+def test_other_users_of_the_same_file_are_another_log(synthetic: Path, tmp_path: Path) -> None:
+    log, found = qv.read_log(synthetic), []
+    users = log.frame.select("user").unique(maintain_order=True).collect()
+    for some in (users[:20], users[20:40]):
+        journal = journal_of(tmp_path / "out")
+        part = log.only(some, "not of this half")
+        asked = {"measures": ["query-coverage"], "journal": journal}
+        found.append(compare(part, ["frequent-queries:n=1:m=1"], **asked).about["known_before"])
+    assert found == [0, 0]
+
+
+def test_only_workers_are_stopped(synthetic: Path, measure: str) -> None:
+    other = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(30,))
+    other.start()
+    try:
+        with pytest.raises(qv.UsageError, match="Cooking"):
+            compare(qv.read_log(synthetic), ["frequent-queries"], sweep={"n": [2, 3]}, workers=2,
+                    measures=[f"{measure}:topics=Cooking"])  # fmt: skip
+        other.join(0.3)
+        assert other.is_alive()
+    finally:
+        other.terminate()
+        other.join()
+
+
+def test_nobodys_log_is_not_noted(tmp_path: Path, synthetic: Path) -> None:
+    path = Path(shutil.copy(synthetic, tmp_path / "log.tsv"))
+    asked = figures_of([PRIVATE], ["query-coverage"], {})
+    found = compare_figures(qv.read_log(path), asked, How(nobodys=True))
+    assert found.about["notes"] == []
+    assert not (tmp_path / "ledger.db").exists()
 
 
 def test_a_log_without_files_has_no_journal(log: qv.QueryLog, tmp_path: Path) -> None:

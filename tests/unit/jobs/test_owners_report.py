@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -61,3 +62,35 @@ def test_a_public_copy_is_measured_without_a_report(synthetic: Path, folder: Pat
     found = measure_to(qv.read_log(synthetic), folder, ["query-coverage"])
     assert found["report"] is None
     assert not (folder / "private").exists()
+
+
+def test_another_log_is_refused(synthetic: Path, folder: Path, tmp_path: Path) -> None:
+    """Its figures would say that nobody can be found."""
+    qv.synth(tmp_path / "other.tsv", users=30, seed=99)
+    before = (folder / "private" / "report.html").read_bytes()
+    with pytest.raises(qv.UsageError, match="another log"):
+        measure_to(qv.read_log(tmp_path / "other.tsv"), folder, FAST)
+    assert (folder / "private" / "report.html").read_bytes() == before
+    packed = tmp_path / "same.tsv.gz"
+    packed.write_bytes(gzip.compress(synthetic.read_bytes()))
+    assert measure_to(qv.read_log(packed), folder, FAST)["report"]
+
+
+def test_a_sweep_of_nothing_is_told_before_anything_is_measured(
+    synthetic: Path, folder: Path
+) -> None:
+    with pytest.raises(qv.UsageError, match='none of the methods has the parameter "zz"'):
+        measure_to(qv.read_log(synthetic), folder, FAST, sweep={"zz": [1, 2]})
+    assert not (folder / "private" / "measures.json").exists()
+
+
+def test_a_method_with_files_is_run_again_with_them(synthetic: Path, tmp_path: Path) -> None:
+    """The public card has the name of the file alone; the owner's has its path."""
+    (tmp_path / "own").mkdir()
+    tree = tmp_path / "own" / "tree.txt"
+    tree.write_text("Top/Sports/Tennis\nTop/Arts/Music\n")
+    method = qv.CategoryMicroaggregation(k=2, taxonomy=str(tree))
+    qv.anonymize(qv.read_log(synthetic), method).write(tmp_path / "out")
+    assert str(tree) not in (tmp_path / "out" / "public" / "release.json").read_text()
+    found = measure_to(qv.read_log(synthetic), tmp_path / "out", ["uniqueness"], sweep={"k": [3]})
+    assert [row["error"] for row in found["comparison"]["rows"]] == [None, None]

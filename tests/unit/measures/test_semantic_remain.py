@@ -19,7 +19,7 @@ def ruler(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def remain(ruler: str, before: Sent, after: Sent, line: dict | None = None, **more: object) -> dict:
     log = log_of(before)
-    measure = SemanticRemain(taxonomy=ruler, **(line or {}))
+    measure = SemanticRemain(taxonomy=ruler, **(line or {"level": 1}))
     return measure.of(original_of(log, ruler), release_of(log, after, **more))
 
 
@@ -82,7 +82,7 @@ def test_refusals(ruler: str) -> None:
     with pytest.raises(UsageError, match="no users' logs"):
         remain(ruler, sent, sent, log=None)
     with pytest.raises(ParameterError):
-        SemanticRemain(level=0)
+        SemanticRemain(level=31)
 
 
 def test_random_groups_are_the_floor(ruler: str) -> None:
@@ -104,3 +104,10 @@ def test_how_deep_concepts_are(ruler: str) -> None:
     found = remain(ruler, {"a": ["tennis", "music"], "b": ["asthma"]}, {})
     assert found["reached"]["1"] == 1
     assert found["reached"]["5"] == 0
+
+
+def test_the_usual_level_is_one_that_most_reach(ruler: str) -> None:
+    before = {"a": ["tennis", "music"], "b": ["asthma"]}
+    found = remain(ruler, before, before, {"level": 0})
+    assert "level 2" in found["ruler"]  # the paths have two levels
+    assert found["reached"] == {"1": 1, "2": 1, "3": 0, "4": 0, "5": 0}

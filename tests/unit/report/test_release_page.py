@@ -33,7 +33,7 @@ def test_risk_is_told_in_words(card: dict[str, object]) -> None:
     text = Balanced(internal_page(card, dict(reversed(MEASURES.items())))).text
     for words in (
         "An attacker who knows five queries finds 7 of 300; guessing finds 1.", "2.348",
-        "Ruler: a <ruler>.", "By chance alone it would be 85.44.", "linkage:known=5; percent",
+        "Ruler: a <ruler>.", "By chance: 85.44.", "linkage:known=5; percent",
         "Not measured: no users' <logs>", "do not publish",
     ):  # fmt: skip
         assert words in text

@@ -12,7 +12,7 @@ from ..amounts import exact_text, show_amount
 
 __all__ = ["KINDS", "Book", "Budget", "Entry", "Kind", "State", "warnings_of"]
 
-Kind = Literal["dp", "conditional-dp", "k-anonymity", "none"]
+Kind = Literal["dp", "conditional-dp", "k-anonymity", "none", "look"]  # a look is no release
 State = Literal["reserved", "confirmed", "copied"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -77,7 +77,7 @@ class Entry:
     @property
     def protection(self) -> str:
         """Name the kind of promise; `none` is unprotected."""
-        return "unprotected" if self.kind == "none" else self.kind
+        return {"none": "unprotected", "look": "no release"}.get(self.kind, self.kind)
 
     def as_dict(self) -> dict[str, Any]:
         """Give the form that is printed for machines."""
@@ -211,7 +211,8 @@ def warnings_of(entries: Sequence[Entry], spent: Budget, limit: Budget | None) -
             f"{_count(numbers['conditional-dp'])} differentially private on conditions only: the "
             "totals hold where those hold"
         )
-    waiting = [str(entry.number) for entry in first if entry.state == "reserved"]
+    made = (entry for entry in first if entry.kind != "look")  # there is nothing to confirm
+    waiting = [str(entry.number) for entry in made if entry.state == "reserved"]
     if waiting:
         said.append(f"reserved and not confirmed, yet spent: {_list(waiting)}")
     if spent.delta >= 1:

@@ -4,7 +4,7 @@ from .compare import How, compare, compare_figures
 from .comparison import Comparison, check_comparison_target, write_comparison
 from .figures import PRESETS, Asked, Figure, figures_of, preset_figures
 from .journal import Journal, journal_of
-from .sweeps import read_sweeps
+from .sweeps import expand, read_sweeps
 
 __all__ = [
     "PRESETS",
@@ -16,6 +16,7 @@ __all__ = [
     "check_comparison_target",
     "compare",
     "compare_figures",
+    "expand",
     "figures_of",
     "journal_of",
     "preset_figures",

@@ -14,8 +14,7 @@ from ...log import QueryLog
 from ...measures import Measure, Original, parse_measure
 from ...methods import Method
 from ...version import __version__
-from ..peeking import is_private, note_peek
-from ..spending import PEEKED
+from ..peeking import NOTED, is_private, note_peek
 from .cells import Cell, Row, tasks_of
 from .comparison import Comparison
 from .figures import Asked, Figure, figures_of
@@ -34,8 +33,8 @@ class How:
     """How the runs of a comparison are done.
 
     `repeat` turns of each; `seed` makes them repeatable; `dataset` says whose ledger notes that
-    private methods were tried; `workers` processes side by side, 0 for one a core; what is in
-    the `journal` is not done again.
+    private methods were tried, unless the log is `nobodys`; `workers` processes side by side,
+    0 for one a core; what is in the `journal` is not done again.
     """
 
     repeat: int = 1
@@ -43,6 +42,7 @@ class How:
     dataset: str | None = None
     workers: int = 1
     journal: Journal = field(default_factory=Journal)
+    nobodys: bool = False
 
     def __post_init__(self) -> None:
         if self.repeat < 1:
@@ -97,7 +97,8 @@ def compare_figures(
     drawn = [(figure, expand(figure.methods, figure.sweep)) for figure in asked.figures]
     wanted = _wanted(drawn)
     before = Original(_read(log))
-    notes = _note_private(before.log, [run for run, _ in wanted.values()], how.dataset)
+    runs = [] if how.nobodys else [run for run, _ in wanted.values()]
+    notes = _note_private(before.log, runs, how.dataset)
     rows, known = _rows(before, wanted, how, shown)
     about = _about(before.log, how) | {"notes": notes, "known_before": known}
     about["command"] = _command(asked.words, how)
@@ -134,7 +135,7 @@ def _note_private(log: QueryLog, runs: Sequence[Run], dataset: str | None) -> li
         return []
     names = ", ".join(sorted({method.name for method in private}))
     note_peek(log, private[0], dataset, f"compare ({names})")
-    return [f"Noted in the ledger, for all later releases: {PEEKED}."]
+    return [NOTED]
 
 
 def _rows(before: Original, wanted: Wanted, how: How, progress: Progress) -> tuple[list[Row], int]:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ...engine import distinct_users
 from ...engine.declared import Declared
 from ...errors import OutputError
 from ...log import QueryLog
@@ -79,10 +80,11 @@ def key_of(log: str, run: Run, line: str, measure: Measure, turn: int, seed: int
 
 
 def log_key(log: QueryLog) -> str:
-    """Name a log by its files and how they were read; of one that was not read there is none."""
+    """Name a log by its files, how they were read, and who is left; else there is no name."""
     if not log.sources or (log.sampled and not log.seeded):
         return ""  # a sample drawn anew is another log each time
-    parts = [sorted(source.sha256 for source in log.sources), log.asked, log.tally.kept]
+    users = hashlib.sha256("\n".join(distinct_users(log.frame)).encode()).hexdigest()
+    parts = [sorted(source.sha256 for source in log.sources), log.asked, log.tally.kept, users]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

@@ -55,7 +55,8 @@ def performed(
         except BrokenProcessPool as error:
             raise QueryveilError(
                 "a worker died; it may have run out of memory",
-                hint="try --workers 1; what was done is kept, and the same command goes on",
+                hint="try --workers 1; what was done is kept, and the same command goes on. In a "
+                'script the part that asks for workers stands under `if __name__ == "__main__"`',
             ) from error
 
 
@@ -65,12 +66,13 @@ def _workers(
 ) -> Iterator[ProcessPoolExecutor]:
     """Start workers; on an error or an interruption they are stopped in mid-task."""
     started = multiprocessing.get_context("spawn")  # Polars' threads do not survive a fork
+    others = set(multiprocessing.active_children())
     with _one_thread_each():
         pool = ProcessPoolExecutor(workers, started, _begin, (table, measures))
         try:
             yield pool
         except BaseException:
-            for process in multiprocessing.active_children():
+            for process in set(multiprocessing.active_children()) - others:
                 process.terminate()
             raise
         finally:

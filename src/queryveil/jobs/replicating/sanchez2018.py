@@ -97,8 +97,8 @@ def _with(check: Check, budget: str) -> Callable[[Found], Verdict]:
 
 _CHECKS: tuple[tuple[str, str, Check], ...] = (
     ("no loss where the domain is the profile's", "0 at every epsilon", _none_lost),
-    ("the loss falls with epsilon", "falls beyond 1", _falls),
-    ("sqc2 far below sqc1, which is below nsqc", "nsqc about 4 times sqc2 at 10", _best),
+    ("the loss of sqc2 falls with epsilon", "falls beyond 1", _falls),
+    ("sqc2 below sqc1, below nsqc, by half at least", "nsqc about 4 times sqc2 at 10", _best),
     ("the histogram is worst", "in A, B and C", _histogram_worst),
     ("the histogram in B", "more than 2 times that in A, flat", _histogram_flat),
     ("loss in A plus loss in C is that in B", "about equal", _sums),

@@ -56,11 +56,13 @@ class EpsilonAudit(Rerunning):
         20, "users of the log who are in every run, where persons come or stay away", low=1
     )
 
+    toss: int = parameter(0, "which coins: repeat an audit with another number", low=0)
+
     def of_method(self, before: Original, after: Release, again: Again) -> dict[str, Any]:
         """Give the bound, beside what is claimed and what could be proven at best."""
         promise, delta = after.guarantee, after.guarantee.delta or 0.0
         trial = trial_for(before, after, again, self.persons, self.users)
-        coins = _coins(self.runs, trial.persons)
+        coins = _coins(self.runs, trial.persons, self.toss)
         half = self.runs // 2
         way, rule = _chosen(trial, coins[:half], again, delta)
         same = [[way] * trial.persons] * (self.runs - half)
@@ -86,8 +88,8 @@ class EpsilonAudit(Rerunning):
         }
 
 
-def _coins(runs: int, persons: int) -> Flags:
-    numbers = Chance(_SEED).numbers(runs * persons).reshape(runs, persons)
+def _coins(runs: int, persons: int, toss: int) -> Flags:
+    numbers = Chance(_SEED + toss).numbers(runs * persons).reshape(runs, persons)
     return (numbers & np.uint64(1)).astype(np.bool_)
 
 

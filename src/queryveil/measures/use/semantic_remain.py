@@ -36,35 +36,41 @@ class SemanticRemain(Measure):
     kind: ClassVar[Literal["risk", "use"]] = "use"
 
     taxonomy: str = parameter("wordnet", "ruler: wordnet, a .qvt file or a path list")
-    level: int = parameter(1, "level of the taxonomy that the value is of", low=1, high=30)
+    level: int = parameter(
+        0,
+        "level that the value is of; 0: the deepest of `levels` that half of the concepts reach",
+        low=0,
+        high=30,
+    )
     levels: int = parameter(5, "levels that are told at least", low=1, high=30)
 
     def of(self, before: Original, after: Release) -> dict[str, Any]:
         """Give the share of the level, those of all levels, and the paper's worst case."""
         was = self._before(before)
+        reached = self._reached(before, was)
+        level = self.level or max((n for n, share in reached.items() if share >= 0.5), default=1)
         pairs, read = released_concepts(before, after, self.taxonomy)
         now = level_matrices(before.taxonomy(self.taxonomy), pairs, len(was))
         shares = [remaining(*both)["share"] for both in zip(was, now, strict=True)]
         means = [float(found.mean()) if len(found) else None for found in shares]  # type: ignore[arg-type]
         k = after.guarantee.k
         everybody = before.once("users", lambda: before.log.distinct("user"))
-        users = len(shares[self.level - 1])
+        users = len(shares[level - 1])
         return {
-            "value": round(means[self.level - 1] or 0.0, 6),
+            "value": round(means[level - 1] or 0.0, 6),
             "users": users,
             "left_out": everybody - users,
             "levels": {
-                str(level): None if mean is None else round(mean, 6)
-                for level, mean in enumerate(means, 1)
+                str(n): None if mean is None else round(mean, 6) for n, mean in enumerate(means, 1)
             },
-            "reached": self._reached(before, was),
+            "reached": {str(n): share for n, share in reached.items()},
             "worst_case": None if k is None else round(1 / k, 6),
-            **self._floor(before, was, after),
-            "ruler": f"{before.taxonomy(self.taxonomy).title}, level {self.level}; {read}",
+            **self._floor(before, was, after, level),
+            "ruler": f"{before.taxonomy(self.taxonomy).title}, level {level}; {read}",
         }
 
     def _floor(
-        self, before: Original, was: list[pl.DataFrame], after: Release
+        self, before: Original, was: list[pl.DataFrame], after: Release, level: int
     ) -> dict[str, float | str | None]:
         """Give what remains on the level in random groups with the same kind of prototype."""
         profiles = before.once(
@@ -73,7 +79,7 @@ class SemanticRemain(Measure):
         grouping = grouping_of(after, len(profiles))
         if isinstance(grouping, str):
             return {"random_groups": None, "random_groups_are": grouping}
-        taxonomy, level = before.taxonomy(self.taxonomy), self.level
+        taxonomy = before.taxonomy(self.taxonomy)
 
         def turn(number: int) -> float:
             pairs = random_concepts(taxonomy, profiles, grouping, number)
@@ -84,11 +90,11 @@ class SemanticRemain(Measure):
         found = before.once(key, lambda: fmean(map(turn, range(TURNS))))
         return {"random_groups": round(found, 6), "random_groups_are": described(grouping)}
 
-    def _reached(self, before: Original, was: list[pl.DataFrame]) -> dict[str, float]:
+    def _reached(self, before: Original, was: list[pl.DataFrame]) -> dict[int, float]:
         """Tell which share of the log's concepts lies on each level or below it."""
         whole = max(int(before.concepts(self.taxonomy)["count"].sum()), 1)
         shares = [int(matrix["count"].sum()) / whole for matrix in was]
-        return {str(level): round(share, 6) for level, share in enumerate(shares, 1)}
+        return {level: round(share, 6) for level, share in enumerate(shares, 1)}
 
     def prepare(self, before: Original) -> None:
         """Count the categories of the log, and refuse a level that nobody reaches."""
@@ -100,9 +106,10 @@ class SemanticRemain(Measure):
             ("levels", self.taxonomy, levels),
             lambda: level_matrices(taxonomy, before.concepts(self.taxonomy), levels),
         )
-        if not found[self.level - 1].height:
+        level = max(self.level, 1)
+        if not found[level - 1].height:
             raise InputError(
-                f"nobody in this log has a concept on level {self.level} of {taxonomy.title}",
+                f"nobody in this log has a concept on level {level} of {taxonomy.title}",
                 hint="take a smaller level, or another taxonomy",
             )
         return found
