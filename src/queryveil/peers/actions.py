@@ -1,0 +1,46 @@
+"""What the exchange wants done: it does nothing itself."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .messages import Message, Result
+
+__all__ = ["Action", "Broken", "Deliver", "Nobody", "Send", "Submit"]
+
+
+class Send(NamedTuple):
+    """Send a message to a friend."""
+
+    friend: str
+    message: Message
+
+
+class Submit(NamedTuple):
+    """Submit a query to the search engine, under the owner's account."""
+
+    errand: int
+    text: str
+
+
+class Deliver(NamedTuple):
+    """Show the owner an answer: by a friend, or by her own account (None)."""
+
+    errand: int
+    results: tuple[Result, ...]
+    friend: str | None
+
+
+class Nobody(NamedTuple):
+    """Ask the owner whether to submit her query herself: nobody answered."""
+
+    errand: int
+
+
+class Broken(NamedTuple):
+    """Tell the owner that the search engine did not answer."""
+
+    errand: int
+
+
+Action = Send | Submit | Deliver | Nobody | Broken

@@ -1,0 +1,81 @@
+"""The errands that a peer has open, found by number, by id and by time."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+
+from .errands import Errand, Stage
+
+__all__ = ["Book"]
+
+
+class Book:
+    """Keeps errands from their beginning to their end, and nothing after that."""
+
+    def __init__(self) -> None:
+        self.errands: dict[int, Errand] = {}
+        self.incoming: dict[tuple[str, str], Errand] = {}  # by who sent it, and her id
+        self.outgoing: dict[tuple[str, str], Errand] = {}  # by who was asked, and the id for her
+        self.open: Counter[str | None] = Counter()  # by who sent it; None is the owner
+        self._alarms: list[tuple[float, int]] = []
+        self._last = 0
+
+    def begin(self, stage: Stage, sender: str | None = None, sender_id: str = "") -> Errand:
+        """Open an errand."""
+        self._last += 1
+        errand = Errand(self._last, stage, sender, sender_id)
+        self.errands[errand.number] = errand
+        self.open[sender] += 1
+        if sender is not None:
+            self.incoming[sender, sender_id] = errand
+        return errand
+
+    def end(self, errand: Errand) -> None:
+        """Close an errand."""
+        del self.errands[errand.number]
+        self.open[errand.sender] -= 1
+        if errand.sender is not None:
+            del self.incoming[errand.sender, errand.sender_id]
+
+    def ask(self, errand: Errand, friend: str, name: str) -> None:
+        """Note who is asked, and by which id."""
+        errand.friend, errand.friend_id = friend, name
+        self.outgoing[friend, name] = errand
+
+    def release(self, errand: Errand) -> None:
+        """Note that nothing is expected of her any more."""
+        self.outgoing.pop((str(errand.friend), errand.friend_id), None)
+        errand.friend_id = ""
+
+    def asked_of(self, friend: str) -> list[Errand]:
+        """Give the errands that wait for a friend."""
+        return [one for one in self.errands.values() if one.friend == friend and one.friend_id]
+
+    def sent_by(self, friend: str) -> list[Errand]:
+        """Give a friend's errands."""
+        return [one for one in self.errands.values() if one.sender == friend]
+
+    def wait(self, errand: Errand, stage: Stage, due: float) -> None:
+        """Begin a stage that is over at some time, or when the errand is."""
+        errand.stage = stage
+        errand.due = due if stage in (Stage.OFFERED, Stage.NOBODY) else min(due, errand.until)
+        heapq.heappush(self._alarms, (errand.due, errand.number))
+
+    def alarm(self) -> float | None:
+        """Give the time at which the next stage is over, if any."""
+        while self._alarms and not self._counts(*self._alarms[0]):
+            heapq.heappop(self._alarms)
+        return self._alarms[0][0] if self._alarms else None
+
+    def next_due(self, now: float) -> Errand | None:
+        """Give an errand whose stage is over, each once, until there is none."""
+        at = self.alarm()
+        if at is None or at > now:
+            return None
+        return self.errands[heapq.heappop(self._alarms)[1]]
+
+    def _counts(self, at: float, number: int) -> bool:
+        """Whether an alarm is of an errand's present stage."""
+        errand = self.errands.get(number)
+        return errand is not None and errand.due == at

@@ -1,0 +1,89 @@
+"""A query on its way through one peer, and what was counted of those that are over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import NamedTuple
+
+from .core import Route
+
+__all__ = ["Errand", "Limits", "Stage", "Tally", "Waits"]
+
+
+class Stage(Enum):
+    """What an errand waits for."""
+
+    OFFERED = "a friend's text, which was accepted"
+    ASKING = "whether a friend takes it"
+    HANDED = "a friend's answer"
+    SUBMITTING = "the search engine's answer"
+    NOBODY = "the owner's word: nobody took it"
+
+
+class Waits(NamedTuple):
+    """How long a peer waits, in seconds."""
+
+    reply: float = 2.0  # for a friend to accept, and for the text after that
+    engine: float = 10.0  # for the search engine
+    hop: float = 2.0  # the more for each hop that may follow
+    own: float = 45.0  # for an own query in all
+    owner: float = 300.0  # for the owner to decide
+
+
+class Limits(NamedTuple):
+    """How much a peer keeps at a time."""
+
+    open: int = 64  # queries of one friend
+    own: int = 256  # own queries
+    ids: int = 4096  # ids that a friend has used
+
+
+@dataclass(slots=True)
+class Errand:
+    """One query: the owner's (no sender), or one that a friend handed on."""
+
+    number: int
+    stage: Stage
+    sender: str | None = None
+    sender_id: str = ""
+    text: str = ""
+    hops: int = 0
+    until: float = 0.0  # when it is over in any case
+    due: float = 0.0  # when the present stage is over
+    route: Route[str] | None = None
+    untried: int = 0  # friends that the route has not given yet
+    friend: str | None = None  # who was asked last
+    friend_id: str = ""
+
+    @property
+    def own(self) -> bool:
+        """Whether it is the owner's query."""
+        return self.sender is None
+
+
+@dataclass(slots=True)
+class Tally:
+    """What passed between a peer and one friend.
+
+    Nothing is lost: requests = ignored + refused + taken, taken = served + failed + unclaimed and
+    what is open, asked = turned_down + answered + lost and what is open.
+    """
+
+    requests: int = 0  # she asked
+    ignored: int = 0  # with an id that she had used
+    refused: int = 0
+    taken: int = 0
+    served: int = 0  # she got an answer
+    failed: int = 0  # she got none
+    unclaimed: int = 0  # her text never came
+    asked: int = 0  # she was asked
+    turned_down: int = 0  # she refused, or was silent
+    answered: int = 0
+    lost: int = 0  # she had the text, and no answer came
+    carried: int = 0  # of those answered: the owner's queries
+    stray: int = 0  # messages that fitted nothing
+
+    def told(self) -> dict[str, int]:
+        """Give all counts by name."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}

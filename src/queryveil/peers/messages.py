@@ -1,0 +1,194 @@
+"""What friends say to each other, and how it is written: strictly, or not at all.
+
+First a peer only asks whether a friend will take a query (`Request`). The text follows once she
+has accepted (`Query`): whoever refuses, or is silent, has learnt no text, and a query is in one
+place at a time. Each ask has a fresh random id that is known to the two alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import FormatError
+
+__all__ = [
+    "MAX_RESULTS",
+    "MAX_TEXT",
+    "Accepted",
+    "Answer",
+    "Failed",
+    "Message",
+    "Query",
+    "Refused",
+    "Request",
+    "Result",
+    "clean",
+    "decode",
+    "encode",
+    "proper",
+    "result",
+]
+
+MAX_TEXT = 512  # letters of a query
+MAX_RESULTS = 20
+_LENGTHS = {"title": 300, "url": 2000, "snippet": 1000}
+_ID = re.compile(r"[0-9a-f]{32}")
+_URL = re.compile(r"https?://[^\s\"'<>\\]+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One result of a search: text only, and where it leads."""
+
+    title: str
+    url: str
+    snippet: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Will you take a query?"""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """Yes: send it."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """No."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The query itself, and how often it was handed on."""
+
+    id: str
+    hops: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the search engine answered."""
+
+    id: str
+    results: tuple[Result, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """It was accepted, and there is no answer."""
+
+    id: str
+
+
+Message = Request | Accepted | Refused | Query | Answer | Failed
+_PLAIN: dict[str, type[Request | Accepted | Refused | Failed]] = {
+    "request": Request, "accepted": Accepted, "refused": Refused, "failed": Failed,
+}  # fmt: skip
+
+
+def clean(text: str, most: int) -> str:
+    """Give a text without control characters, in one line, not longer than so many letters.
+
+    >>> clean(" a\\n<b>\\x00 ", 10)
+    'a <b>'
+    """
+    text = text[: 4 * most]
+    if not text.isprintable():  # most texts are, and that is told much faster
+        kept = (" " if one.isspace() else one for one in text)
+        text = "".join(one for one in kept if unicodedata.category(one) not in ("Cc", "Cf", "Cs"))
+    return " ".join(text.split())[:most].rstrip()
+
+
+def result(title: object, url: object, snippet: object = "") -> Result | None:
+    """Make a result of what an engine gave, or nothing where it leads nowhere on the web.
+
+    >>> result("A page", "javascript:alert(1)") is None
+    True
+    """
+    if not isinstance(url, str) or len(url) > _LENGTHS["url"] or not _URL.fullmatch(url):
+        return None
+    texts = [one if isinstance(one, str) else "" for one in (title, snippet)]
+    named = clean(texts[0], _LENGTHS["title"]) or url[: _LENGTHS["title"]]
+    return Result(named, url, clean(texts[1], _LENGTHS["snippet"]))
+
+
+def proper(results: Iterable[Result]) -> tuple[Result, ...]:
+    """Give so many results as an answer may have, each as it must be."""
+    made = (result(one.title, one.url, one.snippet) for one in results)
+    return tuple(one for one in made if one is not None)[:MAX_RESULTS]
+
+
+def encode(message: Message) -> bytes:
+    """Write a message as JSON."""
+    told: dict[str, Any] = {"kind": type(message).__name__.lower(), "id": message.id}
+    if isinstance(message, Query):
+        told |= {"hops": message.hops, "text": message.text}
+    elif isinstance(message, Answer):
+        told["results"] = [[one.title, one.url, one.snippet] for one in message.results]
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def decode(data: bytes) -> Message:
+    """Read a message; what is not exactly one is an error, and nothing of it is used.
+
+    >>> decode(encode(Request("0" * 32)))
+    Request(id='00000000000000000000000000000000')
+    """
+    try:
+        told = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise FormatError("a message is no JSON") from error
+    kind, name = (told.get("kind"), told.get("id")) if isinstance(told, dict) else (None, None)
+    if not isinstance(name, str) or not _ID.fullmatch(name):
+        raise FormatError("a message has no proper id")
+    if kind == "query":
+        return _query(told)
+    if kind == "answer":
+        return _answer(told)
+    if not isinstance(kind, str) or kind not in _PLAIN or told.keys() != {"kind", "id"}:
+        raise FormatError("a message is of no known kind")
+    return _PLAIN[kind](name)
+
+
+def _query(told: dict[str, Any]) -> Query:
+    hops, text = told.get("hops"), told.get("text")
+    if told.keys() != {"kind", "id", "hops", "text"} or not isinstance(text, str):
+        raise FormatError("a query is not as it must be")
+    if type(hops) is not int or not 1 <= hops <= 20:
+        raise FormatError("a query's count of hops cannot be")
+    if not text or clean(text, MAX_TEXT) != text:
+        raise FormatError("a query's text is too long, or has letters that cannot be seen")
+    return Query(told["id"], hops, text)
+
+
+def _answer(told: dict[str, Any]) -> Answer:
+    given = told.get("results")
+    if told.keys() != {"kind", "id", "results"} or not isinstance(given, list):
+        raise FormatError("an answer is not as it must be")
+    if len(given) > MAX_RESULTS:
+        raise FormatError(f"{MAX_RESULTS} results are the most")
+    return Answer(told["id"], tuple(map(_result, given)))
+
+
+def _result(told: object) -> Result:
+    if not isinstance(told, list) or len(told) != 3 or not all(isinstance(x, str) for x in told):
+        raise FormatError("a result is not a title, an address and a text")
+    made = result(*told)
+    if made is None or [made.title, made.url, made.snippet] != told:
+        raise FormatError("a result is too long, leads nowhere, or has letters out of sight")
+    return made

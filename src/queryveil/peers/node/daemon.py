@@ -1,0 +1,225 @@
+"""One person's node: the exchange, its links, its search engine and its files, put together."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from ...errors import QueryveilError, UsageError
+from ..actions import Action, Broken, Deliver, Nobody, Send, Submit
+from ..core import Settings
+from ..errands import Waits
+from ..exchange import Exchange
+from ..messages import MAX_TEXT, Message, Result, clean, proper
+from .account import Account
+from .engines import Engine
+from .friends import Friend, friends_of
+from .home import Home
+from .identity import open_identity
+from .links import Links
+from .state import load, save, secret, state_of
+
+__all__ = ["NODE_SETTINGS", "Node", "Outcome"]
+
+# A higher limit than the simulation's: own queries begin anywhere in the range (see `start`).
+NODE_SETTINGS = Settings(submit=0.5, hops=10)
+_WAITS = Waits()
+_PACE = 1.0  # seconds between looks at the list of friends, and between writes
+_ENGINE_RATE = 20  # submissions at a time
+
+
+class Outcome(NamedTuple):
+    """How a search ended: "answered" (by a friend's name, or by oneself), "nobody", "broken"."""
+
+    kind: str
+    number: int
+    results: tuple[Result, ...] = ()
+    by: str | None = None
+
+
+class Node:
+    """Runs one peer: on one event loop, from one folder."""
+
+    def __init__(
+        self,
+        home: Home,
+        engine: Engine,
+        *,
+        settings: Settings = NODE_SETTINGS,
+        waits: Waits = _WAITS,
+        keep_texts: bool = False,
+        reachable: bool = True,
+        rate: float = 200.0,
+    ) -> None:
+        self.home, self._engine = home, engine
+        self.identity = open_identity(home)
+        self.account = Account(secret(home), keep_texts=keep_texts)
+        self.exchange = Exchange(settings, lambda: asyncio.get_running_loop().time(), waits=waits)
+        load(home, self.exchange, self.account)
+        self.links = Links(
+            self.identity, came=self._came, went=self._went, heard=self._heard,
+            reachable=reachable, rate=rate,
+        )  # fmt: skip
+        self.friends: dict[str, Friend] = {}
+        self._waiting: dict[int, asyncio.Future[Outcome]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._alarm: asyncio.TimerHandle | None = None
+        self._gate = asyncio.Semaphore(_ENGINE_RATE)
+        self._read_at, self._dirty = -1, False
+
+    # --- its life ----------------------------------------------------------------------------
+
+    async def start(self, place: tuple[str, int] | None) -> int:
+        """Listen for friends, if anywhere, call them, and give the port."""
+        self._look_for_friends()
+        port = await self.links.listen(*place) if place else 0
+        self._spawn(self._keep_house())
+        return port
+
+    async def stop(self) -> None:
+        """End all links, and write down what is to be kept."""
+        await self.kill()
+        await self._save()
+
+    async def kill(self) -> None:
+        """End at once, as a crash does."""
+        for task in list(self._tasks):
+            task.cancel()
+        await self.links.close()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._alarm:
+            self._alarm.cancel()
+        for future in self._waiting.values():
+            future.cancel()
+        await self._engine.close()
+
+    async def _keep_house(self) -> None:
+        while True:
+            await asyncio.sleep(_PACE)
+            # A disk that is full, or a list that is being edited, is no reason to stop serving.
+            with suppress(QueryveilError, OSError):
+                self._look_for_friends()
+                if self._dirty:
+                    await self._save()
+
+    def _look_for_friends(self) -> None:
+        at = self.home.changed("friends.json")
+        if at != self._read_at:
+            self.friends = {one.fingerprint: one for one in friends_of(self.home)}
+            self._read_at = at
+            self.links.set_friends(list(self.friends.values()))
+
+    async def _save(self) -> None:
+        self._dirty = False
+        state = state_of(self.exchange, self.account, list(self.friends))
+        await asyncio.to_thread(save, self.home, state)
+
+    # --- its owner ---------------------------------------------------------------------------
+
+    async def search(self, text: str) -> Outcome:
+        """Search for a text, by friends or, by the protocol's draw, by oneself."""
+        text = clean(text, MAX_TEXT)
+        if not text:
+            raise UsageError("there is nothing to search for")
+        self.account.asked(text)
+        number, actions = self.exchange.ask(text)
+        return await self._outcome(number, actions)
+
+    async def insist(self, number: int) -> Outcome:
+        """Submit a query oneself that nobody took."""
+        actions = self.exchange.insist(number)
+        return await self._outcome(number, actions) if actions else Outcome("gone", number)
+
+    async def _outcome(self, number: int, actions: list[Action]) -> Outcome:
+        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = future
+        try:
+            self._do(actions)
+            return await future
+        finally:
+            self._waiting.pop(number, None)
+
+    def name_of(self, friend: str | None) -> str | None:
+        """Give a friend's name."""
+        known = self.friends.get(friend or "")
+        return known.name if known else None
+
+    def told(self) -> dict[str, Any]:
+        """Give what her page shows."""
+        friends = [
+            {
+                "name": one.name,
+                "fingerprint": who,
+                "present": who in self.exchange.present,
+                "trust": self.exchange.trust(who),
+                **self.exchange.tally(who).told(),
+            }
+            for who, one in self.friends.items()
+        ]
+        return {
+            "fingerprint": self.identity.fingerprint,
+            "exposure": self.account.exposure(),
+            "account": self.account.told(),
+            "texts": list(self.account.texts),
+            "friends": friends,
+            "turned_away": self.links.turned_away,
+        }
+
+    # --- what happens ------------------------------------------------------------------------
+
+    def _came(self, friend: str) -> None:
+        self._do(self.exchange.came(friend))
+
+    def _went(self, friend: str) -> None:
+        self._do(self.exchange.went(friend))
+
+    def _heard(self, friend: str, message: Message) -> None:
+        self._do(self.exchange.received(friend, message))
+
+    def _rang(self) -> None:
+        self._alarm = None
+        self._do(self.exchange.wake())
+
+    def _do(self, actions: list[Action]) -> None:
+        self._dirty = True
+        for action in actions:
+            match action:
+                case Send(friend, message):
+                    self.links.send(friend, message)
+                case Submit(number, text):
+                    self.account.submitted(text)
+                    self._spawn(self._submit(number, text))
+                case Deliver(number, results, friend):
+                    self._end(Outcome("answered", number, results, self.name_of(friend)))
+                case Nobody(number):
+                    self._end(Outcome("nobody", number))
+                case Broken(number):
+                    self._end(Outcome("broken", number))
+        self._set_alarm()
+
+    def _end(self, outcome: Outcome) -> None:
+        future = self._waiting.get(outcome.number)
+        if future is not None and not future.done():
+            future.set_result(outcome)
+
+    async def _submit(self, number: int, text: str) -> None:
+        results: tuple[Result, ...] | None = None
+        with suppress(QueryveilError):
+            async with self._gate:
+                found = await self._engine.search(text)
+                results = proper(found)  # else a friend would take the answer for an attack
+        self._do(self.exchange.submitted(number, results))
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _set_alarm(self) -> None:
+        at, loop = self.exchange.alarm(), asyncio.get_running_loop()
+        if self._alarm is not None and (at is None or self._alarm.when() != at):
+            self._alarm.cancel()
+            self._alarm = None
+        if at is not None and self._alarm is None:
+            self._alarm = loop.call_at(at, self._rang)

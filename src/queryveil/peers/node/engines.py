@@ -1,0 +1,136 @@
+"""Search engines that a node can ask: an address with a place for the query, and where in the
+answer the results are.
+
+`searxng:http://ann:secret@localhost:8888` is SearXNG's JSON interface, which its owner must have
+allowed (`formats: [html, json]`). `template:https://example.org/api?q={query}` is any address
+that answers in JSON. What comes back is cut to text; nothing of it is run, fetched or followed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from urllib.parse import quote, urlsplit
+
+import httpx
+
+from ...errors import InputError, UsageError
+from ..messages import MAX_RESULTS, Result, result
+
+__all__ = ["Engine", "WebEngine", "open_engine"]
+
+_MOST = 2 * 1024 * 1024  # bytes of an answer
+_FIELDS = {"title": "title", "url": "url", "snippet": "content"}
+
+
+class Engine(Protocol):
+    """What a node asks for answers."""
+
+    async def search(self, text: str) -> tuple[Result, ...]:
+        """Give the results of a query, or raise an InputError."""
+        ...
+
+    async def close(self) -> None:
+        """Close its connections."""
+        ...
+
+
+@dataclass
+class WebEngine:
+    """A search engine on the web that answers in JSON."""
+
+    template: str
+    results: str = "results"
+    fields: Mapping[str, str] = field(default_factory=lambda: dict(_FIELDS))
+    timeout: float = 8.0
+
+    def __post_init__(self) -> None:
+        place = urlsplit(self.template.replace("{query}", "x"))
+        if place.scheme not in ("http", "https") or not place.hostname:
+            raise UsageError(f"{self.template} is no address of a search engine", hint="http://...")
+        if self.template.count("{query}") != 1:
+            raise UsageError("an engine's template has no place for the query", hint="?q={query}")
+        # Neither cookies nor redirects nor a proxy of the environment: what a person names is
+        # what is asked, and nothing else tells the engine who asks.
+        self._client = httpx.AsyncClient(
+            timeout=self.timeout, follow_redirects=False, trust_env=False,
+            headers={"User-Agent": "Mozilla/5.0", "Accept": "application/json"},
+            limits=httpx.Limits(max_connections=20),
+        )  # fmt: skip
+
+    async def search(self, text: str) -> tuple[Result, ...]:
+        """Ask the engine, with limits to time and size."""
+        address = self.template.replace("{query}", quote(text, safe=""))
+        try:
+            async with asyncio.timeout(self.timeout), self._client.stream("GET", address) as answer:
+                if answer.status_code != 200:
+                    raise InputError(f"the search engine answered with {answer.status_code}")
+                told = json.loads(await _body(answer))
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
+            raise InputError(
+                f"the search engine did not answer ({type(error).__name__})"
+            ) from error
+        except (ValueError, RecursionError) as error:
+            raise InputError("the search engine's answer is no JSON") from error
+        self._client.cookies.clear()
+        return self.extract(told)
+
+    def extract(self, told: object) -> tuple[Result, ...]:
+        """Find the results in an answer; what is none is left out.
+
+        >>> engine = WebEngine("http://localhost/?q={query}", results="data.items")
+        >>> page = {"title": "A page", "url": "https://example.org/", "content": "<b>text</b>"}
+        >>> engine.extract({"data": {"items": [page, {"url": "javascript:x"}]}})
+        (Result(title='A page', url='https://example.org/', snippet='<b>text</b>'),)
+        """
+        listed = _at(told, self.results)
+        rows = listed[:200] if isinstance(listed, list) else []
+        places = [self.fields.get(name, "") for name in ("title", "url", "snippet")]
+        made = (result(*(_at(row, place) for place in places)) for row in rows)
+        return tuple(one for one in made if one is not None)[:MAX_RESULTS]
+
+    async def close(self) -> None:
+        """Close its connections."""
+        await self._client.aclose()
+
+
+def open_engine(text: str, results: str | None = None, fields: str | None = None) -> WebEngine:
+    """Make an engine of what a person typed: searxng:URL or template:URL."""
+    kind, _, address = text.partition(":")
+    if kind == "searxng" and address:
+        return WebEngine(address.rstrip("/") + "/search?q={query}&format=json")
+    if kind != "template" or not address:
+        raise UsageError(f'"{text}" is no engine', hint="searxng:URL, or template:URL?q={query}")
+    return WebEngine(address, results or "results", _fields(fields) if fields else _FIELDS)
+
+
+def _fields(text: str) -> dict[str, str]:
+    pairs = [part.partition("=") for part in text.split(",")]
+    named = {name.strip(): place.strip() for name, _, place in pairs}
+    if not named.keys() <= _FIELDS.keys() or "url" not in named or not all(named.values()):
+        raise UsageError(f'"{text}" names no fields', hint="title=name,url=link,snippet=text")
+    return named
+
+
+async def _body(answer: httpx.Response) -> bytes:
+    body = bytearray()
+    async for part in answer.aiter_bytes():
+        body += part
+        if len(body) > _MOST:
+            raise InputError(f"the search engine's answer is above {_MOST:,} bytes")
+    return bytes(body)
+
+
+def _at(told: object, path: str) -> Any:
+    """Follow a path of names and numbers, as data.items.0; None where it leads nowhere."""
+    for step in path.split(".") if path else ():
+        if isinstance(told, dict):
+            told = told.get(step)
+        elif isinstance(told, list) and step.isdecimal() and int(step) < len(told):
+            told = told[int(step)]
+        else:
+            return None
+    return told

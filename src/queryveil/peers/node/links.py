@@ -1,0 +1,183 @@
+"""All links of a node: it listens for friends and calls them, again and again with patience.
+
+Of two friends the one with the lower fingerprint calls, or the only one who can. Whoever is no
+friend does not get through the handshake.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from contextlib import suppress
+from secrets import SystemRandom
+
+from ...errors import FormatError, UsageError
+from ..messages import Message
+from .bucket import Bucket
+from .friends import Friend
+from .identity import Identity, peer_of, trust_also
+from .link import Link
+
+__all__ = ["Links"]
+
+_FIRST, _LONGEST = 0.2, 30.0  # seconds between calls
+_SHAKE = 10.0
+_NO_NAME = "127.0.0.1"  # an address is not sent along in the clear, as a name would be
+_STRANGERS = 64  # handshakes at a time
+
+
+class Links:
+    """Keeps a link to each friend who is there."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        *,
+        came: Callable[[str], None],
+        went: Callable[[str], None],
+        heard: Callable[[str, Message], None],
+        reachable: bool = True,
+        rate: float = 200.0,
+    ) -> None:
+        self._identity, self._reachable, self._rate = identity, reachable, rate
+        self._came, self._went, self._heard = came, went, heard
+        self._friends: dict[str, Friend] = {}
+        self._links: dict[str, Link] = {}
+        self._buckets: dict[str, Bucket] = {}
+        self._calls: dict[str, asyncio.Task[None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._inside = identity.context(server=True, friends=())
+        self._outside = identity.context(server=False, friends=())
+        self._server: asyncio.Server | None = None
+        self._own = identity.fingerprint
+        self._shaking = 0
+        self.turned_away = 0  # strangers, and links that broke the rules
+
+    async def listen(self, host: str, port: int) -> int:
+        """Begin to listen, and give the port."""
+        try:
+            self._server = await asyncio.start_server(self._called, host, port, backlog=256)
+        except OSError as error:
+            where, hint = f"{host}:{port}", "another --listen"
+            raise UsageError("friends cannot be awaited here", where=where, hint=hint) from error
+        return int(self._server.sockets[0].getsockname()[1])
+
+    def set_friends(self, friends: list[Friend]) -> None:
+        """Take up a list of friends: new ones are let in and called, others are let go."""
+        now = {one.fingerprint: one for one in friends}
+        for gone in self._friends.keys() - now.keys():
+            self._let_go(gone)
+        new = {who: one for who, one in now.items() if self._friends.get(who) != one}
+        self._friends = now
+        for who, friend in new.items():
+            trust_also(self._inside, friend.certificate)
+            trust_also(self._outside, friend.certificate)
+            self._begin_to_call(who, friend)
+
+    def send(self, friend: str, message: Message) -> None:
+        """Send a message to a friend, if she is there."""
+        if friend in self._links:
+            self._links[friend].send(message)
+
+    async def close(self) -> None:
+        """End all links."""
+        if self._server:
+            self._server.close()
+        tasks = [*self._calls.values(), *self._tasks]
+        for link in list(self._links.values()):
+            link.abort()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    # --- calling -----------------------------------------------------------------------------
+
+    def _begin_to_call(self, who: str, friend: Friend) -> None:
+        if who in self._calls:
+            self._calls.pop(who).cancel()
+        if friend.address and (not self._reachable or self._own < who):
+            self._calls[who] = asyncio.ensure_future(self._call(who, friend))
+
+    async def _call(self, who: str, friend: Friend) -> None:
+        """Call a friend for ever, each time a little later while she is not there."""
+        wait = _FIRST
+        while True:
+            with suppress(OSError, TimeoutError):
+                async with asyncio.timeout(_SHAKE):
+                    reader, writer = await asyncio.open_connection(
+                        *friend.place, ssl=self._outside, server_hostname=_NO_NAME
+                    )
+                if await self._serve(reader, writer, expected=who):
+                    wait = _FIRST
+            await asyncio.sleep(wait * (0.5 + SystemRandom().random()))
+            wait = min(_LONGEST, 2 * wait)
+
+    # --- being called ------------------------------------------------------------------------
+
+    async def _called(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is None or self._shaking >= _STRANGERS:
+            writer.transport.abort()
+            return
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        self._shaking += 1
+        try:
+            async with asyncio.timeout(_SHAKE):
+                await writer.start_tls(self._inside)
+        except (OSError, TimeoutError):  # ssl.SSLError is an OSError
+            self.turned_away += 1
+            writer.transport.abort()
+            return
+        finally:
+            self._shaking -= 1
+        with suppress(asyncio.CancelledError):
+            await self._serve(reader, writer)
+
+    # --- both --------------------------------------------------------------------------------
+
+    async def _serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, expected: str = ""
+    ) -> bool:
+        """Hear a friend until the link ends; whether it was a friend's at all."""
+        shown = writer.get_extra_info("ssl_object")
+        who = peer_of(shown) if isinstance(shown, ssl.SSLObject) else ""
+        if who not in self._friends or expected not in ("", who):
+            self.turned_away += 1
+            writer.transport.abort()
+            return False
+        link = Link(reader, writer, self._bucket(who))
+        if not await link.greet():  # she has not added us yet
+            link.abort()
+            return False
+        self._drop(who)
+        self._links[who] = link
+        self._came(who)
+        try:
+            async for message in link.messages():
+                if self._links.get(who) is not link:
+                    break
+                self._heard(who, message)
+        except FormatError:
+            self.turned_away += 1
+        finally:
+            if self._links.get(who) is link:
+                self._drop(who)
+            link.abort()
+        return True
+
+    def _bucket(self, who: str) -> Bucket:
+        """Give a friend's bucket: it is no fuller after she has called again."""
+        return self._buckets.setdefault(who, Bucket(self._rate, 2 * self._rate))
+
+    def _let_go(self, who: str) -> None:
+        if who in self._calls:
+            self._calls.pop(who).cancel()
+        self._drop(who)
+
+    def _drop(self, who: str) -> None:
+        link = self._links.pop(who, None)
+        if link is not None:
+            link.abort()
+            self._went(who)

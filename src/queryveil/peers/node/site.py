@@ -1,0 +1,102 @@
+"""The local web site of a node: a search, the owner's page, and a guard before both."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from ...errors import UsageError
+from .daemon import Node
+from .guard import Guard
+from .pages import HEADERS, ask_page, home_page, opensearch, outcome_page, says_page
+
+__all__ = ["site"]
+
+_MOST = 8192  # bytes of a form, and of an address
+
+
+def site(node: Node, port: int) -> Starlette:
+    """Make the web application of a node that listens on a port of this machine."""
+    pages = _Site(node, Guard(port), port)
+    return Starlette(
+        routes=[
+            Route("/", pages.home),
+            Route("/search", pages.search),
+            Route("/submit", pages.submit, methods=["POST"]),
+            Route("/opensearch.xml", pages.opensearch),
+        ]
+    )
+
+
+class _Site:
+    def __init__(self, node: Node, guard: Guard, port: int) -> None:
+        self._node, self._guard, self._port = node, guard, port
+
+    async def home(self, request: Request) -> Response:
+        """Show the owner's page."""
+        if stopped := self._stopped(request):
+            return stopped
+        return _html(home_page(self._node.told()))
+
+    async def search(self, request: Request) -> Response:
+        """Search for what the owner typed."""
+        if stopped := self._stopped(request):
+            return stopped
+        text = request.query_params.get("q", "")
+        try:
+            outcome = await self._node.search(text)
+        except UsageError as error:
+            return _html(says_page(error.what), 400)
+        return _html(outcome_page(text, outcome, self._guard.token))
+
+    async def submit(self, request: Request) -> Response:
+        """Submit a query that nobody took, as the owner asked by this page's own form."""
+        form = await _form(request)
+        here = self._guard.is_here(request.headers)
+        if not here or not self._guard.may_change(request.headers, form.get("token", "")):
+            return _html(says_page("This form is not of this page."), 403)
+        number = form.get("number", "")
+        outcome = await self._node.insist(int(number) if number.isdecimal() else 0)
+        return _html(outcome_page(form.get("text", ""), outcome, self._guard.token))
+
+    async def opensearch(self, request: Request) -> Response:
+        """Describe the search to the browser."""
+        if not self._guard.is_here(request.headers):
+            return _html(says_page("This is not the address of this page."), 421)
+        kind = "application/opensearchdescription+xml"
+        return Response(opensearch(self._port), media_type=kind, headers=HEADERS)
+
+    def _stopped(self, request: Request) -> Response | None:
+        """Give the answer to a request that must not go on."""
+        headers = request.headers
+        if not self._guard.is_here(headers):
+            return _html(says_page("This is not the address of this page."), 421)
+        if len(request.url.query) > _MOST:
+            return _html(says_page("This is too long."), 414)
+        if not self._guard.is_hers(headers):
+            return _html(ask_page(request.query_params.get("q", "")), 403)
+        if self._guard.is_early(headers):
+            return _html(says_page("Not yet."), 503)
+        return None
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """Read a short form; a longer one is none."""
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > _MOST:
+            return {}
+    try:
+        fields = parse_qs(body.decode(), max_num_fields=10)
+    except ValueError:
+        return {}
+    return {name: values[0] for name, values in fields.items()}
+
+
+def _html(page: str, status: int = 200) -> HTMLResponse:
+    return HTMLResponse(page, status, headers=HEADERS)

@@ -1,0 +1,198 @@
+"""Nodes that find each other, answer, stop, crash, and go on from their folders."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import stat
+
+import pytest
+from small_nodes import ALWAYS_ASK, QUICK, Home, Node, StubEngine, fresh_home, running, until
+
+from queryveil.errors import InputError, UsageError
+from queryveil.peers.node import status
+
+
+def test_friends_answer_each_other() -> None:
+    async def live() -> None:
+        async with running(fresh_home(), fresh_home(), fresh_home()) as nodes:
+            for number in range(30):
+                outcome = await nodes[number % 3].search(f"query {number}")
+                assert outcome.kind == "answered"
+                assert outcome.results[0].url == "https://example.org/"
+            seen = [text for node in nodes for text in node._engine.seen]
+            assert sorted(seen) == sorted(f"query {number}" for number in range(30))
+            told = nodes[0].told()
+            assert told["account"]["own"] == 10
+            assert told["account"]["seen"] == len(nodes[0]._engine.seen)
+            assert 0 <= told["exposure"] < 100
+            assert [friend["present"] for friend in told["friends"]] == [True, True]
+
+    asyncio.run(live())
+
+
+def test_an_engine_that_fails_is_passed_over() -> None:
+    class Broken(StubEngine):
+        async def search(self, text: str) -> tuple:
+            raise InputError("no")
+
+    async def live() -> None:
+        async with running(fresh_home(), fresh_home(), settings=ALWAYS_ASK) as (one, other):
+            other._engine = Broken()
+            assert (await one.search("cats")).kind == "nobody"
+            assert one.exchange.tally(other.identity.fingerprint).lost == 1
+
+    asyncio.run(live())
+
+
+def test_a_friend_who_crashes_with_a_query_is_passed_over() -> None:
+    class Slow(StubEngine):
+        async def search(self, text: str) -> tuple:
+            self.seen.append(text)
+            await asyncio.sleep(60)
+            return ()
+
+    async def live() -> None:
+        homes = [fresh_home() for _ in range(3)]
+        async with running(*homes, settings=ALWAYS_ASK) as (one, bad, good):
+            bad._engine = Slow()
+            while not bad._engine.seen:
+                search = asyncio.ensure_future(one.search("cats"))
+                await asyncio.sleep(0.05)
+            await bad.kill()
+            outcome = await asyncio.wait_for(search, 4)
+            assert (outcome.kind, outcome.by) == ("answered", "n2")
+            assert good._engine.seen[-1] == "cats"
+
+    asyncio.run(live())
+
+
+def test_state_survives_a_restart() -> None:
+    home, other = fresh_home(), fresh_home()
+
+    async def live() -> dict:
+        async with running(home, other) as (node, _):
+            for number in range(10):
+                await node.search(f"query {number}")
+            return node.told()
+
+    async def again() -> dict:
+        node = Node(home, StubEngine(), waits=QUICK)
+        await node.start(None)
+        told = node.told()
+        await node.stop()
+        return told
+
+    before, after = asyncio.run(live()), asyncio.run(again())
+    gone = [one.pop("present") for told in (before, after) for one in told["friends"]]
+    assert gone == [True, False]
+    before.pop("turned_away"), after.pop("turned_away")
+    assert before == after
+    found = status(home)
+    assert found["exposure"] == before["exposure"]
+    assert found["own"] == 10
+    assert found["friends"][0]["name"] == "n1"
+
+
+def test_friends_find_each_other_again() -> None:
+    async def live() -> None:
+        async with running(fresh_home(), fresh_home()) as (one, other):
+            await other.kill()
+            await until(lambda: not one.exchange.present)
+            again = Node(other.home, StubEngine(), waits=QUICK)
+            await again.start(("127.0.0.1", other.port))
+            await until(lambda: one.exchange.present and again.exchange.present)
+            await again.stop()
+
+    asyncio.run(live())
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_no_text_is_on_disk_unless_asked_for(keep: bool) -> None:
+    homes = fresh_home(), fresh_home()
+
+    async def live() -> None:
+        async with running(*homes, keep_texts=keep) as nodes:
+            for number in range(8):
+                await nodes[number % 2].search(f"a secret wish {number}")
+            assert any(node.account.texts for node in nodes) == keep
+
+    asyncio.run(live())
+    files = [path for home in homes for path in home.path.iterdir()]
+    written = b"".join(path.read_bytes() for path in files)
+    assert (b"secret wish" in written) == keep
+    assert b"own" in written
+
+
+def test_only_the_owner_can_read_the_folder() -> None:
+    homes = fresh_home(), fresh_home()
+
+    async def live() -> None:
+        async with running(*homes) as (node, _):
+            await node.search("cats")
+
+    asyncio.run(live())
+    for home in homes:
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in home.path.iterdir()}
+        assert stat.S_IMODE(home.path.stat().st_mode) == 0o700
+        assert set(modes.values()) == {0o600}
+        assert {"key.pem", "certificate.pem", "secret", "state.json"} <= modes.keys()
+
+
+@pytest.mark.parametrize("name", ["key.pem", "state.json", "secret", "."])
+def test_a_folder_that_others_can_read_is_refused(name: str) -> None:
+    home = fresh_home()
+
+    async def live() -> None:
+        node = Node(home, StubEngine())
+        await node.start(None)
+        await node.stop()
+
+    asyncio.run(live())
+    (home.path / name).chmod(0o755)
+    with pytest.raises(InputError, match="others can read"):
+        Node(home, StubEngine())
+
+
+def test_a_link_in_the_folder_is_refused(tmp_path) -> None:
+    home = fresh_home()
+    home.make()
+    (tmp_path / "state.json").write_text("{}")
+    (home.path / "state.json").symlink_to(tmp_path / "state.json")
+    with pytest.raises(InputError, match="link"):
+        home.make()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("state.json", "{"), ("state.json", "[]"), ("state.json", '{"friends": {"a": 1}}'),
+        ("state.json", json.dumps({"friends": {"a": {"counts": [1], "tally": {}}}})),
+        ("friends.json", "7"), ("friends.json", '["x"]'), ("certificate.pem", "x"),
+    ],
+    ids=range(7),
+)  # fmt: skip
+def test_damaged_files_are_told(name: str, text: str) -> None:
+    home = fresh_home()
+    status(home)
+    home.write(name, text.encode())
+    with pytest.raises(InputError):
+        status(home)
+
+
+def test_two_nodes_cannot_run_from_one_folder() -> None:
+    home = fresh_home()
+    home.make()
+    with home.locked(), pytest.raises(UsageError, match="runs from this folder"), home.locked():
+        pass
+    with home.locked():
+        pass
+
+
+def test_a_state_file_is_not_read_when_it_is_huge(monkeypatch) -> None:
+    monkeypatch.setattr("queryveil.peers.node.home._MOST", 10)
+    home: Home = fresh_home()
+    home.make()
+    home.write("state.json", b" " * 11)
+    with pytest.raises(InputError, match="too large"):
+        home.read("state.json")

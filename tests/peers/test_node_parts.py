@@ -1,0 +1,294 @@
+"""The parts of a node: invitations, engines, the account, the rate."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from base64 import b64encode
+
+import httpx
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from hypothesis import given
+from hypothesis import strategies as st
+from small_nodes import fresh_home, line_of
+
+from queryveil.errors import FormatError, InputError, UsageError
+from queryveil.peers.messages import Result
+from queryveil.peers.node import (
+    Friend,
+    ToyEngine,
+    WebEngine,
+    accept,
+    forget,
+    friends_of,
+    invitation,
+    open_engine,
+    open_identity,
+    read_invitation,
+)
+from queryveil.peers.node.account import Account
+from queryveil.peers.node.bucket import Bucket
+from queryveil.peers.node.identity import fingerprint
+
+# --- invitations ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("address", ["", "127.0.0.1:7071", "[::1]:7071", "ann.example:1"])
+def test_an_invitation_is_read_as_it_was_written(address: str) -> None:
+    identity = open_identity(fresh_home())
+    friend = read_invitation(invitation(identity, "ann", address) + "\n")
+    assert friend == Friend("ann", address, identity.certificate)
+    assert friend.fingerprint == identity.fingerprint
+    if address:
+        assert friend.place[1] in (1, 7071)
+        assert "[" not in friend.place[0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda line: "", lambda line: line[:-30], lambda line: line.replace("queryveil:", ""),
+        lambda line: line.replace(":7071", ":0"), lambda line: line.replace(":7071", ":70711"),
+        lambda line: line.replace("ann@", "a nn@"), lambda line: line + "!",
+        lambda line: line.split("#")[0] + "#" + "A" * 300,
+        lambda line: line.replace("ann@", "<b>@"), lambda line: line + "A" * 2000,
+    ],
+    ids=range(10),
+)  # fmt: skip
+def test_a_damaged_invitation_is_refused(change) -> None:
+    line = invitation(open_identity(fresh_home()), "ann", "127.0.0.1:7071")
+    with pytest.raises(FormatError):
+        read_invitation(change(line))
+
+
+@given(st.text(max_size=300))
+def test_no_text_is_an_invitation(text) -> None:
+    with pytest.raises(FormatError):
+        read_invitation("queryveil:" + text)
+
+
+def test_names_and_addresses_that_cannot_be() -> None:
+    identity = open_identity(fresh_home())
+    for name in ("", "a b", "x" * 41, "a@b", "<b>"):
+        with pytest.raises(UsageError):
+            invitation(identity, name, "127.0.0.1:7071")
+    for address in ("7071", "host", "a b:1", "host:99999"):
+        with pytest.raises(FormatError):
+            invitation(identity, "ann", address)
+
+
+def test_friends_are_added_changed_and_forgotten() -> None:
+    home, ann, bob = fresh_home(), open_identity(fresh_home()), open_identity(fresh_home())
+    own = open_identity(home)
+    accept(home, own.fingerprint, line_of(ann, "ann"))
+    accept(home, own.fingerprint, line_of(bob, "bob"))
+    accept(home, own.fingerprint, line_of(ann, "anna", "127.0.0.1:5"))
+    assert [(f.name, f.address) for f in friends_of(home)] == [("bob", ""), ("anna", "127.0.0.1:5")]
+    with pytest.raises(UsageError, match="another friend is called bob"):
+        accept(home, own.fingerprint, line_of(ann, "bob"))
+    with pytest.raises(UsageError, match="your own invitation"):
+        accept(home, own.fingerprint, line_of(own, "me"))
+    assert forget(home, "bob").fingerprint == bob.fingerprint
+    with pytest.raises(UsageError, match="no friend is called bob"):
+        forget(home, "bob")
+
+
+def test_an_identity_stays_and_tells_nothing() -> None:
+    home = fresh_home()
+    one, again = open_identity(home), open_identity(home)
+    assert one.certificate == again.certificate
+    assert one.fingerprint != open_identity(fresh_home()).fingerprint
+    shown = x509.load_der_x509_certificate(one.certificate)
+    assert shown.subject.rfc4514_string() == "CN=queryveil"
+    assert shown.not_valid_before_utc.year == 2020
+
+
+def test_only_ed25519_certificates_count() -> None:
+    from datetime import UTC, datetime
+
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.serialization import Encoding
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([])
+    made = (
+        x509.CertificateBuilder().subject_name(name).issuer_name(name)
+        .public_key(key.public_key()).serial_number(1)
+        .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
+        .not_valid_after(datetime(2090, 1, 1, tzinfo=UTC)).sign(key, SHA256())
+    )  # fmt: skip
+    with pytest.raises(FormatError, match="Ed25519"):
+        fingerprint(made.public_bytes(Encoding.DER))
+
+
+# --- engines -------------------------------------------------------------------------------------
+
+
+def answered(engine: WebEngine, handler, text: str = "blue cats & dogs") -> tuple[Result, ...]:
+    async def ask() -> tuple[Result, ...]:
+        await engine.close()
+        engine._client = httpx.AsyncClient(transport=httpx.MockTransport(handler))
+        try:
+            return await engine.search(text)
+        finally:
+            await engine.close()
+
+    return asyncio.run(ask())
+
+
+def test_searxng_is_asked_for_json() -> None:
+    asked = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        page = {"title": "A <b>page</b>", "url": "https://example.org/", "content": "x", "more": 1}
+        return httpx.Response(200, json={"results": [page, {"url": "ftp://x/"}, 7, None]})
+
+    engine = open_engine("searxng:http://ann:secret@localhost:8888/")
+    assert answered(engine, handler) == (Result("A <b>page</b>", "https://example.org/", "x"),)
+    (request,) = asked
+    assert request.url.path == "/search"
+    assert dict(request.url.params) == {"q": "blue cats & dogs", "format": "json"}
+    assert request.headers["Authorization"] == "Basic " + b64encode(b"ann:secret").decode()
+
+
+def test_a_template_says_where_the_results_are() -> None:
+    engine = open_engine(
+        "template:https://example.org/api?q={query}&n=5", "data.0.items", "title=n,url=to.href"
+    )
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        assert str(request.url) == "https://example.org/api?q=blue%20cats%20%26%20dogs&n=5"
+        item = {"n": "A", "to": {"href": "http://a.example/"}}
+        return httpx.Response(200, json={"data": [{"items": [item] * 30}]})
+
+    assert answered(engine, handler) == (Result("A", "http://a.example/"),) * 20
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        httpx.Response(500), httpx.Response(302, headers={"Location": "http://evil.example/"}),
+        httpx.Response(200, text="<html>"), httpx.Response(200, content=b"[" * 100_000),
+        httpx.Response(200, content=b" " * (2 * 1024 * 1024 + 1)), httpx.ConnectError("no"),
+        httpx.ReadTimeout("late"),
+    ],
+    ids=range(7),
+)  # fmt: skip
+def test_an_engine_that_does_not_answer_is_an_error(answer) -> None:
+    def handler(request: httpx.Request) -> httpx.Response:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    with pytest.raises(InputError):
+        answered(open_engine("searxng:http://localhost:8888"), handler)
+
+
+@pytest.mark.parametrize("told", [None, 7, [], {}, {"results": None}, {"results": {"a": 1}}],
+                         ids=range(6))  # fmt: skip
+def test_an_answer_without_results_has_none(told) -> None:
+    def handler(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, content=json.dumps(told))
+
+    assert answered(open_engine("searxng:http://localhost:8888"), handler) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("", None), ("google", None), ("searxng:", None), ("searxng:localhost:8888", None),
+        ("template:http://x/?q=", None), ("template:http://x/?q={query}{query}", None),
+        ("template:file:///etc/passwd?{query}", None),
+        ("template:http://x/?q={query}", "title=a"), ("template:http://x/?q={query}", "link=a"),
+    ],
+)  # fmt: skip
+def test_engines_that_cannot_be(text: str, fields: str | None) -> None:
+    with pytest.raises(UsageError):
+        open_engine(text, None, fields)
+
+
+def test_the_toy_engine_tells_who_sent_what() -> None:
+    async def visit() -> None:
+        engine = ToyEngine()
+        where = httpx.ASGITransport(app=engine.app())
+        async with httpx.AsyncClient(transport=where, base_url="http://x") as client:
+            answer = await client.get("/search?q=a<b>", auth=("ann", ""))
+            assert answer.json()["results"][0]["title"] == "a<b>: an introduction"
+            await client.get("/search?q=y", headers={"Authorization": "Basic a"})
+            assert (await client.get("/search")).status_code == 400
+            seen = (await client.get("/seen")).json()["seen"]
+            assert seen[0] == {"account": "ann", "query": "a<b>"}
+            assert len(seen) == 2
+            assert "<td>a&lt;b&gt;" in (await client.get("/")).text
+
+    asyncio.run(visit())
+
+
+# --- the account ---------------------------------------------------------------------------------
+
+
+def test_exposure_is_all_where_she_submits_all_herself() -> None:
+    account = Account(b"key")
+    assert account.exposure() is None
+    for text in ("cats", "dogs", "cats"):
+        account.asked(text)
+        account.submitted(text)
+    assert account.exposure() == pytest.approx(100)
+    assert account.told() == {
+        "own": 3, "own_distinct": 2, "seen": 3, "seen_distinct": 2, "seen_hers": 3,
+    }  # fmt: skip
+
+
+def test_exposure_is_that_of_the_specification() -> None:
+    """One of four queries shared with what the engine saw: 40.6 (SPEC 5.3)."""
+    account = Account(b"key")
+    for text in "wxyz":
+        account.asked(text)
+    assert account.exposure() == 0
+    for text in ("Z ", "1", "2", "3"):  # letters' case and blanks make no other query
+        account.submitted(text)
+    assert account.exposure() == pytest.approx(40.6, abs=0.05)
+
+
+def test_digests_need_the_secret() -> None:
+    one, other = Account(b"one"), Account(b"other")
+    for account in (one, other):
+        account.asked("cats")
+    assert one.state()["own"].keys() != other.state()["own"].keys()
+    assert "texts" not in one.state()
+
+
+def test_texts_are_dropped_when_they_are_not_wanted_any_more() -> None:
+    account = Account(b"key", keep_texts=True)
+    account.submitted("cats")
+    again = Account(b"key")
+    again.restore(account.state())
+    assert list(again.texts) == []
+    assert "texts" not in again.state()
+
+
+def test_counters_are_bounded(monkeypatch) -> None:
+    monkeypatch.setattr("queryveil.peers.node.account._MOST", 5)
+    account = Account(b"key")
+    for number in range(20):
+        account.submitted(str(number))
+    assert account.told()["seen"] == 20
+    assert account.told()["seen_distinct"] == 6
+
+
+# --- the rate ------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.floats(0, 2), max_size=200), st.floats(0.5, 50), st.integers(1, 20))
+def test_no_more_goes_through_than_the_rate(gaps, rate, size) -> None:
+    bucket, now, used = Bucket(rate, size), 0.0, []
+    for gap in gaps:
+        now += gap
+        now += bucket.take(now)  # the reader waits before it goes on
+        used.append(now)
+    for first, begun in enumerate(used):
+        for last in range(first, len(used)):
+            assert last - first + 1 <= size + rate * (used[last] - begun) + 1.001

@@ -1,0 +1,199 @@
+"""The local page: what other web sites, and answers with scripts in them, cannot do to it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+import httpx
+import pytest
+from small_nodes import QUICK, Node, Result, StubEngine, fresh_home
+
+from queryveil.peers.node import Outcome, site
+from queryveil.peers.node.pages import home_page, outcome_page
+
+HERE = "http://127.0.0.1:7070"
+TYPED = {"Sec-Fetch-Site": "none"}
+OWN = {"Sec-Fetch-Site": "same-origin", "Origin": HERE}
+NASTY = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'"
+
+
+def visited(*requests: tuple[str, str, dict[str, Any]]) -> tuple[list[httpx.Response], Node]:
+    """Send requests to the site of a node that has no friends, and give answers and node."""
+
+    async def visit() -> tuple[list[httpx.Response], Node]:
+        node = Node(fresh_home(), StubEngine(), waits=QUICK)
+        where = httpx.ASGITransport(app=site(node, 7070))
+        async with httpx.AsyncClient(transport=where, base_url=HERE) as client:
+            answers = []
+            for method, path, more in requests:
+                last = answers[-1].text if answers else ""
+                data = {k: v(last) if callable(v) else v for k, v in more.pop("data", {}).items()}
+                answers.append(await client.request(method, path, data=data or None, **more))
+        await node.stop()
+        return answers, node
+
+    return asyncio.run(visit())
+
+
+def field(name: str) -> Any:
+    return lambda page: re.search(rf'name="{name}" value="([^"]*)"', page)[1]
+
+
+FORM = {"number": field("number"), "text": field("text"), "token": field("token")}
+
+
+def test_a_typed_search_asks_before_she_submits_it_herself() -> None:
+    (asked, done), node = visited(
+        ("GET", "/search?q=blue+cats", {"headers": TYPED}),
+        ("POST", "/submit", {"headers": OWN, "data": FORM}),
+    )
+    assert asked.status_code == done.status_code == 200
+    assert "Submit it myself" in asked.text
+    assert "your own account" in done.text
+    assert "https://example.org/" in done.text
+    assert node._engine.seen == ["blue cats"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},  # another port of this machine
+        {},
+        {"Referer": HERE + "/"},
+    ],
+    ids=["another site", "another port", "nothing told", "only a referer"],
+)
+def test_another_site_cannot_search_in_her_name(headers: dict[str, str]) -> None:
+    (answer,), node = visited(("GET", f"/search?q={NASTY}", {"headers": headers}))
+    assert answer.status_code == 403
+    assert "<script" not in answer.text
+    assert "<img" not in answer.text
+    assert node.account.told()["own"] == 0
+
+
+def test_another_site_cannot_read_her_page() -> None:
+    (answer,), _ = visited(("GET", "/", {"headers": {"Sec-Fetch-Site": "cross-site"}}))
+    assert answer.status_code == 403
+    assert "exposure" not in answer.text
+
+
+@pytest.mark.parametrize("host", ["evil.example:7070", "127.0.0.1", "127.0.0.1:7071", ""])
+@pytest.mark.parametrize("path", ["/", "/search?q=x", "/opensearch.xml"])
+def test_a_name_that_leads_here_is_refused(host: str, path: str) -> None:
+    """DNS rebinding: the site's own name leads to 127.0.0.1, and is the page's own origin."""
+    (answer,), node = visited(("GET", path, {"headers": TYPED | {"Host": host}}))
+    assert answer.status_code == 421
+    assert node.account.told()["own"] == 0
+
+
+BAD_FORMS = {
+    "another origin": ({"Origin": "https://evil.example"}, {}),
+    "no origin": ({"Origin": ""}, {}),
+    "a hidden origin": ({"Origin": "null"}, {}),
+    "another site": ({"Sec-Fetch-Site": "cross-site"}, {}),
+    "another host": ({"Host": "evil.example:7070", "Origin": "http://evil.example:7070"}, {}),
+    "no token": ({}, {"token": ""}),
+    "a wrong token": ({}, {"token": "x" * 43}),
+    "a strange token": ({}, {"token": "\u00e9"}),
+    "a long form": ({}, {"more": "x" * 10_000}),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FORMS)
+def test_another_site_cannot_submit(name: str) -> None:
+    headers, data = BAD_FORMS[name]
+    (_, answer), node = visited(
+        ("GET", "/search?q=cats", {"headers": TYPED}),
+        ("POST", "/submit", {"headers": OWN | headers, "data": FORM | data}),
+    )
+    assert answer.status_code == 403
+    assert node._engine.seen == []
+
+
+def test_a_get_changes_nothing_and_old_forms_are_over() -> None:
+    (_, wrong, _, again), node = visited(
+        ("GET", "/search?q=cats", {"headers": TYPED}),
+        ("GET", "/submit?number=1", {"headers": OWN}),
+        ("GET", "/search?q=dogs", {"headers": TYPED}),
+        ("POST", "/submit", {"headers": OWN, "data": FORM | {"number": "99"}}),
+    )
+    assert wrong.status_code == 405
+    assert "It is over" in again.text
+    assert node._engine.seen == []
+
+
+def test_fetching_ahead_sends_no_query() -> None:
+    (answer,), node = visited(
+        ("GET", "/search?q=cats", {"headers": TYPED | {"Sec-Purpose": "prefetch;prerender"}})
+    )
+    assert answer.status_code == 503
+    assert node.account.told()["own"] == 0
+
+
+def test_nothing_and_too_much_to_search_for() -> None:
+    answers, node = visited(
+        ("GET", "/search?q=", {"headers": TYPED}),
+        ("GET", "/search", {"headers": TYPED}),
+        ("GET", "/search?q=" + "x" * 9000, {"headers": TYPED}),
+    )
+    assert [one.status_code for one in answers] == [400, 400, 414]
+    assert node.account.told()["own"] == 0
+
+
+def test_every_page_forbids_scripts_frames_and_traces() -> None:
+    answers, _ = visited(
+        ("GET", "/", {"headers": TYPED}),
+        ("GET", "/search?q=x", {"headers": TYPED}),
+        ("GET", "/search?q=x", {}),
+        ("GET", "/opensearch.xml", {}),
+    )
+    for answer in answers:
+        policy = answer.headers["Content-Security-Policy"]
+        assert policy.startswith("default-src 'none'; style-src 'sha256-")
+        assert "script-src" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.headers["Referrer-Policy"] == "same-origin"
+        assert "access-control-allow-origin" not in answer.headers
+
+
+def test_the_description_names_the_search() -> None:
+    (answer,), _ = visited(("GET", "/opensearch.xml", {}))
+    root = ElementTree.fromstring(answer.text)
+    (url,) = [one for one in root if one.tag.endswith("Url")]
+    assert url.get("template") == HERE + "/search?q={searchTerms}"
+
+
+def test_an_answer_with_a_script_is_shown_as_text() -> None:
+    outcome = Outcome("answered", 1, (Result(NASTY, "https://x/?a=1&b=2", NASTY),), NASTY)
+    page = outcome_page(NASTY, outcome, "token")
+    assert "<script" not in page
+    assert "<img" not in page
+    assert page.count("&lt;script&gt;") == 6  # title twice, box, friend, title, text
+    assert 'href="https://x/?a=1&amp;b=2"' in page
+
+
+def test_her_page_shows_names_and_texts_as_text() -> None:
+    friend = {"name": NASTY, "present": True, "trust": 0.5, "carried": 1, "turned_down": 2,
+              "lost": 3, "served": 4, "refused": 5}  # fmt: skip
+    told = {
+        "exposure": 12.34, "texts": [NASTY], "friends": [friend], "turned_away": 6,
+        "fingerprint": "ab" * 32,
+        "account": {"own": 2, "seen": 3, "seen_distinct": 3, "seen_hers": 1},
+    }  # fmt: skip
+    page = home_page(told)
+    assert "<script" not in page
+    assert '<p class="big" id="exposure">12.3%</p>' in page
+    assert "<td>50%</td><td>1</td><td>2</td><td>3</td><td>4</td><td>5</td>" in page
+
+
+def test_a_broken_engine_is_told() -> None:
+    assert "did not answer" in outcome_page("cats", Outcome("broken", 1), "token")
+    nothing = outcome_page("cats", Outcome("answered", 1, (), "ann"), "token")
+    assert "Answered by ann" in nothing
+    assert "Nothing was found" in nothing

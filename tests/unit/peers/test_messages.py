@@ -1,0 +1,113 @@
+"""Messages are read strictly: exactly as they are written, or not at all."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from queryveil.errors import FormatError
+from queryveil.peers.messages import (
+    MAX_RESULTS,
+    MAX_TEXT,
+    Accepted,
+    Answer,
+    Failed,
+    Query,
+    Refused,
+    Request,
+    Result,
+    clean,
+    decode,
+    encode,
+    proper,
+    result,
+)
+
+ID = "0123456789abcdef" * 2
+IDS = st.integers(0, 2**128 - 1).map(lambda number: f"{number:032x}")
+TEXTS = st.text(min_size=1).map(lambda text: clean(text, MAX_TEXT)).filter(bool)
+RESULTS = st.builds(
+    result, st.text(), st.sampled_from(["https://example.org/a?b=c", "http://x/"]), st.text()
+)
+MESSAGES = st.one_of(
+    st.builds(Request, IDS), st.builds(Accepted, IDS), st.builds(Refused, IDS),
+    st.builds(Failed, IDS), st.builds(Query, IDS, st.integers(1, 20), TEXTS),
+    st.builds(Answer, IDS, st.lists(RESULTS, max_size=MAX_RESULTS).map(tuple)),
+)  # fmt: skip
+
+
+@given(MESSAGES)
+def test_what_is_written_is_read(message) -> None:
+    assert decode(encode(message)) == message
+
+
+@given(st.binary(max_size=200))
+def test_bytes_are_a_message_or_an_error(data) -> None:
+    try:
+        message = decode(data)
+    except FormatError:
+        return
+    assert decode(encode(message)) == message
+
+
+@given(st.text(max_size=900))
+def test_cleaned_text_stays_clean(text) -> None:
+    once = clean(text, 100)
+    assert clean(once, 100) == once
+    assert len(once) <= 100
+    assert once.isprintable() or any(one.isspace() or ord(one) > 127 for one in once)
+
+
+QUERY = {"kind": "query", "id": ID, "hops": 1, "text": "cats"}
+ANSWER = {"kind": "answer", "id": ID, "results": [["t", "https://x/", "s"]]}
+BAD = [
+    None, [], "request", 7, {}, {"kind": "request"}, {"kind": "request", "id": 7},
+    {"kind": "request", "id": ID.upper()}, {"kind": "request", "id": ID[:-1]},
+    {"kind": "request", "id": ID + "\n"}, {"kind": "request", "id": ID, "text": "x"},
+    {"kind": "submit", "id": ID}, {"kind": ["request"], "id": ID},
+    QUERY | {"hops": 0}, QUERY | {"hops": 21}, QUERY | {"hops": True}, QUERY | {"hops": 1.0},
+    QUERY | {"hops": "1"}, QUERY | {"text": ""}, QUERY | {"text": 7}, QUERY | {"text": "a\nb"},
+    QUERY | {"text": "x" * (MAX_TEXT + 1)}, QUERY | {"text": "a\u202eb"}, QUERY | {"more": 1},
+    QUERY | {"text": "a\x00"}, QUERY | {"text": " a"},
+    ANSWER | {"results": {}}, ANSWER | {"results": [[]]}, ANSWER | {"results": ["tus"]},
+    ANSWER | {"results": [["t", "https://x/", 7]]},
+    ANSWER | {"results": [["t", "javascript:alert(1)", "s"]]},
+    ANSWER | {"results": [["t", "https://x/ onload=1", "s"]]},
+    ANSWER | {"results": [["t", "https://x/\"><script>", "s"]]},
+    ANSWER | {"results": [["t" * 301, "https://x/", "s"]]},
+    ANSWER | {"results": [["t", "https://x/", "s"]] * (MAX_RESULTS + 1)},
+    ANSWER | {"more": 1},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("told", BAD, ids=range(len(BAD)))
+def test_what_is_not_exactly_a_message_is_refused(told) -> None:
+    with pytest.raises(FormatError):
+        decode(json.dumps(told).encode())
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"[" * 100_000, b"1" * 5000], ids=range(5))
+def test_what_is_no_json_is_refused(data) -> None:
+    with pytest.raises(FormatError):
+        decode(data)
+
+
+def test_a_text_that_is_cut_at_a_blank_is_clean() -> None:
+    assert clean("abc def", 4) == "abc" == clean("abc", 4)
+    query = Query(ID, 1, clean("x" * (MAX_TEXT - 1) + " y", MAX_TEXT))
+    assert decode(encode(query)) == query
+
+
+def test_results_are_made_proper() -> None:
+    given = [Result("a\nb", "https://x/", " s "), Result("bad", "data:text/html,x")] * 30
+    made = proper(given)
+    assert made[0] == Result("a b", "https://x/", "s")
+    assert len(made) == MAX_RESULTS
+    assert decode(encode(Answer(ID, made))) == Answer(ID, made)
+
+
+def test_a_result_without_title_is_called_by_its_address() -> None:
+    assert result(None, "https://x/", 7) == Result("https://x/", "https://x/", "")
