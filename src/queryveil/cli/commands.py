@@ -16,7 +16,7 @@ from .. import jobs
 from ..errors import UsageError, VerificationError
 from ..methods import Method, all_methods, method_named
 from ..version import __version__
-from . import compare, draw, ledger, measure, replicate, taxonomy
+from . import compare, draw, ledger, measure, peers, replicate, taxonomy
 from .config import load_config
 from .options import (
     LogChoice,
@@ -57,6 +57,7 @@ app.add_typer(ledger.app, name="ledger")
 app.add_typer(compare.app)
 app.add_typer(measure.app)
 app.add_typer(replicate.app)
+app.add_typer(peers.app, name="peers")
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what queryveil wrote there before.")]
@@ -98,8 +99,11 @@ def root(
     known = dict(_commands(group))
     options: dict[str, Any] = load_config(config, known)
     for name in [name for name in options if " " in name]:  # "taxonomy map", one inside the other
-        outer, inner = name.split(" ")
-        options.setdefault(outer, {})[inner] = options.pop(name)
+        *outer, inner = name.split(" ")
+        place = options
+        for word in outer:
+            place = place.setdefault(word, {})
+        place[inner] = options.pop(name)
     ctx.default_map = options
 
 
@@ -107,7 +111,7 @@ def _commands(group: Any, before: str = "") -> Iterator[tuple[str, dict[str, str
     """List the commands with their options, those inside another as "taxonomy map"."""
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
-            yield from _commands(command, f"{name} ")
+            yield from _commands(command, f"{before}{name} ")
         else:
             yield before + name, _options(command.params)
 

@@ -25,6 +25,7 @@ from .pack import pack
 from .plan import plan
 from .profile import profile
 from .replicating import PAPERS, replicate
+from .simulate import PeerSweep, check_sweep_target, simulate_peers, sweep_peers, write_sweep
 from .synth import synth
 from .taxonomy import (
     TAXONOMY_KINDS,
@@ -49,11 +50,13 @@ __all__ = [
     "Figure",
     "How",
     "Journal",
+    "PeerSweep",
     "anonymize",
     "anonymize_to",
     "append_to",
     "check_comparison_target",
     "check_release_target",
+    "check_sweep_target",
     "check_taxonomy_file",
     "compare",
     "compare_figures",
@@ -76,7 +79,10 @@ __all__ = [
     "replicate",
     "search_taxonomy",
     "show_taxonomy",
+    "simulate_peers",
+    "sweep_peers",
     "synth",
     "verify",
     "write_comparison",
+    "write_sweep",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,13 +17,14 @@ from ...measures import parse_measure
 from ...methods import parse_method
 from ..comparing import Asked, Comparison, Figure, How, compare_figures
 from ..synth import synth
-from . import batet2013, erola2011, sanchez2018, zhang2016
+from . import batet2013, erola2011, p2p, sanchez2018, zhang2016
 from .claims import Found, Paper
 
 __all__ = ["PAPERS", "replicate"]
 
 PAPERS: Mapping[str, Paper] = {
-    module.PAPER.name: module.PAPER for module in (batet2013, erola2011, zhang2016, sanchez2018)
+    module.PAPER.name: module.PAPER
+    for module in (batet2013, erola2011, zhang2016, sanchez2018, p2p)
 }
 SEED = 2006  # of the synthetic log: everybody's is the same
 
@@ -41,10 +43,10 @@ def replicate(
     What is found has `claims` in `about`: claim, published, ours, holds (None if it cannot be
     told) and why. `users` is the size of the synthetic log, `taxonomy` stands for WordNet.
     """
-    wanted, shown = _paper(paper), progress or Silent()
+    wanted, shown, how = _paper(paper), progress or Silent(), how or How()
     with _log(wanted, log, users, shown) as read:
         asked = Asked(_with(wanted.figures, taxonomy))
-        found = compare_figures(read, asked, how, progress=shown)
+        found = compare_figures(read, asked, replace(how, nobodys=log is None), progress=shown)
         facts = wanted.facts(read, taxonomy or "wordnet", shown) if wanted.facts else {}
     rows = _without(found.rows, taxonomy)
     claims = [{"paper": wanted.title} | claim.judged(Found(rows, facts)) for claim in wanted.claims]
@@ -52,7 +54,7 @@ def replicate(
         "claims": claims,
         "differs": list(wanted.differs),
         "synthetic": log is None,
-        "command": _command(wanted, log is None, users, taxonomy, how or How()),
+        "command": _command(wanted, log is None, users, taxonomy, how),
     }
     return replace(found, about=about)
 
@@ -120,7 +122,6 @@ def _command(
         "--repeat": how.repeat if how.repeat > 1 else None,
         "--seed": how.seed,
     }
-    more = [f"{name} {value}" for name, value in given.items() if value is not None]
-    return " ".join(
-        ["queryveil replicate", paper.name, *([] if synthetic else ["LOG"]), *more, "--out DIR"]
-    )
+    more = [word for name, v in given.items() if v is not None for word in (name, str(v))]
+    words = ["queryveil", "replicate", paper.name, *([] if synthetic else ["LOG"]), *more]
+    return shlex.join([*words, "--out", "DIR"])

@@ -1,0 +1,182 @@
+"""Play a log through the peers' protocol, at one setting or at many, and write what was found."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..engine import Chance, Progress, Silent
+from ..errors import UsageError
+from ..log import QueryLog
+from ..peers.simulation import Population, Scenario, figures_of, play, population_of
+from ..release import check_target, whole_folder
+from ..report import peers_page, peers_svg
+from ..version import __version__
+from .best_setting import ends, marked, rule, summed_up
+
+__all__ = ["PeerSweep", "check_sweep_target", "simulate_peers", "sweep_peers", "write_sweep"]
+
+Log = QueryLog | Callable[[], QueryLog]
+MOST_HOPS = 2.0
+_MOST = 500  # settings of one sweep
+_FILES = {"settings.csv", "sweep.json", "report.html", "peers.svg"}
+
+
+def simulate_peers(
+    log: Log,
+    scenario: Scenario | None = None,
+    *,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Let each user of a log send her queries through her friends, and tell who learns what.
+
+    >>> rows = [(user, f"{user} {i}", None, None, None) for user in "abcdef" for i in range(9)]
+    >>> found = simulate_peers(QueryLog.from_rows(rows), seed=1)
+    >>> found["pel"]["honest"] < 100, found["submissions"]
+    (True, 54)
+    """
+    asked, shown = scenario or Scenario(), progress or Silent()
+    people = population_of(log() if callable(log) else log, asked.queries)
+    figures = _played(people, asked, Chance(seed), shown)
+    return {"queryveil": __version__, "seed": seed, "scenario": asked.as_dict()} | figures
+
+
+def _played(people: Population, asked: Scenario, chance: Chance, shown: Progress) -> dict[str, Any]:
+    outcome = play(people, asked, chance, shown)
+    with shown.stage("guess and measure"):
+        return figures_of(outcome)
+
+
+@dataclass(frozen=True)
+class PeerSweep:
+    """What was asked (`about`), and a row a setting: what was swept, its figures, its marks."""
+
+    about: dict[str, Any]
+    settings: list[dict[str, Any]]
+
+    @property
+    def best(self) -> dict[str, Any] | None:
+        """The setting that the rule chooses."""
+        return next((row for row in self.settings if row["best"]), None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give it as one JSON document."""
+        best = self.best and {name: self.best[name] for name in self.best if name != "runs"}
+        return {**self.about, "best": best, "settings": self.settings}
+
+    def table(self) -> pl.DataFrame:
+        """Give the settings as a table, each swept parameter in a column of its own."""
+        rows = [{n: v for n, v in row.items() if n != "runs"} for row in self.settings]
+        flat = [{**row.pop("swept"), **row} for row in rows]
+        return pl.DataFrame(flat, infer_schema_length=None)
+
+
+def sweep_peers(
+    log: Log,
+    sweep: Mapping[str, Sequence[Any]],
+    scenario: Scenario | None = None,
+    *,
+    seed: int | None = None,
+    repeat: int = 1,
+    most_hops: float = MOST_HOPS,
+    progress: Progress | None = None,
+) -> PeerSweep:
+    """Simulate all combinations of swept values, and name the best setting.
+
+    With a seed all settings of the same graph meet the very same one.
+    """
+    asked, shown = scenario or Scenario(), progress or Silent()
+    wanted = _settings(asked, sweep)
+    if repeat < 1:
+        raise UsageError(f"{repeat} repeats are none", hint="take 1 or more")
+    read = log() if callable(log) else log
+    found = []
+    with shown.stage("simulate", len(wanted) * repeat) as advance:
+        for swept, one in wanted:
+            runs = []
+            people = population_of(read, one.queries)
+            for turn in range(repeat):
+                chance = Chance(None if seed is None else seed + turn)
+                runs.append(_played(people, one, chance, Silent()))
+                advance(1)
+            found.append({"swept": swept, **summed_up(runs), "runs": runs})
+    about = _about(read, asked, sweep, {"seed": seed, "repeat": repeat, "most_hops": most_hops})
+    about["classes"] = _classes(found)
+    return PeerSweep(about, marked(found, most_hops))
+
+
+def _classes(settings: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
+    """Name the fewest and the most friends that honest users have, if all settings agree."""
+    found = {ends(run) for row in settings for run in row["runs"]}
+    return dict(zip(("fewest", "most"), found.pop(), strict=True)) if len(found) == 1 else None
+
+
+def _settings(
+    asked: Scenario, sweep: Mapping[str, Sequence[Any]]
+) -> list[tuple[dict[str, Any], Scenario]]:
+    """Give every combination of swept values, checked before any of them is played."""
+    names = list(sweep)
+    found = []
+    for values in itertools.product(*sweep.values()):
+        one = asked.changed(dict(zip(names, values, strict=True)))
+        found.append(({name: one.value(name) for name in names}, one))
+    if not 1 <= len(found) <= _MOST:
+        raise UsageError(f"{len(found):,} settings", hint=f"sweep 1 to {_MOST}")
+    return found
+
+
+def _about(
+    log: QueryLog, asked: Scenario, sweep: Mapping[str, Sequence[Any]], how: dict[str, Any]
+) -> dict[str, Any]:
+    return {
+        "queryveil": __version__,
+        **how,
+        "rule": rule(how["most_hops"]),
+        "scenario": asked.as_dict(),
+        "swept": {name: list(values) for name, values in sweep.items()},
+        "log": {
+            "files": {source.path: source.sha256 for source in log.sources},
+            "rows": log.tally.kept,
+            "users": log.distinct("user"),
+        },
+    }
+
+
+def check_sweep_target(folder: Path, force: bool) -> None:
+    """Refuse a folder that cannot be written, before any work is done."""
+    check_target(folder, force, _is_sweep)
+
+
+def write_sweep(found: PeerSweep, folder: Path, force: bool = False) -> Path:
+    """Write settings.csv, sweep.json, report.html and peers.svg, or nothing."""
+    whole = found.as_dict()
+    texts = {
+        "sweep.json": json.dumps(whole, indent=2, ensure_ascii=False) + os.linesep,
+        "report.html": peers_page(whole),
+        "peers.svg": peers_svg(whole),
+    }
+    with whole_folder(folder, lambda: check_sweep_target(folder, force)) as part:
+        found.table().write_csv(part / "settings.csv")
+        for name, text in texts.items():
+            (part / name).write_text(text, encoding="utf-8", errors="backslashreplace")
+        for path in part.iterdir():
+            path.chmod(0o600)  # figures of private data
+    return folder
+
+
+def _is_sweep(folder: Path) -> bool:
+    """Tell whether a folder is one that queryveil wrote, with nothing of others in it."""
+    try:
+        found = json.loads((folder / "sweep.json").read_text("utf-8"))
+        names = {path.name for path in folder.iterdir()}
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and "queryveil" in found and names <= _FILES

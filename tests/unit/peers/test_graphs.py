@@ -1,0 +1,93 @@
+"""Who is whose friend: drawn, read from a file, and by likeness."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from queryveil.engine import Chance
+from queryveil.errors import InputError, ParameterError, UsageError
+from queryveil.log import QueryLog
+from queryveil.peers.simulation.graphs import graph_of, graph_parameters
+from queryveil.peers.simulation.population import Population, echoes, population_of
+
+PEOPLE = echoes(pl.Series([f"u{i:02}" for i in range(40)]), 1)
+
+
+def people_of(sent: dict[str, str]) -> Population:
+    rows = [(user, q, None, None, None) for user, text in sent.items() for q in text.split(",")]
+    return population_of(QueryLog.from_rows(rows))
+
+
+@pytest.mark.parametrize(
+    ("line", "links"),
+    [("barabasi-albert", 76), ("barabasi-albert:m=3", 111), ("watts-strogatz:k=4:p=0.5", 80)],
+)
+def test_drawn(line: str, links: int) -> None:
+    graph = graph_of(line, PEOPLE, Chance(1))
+    assert graph.links == links
+    assert graph.friends == graph_of(line, PEOPLE, Chance(1)).friends
+    assert graph.friends != graph_of(line, PEOPLE, Chance(2)).friends
+    for user, friends in enumerate(graph.friends):
+        assert user not in friends
+        assert all(user in graph.friends[friend] for friend in friends)
+    assert graph.degrees.tolist() == [len(some) for some in graph.friends]
+
+
+@pytest.mark.parametrize(
+    "line", ["barabasi-albert:m=0", "barabasi-albert:m=40", "barabasi-albert:k=2", "interests:k=0",
+             "barabasi-albert:m=two", "watts-strogatz:k=1", "watts-strogatz:p=2"],
+)  # fmt: skip
+def test_graphs_that_do_not_go(line: str) -> None:
+    with pytest.raises(ParameterError):
+        graph_of(line, PEOPLE, Chance(1))
+
+
+def test_a_file_of_links(tmp_path: Path) -> None:
+    people = echoes(pl.Series(["ann", "bob", "cy d"]), 1)
+    path = tmp_path / "links.txt"
+    path.write_text(
+        "# who knows whom\nann bob\nbob,ann\ncy d\tann\nann ann\nann eve\nann\n\n", "utf-8"
+    )
+    graph = graph_of(str(path), people, Chance(1))
+    assert graph.friends == [[1, 2], [0], [0]]
+    wanted = {"a stranger to the log": 1, "a friend of herself": 1, "no two names": 1}
+    assert graph.rejected == wanted
+    assert graph_parameters(str(path)) == {}
+
+
+def test_files_that_are_no_graph(tmp_path: Path) -> None:
+    path = tmp_path / "links.txt"
+    path.write_text("ann bob\n")
+    with pytest.raises(InputError, match="two users"):
+        graph_of(str(path), PEOPLE, Chance(1))
+    with pytest.raises(InputError, match="no graph") as told:
+        graph_of("barabasi", PEOPLE, Chance(1))
+    assert "barabasi-albert" in str(told.value.hint)
+
+
+def test_like_minded() -> None:
+    """Friends share rare words; a word of everybody links nobody, a loner stays alone."""
+    people = people_of({
+        "a": "tennis racket,news", "b": "tennis court,news", "c": "violin bow,news",
+        "d": "violin case,news", "e": "cheese",
+    })  # fmt: skip
+    graph = graph_of("interests:k=1", people, Chance(1))
+    assert [[people.names[one] for one in some] for some in graph.friends] == [
+        ["b"], ["a"], ["d"], ["c"], [],
+    ]  # fmt: skip
+
+
+def test_nobody_is_like_anybody() -> None:
+    graph = graph_of("interests", people_of({"a": "x", "b": "y"}), Chance(1))
+    assert graph.friends == [[], []]
+
+
+def test_without_networkx(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(UsageError, match="needs networkx") as told:
+        graph_of("barabasi-albert", PEOPLE, Chance(1))
+    assert "queryveil[peers]" in str(told.value.hint)

@@ -1,0 +1,153 @@
+"""A log played through the protocol: its figures by hand, and what must hold of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from queryveil.engine import Chance
+from queryveil.errors import InputError, ParameterError, UsageError
+from queryveil.log import QueryLog
+from queryveil.peers.simulation import Scenario, figures_of, play, population_of, users_of
+from queryveil.peers.simulation.spread import spread_of
+
+
+def log_of(users: int, queries: int) -> QueryLog:
+    sent = [(f"u{user:03}", f"{user} {turn} of {turn % 5}") for turn in range(queries)
+            for user in range(users)]  # fmt: skip
+    return QueryLog.from_rows([(user, query, None, None, None) for user, query in sent])
+
+
+def figures(users: int = 120, queries: int = 20, **more: Any) -> dict[str, Any]:
+    people = population_of(log_of(users, queries))
+    return figures_of(play(people, Scenario(**more), Chance(4)))
+
+
+def test_the_population_of_a_log() -> None:
+    rows = [
+        ("b", "late", "2006-03-02 10:00:00", None, None),
+        ("b", "early", "2006-03-01 10:00:00", None, None),
+        ("a", "between", "2006-03-01 12:00:00", 1, "http://x.example"),
+        ("a", "between", "2006-03-01 12:00:00", 2, "http://y.example"),
+        ("a", "never", None, None, None),
+    ]
+    people = population_of(QueryLog.from_rows(rows))
+    sent = [(people.names[int(who)], people.texts[int(what)])
+            for who, what in zip(people.who, people.what, strict=True)]  # fmt: skip
+    assert sent == [("b", "early"), ("a", "between"), ("b", "late"), ("a", "never")]
+    first = population_of(QueryLog.from_rows(rows), queries=1)
+    assert (first.users, first.searches) == (2, 2)
+    with pytest.raises(InputError):
+        population_of(QueryLog.from_rows([]))
+
+
+def test_two_friends_by_hand() -> None:
+    """With one friend and no hop left she submits a third herself, and two thirds are his."""
+    people = population_of(log_of(2, 600))
+    outcome = play(people, Scenario(graph="barabasi-albert:m=1"), Chance(1))
+    told = figures_of(outcome)
+    assert told["hops"] == pytest.approx(2 / 3, abs=0.05)
+    assert told["submissions"] == told["queries"] == 1200
+    assert sum(told["hops_counted"].values()) == 1200
+    assert told["graph"]["links"] == 1
+    assert told["service"]["queries"]["mean"] == pytest.approx(2 / 3, abs=0.05)
+
+
+def test_who_relays_nothing_is_exposed_and_found() -> None:
+    told = figures(hops=0)
+    assert told["pel"]["mean"] == told["pel"]["honest"] == 100
+    assert told["uncertainty"]["mean"] == told["above_70"] == told["hops"] == 0
+    assert told["guess_rate"] == 1
+    assert told["service"]["words"]["mean"] == pytest.approx(0, abs=1e-9)
+    assert told["load"]["submissions"]["max_over_mean"] == 1
+    assert told["messages"] == {"asked": 0, "accepted": 0, "refused": 0, "silent": 0}
+    assert told["dishonest"]["sender_is_origin"] is None
+
+
+def test_few_friends_expose_and_selfishness_does() -> None:
+    told = figures(selfish=0.2)
+    levels = list(told["pel"]["by_degree"].values())
+    assert levels[0] > 2 * levels[-1]
+    assert told["pel"]["selfish"] > 1.5 * told["pel"]["honest"]
+    assert told["pel"]["honest"] + told["uncertainty"]["honest"] == pytest.approx(100)
+    assert told["refusals"] == told["messages"]["refused"] > 0
+    assert sum(row["users"] for row in told["degrees"].values()) == 96
+
+
+def test_what_dishonest_friends_learn() -> None:
+    """The count of hops stands on a query: at the first they know whose it is, unless hidden."""
+    told = figures(dishonest=0.3)["dishonest"]
+    hidden = figures(dishonest=0.3, hops=10, hidden=True)["dishonest"]
+    assert hidden["known_by_count"] < 0.1
+    assert 0.5 < hidden["sender_is_origin"] < 0.7
+    assert told["users"] == 36
+    assert told["sender_is_origin"] >= told["known_by_count"] > 0.5
+    assert 0 < told["queries_known"] < told["recorded"]
+
+
+def test_t1() -> None:
+    people = population_of(log_of(120, 1))
+    told = figures_of(play(people, Scenario(test="t1", queries=60), Chance(4)))
+    one = told["t1"]
+    assert told["queries"] == 120 * 60
+    assert one["shown"]["mean"] <= 0.05
+    assert one["share"]["mean"] < one["top_relay"]["mean"]
+    assert one["rank"]["mean"] > 1.5
+    assert one["evenness"]["mean"] > 0.7
+    assert told["guess_rate"] > 0.8  # but who knows the graph finds her
+
+
+def test_spread_by_hand() -> None:
+    origin = np.array([0] * 10 + [1] * 20)
+    account = np.array([0] * 5 + [1] * 4 + [2] + [1] * 20)
+    first, second = spread_of(origin, account).to_dicts()
+    assert (first["share"], first["rank"], first["top_relay"]) == (0.5, 1, 0.4)
+    assert not first["shown"]  # five against four is noise
+    assert (second["share"], second["evenness"], second["accounts"]) == (1, 0, 1)
+    assert second["shown"]
+
+
+def test_churn_and_loss_are_told() -> None:
+    told = figures(churn=0.2, loss=0.05)
+    assert told["messages"]["silent"] > 0
+    assert told["duplicates"] == told["failures"] > 0
+    calm = figures()
+    assert (calm["messages"]["silent"], calm["duplicates"], calm["failures"]) == (0, 0, 0)
+
+
+def test_the_same_seed_gives_the_same() -> None:
+    assert figures(selfish=0.1, churn=0.1) == figures(selfish=0.1, churn=0.1)
+
+
+def test_a_user_alone(tmp_path: Path) -> None:
+    """Who has no friend submits all herself."""
+    path = tmp_path / "links"
+    path.write_text("u000 u001\n")
+    people = population_of(log_of(3, 30))
+    users = users_of(play(people, Scenario(graph=str(path)), Chance(1)))
+    assert users["friends"].to_list() == [1, 1, 0]
+    assert users["pel"][2] == pytest.approx(100)
+    assert users["queries"][2] == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "given", [{"selfish": 1.5}, {"loss": 0.95}, {"selfish": 0.6, "dishonest": 0.6}, {"queries": 0},
+              {"test": "t3"}, {"submit": 0}, {"graph": "barabasi-albert:x=1"}],
+)  # fmt: skip
+def test_scenarios_that_do_not_go(given: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError):
+        Scenario(**given)
+
+
+def test_changed_scenarios() -> None:
+    changed = Scenario(graph="watts-strogatz:k=4").changed({"p": "0.3", "hops": "2", "churn": 0.1})
+    assert changed.graph == "watts-strogatz:k=4:p=0.3"
+    assert Scenario().changed({"hidden": "true"}).hidden
+    assert (changed.value("hops"), changed.value("p"), changed.value("churn")) == (2, 0.3, 0.1)
+    with pytest.raises(UsageError, match='no "m"'):
+        Scenario(graph="interests").changed({"m": "2"})
+    with pytest.raises(ParameterError):
+        Scenario().changed({"hops": "some"})
