@@ -12,7 +12,7 @@ demo: $(READY)
 
 test: check
 	$(BIN)/python -m coverage erase
-	COVERAGE_PROCESS_START=pyproject.toml $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	POLARS_MAX_THREADS=1 COVERAGE_PROCESS_START=pyproject.toml $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage report --fail-under=90
 
@@ -31,12 +31,14 @@ bench: $(READY) $(RIVALS)
 	benchmarks/data/venv/bin/python benchmarks/microaggregation_first.py
 	benchmarks/data/venv/bin/python benchmarks/measures.py
 	benchmarks/data/venv/bin/python benchmarks/frontier.py
+	benchmarks/data/venv/bin/python benchmarks/peers_simulation.py
+	benchmarks/data/venv/bin/python benchmarks/peers_network.py
 
 # What the benchmarks compare with has an environment of its own.
 $(RIVALS): $(READY) benchmarks/requirements.txt
 	$(PYTHON) -m venv benchmarks/data/venv
 	benchmarks/data/venv/bin/python -m pip install --quiet --disable-pip-version-check \
-	  -r benchmarks/requirements.txt -e .
+	  -r benchmarks/requirements.txt -e ".[dp,measures,peers]"
 	@touch $(RIVALS)
 
 $(READY): pyproject.toml requirements.lock

@@ -38,7 +38,7 @@ ACROSS, UP = "membership", USE[0]
 
 
 def found(users: int, repeat: int) -> dict[str, Any]:
-    journal = jobs.journal_of(OUT)
+    journal = jobs.journal_of(OUT, fresh=True)  # code may have changed under the same version
     asked = jobs.figures_of(METHODS, (*RISK, *USE), SWEEP)
     how = jobs.How(repeat=repeat, seed=1, workers=0, journal=journal, dataset=str(OUT.parent))
     made = jobs.compare_figures(log_of(users), asked, how)

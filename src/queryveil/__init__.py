@@ -36,6 +36,8 @@ from .jobs import (
     pack,
     plan,
     profile,
+    replicate,
+    simulate_peers,
     synth,
     verify,
 )
@@ -113,6 +115,8 @@ __all__ = [
     "plan",
     "profile",
     "read_log",
+    "replicate",
+    "simulate_peers",
     "synth",
     "verify",
 ]

@@ -1,4 +1,4 @@
-"""Three nodes, started by the commands of docs/peers-node.md, and a search in a real browser."""
+"""Three nodes, started by the README's commands, and a search in a real browser."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.skipif(
     BROWSER is None,
     reason=f"NO BROWSER: a typed search is not tested (none of {', '.join(BROWSERS)})",
 )
-DOCS = Path(__file__).parents[2] / "docs" / "peers-node.md"
+ROOT = Path(__file__).parents[2]
 PORTS = ("7001", "7002", "7003", "7101", "7102", "7103", "8888")
 
 
@@ -51,9 +51,19 @@ def free_ports() -> dict[str, str]:
     return found
 
 
+def commands(page: str) -> str:
+    text = (ROOT / page).read_text("utf-8")
+    (found,) = re.findall(r"^```(?:sh)?\n(queryveil peers node invite.*?)^```", text, re.M | re.S)
+    return found
+
+
+def test_the_page_has_the_same_commands() -> None:
+    assert commands("docs/peers-node.md") == commands("README.md")
+
+
 def lines(ports: dict[str, str]) -> list[str]:
-    """Give the commands of the page, with ports that are free here."""
-    (found,) = re.findall(r"^```sh\n(queryveil peers node.*?)^```", DOCS.read_text(), re.M | re.S)
+    """Give the commands of the README, with ports that are free here."""
+    found = commands("README.md")
     for port, free in ports.items():
         found = found.replace(f":{port}", f":{free}").replace(f"--port {port}", f"--port {free}")
     return [line for line in found.splitlines() if line]
@@ -115,13 +125,19 @@ def seen(ports: dict[str, str]) -> list[dict[str, str]]:
 
 
 def browsed(address: str, folder: Path, *more: str) -> str:
-    """Open an address as if it were typed, and give the page as the browser has it then."""
-    done = subprocess.run(
-        [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu",
-         f"--user-data-dir={folder / 'profile'}", *more, "--dump-dom", address],
-        capture_output=True, text=True, timeout=60, check=True,
-        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
-    )  # fmt: skip
+    """Open an address as if it were typed, and give the page as the browser has it then.
+
+    On a busy machine the browser may end before it has one: then it is asked again.
+    """
+    for turn in range(3):
+        done = subprocess.run(
+            [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu",
+             f"--user-data-dir={folder / f'profile{turn}'}", *more, "--dump-dom", address],
+            capture_output=True, text=True, timeout=60, check=True,
+            env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        )  # fmt: skip
+        if done.stdout.strip():
+            break
     return done.stdout
 
 

@@ -425,7 +425,17 @@ GUARANTEE = {
     "model", "unit", "neighbours", "given", "k", "epsilon", "delta", "per_query_epsilon",
     "assumptions", "not_covered", "checks", "says",
 }  # fmt: skip
-INTERNAL = {"input", "output", "made", "dropped", "blanked", "ledger", "seconds", "peak_mb"}
+INTERNAL = {
+    "input",
+    "recipe",
+    "output",
+    "made",
+    "dropped",
+    "blanked",
+    "ledger",
+    "seconds",
+    "peak_mb",
+}
 MODELS = {"k-anonymity", "pure-dp", "approx-dp", "conditional-dp", "none"}
 
 

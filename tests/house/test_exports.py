@@ -60,6 +60,6 @@ def test_the_front_door() -> None:
             "import_taxonomy",
             "make_mapper", "map_log", "measure",
             "open_taxonomy", "pack", "parse_measure", "parse_method", "plan", "profile",
-            "read_log", "synth", "verify",
+            "read_log", "replicate", "simulate_peers", "synth", "verify",
         }
     )  # fmt: skip

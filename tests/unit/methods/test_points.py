@@ -154,6 +154,7 @@ def test_shrinking() -> None:
     assert shrunk(mean, 10.0) == pytest.approx([1 / 3] * 3)
     assert shrunk(np.array([1.4, -0.2, -0.2]), 0.0) == pytest.approx([1, 0, 0])
     assert shrunk(np.full(3, 1 / 3), 1.0) == pytest.approx([1 / 3] * 3)
+    assert shrunk(np.array([-8.0, -126.0]), 0.1) == pytest.approx([1 / 2] * 2)  # nothing is left
 
 
 # --- a population --------------------------------------------------------------------------------

@@ -46,6 +46,8 @@ def shrunk(mean: Floats, variance: float) -> Floats:
     spread = float(((mean - uniform) ** 2).mean())
     share = max(0.0, 1 - 2 * variance / spread) if spread else 0.0
     found = np.maximum(uniform + share * (mean - uniform), 0)
+    if not found.any():  # noise alone, all of it below 0
+        return np.full(len(mean), uniform)
     return np.asarray(found / found.sum())
 
 
