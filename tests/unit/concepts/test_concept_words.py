@@ -57,6 +57,11 @@ def test_the_words_of_a_text(text: str, words: list[str]) -> None:
     assert words_of(text) == words
 
 
+def _is_s(word: str) -> bool:
+    """Whether it is an "s", with a sign that is no letter after it or not."""
+    return word[:1] == "s" and not word[1:2].isalpha()
+
+
 @given(st.lists(st.text(max_size=30), max_size=8))
 def test_words_are_stable_and_texts_do_not_touch(texts: list[str]) -> None:
     together = normalise(pl.Series(texts, dtype=pl.String)).to_list()
@@ -64,7 +69,7 @@ def test_words_are_stable_and_texts_do_not_touch(texts: list[str]) -> None:
     assert turned == [*together[::-1], *together]
     assert all(all(words) for words in together)
     # An "s" of its own joins the word before it, so what is written anew may differ there.
-    kept = [words for words in together if "s" not in words]
+    kept = [words for words in together if not any(map(_is_s, words))]
     written = pl.Series([" ".join(words) for words in kept], dtype=pl.String)
     assert normalise(written).to_list() == kept
 
