@@ -280,5 +280,5 @@ def test_without_scipy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) 
         raise ImportError(name)
 
     monkeypatch.setattr(importlib, "import_module", missing)
-    with pytest.raises(UsageError, match="needs SciPy"):
+    with pytest.raises(UsageError, match="needs scipy"):
         proven(9, 10, 10)

@@ -11,7 +11,6 @@ right ones grows by 2 * trials * delta at most (their theorem 5.2), and confiden
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log, sqrt
@@ -19,7 +18,7 @@ from math import log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import UsageError
+from ..extras import extra
 from .guessing import best_threshold
 
 __all__ = ["Rule", "best_rule", "least_share", "proven"]
@@ -40,12 +39,7 @@ def least_share(right: int, guesses: int, doubt: float) -> float:
     """
     if not right:
         return 0.0
-    try:
-        beta = importlib.import_module("scipy.stats").beta
-    except ImportError as error:
-        raise UsageError(
-            "an audit needs SciPy", hint="pip install 'queryveil[measures]'"
-        ) from error
+    beta = extra("scipy.stats", "an audit").beta
     return float(beta.ppf(doubt, right, guesses - right + 1))
 
 

@@ -6,15 +6,13 @@ so there may be fewer clusters than were asked for.
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...engine import Chance
-from ...errors import UsageError
+from ..extras import extra
 
 __all__ = ["Labels", "best_number", "chance_level", "cut", "merges", "partition_distance"]
 
@@ -64,18 +62,10 @@ def merges(matrix: Floats, linkage: str) -> NDArray[np.float64]:
 
     With `ward`, the formula of Lance and Williams is used on the distances as they are.
     """
-    hierarchy, distance = (_scipy(name) for name in ("cluster.hierarchy", "spatial.distance"))
+    names = ("scipy.cluster.hierarchy", "scipy.spatial.distance")
+    hierarchy, distance = (extra(name, "clustering users") for name in names)
     condensed = distance.squareform(np.asarray(matrix, np.float64), checks=False)
     return np.asarray(hierarchy.linkage(condensed, method=linkage))
-
-
-def _scipy(name: str) -> ModuleType:
-    try:
-        return importlib.import_module(f"scipy.{name}")
-    except ImportError as error:
-        raise UsageError(
-            "clustering users needs SciPy", hint="pip install 'queryveil[measures]'"
-        ) from error
 
 
 def cut(steps: Floats, number: int) -> Labels:
