@@ -336,3 +336,59 @@ def test_an_answer_with_more_than_text_ends_the_link() -> None:
             assert await friend.is_cut_off()
 
     asyncio.run(attack())
+
+
+def test_a_bad_greeting_ends_the_call_and_not_the_calling() -> None:
+    """A friend who breaks the rules at once is called again later, as one who is not there."""
+
+    async def attack() -> None:
+        calls = []
+
+        async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            calls.append(1)
+            writer.write(b"\xff\xff\xff\xff")
+            await reader.read(100)
+            writer.close()
+
+        friend = ByHand()
+        async with running(fresh_home(), reachable=False) as (node,):
+            context = friend.identity.context(server=True, friends=[node.identity.certificate])
+            server = await asyncio.start_server(listen, "127.0.0.1", 0, ssl=context)
+            address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+            accept(node.home, node.identity.fingerprint, line_of(friend.identity, "ann", address))
+            node._look_for_friends()
+            await until(lambda: len(calls) >= 2)
+            assert not any(task.done() for task in node.links._calls.values())
+            server.close()
+
+    asyncio.run(attack())
+
+
+def test_what_waits_for_the_engine_is_dropped_when_its_time_is_over() -> None:
+    """Else it would be submitted after a failure was told, and others had submitted it."""
+
+    class Slow(StubEngine):
+        async def search(self, text: str) -> tuple[Result, ...]:
+            self.seen.append(text)
+            await asyncio.sleep(2)
+            return self.results
+
+    async def attack() -> None:
+        engine = Slow()
+        async with running(fresh_home(), settings=SUBMITS, waits=QUICK) as (node,):
+            node._engine = engine
+            friend = ByHand()
+            friend.befriend(node)
+            await friend.call(node)
+            for number in range(60):
+                friend.say(Request(f"{number:032x}"))
+                friend.say(Query(f"{number:032x}", 1, f"q{number}"))
+            own = asyncio.ensure_future(node.search("mine"))
+            await asyncio.sleep(1.5)  # the friend's are over, and she was told so
+            assert "mine" in engine.seen or not own.done()
+            await asyncio.sleep(2.5)
+            assert len([text for text in engine.seen if text != "mine"]) <= 20
+            assert node.account.told()["seen"] == len(engine.seen)
+            own.cancel()
+
+    asyncio.run(attack())

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from base64 import b64encode
+from datetime import UTC, datetime
 
 import httpx
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding
 from hypothesis import given
 from hypothesis import strategies as st
 from small_nodes import fresh_home, line_of
@@ -106,10 +109,7 @@ def test_an_identity_stays_and_tells_nothing() -> None:
 
 
 def test_only_ed25519_certificates_count() -> None:
-    from datetime import UTC, datetime
-
     from cryptography.hazmat.primitives.hashes import SHA256
-    from cryptography.hazmat.primitives.serialization import Encoding
 
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([])
@@ -117,10 +117,38 @@ def test_only_ed25519_certificates_count() -> None:
         x509.CertificateBuilder().subject_name(name).issuer_name(name)
         .public_key(key.public_key()).serial_number(1)
         .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
-        .not_valid_after(datetime(2090, 1, 1, tzinfo=UTC)).sign(key, SHA256())
+        .not_valid_after(datetime(2090, 1, 1, tzinfo=UTC))
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .sign(key, SHA256())
     )  # fmt: skip
     with pytest.raises(FormatError, match="Ed25519"):
         fingerprint(made.public_bytes(Encoding.DER))
+
+
+def test_a_certificate_that_could_sign_others_is_no_friends() -> None:
+    key, name = Ed25519PrivateKey.generate(), x509.Name([])
+    made = (
+        x509.CertificateBuilder().subject_name(name).issuer_name(name)
+        .public_key(key.public_key()).serial_number(1)
+        .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
+        .not_valid_after(datetime(2090, 1, 1, tzinfo=UTC))
+    )  # fmt: skip
+    signs = x509.BasicConstraints(ca=True, path_length=None)
+    for one in (made, made.add_extension(signs, critical=True)):
+        with pytest.raises(FormatError):
+            fingerprint(one.sign(key, None).public_bytes(Encoding.DER))
+
+
+@pytest.mark.parametrize("name", ["certificate.pem", "key.pem"])
+def test_half_an_identity_is_not_made_anew(name: str) -> None:
+    """Friends know the node by its key: a new one must be wanted."""
+    home = fresh_home()
+    open_identity(home)
+    kept = {path.name: path.read_bytes() for path in home.path.iterdir() if path.name != name}
+    (home.path / name).unlink()
+    with pytest.raises(InputError, match="half of the node's identity"):
+        open_identity(home)
+    assert {path.name: path.read_bytes() for path in home.path.iterdir()} == kept
 
 
 # --- engines -------------------------------------------------------------------------------------
@@ -152,6 +180,32 @@ def test_searxng_is_asked_for_json() -> None:
     assert request.url.path == "/search"
     assert dict(request.url.params) == {"q": "blue cats & dogs", "format": "json"}
     assert request.headers["Authorization"] == "Basic " + b64encode(b"ann:secret").decode()
+
+
+def test_no_cookie_is_kept_also_not_of_a_refusal() -> None:
+    asked = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(429, headers={"Set-Cookie": "id=track42; Path=/"})
+
+    async def ask() -> None:
+        engine = open_engine("searxng:http://engine.example")
+        engine._client._transport = httpx.MockTransport(handler)
+        for _ in range(2):
+            with pytest.raises(InputError, match="429"):
+                await engine.search("cats")
+        await engine.close()
+
+    asyncio.run(ask())
+    assert [request.headers.get("Cookie") for request in asked] == [None, None]
+
+
+@pytest.mark.parametrize("text", ["ftp:x//ann:geheim@h", "template:ftp://ann:geheim@h/{query}"])
+def test_errors_do_not_show_a_password(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        open_engine(text)
+    assert "geheim" not in str(caught.value)
 
 
 def test_a_template_says_where_the_results_are() -> None:

@@ -40,12 +40,17 @@ def _node() -> Any:
 def run(
     screen: Screen,
     home: HomeFolder = _HOME,
-    port: Annotated[int, typer.Option(help="Port of your page, on this machine only.")] = 7070,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port of your page, on this machine only.")
+    ] = 7070,
     listen: Annotated[
         str, typer.Option(help="Where friends reach you: HOST:PORT, or none.")
     ] = "127.0.0.1:7071",
     engine: Annotated[
-        str, typer.Option(help="searxng:URL, or template:URL with {query} in it.")
+        str,
+        typer.Option(
+            envvar="QUERYVEIL_ENGINE", help="searxng:URL, or template:URL with {query} in it."
+        ),
     ] = "searxng:http://localhost:8888",
     results: Annotated[
         str | None, typer.Option(help="template: where the results are, as data.items.")

@@ -37,6 +37,7 @@ class Limits(NamedTuple):
     open: int = 64  # queries of one friend
     own: int = 256  # own queries
     ids: int = 4096  # ids that a friend has used
+    minute: int = 120  # queries of one friend that are taken in a minute
 
 
 @dataclass(slots=True)
@@ -53,6 +54,7 @@ class Errand:
     due: float = 0.0  # when the present stage is over
     route: Route[str] | None = None
     untried: int = 0  # friends that the route has not given yet
+    failures: int = 0  # friends who had it, and said that there is no answer
     friend: str | None = None  # who was asked last
     friend_id: str = ""
 

@@ -26,6 +26,7 @@ __all__ = ["Exchange"]
 
 _SYSTEM = SystemRandom()  # the operating system's
 _WAITS, _LIMITS = Waits(), Limits()
+_TRIES = 2  # failures after which the owner is asked
 
 
 class Exchange:
@@ -46,6 +47,7 @@ class Exchange:
         self._tallies: dict[str, Tally] = {}
         self._known: dict[str, tuple[int, int]] = {}  # counts of friends who are away
         self._used: dict[str, OrderedDict[str, None]] = {}  # ids that friends have used
+        self._share: dict[str, tuple[float, float]] = {}  # what is left of a friend's minute
         self._book = Book()
 
     # --- what is known -----------------------------------------------------------------------
@@ -140,6 +142,16 @@ class Exchange:
             return []
         return self._heard(errand, message)
 
+    def is_own(self, number: int) -> bool:
+        """Whether an open query is the owner's."""
+        errand = self._book.errands.get(number)
+        return errand is not None and errand.own
+
+    def is_submitting(self, number: int) -> bool:
+        """Whether a query is still waited for that was to be submitted."""
+        errand = self._book.errands.get(number)
+        return errand is not None and errand.stage is Stage.SUBMITTING
+
     def submitted(self, number: int, results: tuple[Result, ...] | None) -> list[Action]:
         """The search engine answered, or did not (None)."""
         errand = self._book.errands.get(number)
@@ -166,13 +178,22 @@ class Exchange:
         used[message.id] = None
         if len(used) > self._limits.ids:
             used.popitem(last=False)
-        if self._book.open[friend] >= self._limits.open or not self._peer.accepts(friend):
+        full = self._book.open[friend] >= self._limits.open or not self._has_time_for(friend)
+        if full or not self._peer.accepts(friend):
             tally.refused += 1
             return [Send(friend, Refused(message.id))]
         tally.taken += 1
         errand = self._book.begin(Stage.OFFERED, friend, message.id)
         self._book.wait(errand, Stage.OFFERED, self._clock() + self._waits.reply)
         return [Send(friend, Accepted(message.id))]
+
+    def _has_time_for(self, friend: str) -> bool:
+        """Whether a friend has asked for no more than her share of this minute."""
+        now, most = self._clock(), self._limits.minute
+        level, at = self._share.get(friend, (float(most), now))
+        level = min(float(most), level + (now - at) * most / 60)
+        self._share[friend] = (max(0.0, level - 1), now)
+        return level >= 1
 
     def _heard(self, errand: Errand, message: Message) -> list[Action]:
         match message:
@@ -184,9 +205,25 @@ class Exchange:
                 return [Send(str(errand.friend), query)]
             case Answer():
                 return self._answered(errand, message.results)
+            case Failed():
+                return self._failed(errand)
             case _:
                 self._let_down(errand)
                 return self._go_on(errand)
+
+    def _failed(self, errand: Errand) -> list[Action]:
+        """A friend had the query, and there is no answer: an engine that is down stays down.
+
+        So a relay hands the failure back. Were each to try its other friends, one query would be
+        submitted dozens of times. The owner's peer tries a few, and then asks her.
+        """
+        self._let_down(errand)
+        errand.failures += 1
+        if not errand.own:
+            return self._fail(errand)
+        if errand.failures > _TRIES:
+            errand.route, errand.untried = None, 0
+        return self._go_on(errand)
 
     def _take(self, errand: Errand, message: Query) -> list[Action]:
         if message.hops > self._settings.hops:

@@ -12,11 +12,14 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 from ..errors import FormatError
 
 __all__ = [
+    "MAX_BYTES",
     "MAX_RESULTS",
     "MAX_TEXT",
     "Accepted",
@@ -38,7 +41,10 @@ MAX_TEXT = 512  # letters of a query
 MAX_RESULTS = 20
 _LENGTHS = {"title": 300, "url": 2000, "snippet": 1000}
 _ID = re.compile(r"[0-9a-f]{32}")
-_URL = re.compile(r"https?://[^\s\"'<>\\]+", re.ASCII)
+_URL = re.compile(r"https?://[!-~]+")
+_NOT_IN_URL = re.compile(r"[\"'<>\\]")
+_SAFE = "%/:=&?~#+!$,;@()*[]-._"
+MAX_BYTES = 96 * 1024  # of a message as it is written: what one peer may say, another can repeat
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +126,47 @@ def result(title: object, url: object, snippet: object = "") -> Result | None:
     >>> result("A page", "javascript:alert(1)") is None
     True
     """
-    if not isinstance(url, str) or len(url) > _LENGTHS["url"] or not _URL.fullmatch(url):
+    address = _address(url)
+    if address is None:
         return None
     texts = [one if isinstance(one, str) else "" for one in (title, snippet)]
-    named = clean(texts[0], _LENGTHS["title"]) or url[: _LENGTHS["title"]]
-    return Result(named, url, clean(texts[1], _LENGTHS["snippet"]))
+    named = clean(texts[0], _LENGTHS["title"]) or address[: _LENGTHS["title"]]
+    return Result(named, address, clean(texts[1], _LENGTHS["snippet"]))
+
+
+def _address(url: object) -> str | None:
+    """Give an address on the web in plain letters; none of this machine, whose pages trust her.
+
+    >>> _address("http://a.example/caf\u00e9"), _address("http://127.0.0.1:7070/search?q=x")
+    ('http://a.example/caf%C3%A9', None)
+    """
+    if not isinstance(url, str) or len(url) > _LENGTHS["url"] or _NOT_IN_URL.search(url):
+        return None
+    try:
+        plain = quote(url, safe=_SAFE)
+        host = urlsplit(plain).hostname or ""
+    except ValueError:  # half of a letter, or no address
+        return None
+    here = host == "localhost" or host.endswith(".localhost") or _is_here(host)
+    known = _URL.fullmatch(plain) and len(plain) <= _LENGTHS["url"] and "://" in url[:8]
+    return plain if known and host and not here and not re.search(r"\s", url) else None
+
+
+def _is_here(host: str) -> bool:
+    try:
+        place = ip_address(host)
+    except ValueError:
+        return False
+    return place.is_loopback or place.is_unspecified
 
 
 def proper(results: Iterable[Result]) -> tuple[Result, ...]:
-    """Give so many results as an answer may have, each as it must be."""
+    """Give so many results as an answer may have, each as it must be, and all within its size."""
     made = (result(one.title, one.url, one.snippet) for one in results)
-    return tuple(one for one in made if one is not None)[:MAX_RESULTS]
+    kept = tuple(one for one in made if one is not None)[:MAX_RESULTS]
+    while kept and len(encode(Answer("0" * 32, kept))) > MAX_BYTES:
+        kept = kept[:-1]
+    return kept
 
 
 def encode(message: Message) -> bytes:
@@ -149,6 +185,8 @@ def decode(data: bytes) -> Message:
     >>> decode(encode(Request("0" * 32)))
     Request(id='00000000000000000000000000000000')
     """
+    if len(data.rstrip(b" ")) > MAX_BYTES:
+        raise FormatError(f"a message of {len(data):,} bytes: {MAX_BYTES:,} are the most")
     try:
         told = json.loads(data)
     except (ValueError, RecursionError) as error:

@@ -217,3 +217,37 @@ def test_who_went_twice_is_no_matter() -> None:
 
 def test_stages_say_what_is_waited_for() -> None:
     assert len({stage.value for stage in Stage}) == 5
+
+
+def test_a_friend_has_so_many_queries_a_minute() -> None:
+    peer, clock = made("ann", draws=Draws(then=0.0), limits=Limits(open=99, minute=3))
+
+    def asked(number: int) -> object:
+        (send,) = peer.received("ann", Request(f"{number:032x}"))
+        return type(send.message)
+
+    assert [asked(n) for n in range(5)] == [Accepted] * 3 + [Refused] * 2
+    clock.now = 20.5  # a third of a minute: one more
+    assert [asked(n) for n in range(5, 7)] == [Accepted, Refused]
+    assert (peer.tally("ann").taken, peer.tally("ann").refused) == (4, 3)
+
+
+def test_a_relay_hands_a_failure_back_and_asks_nobody_else() -> None:
+    peer, _ = made("ann", "bob", "cleo", draws=Draws(0.5))
+    peer.received("ann", Request(TWO))
+    (asked,) = peer.received("ann", Query(TWO, 1, "cats"))
+    peer.received(asked.friend, Accepted(ONE))
+    assert peer.received(asked.friend, Failed(ONE)) == [Send("ann", Failed(TWO))]
+    assert peer.open == 0
+
+
+def test_the_owner_is_asked_after_a_few_failures() -> None:
+    peer, _ = made("ann", "bob", "cleo", "dora", "eve")
+    number, (send,) = peer.ask("cats")
+    asked = []
+    while isinstance(send, Send):
+        asked.append(send.friend)
+        peer.received(send.friend, Accepted(send.message.id))
+        (send,) = peer.received(send.friend, Failed(send.message.id))
+    assert send == Nobody(number)
+    assert len(set(asked)) == len(asked) == 3

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from queryveil.errors import FormatError
 from queryveil.peers.messages import (
+    MAX_BYTES,
     MAX_RESULTS,
     MAX_TEXT,
     Accepted,
@@ -111,3 +112,46 @@ def test_results_are_made_proper() -> None:
 
 def test_a_result_without_title_is_called_by_its_address() -> None:
     assert result(None, "https://x/", 7) == Result("https://x/", "https://x/", "")
+
+
+@pytest.mark.parametrize("letter", ["a", "\u0e01", "\U0001f600"])
+def test_the_largest_answer_fits_and_can_be_handed_on(letter: str) -> None:
+    """What one peer may say another must be able to repeat, whatever the letters."""
+    page = Result(letter * 300, "http://x/" + "a" * 1900, letter * 1000)
+    kept = proper([page] * MAX_RESULTS)
+    assert kept
+    data = encode(Answer(ID, kept))
+    assert len(data) <= MAX_BYTES
+    assert encode(decode(data)) == data
+    assert proper(kept) == kept
+
+
+def test_more_than_the_most_is_refused_though_it_is_padded() -> None:
+    page = ["t", "http://x/", "s" * 1000]
+    many = {"kind": "answer", "id": ID, "results": [page] * MAX_RESULTS}
+    assert decode(json.dumps(many).encode() + b" " * MAX_BYTES)
+    with pytest.raises(FormatError, match="most"):
+        decode(json.dumps(many | {"pad": "x" * MAX_BYTES}).encode())
+
+
+BAD = [
+    "http://a/\ud800", "http://a/\u202e", "http://a/\x1b[2J", "http://a/\x00", "http:///x",
+    "http://a b/", "http://127.0.0.1:7070/search?q=x", "http://localhost/", "http://[",
+    "http://x.localhost:1/", "http://[::1]/", "https://0.0.0.0/", "javascript:x",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("url", BAD, ids=range(len(BAD)))
+def test_addresses_that_no_friend_may_send(url: str) -> None:
+    told = {"kind": "answer", "id": ID, "results": [["t", url, "s"]]}
+    with pytest.raises(FormatError):
+        decode(json.dumps(told).encode())
+
+
+def test_other_letters_of_an_engines_address_are_written_plainly() -> None:
+    assert (
+        result("t", "https://x.example/caf\u00e9?q=a%20b").url
+        == "https://x.example/caf%C3%A9?q=a%20b"
+    )
+    assert result("t", "https://x.example/\u202e").url.isascii()
+    assert result("t", "https://x.example/\ud800") is None

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ...errors import QueryveilError, UsageError
 from ..actions import Action, Broken, Deliver, Nobody, Send, Submit
 from ..core import Settings
-from ..errands import Waits
+from ..errands import Limits, Waits
 from ..exchange import Exchange
 from ..messages import MAX_TEXT, Message, Result, clean, proper
 from .account import Account
@@ -25,6 +25,7 @@ __all__ = ["NODE_SETTINGS", "Node", "Outcome"]
 # A higher limit than the simulation's: own queries begin anywhere in the range (see `start`).
 NODE_SETTINGS = Settings(submit=0.5, hops=10)
 _WAITS = Waits()
+_LIMITS = Limits()
 _PACE = 1.0  # seconds between looks at the list of friends, and between writes
 _ENGINE_RATE = 20  # submissions at a time
 
@@ -51,11 +52,14 @@ class Node:
         keep_texts: bool = False,
         reachable: bool = True,
         rate: float = 200.0,
+        limits: Limits = _LIMITS,
     ) -> None:
         self.home, self._engine = home, engine
         self.identity = open_identity(home)
         self.account = Account(secret(home), keep_texts=keep_texts)
-        self.exchange = Exchange(settings, lambda: asyncio.get_running_loop().time(), waits=waits)
+        self.exchange = Exchange(
+            settings, lambda: asyncio.get_running_loop().time(), waits=waits, limits=limits
+        )
         load(home, self.exchange, self.account)
         self.links = Links(
             self.identity, came=self._came, went=self._went, heard=self._heard,
@@ -66,6 +70,8 @@ class Node:
         self._tasks: set[asyncio.Task[None]] = set()
         self._alarm: asyncio.TimerHandle | None = None
         self._gate = asyncio.Semaphore(_ENGINE_RATE)
+        self._own_gate = asyncio.Semaphore(_ENGINE_RATE)
+        self._saving = asyncio.Lock()
         self._read_at, self._dirty = -1, False
 
     # --- its life ----------------------------------------------------------------------------
@@ -100,6 +106,7 @@ class Node:
             # A disk that is full, or a list that is being edited, is no reason to stop serving.
             with suppress(QueryveilError, OSError):
                 self._look_for_friends()
+            with suppress(QueryveilError, OSError):
                 if self._dirty:
                     await self._save()
 
@@ -111,9 +118,10 @@ class Node:
             self.links.set_friends(list(self.friends.values()))
 
     async def _save(self) -> None:
-        self._dirty = False
-        state = state_of(self.exchange, self.account, list(self.friends))
-        await asyncio.to_thread(save, self.home, state)
+        async with self._saving:  # a thread that writes goes on when its task is cancelled
+            self._dirty = False
+            state = state_of(self.exchange, self.account, list(self.friends))
+            await asyncio.shield(asyncio.to_thread(save, self.home, state))
 
     # --- its owner ---------------------------------------------------------------------------
 
@@ -188,7 +196,6 @@ class Node:
                 case Send(friend, message):
                     self.links.send(friend, message)
                 case Submit(number, text):
-                    self.account.submitted(text)
                     self._spawn(self._submit(number, text))
                 case Deliver(number, results, friend):
                     self._end(Outcome("answered", number, results, self.name_of(friend)))
@@ -205,8 +212,12 @@ class Node:
 
     async def _submit(self, number: int, text: str) -> None:
         results: tuple[Result, ...] | None = None
-        with suppress(QueryveilError):
-            async with self._gate:
+        # The owner has places of her own: friends' queries cannot keep hers waiting.
+        async with self._own_gate if self.exchange.is_own(number) else self._gate:
+            if not self.exchange.is_submitting(number):
+                return  # it is over: whoever asked has been told so, and may have asked others
+            self.account.submitted(text)
+            with suppress(QueryveilError):
                 found = await self._engine.search(text)
                 results = proper(found)  # else a friend would take the answer for an attack
         self._do(self.exchange.submitted(number, results))

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, Protocol
 from urllib.parse import quote, urlsplit
 
@@ -50,13 +52,17 @@ class WebEngine:
     def __post_init__(self) -> None:
         place = urlsplit(self.template.replace("{query}", "x"))
         if place.scheme not in ("http", "https") or not place.hostname:
-            raise UsageError(f"{self.template} is no address of a search engine", hint="http://...")
+            raise UsageError(
+                f"{_without_login(self.template)} is no address of a search engine",
+                hint="http://...",
+            )
         if self.template.count("{query}") != 1:
             raise UsageError("an engine's template has no place for the query", hint="?q={query}")
         # Neither cookies nor redirects nor a proxy of the environment: what a person names is
         # what is asked, and nothing else tells the engine who asks.
         self._client = httpx.AsyncClient(
             timeout=self.timeout, follow_redirects=False, trust_env=False,
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             headers={"User-Agent": "Mozilla/5.0", "Accept": "application/json"},
             limits=httpx.Limits(max_connections=20),
         )  # fmt: skip
@@ -75,7 +81,6 @@ class WebEngine:
             ) from error
         except (ValueError, RecursionError) as error:
             raise InputError("the search engine's answer is no JSON") from error
-        self._client.cookies.clear()
         return self.extract(told)
 
     def extract(self, told: object) -> tuple[Result, ...]:
@@ -103,8 +108,19 @@ def open_engine(text: str, results: str | None = None, fields: str | None = None
     if kind == "searxng" and address:
         return WebEngine(address.rstrip("/") + "/search?q={query}&format=json")
     if kind != "template" or not address:
-        raise UsageError(f'"{text}" is no engine', hint="searxng:URL, or template:URL?q={query}")
+        raise UsageError(
+            f'"{_without_login(text)}" is no engine', hint="searxng:URL, or template:URL?q={query}"
+        )
     return WebEngine(address, results or "results", _fields(fields) if fields else _FIELDS)
+
+
+def _without_login(address: str) -> str:
+    """Leave a name and a password out of what is shown.
+
+    >>> _without_login("ftp://ann:secret@host/x")
+    'ftp://host/x'
+    """
+    return re.sub(r"//[^/@]*@", "//", address)
 
 
 def _fields(text: str) -> dict[str, str]:

@@ -71,9 +71,13 @@ def peer_of(link: ssl.SSLObject) -> str:
 def fingerprint(certificate: bytes) -> str:
     """Give the digest of a certificate's public key, which must be an Ed25519 one."""
     try:
-        key = x509.load_der_x509_certificate(certificate).public_key()
-    except ValueError as error:
-        raise FormatError("this is no certificate") from error
+        read = x509.load_der_x509_certificate(certificate)
+        limits = read.extensions.get_extension_for_class(x509.BasicConstraints).value
+        key = read.public_key()
+    except (ValueError, x509.ExtensionNotFound) as error:
+        raise FormatError("this is no certificate of a node") from error
+    if limits.ca:
+        raise FormatError("this certificate could vouch for others")
     if not isinstance(key, Ed25519PublicKey):
         raise FormatError("this certificate is not of an Ed25519 key")
     plain = key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
@@ -83,9 +87,16 @@ def fingerprint(certificate: bytes) -> str:
 def open_identity(home: Home) -> Identity:
     """Read a node's identity, or make one when there is none yet."""
     home.make()
-    pem = home.read(_CERTIFICATE)
-    if pem is None or home.read(_KEY) is None:
+    pem, key = home.read(_CERTIFICATE), home.read(_KEY)
+    if pem is None and key is None:
         return _new(home)
+    if pem is None or key is None:
+        gone = _CERTIFICATE if pem is None else _KEY
+        raise InputError(
+            "half of the node's identity is gone",
+            where=home.path / gone,
+            hint="put the file back; a new identity needs an empty folder, and new invitations",
+        )
     try:
         certificate = x509.load_pem_x509_certificate(pem)
     except ValueError as error:

@@ -40,7 +40,7 @@ class Link:
     async def greet(self) -> bool:
         """Show that both sides have let the other in: TLS tells a caller only later."""
         self._write(b"")
-        with suppress(EOFError, OSError, TimeoutError):
+        with suppress(EOFError, OSError, TimeoutError, FormatError):
             async with asyncio.timeout(_GREET):
                 return await self._frame() == b""
         return False

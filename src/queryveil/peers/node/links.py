@@ -142,7 +142,7 @@ class Links:
     ) -> bool:
         """Hear a friend until the link ends; whether it was a friend's at all."""
         shown = writer.get_extra_info("ssl_object")
-        who = peer_of(shown) if isinstance(shown, ssl.SSLObject) else ""
+        who = _shown_by(shown)
         if who not in self._friends or expected not in ("", who):
             self.turned_away += 1
             writer.transport.abort()
@@ -181,3 +181,10 @@ class Links:
         if link is not None:
             link.abort()
             self._went(who)
+
+
+def _shown_by(shown: object) -> str:
+    """Give the fingerprint at the other end, or nothing if what it shows is no friend's form."""
+    with suppress(FormatError):
+        return peer_of(shown) if isinstance(shown, ssl.SSLObject) else ""
+    return ""

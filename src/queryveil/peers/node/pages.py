@@ -25,6 +25,7 @@ ol { padding: 0; list-style: none; } li { margin: 1.1rem 0; }
 .soft { color: var(--soft); font-size: .9rem; } .big { font-size: 1.5rem; }
 table { border-collapse: collapse; width: 100%; } .wide { overflow-x: auto; }
 td, th { text-align: left; padding: .3rem .8rem .3rem 0; border-top: 1px solid var(--line); }
+th, td:not(:first-child) { overflow-wrap: normal; }
 td:not(:first-child) { font-variant-numeric: tabular-nums; }
 """
 _DIGEST = b64encode(sha256(_STYLE.encode()).digest()).decode()
@@ -95,7 +96,8 @@ def _exposure(told: dict[str, Any]) -> str:
         return "<h2>Your exposure</h2><p>You have not searched yet.</p>"
     says = (
         f"So much of what there is to know about your {account['own']} queries is told by what "
-        "the engine saw under your account (PEL): 100% if it saw yours and no others, 0% if none."
+        "the engine saw under your account (PEL): 100% if it saw yours and no others, 0% if what "
+        "it saw tells nothing."
     )
     return (
         f'<h2>Your exposure</h2><p class="big" id="exposure">{value:.1f}%</p>'
@@ -132,8 +134,8 @@ def _friends(friends: Iterable[dict[str, Any]]) -> str:
 
 def _nobody(number: int, text: str, token: str) -> str:
     says = (
-        "No friend took this query, or none is there. You can submit it yourself: the search "
-        "engine then sees it under your account."
+        "No friend got an answer to this query, or none is there. You can submit it yourself: the "
+        "search engine then sees it under your account."
     )
     hidden = {"number": str(number), "text": text, "token": token}
     fields = "".join(
