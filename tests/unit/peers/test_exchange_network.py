@@ -95,6 +95,17 @@ def test_failures_are_reported(size, chords, seed, queries, loss, double, broken
         assert len(world.ends) == queries
 
 
+@given(SIZES, st.integers(0, 8), SEEDS, SHARES, SHARES, SHARES, st.integers(0, 4))
+@settings(max_examples=150)
+def test_one_query_is_submitted_again_only_after_its_own_loss(
+    size, chords, seed, loss, double, broken, crashes
+) -> None:
+    """Alone in the network, no other query's loss can hide a second submission."""
+    faults = Faults(loss, double, slow=3.0, broken_engine=broken)
+    world = searched(World(ring(size, chords, seed), seed, faults), 1, crashes)
+    assert world.submitted.total() <= 1 + world.failures()
+
+
 @given(SIZES, SEEDS, st.integers(1, 12))
 def test_messages_are_conserved(size, seed, queries) -> None:
     world = searched(World(ring(size), seed), queries)
