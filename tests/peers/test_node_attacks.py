@@ -383,10 +383,16 @@ def test_what_waits_for_the_engine_is_dropped_when_its_time_is_over() -> None:
             for number in range(60):
                 friend.say(Request(f"{number:032x}"))
                 friend.say(Query(f"{number:032x}", 1, f"q{number}"))
-            own = asyncio.ensure_future(node.search("mine"))
-            await asyncio.sleep(1.5)  # the friend's are over, and she was told so
-            assert "mine" in engine.seen or not own.done()
-            await asyncio.sleep(2.5)
+
+            async def search() -> None:
+                outcome = await node.search("mine")
+                if outcome.kind == "nobody":  # by the draw the friend was asked, who is silent
+                    await node.insist(outcome.number)
+
+            await until(lambda: len(engine.seen) >= 20)  # all places for friends are taken
+            own = asyncio.ensure_future(search())
+            await until(lambda: "mine" in engine.seen)
+            await asyncio.sleep(4)  # the friend's are over by then, and she was told so
             assert len([text for text in engine.seen if text != "mine"]) <= 20
             assert node.account.told()["seen"] == len(engine.seen)
             own.cancel()
