@@ -11,7 +11,7 @@ from ..engine import Progress, Silent, whole_file
 from ..log import QueryLog
 from ..measures import Measure
 from ..methods import Method
-from ..release import Release
+from ..release import Release, read_card
 from ..release.read import read_release
 from ..report import internal_page
 from .comparing import How, compare_figures, expand, figures_of
@@ -79,9 +79,9 @@ def _report(private: Path, found: dict[str, Any]) -> str | None:
     if not card.is_file():
         return None
     kept = private / "measures.json"
-    whole = _together(_read(kept), found)
+    whole = _together(read_card(kept), found)
     text = json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
-    drawn = internal_page(_read(card), whole["measures"], whole.get("comparison"))
+    drawn = internal_page(read_card(card), whole["measures"], whole.get("comparison"))
     _write(kept, text)
     _write(private / "report.html", drawn)
     return str(private / "report.html")
@@ -91,14 +91,6 @@ def _together(before: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     """Add what was found to what was measured before; the newer figure stands."""
     measures = before.get("measures", {}) | found["measures"]
     return before | found | {"measures": measures}
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _write(path: Path, text: str) -> None:

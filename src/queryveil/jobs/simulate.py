@@ -16,7 +16,7 @@ from ..engine import Chance, Progress, Silent
 from ..errors import UsageError
 from ..log import QueryLog
 from ..peers.simulation import Population, Scenario, figures_of, play, population_of
-from ..release import check_target, whole_folder
+from ..release import check_target, is_ours, whole_folder
 from ..report import peers_page, peers_svg
 from ..version import __version__
 from .best_setting import ends, marked, rule, summed_up
@@ -173,10 +173,4 @@ def write_sweep(found: PeerSweep, folder: Path, force: bool = False) -> Path:
 
 
 def _is_sweep(folder: Path) -> bool:
-    """Tell whether a folder is one that queryveil wrote, with nothing of others in it."""
-    try:
-        found = json.loads((folder / "sweep.json").read_text("utf-8"))
-        names = {path.name for path in folder.iterdir()}
-    except (OSError, ValueError):
-        return False
-    return isinstance(found, dict) and "queryveil" in found and names <= _FILES
+    return is_ours(folder, "sweep.json", _FILES)

@@ -1,7 +1,7 @@
 """What may be published: the release, its guarantee, its cards, and the proof on the files."""
 
 from .checks import Finding
-from .folder import check_target, whole_folder
+from .folder import check_target, is_ours, read_card, whole_folder
 from .formats import check_format
 from .guarantee import Check, Guarantee
 from .pack import archive_public
@@ -19,9 +19,11 @@ __all__ = [
     "check_format",
     "check_target",
     "file_digest",
+    "is_ours",
     "is_release",
     "load_card",
     "pseudonymize",
+    "read_card",
     "verify_public",
     "whole_folder",
 ]

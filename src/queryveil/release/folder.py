@@ -7,6 +7,7 @@ by the next run.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
@@ -14,10 +15,29 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from ..errors import OutputError
 
-__all__ = ["check_target", "whole_folder"]
+__all__ = ["check_target", "is_ours", "read_card", "whole_folder"]
+
+
+def read_card(path: Path) -> dict[str, Any]:
+    """Read what queryveil wrote about a folder; nothing if it is not there, or of other form."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def is_ours(folder: Path, card: str, names: set[str]) -> bool:
+    """Tell whether a folder is one that queryveil wrote, with nothing of others in it."""
+    try:
+        there = {path.name for path in folder.iterdir()}
+    except OSError:
+        return False
+    return "queryveil" in read_card(folder / card) and there <= names
 
 
 def check_target(target: Path, force: bool, is_ours: Callable[[Path], bool]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import polars as pl
 
 from ..errors import UsageError, VerificationError
 from ..log import QueryLog
+from .folder import read_card
 from .formats import original, read_public_log
 from .guarantee import Check, Guarantee
 from .release import Release
@@ -25,7 +25,7 @@ def read_release(folder: Path, source: QueryLog) -> Release:
 
     Without the private mapping nobody can tell whose log is whose: some measures need that.
     """
-    card, own = load_card(folder / "public"), _internal(folder / "private" / "card.json")
+    card, own = load_card(folder / "public"), read_card(folder / "private" / "card.json")
     _check_same(own.get("input", {}), source, folder)
     mapping = folder / "private" / "mapping.tsv"
     return Release(
@@ -38,15 +38,6 @@ def read_release(folder: Path, source: QueryLog) -> Release:
         mapping=read_mapping(mapping) if mapping.is_file() else None,
         recipe=own.get("recipe"),
     )
-
-
-def _internal(path: Path) -> dict[str, Any]:
-    """Read the internal card, where there is one."""
-    try:
-        card = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return card if isinstance(card, dict) else {}
 
 
 def _check_same(known: dict[str, Any], log: QueryLog, folder: Path) -> None:

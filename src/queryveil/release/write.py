@@ -11,7 +11,7 @@ import polars as pl
 
 from ..errors import VerificationError
 from .cards import figures_of
-from .folder import check_target, whole_folder
+from .folder import check_target, is_ours, whole_folder
 from .formats import check_format, harmless, write_public_log
 from .metadata import metadata
 from .page import page
@@ -25,13 +25,8 @@ __all__ = ["is_release", "write_release"]
 
 
 def is_release(folder: Path) -> bool:
-    """Tell whether a folder is one that queryveil wrote, with nothing of others beside it."""
-    try:
-        card = json.loads((folder / "public" / "release.json").read_text("utf-8"))
-        names = {path.name for path in folder.iterdir()}
-    except (OSError, ValueError):
-        return False
-    return isinstance(card, dict) and "queryveil" in card and names <= {"public", "private"}
+    """Tell whether a folder is a release, with nothing of others beside it."""
+    return is_ours(folder, "public/release.json", {"public", "private"})
 
 
 def write_release(

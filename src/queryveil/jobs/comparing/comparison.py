@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from ...release import check_target, whole_folder
+from ...release import check_target, is_ours, whole_folder
 from ...report import comparison_page
 from .journal import FILE, Journal
 
@@ -111,10 +111,4 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def _is_comparison(folder: Path) -> bool:
-    """Tell whether a folder is one that queryveil wrote, with nothing of others in it."""
-    try:
-        found = json.loads((folder / "comparison.json").read_text("utf-8"))
-        names = {path.name for path in folder.iterdir()}
-    except (OSError, ValueError):
-        return False
-    return isinstance(found, dict) and "queryveil" in found and names <= _FILES
+    return is_ours(folder, "comparison.json", _FILES)
