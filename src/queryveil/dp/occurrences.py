@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import UsageError
 from .noise import Integers, Noise, exact_scale
+from .public import RareCells
 from .tails import laplace_tail, least_threshold
 
 __all__ = ["FreshCounts", "Occurrences"]
@@ -92,6 +93,17 @@ class Occurrences:
         places = np.flatnonzero(counts > 0)
         noisy = counts[places] + source.laplace(len(places), self.scale)
         return places[noisy > self.threshold]
+
+    def lots(self, occurrences: int, keys: int, source: Noise) -> int:
+        """Draw how many of so many keys show that have all the same low count.
+
+        Which ones they are is then a matter of equal chances. Most keys of a log are rare: their
+        number is enough to know, and noise for each of them need not be drawn.
+        """
+        if not 0 < occurrences <= self.threshold:
+            raise UsageError(f"{occurrences} occurrences are above the threshold")
+        reach = self.threshold + 1 - occurrences
+        return len(RareCells(self.scale, reach).shown(keys, source))
 
     def _checked(self, epsilon: Fraction, delta: Fraction) -> Occurrences:
         """Refuse what costs more than was allowed."""

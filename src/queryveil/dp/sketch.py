@@ -57,6 +57,12 @@ class Sketch:
         Each row has a user and a key; `bucket` and `wish` say of each key where it falls and how
         gladly it is given. Gives sums in units of the noise, above the middle one.
         """
+        return self.noisy(self.sums(user, key, bucket, wish), source)
+
+    def sums(
+        self, user: Numbers, key: Numbers, bucket: Numbers, wish: NDArray[np.float64]
+    ) -> Integers:
+        """Sum up the weights without noise; sums of different users can be added."""
         sums = np.zeros(self.buckets, np.int64)
         for first in range(0, int(user.max(initial=0)) + 1, _USERS):
             rows = np.flatnonzero((user >= first) & (user < first + _USERS))
@@ -65,6 +71,10 @@ class Sketch:
             _, place, weights = self.weights(some, bucket[mine].astype(np.int64), wish[mine])
             # Sums of whole numbers below 2^53 are exact, although NumPy adds them up as floats.
             sums += np.bincount(place, weights, self.buckets).astype(np.int64)
+        return sums
+
+    def noisy(self, sums: Integers, source: Noise) -> NDArray[np.float64]:
+        """Add noise to the sums of all users, in units of the noise, above the middle one."""
         noisy = sums + source.gaussian(self.buckets, self.scale)
         middle = float(np.median(noisy))
         return np.asarray((noisy - middle) / float(self.scale), np.float64)

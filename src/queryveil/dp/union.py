@@ -91,7 +91,10 @@ class WeightedSelection:
         return np.asarray(table[rows][user])
 
     def release(self, user: Integers, key: Integers, source: Noise) -> Integers:
-        """Give the keys that show; `user` and `key` are numbered from 0, each pair once."""
+        """Give the keys that show; `user` and `key` are numbered from 0, each pair once.
+
+        Where users are spread over machines, each gives `weights`, and `shown` takes the sums.
+        """
         size = int(key.max()) + 1 if len(key) else 0
         pairs = np.sort(user * size + key)
         if bool((pairs[1:] == pairs[:-1]).any()):
@@ -101,6 +104,10 @@ class WeightedSelection:
         total = np.bincount(key, weights, size).astype(np.int64)
         heaviest = np.zeros(size, np.int64)
         np.maximum.at(heaviest, key, weights)
+        return self.shown(total, heaviest, source)
+
+    def shown(self, total: Integers, heaviest: Integers, source: Noise) -> Integers:
+        """Give the places of keys that show, by what all users of each weigh, and the heaviest."""
         left = total - heaviest
         places = np.flatnonzero(left)
         noisy = left[places] + source.gaussian(len(places), self.scale)

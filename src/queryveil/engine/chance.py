@@ -33,10 +33,11 @@ class Chance:
     (True, False)
     """
 
-    def __init__(self, seed: int | None = None) -> None:
+    def __init__(self, seed: int | None = None, name_bytes: int = _NAME_BYTES) -> None:
         if seed is not None and seed < 0:
             raise UsageError(f"the seed {seed} is negative", hint="take a whole number from 0 on")
         self.seed = seed
+        self._name_bytes = name_bytes
         self._draws = 0
 
     @property
@@ -61,12 +62,16 @@ class Chance:
         return pl.Series(self.numbers(size)).arg_sort().to_numpy()
 
     def names(self, size: int) -> NDArray[np.bytes_]:
-        """Draw distinct names of twelve letters that nothing can be derived from."""
+        """Draw distinct names, of twelve letters if nothing else was asked for.
+
+        Nothing can be derived from them. Where several draw for one release each takes longer
+        names, so that they do not meet.
+        """
         names = self._names(size)
         while (missing := size - len(names)) > 0:
             names = np.unique(np.concatenate([names, self._names(missing)]))
         return names[self.order(size)]  # np.unique sorts; the order must tell nothing
 
     def _names(self, size: int) -> NDArray[np.bytes_]:
-        text = self.bytes(_NAME_BYTES * size).hex().encode().translate(_LETTERS)
-        return np.unique(np.frombuffer(text, dtype=f"S{2 * _NAME_BYTES}"))
+        text = self.bytes(self._name_bytes * size).hex().encode().translate(_LETTERS)
+        return np.unique(np.frombuffer(text, dtype=f"S{2 * self._name_bytes}"))

@@ -1,34 +1,124 @@
-"""The relational steps that methods are made of, for Polars.
+"""The steps that methods are made of, and the one place that decides where each runs.
 
-Each step takes and gives a lazy table. A second engine gives the same names for its own
-tables; methods call these and never ask where they run. The column `user` is the unit of
-privacy, so counts are of distinct users unless a name says otherwise.
+A table is a lazy frame here, or a `Far` one in shares on other machines. Methods call these and
+never ask where. The column `user` is the unit of privacy, so counts are of distinct users unless
+a name says otherwise. What a function gives for a share has each key once, with whole numbers
+beside it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import polars as pl
 
 from .chance import Chance
+from .far import Far, Protect, Table, Whole, Work
 
 __all__ = [
     "Keys",
+    "alike",
     "count",
+    "derive",
+    "distinct",
     "distinct_queries",
     "distinct_users",
+    "engine_of",
     "keep",
+    "keyed",
     "keys_with_users",
+    "marked",
     "permute",
+    "protected",
     "sample_users",
+    "summed",
+    "users_and_lines",
 ]
 
 Keys = Sequence[str]
 
 
-def keys_with_users(table: pl.LazyFrame, keys: Keys, at_least: int) -> pl.DataFrame:
-    """Find the keys that at least so many distinct users have, with the number of users.
+def engine_of(table: Table) -> str:
+    """Name what a table's steps run on."""
+    return table.engine if isinstance(table, Far) else "local"
+
+
+def derive(table: Table, work: Work, chance: Chance) -> Table:
+    """Run each share through a function, and keep what it gives as a table.
+
+    What was drawn by chance is drawn once: every later step meets the same rows.
+    """
+    return table.derive(work, chance) if isinstance(table, Far) else work(table, chance).lazy()
+
+
+def keyed(
+    table: Table, work: Work, keys: Keys, chance: Chance | None = None, tops: Keys = ()
+) -> Table:
+    """Do as `summed` does, and leave the result where the table is."""
+    if isinstance(table, Far):
+        return table.keyed(work, keys, chance, tops)
+    return work(table, chance or Chance()).lazy()
+
+
+def summed(
+    table: Table,
+    work: Work,
+    keys: Keys,
+    chance: Chance | None = None,
+    *,
+    tops: Keys = (),
+    at_least: tuple[str, int] | None = None,
+) -> pl.DataFrame:
+    """Run each share through a function and add up what it gives, key by key.
+
+    Of the columns in `tops` the greatest is taken instead. Without a `chance` the function must
+    give the same again. `at_least` names a column and its least sum: only such keys come here.
+    """
+    if isinstance(table, Far):
+        return table.summed(work, keys, chance, tops, at_least)
+    rows = work(table, chance or Chance())
+    return rows if at_least is None else rows.filter(pl.col(at_least[0]) >= at_least[1])
+
+
+def protected(table: Table, work: Protect, chance: Chance, at_once: int = 0) -> Whole:
+    """Run each share through a function that makes rows for publication.
+
+    Shares may be taken together up to so many rows.
+    """
+    if isinstance(table, Far):
+        return table.protected(work, chance, at_once)
+    part = work(table, chance)
+    return Whole(part.rows.lazy(), part.mapping, part.counts, part.told)
+
+
+def marked(table: Table, key: str, marks: Work) -> pl.DataFrame:
+    """Count users by the marks of their keys: marks, count.
+
+    `marks` gets the keys with their users and lines, and gives key and marks, a number whose bits
+    are the marks. A user has all marks that any of her keys has; who has none is left out.
+    """
+    if isinstance(table, Far):
+        return table.marked(key, marks)
+    pairs = table.select("user", key).unique().collect(engine="streaming").lazy()
+    found = marks(users_and_lines(table, Chance(), keys=[key]).lazy(), Chance())
+    bits = found.filter(pl.col("marks") > 0).lazy().select(key, "marks")
+    mine = pairs.join(bits, on=key).group_by("user").agg(pl.col("marks").bitwise_or())
+    return mine.group_by("marks").agg(count=pl.len()).collect(engine="streaming")
+
+
+def keys_with_users(table: Table, keys: Keys, at_least: int) -> pl.DataFrame:
+    """Find the keys that at least so many distinct users have, with the number of users."""
+    if isinstance(table, Far):
+        least = ("users", at_least)
+        return summed(table, partial(_users_of_keys, keys=keys), keys, at_least=least)
+    return _users_of_keys(table, Chance(), keys=keys, at_least=at_least)
+
+
+def _users_of_keys(
+    table: pl.LazyFrame, _: Chance, *, keys: Keys, at_least: int = 1
+) -> pl.DataFrame:
+    """Count the users of keys.
 
     A key with fewer rows than that cannot have the users: counting rows first leaves the
     long tail out of the costly count of distinct pairs.
@@ -36,9 +126,23 @@ def keys_with_users(table: pl.LazyFrame, keys: Keys, at_least: int) -> pl.DataFr
     names = list(keys)
     rows = table.select("user", *names).drop_nulls(names)
     enough = rows.group_by(names).len().filter(pl.col("len") >= at_least).drop("len")
-    pairs = rows.join(enough, on=names, how="semi").unique()
-    users = pairs.group_by(names).agg(users=pl.len())
+    some = rows if at_least == 1 else rows.join(enough, on=names, how="semi")
+    users = some.unique().group_by(names).agg(users=pl.len())
     return users.filter(pl.col("users") >= at_least).collect(engine="streaming")
+
+
+def users_and_lines(table: pl.LazyFrame, _: Chance, *, keys: Keys) -> pl.DataFrame:
+    """Count the users and the lines of keys, in one share."""
+    names = list(keys)
+    pairs = table.group_by("user", *names).agg(lines=pl.len())
+    found = pairs.group_by(names).agg(users=pl.len(), lines=pl.col("lines").sum())
+    return found.drop_nulls(names).collect(engine="streaming")
+
+
+def alike(frame: pl.LazyFrame, wanted: pl.DataFrame, *names: str) -> pl.DataFrame:
+    """Give texts the encoding that a share has for them, so that they can be joined."""
+    kinds = frame.collect_schema()
+    return wanted.with_columns(pl.col(name).cast(kinds[name]) for name in names)
 
 
 def keep(table: pl.LazyFrame, wanted: pl.DataFrame, keys: Keys) -> pl.LazyFrame:
@@ -46,9 +150,23 @@ def keep(table: pl.LazyFrame, wanted: pl.DataFrame, keys: Keys) -> pl.LazyFrame:
     return table.join(wanted.lazy().select(list(keys)), on=list(keys), how="semi")
 
 
-def count(table: pl.LazyFrame) -> int:
+def count(table: Table) -> int:
     """Count the rows."""
+    if isinstance(table, Far):
+        found = summed(table, _rows, ["all"])
+        return int(found["count"].sum())
     return int(table.select(pl.len()).collect(engine="streaming").item())
+
+
+def _rows(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    return frame.select(count=pl.len().cast(pl.Int64)).collect().with_columns(all=pl.lit(0))
+
+
+def distinct(table: Table, column: str) -> int:
+    """Count the different values of a column."""
+    if isinstance(table, Far):
+        return table.distinct(column)
+    return int(table.select(pl.col(column).drop_nulls().n_unique()).collect().item())
 
 
 def distinct_users(table: pl.LazyFrame) -> pl.Series:

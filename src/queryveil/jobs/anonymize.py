@@ -9,7 +9,7 @@ from typing import Any
 from ..engine import Chance, Progress, Silent
 from ..errors import InputError, UsageError
 from ..log import QueryLog
-from ..methods import Method, parse_method
+from ..methods import Method, check_spread, parse_method, run_method
 from ..release import Release, check_format, check_target, is_release
 from .repeat import copy_earlier
 from .spending import Account, open_account
@@ -80,6 +80,7 @@ def _account(log: QueryLog, method: Method, seed: int | None, dataset: str | Non
     """Find what a release costs and where that is written; refuse what cannot be released."""
     if not log.tally.kept:
         raise InputError("no row of the log is left to protect", hint="see `queryveil profile`")
+    check_spread(method, log)
     method.prepare()
     seeded = seed is not None or log.seeded
     account = open_account(log, method, method.guarantee(), dataset=dataset, seeded=seeded)
@@ -97,7 +98,7 @@ def _paid_for(
 ) -> Release:
     """Pay, then run the method."""
     paid = account.reserve()
-    release = method.run(log, Chance(seed), progress)
+    release = run_method(method, log, Chance(seed), progress)
     seeded = seed is not None or log.seeded
     why_not = (*release.not_release_grade, *((_SEEDED,) * seeded))
     return paid.on(replace(release, not_release_grade=why_not, recipe=str(method)))

@@ -102,7 +102,7 @@ def _newer(log: QueryLog, before: Before) -> QueryLog:
         )
     tally = replace(log.tally, dropped=dict(log.tally.dropped))
     tally.drop({_NO_TIME: log.tally.kept - timed, _OLD: timed - rows.height})
-    return replace(log, frame=rows.lazy(), tally=tally)
+    return replace(log, rows=rows.lazy(), tally=tally)
 
 
 def _used(
@@ -136,7 +136,8 @@ def _extended(
         )
     account = terms.account.reserve()
     release = terms.method.extend(fresh, earlier, chance, progress)
-    _check_uses(release.mapping, earlier, uses)
+    mapping = None if release.mapping is None else release.mapping.lazy().collect()
+    _check_uses(mapping, earlier, uses)
     return account.on(replace(release, notes=(_NOTE, *release.notes)))
 
 

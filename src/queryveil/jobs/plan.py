@@ -7,7 +7,7 @@ from typing import Any
 
 from ..engine import Chance, Progress, Silent
 from ..log import QueryLog
-from ..methods import Method
+from ..methods import Method, run_method
 from .anonymize import anonymize
 from .peeking import is_private, note_peek
 from .spending import PEEKED
@@ -61,5 +61,5 @@ def _peeked(
 ) -> dict[str, Any]:
     """Run the method for the owner's eyes alone, after noting that in the ledger."""
     note_peek(log, method, dataset)
-    card = method.run(log, Chance(), progress).planned_card()
+    card = run_method(method, log, Chance(), progress).planned_card()
     return card | {"peeked": PEEKED}

@@ -1,9 +1,10 @@
 """Reading, cleaning and holding a query log, and writing one that belongs to nobody."""
 
 from .identifiers import KINDS, mark, redact
-from .read import ReadOptions, read_log
+from .options import ReadOptions
+from .read import read_log
 from .readers import READERS, parse_columns
-from .sessions import PAUSE_MINUTES, is_click, with_sessions
+from .sessions import PAUSE_MINUTES, events_of, is_click, with_sessions
 from .table import COLUMNS, QueryLog
 from .tally import Source, Tally
 
@@ -16,6 +17,7 @@ __all__ = [
     "ReadOptions",
     "Source",
     "Tally",
+    "events_of",
     "is_click",
     "mark",
     "parse_columns",

@@ -51,6 +51,7 @@ class Cleaner:
     until: datetime | None = None
     exclude: frozenset[str] = frozenset()
     time_format: str | None = None
+    carried: tuple[str, ...] = ()  # further columns of the raw rows that stay beside ours
     tally: Tally = field(default_factory=Tally)
     found_excluded: set[str] = field(default_factory=set)
     columns: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -68,7 +69,8 @@ class Cleaner:
             out = typed.filter(fates == _CODES["user asked to be left out"])
             self.found_excluded.update(out["user"].unique())
         time, rank = pl.col("moment").alias("time"), pl.col("number").alias("rank")
-        kept = typed.select("user", "query", time, rank, "url", "trimmed").filter(fates == _KEPT)
+        kept = typed.select("user", "query", time, rank, "url", "trimmed", *self.carried)
+        kept = kept.filter(fates == _KEPT)
         return self._normalised(kept).drop("trimmed")
 
     def _typed(self, raw: RawRows) -> pl.DataFrame:

@@ -3,131 +3,41 @@
 from __future__ import annotations
 
 import glob
-import hashlib
-import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from ..engine import Chance, Progress, Silent, distinct_users, prefetch
+from ..engine import Chance, Engine, Progress, Silent, distinct_users, prefetch
 from ..errors import InputError, RejectedError, UsageError, did_you_mean
 from .clean import Cleaner
-from .readers import (
-    RawRows,
-    Reader,
-    ReaderOptions,
-    TextFile,
-    find_reader,
-    parse_columns,
-    reader_named,
-)
+from .options import ReadOptions
+from .readers import RawRows, Reader, ReaderOptions, TextFile, find_reader, reader_named
 from .table import KINDS, QueryLog, encoder
 from .tally import Source, Tally
-from .times import check_format
 
-__all__ = ["ReadOptions", "find_files", "read_log"]
+__all__ = ["find_files", "read_log"]
 
 # Where more than half of so many rows cannot be read, the rest need not be tried.
 _EARLY_STOP, _HOPELESS = 1_000_000, 0.5
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """What an owner may say about a log, the same for every command that reads one.
-
-    format
-        the name of a reader; found from the first bytes where it is not given
-    columns
-        our name of a column and the file's: ``{"user": "uid", "query": "q"}``
-    since, until
-        the first and the last day to keep
-    sample_users
-        a number of users (from 1 on) or a share of them (below 1) to keep, drawn at random
-    exclude_users
-        users to leave out, because they objected
-    max_rejected
-        the share of rows that may be rejected before the run stops
-    max_expanded
-        how many bytes a packed file may expand to
-    """
-
-    format: str | None = None
-    columns: dict[str, str] = field(default_factory=dict)
-    since: date | None = None
-    until: date | None = None
-    sample_users: float | None = None
-    exclude_users: frozenset[str] = frozenset()
-    max_rejected: float = 0.01
-    max_expanded: int | None = None
-    encoding: str = "utf-8"
-    time_format: str | None = None
-    quote: str | None = None
-    query_parameter: str = "q"
-
-    def __post_init__(self) -> None:
-        self._take_texts()
-        if not 0 <= self.max_rejected <= 1:
-            raise UsageError(f"max-rejected is {self.max_rejected}", hint="a share, 0 to 1")
-        if self.sample_users is not None and not 0 < self.sample_users < float("inf"):
-            raise UsageError("the sample has no users", hint="a number from 1, or a share: 5%")
-        if self.since and self.until and self.since > self.until:
-            raise UsageError(f"the dates end ({self.until}) before they begin ({self.since})")
-        if self.max_expanded is not None and self.max_expanded < 1:
-            raise UsageError(f"max-expanded is {self.max_expanded}", hint="bytes, from 1 on")
-        if self.quote not in (None, "none") and not _is_sign(self.quote):
-            raise UsageError(f'"{self.quote}" is no quotation mark', hint='one sign, or "none"')
-        if self.time_format:
-            check_format(self.time_format)
-
-    def told(self) -> str:
-        """Tell all options in one text; users who objected as a digest."""
-        values = {name: getattr(self, name) for name in sorted(self.__dataclass_fields__)}
-        users = "\n".join(sorted(self.exclude_users)).encode(errors="backslashreplace")
-        values["exclude_users"] = hashlib.sha256(users).hexdigest()
-        values["columns"] = sorted(self.columns.items())
-        return json.dumps(values, default=str)
-
-    def _take_texts(self) -> None:
-        """Take in Python what the commands take: user=uid,query=q and 2006-03-01."""
-        given: dict[str, Any] = vars(self)
-        if isinstance(given["columns"], str):
-            object.__setattr__(self, "columns", parse_columns(given["columns"]))
-        for name in ("since", "until"):
-            if isinstance(day := given[name], str):
-                object.__setattr__(self, name, _day(day))
-        if isinstance(given["exclude_users"], str):
-            raise UsageError("exclude_users is a text", hint='a set of users: {"7", "8"}')
-        object.__setattr__(self, "exclude_users", frozenset(map(str, self.exclude_users)))
-        for name in ("sample_users", "max_rejected"):
-            if isinstance(value := given[name], str):
-                raise UsageError(f'{name} is the text "{value}"', hint="a number: 0.05, or 1000")
-
-
-def _day(text: str) -> date:
-    try:
-        return date.fromisoformat(text.strip())
-    except ValueError as error:
-        raise UsageError(f'"{text}" is no day', hint="write 2006-03-01") from error
-
-
-def _is_sign(text: str | None) -> bool:
-    return text is not None and len(text) == 1 and text.isascii() and text.isprintable()
 
 
 def read_log(
     paths: str | Path | Iterable[str | Path],
     options: ReadOptions | None = None,
     *,
+    engine: str | Engine = "local",
     chance: Chance | None = None,
     progress: Progress | None = None,
     **more: object,
 ) -> QueryLog:
     """Read one log from one or several files, plain, gzip or zstd.
+
+    With `engine="spark"` (or an `Engine` that says which cluster) Spark reads them, and what is
+    done with the log is done there; a DataFrame of Spark can be given instead of files.
 
     Keyword arguments are those of `ReadOptions`, and go before `options`. Rows that cannot be
     read are counted and kept for the owner; above `max_rejected` of them nothing is given back.
@@ -145,10 +55,29 @@ def read_log(
             raise UsageError(f'read_log has no argument "{name}"', hint=known)
     asked = replace(options or ReadOptions(), **more)  # type: ignore[arg-type]
     shown = progress or Silent()
-    files = find_files(paths)
-    with shown.stage("read", sum(path.stat().st_size for path in files)) as advance:
-        log = replace(_read(files, asked, advance), asked=asked.told())
-    return _sampled(log, asked.sample_users, chance or Chance())
+    where = Engine(engine) if isinstance(engine, str) else engine
+    if where.is_far or hasattr(paths, "mapInArrow"):
+        log = _read_far(paths, asked, where, shown)
+    else:
+        files = find_files(paths)
+        with shown.stage("read", sum(path.stat().st_size for path in files)) as advance:
+            log = _read(files, asked, advance)
+    return _sampled(replace(log, asked=asked.told()), asked.sample_users, chance or Chance())
+
+
+def _read_far(
+    paths: str | Path | Iterable[str | Path], asked: ReadOptions, engine: Engine, shown: Progress
+) -> QueryLog:
+    """Let a cluster read the log; only here is Spark imported."""
+    from .far import read_far  # noqa: PLC0415
+
+    with shown.stage("start Spark"):
+        spark = engine.open()
+    given = [paths] if isinstance(paths, (str, Path)) else paths
+    with shown.stage("read"):
+        log, cleaner = read_far(spark, given, asked, _cleaner(asked))
+    _check_read(cleaner, asked, log.sources[0].path)
+    return log
 
 
 def find_files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
@@ -206,22 +135,36 @@ def _near_names(path: Path) -> str:
 def _read(paths: list[Path], asked: ReadOptions, advance: Callable[[int], None]) -> QueryLog:
     files = [TextFile(path, asked.encoding, asked.max_expanded, advance) for path in paths]
     readers = _readers(files, asked)
-    cleaner = Cleaner(
-        _start(asked.since), _end(asked.until), asked.exclude_users, asked.time_format
-    )
+    cleaner = _cleaner(asked)
     encode = encoder()
     blocks = [encode(pl.DataFrame(schema=KINDS))]
     for rows in prefetch(_cleaned(readers, asked, cleaner)):
         blocks.append(encode(rows))
+    _check_read(cleaner, asked, paths[0])
+    sources = tuple(
+        Source(str(f.path), r.name, f.sha256, cleaner.columns.get(str(f.path), {}))
+        for r, fs in readers
+        for f in fs
+    )
+    return QueryLog(pl.concat(blocks, rechunk=False).lazy(), cleaner.tally, sources)
+
+
+def _cleaner(asked: ReadOptions) -> Cleaner:
+    dates = _start(asked.since), _end(asked.until)
+    return Cleaner(*dates, asked.exclude_users, asked.time_format)
+
+
+def _check_read(cleaner: Cleaner, asked: ReadOptions, where: object) -> None:
+    """Refuse a log of which too much cannot be read, or nothing is left."""
     _stop_if_too_many(cleaner.tally, asked.max_rejected)
     if not cleaner.tally.rows:
         raise InputError(
-            "there is no row, at most a header", where=paths[0], hint="is this the right file?"
+            "there is no row, at most a header", where=where, hint="is this the right file?"
         )
     if (asked.since or asked.until) and not cleaner.has_times:
         raise UsageError(
             "this log has no times, so no days can be chosen",
-            where=paths[0],
+            where=where,
             hint="leave --since and --until out, or say where the times are: --columns time=...",
         )
     if asked.exclude_users:
@@ -231,14 +174,8 @@ def _read(paths: list[Path], asked: ReadOptions, advance: Callable[[int], None])
         warnings.warn(
             f"{unknown:,} of the {len(asked.exclude_users):,} users to leave out have no row here: "
             "are their names written as in the log?",
-            stacklevel=3,
+            stacklevel=4,
         )
-    sources = tuple(
-        Source(str(f.path), r.name, f.sha256, cleaner.columns.get(str(f.path), {}))
-        for r, fs in readers
-        for f in fs
-    )
-    return QueryLog(pl.concat(blocks, rechunk=False).lazy(), cleaner.tally, sources)
 
 
 def _readers(files: list[TextFile], asked: ReadOptions) -> list[tuple[Reader, list[TextFile]]]:

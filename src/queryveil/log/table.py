@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from ..engine import Chance, count, keep, sample_users
+from ..engine import Chance, Far, Table, count, distinct, engine_of, keep, sample_users, summed
 from ..errors import UsageError
 from .sessions import clicks_of, events_of
 from .tally import Source, Tally
@@ -39,7 +39,9 @@ def encoder() -> Callable[[pl.DataFrame], pl.DataFrame]:
 class QueryLog:
     """A query log: one row a line, with the columns user, query, time, rank and url.
 
-    `frame` is lazy. `user`, `query` and `url` are dictionary-encoded (Polars' Categorical),
+    `rows` is the table that the engine's steps take: a lazy frame here, or one in shares on a
+    cluster. `frame` is the same for what needs the whole log in one place, which a cluster's
+    has not. `user`, `query` and `url` are dictionary-encoded (Polars' Categorical),
     so that counting and joining handle numbers and each distinct text is stored once.
     `rank` and `url` are null on a line without a click. `tally` says what became of every
     row that was read, and `seeded` whether a sample was drawn that can be drawn again.
@@ -55,7 +57,7 @@ class QueryLog:
     (2, 1, 2)
     """
 
-    frame: pl.LazyFrame
+    rows: Table
     tally: Tally = field(default_factory=Tally)
     sources: tuple[Source, ...] = ()
     seeded: bool = False
@@ -77,15 +79,34 @@ class QueryLog:
         table = pl.DataFrame(rows, schema=kinds, orient="row")
         return cls.from_frame(table.with_columns(pl.col("time").str.to_datetime(time_unit="us")))
 
+    @property
+    def frame(self) -> pl.LazyFrame:
+        """All rows in one place."""
+        if isinstance(self.rows, Far):
+            raise UsageError(
+                f"this needs the whole log on one machine, and it lies on {self.engine}",
+                hint="leave --engine out; docs/spark.md lists what runs on Spark",
+            )
+        return self.rows
+
+    @property
+    def engine(self) -> str:
+        """Name what the steps of methods run on."""
+        return engine_of(self.rows)
+
     def count(self, unit: str = "line") -> int:
         """Count the lines, events or clicks."""
-        if unit not in ("line", "event", "click"):
+        if unit not in _UNITS:
             raise UsageError(f'"{unit}" cannot be counted', hint="line, event or click")
+        if isinstance(self.rows, Far):
+            return int(summed(self.rows, _UNITS[unit], ["all"])["count"].sum())
         units = {"line": lambda: self.frame, "event": self.events, "click": self.clicks}
         return count(units[unit]())
 
     def distinct(self, column: str) -> int:
         """Count the different users, queries or URLs: a mark for each, no sorting or hashing."""
+        if isinstance(self.rows, Far):
+            return distinct(self.rows, column)
         codes = self.frame.select(pl.col(column).to_physical()).collect()[column]
         top = int(codes.max() or 0)  # type: ignore[arg-type]
         seen = np.zeros(1 + top, dtype=np.bool_)
@@ -114,4 +135,23 @@ class QueryLog:
         rows = frame.collect(engine="streaming")
         tally = replace(self.tally, dropped=dict(self.tally.dropped))
         tally.drop({reason: self.tally.kept - rows.height})
-        return replace(self, frame=rows.lazy(), tally=tally)
+        return replace(self, rows=rows.lazy(), tally=tally)
+
+
+def _counted(frame: pl.LazyFrame) -> pl.DataFrame:
+    return frame.select(count=pl.len().cast(pl.Int64)).collect().with_columns(all=pl.lit(0))
+
+
+def _lines(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    return _counted(frame)
+
+
+def _events(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    return _counted(events_of(frame))
+
+
+def _clicks(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    return _counted(clicks_of(frame))
+
+
+_UNITS = {"line": _lines, "event": _events, "click": _clicks}

@@ -64,6 +64,11 @@ class Tally:
             self.rejects.append(rows)
             _add(self.rejected, dict(rows.group_by("reason").len().rows()))
 
+    def reject_many(self, reasons: Mapping[str, int], examples: pl.DataFrame) -> None:
+        """Count rows of which only some tell where they stand."""
+        self.rejects.append(examples)
+        _add(self.rejected, reasons)
+
     def rejected_rows(self) -> pl.DataFrame:
         """List the rejected rows: file, line, reason."""
         return pl.concat([pl.DataFrame(schema=REJECT_SCHEMA), *self.rejects])

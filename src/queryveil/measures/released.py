@@ -21,7 +21,7 @@ def by_user(rows: pl.DataFrame, release: Release) -> pl.DataFrame:
             "compares each user with herself",
             hint="measure a release of users' logs, with its private mapping",
         )
-    names = release.mapping.select(pl.col("user", "pseudonym").cast(pl.String))
+    names = release.mapping.lazy().select(pl.col("user", "pseudonym").cast(pl.String)).collect()
     known = rows.with_columns(pl.col("user").cast(pl.String)).rename({"user": "pseudonym"})
     return known.join(names, on="pseudonym").drop("pseudonym")
 

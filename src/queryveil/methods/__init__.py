@@ -9,6 +9,7 @@ from .microaggregation.semantic import SemanticMicroaggregation, StringMicroaggr
 from .microaggregation.spelling import SyntacticMicroaggregation
 from .registry import all_methods, method_named, parse_method
 from .replacement import ConceptHistogram, ProfileFirst, SemanticReplacement
+from .spreading import check_spread, run_method
 from .statistics import DpStatistics
 
 __all__ = [
@@ -27,6 +28,8 @@ __all__ = [
     "StringMicroaggregation",
     "SyntacticMicroaggregation",
     "all_methods",
+    "check_spread",
     "method_named",
     "parse_method",
+    "run_method",
 ]

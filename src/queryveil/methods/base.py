@@ -12,11 +12,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from ..engine import Chance, Progress
+from ..engine import Chance, Far, Progress
 from ..engine.declared import Declared, Parameter, parameter
 from ..errors import ParameterError
 from ..log import QueryLog
@@ -33,6 +33,9 @@ class Method(Declared, ABC):
     title: ClassVar[str]
     paper: ClassVar[str]
     promise: ClassVar[str]
+    # How a run can be spread over machines: it is made of the engine's steps; or what becomes of
+    # a user depends on her own rows alone, or on those of a block of similar users; or not at all.
+    spread: ClassVar[Literal["no", "steps", "users", "blocks"]] = "no"
 
     @abstractmethod
     def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
@@ -56,6 +59,10 @@ class Method(Declared, ABC):
     def forecast(self, population: int) -> dict[str, Any]:  # noqa: ARG002
         """Say what a release would hold, from public parameters alone; for `plan`."""
         return {}
+
+    def blocks(self, rows: Far, progress: Progress) -> Far:  # noqa: ARG002
+        """Cut a table into the shares that can each be protected by a run of its own."""
+        return rows
 
     def extend(
         self,

@@ -9,19 +9,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
 
 from ..dp import Noise, show_amount
 from ..dp.occurrences import FreshCounts, Occurrences
-from ..engine import Chance, Progress, keep, permute
+from ..engine import (
+    Chance,
+    Part,
+    Progress,
+    alike,
+    keep,
+    keyed,
+    permute,
+    protected,
+    summed,
+)
 from ..errors import NothingLeftError
-from ..log import QueryLog, is_click
+from ..log import QueryLog, events_of, is_click
 from ..release import Check, Guarantee, Release, pseudonymize
 from .base import Method, parameter
+from .choosing import choose_keys
 from .statistics.pools import read_url_pool
 from .times import coarse
 
@@ -49,6 +61,7 @@ class ClickGraph(Method):
     title: ClassVar[str] = "noisy counts of frequent queries and of clicks on public results"
     paper: ClassVar[str] = "Korolova, Kenthapadi, Mishra, Ntoulas 2009"
     promise: ClassVar[str] = "differential privacy for a user's whole log; none as a removal"
+    spread: ClassVar[Literal["no", "steps", "users", "blocks"]] = "steps"
 
     epsilon: float = parameter(1.0, "what one person can change at most", low=0.001, high=100.0)
     delta: float = parameter(
@@ -109,9 +122,9 @@ class ClickGraph(Method):
         noise = Noise(None if chance.secret else chance.numbers)
         results = read_url_pool(self.results) if self.results else _NO_CLICKS
         with progress.stage("count occurrences"):
-            counted = _first_counts(log.events(), ["query"], self.max_queries_per_user)
-            places = self.choice().release(counted["count"].to_numpy().astype(np.int64), noise)
-            chosen = counted[places]
+            first = partial(_first_events, most=self.max_queries_per_user)
+            counted = keyed(log.rows, first, ["query"])
+            chosen = choose_keys(counted, self.choice(), noise, chance)
         if self.reading == "removal":
             return self._logs(log, chosen, results, chance, progress)
         return self._tables(log, chosen, results, noise, progress)
@@ -128,9 +141,9 @@ class ClickGraph(Method):
         tables = {"queries": _with_noise(chosen, fresh["queries"], noise), "clicks": _NO_CLICKS}
         if "clicks" in fresh:
             with progress.stage("count clicks"):
-                clicked = log.frame.drop_nulls("url")
-                counted = _first_counts(clicked, ["query", "url"], self.max_clicks_per_user)
                 known = results.join(chosen, on="query", how="semi").sort("query", "url")
+                clicks = partial(_first_clicks, known=known, most=self.max_clicks_per_user)
+                counted = summed(log.rows, clicks, ["query", "url"])
                 full = known.join(counted, on=["query", "url"], how="left", maintain_order="left")
                 full = full.with_columns(pl.col("count").fill_null(0))
                 tables["clicks"] = _with_noise(full, fresh["clicks"], noise)
@@ -158,20 +171,20 @@ class ClickGraph(Method):
                 hint="take a larger epsilon or delta, or fewer queries a user",
             )
         with progress.stage("protect"):
-            safe = chosen.with_columns(pl.col("query").cast(log.frame.collect_schema()["query"]))
-            kept = keep(log.frame, safe, ["query"]).collect(engine="streaming")
-            rows = _known_clicks(kept, results).with_columns(time=coarse("day"))
-            blanked = int(kept.select(is_click().sum()).item() - rows["url"].count())
-            public, mapping = pseudonymize(permute(rows.lazy(), chance).collect(), "user", chance)
+            share = partial(_safe_logs, chosen=chosen, results=results)
+            found = protected(log.rows, share, chance)
+        blanked = found.counts.get(_BLANKED, 0)
         return Release(
             method=self.name,
             parameters=self._published(),
             guarantee=self.guarantee(),
             source=log,
-            log=public.lazy().select("user", "query", "time", "rank", "url"),
-            mapping=mapping,
-            dropped={"query that is not in the safe set": log.tally.kept - kept.height},
-            blanked={"click on no public result": blanked} if blanked else {},
+            log=found.rows,
+            mapping=found.mapping,
+            dropped={
+                "query that is not in the safe set": log.tally.kept - found.counts.get(_KEPT, 0)
+            },
+            blanked={_BLANKED: blanked} if blanked else {},
             not_release_grade=(_LINKED,),
             progress=progress,
         )
@@ -252,11 +265,36 @@ _PEOPLE = (
 _NO_CLICKS = pl.DataFrame(schema={"query": pl.String, "url": pl.String, "count": pl.Int64})
 
 
+_KEPT, _BLANKED = "kept", "click on no public result"
 _SEVERAL = {"query": "queries", "click": "clicks"}
 
 
 def _first(n: int, what: str) -> str:
     return f"first {what}" if n == 1 else f"first {n:,} {_SEVERAL[what]}"
+
+
+def _first_events(frame: pl.LazyFrame, _: Chance, *, most: int) -> pl.DataFrame:
+    return _first_counts(events_of(frame), ["query"], most)
+
+
+def _first_clicks(
+    frame: pl.LazyFrame, _: Chance, *, known: pl.DataFrame, most: int
+) -> pl.DataFrame:
+    """Count each user's first clicks; only those on public results need be known."""
+    counted = _first_counts(frame.drop_nulls("url"), ["query", "url"], most)
+    return counted.join(known, on=["query", "url"], how="semi", maintain_order="left")
+
+
+def _safe_logs(
+    frame: pl.LazyFrame, chance: Chance, *, chosen: pl.DataFrame, results: pl.DataFrame
+) -> Part:
+    """Give some users' logs of safe queries, under new names."""
+    kept = keep(frame, alike(frame, chosen, "query"), ["query"]).collect(engine="streaming")
+    rows = _known_clicks(kept, results).with_columns(time=coarse("day"))
+    blanked = int(kept.select(is_click().sum()).item() - rows["url"].count())
+    public, mapping = pseudonymize(permute(rows.lazy(), chance).collect(), "user", chance)
+    counts = {_KEPT: kept.height, _BLANKED: blanked}
+    return Part(public.select("user", "query", "time", "rank", "url"), mapping, counts)
 
 
 def _first_counts(rows: pl.LazyFrame, keys: list[str], most: int) -> pl.DataFrame:

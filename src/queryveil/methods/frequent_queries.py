@@ -8,11 +8,25 @@ a rule, not k-anonymity of users: see docs/methods/frequent-queries.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from ..engine import Chance, Progress, keep, keys_with_users, permute
+from ..engine import (
+    Chance,
+    Part,
+    Progress,
+    alike,
+    derive,
+    keep,
+    keyed,
+    keys_with_users,
+    permute,
+    protected,
+    summed,
+    users_and_lines,
+)
 from ..errors import NothingLeftError
 from ..log import QueryLog, is_click, with_sessions
 from ..release import Check, Guarantee, Release, pseudonymize
@@ -38,6 +52,7 @@ class FrequentQueries(Method):
     title: ClassVar[str] = "keep a query that at least n users sent"
     paper: ClassVar[str] = "Adar 2007; the rule behind most published query data sets"
     promise: ClassVar[str] = "none: a rule, not k-anonymity"
+    spread: ClassVar[Literal["no", "steps", "users", "blocks"]] = "steps"
 
     n: int = parameter(
         30, "users that a query needs to be kept", low=1, high=_EVERYBODY, unit="users"
@@ -56,50 +71,61 @@ class FrequentQueries(Method):
     def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
         """Count, keep, blank, rename, shuffle."""
         with progress.stage("count users"):
-            # Sessions are those of the whole log: a dropped query is no pause.
-            frame = with_sessions(log.frame) if self.link == "session" else log.frame
-            kept = self._kept(log, frame)
+            kept = derive(log.rows, partial(self._kept, self._frequent(log)), chance)
+            clicked = keys_with_users(kept, _PAIR, self.m) if self.clicks else None
         with progress.stage("protect"):
-            rows = self._with_clicks(kept)
-            blanked = self._blanked(kept, rows)
-            rows = rows.with_columns(time=coarse(self.time))
-            rows = permute(rows.lazy(), chance).collect()
-            public, mapping = self._renamed(rows, chance)
+            found = protected(kept, partial(self._share, clicked), chance)
+        rows = found.counts.get(_KEPT, 0)
         return Release(
             method=self.name,
             parameters=self.values(),
             guarantee=self.guarantee(),
             source=log,
-            log=public,
-            mapping=mapping,
-            dropped={f"query of fewer than {self.n} users": log.tally.kept - kept.height},
-            blanked=blanked,
+            log=found.rows,
+            mapping=found.mapping,
+            dropped={f"query of fewer than {self.n} users": log.tally.kept - rows},
+            blanked={why: n for why, n in found.counts.items() if n and why != _KEPT},
             not_release_grade=self._why_not(),
             progress=progress,
         )
 
-    def _kept(self, log: QueryLog, frame: pl.LazyFrame) -> pl.DataFrame:
-        frequent = keys_with_users(log.frame, ["query"], self.n)
+    def _frequent(self, log: QueryLog) -> pl.DataFrame:
+        frequent = keys_with_users(log.rows, ["query"], self.n)
         if not frequent.height:
             raise NothingLeftError(
                 f"no query was sent by {self.n} or more users, so nothing would be released",
                 hint=f"the most frequent one was sent by {_most(log):,}: take no greater --n",
             )
-        return keep(frame, frequent, ["query"]).collect(engine="streaming")
+        return frequent
 
-    def _with_clicks(self, rows: pl.DataFrame) -> pl.DataFrame:
+    def _kept(self, frequent: pl.DataFrame, frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+        # Sessions are those of the whole log: a dropped query is no pause.
+        lines = with_sessions(frame) if self.link == "session" else frame
+        return keep(lines, alike(frame, frequent, "query"), ["query"]).collect(engine="streaming")
+
+    def _share(self, clicked: pl.DataFrame | None, frame: pl.LazyFrame, chance: Chance) -> Part:
+        """Protect some users' rows of frequent queries, when it is known what is clicked."""
+        kept = frame.collect()
+        rows = self._with_clicks(kept, clicked)
+        counts = {_KEPT: kept.height, **self._blanked(kept, rows)}
+        rows = rows.with_columns(time=coarse(self.time))
+        rows = permute(rows.lazy(), chance).collect()
+        public, mapping = self._renamed(rows, chance)
+        return Part(public, mapping, counts)
+
+    def _with_clicks(self, rows: pl.DataFrame, clicked: pl.DataFrame | None) -> pl.DataFrame:
         """Blank the clicks that too few users made."""
-        if not self.clicks:
+        if clicked is None:
             return rows.with_columns(pl.lit(None).cast(rows.schema[c]).alias(c) for c in _CLICK)
-        frequent = keys_with_users(rows.lazy(), ["query", "url"], self.m)
-        marked = frequent.lazy().select("query", "url", known=pl.lit(True))
-        joined = rows.lazy().join(marked, on=["query", "url"], how="left", maintain_order="left")
+        known = alike(rows.lazy(), clicked, *_PAIR)
+        marked = known.lazy().select(*_PAIR, known=pl.lit(True))
+        joined = rows.lazy().join(marked, on=_PAIR, how="left", maintain_order="left")
         blank = [pl.when("known").then(pl.col(column)).alias(column) for column in _CLICK]
         return joined.with_columns(blank).drop("known").collect(engine="streaming")
 
     def _renamed(
         self, rows: pl.DataFrame, chance: Chance
-    ) -> tuple[pl.LazyFrame, pl.DataFrame | None]:
+    ) -> tuple[pl.DataFrame, pl.DataFrame | None]:
         if self.link == "none":
             names = pl.Series("user", chance.names(rows.height)).cast(pl.String)
             return _published(rows.with_columns(names)), None
@@ -115,11 +141,10 @@ class FrequentQueries(Method):
         """Count the clicks that are gone, by reason."""
         gone = _clicks(before) - _clicks(after)
         if not self.clicks:
-            return {"clicks not kept": gone} if gone else {}
+            return {"clicks not kept": gone}
         without_url = pl.col("rank").is_not_null() & pl.col("url").is_null()
         bare = int(before.select(without_url.sum()).item())
-        reasons = {"rank without a URL": bare, f"click of fewer than {self.m} users": gone - bare}
-        return {reason: clicks for reason, clicks in reasons.items() if clicks}
+        return {"rank without a URL": bare, f"click of fewer than {self.m} users": gone - bare}
 
     def guarantee(self) -> Guarantee:
         """Promise the rule, and nothing about a person."""
@@ -177,9 +202,8 @@ class FrequentQueries(Method):
 
     def alternatives(self, log: QueryLog) -> list[dict[str, Any]]:
         """Say what other values of n would keep."""
-        users = keys_with_users(log.frame, ["query"], min(_LADDER))
-        lines = log.frame.group_by("query").agg(lines=pl.len())
-        known = users.lazy().join(lines, on="query").select("users", "lines").collect()
+        sizes = partial(users_and_lines, keys=["query"])
+        known = summed(log.rows, sizes, ["query"], at_least=("users", min(_LADDER)))
         total = max(log.tally.kept, 1)
         ladder = sorted({*_LADDER, self.n} - set(range(min(_LADDER))))
         steps = [(n, known.filter(pl.col("users") >= n)) for n in ladder]
@@ -194,16 +218,23 @@ class FrequentQueries(Method):
         ]
 
 
-_CLICK = ("rank", "url")
+_CLICK, _PAIR = ("rank", "url"), ("query", "url")
+_KEPT = "kept"
 
 
 def _most(log: QueryLog) -> int:
-    return int(keys_with_users(log.frame, ["query"], 1)["users"].sort()[-1])
+    sizes = keyed(log.rows, partial(users_and_lines, keys=["query"]), ["query"])
+    return int(summed(sizes, _greatest, ["all"], tops=["users"])["users"][0])
+
+
+def _greatest(sizes: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    most = sizes.select(users=pl.col("users").max().fill_null(0).cast(pl.Int64))
+    return most.collect().with_columns(all=pl.lit(0))
 
 
 def _clicks(rows: pl.DataFrame) -> int:
     return int(rows.select(is_click().sum()).item())
 
 
-def _published(rows: pl.DataFrame) -> pl.LazyFrame:
-    return rows.lazy().select("user", "query", "time", "rank", "url")
+def _published(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.select("user", "query", "time", "rank", "url")

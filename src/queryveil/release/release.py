@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from ..engine import Progress, Silent, peak_mb
+from ..engine import Chance, Progress, Silent, peak_mb, summed
 from ..log import QueryLog
 from ..version import __version__
 from .cards import figures_of, public_card
@@ -40,7 +40,7 @@ class Release:
     source: QueryLog
     log: pl.LazyFrame | None = None
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    mapping: pl.DataFrame | None = None
+    mapping: pl.DataFrame | pl.LazyFrame | None = None
     concepts: pl.DataFrame | None = field(default=None, repr=False)
     dropped: Mapping[str, int] = field(default_factory=dict)
     blanked: Mapping[str, int] = field(default_factory=dict)
@@ -98,6 +98,7 @@ class Release:
                 "objections": dict(tally.objections),
                 "formats": sorted({source.format for source in self.source.sources}),
             },
+            "engine": self.source.engine,
             "recipe": self.recipe,
             "output": dict(public["figures"]),
             "made": dict(self.made),
@@ -110,10 +111,15 @@ class Release:
 
     def _last_time(self) -> str | None:
         """Tell up to when the log goes: what extends this release begins after it."""
-        last = pl.col("time").max().dt.to_string("iso:strict")  # years beyond 9999 too
-        found = self.source.frame.select(last).collect(engine="streaming").item()
-        return None if found is None else str(found)
+        last = summed(self.source.rows, _latest, ["all"], tops=["time"])["time"].drop_nulls()
+        # Years beyond 9999 too.
+        return last.dt.to_string("iso:strict")[0] if len(last) else None
 
     def planned_card(self) -> dict[str, Any]:
         """Give the internal card as it would be, without writing anything."""
         return self.internal_card(self.public_card(figures_of(self.log, self.tables), {}))
+
+
+def _latest(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    last = frame.select(pl.col("time").max()).collect(engine="streaming")
+    return last.with_columns(all=pl.lit(0))

@@ -88,10 +88,11 @@ def _write_private(
         path.chmod(0o600)
 
 
-def _write_table(path: Path, table: pl.DataFrame) -> None:
-    texts = [name for name, kind in table.schema.items() if kind == pl.String]
-    safe = table.with_columns(harmless(pl.col(name)).alias(name) for name in texts)
-    safe.write_csv(path, separator="\t")
+def _write_table(path: Path, table: pl.DataFrame | pl.LazyFrame) -> None:
+    kinds = table.lazy().collect_schema()
+    texts = [name for name, kind in kinds.items() if kind == pl.String]
+    safe = table.lazy().with_columns(harmless(pl.col(name)).alias(name) for name in texts)
+    safe.sink_csv(path, separator="\t")
 
 
 def _write_text(path: Path, text: str) -> None:

@@ -72,7 +72,7 @@ def slow(sent: Sent, mechanisms: UnionTables) -> dict[str, int]:
 @pytest.mark.parametrize("seed", range(3))
 def test_without_noise_it_is_the_slow_version(rounds: tuple[int, ...], seed: int) -> None:
     sent, mechanisms = zipf(400, seed), made(6, rounds, low=4)
-    table = select_queries(frame(sent), mechanisms, Chance(), Silence())
+    table = select_queries(frame(sent).lazy(), mechanisms, Chance(), Silence())
     expected = slow(sent, mechanisms)
     assert len(expected) > 3
     assert dict(zip(table["query"].to_list(), table["count"].to_list(), strict=True)) == expected
@@ -84,8 +84,8 @@ def test_later_rounds_find_what_the_first_made_room_for() -> None:
     found = made(2, (1, 3))
     same = tuple(replace(one, threshold=79 * 724 + 1) for one in found.rounds)
     once, twice = replace(found, rounds=same[:1]), replace(found, rounds=same)
-    assert select_queries(frame(sent), once, Chance(), Silence()).rows() == [("a", 280)]
-    table = select_queries(frame(sent), twice, Chance(), Silence())
+    assert select_queries(frame(sent).lazy(), once, Chance(), Silence()).rows() == [("a", 280)]
+    table = select_queries(frame(sent).lazy(), twice, Chance(), Silence())
     assert table.sort("query").rows() == [("a", 280), ("b", 80)]
 
 
@@ -100,36 +100,41 @@ def test_each_user_is_bounded_in_every_round(monkeypatch: pytest.MonkeyPatch) ->
         return kept
 
     monkeypatch.setattr(module, "at_most", spied)
-    table = select_queries(frame(zipf(500, most=20)), made(3, (1, 3, 9), low=8), Chance(), Noise())
+    table = select_queries(
+        frame(zipf(500, most=20)).lazy(), made(3, (1, 3, 9), low=8), Chance(), Noise()
+    )
     assert len(table) > 2
     assert seen[:3] == [3, 3, 3] and len(seen) == 4
 
 
 def test_what_a_user_likes_comes_first() -> None:
     pairs = frame({f"u{n}": {"a", "b", "c"} for n in range(200)})
-    liking = (pairs["query"].cast(pl.String) == "b").to_numpy().astype(np.float64)
-    table = select_queries(pairs, made(1, (1,)), Chance(), Silence(), liking)
+
+    def like(rows: pl.DataFrame) -> np.ndarray:
+        return (rows["query"].cast(pl.String) == "b").to_numpy().astype(np.float64)
+
+    table = select_queries(pairs.lazy(), made(1, (1,)), Chance(), Silence(), like)
     assert table.rows() == [("b", 200)]
 
 
 def test_every_found_query_is_counted_and_none_below_one() -> None:
     pairs = frame({f"u{n}": {"a", "b"} for n in range(400)})
     found = made(2, (1,))
-    assert select_queries(pairs, found, Chance(), Loud()).is_empty()
+    assert select_queries(pairs.lazy(), found, Chance(), Loud()).is_empty()
     sure = replace(found, rounds=(replace(found.rounds[0], threshold=-(10**7)),))
-    table = select_queries(pairs, sure, Chance(), Loud())
+    table = select_queries(pairs.lazy(), sure, Chance(), Loud())
     assert sorted(table.rows()) == [("a", 1), ("b", 1)]
 
 
 def test_a_query_of_one_user_is_never_found() -> None:
     found = made(2, (1,))
     sure = replace(found, rounds=(replace(found.rounds[0], threshold=-(10**7)),))
-    table = select_queries(frame({"u": {"a", "b"}, "v": {"b"}}), sure, Chance(), Silence())
+    table = select_queries(frame({"u": {"a", "b"}, "v": {"b"}}).lazy(), sure, Chance(), Silence())
     assert table["query"].to_list() == ["b"]
 
 
 def test_an_empty_log_gives_an_empty_table() -> None:
-    table = select_queries(frame({}), made(2, (1, 3, 9)), Chance(), Noise())
+    table = select_queries(frame({}).lazy(), made(2, (1, 3, 9)), Chance(), Noise())
     assert table.columns == ["query", "count"] and table.is_empty()
 
 
@@ -140,6 +145,6 @@ def test_the_same_seed_finds_the_same() -> None:
 
     def once(seed: int) -> list[tuple[str, int]]:
         chance = Chance(seed=seed)
-        return select_queries(pairs, found, chance, Noise(chance.numbers)).rows()
+        return select_queries(pairs.lazy(), found, chance, Noise(chance.numbers)).rows()
 
     assert once(3) == once(3) != once(4)

@@ -132,7 +132,7 @@ def _as_long(known: pl.DataFrame, rows: int, again: Again) -> pl.DataFrame:
     if shown.log is None or shown.mapping is None:
         return known.clear()
     counts = shown.log.group_by(pseudonym=pl.col("user").cast(pl.String)).len().collect()
-    full = shown.mapping.select(pl.col("user", "pseudonym").cast(pl.String))
+    full = shown.mapping.lazy().select(pl.col("user", "pseudonym").cast(pl.String)).collect()
     full = full.join(counts.filter(pl.col("len") == rows), on="pseudonym", how="semi")
     named = known.with_row_index("person").with_columns(user=pl.format("on trial {}", "person"))
     return named.join(full, on="user", how="semi").drop("person", "user")

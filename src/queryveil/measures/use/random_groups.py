@@ -53,7 +53,7 @@ class Grouping:
 
 def grouping_of(release: Release, users: int) -> Grouping | str:
     """Give how a release grouped so many users, or say why it has no floor of this kind."""
-    groups = release.mapping
+    groups = None if release.mapping is None else release.mapping.lazy().collect()
     if groups is None or "group" not in groups.columns or release.guarantee.k is None:
         return "none: this release has no groups of k users"
     if release.method not in RULES:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...concepts import UNMAPPED, Profiles, Taxonomy
 from ...concepts.taxonomy import Ints, Lists
 
-__all__ = ["similar_blocks"]
+__all__ = ["along", "columns_of", "points_of", "shares_of", "similar_blocks"]
 
 _FEATURES = 128
 _ROUNDS = 12  # of the power method: enough to find a direction that parts well
@@ -22,7 +22,8 @@ _USERS = 20_000  # drawn at a time
 
 def similar_blocks(taxonomy: Taxonomy | None, profiles: Profiles, most: int) -> list[Ints]:
     """Cut users into blocks of at most so many, similar ones together; no randomness."""
-    points = _points(taxonomy, profiles)
+    spread = shares_of(profiles)
+    points = points_of(columns_of(taxonomy, spread / len(profiles)), profiles)
     waiting: list[Ints] = [np.arange(len(profiles))]
     done: list[Ints] = []
     while waiting:
@@ -30,7 +31,7 @@ def similar_blocks(taxonomy: Taxonomy | None, profiles: Profiles, most: int) -> 
         if len(users) <= most:
             done.append(np.sort(users))
             continue
-        side = _along(points[users])
+        side = along(points[users])[0]
         parts = -(-len(users) // most)
         first = len(users) * (parts // 2) // parts
         order = np.lexsort((users, side))
@@ -38,13 +39,28 @@ def similar_blocks(taxonomy: Taxonomy | None, profiles: Profiles, most: int) -> 
     return done
 
 
-def _points(taxonomy: Taxonomy | None, profiles: Profiles) -> NDArray[np.float32]:
-    """Give each user's shares of the larger concepts, in square roots, which even out sizes."""
+def _shares(profiles: Profiles) -> tuple[Ints, NDArray[np.float64]]:
+    """Give the concepts of all profiles, and what share of the profile each is."""
     concept = profiles.lists.items
     share = profiles.counts / np.maximum(profiles.weights, 1)[profiles.lists.owners]
     share[concept == UNMAPPED] = 0  # whoever has no concept lies at the origin
-    concept = np.maximum(concept, 0)
-    columns = _columns(taxonomy, np.bincount(concept, share) / len(profiles))
+    return np.maximum(concept, 0), share
+
+
+def shares_of(profiles: Profiles, size: int = 0) -> NDArray[np.float64]:
+    """Sum up the shares of each concept over all profiles."""
+    concept, share = _shares(profiles)
+    return np.asarray(np.bincount(concept, share, size), np.float64)
+
+
+def points_of(columns: Lists, profiles: Profiles) -> NDArray[np.float32]:
+    """Give each user's shares of the larger concepts, in square roots, which even out sizes.
+
+    A concept that nobody had when the columns were chosen counts for none of them.
+    """
+    concept, share = _shares(profiles)
+    known = concept < len(columns)
+    concept, share = np.where(known, concept, 0), np.where(known, share, 0)
     points = np.empty((len(profiles), _FEATURES), np.float32)
     for first in range(0, len(profiles), _USERS):
         last = min(first + _USERS, len(profiles))
@@ -58,7 +74,7 @@ def _points(taxonomy: Taxonomy | None, profiles: Profiles) -> NDArray[np.float32
     return points
 
 
-def _columns(taxonomy: Taxonomy | None, spread: NDArray[np.float64]) -> Lists:
+def columns_of(taxonomy: Taxonomy | None, spread: NDArray[np.float64]) -> Lists:
     """Give for each concept the larger ones that it lies below, numbered as columns.
 
     `spread` is the mean share of each concept.
@@ -76,15 +92,17 @@ def _columns(taxonomy: Taxonomy | None, spread: NDArray[np.float64]) -> Lists:
     return Lists.grouped(below[used], column[above[used]], len(spread))
 
 
-def _along(points: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Give where each point lies along the direction of the greatest spread."""
-    centred = points - points.mean(axis=0)
+def along(points: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+    """Give where each point lies along the direction of the greatest spread, and the direction."""
+    middle = points.mean(axis=0)
+    centred = points - middle
     spread = centred.T @ centred
     direction = np.ones(spread.shape[0], np.float32) + np.arange(spread.shape[0]) * 1e-3
     for _ in range(_ROUNDS):
         direction = spread @ direction
         norm = float(np.linalg.norm(direction))
         if norm == 0:  # all alike
-            return np.zeros(len(points))
+            return np.zeros(len(points)), np.zeros_like(middle)
         direction /= norm
-    return np.asarray((centred @ direction).round(5), np.float64)
+    place = np.asarray((centred @ direction).round(5), np.float64)
+    return place, np.asarray(direction, np.float32)

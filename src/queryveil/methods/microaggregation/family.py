@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -14,13 +14,14 @@ from ...concepts import UNMAPPED, Profiles, Taxonomy, file_names
 from ...concepts.likeness.matrix import profile_matrix
 from ...concepts.likeness.tables import keep_table
 from ...concepts.taxonomy import Ints
-from ...engine import Chance, Progress, permute
+from ...engine import Chance, Far, Progress, permute
 from ...errors import InputError, ParameterError
 from ...log import QueryLog
 from ...release import Check, Guarantee, Release, pseudonymize
 from ..base import Method, parameter
 from .blocks import similar_blocks
 from .emission import draw_clicks, draw_times, given_to_all
+from .far_blocks import block_table
 from .partition import check_groups, mdav
 from .refine import refine
 from .stand_ins import frequent_texts
@@ -71,6 +72,8 @@ def partition_profiles(
 @dataclass(frozen=True)
 class Microaggregation(Method):
     """The base of the family: k, the rule for rare texts, times and clicks."""
+
+    spread: ClassVar[Literal["no", "steps", "users", "blocks"]] = "blocks"
 
     k: int = parameter(5, "users who share one log at least", low=2, high=10**9, unit="users")
     min_users: int = parameter(
@@ -128,6 +131,10 @@ class Microaggregation(Method):
             not_release_grade=self._why_not(),
             progress=progress,
         )
+
+    def blocks(self, rows: Far, progress: Progress) -> Far:
+        """Cut a log into blocks of users of similar interests, each of at least k."""
+        return block_table(rows, self.taxonomy, self.k, progress)
 
     def _published(self) -> dict[str, Any]:
         """Give the parameters as the card shows them: where a taxonomy's file lies is private."""

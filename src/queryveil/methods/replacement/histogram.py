@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -37,6 +37,7 @@ class ConceptHistogram(Replacement):
     title: ClassVar[str] = "queries drawn from noisy counts of each user's concepts"
     paper: ClassVar[str] = "Sánchez et al. 2018, the baseline HBDP"
     promise: ClassVar[str] = "differential privacy for a user's whole log"
+    spread: ClassVar[Literal["no", "steps", "users", "blocks"]] = "users"
 
     threshold: int = parameter(
         0, "noisy count from which on a concept counts: 1 as in the paper; 0 chooses", low=0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -42,6 +42,7 @@ class SemanticReplacement(Replacement):
     title: ClassVar[str] = "each query replaced by a concept of similar meaning, drawn at random"
     paper: ClassVar[str] = "Sánchez, Batet, Viejo, Rodríguez-García, Castellà-Roca 2018"
     promise: ClassVar[str] = "differential privacy for a user's whole log"
+    spread: ClassVar[Literal["no", "steps", "users", "blocks"]] = "users"
 
     criterion: str = parameter("sqc2", "what makes a concept a good stand-in", choices=CRITERIA)
     topics: str = parameter(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import polars as pl
@@ -20,19 +20,17 @@ from ...dp import (
     laplace_tables,
     union_tables,
 )
-from ...engine import Chance, Progress
+from ...engine import Chance, Progress, Table, Work, derive, summed
 from ...errors import UsageError
 from ...log import QueryLog
-from .contributions import at_most, click_pairs, query_pairs, shortness, transition_pairs
+from .contributions import at_most, click_pairs, query_pairs, step_counts
+from .liking import Liking, liking_for
 from .union import select_queries
 
 __all__ = ["Mechanisms", "mechanisms", "release_tables"]
 
 _GUIDE = Fraction(1, 20)  # of the noise's budget shows users which of their queries are frequent
 _FOUND = Fraction(18, 19)  # of what is left finds them, and the rest counts them
-_LEAN = 1.5  # how much more a user weighs her shorter queries
-_TRUST = 4.0  # noise units that one step of shortness is worth
-_SEED = 20160717  # of the public hash: any number that is not taken from a log
 
 
 @dataclass(frozen=True)
@@ -108,54 +106,56 @@ def release_tables(
 ) -> dict[str, pl.DataFrame]:
     """Bound, count, add noise and cut off: queries first, then what happens between them."""
     with progress.stage("queries"):
-        pairs = query_pairs(log.frame, chance)
-        liking = _liking(pairs, made.guide, prefer, noise)
+        pairs = derive(log.rows, query_pairs, chance)
+        like = liking_for(pairs, made.guide, prefer, noise)
         if made.union is not None:
-            found = select_queries(pairs, made.union, chance, noise, liking)
+            found = select_queries(pairs, made.union, chance, noise, like)
         elif made.queries is not None:
-            chosen = at_most(pairs, made.queries.keys, liking, chance)
-            found = _counted(chosen, ["query"], made.queries, noise)
+            mine = partial(_liked_counts, like=like, most=made.queries.keys)
+            found = _counted(pairs, mine, ["query"], made.queries, chance, noise)
         del pairs
     tables = {"queries": found}
     if made.clicks:
         with progress.stage("clicks"):
-            clicks = at_most(click_pairs(log.frame, found, chance), made.clicks.keys, None, chance)
-            tables["clicks"] = _counted(clicks, ["query", "url"], made.clicks, noise)
+            mine = partial(_click_counts, queries=found, most=made.clicks.keys)
+            tables["clicks"] = _counted(
+                log.rows, mine, ["query", "url"], made.clicks, chance, noise
+            )
     if made.transitions:
         with progress.stage("transitions"):
-            steps = transition_pairs(log.frame, found, chance)
-            steps = at_most(steps, made.transitions.keys, None, chance)
-            counted = _counted(steps, ["number", "next"], made.transitions, noise)
+            mine = partial(step_counts, queries=found, most=made.transitions.keys)
+            steps = ["number", "next"]
+            counted = _counted(log.rows, mine, steps, made.transitions, chance, noise)
             tables["transitions"] = _named(counted, found)
     return {name: _published(table) for name, table in tables.items()}
 
 
-def _liking(
-    pairs: pl.DataFrame, guide: Sketch | None, prefer: str, noise: Noise
-) -> np.ndarray | None:
-    """Say how much a user likes to contribute each query; by chance alone if None."""
-    if guide is None and prefer != "short":
-        return None
-    queries = pairs["query"].unique()
-    code, codes = pairs["query"].to_physical().to_numpy(), queries.to_physical().to_numpy()
-    short = np.zeros(int(codes.max(initial=0)) + 1)  # by the number that stands for a query
-    if prefer == "short":
-        short[codes] = shortness(queries)
-    if guide is None:
-        return np.asarray(short[code])
-    bucket = np.zeros(len(short), np.int32)
-    bucket[codes] = (queries.cast(pl.String).hash(_SEED) % guide.buckets).to_numpy()
-    user = pairs["user"].to_physical().to_numpy()
-    seen = guide.release(user, code, bucket, np.exp(_LEAN * short), noise)
-    return np.asarray((seen[bucket] + _TRUST * short).astype(np.float32)[code])
+def _liked_counts(frame: pl.LazyFrame, chance: Chance, *, like: Liking, most: int) -> pl.DataFrame:
+    pairs = frame.collect()
+    return _users_of(at_most(pairs, most, like(pairs), chance), ["query"])
+
+
+def _click_counts(
+    frame: pl.LazyFrame, chance: Chance, *, queries: pl.DataFrame, most: int
+) -> pl.DataFrame:
+    mine = at_most(click_pairs(frame, queries, chance), most, None, chance)
+    return _users_of(mine, ["query", "url"])
+
+
+def _users_of(pairs: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    return pairs.group_by(keys).agg(count=pl.len())
 
 
 def _counted(
-    pairs: pl.DataFrame, keys: list[str], mechanism: NoisyCounts, noise: Noise
+    table: Table,
+    mine: Work,
+    keys: list[str],
+    mechanism: NoisyCounts,
+    chance: Chance,
+    noise: Noise,
 ) -> pl.DataFrame:
     """Count the users of each key, with noise; keys that do not show are gone."""
-    counts = pairs.group_by(keys).agg(count=pl.len())
-    counts = counts.filter(pl.col("count") >= mechanism.least)
+    counts = summed(table, mine, keys, chance, at_least=("count", mechanism.least))
     counts = counts.sort(keys)  # noise falls on keys in an order that is the same every time
     places, noisy = mechanism.release(counts["count"].to_numpy().astype(np.int64), noise)
     return counts[places].with_columns(count=pl.Series(noisy))

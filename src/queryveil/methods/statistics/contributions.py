@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...engine import Chance
+from ...engine import Chance, alike
 from ...log import PAUSE_MINUTES
 
-__all__ = ["at_most", "click_pairs", "query_pairs", "shortness", "transition_pairs"]
+__all__ = ["at_most", "click_pairs", "query_pairs", "shortness", "step_counts", "transition_pairs"]
 
 Floats = NDArray[np.float64]
 
@@ -28,12 +28,13 @@ def query_pairs(frame: pl.LazyFrame, chance: Chance) -> pl.DataFrame:
 def click_pairs(frame: pl.LazyFrame, queries: pl.DataFrame, chance: Chance) -> pl.DataFrame:
     """Give who clicked what for which released query, each once."""
     clicks = frame.select("user", "query", "url").drop_nulls("url")
-    return _distinct(clicks.join(queries.lazy(), on="query", how="semi"), chance)
+    known = alike(frame, queries, "query").lazy()
+    return _distinct(clicks.join(known, on="query", how="semi"), chance)
 
 
 def transition_pairs(frame: pl.LazyFrame, queries: pl.DataFrame, chance: Chance) -> pl.DataFrame:
     """Give who went from which released query directly to which other one, in one session."""
-    known = queries.select("query").with_row_index("number", offset=1)
+    known = alike(frame, queries, "query").select("query").with_row_index("number", offset=1)
     code = pl.col("user").to_physical()
     last = int(frame.select(code.max()).collect(engine="streaming").item() or 0)
     # Some users at a time: sorting all rows of a large log would take gigabytes.
@@ -42,6 +43,14 @@ def transition_pairs(frame: pl.LazyFrame, queries: pl.DataFrame, chance: Chance)
         for first in range(0, last + 1, _USERS)
     ]
     return _distinct(pl.concat(parts).lazy(), chance)
+
+
+def step_counts(
+    frame: pl.LazyFrame, chance: Chance, *, queries: pl.DataFrame, most: int
+) -> pl.DataFrame:
+    """Count the users of each step, of which at most so many of a user count."""
+    steps = at_most(transition_pairs(frame, queries, chance), most, None, chance)
+    return steps.group_by("number", "next").agg(count=pl.len())
 
 
 def _steps(frame: pl.LazyFrame, known: pl.DataFrame) -> pl.DataFrame:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import polars as pl
 
@@ -54,6 +54,7 @@ class DpStatistics(Method):
     title: ClassVar[str] = "noisy counts of queries, clicks and transitions, without any users"
     paper: ClassVar[str] = "Zhang, Yang, Singh 2016, repaired; Korolova et al. 2009"
     promise: ClassVar[str] = "differential privacy for a user's whole log"
+    spread: ClassVar[Literal["no", "steps", "users", "blocks"]] = "steps"
 
     mode: str = parameter(
         "approx", "keys of the log, of a public list, or the paper's own steps", choices=MODES

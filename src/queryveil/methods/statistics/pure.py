@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,9 @@ import polars as pl
 
 from ...dp.noise import Noise
 from ...dp.public import PublicCounts
-from ...engine import Chance, Progress
+from ...engine import Chance, Progress, alike, summed
 from ...log import QueryLog
-from .contributions import at_most, click_pairs, query_pairs, shortness, transition_pairs
+from .contributions import at_most, click_pairs, query_pairs, shortness, step_counts
 from .pools import read_pool, read_url_pool
 
 __all__ = ["Pure", "published"]
@@ -76,13 +77,17 @@ class Pure:
             results = read_url_pool(self.url_pool) if self.url_pool else None
         with progress.stage("queries"):
             made = self.mechanism(0, len(pool))
-            tables = {"queries": _queries(log, pool, prefer, made, chance, noise)}
+            mine = partial(_query_counts, pool=pool, prefer=prefer, most=made.keys)
+            counts = summed(log.rows, mine, ["query"], chance)
+            tables = {"queries": _counted(counts, pool.to_frame("query"), made, noise)}
         notes, found = [_note("queries", made, len(pool))], tables["queries"]
         if results is not None:
             with progress.stage("clicks"):
-                given = _encoded(log, results).join(found, on="query", how="semi")
+                given = results.join(found, on="query", how="semi", maintain_order="left")
                 made = self.mechanism(1, given.height)
-                tables["clicks"] = _clicks(log, found, given, made, chance, noise)
+                clicked = partial(_click_counts, given=given, most=made.keys)
+                counts = summed(log.rows, clicked, ["query", "url"], chance)
+                tables["clicks"] = _counted(counts, given, made, noise)
             notes.append(_note("clicks", made, given.height))
         elif self.clicks_asked:
             tables["clicks"] = pl.DataFrame(schema=_CLICKS)
@@ -124,46 +129,36 @@ def _note(table: str, made: PublicCounts, cells: int) -> str:
     )
 
 
-def _encoded(log: QueryLog, texts: pl.DataFrame) -> pl.DataFrame:
-    """Give public texts the numbers that the log has for them, or new ones."""
-    kinds = log.frame.collect_schema()
-    return texts.select(pl.col(name).cast(kinds[name]) for name in texts.columns)
-
-
-def _queries(
-    log: QueryLog, pool: pl.Series, prefer: str, made: PublicCounts, chance: Chance, noise: Noise
+def _query_counts(
+    frame: pl.LazyFrame, chance: Chance, *, pool: pl.Series, prefer: str, most: int
 ) -> pl.DataFrame:
     """Count the users of each query of the list; what is not on it is gone before anything."""
-    known = _encoded(log, pool.to_frame())
-    pairs = query_pairs(log.frame.join(known.lazy(), on="query", how="semi"), chance)
+    known = alike(frame, pool.to_frame("query"), "query")
+    pairs = query_pairs(frame.join(known.lazy(), on="query", how="semi"), chance)
     liking = None
     if prefer == "short":
         short = known.with_columns(short=pl.Series(shortness(pool)))
         liking = pairs.join(short, on="query", how="left", maintain_order="left")["short"]
-    chosen = at_most(pairs, made.keys, None if liking is None else liking.to_numpy(), chance)
-    return _counted(chosen, known, made, noise)
+    mine = at_most(pairs, most, None if liking is None else liking.to_numpy(), chance)
+    return mine.group_by("query").agg(count=pl.len())
 
 
-def _clicks(
-    log: QueryLog,
-    found: pl.DataFrame,
-    given: pl.DataFrame,
-    made: PublicCounts,
-    chance: Chance,
-    noise: Noise,
+def _click_counts(
+    frame: pl.LazyFrame, chance: Chance, *, given: pl.DataFrame, most: int
 ) -> pl.DataFrame:
     """Count the users who clicked each public result of each released query."""
-    pairs = click_pairs(log.frame, found, chance)
-    pairs = pairs.join(given, on=["query", "url"], how="semi", maintain_order="left")
-    return _counted(at_most(pairs, made.keys, None, chance), given, made, noise)
+    known = alike(frame, given, "query", "url")
+    pairs = click_pairs(frame, given.select("query").unique(), chance)
+    pairs = pairs.join(known, on=["query", "url"], how="semi", maintain_order="left")
+    return at_most(pairs, most, None, chance).group_by("query", "url").agg(count=pl.len())
 
 
 def _counted(
-    pairs: pl.DataFrame, cells: pl.DataFrame, made: PublicCounts, noise: Noise
+    counts: pl.DataFrame, cells: pl.DataFrame, made: PublicCounts, noise: Noise
 ) -> pl.DataFrame:
-    """Count the users of each cell of a public list, with noise, in the order of the list."""
+    """Put noise on the users of each cell of a public list, in the order of the list."""
     names = cells.columns
-    counts = pairs.group_by(names).agg(count=pl.len())
+    counts = counts.with_columns(pl.col(names).cast(pl.String))
     counts = cells.with_row_index("place").join(counts, on=names).sort("place")
     places, noisy = made.release(*_arrays(counts), cells.height, noise)
     return cells[places].with_columns(count=pl.Series(noisy))
@@ -178,10 +173,11 @@ def _transitions(
     n - 1, and the second's among the others.
     """
     others = found.height - 1
-    steps = at_most(transition_pairs(log.frame, found, chance), made.keys, None, chance)
+    mine = partial(step_counts, queries=found, most=made.keys)
+    steps = summed(log.rows, mine, ["number", "next"], chance)
     first, second = (pl.col(name).cast(pl.Int64) - 1 for name in ("number", "next"))
     cell = first * others + second - (second > first).cast(pl.Int64)
-    counts = steps.group_by(place=cell).agg(count=pl.len()).sort("place")
+    counts = steps.select("count", place=cell).sort("place")
     places, noisy = made.release(*_arrays(counts), found.height * others, noise)
     begin, end = (places // others, places % others) if others > 0 else (places, places)
     end = end + (end >= begin)

@@ -1,0 +1,98 @@
+"""A table that lies elsewhere, and what its shares are run through.
+
+A far table is kept in shares of whole users, each small enough for one process. All that methods
+do with a log is made of a few steps: run every share through a function of ours, add up what
+comes out key by key, or bring it here. So the functions are the same here and there. On this
+machine the whole log is one share.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from .chance import Chance
+
+__all__ = ["Far", "Part", "Protect", "Table", "Whole", "Work"]
+
+# What is done with one share: a table of whole users in, any table out; it must take an empty one.
+Work = Callable[[pl.LazyFrame, Chance], pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What becomes of one share: rows to publish, who is who, and counts by what they count.
+
+    `told` is what every share tells alike.
+    """
+
+    rows: pl.DataFrame
+    mapping: pl.DataFrame | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    told: dict[str, Any] = field(default_factory=dict)
+
+
+Protect = Callable[[pl.LazyFrame, Chance], Part]
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What becomes of all shares; the rows of different shares are mixed, in random order."""
+
+    rows: pl.LazyFrame
+    mapping: pl.DataFrame | pl.LazyFrame | None
+    counts: dict[str, int]
+    told: dict[str, Any] = field(default_factory=dict)
+
+
+class Far(ABC):
+    """A table on other machines, in shares; see `steps` for what each step means."""
+
+    engine: str
+
+    @abstractmethod
+    def derive(self, work: Work, chance: Chance) -> Far:
+        """Make the table of what a function gives for each share, once and for all."""
+
+    @abstractmethod
+    def keyed(
+        self, work: Work, keys: Sequence[str], chance: Chance | None, tops: Sequence[str]
+    ) -> Far:
+        """Add up by keys what a function gives for each share; the shares are those of keys."""
+
+    @abstractmethod
+    def summed(
+        self,
+        work: Work,
+        keys: Sequence[str],
+        chance: Chance | None,
+        tops: Sequence[str],
+        at_least: tuple[str, int] | None,
+    ) -> pl.DataFrame:
+        """Add up by keys what a function gives for each share, and bring it here."""
+
+    @abstractmethod
+    def distinct(self, column: str) -> int:
+        """Count the different values of a column."""
+
+    @abstractmethod
+    def protected(self, work: Protect, chance: Chance, at_once: int) -> Whole:
+        """Run each share through a function that makes it fit for publication, once.
+
+        Shares of a machine are taken together up to so many rows.
+        """
+
+    @abstractmethod
+    def regrouped(self, blocks: Far) -> Far:
+        """Cut the table into other shares: `blocks`, derived from it, has user and block."""
+
+    @abstractmethod
+    def marked(self, key: str, marks: Work) -> pl.DataFrame:
+        """Count users by the marks that their keys have."""
+
+
+Table = pl.LazyFrame | Far

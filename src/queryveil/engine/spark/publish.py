@@ -1,0 +1,143 @@
+"""From protected shares to a release: all rows mixed, in random order, brought here in pieces."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from pyspark.sql import functions as f
+
+from ...errors import VerificationError
+from ..far import Protect, Whole
+from .blocks import arrow_batches, as_given, chance_of, ddl_of, is_text, pack, shares_in, unpack
+
+__all__ = ["PARTS", "collected_parts", "parts_of"]
+
+PARTS = "share long, what string, shares long, block binary"
+
+_ROWS = 1_000_000  # of a piece, on average
+
+
+def parts_of(
+    work: Protect, seed: int | None, at_once: int
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """Make what a task does: protect its shares, and tell rows, mapping and counts apart.
+
+    The order in which rows will be published is drawn here too, so that it is written once.
+    """
+
+    def run(batches: Iterable[Any]) -> Iterator[Any]:
+        for numbers, table in _together(shares_in(batches), at_once):
+            chance = chance_of(seed, numbers[0])
+            part = work(table.lazy(), chance)
+            order = pl.Series("order", chance.numbers(part.rows.height).view(np.int64))
+            told = pl.DataFrame({"told": [json.dumps([part.counts, part.told])]})
+            tables = {"rows": part.rows.with_columns(order), "told": told}
+            if part.mapping is not None:
+                tables["mapping"] = part.mapping
+            for what, rows in tables.items():
+                cell = {"share": [numbers[0]], "what": [what], "shares": [len(numbers)],
+                        "block": [pack(rows)]}  # fmt: skip
+                yield from arrow_batches(pl.DataFrame(cell))
+
+    return run
+
+
+def _together(
+    shares: Iterable[tuple[int, pl.DataFrame]], at_once: int
+) -> Iterator[tuple[list[int], pl.DataFrame]]:
+    """Take shares together, up to so many rows; what each encodes in its own way is put as one."""
+    numbers: list[int] = []
+    tables: list[pl.DataFrame] = []
+    for number, table in shares:
+        if tables and sum(t.height for t in tables) + table.height > at_once:
+            yield numbers, _one(tables)
+            numbers, tables = [], []
+        numbers.append(number)
+        tables.append(table)
+    if tables:
+        yield numbers, _one(tables)
+
+
+def _one(tables: list[pl.DataFrame]) -> pl.DataFrame:
+    kinds = tables[0].schema
+    plain = {name: pl.String() for name, kind in kinds.items() if is_text(kind)}
+    if len(tables) == 1:
+        return tables[0]
+    return pl.concat(table.cast(plain) for table in tables).cast(dict(kinds))  # type: ignore[arg-type]
+
+
+def collected_parts(parts: Any) -> Whole:
+    """Bring here what was staged."""
+    counts: Counter[str] = Counter()
+    told: dict[str, Any] = {}
+    for cell in parts.filter("what = 'told'").select("block").toLocalIterator():
+        numbers, told = json.loads(unpack(bytes(cell[0]))["told"][0])
+        counts.update(numbers)
+    folder = Path(tempfile.mkdtemp(prefix="queryveil-release-"))
+    rows = _scanned(_mixed(parts), folder / "rows")
+    mapping = _scanned(_cells(parts.filter("what = 'mapping'")), folder / "mapping")
+    if rows is None:
+        raise VerificationError("no share gave anything", hint="this is a defect, report it")
+    weakref.finalize(rows, shutil.rmtree, folder, ignore_errors=True)
+    _check_names(mapping)
+    return Whole(rows, mapping, dict(counts), told)
+
+
+def _cells(parts: Any) -> Iterator[pl.DataFrame]:
+    for cell in parts.select("block").toLocalIterator(prefetchPartitions=True):
+        yield unpack(bytes(cell[0]))
+
+
+def _mixed(parts: Any) -> Iterator[pl.DataFrame]:
+    """Give all rows in random order.
+
+    A row goes to a piece by the first bits of its random number, and stands in it by all of them.
+    """
+    cells = parts.filter("what = 'rows'").select("share", "block")
+    sample = cells.first()
+    kinds = dict(unpack(bytes(sample["block"])).schema)
+    texts = {name: pl.String() if is_text(kind) else kind for name, kind in kinds.items()}
+    rows = cells.mapInArrow(_spread, ddl_of(texts))
+    pieces = max(1, round(rows.count() / _ROWS))
+    piece = f.pmod(f.shiftright("order", 20), f.lit(pieces))
+    mixed = rows.repartition(pieces, piece).mapInArrow(_in_order, "block binary")
+    for rows_here in _cells(mixed):
+        yield as_given(rows_here, texts).drop("order")
+
+
+def _spread(batches: Iterable[Any]) -> Iterator[Any]:
+    for _, table in shares_in(batches):
+        yield from arrow_batches(table)
+
+
+def _in_order(batches: Iterable[Any]) -> Iterator[Any]:
+    parts = [pl.DataFrame(pl.from_arrow(batch)) for batch in batches]
+    if parts:
+        yield from arrow_batches(pl.DataFrame({"block": [pack(pl.concat(parts).sort("order"))]}))
+
+
+def _scanned(pieces: Iterator[pl.DataFrame], folder: Path) -> pl.LazyFrame | None:
+    """Write pieces to this machine's disk, and give them as one lazy table."""
+    folder.mkdir()
+    for number, piece in enumerate(pieces):
+        piece.write_parquet(folder / f"{number:06}.parquet", compression="lz4")
+    return pl.scan_parquet(folder / "*.parquet") if any(folder.iterdir()) else None
+
+
+def _check_names(mapping: pl.LazyFrame | None) -> None:
+    """Refuse names that two shares drew alike: two people would be one."""
+    if mapping is None:
+        return
+    name = pl.col("pseudonym")
+    once = mapping.select(name.n_unique() == name.len()).collect(engine="streaming").item()
+    if not once:
+        raise VerificationError("two users were given one pseudonym", hint="run it again")

@@ -1,0 +1,239 @@
+"""A session of Spark, the place where tables are staged, and errors in plain words."""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ...errors import InputError, QueryveilError, UsageError
+
+__all__ = ["Spark", "errors_told", "open_spark"]
+
+_INSTALL = "pip install 'queryveil[spark]'"
+_JAVA = {"3": (8, 21), "4": (17, 99)}  # the least and the last Java of each Spark
+_SECONDS = 5.0
+_QUIET = {
+    "spark.log.level": "ERROR",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.driver.memory": "2g",
+    # A share's table is one cell: few of them make a large batch.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
+}
+
+
+@dataclass(eq=False)
+class Spark:
+    """A session, and a folder that all its machines see: what is drawn is written there once.
+
+    The folder holds the log in clear. It is removed with this object, or at the end of the
+    program.
+    """
+
+    session: Any
+    scratch: str
+    _number: Iterator[int] = field(default_factory=count, repr=False)
+
+    @property
+    def told(self) -> str:
+        """Name the engine, for the card."""
+        return f"spark {self.session.version}"
+
+    def place(self, what: str) -> str:
+        """Give a new name in the folder."""
+        return f"{self.scratch}/{what}-{next(self._number)}"
+
+    def remove(self, place: str) -> None:
+        """Remove a table that is not needed any more."""
+        _remove(self.session, place)
+
+
+def open_spark(
+    master: str | None = None,
+    scratch: str | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> Spark:
+    """Take the session that runs already, or start one."""
+    sql = _pyspark()
+    running = sql.SparkSession.getActiveSession()
+    if running is not None and (master is None or master == running.sparkContext.master):
+        return _ready(running, scratch)
+    if running is not None:
+        raise UsageError(
+            f"a session of Spark runs already, on {running.sparkContext.master}",
+            hint="leave the master out to use it, or stop it first",
+        )
+    master = master or os.environ.get("MASTER") or _submitted() or "local[*]"
+    _check_java()
+    _check_master(master)
+    return _ready(_started(sql, master, settings or {}), scratch)
+
+
+def _pyspark() -> ModuleType:
+    try:
+        for needed in ("pyarrow", "pandas"):
+            importlib.import_module(needed)
+        return importlib.import_module("pyspark.sql")
+    except ImportError as error:
+        raise UsageError("the Spark engine needs PySpark and Arrow", hint=_INSTALL) from error
+
+
+def _submitted() -> str | None:
+    """Tell whether spark-submit started this: then it knows the master."""
+    return None if "PYSPARK_GATEWAY_PORT" not in os.environ else ""
+
+
+def _check_java() -> None:
+    """Say what is wrong with Java before Spark says it in its own way."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else "java"
+    version = importlib.import_module("pyspark").__version__
+    least, last = _JAVA.get(version.split(".")[0], _JAVA["4"])
+    hint = f"install Java {max(least, 17)} and let JAVA_HOME name its folder"
+    if shutil.which(java) is None:
+        raise UsageError("Spark needs Java, and there is none", where=home, hint=hint)
+    try:
+        told = subprocess.run(  # noqa: S603  (the owner's own Java)
+            [java, "-version"], capture_output=True, timeout=60, check=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise UsageError("this Java does not run", where=java, hint=hint) from error
+    found = re.search(r'version "(?:1\.)?(\d+)', told.stderr.decode(errors="replace"))
+    if found and not least <= int(found[1]) <= last:
+        raise UsageError(f"Spark {version} does not run on Java {found[1]}", hint=hint)
+
+
+def _check_master(master: str) -> None:
+    """Knock at a master's door: Spark itself would try for minutes."""
+    if not (found := re.fullmatch(r"spark://([^:/,]+):(\d+)", master)):
+        return
+    try:
+        socket.create_connection((found[1], int(found[2])), timeout=_SECONDS).close()
+    except OSError as error:
+        raise InputError(
+            f"nobody answers at {master}", hint="is the cluster up, and is this its address?"
+        ) from error
+
+
+def _started(sql: ModuleType, master: str, settings: Mapping[str, str]) -> Any:
+    if master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if master.startswith("local-cluster") and "SPARK_WORKER_DIR" not in os.environ:
+        # Its workers would write beside the installed package.
+        os.environ["SPARK_WORKER_DIR"] = folder = tempfile.mkdtemp(prefix="queryveil-workers-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    builder = sql.SparkSession.builder.appName("queryveil")
+    for name, value in {**_QUIET, **_memory(master), **settings}.items():
+        builder = builder.config(name, value)
+    if master:
+        builder = builder.master(master)
+    with errors_told():
+        return builder.getOrCreate()
+
+
+def _memory(master: str) -> dict[str, str]:
+    """Let executors of a local cluster have the memory that its name says."""
+    found = re.fullmatch(r"local-cluster\[\s*\d+\s*,\s*\d+\s*,\s*(\d+)\s*\]", master)
+    return {"spark.executor.memory": f"{found[1]}m"} if found else {}
+
+
+def _ready(session: Any, scratch: str | None) -> Spark:
+    if not hasattr(session, "sparkContext"):
+        raise UsageError(
+            "this is a session of Spark Connect, which has no access to the machines' files",
+            hint="start a classic session, or let --master name the cluster",
+        )
+    master = session.sparkContext.master
+    if scratch is None and not master.startswith("local"):
+        raise UsageError(
+            "no folder is named that all machines of the cluster can write to",
+            hint="--scratch hdfs:///tmp/queryveil, or any place that all of them see; it holds "
+            "the log in clear while this runs",
+        )
+    base = tempfile.mkdtemp(prefix="queryveil-") if scratch is None else scratch.rstrip("/")
+    spark = Spark(session, f"{base}/run-{os.urandom(6).hex()}")
+    weakref.finalize(spark, _cleared, session, spark.scratch, base if scratch is None else None)
+    return spark
+
+
+def _cleared(session: Any, place: str, base: str | None) -> None:
+    try:
+        _remove(session, place)
+    except Exception:
+        shutil.rmtree(place, ignore_errors=True)
+    if base is not None:
+        shutil.rmtree(base, ignore_errors=True)
+
+
+def _remove(session: Any, place: str) -> None:
+    path = session._jvm.org.apache.hadoop.fs.Path(place)
+    path.getFileSystem(session._jsc.hadoopConfiguration()).delete(path, True)
+
+
+@contextmanager
+def errors_told() -> Iterator[None]:
+    """Say in plain words what Spark says in pages."""
+    try:
+        yield
+    except QueryveilError:
+        raise
+    except Exception as error:
+        raise _in_words(str(error)) from error
+
+
+_KNOWN = {
+    r"OutOfMemoryError|must be at least|Java heap space|MemoryError|exit code 137|ArrowMemory": (
+        "Spark has not enough memory",
+        "give executors more, such as --spark spark.executor.memory=4g, and the driver with "
+        "--spark spark.driver.memory=4g",
+    ),
+    r"All masters are unresponsive|Could not parse Master URL|SparkMasterRegex": (
+        "the master of Spark cannot be reached",
+        "is it up, and is --master its address?",
+    ),
+    r"No module named '?queryveil": (
+        "the executors have no queryveil",
+        "install it on all machines, or ship its environment: see docs/spark.md",
+    ),
+    r"PATH_NOT_FOUND|does not exist|FileNotFoundException": (
+        "Spark finds no such file",
+        "executors must see it too: name it as they do, such as hdfs:///logs/2006",
+    ),
+    r"ExecutorLostFailure|Job aborted due to stage failure.*lost": (
+        "executors were lost again and again",
+        "often that is too little memory: --spark spark.executor.memory=4g",
+    ),
+}
+
+
+def _in_words(text: str) -> QueryveilError:
+    ours = re.findall(r"queryveil\.errors\.\w+: (.+)", text)
+    if ours:
+        return UsageError(ours[-1].strip())
+    for sign, (what, hint) in _KNOWN.items():
+        if re.search(sign, text):
+            return InputError(f"{what} ({_first_line(text)})", hint=hint)
+    return InputError(f"Spark failed: {_first_line(text)}", hint="nothing was published")
+
+
+def _first_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    told = [line for line in lines if re.search(r"(Error|Exception)\b.*:", line)]
+    return (told or lines or ["no reason given"])[-1 if told else 0][:300]

@@ -1,0 +1,243 @@
+"""`SparkTable`: a table in shares of whole users, and the steps it can take.
+
+A share is one cell of a Parquet table that is written once and read again by every step. So a step
+moves no rows between machines: each share is run through a function of ours, and only what comes
+out is added up by key, first in each share, then over all. A user or query that has a tenth of
+all lines weighs no more than others in that.
+
+Whatever was drawn by chance is written before anything reads it. Spark may run a task twice, but
+of its two results one is kept, whole, and the other is never read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import polars as pl
+from pyspark.sql import functions as f
+
+from ...errors import InputError, UsageError
+from ..chance import Chance
+from ..far import Far, Protect, Whole, Work
+from ..steps import summed, users_and_lines
+from .blocks import (
+    SHARES,
+    Packing,
+    arrow_batches,
+    as_given,
+    ddl_of,
+    is_text,
+    over_shares,
+    share_rows,
+    with_blocks,
+)
+from .publish import PARTS, collected_parts, parts_of
+from .session import Spark, errors_told
+
+__all__ = ["SparkTable", "plain_encoder"]
+
+_FEW = 5  # keys of fewer users than this are joined by key; the others are told to everybody
+
+
+def plain_encoder(table: pl.DataFrame) -> pl.DataFrame:
+    """Leave texts as they are."""
+    return table
+
+
+class SparkTable(Far):
+    """A staged table; `empty` is one of its shares without rows, which tells its columns."""
+
+    def __init__(
+        self,
+        spark: Spark,
+        place: str,
+        empty: pl.DataFrame,
+        encode: Callable[[pl.DataFrame], pl.DataFrame] = plain_encoder,
+    ) -> None:
+        self.spark, self.place, self.empty, self.encode = spark, place, empty, encode
+        self.engine = spark.told
+        with errors_told():
+            self.shares = spark.session.read.schema(SHARES).parquet(place)
+
+    @classmethod
+    def of_rows(
+        cls,
+        spark: Spark,
+        rows: Any,
+        empty: pl.DataFrame,
+        encode: Callable[[pl.DataFrame], pl.DataFrame] = plain_encoder,
+        **how: Any,
+    ) -> SparkTable:
+        """Stage rows of Spark as shares; `how` they are packed is told by `Packing`."""
+        fill = Packing(dict(empty.schema), encode, **how)
+        place = spark.place("table")
+        with errors_told():
+            _written(rows.mapInArrow(fill, SHARES), place)
+        return cls(spark, place, encode(empty), encode)
+
+    def count_shares(self) -> int:
+        """Count the shares."""
+        with errors_told():
+            return int(self.shares.count())
+
+    def derive(self, work: Work, chance: Chance) -> SparkTable:
+        """Run each share through a function, and stage what it gives."""
+        task = over_shares(work, chance.seed, share_rows)
+        place = self.spark.place("table")
+        with errors_told():
+            _written(self.shares.mapInArrow(task, SHARES), place)
+        derived = SparkTable(self.spark, place, work(self.empty.lazy(), Chance(0)))
+        self._check(derived.count_shares())
+        return derived
+
+    def keyed(
+        self, work: Work, keys: Sequence[str], chance: Chance | None, tops: Sequence[str]
+    ) -> SparkTable:
+        """Add up by keys, and stage the sums; their shares have any keys."""
+        grouped, kinds = self._grouped(work, keys, chance, tops, None)
+        empty = pl.DataFrame(schema=kinds)
+        return SparkTable.of_rows(self.spark, grouped, empty)
+
+    def summed(
+        self,
+        work: Work,
+        keys: Sequence[str],
+        chance: Chance | None,
+        tops: Sequence[str],
+        at_least: tuple[str, int] | None,
+    ) -> pl.DataFrame:
+        """Add up by keys, and bring here what has enough."""
+        grouped, kinds = self._grouped(work, keys, chance, tops, at_least)
+        with errors_told():
+            return as_given(_here(grouped), kinds)
+
+    def distinct(self, column: str) -> int:
+        """Count the different values of a column."""
+        values = partial(_values, column=column)
+        kinds = _kinds(values(self.empty.lazy(), Chance(0)))
+        with errors_told():
+            return int(self._rows(values, None, kinds).distinct().count())
+
+    def _grouped(
+        self,
+        work: Work,
+        keys: Sequence[str],
+        chance: Chance | None,
+        tops: Sequence[str],
+        at_least: tuple[str, int] | None,
+    ) -> tuple[Any, dict[str, pl.DataType]]:
+        kinds = _kinds(work(self.empty.lazy(), Chance(0)))
+        rows = self._rows(work, chance, kinds)
+        numbers = [name for name in kinds if name not in keys]
+        sums = [(f.max if name in tops else f.sum)(name).alias(name) for name in numbers]
+        grouped = rows.groupBy(*keys).agg(*sums) if sums else rows.select(*keys).distinct()
+        if at_least is not None:
+            grouped = grouped.filter(f.col(at_least[0]) >= at_least[1])
+        return grouped.select(*kinds), kinds
+
+    def _rows(self, work: Work, chance: Chance | None, kinds: dict[str, pl.DataType]) -> Any:
+        """Give the rows of all shares; where chance decides them they are written down first."""
+        seed = None if chance is None else chance.seed
+        task = over_shares(work, seed, _rows_of_share)
+        rows = self.shares.mapInArrow(task, ddl_of(kinds))
+        if chance is None:
+            return rows
+        place = self.spark.place("drawn")
+        with errors_told():
+            _written(rows, place)
+            return self.spark.session.read.schema(ddl_of(kinds)).parquet(place)
+
+    def protected(self, work: Protect, chance: Chance, at_once: int) -> Whole:
+        """Make rows for publication, stage them, and bring them here in random order."""
+        place = self.spark.place("parts")
+        with errors_told():
+            task = parts_of(work, chance.seed, at_once)
+            _written(self.shares.mapInArrow(task, PARTS), place)
+            parts = self.spark.session.read.schema(PARTS).parquet(place)
+            self._check(_total(parts.filter("what = 'told'"), "shares"))
+            return collected_parts(parts)
+
+    def regrouped(self, blocks: Far) -> SparkTable:
+        """Cut into shares by the block of each user."""
+        if not isinstance(blocks, SparkTable):
+            raise UsageError("these blocks lie elsewhere: this is a defect, report it")
+        numbers = summed(blocks, _blocks, ["block"])["block"]
+        kinds = _kinds(self.empty)
+        where = {"block": pl.Int64(), "share": pl.Int64(), "place": pl.Int64()}
+        other = blocks.shares.select("share", f.col("block").alias("blocks"))
+        both = self.shares.select("share", "block").join(other, "share")
+        rows = both.mapInArrow(with_blocks, ddl_of(kinds | where))
+        # Blocks are numbered from 0 on: each goes to a task of its own.
+        split = rows.repartitionByRange(max(1, len(numbers)), "block")
+        empty = pl.DataFrame(schema=kinds)
+        placed = ("share", "place")
+        return SparkTable.of_rows(self.spark, split, empty, self.encode, each="block", order=placed)
+
+    def marked(self, key: str, marks: Work) -> pl.DataFrame:
+        """Count users by the marks of their keys."""
+        of_keys = self.keyed(partial(users_and_lines, keys=[key]), [key], None, ())
+        with_users = partial(_with_users, key=key, marks=marks)
+        found = of_keys._rows(with_users, None, _kinds(with_users(of_keys.empty.lazy(), Chance(0))))
+        found = found.filter("marks > 0")
+        pairs_of = partial(_pairs, key=key)
+        pairs = self._rows(pairs_of, None, _kinds(pairs_of(self.empty.lazy(), Chance(0))))
+        rare = pairs.join(found.filter(f.col("users") < _FEW), key)
+        known = pairs.join(f.broadcast(found.filter(f.col("users") >= _FEW)), key)
+        both = rare.select("user", "marks").unionAll(known.select("user", "marks"))
+        mine = both.groupBy("user").agg(f.bit_or("marks").alias("marks"))
+        with errors_told():
+            return _here(mine.groupBy("marks").agg(f.count("*").alias("count")))
+
+    def _check(self, shares: int) -> None:
+        """Refuse to go on if a share is missing: the folder is not one that all machines see."""
+        if shares != self.count_shares():
+            raise InputError(
+                f"of {self.count_shares():,} shares {shares:,} were written",
+                where=self.spark.scratch,
+                hint="--scratch must be a folder that all machines of the cluster share",
+            )
+
+
+def _written(rows: Any, place: str) -> None:
+    """Write once; a place that exists is an error."""
+    rows.write.option("compression", "uncompressed").option("parquet.block.size", 64 << 20).parquet(
+        place
+    )
+
+
+def _here(rows: Any) -> pl.DataFrame:
+    """Bring a small table here."""
+    if hasattr(rows, "toArrow"):
+        return pl.DataFrame(pl.from_arrow(rows.toArrow()))
+    return pl.DataFrame(pl.from_pandas(rows.toPandas()))
+
+
+def _kinds(table: pl.DataFrame) -> dict[str, pl.DataType]:
+    return {name: pl.String() if is_text(kind) else kind for name, kind in table.schema.items()}
+
+
+def _rows_of_share(_: int, table: pl.DataFrame) -> Any:
+    return arrow_batches(table)
+
+
+def _blocks(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    return frame.select("block").unique().collect()
+
+
+def _total(rows: Any, column: str) -> int:
+    return int(rows.agg(f.sum(column)).first()[0] or 0)
+
+
+def _with_users(frame: pl.LazyFrame, chance: Chance, *, key: str, marks: Work) -> pl.DataFrame:
+    keys = frame.collect()
+    return marks(keys.lazy(), chance).join(keys.select(key, "users"), on=key)
+
+
+def _values(frame: pl.LazyFrame, _: Chance, *, column: str) -> pl.DataFrame:
+    return frame.select(column).drop_nulls().unique().collect()
+
+
+def _pairs(frame: pl.LazyFrame, _: Chance, *, key: str) -> pl.DataFrame:
+    return frame.select("user", key).unique().collect()

@@ -1,0 +1,182 @@
+"""`read_far`: a log that Spark reads, cleaned by the same rules, staged in shares of users.
+
+The cleaned rows are written once. From what was written come the number of rows, the users who
+have very many of them, and the shares.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import polars as pl
+from pyspark.sql import Window
+from pyspark.sql import functions as f
+
+from ..engine.spark.blocks import arrow_batches, ddl_of
+from ..engine.spark.session import Spark, errors_told
+from ..engine.spark.table import SparkTable
+from ..errors import InputError, UsageError
+from ..version import __version__
+from .clean import Cleaner
+from .far_sources import Found, find_rows
+from .options import ReadOptions
+from .readers import RawRows
+from .table import KINDS, QueryLog, encoder
+from .tally import REJECT_SCHEMA, Source, Tally
+from .times import choose_format
+
+__all__ = ["MOST_LINES", "read_far"]
+
+MOST_LINES = 1_000_000  # of a user: more is no person, and would fill a machine
+_PART_ROWS = 1_000_000  # of a task, on average
+_SAMPLE = 1000
+_EXAMPLES = 100  # rejected rows that a task tells of
+_PLACES = {"file": pl.Int64(), "place": pl.Int64()}
+_TOLD = {**KINDS, **_PLACES, "told": pl.String()}
+
+
+def read_far(
+    spark: Spark, given: Any, asked: ReadOptions, cleaner: Cleaner
+) -> tuple[QueryLog, Cleaner]:
+    """Read what Spark reads: names of files, or a DataFrame of the session.
+
+    Gives the log, and the cleaner that knows what became of the rows.
+    """
+    if asked.sample_users is not None:
+        raise UsageError("a sample of users is not drawn on Spark", hint="leave --sample-users out")
+    with errors_told():
+        found = find_rows(spark.session, given, asked)
+        cleaner = replace(cleaner, carried=tuple(_PLACES), time_format=_time_format(found, asked))
+        place = spark.place("cleaned")
+        task = _Cleaning(cleaner, found)
+        found.rows.mapInArrow(task.run, ddl_of(_TOLD)).write.parquet(place)
+        staged = spark.session.read.schema(ddl_of(_TOLD)).parquet(place)
+        tally = _told(staged, cleaner)
+        rows = staged.filter("told is null").drop("told")
+        _check_whole(rows, tally, spark)
+        rows = _without_long_logs(rows, tally)
+    table = _in_shares(spark, rows, tally)
+    spark.remove(place)
+    with errors_told():
+        source = Source(found.name, found.form, _digest(table), found.columns)
+    return QueryLog(table, tally, (source,)), cleaner
+
+
+def _time_format(found: Found, asked: ReadOptions) -> str | None:
+    """Find how times are written, from the first rows: every task must read them alike."""
+    if asked.time_format or found.time_format or not found.has_time:
+        return asked.time_format or found.time_format
+    some = found.rows.limit(_SAMPLE).toPandas()
+    raw = found.raw(pl.DataFrame(pl.from_pandas(some)))
+    texts = raw["time"].str.strip_chars().drop_nulls()
+    return choose_format(texts.filter(texts != ""), found.name) if len(texts) else None
+
+
+@dataclass(frozen=True)
+class _Cleaning:
+    """What a task does: cleans its rows, and tells at the end what became of them."""
+
+    cleaner: Cleaner
+    found: Found
+
+    def run(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Clean batch by batch; the last row has no user, and tells of all."""
+        own = replace(self.cleaner, tally=Tally(), found_excluded=set(), columns={})
+        for batch in batches:
+            raw = self.found.raw(pl.DataFrame(pl.from_arrow(batch)))
+            rows = RawRows(self.found.name, raw, self.cleaner.time_format, self.found.has_time)
+            kept = own.clean(rows)
+            yield from arrow_batches(kept.with_columns(told=pl.lit(None, pl.String)))
+        yield from arrow_batches(_last_row(own))
+
+    def __reduce__(self) -> Any:
+        return (_Cleaning, (self.cleaner, replace(self.found, rows=None)))
+
+
+def _last_row(own: Cleaner) -> pl.DataFrame:
+    tally = asdict(replace(own.tally, rejects=[]))
+    examples = own.tally.rejected_rows().head(_EXAMPLES).rows()
+    told = tally | {"rejects": examples, "excluded": sorted(own.found_excluded)}
+    told |= {"times": own.has_times, "versions": [__version__, pl.__version__]}
+    nothing = pl.DataFrame(schema=_TOLD).clear(1)
+    return nothing.with_columns(told=pl.lit(json.dumps(told)))
+
+
+def _told(staged: Any, cleaner: Cleaner) -> Tally:
+    """Add up what the tasks tell."""
+    for (text,) in staged.filter("told is not null").select("told").toLocalIterator():
+        told = json.loads(text)
+        if told["versions"] != [__version__, pl.__version__]:
+            raise InputError(
+                "executors have another version of queryveil or Polars than this machine",
+                hint=f"they have {told['versions']}: ship one environment to all (docs/spark.md)",
+            )
+        tally = cleaner.tally
+        tally.rows += told["rows"]
+        tally.drop(told["dropped"])
+        tally.change(told["changed"])
+        rejects = pl.DataFrame(told["rejects"], schema=REJECT_SCHEMA, orient="row")
+        tally.reject_many(told["rejected"], rejects)
+        cleaner.found_excluded.update(told["excluded"])
+        cleaner.has_times = cleaner.has_times or told["times"]
+    return cleaner.tally
+
+
+def _check_whole(rows: Any, tally: Tally, spark: Spark) -> None:
+    written = int(rows.count())
+    if written != tally.kept:
+        raise InputError(
+            f"{tally.kept:,} rows were cleaned, and {written:,} written",
+            where=spark.scratch,
+            hint="--scratch must be a folder that all machines of the cluster share",
+        )
+
+
+def _without_long_logs(rows: Any, tally: Tally) -> Any:
+    """Keep the first lines, by whole minutes, of users who have far too many.
+
+    What stays of a user is decided by her own rows alone. No step sees all rows of such a user
+    at once: lines are counted by minute, and minutes added up.
+    """
+    long = rows.groupBy("user").count().filter(f.col("count") > MOST_LINES).select("user")
+    names = long.toPandas()["user"].tolist()
+    if not names:
+        return rows
+    # Where there is no time, any cut will do that is always the same.
+    bucket = f.coalesce(
+        f.floor(f.col("time") / 60_000_000), f.pmod(f.xxhash64("query"), f.lit(10**6))
+    )
+    marked = rows.withColumn("bucket", bucket)
+    theirs = marked.join(f.broadcast(long), "user").groupBy("user", "bucket").count()
+    running = f.sum("count").over(Window.partitionBy("user").orderBy("bucket"))
+    fits = theirs.withColumn("running", running).filter(f.col("running") <= MOST_LINES)
+    last = fits.groupBy("user").agg(f.max("bucket").alias("last"))
+    cuts = f.broadcast(long.join(last, "user", "left"))
+    known = marked.join(cuts.withColumn("long", f.lit(True)), "user", "left")
+    kept = known.filter(f.col("long").isNull() | (f.col("bucket") <= f.col("last")))
+    kept = kept.drop("bucket", "last", "long")
+    tally.drop({f"beyond a user's first {MOST_LINES:,} lines": tally.kept - int(kept.count())})
+    return kept
+
+
+def _in_shares(spark: Spark, rows: Any, tally: Tally) -> SparkTable:
+    empty = pl.DataFrame(schema=KINDS)
+    parts = max(
+        1, -(-tally.kept // _PART_ROWS), min(64, spark.session.sparkContext.defaultParallelism)
+    )
+    split = rows.repartition(parts, "user")
+    return SparkTable.of_rows(spark, split, empty, _encoded, whole="user", order=tuple(_PLACES))
+
+
+def _encoded(rows: pl.DataFrame) -> pl.DataFrame:
+    return encoder()(rows)
+
+
+def _digest(table: SparkTable) -> str:
+    """Name the log by what is in it: the digests of its shares, in any order."""
+    digests = table.shares.select(f.sha2("block", 256).alias("digest")).toPandas()["digest"]
+    return hashlib.sha256("".join(sorted(digests)).encode()).hexdigest()

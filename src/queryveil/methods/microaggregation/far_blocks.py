@@ -1,0 +1,167 @@
+"""Cut the users of a far log into blocks of similar ones, of which each fits one process.
+
+The cuts are found on a sample of users, here, and applied to all of them, there. A block with fewer
+than k users joins its neighbour, so that each can be partitioned by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ...concepts import Mapper, open_taxonomy, profiles_of
+from ...concepts.taxonomy import Ints, Lists
+from ...engine import Chance, Far, Progress, distinct_queries, summed
+from ...errors import ParameterError
+from ...log import QueryLog
+from .blocks import along, columns_of, points_of, shares_of
+
+__all__ = ["Cuts", "block_table"]
+
+BLOCK_USERS = 4_000  # so that all users of a block are compared with each other
+_SAMPLE = 20_000
+_UNIT = 1 << 20  # shares are added up as whole numbers: floats would depend on the order
+_SEED = 20130601  # of a public hash that samples users
+
+Points = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """Halves of halves: a point goes left where it lies below a cut, and ends in a leaf.
+
+    Nodes are numbered; `left` and `right` have the next node, or -1 - leaf.
+    """
+
+    directions: NDArray[np.float64]
+    edges: NDArray[np.float64]
+    left: Ints
+    right: Ints
+    leaves: int
+
+    @classmethod
+    def of(cls, points: Points, most: float) -> Cuts:
+        """Halve points again and again, until none has more than so many."""
+        nodes: list[tuple[NDArray[np.float64], float, int, int]] = []
+        leaves = 0
+
+        def grow(some: Points) -> int:
+            nonlocal leaves
+            side, direction = along(some)
+            if len(some) <= most or len(np.unique(side)) == 1:
+                leaves += 1
+                return -leaves
+            place = some.astype(np.float64) @ direction.astype(np.float64)
+            edge = float(np.median(place))
+            below = place < edge if (place < edge).any() else place <= edge
+            number = len(nodes)
+            nodes.append((direction.astype(np.float64), edge, 0, 0))
+            nodes[number] = (*nodes[number][:2], grow(some[below]), grow(some[~below]))
+            return number
+
+        grow(points)
+        width = points.shape[1]
+        return cls(
+            np.array([n[0] for n in nodes]).reshape(-1, width),
+            np.array([n[1] for n in nodes], np.float64),
+            np.array([n[2] for n in nodes], np.int64),
+            np.array([n[3] for n in nodes], np.int64),
+            leaves,
+        )
+
+    def leaf(self, points: Points) -> Ints:
+        """Give the leaf of each point."""
+        at = np.zeros(len(points), np.int64) if len(self.edges) else np.full(len(points), -1)
+        while (going := np.flatnonzero(at >= 0)).size:
+            node = at[going]
+            place = np.einsum("ij,ij->i", points[going].astype(np.float64), self.directions[node])
+            at[going] = np.where(place < self.edges[node], self.left[node], self.right[node])
+        return -1 - at
+
+
+def block_table(rows: Far, taxonomy: str, k: int, progress: Progress) -> Far:
+    """Give the same rows, in shares that are blocks of at least k similar users."""
+    with progress.stage("profiles"):
+        profiles = rows.derive(partial(_concepts, taxonomy=taxonomy), Chance())
+        users = int(summed(profiles, _users, ["all"])["users"].sum())
+        if users < k:
+            raise ParameterError(
+                f"--k is {k}, but the log has {users} users", hint=f"take --k 2 to {users}"
+            )
+    with progress.stage("cut into blocks"):
+        sums = summed(profiles, _shares, ["concept"])
+        spread = np.zeros(len(open_taxonomy(taxonomy)))
+        spread[sums["concept"].to_numpy()] = sums["share"].to_numpy() / _UNIT
+        columns = columns_of(open_taxonomy(taxonomy), spread / users)
+        every = max(1, users // _SAMPLE)
+        drawn = summed(profiles, partial(_sampled, columns=columns, every=every), ["user", "point"])
+        cuts = Cuts.of(_points(drawn), max(1.0, max(BLOCK_USERS, 4 * k) / every))
+        leaves = profiles.derive(partial(_leaves, columns=columns, cuts=cuts), Chance())
+        sizes = summed(leaves, _sizes, ["block"])
+        joined = _joined(sizes, cuts.leaves, k)
+        blocks = leaves.derive(partial(_renumbered, joined=joined), Chance())
+        return rows.regrouped(blocks)
+
+
+def _concepts(frame: pl.LazyFrame, _: Chance, *, taxonomy: str) -> pl.DataFrame:
+    """Give user, concept and count of a share; each distinct query is mapped once."""
+    found = Mapper(open_taxonomy(taxonomy)).map(distinct_queries(frame))
+    return found.concepts(QueryLog(frame))
+
+
+def _users(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    users = frame.select(users=pl.col("user").n_unique().cast(pl.Int64)).collect()
+    return users.with_columns(all=pl.lit(0))
+
+
+def _shares(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    shares = np.rint(shares_of(profiles_of(frame)) * _UNIT).astype(np.int64)
+    places = np.flatnonzero(shares)
+    return pl.DataFrame({"concept": places.astype(np.int64), "share": shares[places]})
+
+
+def _sampled(frame: pl.LazyFrame, _: Chance, *, columns: Lists, every: int) -> pl.DataFrame:
+    """Give some users' points, each as one cell."""
+    some = frame.filter(pl.col("user").hash(_SEED) % every == 0)
+    profiles = profiles_of(some)
+    points = points_of(columns, profiles)
+    cells = pl.Series("point", [point.tobytes() for point in points], pl.Binary)
+    return pl.DataFrame({"user": profiles.users.cast(pl.String), "point": cells})
+
+
+def _points(drawn: pl.DataFrame) -> Points:
+    cells = drawn.sort("user")["point"].to_list()
+    return np.frombuffer(b"".join(cells), np.float32).reshape(len(cells), -1)
+
+
+def _leaves(frame: pl.LazyFrame, _: Chance, *, columns: Lists, cuts: Cuts) -> pl.DataFrame:
+    profiles = profiles_of(frame)
+    leaf = cuts.leaf(points_of(columns, profiles))
+    return pl.DataFrame({"user": profiles.users.cast(pl.String), "block": leaf})
+
+
+def _sizes(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    return frame.group_by("block").agg(users=pl.len().cast(pl.Int64)).collect()
+
+
+def _renumbered(frame: pl.LazyFrame, _: Chance, *, joined: Ints) -> pl.DataFrame:
+    return frame.with_columns(block=pl.lit(pl.Series(joined)).gather(pl.col("block"))).collect()
+
+
+def _joined(sizes: pl.DataFrame, leaves: int, k: int) -> Ints:
+    """Let leaves with too few users join the next ones: neighbours are alike."""
+    users = np.zeros(leaves, np.int64)
+    users[sizes["block"].to_numpy()] = sizes["users"].to_numpy()
+    block, number, held = np.zeros(leaves, np.int64), 0, 0
+    for leaf in range(leaves):
+        block[leaf] = number
+        held += int(users[leaf])
+        if held >= k:
+            number, held = number + 1, 0
+    if held and number:  # what is left at the end joins the last whole block
+        block[block == number] = number - 1
+    return block

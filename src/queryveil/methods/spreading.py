@@ -1,0 +1,88 @@
+"""Run a method wherever its log lies.
+
+A method that is made of the engine's steps runs on a far log as it is. One whose users, or blocks
+of users, can be protected apart runs as a whole on each share, and the parts are put together.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from ..engine import Chance, Far, Part, Progress, Silent, Whole, protected
+from ..errors import UsageError
+from ..log import QueryLog, Tally
+from ..release import Release
+from .base import Method
+
+__all__ = ["check_spread", "run_method"]
+
+_AT_ONCE = 1_500_000  # rows of a run: what a run sets up costs seconds
+
+
+def check_spread(method: Method, log: QueryLog) -> None:
+    """Refuse a far log where the method needs all of it in one place; asked before anything."""
+    if isinstance(log.rows, Far) and method.spread == "no":
+        raise UsageError(
+            f"{method.name} needs the whole log on one machine, and it lies on {log.engine}",
+            hint="leave --engine out; `queryveil methods` tells which run on Spark",
+        )
+
+
+def run_method(method: Method, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+    """Protect a log, here or there."""
+    check_spread(method, log)
+    if not isinstance(log.rows, Far) or method.spread == "steps":
+        return method.run(log, chance, progress)
+    table = method.blocks(log.rows, progress)
+    at_once = _AT_ONCE if method.spread == "users" else 0
+    with progress.stage("protect"):
+        whole = protected(table, partial(_share, method=method), chance, at_once)
+    return _together(method, log, whole, progress)
+
+
+def _share(frame: pl.LazyFrame, chance: Chance, *, method: Method) -> Part:
+    """Run the method on some users as if they were all."""
+    rows = frame.collect()
+    release = method.run(QueryLog(rows.lazy(), Tally(rows=rows.height)), chance, Silent())
+    counts = {
+        f"{what}/{reason}": number
+        for what in ("dropped", "blanked", "made")
+        for reason, number in getattr(release, what).items()
+    }
+    told = {
+        "parameters": dict(release.parameters),
+        "notes": list(release.notes),
+        "why_not": list(release.not_release_grade),
+    }
+    public = pl.DataFrame() if release.log is None else release.log.collect()
+    mapping = None if release.mapping is None else release.mapping.lazy().collect()
+    return Part(public, mapping, counts, told)
+
+
+def _together(method: Method, log: QueryLog, whole: Whole, progress: Progress) -> Release:
+    told: dict[str, Any] = dict(whole.told)
+    return Release(
+        method=method.name,
+        parameters=told["parameters"],
+        guarantee=method.guarantee(),
+        source=log,
+        log=whole.rows,
+        mapping=whole.mapping,
+        dropped=_counts(whole, "dropped"),
+        blanked=_counts(whole, "blanked"),
+        made=_counts(whole, "made"),
+        notes=tuple(told["notes"]),
+        not_release_grade=tuple(told["why_not"]),
+        progress=progress,
+    )
+
+
+def _counts(whole: Whole, what: str) -> dict[str, int]:
+    return {
+        name.partition("/")[2]: number
+        for name, number in whole.counts.items()
+        if name.startswith(f"{what}/")
+    }
