@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "errors": set(),
     "version": set(),
     "engine": {"errors"},
-    "log": {"errors", "engine"},
+    "log": {"errors", "version", "engine"},
     "concepts": {"errors", "engine", "log"},
     "dp": {"errors"},
     "release": {"errors", "version", "engine", "log"},

@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 
 from .. import jobs
+from ..engine import ENGINES
 from ..errors import UsageError, VerificationError
 from ..methods import Method, all_methods, method_named
 from ..version import __version__
@@ -361,4 +362,5 @@ def _described(kind: type[Method]) -> dict[str, Any]:
         for declared in kind.parameters()
     ]
     about = {"name": kind.name, "title": kind.title, "paper": kind.paper, "promise": kind.promise}
-    return about | {"parameters": parameters}
+    engines = ENGINES[: 1 if kind.spread == "no" else None]
+    return about | {"engines": list(engines), "parameters": parameters}

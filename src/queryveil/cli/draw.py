@@ -211,6 +211,7 @@ def draw_methods(console: Console, methods: list[dict[str, Any]]) -> None:
         console.print(f"[bold]{method['name']}[/]  {plain(method['title'])}")
         console.print(f"  [dim]paper:[/] {plain(method['paper'])}")
         console.print(f"  [dim]guarantee:[/] {plain(method['promise'])}")
+        console.print(f"  [dim]runs on:[/] {', '.join(method['engines'])}")
         table = Table.grid(padding=(0, 2))
         for declared in method["parameters"]:
             table.add_row(

@@ -47,7 +47,7 @@ def measure(
     if not paths or not folder.is_dir():
         raise UsageError("name the log, and then the folder of a release", hint="measure LOG DIR")
     chosen = split_lines(measures, all_measures()) if measures else None
-    read = LogChoice(paths, log.options).read(screen)
+    read = LogChoice(paths, log.options, log.engine).read(screen)
     found = jobs.measure_to(
         read,
         folder,

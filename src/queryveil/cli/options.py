@@ -10,20 +10,20 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ..concepts import TAGGERS, Mapper
-from ..engine import Chance
+from ..engine import ENGINES, Chance, Engine
 from ..errors import UsageError
 from ..jobs import make_mapper
 from ..log import READERS, QueryLog, ReadOptions, read_log
 from ..methods import Method, Parameter, all_methods, method_named, parse_method
 from .screen import Screen
-from .values import read_sample, read_share, read_size, read_users
+from .values import read_sample, read_settings, read_share, read_size, read_users
 
 __all__ = [
     "Group",
@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 _LOG, _METHOD, _MEANING, _OUTPUT = "The log", "The method", "What queries mean", "Output"
+_CLUSTER = "The machines"
 
 
 @dataclass(frozen=True)
@@ -101,10 +102,13 @@ class LogChoice:
 
     paths: list[str]
     options: ReadOptions
+    engine: Engine = field(default_factory=Engine)
 
     def read(self, screen: Screen, seed: int | None = None) -> QueryLog:
         """Read it."""
-        return read_log(self.paths, self.options, chance=Chance(seed), progress=screen)
+        return read_log(
+            self.paths, self.options, engine=self.engine, chance=Chance(seed), progress=screen
+        )
 
 
 def _log_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Parameter]:
@@ -136,6 +140,10 @@ def _log_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Para
         _option("time_format", text, 'How times are written: "%d.%m.%Y %H:%M".', _LOG),
         _option("quote", text, 'Quotation mark around cells of CSV and TSV: " or none.', _LOG),
         _option("query_parameter", str, "Where an access log has the query.", _LOG, "q"),
+        _option("engine", str, f"Where the work is done: {', '.join(ENGINES)}.", _CLUSTER, "local"),
+        _option("master", text, "The cluster: spark://host:7077, yarn, local[4].", _CLUSTER),
+        _option("scratch", text, "Folder that all its machines see: hdfs:///tmp/qv.", _CLUSTER),
+        _option("spark", text, "Settings: spark.executor.memory=4g,...", _CLUSTER),
     ]
 
 
@@ -156,7 +164,9 @@ def _make_log(given: dict[str, Any], typed: set[str]) -> LogChoice:  # noqa: ARG
         quote=given["quote"],
         query_parameter=given["query_parameter"],
     )
-    return LogChoice(given["log"] or [], options)
+    settings = read_settings(given["spark"] or "")
+    engine = Engine(given["engine"], given["master"], given["scratch"], settings)
+    return LogChoice(given["log"] or [], options, engine)
 
 
 def _method_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Parameter]:

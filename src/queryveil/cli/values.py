@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..errors import InputError, UsageError
 
-__all__ = ["read_amount", "read_sample", "read_share", "read_size", "read_users"]
+__all__ = ["read_amount", "read_sample", "read_settings", "read_share", "read_size", "read_users"]
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
@@ -50,6 +50,19 @@ def read_sample(text: str) -> float | None:
         share = read_share(text)
         return None if share == 1 else share
     return read_amount(text)
+
+
+def read_settings(text: str) -> dict[str, str]:
+    """Read settings by their names.
+
+    >>> read_settings("spark.executor.memory=4g, spark.task.maxFailures=8")
+    {'spark.executor.memory': '4g', 'spark.task.maxFailures': '8'}
+    """
+    parts = [part.partition("=") for part in text.split(",") if part.strip()]
+    for name, equals, value in parts:
+        if not equals or not name.strip() or not value.strip():
+            raise UsageError(f'"{name}" is no setting', hint="spark.executor.memory=4g,...")
+    return {name.strip(): value.strip() for name, _, value in parts}
 
 
 def read_size(text: str) -> int:

@@ -91,7 +91,7 @@ class Far(ABC):
         """Cut the table into other shares: `blocks`, derived from it, has user and block."""
 
     @abstractmethod
-    def marked(self, key: str, marks: Work) -> pl.DataFrame:
+    def marked(self, key: str, sizes: Far, marks: Work) -> pl.DataFrame:
         """Count users by the marks that their keys have."""
 
 

@@ -13,6 +13,7 @@ from functools import partial
 
 import polars as pl
 
+from ..errors import UsageError
 from .chance import Chance
 from .far import Far, Protect, Table, Whole, Work
 
@@ -92,16 +93,19 @@ def protected(table: Table, work: Protect, chance: Chance, at_once: int = 0) -> 
     return Whole(part.rows.lazy(), part.mapping, part.counts, part.told)
 
 
-def marked(table: Table, key: str, marks: Work) -> pl.DataFrame:
+def marked(table: Table, key: str, sizes: Table, marks: Work) -> pl.DataFrame:
     """Count users by the marks of their keys: marks, count.
 
-    `marks` gets the keys with their users and lines, and gives key and marks, a number whose bits
-    are the marks. A user has all marks that any of her keys has; who has none is left out.
+    `sizes` are the keys with their users and lines. `marks` gets them, and gives key and marks, a
+    number whose bits are the marks. A user has all marks that any of her keys has; who has none
+    is left out.
     """
-    if isinstance(table, Far):
-        return table.marked(key, marks)
-    pairs = table.select("user", key).unique().collect(engine="streaming").lazy()
-    found = marks(users_and_lines(table, Chance(), keys=[key]).lazy(), Chance())
+    if isinstance(table, Far) and isinstance(sizes, Far):
+        return table.marked(key, sizes, marks)
+    if isinstance(table, Far) or isinstance(sizes, Far):
+        raise UsageError("these tables lie in different places: this is a defect, report it")
+    pairs = table.select("user", key).unique()
+    found = marks(sizes, Chance())
     bits = found.filter(pl.col("marks") > 0).lazy().select(key, "marks")
     mine = pairs.join(bits, on=key).group_by("user").agg(pl.col("marks").bitwise_or())
     return mine.group_by("marks").agg(count=pl.len()).collect(engine="streaming")

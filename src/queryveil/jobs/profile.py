@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from ..concepts import Mapper
-from ..engine import Progress, Silent
+from ..engine import Chance, Progress, Silent, Table, keyed, marked, summed, users_and_lines
 from ..log import KINDS, QueryLog, mark, redact
 from .topics import log_topics
 
 __all__ = ["profile"]
 
 _EXAMPLES = 3
+_FEW = 5
+_ALONE, _RARE = 1, 2  # marks of a query; those of identifiers are the next bits
 
 
 def profile(
@@ -30,12 +34,12 @@ def profile(
     with shown.stage("count"):
         size = _size(log)
     with shown.stage("who sent what"):
-        pairs = log.frame.select("user", "query").unique().collect(engine="streaming")
-        users = pairs.lazy().group_by("query").agg(users=pl.len()).collect(engine="streaming")
-        singled = _singled_out(log, pairs, users)
+        sizes = keyed(log.rows, partial(users_and_lines, keys=["query"]), ["query"])
+        facts = summed(sizes, _facts, ["all"]).row(0, named=True)
     with shown.stage("identifiers"):
-        found = _identifiers(pairs, users)
-    about = {} if mapper is None else {"topics": log_topics(log, users, mapper, shown)}
+        users = marked(log.rows, "query", sizes, _marks)
+        found = _identifiers(sizes, users)
+    about = {} if mapper is None else {"topics": log_topics(sizes, mapper, shown)}
     tally = log.tally
     return {
         "rows": tally.rows,
@@ -43,78 +47,146 @@ def profile(
         "rejected": dict(tally.rejected),
         "normalised": dict(tally.changed),
         **size,
+        "several_words_share": _share(facts["several"], facts["queries"]),
+        "lines_per_user": _lines_per_user(log),
         **about,
-        "risks": {**singled, "identifiers": found},
+        "risks": {**_singled_out(facts, users, size), "identifiers": found},
         "columns": {source.path: dict(source.columns) for source in log.sources},
         "formats": sorted({source.format for source in log.sources}),
     }
 
 
 def _size(log: QueryLog) -> dict[str, Any]:
-    query = pl.col("query").cast(pl.String)
-    distinct = log.frame.select("query").unique().select(words=query.str.contains(" "))
-    per_user = (
-        log.frame.group_by("user")
-        .len()
-        .select(median=pl.col("len").median(), mean=pl.col("len").mean(), most=pl.col("len").max())
-    )
-    span = log.frame.select(
-        users=pl.col("user").n_unique(),
-        queries=pl.col("query").n_unique(),
-        urls=pl.col("url").drop_nulls().n_unique(),
-        first=pl.col("time").min().cast(pl.String),
-        last=pl.col("time").max().cast(pl.String),
-    )
-    lines = log.tally.kept
-    figures = span.collect(engine="streaming").row(0, named=True)
-    spread = per_user.collect(engine="streaming").row(0, named=True)
+    span = summed(log.rows, _span, ["all"], tops=["last", "before"]).row(0, named=True)
+    times = pl.Series([span["before"] and -span["before"], span["last"]], dtype=pl.Int64)
+    first, last = times.cast(pl.Datetime("us")).cast(pl.String)
+    lines, queries = log.tally.kept, log.distinct("query")
     return {
         "lines": lines,
         "events": log.count("event"),
         "clicks": log.count("click"),
-        **figures,
-        "distinct_share": _share(figures["queries"], lines),
-        "several_words_share": round(distinct.mean().collect(engine="streaming").item() or 0, 4),
-        "lines_per_user": {name: round(value or 0, 1) for name, value in spread.items()},
+        "users": log.distinct("user"),
+        "queries": queries,
+        "urls": log.distinct("url"),
+        "first": first,
+        "last": last,
+        "distinct_share": _share(queries, lines),
     }
 
 
-def _singled_out(log: QueryLog, pairs: pl.DataFrame, users: pl.DataFrame) -> dict[str, Any]:
+def _span(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    """Give the last time, and the first one below zero: of both the greatest is taken."""
+    time = pl.col("time").to_physical()
+    span = frame.select(last=time.max(), before=-time.min()).collect(engine="streaming")
+    return span.with_columns(all=pl.lit(0))
+
+
+def _lines_per_user(log: QueryLog) -> dict[str, float]:
+    """Give median, mean and most from how many users have how many lines."""
+    table = summed(log.rows, _long_logs, ["lines"]).sort("lines")
+    lines, users = (table[name].to_numpy().astype(np.int64) for name in ("lines", "users"))
+    everybody = int(users.sum())
+    if not everybody:
+        return {"median": 0, "mean": 0, "most": 0}
+    ends = np.cumsum(users)
+    middle = lines[np.searchsorted(ends, [(everybody - 1) // 2, everybody // 2], side="right")]
+    mean = float(lines @ users) / everybody
+    most = round(float(lines[-1]), 1)
+    return {"median": round(float(middle.mean()), 1), "mean": round(mean, 1), "most": most}
+
+
+def _long_logs(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    logs = frame.group_by("user").agg(lines=pl.len().cast(pl.Int64))
+    return logs.group_by("lines").agg(users=pl.len().cast(pl.Int64)).collect(engine="streaming")
+
+
+def _facts(sizes: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    """Count queries: all, those of several words, and those of one user, with their lines."""
+    alone = pl.col("users") == 1
+    several = pl.col("query").cast(pl.String).str.contains(" ", literal=True)
+    found = sizes.select(
+        queries=pl.len(),
+        several=several.sum(),
+        alone=alone.sum(),
+        lines=pl.col("lines").filter(alone).sum(),
+    )
+    return found.cast(pl.Int64).collect(engine="streaming").with_columns(all=pl.lit(0))
+
+
+def _marks(sizes: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    """Give each query its marks: whether few users sent it, and what identifiers it seems to hold.
+
+    Each distinct query is looked at once.
+    """
+    found = _with_kinds(sizes)
+    bits = [(pl.col(kind.name).cast(pl.Int64) * _bit(n)) for n, kind in enumerate(KINDS)]
+    rare = (pl.col("users") == 1).cast(pl.Int64) * _ALONE
+    rare += (pl.col("users") < _FEW).cast(pl.Int64) * _RARE
+    return found.select("query", marks=pl.sum_horizontal(rare, *bits))
+
+
+def _with_kinds(sizes: pl.LazyFrame) -> pl.DataFrame:
+    texts = sizes.select("query", "users", text=pl.col("query").cast(pl.String)).collect()
+    return texts.with_columns(mark(pl.col("text")))
+
+
+def _bit(kind: int) -> int:
+    return _RARE << (1 + kind)
+
+
+def _having(users: pl.DataFrame, bit: int) -> int:
+    return int(users.filter(pl.col("marks") & bit != 0)["count"].sum())
+
+
+def _singled_out(
+    facts: dict[str, int], users: pl.DataFrame, size: dict[str, Any]
+) -> dict[str, Any]:
     """Tell how many queries only one user sent, and how many users have such a query."""
-    rarest = pairs.lazy().join(users.lazy(), on="query").group_by("user").agg(pl.col("users").min())
-    counts = rarest.select(
-        everyone=pl.len(), one=(pl.col("users") == 1).sum(), few=(pl.col("users") < 5).sum()
-    ).collect(engine="streaming")
-    everyone, one, few = counts.row(0)
-    alone = users.filter(pl.col("users") == 1)
-    lines = log.frame.join(alone.lazy().select("query"), on="query", how="semi")
-    of_one = int(lines.select(pl.len()).collect(engine="streaming").item())
+    one, few = _having(users, _ALONE), _having(users, _RARE)
     return {
-        "queries_of_one_user": alone.height,
-        "queries_of_one_user_share": _share(alone.height, users.height),
-        "lines_of_such_queries_share": _share(of_one, log.tally.kept),
+        "queries_of_one_user": facts["alone"],
+        "queries_of_one_user_share": _share(facts["alone"], facts["queries"]),
+        "lines_of_such_queries_share": _share(facts["lines"], size["lines"]),
         "users_singled_out_by_rarest_query": one,
-        "users_singled_out_by_rarest_query_share": _share(one, everyone),
-        "users_whose_rarest_query_has_fewer_than_5_users_share": _share(few, everyone),
+        "users_singled_out_by_rarest_query_share": _share(one, size["users"]),
+        "users_whose_rarest_query_has_fewer_than_5_users_share": _share(few, size["users"]),
     }
 
 
-def _identifiers(pairs: pl.DataFrame, users: pl.DataFrame) -> dict[str, Any]:
-    """Count queries and users by kind of identifier; each distinct query is looked at once."""
-    texts = users.select("query", text=pl.col("query").cast(pl.String))
-    marked = texts.with_columns(mark(pl.col("text")))
-    found: dict[str, Any] = {}
-    for kind in KINDS:
-        hits = marked.filter(pl.col(kind.name))
-        people = pairs.lazy().join(hits.lazy().select("query"), on="query", how="semi")
-        examples = hits["text"].sort().head(_EXAMPLES).to_list()
-        found[kind.name] = {
+def _identifiers(sizes: Table, users: pl.DataFrame) -> dict[str, Any]:
+    """Count queries and users by kind of identifier."""
+    queries = dict(summed(sizes, _kinds, ["kind"]).select("kind", "queries").rows())
+    examples = summed(sizes, _examples, ["kind", "text"]).sort("text")
+    return {
+        kind.name: {
             "title": kind.title,
-            "queries": hits.height,
-            "users": int(people.select(pl.col("user").n_unique()).collect().item()),
-            "examples": [redact(text) for text in examples],
+            "queries": queries.get(number, 0),
+            "users": _having(users, _bit(number)),
+            "examples": [
+                redact(text)
+                for text in examples.filter(pl.col("kind") == number)["text"].head(_EXAMPLES)
+            ],
         }
-    return found
+        for number, kind in enumerate(KINDS)
+    }
+
+
+def _kinds(sizes: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    found = _with_kinds(sizes)
+    hits = [int(found[kind.name].sum()) for kind in KINDS]
+    return pl.DataFrame({"kind": range(len(KINDS)), "queries": hits}, schema=_COUNTS)
+
+
+def _examples(sizes: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    found = _with_kinds(sizes)
+    some = [
+        found.filter(pl.col(kind.name)).select("text", kind=pl.lit(number, pl.Int64)).sort("text")
+        for number, kind in enumerate(KINDS)
+    ]
+    return pl.concat(table.head(_EXAMPLES) for table in some)
+
+
+_COUNTS = {"kind": pl.Int64, "queries": pl.Int64}
 
 
 def _share(part: int, whole: int) -> float:

@@ -2,54 +2,87 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from ..concepts import Mapper, Mapping, default_topics
-from ..engine import Progress
-from ..log import QueryLog, redact
+from ..concepts import Mapper, Taxonomy, default_topics
+from ..engine import Chance, Progress, Table, derive, summed
+from ..log import redact
 
 __all__ = ["log_topics"]
 
 _CONCEPTS, _EXAMPLES = 10, 8
 
 
-def log_topics(
-    log: QueryLog, users: pl.DataFrame, mapper: Mapper, progress: Progress
-) -> dict[str, Any]:
+def log_topics(sizes: Table, mapper: Mapper, progress: Progress) -> dict[str, Any]:
     """Tell the topics of a log, the share of it with a concept, and what found none.
 
-    `users` has each distinct query and how many users sent it.
+    `sizes` has each distinct query, how many users sent it and on how many lines.
     """
-    lines = log.frame.group_by("query").agg(lines=pl.len()).collect(engine="streaming")
-    table = lines.join(users, on="query", how="left").sort("query")
-    found = mapper.map(table["query"], progress)
-    weights = table["lines"].to_numpy().astype(np.int64)
+    with progress.stage("map queries"):
+        phrases = derive(sizes, partial(_phrases, mapper=mapper), Chance())
     with progress.stage("topics"):
+        told = summed(phrases, _coverage, ["all"]).row(0, named=True)
         return {
-            "taxonomy": found.taxonomy.title,
-            "queries_with_a_concept_share": round(found.coverage(), 4),
-            "lines_with_a_concept_share": _share(weights[found.mapped].sum(), weights.sum()),
-            "phrases_with_a_concept_share": _known_phrases(found),
-            **_shares(found, weights),
-            "frequent_queries_without_a_concept": _examples(table, found),
+            "taxonomy": mapper.taxonomy.title,
+            "queries_with_a_concept_share": _share(told["mapped"], told["queries"]),
+            "lines_with_a_concept_share": _share(told["mapped_lines"], told["lines"]),
+            "phrases_with_a_concept_share": _share(told["known"], told["phrases"]),
+            **_shares(summed(phrases, _concepts, ["concept"]), mapper.taxonomy),
+            "frequent_queries_without_a_concept": _examples(phrases),
         }
 
 
-def _known_phrases(found: Mapping) -> float:
-    known = found.phrases.select((pl.col("concept") >= 0).mean()).item()
-    return round(known or 0.0, 4)
+def _phrases(sizes: pl.LazyFrame, _: Chance, *, mapper: Mapper) -> pl.DataFrame:
+    """Give a row a phrase: its query with users and lines, its concept or -1, and marks.
+
+    A query without any phrase has one row all the same. `first` marks one row of each query,
+    `found` whether the query has a concept, and `real` that there is a phrase.
+    """
+    table = sizes.collect().sort("query")
+    found = mapper.map(table["query"])
+    phrases = found.phrases.select("query", "concept", real=pl.lit(True))
+    marked = table.with_columns(found=pl.Series(found.mapped, dtype=pl.Boolean))
+    numbered = marked.with_columns(number=pl.int_range(pl.len(), dtype=pl.Int64))
+    rows = numbered.join(
+        phrases.rename({"query": "number"}), on="number", how="left", maintain_order="left"
+    )
+    return rows.select(
+        pl.col("query").cast(pl.String),
+        pl.col("users", "lines").cast(pl.Int64),
+        pl.col("concept").fill_null(-1).cast(pl.Int64),
+        pl.col("real").fill_null(False),
+        "found",
+        first=pl.col("number").is_first_distinct(),
+    )
 
 
-def _shares(found: Mapping, weights: Any) -> dict[str, Any]:
+def _coverage(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    first, mapped = pl.col("first"), pl.col("first") & pl.col("found")
+    found = frame.select(
+        queries=first.sum(),
+        mapped=mapped.sum(),
+        lines=pl.col("lines").filter(first).sum(),
+        mapped_lines=pl.col("lines").filter(mapped).sum(),
+        phrases=pl.col("real").sum(),
+        known=(pl.col("concept") >= 0).sum(),
+    )
+    return found.cast(pl.Int64).collect().with_columns(all=pl.lit(0))
+
+
+def _concepts(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    known = frame.filter(pl.col("concept") >= 0)
+    return known.group_by("concept").agg(pl.col("lines").sum()).collect()
+
+
+def _shares(lines: pl.DataFrame, taxonomy: Taxonomy) -> dict[str, Any]:
     """Give the share of each topic in the phrases of all lines, and the most frequent concepts."""
-    hits = found.phrases.filter(pl.col("concept") >= 0)
-    concepts = hits["concept"].to_numpy()
-    times = weights[hits["query"].to_numpy()]
-    counts = np.bincount(concepts, times, minlength=len(found.taxonomy))
-    topics, total = default_topics(found.taxonomy), counts.sum()
+    counts = np.zeros(len(taxonomy))
+    counts[lines["concept"].to_numpy()] = lines["lines"].to_numpy()
+    topics, total = default_topics(taxonomy), counts.sum()
     by_topic = np.bincount(topics.of + 1, counts, minlength=len(topics) + 1)
     named = zip(["other", *topics.names], by_topic.tolist(), strict=True)
     order = np.argsort(-counts, kind="stable")[:_CONCEPTS]
@@ -61,8 +94,8 @@ def _shares(found: Mapping, weights: Any) -> dict[str, Any]:
         },
         "frequent_concepts": [
             {
-                "concept": found.taxonomy.name(int(concept)),
-                "label": found.taxonomy.label(int(concept)),
+                "concept": taxonomy.name(int(concept)),
+                "label": taxonomy.label(int(concept)),
                 "share": _share(counts[concept], total),
             }
             for concept in order
@@ -71,11 +104,18 @@ def _shares(found: Mapping, weights: Any) -> dict[str, Any]:
     }
 
 
-def _examples(table: pl.DataFrame, found: Mapping) -> list[str]:
-    missed = table.filter(~pl.Series(found.mapped)).sort(
-        "users", "lines", "query", descending=[True, True, False]
-    )
-    return [redact(query) for query in missed["query"].head(_EXAMPLES).cast(pl.String)]
+def _examples(phrases: Table) -> list[str]:
+    missed = summed(phrases, _missed, ["query", "users", "lines"])
+    return [redact(query) for query in _most_frequent(missed)["query"]]
+
+
+def _missed(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    missed = frame.filter(pl.col("first") & ~pl.col("found"))
+    return _most_frequent(missed.select("query", "users", "lines").collect())
+
+
+def _most_frequent(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.sort("users", "lines", "query", descending=[True, True, False]).head(_EXAMPLES)
 
 
 def _share(part: float, whole: float) -> float:

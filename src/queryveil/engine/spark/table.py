@@ -21,7 +21,7 @@ from pyspark.sql import functions as f
 from ...errors import InputError, UsageError
 from ..chance import Chance
 from ..far import Far, Protect, Whole, Work
-from ..steps import summed, users_and_lines
+from ..steps import summed
 from .blocks import (
     SHARES,
     Packing,
@@ -161,8 +161,7 @@ class SparkTable(Far):
 
     def regrouped(self, blocks: Far) -> SparkTable:
         """Cut into shares by the block of each user."""
-        if not isinstance(blocks, SparkTable):
-            raise UsageError("these blocks lie elsewhere: this is a defect, report it")
+        blocks = _here_too(blocks)
         numbers = summed(blocks, _blocks, ["block"])["block"]
         kinds = _kinds(self.empty)
         where = {"block": pl.Int64(), "share": pl.Int64(), "place": pl.Int64()}
@@ -175,9 +174,9 @@ class SparkTable(Far):
         placed = ("share", "place")
         return SparkTable.of_rows(self.spark, split, empty, self.encode, each="block", order=placed)
 
-    def marked(self, key: str, marks: Work) -> pl.DataFrame:
+    def marked(self, key: str, sizes: Far, marks: Work) -> pl.DataFrame:
         """Count users by the marks of their keys."""
-        of_keys = self.keyed(partial(users_and_lines, keys=[key]), [key], None, ())
+        of_keys = _here_too(sizes)
         with_users = partial(_with_users, key=key, marks=marks)
         found = of_keys._rows(with_users, None, _kinds(with_users(of_keys.empty.lazy(), Chance(0))))
         found = found.filter("marks > 0")
@@ -220,6 +219,12 @@ def _kinds(table: pl.DataFrame) -> dict[str, pl.DataType]:
 
 def _rows_of_share(_: int, table: pl.DataFrame) -> Any:
     return arrow_batches(table)
+
+
+def _here_too(table: Far) -> SparkTable:
+    if not isinstance(table, SparkTable):
+        raise UsageError("this table lies elsewhere: this is a defect, report it")
+    return table
 
 
 def _blocks(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
