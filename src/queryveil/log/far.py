@@ -62,7 +62,8 @@ def read_far(
     table = _in_shares(spark, rows, tally)
     spark.remove(place)
     with errors_told():
-        source = Source(found.name, found.form, _digest(table), found.columns)
+        columns = {} if found.form == "aol" else found.columns
+        source = Source(found.name, found.form, _digest(table), columns)
     return QueryLog(table, tally, (source,)), cleaner
 
 

@@ -146,7 +146,9 @@ def _lines(session: Any, places: list[str], name: str, asked: ReadOptions) -> Fo
     else:
         header, columns = HEADER, NAMES
     rows = _with_places(lines)
-    return Found(rows, name, "tsv", columns, header, "time" in columns)
+    is_aol = tuple(header) == HEADER and not asked.columns
+    form = "aol" if is_aol else "tsv"
+    return Found(rows, name, form, columns, header, "time" in columns)
 
 
 def _csv(

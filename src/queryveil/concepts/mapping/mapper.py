@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -63,6 +64,7 @@ class Mapper:
         tagger: str | None = None,
         terms: Sequence[tuple[str, int]] = (),
     ) -> None:
+        self._made_of = (taxonomy, language, tagger, tuple(terms))
         self.taxonomy = taxonomy
         self.language = language_named(language or taxonomy.language)
         self.vocabulary = Vocabulary()
@@ -74,6 +76,10 @@ class Mapper:
         self._long = PerWord(self.vocabulary, lambda new: (new.str.len_chars() > 2).to_numpy())
         self._stop = self.vocabulary.flags(self.language.stop_words)
         self._address = self.vocabulary.flags(_ADDRESS_WORDS)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to other processes as what it is made of: a stemmer cannot."""
+        return _made_again, self._made_of
 
     def map(self, queries: pl.Series, progress: Progress | None = None) -> Mapping:
         """Map distinct queries, each once."""
@@ -164,6 +170,15 @@ def _labels(
     if not terms:
         taxonomy.kept[name] = made
     return made
+
+
+def _made_again(
+    taxonomy: Taxonomy,
+    language: str | None,
+    tagger: str | None,
+    terms: Sequence[tuple[str, int]],
+) -> Mapper:
+    return Mapper(taxonomy, language=language, tagger=tagger, terms=terms)
 
 
 def _tagger(name: str | None, language: Language, vocabulary: Vocabulary) -> Tagger:

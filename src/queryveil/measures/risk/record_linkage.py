@@ -11,8 +11,10 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
+from ...engine import Far
 from ...release import Release
 from ..original import Original
+from .far_linkage import far_linkage
 from .overlap import alike, best_matches
 from .texts import Sent, TextMeasure, released_texts, whose
 
@@ -34,20 +36,36 @@ class RecordLinkage(TextMeasure):
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "use"]] = "risk"
 
+    def prepare(self, before: Original) -> None:
+        """Number the users and the queries of a log that is here."""
+        if not isinstance(before.log.rows, Far):
+            super().prepare(before)
+
     def of(self, before: Original, after: Release) -> dict[str, Any]:
         """Give the share of users linked, the level of guessing, and who is not there any more."""
+        if isinstance(before.log.rows, Far):
+            return self._told(after, **far_linkage(before.log.rows, after, self.phrases_of(after)))
         sent = self.sent(before, after)
         logs = released_texts(sent, after)
         pairs = whose(sent.owners, logs.owners, after)
-        users = len(sent.owners)
-        value = 100 * linked(sent, logs, pairs)["linked"].sum() / max(users, 1)
+        found = float(linked(sent, logs, pairs)["linked"].sum())
+        released, size = pairs["user"].n_unique(), len(logs.owners)
+        return self._told(
+            after, linked=found, users=len(sent.owners), released=released, logs=size, sample=size
+        )
+
+    def _told(
+        self, after: Release, *, linked: float, users: int, released: int, logs: int, sample: int
+    ) -> dict[str, Any]:
+        value = 100 * linked / max(users, 1)
         guess = 100 / max(users, 1)
         return {
             "value": round(value, 6),
             "chance": round(guess, 6),
             "users": users,
-            "vanished": users - pairs["user"].n_unique(),
-            "logs": len(logs.owners),
+            "vanished": users - released,
+            "logs": logs,
+            **({} if sample == logs else {"sample": sample}),
             "words": (
                 f"somebody who holds the whole original log finds {value:.1f} of 100 users in "
                 f"the release; guessing finds {guess:.2g}"

@@ -48,7 +48,7 @@ class TextMeasure(Measure, ABC):
 
     def sent(self, before: Original, release: Release) -> Sent:
         """Give what was sent before, in the unit in which the release gives texts."""
-        found = self._phrases_of(release)
+        found = self.phrases_of(release)
         if found is None:
             return _queries(before)
         return before.once(("sent phrases", found), lambda: self._phrases(before, found))
@@ -56,18 +56,18 @@ class TextMeasure(Measure, ABC):
     def unit_of(self, release: Release, number: int = 2) -> str:
         """Name the texts of a release: queries or phrases."""
         one, many = (
-            ("query", "queries") if self._phrases_of(release) is None else ("phrase", "phrases")
+            ("query", "queries") if self.phrases_of(release) is None else ("phrase", "phrases")
         )
         return one if number == 1 else many
 
     def ruler(self, release: Release) -> str:
         """Say what was compared with what."""
-        taxonomy = self._phrases_of(release)
+        taxonomy = self.phrases_of(release)
         if taxonomy is None:
             return "released queries against the log's queries"
         return f"released phrases against the phrases of the log's queries (found by {taxonomy})"
 
-    def _phrases_of(self, release: Release) -> str | None:
+    def phrases_of(self, release: Release) -> str | None:
         """Give the taxonomy that finds the phrases, or none where queries are released."""
         if release.parameters.get("emit") != "phrase":
             return None

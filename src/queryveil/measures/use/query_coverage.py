@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import polars as pl
 
+from ...engine import Chance, Table, count, keyed, summed, users_and_lines
 from ...engine.declared import parameter
 from ...errors import InputError
 from ...release import Release
 from ..base import Measure
 from ..original import Original
-from .frequencies import counts_before, counts_released
+from .frequencies import counts_released
 
 __all__ = ["QueryCoverage", "coverage"]
 
@@ -40,12 +42,12 @@ class QueryCoverage(Measure):
 
     def of(self, before: Original, after: Release) -> dict[str, Any]:
         """Give the share kept, with what is lost and invented, of both."""
-        was = self._before(before)
+        sizes = self._before(before)
         counts, read = counts_released(after)
-        once = pl.lit(1, pl.Int64).alias("count")
+        common = summed(sizes, partial(_in_common, after=counts), ["all"]).row(0, named=True)
         found = {
-            "distinct": coverage(was.with_columns(once), counts.with_columns(once)),
-            "volume": coverage(was, counts),
+            "distinct": _shares(common["queries"], common["both"], counts.height),
+            "volume": _shares(common["lines"], common["kept"], int(counts["count"].sum())),
         }
         return {"value": found[self.count]["kept"], **found, "ruler": read}
 
@@ -53,11 +55,14 @@ class QueryCoverage(Measure):
         """Count the queries of the log."""
         self._before(before)
 
-    def _before(self, before: Original) -> pl.DataFrame:
-        counts = counts_before(before)
-        if not counts.height:
-            raise InputError("this log has no queries that could be kept")
-        return counts
+    def _before(self, before: Original) -> Table:
+        def counted() -> Table:
+            sizes = keyed(before.log.rows, partial(users_and_lines, keys=["query"]), ["query"])
+            if not count(sizes):
+                raise InputError("this log has no queries that could be kept")
+            return sizes
+
+        return before.once("query sizes", counted)
 
 
 def coverage(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, float]:
@@ -70,9 +75,26 @@ def coverage(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, float]:
     >>> coverage(was, pl.DataFrame({"text": ["a", "c"], "count": [2, 2]}))
     {'kept': 0.5, 'lost': 0.5, 'invented': 0.5}
     """
-    both = before.join(after.rename({"count": "now"}), on="text")
-    common = float(both.select(pl.min_horizontal("count", "now").sum()).item())
-    was, now = (float(side["count"].sum()) for side in (before, after))
+    sizes = before.lazy().rename({"text": "query", "count": "lines"})
+    common = _in_common(sizes, Chance(), after=after).row(0, named=True)
+    return _shares(common["lines"], common["kept"], float(after["count"].sum()))
+
+
+def _in_common(sizes: pl.LazyFrame, _: Chance, *, after: pl.DataFrame) -> pl.DataFrame:
+    """Count queries and lines of the log, and of both those that the release has too."""
+    texts = sizes.with_columns(text=pl.col("query").cast(pl.String))
+    both = texts.join(after.lazy().rename({"count": "now"}), on="text", how="left")
+    known = pl.col("now").is_not_null()
+    found = both.select(
+        queries=pl.len(),
+        both=known.sum(),
+        lines=pl.col("lines").sum(),
+        kept=pl.min_horizontal("lines", "now").filter(known).sum(),
+    )
+    return found.cast(pl.Int64).collect(engine="streaming").with_columns(all=pl.lit(0))
+
+
+def _shares(was: float, common: float, now: float) -> dict[str, float]:
     kept = common / was
     invented = (now - common) / now if now else 0.0
     return {"kept": round(kept, 6), "lost": round(1 - kept, 6), "invented": round(invented, 6)}
