@@ -31,6 +31,7 @@ settings.load_profile("queryveil")
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.pop("COVERAGE_PROCESS_START", None)
 
+NO_JAVA = "NO JAVA HERE: nothing of the Spark engine was tested"
 GUARD = Path(__file__).parent / "offline" / "sitecustomize.py"
 
 
@@ -43,6 +44,21 @@ def offline() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         guard.install(patch.setattr)
         patch.setenv("PYTHONPATH", str(GUARD.parent), prepend=os.pathsep)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let the processes that tests start keep what they compile, where Python may keep nothing.
+
+    Else each of them compiles every module that it imports, which takes longer than its work.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if sys.dont_write_bytecode:
+            own = tmp_path_factory.getbasetemp()
+            shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+            patch.setenv("PYTHONPYCACHEPREFIX", str(shared / "compiled"))
+            patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         yield
 
 
@@ -142,3 +158,10 @@ def command(tmp_path: Path) -> Run:
         return Ran(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say loudly what was not tested at all."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    if any(NO_JAVA in str(report.longrepr) for report in skipped):
+        terminalreporter.write_line(f"!!! {NO_JAVA} !!!", red=True, bold=True)

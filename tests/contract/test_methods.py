@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache, reduce
 from hashlib import sha256
 from html import unescape
-from itertools import pairwise
+from itertools import islice, pairwise
 from operator import getitem
 from pathlib import Path
 from typing import Any
@@ -31,12 +31,13 @@ import queryveil as qv
 from queryveil.concepts import Mapper
 from queryveil.errors import QueryveilError
 from queryveil.jobs import verify
+from queryveil.methods.microaggregation import stand_ins
 from queryveil.methods.replacement import family
 from queryveil.release.metadata import metadata
 from queryveil.release.page import page
 
-FORMS = ("parquet", "tsv", "csv", "jsonl")
-# Parameters under which a log of 300 users gives something to look at; else the defaults.
+USERS = 150
+# Parameters under which a log of so few users gives something to look at; else the defaults.
 LINES = {
     "frequent-queries": "frequent-queries:n=6:m=3",
     "semantic-microaggregation": "semantic-microaggregation:k=3",
@@ -52,8 +53,19 @@ TABLES = ("dp-statistics", "click-graph")
 # Baselines that are never for publication, whatever their parameters.
 UNFIT = ("disconnected-graph",)
 METHODS = [LINES.get(name, name) for name in qv.all_methods() if name not in TABLES]
+# The first of a family shows what the others would show again: they share promise and writing.
+ALIKE = ("string-", "category-", "syntactic-", "profile-first", "concept-histogram")
+FIRST = [line for line in METHODS if not line.startswith(ALIKE)]
+CASES = [(line, "tsv") for line in METHODS] + [(line, "parquet") for line in FIRST]
+CASES += [(line, form) for line in FIRST if line.startswith("freq") for form in ("csv", "jsonl")]
 
 Row = tuple[str, str, str, int | None, str | None]
+
+
+def name_of(case: tuple[str, str]) -> str:
+    """Name a test after the form and the method."""
+    line, form = case
+    return f"{form}-{line}"
 
 
 @dataclass(frozen=True)
@@ -80,11 +92,23 @@ class Made:
         return any(check.name == "slots" for check in self.method.guarantee().checks)
 
     def rows(self) -> list[Row]:
-        return read_rows(self.public)
+        return list(published(self.public))
 
     def input_rows(self) -> list[Row]:
-        texts = self.log.frame.with_columns(pl.col("user", "query", "time", "url").cast(pl.String))
-        return texts.collect().rows()
+        return list(rows_of(Path(self.log.sources[0].path)))
+
+
+@cache
+def published(public: Path) -> list[Row]:
+    """Read the rows of a release that no test changes, once."""
+    return read_rows(public)
+
+
+@cache
+def rows_of(path: Path) -> list[Row]:
+    """Read the rows of a log that no test changes, once."""
+    texts = pl.col("user", "query", "time", "url").cast(pl.String)
+    return qv.read_log(path).frame.with_columns(texts).collect().rows()
 
 
 def read_rows(public: Path) -> list[Row]:
@@ -114,14 +138,44 @@ def make(
 def no_hints(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        patch.setattr(family, "Mapper", cache(Mapper))  # to make one takes a third of a run
+        one = cache(Mapper)  # to make one takes a third of a run
+        patch.setattr(family, "Mapper", one)
+        patch.setattr(stand_ins, "Mapper", one)
         yield
 
 
 @pytest.fixture(scope="module")
 def synthetic(synthetic: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The log in a folder of its own: the ledger of private releases lies beside it."""
-    return Path(shutil.copy(synthetic, tmp_path_factory.mktemp("population") / "log.tsv"))
+    """The first users of the log, in a folder: the ledger of private releases lies beside it."""
+    lines = synthetic.read_text("utf-8").splitlines(keepends=True)
+    users = dict.fromkeys(line.split("\t")[0] for line in lines[1:])
+    chosen = {"AnonID", *[*users][:USERS]}
+    path = tmp_path_factory.mktemp("population") / "log.tsv"
+    path.write_text("".join(line for line in lines if line.split("\t")[0] in chosen), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def larger(large: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first lines of the large log, for methods that would take seconds for all of them."""
+    path = tmp_path_factory.mktemp("larger") / "log.tsv"
+    with large.open("rb") as lines, path.open("wb") as file:
+        file.writelines(islice(lines, 40_001))
+    return path
+
+
+Once = Callable[..., Made]
+
+
+@pytest.fixture(scope="module")
+def once(synthetic: Path, tmp_path_factory: pytest.TempPathFactory) -> Once:
+    """Make each release once, in whatever order tests ask for them."""
+
+    @cache
+    def release(line: str, form: str = "tsv", seed: int | None = None) -> Made:
+        return make(synthetic, tmp_path_factory.mktemp("made") / "out", line, form, seed)
+
+    return release
 
 
 @pytest.fixture(scope="module", params=METHODS)
@@ -129,43 +183,20 @@ def line(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="module", params=FORMS)
-def made(
-    request: pytest.FixtureRequest,
-    one: Made,
-    line: str,
-    synthetic: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Made:
-    few_forms(line, request.param)
-    if request.param == "tsv":
-        return one
-    return make(synthetic, tmp_path_factory.mktemp("made") / "out", line, request.param)
+@pytest.fixture(scope="module", params=CASES, ids=name_of)
+def made(request: pytest.FixtureRequest, once: Once) -> Made:
+    return once(*request.param)
 
 
 @pytest.fixture(scope="module")
-def one(line: str, synthetic: Path, tmp_path_factory: pytest.TempPathFactory) -> Made:
+def one(line: str, once: Once) -> Made:
     """The same in one form, for what has nothing to do with the form."""
-    return make(synthetic, tmp_path_factory.mktemp("one") / "out", line, "tsv")
+    return once(line)
 
 
 @pytest.fixture(scope="module")
-def seeded(line: str, synthetic: Path, tmp_path_factory: pytest.TempPathFactory) -> Made:
-    return make(synthetic, tmp_path_factory.mktemp("seeded") / "out", line, "tsv", seed=9)
-
-
-def few_forms(line: str, form: str) -> None:
-    """Leave out what the first method shows of the forms: the family shares its writing."""
-    if not line.startswith("frequent") and form in ("csv", "jsonl"):
-        pytest.skip("shown by another method")
-    if line.startswith(("profile-first", "concept-histogram")) and form != "tsv":
-        pytest.skip("shown by semantic-replacement")
-
-
-def few_damages(line: str) -> None:
-    """Leave out what another method shows of the same promise."""
-    if line.startswith(("profile-first", "concept-histogram")):
-        pytest.skip("shown by semantic-replacement")
+def seeded(line: str, once: Once) -> Made:
+    return once(line, seed=9)
 
 
 # --- the promise ---------------------------------------------------------------------------------
@@ -376,7 +407,7 @@ def test_the_packed_pages_are_looked_into(made: Made) -> None:
 
 def test_no_user_of_the_log_is_in_public(made: Made) -> None:
     users = {row[0] for row in made.input_rows()}
-    assert len(users) > 250
+    assert len(users) == USERS
     for name, data in contents(made.public):
         assert b"someone-" not in data, name
         assert not [user for user in users if user[-12:].encode() in data], name
@@ -486,7 +517,6 @@ def test_every_row_is_accounted_for(made: Made) -> None:
 def test_rows_that_cannot_be_read_are_accounted_for(
     line: str, synthetic: Path, tmp_path: Path
 ) -> None:
-    few_damages(line)
     log = tmp_path / "log.tsv"
     log.write_bytes(
         synthetic.read_bytes()
@@ -556,32 +586,28 @@ def test_the_public_page_says_what_the_card_says(made: Made) -> None:
 # --- seeds ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_the_same_seed_gives_the_same_bytes(
-    seeded: Made, line: str, form: str, synthetic: Path, tmp_path: Path
+    case: tuple[str, str], once: Once, synthetic: Path, tmp_path: Path
 ) -> None:
-    few_forms(line, form)
-    one = seeded if form == "tsv" else make(synthetic, tmp_path / "one", line, form, seed=9)
-    two = make(synthetic, tmp_path / "two", line, form, seed=9)
+    one, two = once(*case, seed=9), make(synthetic, tmp_path / "two", *case, seed=9)
     assert public_bytes(one.folder) == public_bytes(two.folder)
 
 
 def test_another_seed_gives_other_bytes(
     seeded: Made, line: str, synthetic: Path, tmp_path: Path
 ) -> None:
-    few_damages(line)
     other = make(synthetic, tmp_path / "other", line, "tsv", seed=10)
     assert public_bytes(seeded.folder)["log.tsv"] != public_bytes(other.folder)["log.tsv"]
 
 
+@pytest.mark.parametrize("first", FIRST)
 def test_the_same_seed_gives_the_same_bytes_of_a_large_log(
-    line: str, large: Path, tmp_path: Path
+    first: str, large: Path, larger: Path, tmp_path: Path
 ) -> None:
     # Large enough for several threads, which must not decide the order.
-    if line.startswith(("syntactic", "category", "string", "profile-first", "concept-histogram")):
-        pytest.skip("shown by one of its family, which shares what threads could touch")
-    runs = 4 if line.startswith("frequent") else 2  # the others take seconds each
-    made = [make(large, tmp_path / str(i), line, "jsonl", seed=9) for i in range(runs)]
+    log, runs = (large, 4) if first.startswith("frequent") else (larger, 2)
+    made = [make(log, tmp_path / str(i), first, "jsonl", seed=9) for i in range(runs)]
     assert len({sha256((one.public / "log.jsonl").read_bytes()).digest() for one in made}) == 1
 
 
@@ -603,18 +629,22 @@ def test_without_a_seed_it_is_for_publication(made: Made) -> None:
 # --- tampering -----------------------------------------------------------------------------------
 
 
+@pytest.fixture(params=[case for case in CASES if case[0] in FIRST], ids=name_of)
+def case(request: pytest.FixtureRequest) -> tuple[str, str]:
+    line, form = request.param
+    return str(line), str(form)
+
+
 @pytest.fixture
-def copy(made: Made, line: str, tmp_path: Path) -> Path:
+def copy(case: tuple[str, str], once: Once, tmp_path: Path) -> Path:
     """A copy of the release, in each form, that a test may damage."""
-    few_damages(line)
-    return shutil.copytree(made.folder, tmp_path / "release")
+    return shutil.copytree(once(*case).folder, tmp_path / "release")
 
 
-@pytest.fixture
-def tsv(one: Made, line: str, tmp_path: Path) -> Path:
+@pytest.fixture(params=FIRST)
+def tsv(request: pytest.FixtureRequest, once: Once, tmp_path: Path) -> Path:
     """The same in one form, for damage that has nothing to do with the form."""
-    few_damages(line)
-    return shutil.copytree(one.folder, tmp_path / "release")
+    return shutil.copytree(once(request.param).folder, tmp_path / "release")
 
 
 def failed(folder: Path) -> set[str]:
@@ -892,9 +922,8 @@ def test_a_card_without_checks_proves_nothing(tsv: Path) -> None:
     assert failed(tsv) == {"checks", "promise"}
 
 
-def test_another_log_is_found(copy: Path, line: str, synthetic: Path, tmp_path: Path) -> None:
-    form = log_file(copy / "public").suffix[1:]
-    other = make(synthetic, tmp_path / "other", line, form)
+def test_another_log_is_found(copy: Path, case: tuple[str, str], once: Once) -> None:
+    other = once(*case, seed=9)
     shutil.copy(log_file(other.public), log_file(copy / "public"))
     assert "files" in failed(copy)
 

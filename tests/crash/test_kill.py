@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,10 +15,6 @@ import pytest
 import queryveil as qv
 
 METHOD = ("--method", "frequent-queries", "--n", "5")
-# As `python -m queryveil` does it, and tells when the package is imported.
-RUN = "from queryveil.cli import main; print(flush=True); main()"
-
-
 LATE = 28  # until then a run that replaces a release does what every run does
 
 
@@ -36,65 +31,106 @@ def assert_whole_or_missing(target: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def release(synthetic: Path) -> qv.Release:
-    return qv.anonymize(qv.read_log(synthetic), qv.FrequentQueries(n=5))
+def small(synthetic: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first lines of the log: a run touches the same files, whatever their size."""
+    path = tmp_path_factory.mktemp("small") / "log.tsv"
+    path.write_text("".join(synthetic.read_text("utf-8").splitlines(keepends=True)[:3001]), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def release(small: Path) -> qv.Release:
+    return qv.anonymize(qv.read_log(small), qv.FrequentQueries(n=5))
 
 
 # --- at any time ---------------------------------------------------------------------------------
 
 
-def start(log: Path, target: Path) -> subprocess.Popen[bytes]:
-    """Start a run, and come back when its work begins: most of the time goes into importing."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", RUN, "anonymize", str(log), *METHOD, "--out", str(target), "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stdout.readline() == b"\n"
-    return process
+# Imports once, which takes longer than the work; then forks a run for each signal and the share
+# of the work after which it comes. The first run is not disturbed: it is timed.
+AT_ANY_TIME = """
+import json, os, sys, time
+from queryveil.cli import main
+
+log, folder, plan, *rest = sys.argv[1:]
+
+def call(*args):
+    sys.argv = ["queryveil", *args]
+    try:
+        main()
+    except SystemExit as stop:
+        return stop.code or 0
+    return 0
+
+def started(name):
+    os.mkdir(os.path.join(folder, name))
+    child = os.fork()
+    if not child:
+        target = os.path.join(folder, name)
+        os.dup2(os.open(target + ".told", os.O_WRONLY | os.O_CREAT), 2)
+        os._exit(call("anonymize", log, "--out", target + "/out", "--quiet", *rest))
+    return child
+
+def ended(child):
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+call("methods", "--quiet")  # draws in everything that a command needs
+began = time.monotonic()
+assert ended(started("timed")) == 0
+whole = time.monotonic() - began
+codes = {}
+for name, number, share in json.loads(plan):
+    child = started(name)
+    time.sleep(whole * share)
+    os.kill(child, number)
+    codes[name] = ended(child)
+print(json.dumps(codes))
+"""
+KILLS = [(f"kill-{n}", signal.SIGKILL, n / 9) for n in range(10)]
+STOPS = [
+    (f"stop-{number}-{share}", number, share)
+    for number in (signal.SIGTERM, signal.SIGINT)
+    for share in (0.5, 0.75)
+]
 
 
 @pytest.fixture(scope="module")
-def work_time(large: Path, tmp_path_factory: pytest.TempPathFactory) -> float:
-    with start(large, tmp_path_factory.mktemp("timed") / "out") as process:
-        began = time.monotonic()
-        assert process.wait(60) == 0
-    return time.monotonic() - began
+def disturbed(large: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int]]:
+    """Give the folder of all disturbed runs, and the exit code of each."""
+    folder = tmp_path_factory.mktemp("disturbed")
+    done = subprocess.run(
+        [sys.executable, "-c", AT_ANY_TIME, str(large), str(folder), json.dumps(KILLS + STOPS),
+         *METHOD],
+        capture_output=True, text=True, check=True, timeout=240,
+    )  # fmt: skip
+    return folder, json.loads(done.stdout)
 
 
 def test_killed_at_many_moments(
-    large: Path, work_time: float, release: qv.Release, tmp_path: Path
+    disturbed: tuple[Path, dict[str, int]], release: qv.Release
 ) -> None:
-    moments, finished = 10, 0
-    for number in range(moments):
-        target = tmp_path / "out"
-        with start(large, target) as process:
-            time.sleep(work_time * number / (moments - 1))
-            process.kill()
-            finished += process.wait(60) == 0
+    folder, codes = disturbed
+    for name, *_ in KILLS:
+        target = folder / name / "out"
+        assert codes[name] in (0, -signal.SIGKILL)
         assert_whole_or_missing(target)
         release.write(target, force=True)
         assert qv.verify(target)["holds"]
-        assert leftovers(tmp_path) == []
-        shutil.rmtree(target)
-    assert finished < moments
+        assert leftovers(folder / name) == []
+    assert -signal.SIGKILL in [codes[name] for name, *_ in KILLS]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_stopped_in_the_middle(large: Path, work_time: float, tmp_path: Path, number: int) -> None:
-    for share in (0.5, 0.75):
-        with start(large, tmp_path / "out") as process:
-            time.sleep(work_time * share)
-            process.send_signal(number)
-            told = process.stderr.read().decode()
-            code = process.wait(60)
-        assert "Traceback" not in told
-        assert leftovers(tmp_path) == []
-        if (tmp_path / "out").exists():  # it was faster than the signal
-            assert qv.verify(tmp_path / "out")["holds"]
-            shutil.rmtree(tmp_path / "out")
-        else:
-            assert code == 128 + number
+@pytest.mark.parametrize(("name", "number"), [(name, number) for name, number, _ in STOPS])
+def test_stopped_in_the_middle(
+    disturbed: tuple[Path, dict[str, int]], name: str, number: int
+) -> None:
+    folder, codes = disturbed
+    assert "Traceback" not in (folder / f"{name}.told").read_text()
+    assert leftovers(folder / name) == []
+    if (folder / name / "out").exists():  # it was faster than the signal
+        assert qv.verify(folder / name / "out")["holds"]
+    else:
+        assert codes[name] == 128 + number
 
 
 # --- at every step -------------------------------------------------------------------------------
@@ -158,8 +194,8 @@ def at_every_step(
     return codes
 
 
-def test_killed_at_every_other_step(synthetic: Path, release: qv.Release, tmp_path: Path) -> None:
-    codes = at_every_step(signal.SIGKILL, synthetic, tmp_path, stride=2)
+def test_killed_at_every_other_step(small: Path, release: qv.Release, tmp_path: Path) -> None:
+    codes = at_every_step(signal.SIGKILL, small, tmp_path, stride=2)
     assert set(codes.values()) == {-signal.SIGKILL}
     left = 0
     for step in codes:
@@ -181,10 +217,10 @@ def put_releases(release: qv.Release, folder: Path) -> None:
 
 
 def test_killed_at_every_step_of_replacing(
-    synthetic: Path, release: qv.Release, tmp_path: Path
+    small: Path, release: qv.Release, tmp_path: Path
 ) -> None:
     put_releases(release, tmp_path)
-    codes = at_every_step(signal.SIGKILL, synthetic, tmp_path, "--force", first=LATE)
+    codes = at_every_step(signal.SIGKILL, small, tmp_path, "--force", first=LATE)
     between = 0
     for step in codes:
         folder = tmp_path / str(step)
@@ -201,8 +237,8 @@ def test_killed_at_every_step_of_replacing(
 @pytest.mark.parametrize(
     ("number", "stride"), [(signal.SIGTERM, 2), (signal.SIGINT, 5), (signal.SIGHUP, 10)]
 )
-def test_stopped_at_many_steps(synthetic: Path, tmp_path: Path, number: int, stride: int) -> None:
-    codes = at_every_step(number, synthetic, tmp_path, stride=stride)
+def test_stopped_at_many_steps(small: Path, tmp_path: Path, number: int, stride: int) -> None:
+    codes = at_every_step(number, small, tmp_path, stride=stride)
     assert set(codes.values()) == {128 + number}
     for step in codes:
         folder = tmp_path / str(step)
@@ -214,10 +250,10 @@ def test_stopped_at_many_steps(synthetic: Path, tmp_path: Path, number: int, str
 
 
 def test_stopped_at_every_step_of_replacing(
-    synthetic: Path, release: qv.Release, tmp_path: Path
+    small: Path, release: qv.Release, tmp_path: Path
 ) -> None:
     put_releases(release, tmp_path)
-    codes = at_every_step(signal.SIGTERM, synthetic, tmp_path, "--force", first=LATE)
+    codes = at_every_step(signal.SIGTERM, small, tmp_path, "--force", first=LATE)
     forms = set()
     for step in codes:
         folder = tmp_path / str(step)
@@ -227,7 +263,7 @@ def test_stopped_at_every_step_of_replacing(
     assert ".tsv" in forms  # the release that was there, as long as the new one did not stand
 
 
-def test_nohup_is_honoured(synthetic: Path, tmp_path: Path) -> None:
+def test_nohup_is_honoured(small: Path, tmp_path: Path) -> None:
     code = (
         "import os, signal, sys\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
@@ -237,7 +273,7 @@ def test_nohup_is_honoured(synthetic: Path, tmp_path: Path) -> None:
         "sys.addaudithook(lambda event, args: event == 'os.mkdir' and hang_up())\n"
         "main()\n"
     )
-    args = ["anonymize", str(synthetic), *METHOD, "--out", str(tmp_path / "out"), "--quiet"]
+    args = ["anonymize", str(small), *METHOD, "--out", str(tmp_path / "out"), "--quiet"]
     done = subprocess.run([sys.executable, "-c", code, *args], env=os.environ, check=False)
     assert done.returncode == 0
     assert qv.verify(tmp_path / "out")["holds"]

@@ -98,7 +98,7 @@ texts = st.text(
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(texts, min_size=1, max_size=10))
 def test_normalisation_is_what_python_says(some):
     cleaner = Cleaner()
@@ -305,7 +305,7 @@ rows = st.tuples(
 faults = st.sampled_from([None, None, None, "too many columns", "not UTF-8"])
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.lists(st.tuples(rows, faults), max_size=8), max_size=4))
 def test_every_row_is_kept_dropped_or_rejected_for_the_right_reason(blocks):
     cleaner = Cleaner(SINCE, UNTIL, OUT, "%Y-%m-%d %H:%M:%S")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from functools import cache
 from math import log2
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from queryveil import Guarantee, InputError, ParameterError, QueryLog, Release, UsageError
 from queryveil.concepts import Mapper, open_taxonomy
-from queryveil.measures import Original, ProfileDivergence
+from queryveil.measures import Original, ProfileDivergence, original
 from queryveil.measures.use.profile_divergence import profile_losses
 
 PATHS = """Top/Sports/Tennis
@@ -24,11 +25,20 @@ Top/Health/Asthma
 """
 
 
-@pytest.fixture
-def ruler(tmp_path: Path) -> str:
-    path = tmp_path / "paths.txt"
+@pytest.fixture(scope="module")
+def ruler(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("ruler") / "paths.txt"
     path.write_text(PATHS)
     return str(path)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_mapper() -> Iterator[None]:
+    """Let all tests share a mapper: to make one takes longer than all that a test does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(original, "open_taxonomy", cache(open_taxonomy))
+        patch.setattr(original, "Mapper", cache(Mapper))
+        yield
 
 
 def log_of(sent: dict[str, list[str]]) -> QueryLog:

@@ -25,7 +25,7 @@ def values_of(declared: Parameter) -> st.SearchStrategy[object]:
 
 
 @pytest.mark.parametrize("kind", all_methods().values(), ids=all_methods())
-@settings(suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much])
 @given(data=st.data())
 def test_the_line_of_a_method_parses_back_to_it(kind: type[Method], data: st.DataObject) -> None:
     values = {d.name: data.draw(st.just(d.default) | values_of(d)) for d in kind.parameters()}
