@@ -34,6 +34,7 @@ __all__ = ["MOST_LINES", "read_far"]
 MOST_LINES = 1_000_000  # of a user: more is no person, and would fill a machine
 _PART_ROWS = 1_000_000  # of a task, on average
 _SAMPLE = 1000
+_BATCH = 200_000
 _EXAMPLES = 100  # rejected rows that a task tells of
 _PLACES = {"file": pl.Int64(), "place": pl.Int64()}
 _TOLD = {**KINDS, **_PLACES, "told": pl.String()}
@@ -87,8 +88,8 @@ class _Cleaning:
     def run(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Clean batch by batch; the last row has no user, and tells of all."""
         own = replace(self.cleaner, tally=Tally(), found_excluded=set(), columns={})
-        for batch in batches:
-            raw = self.found.raw(pl.DataFrame(pl.from_arrow(batch)))
+        for some in _together(batches):
+            raw = self.found.raw(some)
             rows = RawRows(self.found.name, raw, self.cleaner.time_format, self.found.has_time)
             kept = own.clean(rows)
             yield from arrow_batches(kept.with_columns(told=pl.lit(None, pl.String)))
@@ -96,6 +97,18 @@ class _Cleaning:
 
     def __reduce__(self) -> Any:
         return (_Cleaning, (self.cleaner, replace(self.found, rows=None)))
+
+
+def _together(batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
+    """Take small batches together: each step costs the same for few rows as for many."""
+    waiting: list[pl.DataFrame] = []
+    for batch in batches:
+        waiting.append(pl.DataFrame(pl.from_arrow(batch)))
+        if sum(table.height for table in waiting) >= _BATCH:
+            yield pl.concat(waiting)
+            waiting = []
+    if waiting:
+        yield pl.concat(waiting)
 
 
 def _last_row(own: Cleaner) -> pl.DataFrame:

@@ -33,8 +33,7 @@ _QUIET = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.driver.memory": "2g",
-    # A share's table is one cell: few of them make a large batch.
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
+    "spark.sql.files.maxPartitionBytes": "32m",  # two or three million rows of packed shares
 }
 
 
@@ -145,7 +144,9 @@ def _started(sql: ModuleType, master: str, settings: Mapping[str, str]) -> Any:
     if master:
         builder = builder.master(master)
     with errors_told():
-        return builder.getOrCreate()
+        session = builder.getOrCreate()
+    atexit.register(session.stop)  # what is left open at the end complains in pages
+    return session
 
 
 def _memory(master: str) -> dict[str, str]:
@@ -234,6 +235,7 @@ def _in_words(text: str) -> QueryveilError:
 
 
 def _first_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.splitlines()]
+    lines = [line for line in lines if line and not line.startswith(("at ", "..."))]
     told = [line for line in lines if re.search(r"(Error|Exception)\b.*:", line)]
     return (told or lines or ["no reason given"])[-1 if told else 0][:300]

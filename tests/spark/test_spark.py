@@ -1,0 +1,369 @@
+"""The same methods on Spark: one log, two engines, the same releases. Real worker processes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import kills
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from typer.testing import CliRunner
+
+import queryveil as qv
+from conftest import NO_JAVA
+from queryveil.cli.commands import app
+from queryveil.dp import Ledger
+from queryveil.dp.noise import Noise
+from queryveil.dp.public import RareCells
+from queryveil.engine import Chance, Engine, derive, protected, summed
+from queryveil.errors import InputError, UsageError
+
+pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason=NO_JAVA)
+MASTER = "local-cluster[2,1,1024]"
+ODD = (
+    "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
+    "1\tRed  Shoes\t2006-03-01 10:00:00\t1\thttp://a.example\n"
+    "1\tred shoes\t2006-03-01 10:00:00\t2\thttp://b.example\n"
+    "2\t\t2006-03-01 10:00:00\t\t\n"
+    "2\t-\t2006-03-01 10:00:00\t\t\n"
+    "3\tcats\tnever\t\t\n"
+    "\tdogs\t2006-03-01 10:00:00\t\t\n"
+    "4\tdogs\t2006-03-02 10:00:00\tx\thttp://a.example\n"
+    "5\tdogs\t2006-03-02 10:00:00\t1\thttp://a.example\tmore\n"
+    "6\tÜber uns\t2006-03-03 10:00:00\t\t\n"
+    "7\tcats and dogs\t2006-03-04 10:00:00\t\t\n"
+)
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    """Start real worker processes once for all tests."""
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(kills)
+    one = Engine("spark", master=MASTER, settings={"spark.sql.shuffle.partitions": "4"})
+    spark = one.open()
+    yield one
+    spark.session.stop()
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a synthetic log."""
+    folder = tmp_path_factory.mktemp("log")
+    qv.synth(folder / "log.tsv", users=300, seed=1)
+    return folder / "log.tsv"
+
+
+@pytest.fixture(scope="module")
+def here(path: Path) -> qv.QueryLog:
+    """Read it on this machine."""
+    return qv.read_log(path)
+
+
+@pytest.fixture(scope="module")
+def there(path: Path, engine: Engine) -> qv.QueryLog:
+    """Read it on the cluster."""
+    return qv.read_log(path, engine=engine)
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the log of many people who ask little: all that each asks counts."""
+    lines = [
+        f"{user}\t{query}\t2006-03-{1 + user % 9:02} 10:0{place}:00\t{rank}\t{url}"
+        for user in range(400)
+        for place, query in enumerate(("weather", "news today", f"team {user % 5}", f"my {user}"))
+        for rank, url in ((place + 1, f"http://{place}.example"), ("", ""))[: 1 + user % 2]
+    ]
+    path = tmp_path_factory.mktemp("crowd") / "log.tsv"
+    path.write_text("\n".join([ODD.split("\n", maxsplit=1)[0], *lines]) + "\n")
+    return path
+
+
+@pytest.fixture
+def silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw no noise; all of it is drawn on the driver, so that this is enough."""
+    zeros = lambda self, size, scale: np.zeros(size, np.int64)  # noqa: E731
+    monkeypatch.setattr(Noise, "laplace", zeros)
+    monkeypatch.setattr(Noise, "gaussian", zeros)
+    nothing = lambda self, cells, source: np.zeros(0, np.int64)  # noqa: E731
+    monkeypatch.setattr(RareCells, "shown", nothing)
+
+
+def plain(rows: pl.LazyFrame | pl.DataFrame) -> pl.DataFrame:
+    table = rows.lazy().collect()
+    return table.with_columns(pl.col(pl.Categorical).cast(pl.String))
+
+
+def owned(release: qv.Release) -> pl.DataFrame:
+    """Give the released rows under the users' own names, in one order."""
+    assert release.log is not None and release.mapping is not None
+    names = plain(release.mapping).select("pseudonym", owner="user")
+    rows = plain(release.log).join(names, left_on="user", right_on="pseudonym").drop("user")
+    return rows.sort(pl.all())
+
+
+# -- reading ----------------------------------------------------------------------------------
+
+
+def test_odd_rows_are_told_as_here(engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "odd.tsv"
+    path.write_text(ODD)
+    asked = {
+        "max_rejected": 1,
+        "since": "2006-03-01",
+        "until": "2006-03-03",
+        "exclude_users": {"6"},
+    }
+    one, two = qv.read_log(path, **asked), qv.read_log(path, engine=engine, **asked)
+    for name in ("rows", "dropped", "rejected", "changed", "objections", "kept"):
+        assert getattr(one.tally, name) == getattr(two.tally, name), name
+    assert two.count() == one.count() == 2
+    reasons = two.tally.rejected_rows()["reason"].to_list()
+    assert sorted(reasons) == sorted(one.tally.rejected_rows()["reason"].to_list())
+    with pytest.raises(qv.RejectedError, match="of 10 rows cannot be read"):
+        qv.read_log(path, engine=engine)
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet", "frame"])
+def test_all_formats_hold_the_same_log(
+    form: str, here: qv.QueryLog, engine: Engine, tmp_path: Path
+) -> None:
+    rows = plain(here.frame)
+    for part in range(2):  # a folder of several files
+        some = rows[part::2]
+        if form == "csv":
+            some.write_csv(tmp_path / f"{part}.csv")
+        elif form == "json":
+            some.write_ndjson(tmp_path / f"{part}.jsonl")
+        else:
+            some.write_parquet(tmp_path / f"{part}.parquet")
+    given: object = tmp_path
+    if form == "frame":
+        given = engine.open().session.read.parquet(str(tmp_path))
+    found = qv.read_log(given, engine=engine)
+    assert found.tally.kept == here.tally.kept
+    assert found.count("event") == here.count("event")
+    assert {name: found.distinct(name) for name in ("user", "query", "url")} == {
+        name: here.distinct(name) for name in ("user", "query", "url")
+    }
+
+
+def test_a_log_is_described_as_here(here: qv.QueryLog, there: qv.QueryLog) -> None:
+    mapper = qv.make_mapper("wordnet")
+    assert qv.profile(there, mapper=mapper) == qv.profile(here, mapper=mapper)
+
+
+def test_a_user_with_endless_lines_is_cut_by_whole_minutes(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("queryveil.log.far.MOST_LINES", 50)
+    robot = [f"9\tq{n % 7}\t2006-03-01 10:{n // 10:02}:00\t\t" for n in range(400)]
+    people = [f"{n}\tweather\t2006-03-01 10:00:00\t\t" for n in range(10, 50)]
+    header = ODD.split("\n", maxsplit=1)[0]
+    (tmp_path / "log.tsv").write_text("\n".join([header, *robot, *people]) + "\n")
+    log = qv.read_log(tmp_path / "log.tsv", engine=engine)
+    assert log.tally.dropped == {"beyond a user's first 50 lines": 350}
+    assert log.count() == log.tally.kept == 90
+    assert log.distinct("user") == 41
+
+
+# -- methods ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", ["frequent-queries:n=4:m=2", "frequent-queries:n=3:clicks=no"])
+def test_frequent_queries_are_the_same(line: str, here: qv.QueryLog, there: qv.QueryLog) -> None:
+    one, two = qv.anonymize(here, line), qv.anonymize(there, line)
+    assert_frame_equal(owned(one), owned(two))
+    assert (one.dropped, one.blanked) == (two.dropped, two.blanked)
+
+
+def test_sessions_are_the_same(here: qv.QueryLog, there: qv.QueryLog) -> None:
+    line = "frequent-queries:n=3:link=session"
+    one, two = qv.anonymize(here, line), qv.anonymize(there, line)
+    assert_frame_equal(owned(one), owned(two))
+    sizes = [plain(r.log).group_by("user").len()["len"].sort() for r in (one, two)]
+    assert sizes[0].equals(sizes[1])
+
+
+@pytest.mark.usefixtures("silent")
+def test_statistics_without_noise_are_the_same(crowd: Path, engine: Engine, tmp_path: Path) -> None:
+    here, there = qv.read_log(crowd), qv.read_log(crowd, engine=engine)
+    (tmp_path / "pool.txt").write_text("weather\nnews today\nmy 7\nnever asked")
+    results = "\n".join(f"{q}\thttp://{n}.example" for n, q in enumerate(("weather", "news today")))
+    (tmp_path / "results.tsv").write_text(results)
+    asked = "epsilon=100:max-queries-per-user=5:max-clicks-per-user=5"
+    lines = [
+        *(f"dp-statistics:{asked}:delta=0.001:selection={way}" for way in ("gaussian", "sips")),
+        f"dp-statistics:{asked}:delta=0.001:selection=guided:prefer=random",
+        f"dp-statistics:{asked}:mode=pure:pool={tmp_path}/pool.txt:url-pool={tmp_path}/results.tsv",
+        f"click-graph:{asked}:results={tmp_path}/results.tsv",
+    ]
+    for line in lines:
+        one, two = (qv.anonymize(log, line, dataset=f"{tmp_path}/") for log in (here, there))
+        assert {"weather", "news today"} <= set(one.tables["queries"]["query"]), line
+        assert one.tables["clicks"].height > 0, line
+        for name, table in one.tables.items():
+            assert_frame_equal(table, two.tables[name])
+
+
+def test_users_give_no_more_than_is_allowed(there: qv.QueryLog) -> None:
+    from queryveil.methods.statistics.contributions import at_most, query_pairs
+
+    def bounded(frame: pl.LazyFrame, chance: Chance) -> pl.DataFrame:
+        mine = at_most(query_pairs(frame, chance), 3, None, chance)
+        return mine.group_by("user").agg(keys=pl.len())
+
+    found = summed(there.rows, bounded, ["user"], Chance())
+    assert found.height == there.distinct("user")
+    assert found["keys"].max() == 3
+
+
+@pytest.mark.parametrize(
+    "line", ["semantic-replacement:max-queries-per-user=9", "concept-histogram"]
+)
+def test_each_user_has_her_slots_once(
+    line: str, here: qv.QueryLog, there: qv.QueryLog, tmp_path: Path
+) -> None:
+    release = qv.anonymize(there, line, dataset=f"{tmp_path}/")
+    card = release.write(tmp_path / "out")
+    assert card["engine"].startswith("spark ")
+    assert qv.verify(tmp_path / "out")["holds"]
+    rows = plain(release.log)
+    slots = int(release.parameters["max_queries_per_user"])
+    expected = pl.DataFrame({"time": range(1, slots + 1)}, schema={"time": pl.Int32})
+    assert rows.height == slots * here.distinct("user")
+    assert_frame_equal(rows.select("time").unique().sort("time"), expected)
+    assert rows.select("user", "time").is_unique().all()
+    assert (
+        plain(release.mapping)["user"]
+        .sort()
+        .equals(plain(here.frame.select("user").unique())["user"].sort())
+    )
+    assert release.dropped == qv.anonymize(here, line, dataset=f"{tmp_path}/").dropped
+
+
+@pytest.mark.parametrize("kind", ["semantic", "string"])
+def test_blocks_are_anonymous_each(
+    kind: str, there: qv.QueryLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("queryveil.methods.microaggregation.far_blocks.BLOCK_USERS", 160)
+    release = qv.anonymize(there, f"{kind}-microaggregation:k=4")
+    card = release.write(tmp_path / "out")
+    assert qv.verify(tmp_path / "out")["holds"]
+    groups = plain(release.mapping)
+    assert groups["user"].n_unique() == groups.height == there.distinct("user")
+    assert card["dropped"]["replaced by the log of the group"] == there.tally.kept
+    # Groups of different blocks may have the same number: what is shared tells them apart.
+    assert groups.group_by("group").len()["len"].max() > 4
+
+
+# -- measures ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", ["frequent-queries:n=3", "semantic-microaggregation:k=3"])
+def test_measures_are_the_same(line: str, here: qv.QueryLog, there: qv.QueryLog) -> None:
+    release = qv.anonymize(here, line, seed=1)
+    wanted = ["query-coverage", "record-linkage"]
+    one, two = (qv.measure(log, release, wanted)["measures"] for log in (here, there))
+    for name in wanted:
+        assert one[name] == two[name], name
+
+
+# -- failure ----------------------------------------------------------------------------------
+
+
+def test_what_was_drawn_is_not_drawn_again(there: qv.QueryLog, tmp_path: Path) -> None:
+    """An executor dies in mid-run: its shares are drawn anew, and no share shows two draws."""
+    work = kills.Traced(tmp_path, 2.0)
+    begun = lambda: any(tmp_path.iterdir())  # noqa: E731
+    split = derive(there.rows, lambda frame, _: frame.collect(), Chance())
+    whole = kills.while_killing(lambda: protected(split, work, Chance()), begun)
+    rows = whole.rows.collect()
+    shares = whole.counts["shares"]
+    attempts = {path.name for path in tmp_path.iterdir()}
+    assert len(attempts) > shares, "the executor died too late for this test to say anything"
+    assert rows["drawn"].n_unique() == shares
+    assert rows["user"].is_unique().all() and rows.height == there.distinct("user")
+    kept = {f"{min(names)}-{drawn[0]}" for drawn, names in rows.group_by("drawn").agg("user").rows()
+            for drawn in [(drawn,)]}  # fmt: skip
+    assert kept <= attempts
+
+
+def test_a_lost_executor_costs_nothing(
+    there: qv.QueryLog, here: qv.QueryLog, tmp_path: Path
+) -> None:
+    """The ledger is written before the first draw, and once."""
+    ledger = tmp_path / "ledger.db"
+
+    def job() -> dict[str, object]:
+        release = qv.anonymize(there, "semantic-replacement", dataset=f"{tmp_path}/")
+        return release.write(tmp_path / "out")
+
+    card = kills.while_killing(job, ledger.exists)
+    assert card["figures"]["rows"] == 100 * here.distinct("user")
+    assert qv.verify(tmp_path / "out")["holds"]
+    with Ledger.open(ledger) as book:
+        assert [entry.epsilon for entry in book.entries()] == [1]
+
+
+def test_a_method_for_one_machine_is_refused_before_anything_is_paid(
+    there: qv.QueryLog, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="profile-first needs the whole log on one machine"):
+        qv.anonymize(there, "profile-first", dataset=f"{tmp_path}/")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(UsageError, match="needs the whole log on one machine"):
+        there.frame  # noqa: B018
+
+
+def test_errors_of_work_are_told_in_its_words(there: qv.QueryLog) -> None:
+    def stumble(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+        if frame.collect().height:
+            raise UsageError("this share cannot be protected")
+        return pl.DataFrame({"all": [0]})
+
+    with pytest.raises(UsageError, match="this share cannot be protected"):
+        summed(there.rows, stumble, ["all"])
+
+
+def test_the_command_takes_the_running_session(engine: Engine, path: Path, tmp_path: Path) -> None:
+    command = ["anonymize", str(path), "--engine", "spark", "--method", "frequent-queries:n=5"]
+    done = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    assert '"engine": "spark' in (tmp_path / "out" / "private" / "card.json").read_text()
+    other = CliRunner().invoke(
+        app, ["profile", str(path), "--engine", "spark", "--master", "local"]
+    )
+    assert "a session of Spark runs already" in str(other.exception)
+
+
+def test_the_scratch_folder_is_gone_with_the_log(engine: Engine, path: Path) -> None:
+    log = qv.read_log(path, engine=engine)
+    place = Path(log.rows.place)
+    assert place.exists()
+    assert place.parent.parent.stat().st_mode & 0o077 == 0
+    del log
+    assert not place.exists()
+
+
+def test_the_log_is_not_where_executors_look(engine: Engine, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        qv.read_log(tmp_path / "nothing.parquet", engine=engine)
+
+
+def test_this_machine_needs_no_spark(path: Path) -> None:
+    import subprocess
+
+    code = f"import sys, queryveil as q; q.read_log({str(path)!r}); print('pyspark' in sys.modules)"
+    told = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, env=os.environ
+    )
+    assert told.stdout.strip() == b"False"
