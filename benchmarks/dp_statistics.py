@@ -125,8 +125,8 @@ def rival(name: str, path: Path) -> dict[str, Any] | None:
     return json.loads(found.stdout.splitlines()[-1]) if not found.returncode else None
 
 
-def install() -> None:
-    for name, packages in RIVALS.items():
+def install(rivals: dict[str, tuple[str, ...]] = RIVALS) -> None:
+    for name, packages in rivals.items():
         folder = DATA / f"venv-{name}"
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
         subprocess.run([str(folder / "bin" / "pip"), "install", "-q", *packages], check=True)
