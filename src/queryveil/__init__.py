@@ -9,6 +9,7 @@ qv.verify("out")
 """
 
 from .concepts import Mapper, Mapping, Taxonomy, open_taxonomy
+from .engine import Engine
 from .errors import (
     BudgetError,
     ColumnError,
@@ -71,6 +72,7 @@ __all__ = [
     "ConceptHistogram",
     "DisconnectedGraph",
     "DpStatistics",
+    "Engine",
     "FormatError",
     "FrequentQueries",
     "Guarantee",

@@ -26,6 +26,16 @@ from queryveil.errors import InputError, UsageError
 
 pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason=NO_JAVA)
 MASTER = "local-cluster[2,1,1024]"
+# Small tables: what Spark does to be fast with large ones takes longer than the work.
+LESS = "-XX:TieredStopAtLevel=1"
+QUICK = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.driver.extraJavaOptions": LESS,
+    "spark.executor.extraJavaOptions": LESS,
+}
+REPLACED = "semantic-replacement:domain=animal"
 ODD = (
     "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
     "1\tRed  Shoes\t2006-03-01 10:00:00\t1\thttp://a.example\n"
@@ -47,7 +57,7 @@ def engine() -> Iterator[Engine]:
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(kills)
-    one = Engine("spark", master=MASTER, settings={"spark.sql.shuffle.partitions": "4"})
+    one = Engine("spark", master=MASTER, settings=QUICK)
     spark = one.open()
     yield one
     spark.session.stop()
@@ -132,7 +142,7 @@ def test_odd_rows_are_told_as_here(engine: Engine, tmp_path: Path) -> None:
         qv.read_log(path, engine=engine)
 
 
-@pytest.mark.parametrize("form", ["csv", "json", "parquet", "frame"])
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
 def test_all_formats_hold_the_same_log(
     form: str, here: qv.QueryLog, engine: Engine, tmp_path: Path
 ) -> None:
@@ -145,10 +155,10 @@ def test_all_formats_hold_the_same_log(
             some.write_ndjson(tmp_path / f"{part}.jsonl")
         else:
             some.write_parquet(tmp_path / f"{part}.parquet")
-    given: object = tmp_path
-    if form == "frame":
-        given = engine.open().session.read.parquet(str(tmp_path))
-    found = qv.read_log(given, engine=engine)
+    if form == "parquet":  # as a notebook has it
+        found = qv.read_log(engine.open().session.read.parquet(str(tmp_path)))
+    else:
+        found = qv.read_log(tmp_path, engine=engine)
     assert found.tally.kept == here.tally.kept
     assert found.count("event") == here.count("event")
     assert {name: found.distinct(name) for name in ("user", "query", "url")} == {
@@ -178,8 +188,8 @@ def test_a_user_with_endless_lines_is_cut_by_whole_minutes(
 # -- methods ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("line", ["frequent-queries:n=4:m=2", "frequent-queries:n=3:clicks=no"])
-def test_frequent_queries_are_the_same(line: str, here: qv.QueryLog, there: qv.QueryLog) -> None:
+def test_frequent_queries_are_the_same(here: qv.QueryLog, there: qv.QueryLog) -> None:
+    line = "frequent-queries:n=4:m=2"
     one, two = qv.anonymize(here, line), qv.anonymize(there, line)
     assert_frame_equal(owned(one), owned(two))
     assert (one.dropped, one.blanked) == (two.dropped, two.blanked)
@@ -227,7 +237,11 @@ def test_users_give_no_more_than_is_allowed(there: qv.QueryLog) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["semantic-replacement:max-queries-per-user=9", "concept-histogram"]
+    "line",
+    [
+        "semantic-replacement:max-queries-per-user=9:domain=animal",
+        "concept-histogram:domain=animal",
+    ],
 )
 def test_each_user_has_her_slots_once(
     line: str, here: qv.QueryLog, there: qv.QueryLog, tmp_path: Path
@@ -261,8 +275,8 @@ def test_blocks_are_anonymous_each(
     groups = plain(release.mapping)
     assert groups["user"].n_unique() == groups.height == there.distinct("user")
     assert card["dropped"]["replaced by the log of the group"] == there.tally.kept
-    # Groups of different blocks may have the same number: what is shared tells them apart.
-    assert groups.group_by("group").len()["len"].max() > 4
+    sizes = groups.group_by("group").len()["len"]
+    assert sizes.min() >= 4 and sizes.max() < 8
 
 
 # -- measures ---------------------------------------------------------------------------------
@@ -304,7 +318,7 @@ def test_a_lost_executor_costs_nothing(
     ledger = tmp_path / "ledger.db"
 
     def job() -> dict[str, object]:
-        release = qv.anonymize(there, "semantic-replacement", dataset=f"{tmp_path}/")
+        release = qv.anonymize(there, REPLACED, dataset=f"{tmp_path}/")
         return release.write(tmp_path / "out")
 
     card = kills.while_killing(job, ledger.exists)
@@ -347,9 +361,9 @@ def test_the_command_takes_the_running_session(engine: Engine, path: Path, tmp_p
 
 def test_the_scratch_folder_is_gone_with_the_log(engine: Engine, path: Path) -> None:
     log = qv.read_log(path, engine=engine)
-    place = Path(log.rows.place)
+    place = Path(log.rows.place.removeprefix("file:"))
     assert place.exists()
-    assert place.parent.parent.stat().st_mode & 0o077 == 0
+    assert place.parent.stat().st_mode & 0o077 == 0
     del log
     assert not place.exists()
 
@@ -367,3 +381,30 @@ def test_this_machine_needs_no_spark(path: Path) -> None:
         [sys.executable, "-c", code], capture_output=True, check=True, env=os.environ
     )
     assert told.stdout.strip() == b"False"
+
+
+def test_the_same_release_again_is_a_copy(engine: Engine, crowd: Path, tmp_path: Path) -> None:
+    line = qv.parse_method("click-graph:epsilon=5")
+    for name in ("one", "two"):
+        log = qv.read_log(crowd, engine=engine)
+        card = qv.anonymize_to(log, line, tmp_path / name, dataset=f"{tmp_path}/")
+    assert card["copied"] == str(tmp_path / "one")
+    with Ledger.open(tmp_path / "ledger.db") as book:
+        assert len(book.entries()) == 1
+
+
+def test_a_log_of_a_cluster_must_name_its_population(engine: Engine, tmp_path: Path) -> None:
+    pl.DataFrame({"user": ["1", "2"], "query": ["a", "a"]}).write_parquet(tmp_path / "x.parquet")
+    frame = engine.open().session.read.parquet(str(tmp_path))
+    log = qv.read_log(frame)
+    with pytest.raises(UsageError, match="its ledger has no place"):
+        qv.anonymize(log, "click-graph")
+    none = qv.read_log(frame, exclude_users={"1", "2"})
+    assert qv.profile(none)["lines"] == none.distinct("user") == 0
+
+
+def test_files_with_other_headers_are_refused(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("AnonID\tQuery\n1\tcats\n")
+    (tmp_path / "b.tsv").write_text("Query\tAnonID\ncats\t1\n")
+    with pytest.raises(InputError, match="different headers"):
+        qv.read_log(tmp_path, engine=engine)

@@ -121,6 +121,11 @@ def open_account(
                 "this log comes from no file, so its ledger has no place",
                 hint='name the population: dataset="NAME"',
             )
+        if dataset is None and any("://" in source.path for source in log.sources):
+            raise UsageError(
+                "this log lies on a cluster, so its ledger has no place",
+                hint="name the population: --dataset NAME",
+            )
         path = ledger_path(dataset, [Path(source.path) for source in log.sources])
         notes += _peeks(path)
     except QueryveilError as error:

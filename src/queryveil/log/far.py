@@ -18,7 +18,7 @@ from pyspark.sql import functions as f
 
 from ..engine.spark.blocks import arrow_batches, ddl_of
 from ..engine.spark.session import Spark, errors_told
-from ..engine.spark.table import SparkTable
+from ..engine.spark.table import SparkTable, written
 from ..errors import InputError, UsageError
 from ..version import __version__
 from .clean import Cleaner
@@ -54,18 +54,25 @@ def read_far(
         cleaner = replace(cleaner, carried=tuple(_PLACES), time_format=_time_format(found, asked))
         place = spark.place("cleaned")
         task = _Cleaning(cleaner, found)
-        found.rows.mapInArrow(task.run, ddl_of(_TOLD)).write.parquet(place)
+        written(found.rows.mapInArrow(task.run, ddl_of(_TOLD)), place)
         staged = spark.session.read.schema(ddl_of(_TOLD)).parquet(place)
         tally = _told(staged, cleaner)
         rows = staged.filter("told is null").drop("told")
-        _check_whole(rows, tally, spark)
-        rows = _without_long_logs(rows, tally)
+        written_rows, digest = _counted(rows)
+        _check_whole(written_rows, tally, spark)
+        rows, cut = _without_long_logs(rows)
+        if cut:
+            kept, digest = _counted(rows)
+            tally.drop({f"beyond a user's first {MOST_LINES:,} lines": tally.kept - kept})
     table = _in_shares(spark, rows, tally)
+    _check_whole(table.count_rows(), tally, spark)
     spark.remove(place)
-    with errors_told():
-        columns = {} if found.form == "aol" else found.columns
-        source = Source(found.name, found.form, _digest(table), columns)
-    return QueryLog(table, tally, (source,)), cleaner
+    columns = {} if found.form == "aol" else found.columns
+    names = [found.name] if hasattr(given, "mapInArrow") else [str(path) for path in given]
+    if found.form == "table":
+        names = [found.name]
+    sources = tuple(Source(name, found.form, digest, columns) for name in names)
+    return QueryLog(table, tally, sources), cleaner
 
 
 def _time_format(found: Found, asked: ReadOptions) -> str | None:
@@ -140,17 +147,16 @@ def _told(staged: Any, cleaner: Cleaner) -> Tally:
     return cleaner.tally
 
 
-def _check_whole(rows: Any, tally: Tally, spark: Spark) -> None:
-    written = int(rows.count())
-    if written != tally.kept:
+def _check_whole(rows: int, tally: Tally, spark: Spark) -> None:
+    if rows != tally.kept:
         raise InputError(
-            f"{tally.kept:,} rows were cleaned, and {written:,} written",
+            f"{tally.kept:,} rows were cleaned, and {rows:,} written",
             where=spark.scratch,
             hint="--scratch must be a folder that all machines of the cluster share",
         )
 
 
-def _without_long_logs(rows: Any, tally: Tally) -> Any:
+def _without_long_logs(rows: Any) -> tuple[Any, bool]:
     """Keep the first lines, by whole minutes, of users who have far too many.
 
     What stays of a user is decided by her own rows alone. No step sees all rows of such a user
@@ -159,7 +165,7 @@ def _without_long_logs(rows: Any, tally: Tally) -> Any:
     long = rows.groupBy("user").count().filter(f.col("count") > MOST_LINES).select("user")
     names = long.toPandas()["user"].tolist()
     if not names:
-        return rows
+        return rows, False
     # Where there is no time, any cut will do that is always the same.
     bucket = f.coalesce(
         f.floor(f.col("time") / 60_000_000), f.pmod(f.xxhash64("query"), f.lit(10**6))
@@ -172,9 +178,7 @@ def _without_long_logs(rows: Any, tally: Tally) -> Any:
     cuts = f.broadcast(long.join(last, "user", "left"))
     known = marked.join(cuts.withColumn("long", f.lit(True)), "user", "left")
     kept = known.filter(f.col("long").isNull() | (f.col("bucket") <= f.col("last")))
-    kept = kept.drop("bucket", "last", "long")
-    tally.drop({f"beyond a user's first {MOST_LINES:,} lines": tally.kept - int(kept.count())})
-    return kept
+    return kept.drop("bucket", "last", "long"), True
 
 
 def _in_shares(spark: Spark, rows: Any, tally: Tally) -> SparkTable:
@@ -190,7 +194,9 @@ def _encoded(rows: pl.DataFrame) -> pl.DataFrame:
     return encoder()(rows)
 
 
-def _digest(table: SparkTable) -> str:
-    """Name the log by what is in it: the digests of its shares, in any order."""
-    digests = table.shares.select(f.sha2("block", 256).alias("digest")).toPandas()["digest"]
-    return hashlib.sha256("".join(sorted(digests)).encode()).hexdigest()
+def _counted(rows: Any) -> tuple[int, str]:
+    """Count rows, and name the log by them, in any order: by sums of two hashes of each."""
+    columns = [f.coalesce(f.col(name).cast("string"), f.lit("\0")) for name in KINDS]
+    hashes = [f.xxhash64(f.lit(salt), *columns).cast("decimal(38,0)") for salt in (1, 2)]
+    told = rows.agg(f.count("*"), *(f.sum(one) for one in hashes)).first()
+    return int(told[0]), hashlib.sha256("/".join(map(str, told)).encode()).hexdigest()

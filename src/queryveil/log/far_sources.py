@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -13,8 +14,8 @@ from pyspark.sql import functions as f
 from ..errors import ColumnError, FormatError, InputError, UsageError
 from .options import ReadOptions
 from .readers.aol import HEADER, NAMES
-from .readers.columns import match_columns, names_columns
-from .readers.delimited import parse_cells
+from .readers.columns import USUAL, match_columns, names_columns
+from .readers.delimited import TOO_MANY, parse_cells
 from .readers.raw import RAW_COLUMNS, complete
 from .readers.source import Block
 
@@ -33,6 +34,8 @@ _ENDS = {
 }
 _PACKED = (".gz", ".zst", ".bz2", ".snappy", ".lz4")
 _WHERE = ("file", "place")
+_CORRUPT = "corrupt record"
+_NOT_OURS = "{*[!b],*[!d]b,*[!.]db}"  # no ledger.db, which may lie beside the log
 _TIME = "%Y-%m-%d %H:%M:%S%.f"
 
 
@@ -56,15 +59,31 @@ class Found:
         where = table.select(_WHERE)
         if not self.header:
             texts = [name for name in RAW_COLUMNS if name in table.columns]
-            told = pl.when(_is_odd(pl.col(texts))).then(pl.lit("NUL or not UTF-8"))
-            rows = table.with_columns(told.alias("fault"), line=pl.col("place") + 1)
+            told = [pl.when(_is_odd(pl.col(texts))).then(pl.lit("NUL or not UTF-8"))]
+            known = [pl.col(name) for name in (_CORRUPT,) if name in table.columns]
+            rows = table.with_columns(fault=pl.coalesce(*known, *told), line=_line())
             return complete(rows).with_columns(where)
         lines = table["value"].fill_null("")
         data = "\n".join(lines.to_list()) + "\n"
         cells = parse_cells(Block(data.encode(), 1, {}), self.header, self.columns, "\t")
         odd = table.select(pl.when(_is_odd(pl.col("value"))).then(pl.lit("not UTF-8")))
-        placed = cells.with_columns(where).with_columns(line=pl.col("place") + 1)
+        _check_headers(lines)
+        placed = cells.with_columns(where).with_columns(line=_line())
         return placed.with_columns(fault=pl.coalesce(odd.to_series(), "fault"))
+
+
+def _line() -> pl.Expr:
+    """Give a row's number among those of its task: Spark knows no other."""
+    return pl.col("place") % (1 << 33) + 1
+
+
+def _check_headers(lines: pl.Series) -> None:
+    """Refuse files whose headers differ: their columns would be taken for others."""
+    cells = lines.to_frame("line").select(pl.col("line").str.to_lowercase().str.split("\t"))
+    usual = cells.lazy().filter(pl.col("line").list.first().str.strip_chars().is_in(USUAL))
+    for row in usual.head(100).collect()["line"].to_list():
+        if names_columns(row):
+            raise FormatError("these files have different headers", hint="read them one by one")
 
 
 def _is_odd(texts: pl.Expr) -> pl.Expr:
@@ -75,10 +94,11 @@ def _is_odd(texts: pl.Expr) -> pl.Expr:
 def find_rows(session: Any, given: Any, asked: ReadOptions) -> Found:
     """Find what is to be read: a DataFrame, a table, or files of one format."""
     if hasattr(given, "mapInArrow"):
-        return _typed(given, "a table of Spark", "spark", asked)
+        return _typed(given, "spark://a DataFrame", "spark", asked)
     paths = [str(path) for path in given]
+    _check_asked(paths, asked)
     if asked.format == "table":
-        return _typed(session.table(paths[0]), paths[0], "table", asked)
+        return _typed(session.table(paths[0]), f"spark://{paths[0]}", "table", asked)
     form = asked.format or _form_of(session, paths)
     if form not in FORMATS:
         raise UsageError(
@@ -89,7 +109,7 @@ def find_rows(session: Any, given: Any, asked: ReadOptions) -> Found:
     places = [_place(path) for path in paths]
     if form in ("tsv", "aol") and asked.quote in (None, "none"):
         return _lines(session, places, name, asked)
-    reader = session.read
+    reader = session.read.option("pathGlobFilter", _NOT_OURS)
     if form in ("csv", "tsv"):
         return _csv(session, places, name, asked, "\t" if form == "tsv" else None)
     kind = "json" if form == "jsonl" else form
@@ -98,9 +118,19 @@ def find_rows(session: Any, given: Any, asked: ReadOptions) -> Found:
     return _typed(reader.format(kind).load(places), name, kind, asked)
 
 
+def _check_asked(paths: list[str], asked: ReadOptions) -> None:
+    """Refuse what Spark would not heed."""
+    if len(set(paths)) < len(paths):
+        raise UsageError("a file is named twice", hint="its rows would count twice")
+    if asked.encoding.lower().replace("-", "") != "utf8":
+        raise UsageError(f"Spark reads UTF-8, not {asked.encoding}", hint="convert it first")
+    if asked.max_expanded is not None:
+        raise UsageError("--max-expanded has no meaning on Spark", hint="leave it out")
+
+
 def _place(path: str) -> str:
     """Say of a plain name that it is this machine's; a scheme is taken as it is."""
-    return path if "://" in path or path.startswith("file:") else f"file:{Path(path).absolute()}"
+    return path if re.match(r"[a-z][\w+.-]+:", path) else Path(path).absolute().as_uri()
 
 
 def _form_of(session: Any, paths: list[str]) -> str:
@@ -126,7 +156,7 @@ def _end_of(path: str) -> str | None:
 
 def _lines(session: Any, places: list[str], name: str, asked: ReadOptions) -> Found:
     """Take whole lines: the local reader cuts them, with all that it knows of odd ones."""
-    lines = session.read.text(places)
+    lines = session.read.option("pathGlobFilter", _NOT_OURS).text(places, lineSep="\n")
     first = lines.first()
     if first is None:
         raise InputError("there is no row, at most a header", where=name)
@@ -155,28 +185,33 @@ def _csv(
     session: Any, places: list[str], name: str, asked: ReadOptions, separator: str | None
 ) -> Found:
     """Take cells with quotation marks as Spark reads them."""
-    first = session.read.text(places).first()
+    first = session.read.option("pathGlobFilter", _NOT_OURS).text(places).first()
     line = "" if first is None else first[0]
     sign = separator or max(",;|", key=line.count)
     numbered = bool(asked.columns) and all(c.isdecimal() for c in asked.columns.values())
-    reader = (
-        session.read.option("sep", sign).option("header", not numbered).option("multiLine", True)
-    )
-    quote = asked.quote or '"'
-    reader = reader.option("quote", "" if quote == "none" else quote).option("escape", quote)
-    rows = reader.csv(places)
+    quote = "" if asked.quote == "none" else asked.quote or '"'
+    form = {"sep": sign, "header": not numbered, "quote": quote, "escape": quote, "multiLine": True}
+    reader = session.read.options(**form).option("pathGlobFilter", _NOT_OURS)
+    names = reader.csv(places).columns
+    fields = ", ".join(f"`{name}` string" for name in [*names, _CORRUPT])
+    reader = reader.option("columnNameOfCorruptRecord", _CORRUPT).option("enforceSchema", False)
+    rows = reader.schema(fields).csv(places)
+    too_many = f.size(f.split(f.col(_CORRUPT), re.escape(sign))) > len(names)
+    rows = rows.withColumn(_CORRUPT, f.when(too_many, f.lit(TOO_MANY)))
     if numbered:
-        rows = rows.toDF(*(str(place) for place in range(1, len(rows.columns) + 1)))
+        rows = rows.toDF(*(str(place) for place in range(1, len(names) + 1)), _CORRUPT)
     return _typed(rows, name, "csv", asked)
 
 
 def _typed(rows: Any, name: str, form: str, asked: ReadOptions) -> Found:
     """Take columns of any kind as texts."""
-    columns = match_columns(rows.columns, asked.columns, Path(name))
+    there = [column for column in rows.columns if column != _CORRUPT]
+    columns = match_columns(there, asked.columns, Path(name))
     kinds = {field.name: field.dataType.typeName() for field in rows.schema.fields}
     texts = [_text(theirs, kinds[theirs], name).alias(ours) for ours, theirs in columns.items()]
     is_time = kinds.get(columns.get("time", "")) in ("timestamp", "timestamp_ntz", "date")
-    where = _with_places(rows.select(*texts, *_file_name()))
+    told = [f.col(_CORRUPT)] if _CORRUPT in rows.columns else []
+    where = _with_places(rows.select(*texts, *told, *_file_name()))
     return Found(where, name, form, columns, (), "time" in columns, _TIME if is_time else None)
 
 

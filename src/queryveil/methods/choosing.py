@@ -20,6 +20,7 @@ from ..engine import Chance, Table, summed
 __all__ = ["choose_keys"]
 
 _KEY = "query"
+_ORDER = ("order", "tie")  # 128 bits: equal ones are rarer than any delta
 
 
 def choose_keys(counted: Table, choice: Occurrences, noise: Noise, chance: Chance) -> pl.DataFrame:
@@ -35,7 +36,7 @@ def choose_keys(counted: Table, choice: Occurrences, noise: Noise, chance: Chanc
     lots = {count: number for count, number in lots.items() if number}
     if not lots:
         return shown
-    few = summed(counted, partial(_drawn, lots=lots), [_KEY, "count", "order"], chance)
+    few = summed(counted, partial(_drawn, lots=lots), [_KEY, "count", *_ORDER], chance)
     return pl.concat([shown, _first(few, lots).select(shown.columns)]).sort(_KEY)
 
 
@@ -53,11 +54,12 @@ def _drawn(frame: pl.LazyFrame, chance: Chance, *, lots: Mapping[int, int]) -> p
     """Put the rare keys of a share in random order, and give as many as could be drawn."""
     low = frame.filter(pl.col("count").is_in(list(lots))).select(_KEY, "count").sort(_KEY)
     rows = low.collect()
-    order = pl.Series("order", chance.numbers(rows.height).view(np.int64))
+    bits = chance.numbers(2 * rows.height).view(np.int64).reshape(2, -1)
+    order = [pl.Series(name, part) for name, part in zip(_ORDER, bits, strict=True)]
     return _first(rows.with_columns(order), lots)
 
 
 def _first(rows: pl.DataFrame, lots: Mapping[int, int]) -> pl.DataFrame:
-    ordered = rows.sort("count", "order", _KEY)
+    ordered = rows.sort("count", *_ORDER, _KEY)
     wanted = pl.col("count").replace_strict(dict(lots), default=0, return_dtype=pl.Int64)
     return ordered.filter(pl.int_range(pl.len()).over("count") < wanted)

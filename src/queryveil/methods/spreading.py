@@ -19,6 +19,7 @@ from .base import Method
 
 __all__ = ["check_spread", "run_method"]
 
+_GROUP_BITS = 20  # of a group's number in its share; all other bits are random
 _AT_ONCE = 1_500_000  # rows of a run: what a run sets up costs seconds
 
 
@@ -59,6 +60,10 @@ def _share(frame: pl.LazyFrame, chance: Chance, *, method: Method) -> Part:
     }
     public = pl.DataFrame() if release.log is None else release.log.collect()
     mapping = None if release.mapping is None else release.mapping.lazy().collect()
+    if mapping is not None and "group" in mapping.columns:
+        # Groups of different shares must not have one number.
+        first = int(chance.numbers(1)[0] >> 24) << _GROUP_BITS
+        mapping = mapping.with_columns(pl.col("group") + first)
     return Part(public, mapping, counts, told)
 
 

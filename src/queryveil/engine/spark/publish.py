@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import shutil
 import tempfile
-import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -83,12 +83,17 @@ def collected_parts(parts: Any) -> Whole:
         numbers, told = json.loads(unpack(bytes(cell[0]))["told"][0])
         counts.update(numbers)
     folder = Path(tempfile.mkdtemp(prefix="queryveil-release-"))
-    rows = _scanned(_mixed(parts), folder / "rows")
-    mapping = _scanned(_cells(parts.filter("what = 'mapping'")), folder / "mapping")
-    if rows is None:
-        raise VerificationError("no share gave anything", hint="this is a defect, report it")
-    weakref.finalize(rows, shutil.rmtree, folder, ignore_errors=True)
-    _check_names(mapping)
+    # Tables made of these may live longer than they do: the folder stays to the end.
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    try:
+        rows = _scanned(_mixed(parts), folder / "rows")
+        mapping = _scanned(_cells(parts.filter("what = 'mapping'")), folder / "mapping")
+        if rows is None:
+            raise VerificationError("no share gave any row", hint="this is a defect, report it")
+        _check_names(mapping)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     return Whole(rows, mapping, dict(counts), told)
 
 

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import warnings
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ... import errors
 from ...errors import InputError, QueryveilError, UsageError
 
 __all__ = ["Spark", "errors_told", "open_spark"]
@@ -27,12 +29,13 @@ __all__ = ["Spark", "errors_told", "open_spark"]
 _INSTALL = "pip install 'queryveil[spark]'"
 _JAVA = {"3": (8, 21), "4": (17, 99)}  # the least and the last Java of each Spark
 _SECONDS = 5.0
-_QUIET = {
+_USUAL = {
     "spark.log.level": "ERROR",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
-    "spark.driver.memory": "2g",
+    # A task has one core: threads of Polars beyond that would only wait for each other.
+    "spark.executorEnv.POLARS_MAX_THREADS": "1",
     "spark.sql.files.maxPartitionBytes": "32m",  # two or three million rows of packed shares
 }
 
@@ -72,13 +75,15 @@ def open_spark(
     sql = _pyspark()
     running = sql.SparkSession.getActiveSession()
     if running is not None and (master is None or master == running.sparkContext.master):
+        _check_settings(running, settings or {})
         return _ready(running, scratch)
     if running is not None:
         raise UsageError(
             f"a session of Spark runs already, on {running.sparkContext.master}",
             hint="leave the master out to use it, or stop it first",
         )
-    master = master or os.environ.get("MASTER") or _submitted() or "local[*]"
+    if master is None:  # spark-submit knows its own
+        master = "" if "PYSPARK_GATEWAY_PORT" in os.environ else "local[*]"
     _check_java()
     _check_master(master)
     return _ready(_started(sql, master, settings or {}), scratch)
@@ -93,9 +98,13 @@ def _pyspark() -> ModuleType:
         raise UsageError("the Spark engine needs PySpark and Arrow", hint=_INSTALL) from error
 
 
-def _submitted() -> str | None:
-    """Tell whether spark-submit started this: then it knows the master."""
-    return None if "PYSPARK_GATEWAY_PORT" not in os.environ else ""
+def _check_settings(session: Any, settings: Mapping[str, str]) -> None:
+    for name, value in settings.items():
+        if session.conf.get(name, None) != value:
+            raise UsageError(
+                f"a session of Spark runs already, and {name} is not {value} there",
+                hint="leave --spark out, or stop the session first",
+            )
 
 
 def _check_java() -> None:
@@ -139,7 +148,7 @@ def _started(sql: ModuleType, master: str, settings: Mapping[str, str]) -> Any:
         os.environ["SPARK_WORKER_DIR"] = folder = tempfile.mkdtemp(prefix="queryveil-workers-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
     builder = sql.SparkSession.builder.appName("queryveil")
-    for name, value in {**_QUIET, **_memory(master), **settings}.items():
+    for name, value in {**_USUAL, **_memory(master), **settings}.items():
         builder = builder.config(name, value)
     if master:
         builder = builder.master(master)
@@ -152,7 +161,8 @@ def _started(sql: ModuleType, master: str, settings: Mapping[str, str]) -> Any:
 def _memory(master: str) -> dict[str, str]:
     """Let executors of a local cluster have the memory that its name says."""
     found = re.fullmatch(r"local-cluster\[\s*\d+\s*,\s*\d+\s*,\s*(\d+)\s*\]", master)
-    return {"spark.executor.memory": f"{found[1]}m"} if found else {}
+    driver = {"spark.driver.memory": "2g"} if master.startswith("local") else {}
+    return driver | ({"spark.executor.memory": f"{found[1]}m"} if found else {})
 
 
 def _ready(session: Any, scratch: str | None) -> Spark:
@@ -168,24 +178,35 @@ def _ready(session: Any, scratch: str | None) -> Spark:
             hint="--scratch hdfs:///tmp/queryveil, or any place that all of them see; it holds "
             "the log in clear while this runs",
         )
-    base = tempfile.mkdtemp(prefix="queryveil-") if scratch is None else scratch.rstrip("/")
+    own = tempfile.mkdtemp(prefix="queryveil-") if scratch is None else None
+    base = Path(own).as_uri() if own else str(scratch).rstrip("/")
     spark = Spark(session, f"{base}/run-{os.urandom(6).hex()}")
-    weakref.finalize(spark, _cleared, session, spark.scratch, base if scratch is None else None)
+    weakref.finalize(spark, _cleared, session, spark.scratch, own)
+    with errors_told():  # it will hold the log in clear: for nobody else to read
+        files, place = _file_system(session, spark.scratch)
+        files.mkdirs(place, session._jvm.org.apache.hadoop.fs.permission.FsPermission("700"))
     return spark
 
 
-def _cleared(session: Any, place: str, base: str | None) -> None:
+def _cleared(session: Any, place: str, own: str | None) -> None:
+    if own is not None:
+        shutil.rmtree(own, ignore_errors=True)
+        return
     try:
         _remove(session, place)
     except Exception:
-        shutil.rmtree(place, ignore_errors=True)
-    if base is not None:
-        shutil.rmtree(base, ignore_errors=True)
+        told = f"{place} could not be removed, and holds the log in clear: remove it yourself"
+        warnings.warn(told, stacklevel=1)
 
 
 def _remove(session: Any, place: str) -> None:
+    files, path = _file_system(session, place)
+    files.delete(path, True)
+
+
+def _file_system(session: Any, place: str) -> tuple[Any, Any]:
     path = session._jvm.org.apache.hadoop.fs.Path(place)
-    path.getFileSystem(session._jsc.hadoopConfiguration()).delete(path, True)
+    return path.getFileSystem(session._jsc.hadoopConfiguration()), path
 
 
 @contextmanager
@@ -196,6 +217,8 @@ def errors_told() -> Iterator[None]:
     except QueryveilError:
         raise
     except Exception as error:
+        if not type(error).__module__.startswith(("pyspark", "py4j", "builtins")):
+            raise
         raise _in_words(str(error)) from error
 
 
@@ -213,7 +236,7 @@ _KNOWN = {
         "the executors have no queryveil",
         "install it on all machines, or ship its environment: see docs/spark.md",
     ),
-    r"PATH_NOT_FOUND|does not exist|FileNotFoundException": (
+    r"PATH_NOT_FOUND|Path does not exist|FileNotFoundException": (
         "Spark finds no such file",
         "executors must see it too: name it as they do, such as hdfs:///logs/2006",
     ),
@@ -225,9 +248,10 @@ _KNOWN = {
 
 
 def _in_words(text: str) -> QueryveilError:
-    ours = re.findall(r"queryveil\.errors\.\w+: (.+)", text)
+    ours = re.findall(r"queryveil\.errors\.(\w+): (.+)", text)
     if ours:
-        return UsageError(ours[-1].strip())
+        name, told = ours[-1]
+        return getattr(errors, name, InputError)(told.strip())
     for sign, (what, hint) in _KNOWN.items():
         if re.search(sign, text):
             return InputError(f"{what} ({_first_line(text)})", hint=hint)

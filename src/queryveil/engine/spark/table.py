@@ -12,7 +12,7 @@ of its two results one is kept, whole, and the other is never read.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import polars as pl
@@ -36,7 +36,7 @@ from .blocks import (
 from .publish import PARTS, collected_parts, parts_of
 from .session import Spark, errors_told
 
-__all__ = ["SparkTable", "plain_encoder"]
+__all__ = ["SparkTable", "plain_encoder", "written"]
 
 _FEW = 5  # keys of fewer users than this are joined by key; the others are told to everybody
 
@@ -74,22 +74,29 @@ class SparkTable(Far):
         fill = Packing(dict(empty.schema), encode, **how)
         place = spark.place("table")
         with errors_told():
-            _written(rows.mapInArrow(fill, SHARES), place)
+            written(rows.mapInArrow(fill, SHARES), place)
         return cls(spark, place, encode(empty), encode)
 
-    def count_shares(self) -> int:
-        """Count the shares."""
+    @cached_property
+    def counted(self) -> tuple[int, int]:
+        """How many shares there are, and how many different ones."""
         with errors_told():
-            return int(self.shares.count())
+            told = self.shares.agg(f.count("*"), f.countDistinct("share")).first()
+            return int(told[0]), int(told[1])
+
+    def count_rows(self) -> int:
+        """Count the rows by what the shares tell."""
+        with errors_told():
+            return _total(self.shares, "rows")
 
     def derive(self, work: Work, chance: Chance) -> SparkTable:
         """Run each share through a function, and stage what it gives."""
         task = over_shares(work, chance.seed, share_rows)
         place = self.spark.place("table")
         with errors_told():
-            _written(self.shares.mapInArrow(task, SHARES), place)
+            written(self.shares.mapInArrow(task, SHARES), place)
         derived = SparkTable(self.spark, place, work(self.empty.lazy(), Chance(0)))
-        self._check(derived.count_shares())
+        self._check(*derived.counted)
         return derived
 
     def keyed(
@@ -111,7 +118,11 @@ class SparkTable(Far):
         """Add up by keys, and bring here what has enough."""
         grouped, kinds = self._grouped(work, keys, chance, tops, at_least)
         with errors_told():
-            return as_given(_here(grouped), kinds)
+            found = as_given(_here(grouped), kinds)
+        if found.height:
+            return found
+        nothing = work(self.empty.lazy(), Chance(0)).cast(kinds)  # type: ignore[arg-type]
+        return nothing if at_least is None else nothing.filter(pl.col(at_least[0]) >= at_least[1])
 
     def distinct(self, column: str) -> int:
         """Count the different values of a column."""
@@ -139,24 +150,20 @@ class SparkTable(Far):
 
     def _rows(self, work: Work, chance: Chance | None, kinds: dict[str, pl.DataType]) -> Any:
         """Give the rows of all shares; where chance decides them they are written down first."""
-        seed = None if chance is None else chance.seed
-        task = over_shares(work, seed, _rows_of_share)
-        rows = self.shares.mapInArrow(task, ddl_of(kinds))
-        if chance is None:
-            return rows
-        place = self.spark.place("drawn")
-        with errors_told():
-            _written(rows, place)
-            return self.spark.session.read.schema(ddl_of(kinds)).parquet(place)
+        if chance is not None:
+            return self.derive(work, chance)._rows(_as_it_is, None, kinds)
+        task = over_shares(work, None, _rows_of_share)
+        return self.shares.mapInArrow(task, ddl_of(kinds))
 
     def protected(self, work: Protect, chance: Chance, at_once: int) -> Whole:
         """Make rows for publication, stage them, and bring them here in random order."""
         place = self.spark.place("parts")
         with errors_told():
             task = parts_of(work, chance.seed, at_once)
-            _written(self.shares.mapInArrow(task, PARTS), place)
+            written(self.shares.mapInArrow(task, PARTS), place)
             parts = self.spark.session.read.schema(PARTS).parquet(place)
-            self._check(_total(parts.filter("what = 'told'"), "shares"))
+            told = parts.filter("what = 'told'")
+            self._check(_total(told, "shares"), _total(told.dropDuplicates(["share"]), "shares"))
             return collected_parts(parts)
 
     def regrouped(self, blocks: Far) -> SparkTable:
@@ -189,21 +196,23 @@ class SparkTable(Far):
         with errors_told():
             return _here(mine.groupBy("marks").agg(f.count("*").alias("count")))
 
-    def _check(self, shares: int) -> None:
-        """Refuse to go on if a share is missing: the folder is not one that all machines see."""
-        if shares != self.count_shares():
+    def _check(self, shares: int, different: int) -> None:
+        """Refuse to go on if a share is missing, or there twice."""
+        _, expected = self.counted
+        if not shares == different == expected:
             raise InputError(
-                f"of {self.count_shares():,} shares {shares:,} were written",
+                f"of {expected:,} shares {shares:,} were written, {different:,} different ones",
                 where=self.spark.scratch,
                 hint="--scratch must be a folder that all machines of the cluster share",
             )
 
 
-def _written(rows: Any, place: str) -> None:
+def written(rows: Any, place: str) -> None:
     """Write once; a place that exists is an error."""
-    rows.write.option("compression", "uncompressed").option("parquet.block.size", 64 << 20).parquet(
-        place
-    )
+    # Of a task that runs twice one output must be kept, whole: the first version does that.
+    commit = "mapreduce.fileoutputcommitter.algorithm.version"
+    packed = rows.write.option("compression", "uncompressed").option(commit, "1")
+    packed.option("parquet.block.size", 64 << 20).parquet(place)
 
 
 def _here(rows: Any) -> pl.DataFrame:
@@ -215,6 +224,10 @@ def _here(rows: Any) -> pl.DataFrame:
 
 def _kinds(table: pl.DataFrame) -> dict[str, pl.DataType]:
     return {name: pl.String() if is_text(kind) else kind for name, kind in table.schema.items()}
+
+
+def _as_it_is(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    return frame.collect()
 
 
 def _rows_of_share(_: int, table: pl.DataFrame) -> Any:

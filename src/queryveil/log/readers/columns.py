@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...errors import ColumnError, UsageError, did_you_mean
 
-__all__ = ["match_columns", "names_columns", "parse_columns"]
+__all__ = ["USUAL", "match_columns", "names_columns", "parse_columns"]
 
 _USUAL = {
     "user": ("user", "anonid", "user_id", "userid", "uid", "client_id", "visitor_id", "cookie"),
@@ -16,6 +16,7 @@ _USUAL = {
     "rank": ("rank", "itemrank", "item_rank", "position", "click_rank"),
     "url": ("url", "clickurl", "click_url", "clicked_url", "link"),
 }
+USUAL = sorted({word for words in _USUAL.values() for word in words})
 _NEEDED = ("user", "query")
 
 
@@ -38,8 +39,7 @@ def parse_columns(text: str, known: Iterable[str] = _USUAL) -> dict[str, str]:
 
 def names_columns(cells: Iterable[str]) -> bool:
     """Tell a header from a row: it has at least two of the usual names."""
-    usual = {word for words in _USUAL.values() for word in words}
-    return sum(cell.strip().lower() in usual for cell in cells) > 1
+    return sum(cell.strip().lower() in USUAL for cell in cells) > 1
 
 
 def match_columns(found: Iterable[str], wanted: dict[str, str], where: Path) -> dict[str, str]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .raw import complete
 from .source import Block
 
-__all__ = ["after_header", "parse_cells", "pick"]
+__all__ = ["TOO_MANY", "after_header", "parse_cells", "pick"]
 
 TOO_MANY = "too many columns"
 

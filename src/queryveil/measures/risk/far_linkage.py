@@ -46,13 +46,15 @@ def far_linkage(rows: Table, after: Release, taxonomy: str | None) -> dict[str, 
     )
     is_best = (pl.col("score") == pl.col("best")) & (pl.col("best") > 0)
     chance = pl.when(is_best).then(1 / pl.col("ties")).otherwise(0.0)
-    linked = found.with_columns(linked=chance).group_by("user").agg(pl.col("linked").mean())
+    # A user of several logs counts once: each of them for its part of her.
+    hers = named.group_by("user").agg(logs=pl.len())
+    linked = found.with_columns(linked=chance).join(hers, on="user")
     scale = len(sent.owners) / max(len(logs), 1)
     users = summed(scores, _users, ["all"])["users"].sum()
     return {
-        "linked": float(linked["linked"].sum()) * scale,
+        "linked": float((linked["linked"] / linked["logs"]).sum()) * scale,
         "users": int(users),
-        "released": round(linked.height * scale),
+        "released": hers.height,
         "logs": len(sent.owners),
         "sample": len(logs),
     }
@@ -93,6 +95,7 @@ def _scores(
                                       score="best", ties="ties")  # fmt: skip
     mine = found.join(hers, on=["ask", "owner"]).select("ask", "user", "score", ties=pl.lit(0))
     size = pl.DataFrame({"ask": [-1], "user": [None], "score": [0], "ties": [people.height]})
+    best = best.filter(pl.col("score") > 0)
     return pl.concat([part.cast(_KINDS) for part in (best, mine, size)])  # type: ignore[arg-type]
 
 

@@ -134,7 +134,7 @@ class Microaggregation(Method):
 
     def blocks(self, rows: Far, progress: Progress) -> Far:
         """Cut a log into blocks of users of similar interests, each of at least k."""
-        return block_table(rows, self.taxonomy, self.k, progress)
+        return block_table(rows, self.taxonomy, self.k, self.min_users, progress)
 
     def _published(self) -> dict[str, Any]:
         """Give the parameters as the card shows them: where a taxonomy's file lies is private."""

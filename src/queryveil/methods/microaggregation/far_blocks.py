@@ -57,7 +57,9 @@ class Cuts:
                 return -leaves
             place = some.astype(np.float64) @ direction.astype(np.float64)
             edge = float(np.median(place))
-            below = place < edge if (place < edge).any() else place <= edge
+            if not (place < edge).any():  # more than half of them lie there
+                edge = float(np.nextafter(edge, np.inf))
+            below = place < edge
             number = len(nodes)
             nodes.append((direction.astype(np.float64), edge, 0, 0))
             nodes[number] = (*nodes[number][:2], grow(some[below]), grow(some[~below]))
@@ -83,8 +85,11 @@ class Cuts:
         return -1 - at
 
 
-def block_table(rows: Far, taxonomy: str, k: int, progress: Progress) -> Far:
-    """Give the same rows, in shares that are blocks of at least k similar users."""
+def block_table(rows: Far, taxonomy: str, k: int, min_users: int, progress: Progress) -> Far:
+    """Give the same rows, in shares that are blocks of similar users.
+
+    Each has at least k users, and enough that some text is frequent among them.
+    """
     with progress.stage("profiles"):
         profiles = rows.derive(partial(_concepts, taxonomy=taxonomy), Chance())
         users = int(summed(profiles, _users, ["all"])["users"].sum())
@@ -102,7 +107,8 @@ def block_table(rows: Far, taxonomy: str, k: int, progress: Progress) -> Far:
         cuts = Cuts.of(_points(drawn), max(1.0, max(BLOCK_USERS, 4 * k) / every))
         leaves = profiles.derive(partial(_leaves, columns=columns, cuts=cuts), Chance())
         sizes = summed(leaves, _sizes, ["block"])
-        joined = _joined(sizes, cuts.leaves, k)
+        least = min(users, max(k, min_users, BLOCK_USERS // 8))
+        joined = _joined(sizes, cuts.leaves, least)
         blocks = leaves.derive(partial(_renumbered, joined=joined), Chance())
         return rows.regrouped(blocks)
 
@@ -152,7 +158,7 @@ def _renumbered(frame: pl.LazyFrame, _: Chance, *, joined: Ints) -> pl.DataFrame
     return frame.with_columns(block=pl.lit(pl.Series(joined)).gather(pl.col("block"))).collect()
 
 
-def _joined(sizes: pl.DataFrame, leaves: int, k: int) -> Ints:
+def _joined(sizes: pl.DataFrame, leaves: int, least: int) -> Ints:
     """Let leaves with too few users join the next ones: neighbours are alike."""
     users = np.zeros(leaves, np.int64)
     users[sizes["block"].to_numpy()] = sizes["users"].to_numpy()
@@ -160,7 +166,7 @@ def _joined(sizes: pl.DataFrame, leaves: int, k: int) -> Ints:
     for leaf in range(leaves):
         block[leaf] = number
         held += int(users[leaf])
-        if held >= k:
+        if held >= least:
             number, held = number + 1, 0
     if held and number:  # what is left at the end joins the last whole block
         block[block == number] = number - 1
