@@ -25,13 +25,14 @@ from queryveil.engine import Chance, Engine, derive, protected, summed
 from queryveil.errors import InputError, UsageError
 
 pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason=NO_JAVA)
-MASTER = "local-cluster[2,1,1024]"
+MASTER = "local-cluster[1,2,1024]"  # one process of two cores starts sooner than two
 # Small tables: what Spark does to be fast with large ones takes longer than the work.
 LESS = "-XX:TieredStopAtLevel=1"
 QUICK = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.task.maxFailures": "2",
     "spark.driver.extraJavaOptions": LESS,
     "spark.executor.extraJavaOptions": LESS,
 }
@@ -97,6 +98,12 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def far_crowd(crowd: Path, engine: Engine) -> qv.QueryLog:
+    """Read it on the cluster."""
+    return qv.read_log(crowd, engine=engine)
+
+
 @pytest.fixture
 def silent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw no noise; all of it is drawn on the driver, so that this is enough."""
@@ -138,11 +145,9 @@ def test_odd_rows_are_told_as_here(engine: Engine, tmp_path: Path) -> None:
     assert two.count() == one.count() == 2
     reasons = two.tally.rejected_rows()["reason"].to_list()
     assert sorted(reasons) == sorted(one.tally.rejected_rows()["reason"].to_list())
-    with pytest.raises(qv.RejectedError, match="of 10 rows cannot be read"):
-        qv.read_log(path, engine=engine)
 
 
-@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+@pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_all_formats_hold_the_same_log(
     form: str, here: qv.QueryLog, engine: Engine, tmp_path: Path
 ) -> None:
@@ -151,8 +156,6 @@ def test_all_formats_hold_the_same_log(
         some = rows[part::2]
         if form == "csv":
             some.write_csv(tmp_path / f"{part}.csv")
-        elif form == "json":
-            some.write_ndjson(tmp_path / f"{part}.jsonl")
         else:
             some.write_parquet(tmp_path / f"{part}.parquet")
     if form == "parquet":  # as a notebook has it
@@ -189,23 +192,19 @@ def test_a_user_with_endless_lines_is_cut_by_whole_minutes(
 
 
 def test_frequent_queries_are_the_same(here: qv.QueryLog, there: qv.QueryLog) -> None:
-    line = "frequent-queries:n=4:m=2"
+    line = "frequent-queries:n=3:m=2:link=session"
     one, two = qv.anonymize(here, line), qv.anonymize(there, line)
     assert_frame_equal(owned(one), owned(two))
     assert (one.dropped, one.blanked) == (two.dropped, two.blanked)
-
-
-def test_sessions_are_the_same(here: qv.QueryLog, there: qv.QueryLog) -> None:
-    line = "frequent-queries:n=3:link=session"
-    one, two = qv.anonymize(here, line), qv.anonymize(there, line)
-    assert_frame_equal(owned(one), owned(two))
     sizes = [plain(r.log).group_by("user").len()["len"].sort() for r in (one, two)]
     assert sizes[0].equals(sizes[1])
 
 
 @pytest.mark.usefixtures("silent")
-def test_statistics_without_noise_are_the_same(crowd: Path, engine: Engine, tmp_path: Path) -> None:
-    here, there = qv.read_log(crowd), qv.read_log(crowd, engine=engine)
+def test_statistics_without_noise_are_the_same(
+    crowd: Path, far_crowd: qv.QueryLog, tmp_path: Path
+) -> None:
+    here = qv.read_log(crowd)
     (tmp_path / "pool.txt").write_text("weather\nnews today\nmy 7\nnever asked")
     results = "\n".join(f"{q}\thttp://{n}.example" for n, q in enumerate(("weather", "news today")))
     (tmp_path / "results.tsv").write_text(results)
@@ -217,7 +216,7 @@ def test_statistics_without_noise_are_the_same(crowd: Path, engine: Engine, tmp_
         f"click-graph:{asked}:results={tmp_path}/results.tsv",
     ]
     for line in lines:
-        one, two = (qv.anonymize(log, line, dataset=f"{tmp_path}/") for log in (here, there))
+        one, two = (qv.anonymize(log, line, dataset=f"{tmp_path}/") for log in (here, far_crowd))
         assert {"weather", "news today"} <= set(one.tables["queries"]["query"]), line
         assert one.tables["clicks"].height > 0, line
         for name, table in one.tables.items():
@@ -264,12 +263,11 @@ def test_each_user_has_her_slots_once(
     assert release.dropped == qv.anonymize(here, line, dataset=f"{tmp_path}/").dropped
 
 
-@pytest.mark.parametrize("kind", ["semantic", "string"])
 def test_blocks_are_anonymous_each(
-    kind: str, there: qv.QueryLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    there: qv.QueryLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("queryveil.methods.microaggregation.far_blocks.BLOCK_USERS", 160)
-    release = qv.anonymize(there, f"{kind}-microaggregation:k=4")
+    release = qv.anonymize(there, "semantic-microaggregation:k=4")
     card = release.write(tmp_path / "out")
     assert qv.verify(tmp_path / "out")["holds"]
     groups = plain(release.mapping)
@@ -282,9 +280,8 @@ def test_blocks_are_anonymous_each(
 # -- measures ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("line", ["frequent-queries:n=3", "semantic-microaggregation:k=3"])
-def test_measures_are_the_same(line: str, here: qv.QueryLog, there: qv.QueryLog) -> None:
-    release = qv.anonymize(here, line, seed=1)
+def test_measures_are_the_same(here: qv.QueryLog, there: qv.QueryLog) -> None:
+    release = qv.anonymize(here, "semantic-microaggregation:k=3", seed=1)
     wanted = ["query-coverage", "record-linkage"]
     one, two = (qv.measure(log, release, wanted)["measures"] for log in (here, there))
     for name in wanted:
@@ -353,10 +350,8 @@ def test_the_command_takes_the_running_session(engine: Engine, path: Path, tmp_p
     done = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     assert '"engine": "spark' in (tmp_path / "out" / "private" / "card.json").read_text()
-    other = CliRunner().invoke(
-        app, ["profile", str(path), "--engine", "spark", "--master", "local"]
-    )
-    assert "a session of Spark runs already" in str(other.exception)
+    with pytest.raises(UsageError, match="a session of Spark runs already"):
+        Engine("spark", master="local").open()
 
 
 def test_the_scratch_folder_is_gone_with_the_log(engine: Engine, path: Path) -> None:
@@ -383,14 +378,23 @@ def test_this_machine_needs_no_spark(path: Path) -> None:
     assert told.stdout.strip() == b"False"
 
 
-def test_the_same_release_again_is_a_copy(engine: Engine, crowd: Path, tmp_path: Path) -> None:
+def test_the_same_release_again_is_a_copy(far_crowd: qv.QueryLog, tmp_path: Path) -> None:
     line = qv.parse_method("click-graph:epsilon=5")
     for name in ("one", "two"):
-        log = qv.read_log(crowd, engine=engine)
-        card = qv.anonymize_to(log, line, tmp_path / name, dataset=f"{tmp_path}/")
+        card = qv.anonymize_to(far_crowd, line, tmp_path / name, dataset=f"{tmp_path}/")
     assert card["copied"] == str(tmp_path / "one")
-    with Ledger.open(tmp_path / "ledger.db") as book:
-        assert len(book.entries()) == 1
+
+
+def test_a_log_is_named_by_its_rows(engine: Engine, crowd: Path, far_crowd: qv.QueryLog) -> None:
+    """Read in another order and number of files it is the same log, and costs nothing again."""
+    header, *lines = crowd.read_text().splitlines()
+    parts = crowd.parent / "parts"
+    parts.mkdir()
+    for part in range(2):
+        (parts / f"{part}.tsv").write_text("\n".join([header, *lines[part::2]]) + "\n")
+    again = qv.read_log(parts, engine=engine)
+    assert again.sources[0].sha256 == far_crowd.sources[0].sha256
+    assert again.tally.kept == far_crowd.tally.kept
 
 
 def test_a_log_of_a_cluster_must_name_its_population(engine: Engine, tmp_path: Path) -> None:
