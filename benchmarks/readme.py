@@ -8,7 +8,7 @@ README = Path(__file__).parents[1] / "README.md"
 END = "<!-- end -->"
 
 
-def put_table(name: str, table: str) -> None:
+def put_table(name: str, table: str, page: Path = README) -> None:
     begin = f"<!-- benchmark {name} -->"
-    before, rest = README.read_text("utf-8").split(begin)
-    README.write_text(f"{before}{begin}\n{table}\n{END}{rest.split(END, 1)[1]}", "utf-8")
+    before, rest = page.read_text("utf-8").split(begin)
+    page.write_text(f"{before}{begin}\n{table}\n{END}{rest.split(END, 1)[1]}", "utf-8")

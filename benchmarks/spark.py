@@ -1,10 +1,11 @@
-"""The Spark engine: its cost from 1 to 100 million lines, against this machine's and against rivals.
+"""The Spark engine: its cost from 1 to 100 million lines, against this machine and rivals.
 
 Every piece is a process of its own, with real worker processes (`local-cluster`). Start-up is told
-apart. Rivals run from `spark_rivals.py`, each in its own environment; what is not there is left out.
+apart. Rivals run from `spark_rivals.py`, each in its own environment; what is not there is left
+out.
 
 Usage: spark.py [--lines 1000000,...] [--executors 1,2] [--rivals 18000,180000] [--install]
-                [--readme]
+                [--page]
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from spark_rivals import ENVIRONMENTS, RIVALS, tree_kilobytes
 
 HERE = Path(__file__).parent
 DATA = HERE / "data"
+SCALE = HERE.parent / "docs" / "scale.md"
 SIZES = "1000000,10000000,36389567,100000000"
 TABLES = "dp-statistics:epsilon=1:delta=1e-7:max-queries-per-user=10:max-clicks-per-user=10"
 QUERIES = f"{TABLES}:split=1/0/0"
@@ -179,7 +181,7 @@ def main() -> None:
     parser.add_argument("--executors", default="local,1,2")
     parser.add_argument("--rivals", default="18000,180000")
     parser.add_argument("--install", action="store_true")
-    parser.add_argument("--readme", action="store_true")
+    parser.add_argument("--page", action="store_true", help="put the tables into docs/scale.md")
     given = parser.parse_args()
     if shutil.which("java") is None:
         sys.exit("there is no Java here")
@@ -187,12 +189,14 @@ def main() -> None:
         install(RIVALS)
     numbers = [int(n) for n in given.rivals.split(",") if n]
     sizes = [int(n) for n in given.lines.split(",") if n]
-    tables = {"spark-rivals": rivals_table(numbers) if numbers else "",
-              "spark-sizes": sizes_table(sizes, given.executors.split(",")) if sizes else ""}  # fmt: skip
+    tables = {
+        "spark-rivals": rivals_table(numbers) if numbers else "",
+        "spark-sizes": sizes_table(sizes, given.executors.split(",")) if sizes else "",
+    }
     for name, text in tables.items():
         print(text)
-        if given.readme and text:
-            put_table(name, text)
+        if given.page and text:
+            put_table(name, text, SCALE)
 
 
 if __name__ == "__main__":

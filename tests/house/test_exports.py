@@ -44,7 +44,7 @@ def test_what_is_defined_without_underscore_is_exported(name: str) -> None:
 def test_the_front_door() -> None:
     assert sorted(queryveil.__all__) == sorted(
         {
-            "BudgetError", "CategoryMicroaggregation", "ClickGraph", "DpStatistics",
+            "BudgetError", "CategoryMicroaggregation", "ClickGraph", "DpStatistics", "Engine",
             "SemanticMicroaggregation", "StringMicroaggregation",
             "SyntacticMicroaggregation", "ColumnError", "Comparison", "FormatError",
             "ConceptHistogram", "DisconnectedGraph", "FrequentQueries", "ProfileFirst",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -96,12 +97,12 @@ class QueryLog:
 
     def count(self, unit: str = "line") -> int:
         """Count the lines, events or clicks."""
+        if unit == "line":
+            return count(self.rows)
         if unit not in _UNITS:
             raise UsageError(f'"{unit}" cannot be counted', hint="line, event or click")
-        if isinstance(self.rows, Far):
-            return int(summed(self.rows, _UNITS[unit], ["all"])["count"].sum())
-        units = {"line": lambda: self.frame, "event": self.events, "click": self.clicks}
-        return count(units[unit]())
+        counted = summed(self.rows, partial(_counted, unit=unit), ["all"])
+        return int(counted["count"].sum())
 
     def distinct(self, column: str) -> int:
         """Count the different users, queries or URLs: a mark for each, no sorting or hashing."""
@@ -138,20 +139,10 @@ class QueryLog:
         return replace(self, rows=rows.lazy(), tally=tally)
 
 
-def _counted(frame: pl.LazyFrame) -> pl.DataFrame:
-    return frame.select(count=pl.len().cast(pl.Int64)).collect().with_columns(all=pl.lit(0))
+_UNITS = {"event": events_of, "click": clicks_of}
 
 
-def _lines(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
-    return _counted(frame)
-
-
-def _events(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
-    return _counted(events_of(frame))
-
-
-def _clicks(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
-    return _counted(clicks_of(frame))
-
-
-_UNITS = {"line": _lines, "event": _events, "click": _clicks}
+def _counted(frame: pl.LazyFrame, _: Chance, *, unit: str) -> pl.DataFrame:
+    number = pl.len().cast(pl.Int64)
+    found = _UNITS[unit](frame).select(count=number).collect(engine="streaming")
+    return found.with_columns(all=pl.lit(0))

@@ -43,5 +43,5 @@ class Earlier:
         taken = self.mapping["pseudonym"].implode()
         while True:
             names = pl.Series("pseudonym", chance.names(size)).cast(pl.String)
-            if not names.is_in(taken).any():  # as good as always: names have 48 bits
+            if not names.is_in(taken).any():  # as good as always: names have 48 bits or more
                 return names

@@ -25,6 +25,7 @@ from ...errors import UsageError
 from ...log import QueryLog
 from .contributions import at_most, click_pairs, query_pairs, step_counts
 from .liking import Liking, liking_for
+from .published import published
 from .union import select_queries
 
 __all__ = ["Mechanisms", "mechanisms", "release_tables"]
@@ -127,7 +128,7 @@ def release_tables(
             steps = ["number", "next"]
             counted = _counted(log.rows, mine, steps, made.transitions, chance, noise)
             tables["transitions"] = _named(counted, found)
-    return {name: _published(table) for name, table in tables.items()}
+    return {name: published(table) for name, table in tables.items()}
 
 
 def _liked_counts(frame: pl.LazyFrame, chance: Chance, *, like: Liking, most: int) -> pl.DataFrame:
@@ -168,10 +169,3 @@ def _named(steps: pl.DataFrame, queries: pl.DataFrame) -> pl.DataFrame:
         next=queries["query"].gather(steps["next"] - 1),
         count="count",
     )
-
-
-def _published(table: pl.DataFrame) -> pl.DataFrame:
-    """Sort by what is published, so that the order tells nothing else."""
-    texts = [name for name in table.columns if name != "count"]
-    named = table.with_columns(pl.col(texts).cast(pl.String))
-    return named.sort("count", *texts, descending=[True, *(False for _ in texts)])

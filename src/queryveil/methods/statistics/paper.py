@@ -18,7 +18,7 @@ from ...dp.public import PublicCounts
 from ...engine import Progress
 from ...log import QueryLog
 from .pools import read_pool
-from .pure import published
+from .published import published
 
 __all__ = ["Paper"]
 

@@ -20,8 +20,9 @@ from ...engine import Chance, Progress, alike, summed
 from ...log import QueryLog
 from .contributions import at_most, click_pairs, query_pairs, shortness, step_counts
 from .pools import read_pool, read_url_pool
+from .published import published
 
-__all__ = ["Pure", "published"]
+__all__ = ["Pure"]
 
 _MANY = 2**40  # cells: more than a list or pairs of released queries will have
 
@@ -190,10 +191,3 @@ def _transitions(
 def _arrays(counts: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     places, numbers = (counts[name].to_numpy().astype(np.int64) for name in ("place", "count"))
     return places, numbers
-
-
-def published(table: pl.DataFrame) -> pl.DataFrame:
-    """Sort by what is published, so that the order tells nothing else."""
-    texts = [name for name in table.columns if name != "count"]
-    named = table.with_columns(pl.col(texts).cast(pl.String))
-    return named.sort("count", *texts, descending=[True, *(False for _ in texts)])
