@@ -458,6 +458,7 @@ GUARANTEE = {
 }  # fmt: skip
 INTERNAL = {
     "input",
+    "engine",
     "recipe",
     "output",
     "made",
@@ -492,6 +493,7 @@ def test_cards_are_complete(made: Made) -> None:
     assert {key: internal[key] for key in public} == public
     assert internal["input"].keys() >= {"rows", "users", "queries", "rejected", "sha256"}
     assert internal["seconds"].keys() >= {"write", "verify"}
+    assert internal["engine"] == "local"
     assert internal["peak_mb"] > 10
 
 
