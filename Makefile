@@ -33,12 +33,13 @@ bench: $(READY) $(RIVALS)
 	benchmarks/data/venv/bin/python benchmarks/frontier.py
 	benchmarks/data/venv/bin/python benchmarks/peers_simulation.py
 	benchmarks/data/venv/bin/python benchmarks/peers_network.py
+	benchmarks/data/venv/bin/python benchmarks/spark.py --install
 
 # What the benchmarks compare with has an environment of its own.
 $(RIVALS): $(READY) benchmarks/requirements.txt
 	$(PYTHON) -m venv benchmarks/data/venv
 	benchmarks/data/venv/bin/python -m pip install --quiet --disable-pip-version-check \
-	  -r benchmarks/requirements.txt -e ".[dp,measures,peers]"
+	  -r benchmarks/requirements.txt -e ".[dp,measures,peers,spark]"
 	@touch $(RIVALS)
 
 $(READY): pyproject.toml requirements.lock
