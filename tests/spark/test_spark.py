@@ -354,13 +354,20 @@ def test_the_command_takes_the_running_session(engine: Engine, path: Path, tmp_p
         Engine("spark", master="local").open()
 
 
-def test_the_scratch_folder_is_gone_with_the_log(engine: Engine, path: Path) -> None:
+def test_the_scratch_folder_is_gone_with_the_log(
+    engine: Engine, path: Path, tmp_path: Path
+) -> None:
     log = qv.read_log(path, engine=engine)
     place = Path(log.rows.place.removeprefix("file:"))
     assert place.exists()
     assert place.parent.stat().st_mode & 0o077 == 0
     del log
     assert not place.exists()
+    shared = qv.read_log(path, engine=Engine("spark", scratch=str(tmp_path / "shared")))
+    (run,) = (tmp_path / "shared").iterdir()
+    assert run.stat().st_mode & 0o077 == 0
+    del shared
+    assert not run.exists()
 
 
 def test_the_log_is_not_where_executors_look(engine: Engine, tmp_path: Path) -> None:

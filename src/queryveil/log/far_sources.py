@@ -238,7 +238,7 @@ def _with_places(rows: Any) -> Any:
     path = f.col("path") if "path" in rows.columns else f.input_file_name()
     placed = rows.withColumn("path", path).withColumn("place", f.monotonically_increasing_id())
     files = [(file, number) for number, file in enumerate(sorted(rows.inputFiles()))]
-    if not files:  # no files at all: a table that was made by a program
+    if len(files) < 2:  # or none at all: a table that was made by a program
         return placed.withColumn("file", f.lit(0).cast("long")).drop("path")
     known = rows.sparkSession.createDataFrame(files, "path string, file long")
     return placed.join(f.broadcast(known), "path", "left").drop("path").fillna(0, ["file"])

@@ -40,6 +40,9 @@ _USUAL = {
 }
 
 
+_to_clear: list[weakref.finalize[..., Any]] = []
+
+
 @dataclass(eq=False)
 class Spark:
     """A session, and a folder that all its machines see: what is drawn is written there once.
@@ -154,8 +157,15 @@ def _started(sql: ModuleType, master: str, settings: Mapping[str, str]) -> Any:
         builder = builder.master(master)
     with errors_told():
         session = builder.getOrCreate()
-    atexit.register(session.stop)  # what is left open at the end complains in pages
+    atexit.register(_stopped, session)
     return session
+
+
+def _stopped(session: Any) -> None:
+    """Clear up while the session can still do it; one that is left open complains in pages."""
+    for clear in _to_clear:
+        clear()
+    session.stop()
 
 
 def _memory(master: str) -> dict[str, str]:
@@ -181,7 +191,7 @@ def _ready(session: Any, scratch: str | None) -> Spark:
     own = tempfile.mkdtemp(prefix="queryveil-") if scratch is None else None
     base = Path(own).as_uri() if own else str(scratch).rstrip("/")
     spark = Spark(session, f"{base}/run-{os.urandom(6).hex()}")
-    weakref.finalize(spark, _cleared, session, spark.scratch, own)
+    _to_clear.append(weakref.finalize(spark, _cleared, session, spark.scratch, own))
     with errors_told():  # it will hold the log in clear: for nobody else to read
         files, place = _file_system(session, spark.scratch)
         files.mkdirs(place, session._jvm.org.apache.hadoop.fs.permission.FsPermission("700"))
