@@ -175,7 +175,7 @@ class SparkTable(Far):
         other = blocks.shares.select("share", f.col("block").alias("blocks"))
         both = self.shares.select("share", "block").join(other, "share")
         rows = both.mapInArrow(with_blocks, ddl_of(kinds | where))
-        # Blocks are numbered from 0 on: each goes to a task of its own.
+        # Neighbours may share a task; packing gives each block a share of its own.
         split = rows.repartitionByRange(max(1, len(numbers)), "block")
         empty = pl.DataFrame(schema=kinds)
         placed = ("share", "place")
