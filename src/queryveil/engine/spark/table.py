@@ -103,7 +103,7 @@ class SparkTable(Far):
         self, work: Work, keys: Sequence[str], chance: Chance | None, tops: Sequence[str]
     ) -> SparkTable:
         """Add up by keys, and stage the sums; their shares have any keys."""
-        grouped, kinds = self._grouped(work, keys, chance, tops, None)
+        grouped, kinds = self._grouped(work, keys, chance, tops)
         empty = pl.DataFrame(schema=kinds)
         return SparkTable.of_rows(self.spark, grouped, empty)
 
@@ -116,7 +116,9 @@ class SparkTable(Far):
         at_least: tuple[str, int] | None,
     ) -> pl.DataFrame:
         """Add up by keys, and bring here what has enough."""
-        grouped, kinds = self._grouped(work, keys, chance, tops, at_least)
+        grouped, kinds = self._grouped(work, keys, chance, tops)
+        if at_least is not None:
+            grouped = grouped.filter(f.col(at_least[0]) >= at_least[1])
         with errors_told():
             found = as_given(_here(grouped), kinds)
         if found.height:
@@ -132,20 +134,13 @@ class SparkTable(Far):
             return int(self._rows(values, None, kinds).distinct().count())
 
     def _grouped(
-        self,
-        work: Work,
-        keys: Sequence[str],
-        chance: Chance | None,
-        tops: Sequence[str],
-        at_least: tuple[str, int] | None,
+        self, work: Work, keys: Sequence[str], chance: Chance | None, tops: Sequence[str]
     ) -> tuple[Any, dict[str, pl.DataType]]:
         kinds = _kinds(work(self.empty.lazy(), Chance(0)))
         rows = self._rows(work, chance, kinds)
         numbers = [name for name in kinds if name not in keys]
         sums = [(f.max if name in tops else f.sum)(name).alias(name) for name in numbers]
         grouped = rows.groupBy(*keys).agg(*sums) if sums else rows.select(*keys).distinct()
-        if at_least is not None:
-            grouped = grouped.filter(f.col(at_least[0]) >= at_least[1])
         return grouped.select(*kinds), kinds
 
     def _rows(self, work: Work, chance: Chance | None, kinds: dict[str, pl.DataType]) -> Any:
