@@ -65,7 +65,7 @@ def driven(page: str, driver: str, folder: Path) -> Any:
         [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
          f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=500", "--dump-dom",
          file.as_uri()],
-        capture_output=True, text=True, timeout=60, check=True,
+        capture_output=True, text=True, timeout=600, check=True,
         env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
     )  # fmt: skip
     errors = [line for line in done.stderr.splitlines() if "CONSOLE" in line]

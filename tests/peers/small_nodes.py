@@ -28,7 +28,7 @@ from queryveil.peers.node import (
 
 PAGE = (Result("A page", "https://example.org/", "text"),)
 # A busy machine must not make friends look silent; tests of silence are quick.
-PATIENT = Waits(reply=5, engine=5, hop=1, own=30, owner=30)
+PATIENT = Waits(reply=60, engine=60, hop=1, own=300, owner=300)
 QUICK = Waits(reply=0.4, engine=0.6, hop=0.1, own=5, owner=5)
 ALWAYS_ASK = Settings(submit=0.001, hops=1)  # friends submit, the owner hardly ever
 
@@ -59,7 +59,7 @@ def line_of(identity: Identity, name: str, address: str = "") -> Friend:
     return read_invitation(invitation(identity, name, address))
 
 
-async def until(true: Callable[[], Any], seconds: float = 20.0) -> None:
+async def until(true: Callable[[], Any], seconds: float = 300.0) -> None:
     """Wait until something is so."""
     async with asyncio.timeout(seconds):
         while not true():
@@ -106,7 +106,7 @@ class ByHand:
         )
         try:
             self.raw(b"")
-            async with asyncio.timeout(15):
+            async with asyncio.timeout(300):
                 assert await self.frame() == b""
         except BaseException:
             self.hang_up()
@@ -126,7 +126,7 @@ class ByHand:
         size = int.from_bytes(await self.reader.readexactly(4))
         return await self.reader.readexactly(size)
 
-    async def hear(self, seconds: float = 10.0) -> Message | None:
+    async def hear(self, seconds: float = 60.0) -> Message | None:
         """Give the next message, or None if none comes."""
         try:
             async with asyncio.timeout(seconds):
@@ -138,7 +138,7 @@ class ByHand:
 
     async def is_cut_off(self) -> bool:
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while await self.reader.read(65536):
                     pass
         except TimeoutError:

@@ -275,7 +275,7 @@ def test_a_friend_who_stops_reading_is_dropped() -> None:
             await friend.call(node)
             friend.reader._transport.pause_reading()
             who = friend.identity.fingerprint
-            long = Answer(ONE, (Result("t", "https://x/", "s" * 1000),) * 20)
+            long = Answer(ONE, (Result("t", "https://x.example/", "s" * 1000),) * 20)
             for _ in range(1000):
                 node.links.send(who, long)
                 await asyncio.sleep(0)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import tracemalloc
+import zlib
 from base64 import b64encode
 from datetime import UTC, datetime
 
 import httpx
 import pytest
+import zstandard
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -239,6 +242,68 @@ def test_an_engine_that_does_not_answer_is_an_error(answer) -> None:
 
     with pytest.raises(InputError):
         answered(open_engine("searxng:http://localhost:8888"), handler)
+
+
+def packed(coding: str, plain: bytes) -> bytes:
+    """Pack a body in a content coding; Brotli's is written by hand: nothing here can pack it."""
+    if coding == "zstd":
+        return zstandard.ZstdCompressor().compress(plain)
+    if coding == "br":
+        return b"\x06"
+    return zlib.compress(
+        plain, wbits={"gzip": 31, "deflate": -15}[coding.split(",", maxsplit=1)[0]]
+    )
+
+
+class Raw(httpx.AsyncByteStream):
+    """A body as it comes from the wire, which counts what is read of it."""
+
+    def __init__(self, body: bytes) -> None:
+        self.body, self.read = body, 0
+
+    async def __aiter__(self):
+        for at in range(0, len(self.body), 4096):
+            self.read += len(self.body[at : at + 4096])
+            yield self.body[at : at + 4096]
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd", "gzip, zstd", "x-gzip"])
+def test_no_answer_is_unpacked(coding: str) -> None:
+    """A packed answer of some kilobytes can hold gigabytes: it is refused before it is read."""
+    asked = []
+    first = coding.split(",", maxsplit=1)[0].removeprefix("x-")
+    body = Raw(packed(first, json.dumps({"results": [], "pad": " " * (64 << 20)}).encode()))
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        asked.append(request.headers["Accept-Encoding"])
+        return httpx.Response(200, stream=body, headers={"Content-Encoding": coding.upper()})
+
+    async def ask() -> int:
+        engine = open_engine("searxng:http://engine.example")
+        engine._client._transport = httpx.MockTransport(handler)
+        tracemalloc.start()
+        try:
+            with pytest.raises(InputError, match="packed"):
+                await engine.search("cats")
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+            await engine.close()
+
+    assert asyncio.run(ask()) < 4 << 20
+    assert asked == ["identity"]
+    assert body.read == 0
+
+
+def test_an_answer_is_read_no_further_than_its_limit() -> None:
+    body = Raw(b" " * (8 << 20))
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, stream=body, headers={"Content-Encoding": "identity"})
+
+    with pytest.raises(InputError, match="above"):
+        answered(open_engine("searxng:http://engine.example"), handler)
+    assert body.read <= (2 << 20) + 4096
 
 
 @pytest.mark.parametrize("told", [None, 7, [], {}, {"results": None}, {"results": {"a": 1}}],

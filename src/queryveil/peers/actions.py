@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from .messages import Message, Result
 
-__all__ = ["Action", "Broken", "Deliver", "Nobody", "Send", "Submit"]
+__all__ = ["Action", "Broken", "Busy", "Deliver", "Nobody", "Send", "Submit"]
 
 
 class Send(NamedTuple):
@@ -43,4 +43,11 @@ class Broken(NamedTuple):
     errand: int
 
 
-Action = Send | Submit | Deliver | Nobody | Broken
+class Busy(NamedTuple):
+    """Ask the owner to search again in so many seconds: there is no room now."""
+
+    errand: int
+    seconds: int
+
+
+Action = Send | Submit | Deliver | Nobody | Broken | Busy

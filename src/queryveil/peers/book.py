@@ -18,6 +18,7 @@ class Book:
         self.incoming: dict[tuple[str, str], Errand] = {}  # by who sent it, and her id
         self.outgoing: dict[tuple[str, str], Errand] = {}  # by who was asked, and the id for her
         self.open: Counter[str | None] = Counter()  # by who sent it; None is the owner
+        self.asking: Counter[str] = Counter()  # by who was asked and has not ended it
         self._alarms: list[tuple[float, int]] = []
         self._last = 0
 
@@ -42,15 +43,27 @@ class Book:
         """Note who is asked, and by which id."""
         errand.friend, errand.friend_id = friend, name
         self.outgoing[friend, name] = errand
+        self.asking[friend] += 1
 
     def release(self, errand: Errand) -> None:
         """Note that nothing is expected of her any more."""
-        self.outgoing.pop((str(errand.friend), errand.friend_id), None)
+        friend = str(errand.friend)
+        if self.outgoing.pop((friend, errand.friend_id), None) is not None:
+            self.asking[friend] -= 1
         errand.friend_id = ""
 
     def asked_of(self, friend: str) -> list[Errand]:
         """Give the errands that wait for a friend."""
         return [one for one in self.errands.values() if one.friend == friend and one.friend_id]
+
+    def undecided(self) -> list[Errand]:
+        """Return the own errands that wait for the owner's word, the oldest first."""
+        waiting = [one for one in self.errands.values() if one.stage is Stage.NOBODY]
+        return sorted(waiting, key=lambda one: one.due)
+
+    def under_way(self) -> int:
+        """Return how many own errands are open and wait for somebody else than the owner."""
+        return self.open[None] - len(self.undecided())
 
     def sent_by(self, friend: str) -> list[Errand]:
         """Give a friend's errands."""

@@ -4,6 +4,9 @@ No clock, no network and no disk: the simulation and the node run this very code
 of SPEC 5.2, which is consistent with what is known of the P2P paper. A peer keeps two numbers of
 each friend: how often it asked her to take a query, and how often she did. Their ratio is the
 trust in her. It decides whom to ask, and whether her own queries are taken: tit for tat.
+
+Friends who compare what they see must not know a peer's own query from one that it relays. So
+both are routed by one rule (see `Route`), and what differs is decided before anybody is asked.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ class Settings:
 class Peer(Generic[Friend]):
     """One person's peer: her friends, and what they did for her.
 
-    >>> peer = Peer(["ann", "bob"], Settings(), iter([0.9, 0.1, 0.7, 0.2]).__next__)
+    >>> peer = Peer(["ann", "bob"], Settings(), iter([0.9, 0.1, 0.7]).__next__)
     >>> route = peer.route()
     >>> route.step()  # 0.9: not she herself; 0.1: the first of two equal friends
     'ann'
@@ -57,8 +60,8 @@ class Peer(Generic[Friend]):
     def __init__(
         self, friends: Iterable[Friend], settings: Settings, draw: Draw, *, selfish: bool = False
     ) -> None:
-        self._asked: dict[Friend, int] = dict.fromkeys(friends, 0)
-        self._took: dict[Friend, int] = dict.fromkeys(self._asked, 0)
+        self._asked: dict[Friend, float] = dict.fromkeys(friends, 0)
+        self._took: dict[Friend, float] = dict.fromkeys(self._asked, 0)
         self._settings, self._draw = settings, draw
         self.selfish = selfish
 
@@ -67,7 +70,7 @@ class Peer(Generic[Friend]):
         """Her friends, in the order in which they became so."""
         return tuple(self._asked)
 
-    def befriend(self, friend: Friend, asked: int = 0, took: int = 0) -> None:
+    def befriend(self, friend: Friend, asked: float = 0, took: float = 0) -> None:
         """Add a friend, with what is known of her from before."""
         if not 0 <= took <= asked:
             raise ParameterError(f"a friend cannot have taken {took} of {asked} queries")
@@ -78,7 +81,7 @@ class Peer(Generic[Friend]):
         self._asked.pop(friend, None)
         self._took.pop(friend, None)
 
-    def counts(self, friend: Friend) -> tuple[int, int]:
+    def counts(self, friend: Friend) -> tuple[float, float]:
         """Tell how often a friend was asked to take a query, and how often she did."""
         return self._asked[friend], self._took[friend]
 
@@ -96,39 +99,75 @@ class Peer(Generic[Friend]):
             self._asked[friend] += 1
             self._took[friend] += accepted
 
+    def fade(self, share: float) -> None:
+        """Let what was heard so far count for a share of what it did: trust returns with time."""
+        for counts in (self._asked, self._took):
+            for friend in counts:
+                counts[friend] *= share
+
     def route(self, sender: Friend | None = None, hops: int = 0) -> Route[Friend]:
         """Begin to route a query: her own, or one that a friend handed on as its so manieth hop."""
         if hops >= self._settings.hops:
-            return Route((), [], 1.0, self._draw)
-        friends = [friend for friend in self._asked if friend != sender]
+            return Route({}, None, 1.0, self._draw, last=True)
         asked, took = self._asked, self._took
-        trusts = [(took[friend] + 1) / (asked[friend] + 1) for friend in friends]
+        trusts = {friend: (took[friend] + 1) / (asked[friend] + 1) for friend in asked}
         submit = self._settings.submit
         # Of her own queries she submits the share that each friend of full trust will: else she
         # would be the one who submits most of them, and be known by that.
-        own = submit if sender is not None else submit / (sum(trusts) + submit)
-        return Route(friends, trusts, own, self._draw)
+        own = submit if sender is not None else submit / (sum(trusts.values()) + submit)
+        return Route(trusts, sender, own, self._draw)
 
 
 class Route(Generic[Friend]):
-    """The way of one query through one peer: whom it asks next, until somebody takes it."""
+    """The way of one query through one peer: whom it asks next, until somebody takes it.
 
-    __slots__ = ("_draw", "_left", "_own", "_trusts")
+    Whether the peer submits the query itself is drawn once, before anybody is asked: after that
+    an own query and a relayed one take the same steps. The friend who sent it is never asked. But
+    after a refusal his place is drawn as any other's, for to an own query he is a friend like
+    any other, who might take it. Where a relayed query's draw falls on him, the peer does what
+    ends the way in the eyes of all others, as if he had taken it: it submits the query. Else the
+    other friends would be asked more often after a refusal where the query is not the peer's own.
+    """
+
+    __slots__ = ("_draw", "_own", "_sender", "_started", "_trusts", "chosen")
 
     def __init__(
-        self, friends: Iterable[Friend], trusts: list[float], own: float, draw: Draw
+        self,
+        trusts: dict[Friend, float],
+        sender: Friend | None,
+        own: float,
+        draw: Draw,
+        last: bool = False,
     ) -> None:
-        self._left, self._trusts, self._own, self._draw = list(friends), trusts, own, draw
+        self._trusts, self._sender, self._own, self._draw = trusts, sender, own, draw
+        self._started = False
+        self.chosen = last  # whether the peer submits it by the rule, and not for want of friends
 
     def step(self) -> Friend | None:
-        """Give the friend to ask next, each at most once, or None to submit it oneself."""
-        if not self._left or self._draw() < self._own:
-            self._left = []  # whoever decided to submit it does not change her mind
+        """Return the friend to ask next, each at most once, or None to submit it oneself."""
+        first, self._started = not self._started, True
+        friend = self._first() if first else self._next(self._trusts)
+        if friend is not None and friend == self._sender:
+            self.chosen = self._draw() < self._trusts.pop(friend)
+            return self.step()
+        if friend is None:
+            self._trusts = {}  # whoever decided to submit it does not change her mind
+        else:
+            del self._trusts[friend]
+        return friend
+
+    def _first(self) -> Friend | None:
+        others = {one: trust for one, trust in self._trusts.items() if one != self._sender}
+        self.chosen = self.chosen or (bool(others) and self._draw() < self._own)
+        return self._next(others)
+
+    def _next(self, left: dict[Friend, float]) -> Friend | None:
+        """Draw one of those who are left, by trust."""
+        if self.chosen or not left:
             return None
-        left = self._draw() * sum(self._trusts)
-        place = -1
-        while left >= 0 and place < len(self._left) - 1:
-            place += 1
-            left -= self._trusts[place]
-        self._trusts.pop(place)
-        return self._left.pop(place)
+        point = self._draw() * sum(left.values())
+        for one, trust in left.items():
+            point -= trust
+            if point < 0:
+                return one
+        return next(reversed(left))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import Enum
+from math import inf
 from typing import NamedTuple
 
 from .core import Route
@@ -27,20 +28,23 @@ class Waits(NamedTuple):
     reply: float = 2.0  # for a friend to accept, and for the text after that
     engine: float = 10.0  # for the search engine
     hop: float = 2.0  # the more for each hop that may follow
-    own: float = 45.0  # for an own query in all
+    own: float = 45.0  # for a query that its owner submits
     owner: float = 300.0  # for the owner to decide
+    half: float = 86_400.0  # until what a friend did counts half as much
 
 
 class Limits(NamedTuple):
     """How much a peer keeps at a time."""
 
-    open: int = 64  # queries of one friend
-    own: int = 256  # own queries
+    open: int = 32  # queries of one friend
+    own: int = 24  # own queries under way
+    reserved: int = 8  # of these, places that only a person at a browser may take
+    undecided: int = 64  # own queries that nobody took: the oldest is forgotten
     ids: int = 4096  # ids that a friend has used
     minute: int = 120  # queries of one friend that are taken in a minute
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Errand:
     """One query: the owner's (no sender), or one that a friend handed on."""
 
@@ -50,11 +54,12 @@ class Errand:
     sender_id: str = ""
     text: str = ""
     hops: int = 0
+    since: float = 0.0  # when it began
     until: float = 0.0  # when it is over in any case
+    wanted: float = inf  # until when its sender waits
     due: float = 0.0  # when the present stage is over
     route: Route[str] | None = None
-    untried: int = 0  # friends that the route has not given yet
-    failures: int = 0  # friends who had it, and said that there is no answer
+    asked: int = 0  # how many friends were asked
     friend: str | None = None  # who was asked last
     friend_id: str = ""
 

@@ -2,31 +2,39 @@
 
 Whoever runs it says what happened (a friend came or went, a message arrived, time passed), and
 gets the actions to take. All choices are those of `core`. A query is in one place at a time: it
-goes to the next friend only after the last one refused, was silent, failed or went away. So it is
+goes to the next friend only after the last one refused, was silent or went away. So it is
 submitted once, unless a friend who had its text was lost: that is counted as `lost`.
 
+**One friend at most reads a text.** Whoever has taken a query and fails is its last: a relay hands
+the failure back, the owner is asked. Else two friends, one who fails and one who is asked next,
+would know an own query. And an own query and a relayed one draw count and time alike (`start`).
+
 A query that comes back to a peer is served as any other. To recognise it would tell the friend
-who sent it that the peer knows it; its count of hops ends every loop.
+who sent it that the peer knows it. A loop ends by the draws of those who hand it on: each submits
+it by chance, and must at the highest count.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from math import ceil
 from secrets import SystemRandom, token_hex
 
-from .actions import Action, Broken, Deliver, Nobody, Send, Submit
+from .actions import Action, Broken, Busy, Deliver, Nobody, Send, Submit
 from .book import Book
 from .core import Peer, Settings
 from .errands import Errand, Limits, Stage, Tally, Waits
+from .memory import Memory
 from .messages import Accepted, Answer, Failed, Message, Query, Refused, Request, Result
+from .shares import Shares
 from .start import start
 
 __all__ = ["Exchange"]
 
 _SYSTEM = SystemRandom()  # the operating system's
 _WAITS, _LIMITS = Waits(), Limits()
-_TRIES = 2  # failures after which the owner is asked
+_ROOM = 0.75  # of what a friend takes, what she is asked: clocks and messages differ a little
 
 
 class Exchange:
@@ -44,11 +52,13 @@ class Exchange:
         self._settings, self._clock, self._draw, self._fresh = settings, clock, draw, fresh
         self._waits, self._limits = waits, limits
         self._peer: Peer[str] = Peer([], settings, draw)
-        self._tallies: dict[str, Tally] = {}
-        self._known: dict[str, tuple[int, int]] = {}  # counts of friends who are away
+        self._memory = Memory(self._peer, clock, waits.half)
         self._used: dict[str, OrderedDict[str, None]] = {}  # ids that friends have used
-        self._share: dict[str, tuple[float, float]] = {}  # what is left of a friend's minute
+        self._theirs = Shares(limits.minute, clock)  # what is left of a friend's minute
+        self._ours = Shares(_ROOM * limits.minute, clock)  # ... and of ours with her
         self._book = Book()
+        self._usual = 1.0  # seconds that an own query takes
+        self.shed = 0  # own queries for which there was no room
 
     # --- what is known -----------------------------------------------------------------------
 
@@ -64,22 +74,22 @@ class Exchange:
 
     def tally(self, friend: str) -> Tally:
         """Give what passed between this peer and a friend."""
-        return self._tallies.setdefault(friend, Tally())
+        return self._memory.tally(friend)
 
-    def counts(self, friend: str) -> tuple[int, int]:
-        """Tell how often a friend was asked, and how often she served."""
-        if friend in self._peer.friends:
-            return self._peer.counts(friend)
-        return self._known.get(friend, (0, 0))
+    def counts(self, friend: str) -> tuple[float, float]:
+        """Return how often a friend was asked, and how often she served; old counts fade."""
+        return self._memory.counts(friend)
 
     def trust(self, friend: str) -> float:
         """Give the trust in a friend, present or not."""
         asked, took = self.counts(friend)
         return (took + 1) / (asked + 1)
 
-    def remember(self, friend: str, counts: tuple[int, int], tally: Tally) -> None:
-        """Take up what is known of a friend from an earlier run."""
-        self._known[friend], self._tallies[friend] = counts, tally
+    def remember(
+        self, friend: str, counts: tuple[float, float], tally: Tally, age: float = 0.0
+    ) -> None:
+        """Take up what is known of a friend from an earlier run, so many seconds ago."""
+        self._memory.remember(friend, counts, tally, age)
 
     def alarm(self) -> float | None:
         """Give the time at which `wake` must be called, if any."""
@@ -89,32 +99,33 @@ class Exchange:
 
     def came(self, friend: str) -> list[Action]:
         """A friend can be reached now."""
-        self._peer.befriend(friend, *self._known.get(friend, (0, 0)))
+        self._memory.came(friend)
         return []
 
     def went(self, friend: str) -> list[Action]:
         """A friend cannot be reached any more: what she was to do is asked of others."""
         if friend not in self._peer.friends:
             return []
-        waiting = self._book.asked_of(friend)
-        for errand in waiting:
+        waiting = [(one, one.stage) for one in self._book.asked_of(friend)]
+        for errand, _ in waiting:
             self._let_down(errand)
         for errand in self._book.sent_by(friend):
             if errand.stage is Stage.OFFERED:
                 self._close(errand)
-        self._known[friend] = self._peer.counts(friend)
-        self._peer.forget(friend)
-        return [action for errand in waiting for action in self._go_on(errand)]
+        self._memory.went(friend)
+        return [one for errand, stage in waiting for one in self._pass_over(errand, stage)]
 
-    def ask(self, text: str) -> tuple[int, list[Action]]:
-        """The owner has a query. Its number comes back with the answer."""
+    def ask(self, text: str, person: bool = True) -> tuple[int, list[Action]]:
+        """The owner has a query, as a person or by a program. Its number comes with the answer."""
+        self._memory.fade()
         errand = self._book.begin(Stage.ASKING)
-        errand.text, errand.until = text, self._clock() + self._waits.own
-        if self._book.open[None] > self._limits.own:
-            self._close(errand)
-            return errand.number, [Broken(errand.number)]
-        errand.hops = start(self._settings, self._draw)
-        errand.route, errand.untried = self._peer.route(None, errand.hops), len(self.present)
+        places = self._limits.own - (0 if person else self._limits.reserved)
+        if self._book.under_way() > max(1, places):
+            return errand.number, self._shed(errand, self._usual)
+        errand.text, errand.hops = text, start(self._settings, self._draw)
+        errand.since = self._clock()
+        errand.until = errand.since + self._patience(errand.hops - 1)
+        errand.route = self._peer.route(None, errand.hops)
         return errand.number, self._go_on(errand)
 
     def insist(self, number: int) -> list[Action]:
@@ -122,13 +133,15 @@ class Exchange:
         errand = self._book.errands.get(number)
         if errand is None or errand.stage is not Stage.NOBODY:
             return []
-        errand.until = self._clock() + self._waits.own
+        errand.since = self._clock()
+        errand.until = errand.since + self._waits.own
         return self._submit(errand)
 
     def received(self, friend: str, message: Message) -> list[Action]:
         """A message came from a friend; the link has proved that it is hers."""
         if friend not in self._peer.friends:
             return []
+        self._memory.fade()
         if isinstance(message, Request):
             return self._requested(friend, message)
         given = isinstance(message, Query)
@@ -178,7 +191,7 @@ class Exchange:
         used[message.id] = None
         if len(used) > self._limits.ids:
             used.popitem(last=False)
-        full = self._book.open[friend] >= self._limits.open or not self._has_time_for(friend)
+        full = self._book.open[friend] >= self._limits.open or not self._theirs.take(friend)
         if full or not self._peer.accepts(friend):
             tally.refused += 1
             return [Send(friend, Refused(message.id))]
@@ -186,14 +199,6 @@ class Exchange:
         errand = self._book.begin(Stage.OFFERED, friend, message.id)
         self._book.wait(errand, Stage.OFFERED, self._clock() + self._waits.reply)
         return [Send(friend, Accepted(message.id))]
-
-    def _has_time_for(self, friend: str) -> bool:
-        """Whether a friend has asked for no more than her share of this minute."""
-        now, most = self._clock(), self._limits.minute
-        level, at = self._share.get(friend, (float(most), now))
-        level = min(float(most), level + (now - at) * most / 60)
-        self._share[friend] = (max(0.0, level - 1), now)
-        return level >= 1
 
     def _heard(self, errand: Errand, message: Message) -> list[Action]:
         match message:
@@ -205,60 +210,83 @@ class Exchange:
                 return [Send(str(errand.friend), query)]
             case Answer():
                 return self._answered(errand, message.results)
-            case Failed():
-                return self._failed(errand)
             case _:
+                stage = errand.stage
                 self._let_down(errand)
-                return self._go_on(errand)
-
-    def _failed(self, errand: Errand) -> list[Action]:
-        """A friend had the query, and there is no answer: an engine that is down stays down.
-
-        So a relay hands the failure back. Were each to try its other friends, one query would be
-        submitted dozens of times. The owner's peer tries a few, and then asks her.
-        """
-        self._let_down(errand)
-        errand.failures += 1
-        if not errand.own:
-            return self._fail(errand)
-        if errand.failures > _TRIES:
-            errand.route, errand.untried = None, 0
-        return self._go_on(errand)
+                return self._pass_over(errand, stage)
 
     def _take(self, errand: Errand, message: Query) -> list[Action]:
         if message.hops > self._settings.hops:
             return self._fail(errand)
-        errand.text, errand.hops = message.text, message.hops
-        errand.until = self._clock() + self._patience(message.hops - 1)
+        # The count is drawn anew as for an own query: one that only rose would tell whose it is.
+        last = message.hops == self._settings.hops
+        errand.hops = message.hops if last else start(self._settings, self._draw)
+        errand.text = message.text
+        errand.wanted = self._clock() + self._patience(message.hops - 1)
+        errand.until = self._clock() + self._patience(errand.hops - 1)
         errand.route = self._peer.route(errand.sender, errand.hops)
         return self._go_on(errand)
 
     def _patience(self, hops: int) -> float:
-        """Give how long to wait for an answer: longer than any peer further on does."""
+        """Return how long to wait for an answer: longer than an engine takes, and by the count."""
         return self._waits.engine + self._waits.hop * (self._settings.hops - hops)
 
     # --- the way of a query ------------------------------------------------------------------
 
     def _go_on(self, errand: Errand) -> list[Action]:
         """Ask the next friend, or submit it; the owner is asked when no friend is left."""
-        while errand.route is not None and (friend := errand.route.step()) is not None:
-            errand.untried -= 1
-            if friend in self._peer.friends:
+        route = errand.route
+        while route is not None and (friend := route.step()) is not None:
+            if self._may_ask(friend):
                 return self._request(errand, friend)
-        if errand.own and errand.untried <= 0:
-            self._book.wait(errand, Stage.NOBODY, self._clock() + self._waits.owner)
-            return [Nobody(errand.number)]
-        return self._submit(errand)
+        if not errand.own or (route is not None and route.chosen):
+            return self._submit(errand)
+        waits = [self._ours.wait(friend) for friend in self.present]
+        if waits and not errand.asked:  # friends are there, and this peer has asked enough of them
+            return self._shed(errand, max(min(waits), self._usual))
+        return self._give_up(errand)
+
+    def _may_ask(self, friend: str) -> bool:
+        """Return whether a friend is here, and this peer's share of her is not used up."""
+        room = max(1, int(_ROOM * self._limits.open))
+        here = friend in self._peer.friends and self._book.asking[friend] < room
+        return here and self._ours.take(friend)
+
+    def _pass_over(self, errand: Errand, stage: Stage) -> list[Action]:
+        """Go on after a friend who did not serve, unless she has the text: then it ends here.
+
+        An engine that is down stays down: were each peer to try its other friends, one query would
+        be submitted dozens of times. And it must not matter whose query it is (see above).
+        """
+        over = stage is Stage.HANDED or self._clock() >= errand.until
+        return self._give_up(errand) if over else self._go_on(errand)
+
+    def _give_up(self, errand: Errand) -> list[Action]:
+        """Hand a failure back, or ask the owner; of those not yet decided the oldest is over."""
+        if not errand.own:
+            return self._fail(errand)
+        self._book.wait(errand, Stage.NOBODY, self._clock() + self._waits.owner)
+        for old in self._book.undecided()[: -self._limits.undecided]:
+            self._close(old)
+        return [Nobody(errand.number)]
+
+    def _shed(self, errand: Errand, seconds: float) -> list[Action]:
+        self._close(errand)
+        self.shed += 1
+        return [Busy(errand.number, max(1, ceil(seconds)))]
 
     def _request(self, errand: Errand, friend: str) -> list[Action]:
         self._book.ask(errand, friend, self._fresh())
         self.tally(friend).asked += 1
+        errand.asked += 1
         self._book.wait(errand, Stage.ASKING, self._clock() + self._waits.reply)
         return [Send(friend, Request(errand.friend_id))]
 
     def _submit(self, errand: Errand) -> list[Action]:
         errand.friend = None
-        self._book.wait(errand, Stage.SUBMITTING, errand.until)
+        if self._clock() >= errand.wanted:
+            return self._fail(errand)
+        self._book.wait(errand, Stage.SUBMITTING, errand.wanted)
         return [Submit(errand.number, errand.text)]
 
     def _answered(self, errand: Errand, results: tuple[Result, ...]) -> list[Action]:
@@ -284,6 +312,7 @@ class Exchange:
     def _finish(self, errand: Errand, results: tuple[Result, ...]) -> list[Action]:
         self._close(errand, served=True)
         if errand.sender is None:
+            self._usual += 0.1 * (self._clock() - errand.since - self._usual)
             return [Deliver(errand.number, results, errand.friend)]
         return self._reply(errand, Answer(errand.sender_id, results))
 
@@ -298,16 +327,13 @@ class Exchange:
         return [Send(str(errand.sender), message)] if here else []
 
     def _expired(self, errand: Errand) -> list[Action]:
+        stage = errand.stage
         if errand.friend_id:
             self._let_down(errand)
-        if errand.stage in (Stage.OFFERED, Stage.NOBODY):
+        if stage in (Stage.OFFERED, Stage.NOBODY):
             self._close(errand)
             return []
-        if errand.stage is Stage.SUBMITTING or (self._clock() >= errand.until and not errand.own):
-            return self._fail(errand)
-        if self._clock() >= errand.until:
-            errand.route, errand.untried = None, 0
-        return self._go_on(errand)
+        return self._fail(errand) if stage is Stage.SUBMITTING else self._pass_over(errand, stage)
 
     def _close(self, errand: Errand, served: bool = False) -> None:
         """End an errand, and count how it ended."""

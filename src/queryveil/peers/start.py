@@ -1,10 +1,13 @@
-"""With which count an own query begins, so that a friend cannot tell it from one handed on.
+"""With which count a query is handed on, so that a friend cannot tell an own one from another.
 
-A query carries a count of its hops, which bounds its way. If own queries began at 0, the friend
-who gets count 1 would know whose query it is. So an own query begins anywhere in the range, as
-if it had come some way already. The weights make the share of own queries the same among all
-messages of a count, but for the lowest count, which only an own query can have and which is rare
-where the limit is not low.
+A query carries a count, which ends its way where it comes to the limit. If own queries began at 0,
+the friend who gets count 1 would know whose query it is; if they began anywhere and the count only
+rose, the lowest would still be an own query's alone. So each peer draws the count by the same
+weights whenever it hands a query on, whosever it is: the count says nothing. What that costs is a
+bound that holds by chance. Each hand-over is the last with a chance of `submit` or more.
+
+The simulation (`hidden`), and nodes before this rule, draw once and count up. Then the weights make
+the share of own queries the same among all messages of a count, but for the lowest.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ _MORE = 0.2  # how much of the doubt is given up for the counts to be spread ove
 
 
 def own_share(settings: Settings) -> float:
-    """Give the chance that a query which a friend sees is the sender's own, at most counts.
+    """Return the chance that a query which a friend sees is the sender's own.
 
     >>> own_share(Settings(submit=0.5))
     0.6
@@ -29,11 +32,11 @@ def own_share(settings: Settings) -> float:
 
 
 def start_weights(settings: Settings) -> list[float]:
-    """Give how likely an own query begins with 0, 1, ...: they add up to 1.
+    """Return how likely a query goes on from a count of 0, 1, ...: they add up to 1.
 
-    Let A(h) be the messages with count h, s(h) those of them that are own queries, and p the
-    chance to submit: A(h) = s(h) + (1-p) A(h-1). With s(h) = c A(h) the messages grow by
-    (1-p) / (1-c) a hop, which is 1.25 for the c of `own_share`.
+    Where the count rises: let A(h) be the messages with count h, s(h) those of them that are own
+    queries, and p the chance to submit: A(h) = s(h) + (1-p) A(h-1). With s(h) = c A(h) the messages
+    grow by (1-p) / (1-c) a hop, which is 1.25 for the c of `own_share`.
 
     >>> [round(one, 3) for one in start_weights(Settings(hops=3))]
     [0.372, 0.279, 0.349]
@@ -46,7 +49,7 @@ def start_weights(settings: Settings) -> list[float]:
 
 
 def start(settings: Settings, draw: Callable[[], float]) -> int:
-    """Draw the count with which an own query begins: below the limit, if there is one."""
+    """Draw the count from which a query goes on: below the limit, if there is one."""
     point = draw()
     sums = list(accumulate(start_weights(settings)))
     return min(sum(point >= one for one in sums), max(0, settings.hops - 1))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from queryveil.peers.actions import Broken, Deliver, Nobody, Send, Submit
+from queryveil.peers.actions import Broken, Busy, Deliver, Nobody, Send, Submit
 from queryveil.peers.core import Settings
 from queryveil.peers.errands import Limits, Waits
 from queryveil.peers.exchange import Exchange
@@ -51,6 +51,7 @@ class World:
         self.by: dict[str, str | None] = {}
         self.sent: list[tuple[str, str, Any]] = []
         self.on_submit: Callable[[str, str], None] = lambda name, text: None
+        self.on_end: Callable[[str, str], None] = lambda text, kind: None
         for name in self.friends:
             self.begin(name)
 
@@ -97,10 +98,11 @@ class World:
                     self.submitted[text] += 1
                     self.on_submit(name, text)
                     self.submit(name, peer, number)
-                case Deliver(number) | Nobody(number) | Broken(number):
+                case Deliver(number) | Nobody(number) | Broken(number) | Busy(number):
                     kind = type(action).__name__.lower()
                     self.by[self.texts[peer, number]] = getattr(action, "friend", None)
                     self.ends[self.texts[peer, number]].append(kind)
+                    self.on_end(self.texts[peer, number], kind)
 
     def send(self, sender: str, friend: str, message: Any) -> None:
         self.sent.append((sender, friend, message))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from queryveil.peers.actions import Broken, Deliver, Nobody, Send, Submit
+from queryveil.peers.actions import Broken, Busy, Deliver, Nobody, Send, Submit
 from queryveil.peers.core import Settings
 from queryveil.peers.errands import Limits, Stage, Tally, Waits
 from queryveil.peers.exchange import Exchange
@@ -60,7 +60,8 @@ def test_a_relay_hands_on_and_gives_the_answer_back() -> None:
     peer, _ = made("ann", "bob", draws=Draws(0.5))
     assert peer.received("ann", Request(TWO)) == [Send("ann", Accepted(TWO))]
     assert peer.received("ann", Query(TWO, 1, "cats")) == [Send("bob", Request(ONE))]
-    assert peer.received("bob", Accepted(ONE)) == [Send("bob", Query(ONE, 2, "cats"))]
+    (send,) = peer.received("bob", Accepted(ONE))
+    assert send == Send("bob", Query(ONE, 3, "cats"))  # it goes on from 2: the draw was high
     assert peer.received("bob", Answer(ONE, PAGE)) == [Send("ann", Answer(TWO, PAGE))]
     assert (peer.tally("ann").served, peer.tally("bob").carried) == (1, 0)
 
@@ -116,23 +117,59 @@ def test_without_friends_she_is_asked() -> None:
 
 
 @pytest.mark.parametrize("way", ["failed", "went", "silent"])
-def test_a_friend_who_had_the_text_and_is_lost_is_passed_over(way: str) -> None:
-    peer, clock = made("ann", "bob")
+def test_a_friend_who_had_the_text_and_is_lost_is_the_last_to_read_it(way: str) -> None:
+    peer, clock = made("ann", "bob", "cleo")
     number, (first,) = peer.ask("cats")
     peer.received(first.friend, Accepted(ONE))
     if way == "failed":
-        (second,) = peer.received(first.friend, Failed(ONE))
+        actions = peer.received(first.friend, Failed(ONE))
     elif way == "went":
-        (second,) = peer.went(first.friend)
+        actions = peer.went(first.friend)
     else:
         clock.now = 12  # the engine's time, and that of the last hop
-        (second,) = peer.wake()
-    assert second.message == Request(TWO)
-    assert second.friend != first.friend
+        actions = peer.wake()
+    assert actions == [Nobody(number)]
     assert peer.tally(first.friend).lost == 1
     assert peer.counts(first.friend) == (1, 0)  # accepting alone earns no trust
-    peer.received(second.friend, Accepted(TWO))
-    assert peer.received(second.friend, Answer(TWO, PAGE)) == [Deliver(number, PAGE, second.friend)]
+    assert peer.insist(number) == [Submit(number, "cats")]
+
+
+@pytest.mark.parametrize("way", ["failed", "went", "silent"])
+def test_a_relay_hands_any_failure_back(way: str) -> None:
+    peer, clock = made("ann", "bob", "cleo", draws=Draws(0.5))
+    peer.received("ann", Request(TWO))
+    (asked,) = peer.received("ann", Query(TWO, 1, "cats"))
+    peer.received(asked.friend, Accepted(ONE))
+    if way == "failed":
+        actions = peer.received(asked.friend, Failed(ONE))
+    elif way == "went":
+        actions = peer.went(asked.friend)
+    else:
+        clock.now = 14  # before ann has given up, who waits for 16
+        actions = peer.wake()
+    assert actions == [Send("ann", Failed(TWO))]
+    assert peer.open == 0
+
+
+def test_an_own_query_has_the_time_of_a_relayed_one_of_its_count() -> None:
+    """Else friends who are all silent would see by the length of the search whose it is."""
+    friends = [f"f{number}" for number in range(12)]
+
+    def asked_until(own: bool) -> list[float]:
+        peer, clock = made("ann", *friends, draws=Draws(0.99 if own else 0.5))
+        if own:  # it begins with 2
+            actions = peer.ask("cats")[1]
+        else:
+            peer.received("ann", Request("a" * 32))
+            actions = peer.received("ann", Query("a" * 32, 2, "cats"))
+        times = []
+        while actions and isinstance(actions[0], Send) and isinstance(actions[0].message, Request):
+            times.append(clock.now)
+            clock.now = peer.alarm()
+            actions = peer.wake()
+        return times
+
+    assert asked_until(own=True) == asked_until(own=False) == [0, 2, 4, 6, 8, 10, 12]
 
 
 def test_a_repeated_request_is_ignored_for_good() -> None:
@@ -232,22 +269,105 @@ def test_a_friend_has_so_many_queries_a_minute() -> None:
     assert (peer.tally("ann").taken, peer.tally("ann").refused) == (4, 3)
 
 
-def test_a_relay_hands_a_failure_back_and_asks_nobody_else() -> None:
-    peer, _ = made("ann", "bob", "cleo", draws=Draws(0.5))
+# --- room, and time ---------------------------------------------------------------------------
+
+
+def test_unanswered_searches_do_not_lock_the_owner_out() -> None:
+    peer, clock = made(limits=Limits(undecided=3))
+    numbers = []
+    for _ in range(1000):
+        number, actions = peer.ask("cats")
+        assert actions == [Nobody(number)]
+        numbers.append(number)
+        clock.now += 0.01
+    assert peer.open == 3
+    assert peer.insist(numbers[0]) == []  # the oldest are over
+    assert peer.insist(numbers[-1]) == [Submit(numbers[-1], "cats")]
+
+
+def test_places_are_kept_for_a_person() -> None:
+    peer, clock = made("ann", "bob", hops=5, limits=Limits(own=5, reserved=2))
+    kinds = [type(peer.ask("cats", person=False)[1][0]) for _ in range(5)]
+    assert kinds == [Send, Send, Send, Busy, Busy]
+    kinds = [type(peer.ask("cats", person=True)[1][0]) for _ in range(4)]
+    assert kinds == [Send, Send, Busy, Busy]
+    assert (peer.shed, peer.open) == (4, 5)
+    clock.now = 100
+    peer.wake()  # friends were silent: the owner is asked, and nothing is under way
+    assert type(peer.ask("cats", person=False)[1][0]) is Send
+
+
+def test_how_long_to_wait_is_told_as_it_was() -> None:
+    peer, clock = made("ann", limits=Limits(own=1, reserved=0))
+    for name in ("1", "2", "3", "4", "5", "6", "7", "8"):
+        number, _ = peer.ask("cats")
+        assert peer.ask("dogs")[1] == [Busy(number + 1, AnyCount())]
+        peer.received("ann", Accepted(name * 32))
+        clock.now += 5
+        assert peer.received("ann", Answer(name * 32, PAGE)) == [Deliver(number, PAGE, "ann")]
+    number, _ = peer.ask("cats")
+    (busy,) = peer.ask("dogs")[1]
+    assert 2 <= busy.seconds <= 5  # from one second, towards the five that it took
+
+
+class AnyCount:
+    """Equal to any whole number above 0."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, int) and other > 0
+
+    def __hash__(self) -> int:
+        return 0
+
+
+def test_who_has_asked_enough_of_friends_is_told_when_to_ask_again() -> None:
+    peer, clock = made("ann", limits=Limits(minute=4))  # of which three are asked
+    for name in ("1", "2", "3"):
+        peer.ask("cats")
+        peer.received("ann", Accepted(name * 32))
+        peer.received("ann", Answer(name * 32, PAGE))
+    number, actions = peer.ask("cats")
+    assert actions == [Busy(number, 20)]
+    clock.now = 20.1
+    assert type(peer.ask("cats")[1][0]) is Send
+    assert peer.trust("ann") == 1.0
+
+
+def test_no_more_is_asked_of_a_friend_at_a_time_than_she_takes() -> None:
+    peer, _ = made("ann", limits=Limits(open=4))
+    kinds = [type(peer.ask("cats")[1][0]) for _ in range(5)]
+    assert kinds == [Send, Send, Send, Busy, Busy]
+
+
+def test_trust_returns_with_time() -> None:
+    peer, clock = made("ann", "bob", draws=Draws(then=0.9))
+    for _ in range(8):
+        peer._peer.heard("ann", accepted=False)
+        peer._peer.heard("bob", accepted=True)
+    peer.went("bob")  # what is known of those who are away fades too
+    assert peer.trust("ann") == pytest.approx(1 / 9)
+    day = Waits().half
+    for days, asked in ((1, 4), (2, 2), (5, 0.25)):
+        clock.now = days * day
+        assert peer.counts("ann") == pytest.approx((asked, 0))
+        assert peer.counts("bob") == pytest.approx((asked, asked))
+    assert peer.trust("ann") == pytest.approx(0.8)
+    assert peer.trust("bob") == 1.0
+    peer.came("bob")
+    assert peer.counts("bob") == pytest.approx((0.25, 0.25))
+
+
+def test_what_was_known_before_a_restart_has_aged() -> None:
+    peer, _ = made()
+    peer.remember("ann", (8, 4), Tally(asked=9), age=2 * Waits().half)
+    assert peer.counts("ann") == pytest.approx((2, 1))
+    assert peer.tally("ann").asked == 9
+
+
+def test_nothing_is_submitted_that_nobody_waits_for() -> None:
+    """The count is drawn anew, and with it the time to ask friends; the sender's stays."""
+    peer, clock = made("ann", "bob", draws=Draws(0.0, 0.0))
     peer.received("ann", Request(TWO))
-    (asked,) = peer.received("ann", Query(TWO, 1, "cats"))
-    peer.received(asked.friend, Accepted(ONE))
-    assert peer.received(asked.friend, Failed(ONE)) == [Send("ann", Failed(TWO))]
-    assert peer.open == 0
-
-
-def test_the_owner_is_asked_after_a_few_failures() -> None:
-    peer, _ = made("ann", "bob", "cleo", "dora", "eve")
-    number, (send,) = peer.ask("cats")
-    asked = []
-    while isinstance(send, Send):
-        asked.append(send.friend)
-        peer.received(send.friend, Accepted(send.message.id))
-        (send,) = peer.received(send.friend, Failed(send.message.id))
-    assert send == Nobody(number)
-    assert len(set(asked)) == len(asked) == 3
+    assert peer.received("ann", Query(TWO, 2, "cats")) == [Send("bob", Request(ONE))]
+    clock.now = 14.5  # she has given up
+    assert peer.received("bob", Refused(ONE)) == [Send("ann", Failed(TWO))]

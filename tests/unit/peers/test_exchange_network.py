@@ -63,8 +63,12 @@ def kept(world: World) -> None:
 @given(SIZES, st.integers(0, 8), SEEDS, st.integers(0, 12), st.floats(0, 1))
 @settings(max_examples=120)
 def test_a_query_is_submitted_once_and_answered(size, chords, seed, queries, double) -> None:
-    """Without loss; messages may overtake each other and come twice."""
-    world = World(ring(size, chords, seed), seed, Faults(double=double, slow=1.0))
+    """Without loss; messages may overtake each other and come twice.
+
+    They are fast against what peers wait: counts are drawn anew at each peer, so no bound on the
+    way of a query keeps slow messages within anybody's patience.
+    """
+    world = World(ring(size, chords, seed), seed, Faults(double=double, slow=0.1))
     searched(world, queries)
     kept(world)
     assert world.failures() == 0
@@ -73,9 +77,9 @@ def test_a_query_is_submitted_once_and_answered(size, chords, seed, queries, dou
         assert ends in (["deliver"], ["nobody"])
         assert world.submitted[text] == (ends == ["deliver"])
         path = world.handed(text)
-        assert len({message.id for _, _, message in path}) == len(path) <= world.settings.hops
-        hops = [message.hops for _, _, message in path]
-        assert hops == list(range(hops[0], hops[0] + len(hops))) if hops else True
+        assert len({message.id for _, _, message in path}) == len(path)
+        counts = [message.hops for _, _, message in path]
+        assert all(count < world.settings.hops for count in counts[:-1])  # the limit is the end
         for (sender, friend, _), (then, to, _) in pairwise(path):
             assert then == friend
             assert to != sender  # nobody hands a query back
@@ -120,17 +124,18 @@ def test_messages_are_conserved(size, seed, queries) -> None:
 
 @given(SEEDS, st.floats(0.05, 1), st.integers(0, 20))
 def test_a_loop_ends(seed, submit, hops) -> None:
-    """In a triangle a query comes round again; its count ends it."""
+    """In a triangle a query comes round again; those who hand it on end it."""
     world = World(ring(3), seed, settings=Settings(submit, hops))
     searched(world, 10)
     kept(world)
-    assert all(len(world.handed(text)) <= hops for text in world.ends)
+    assert all(len(world.handed(text)) <= 60 * hops for text in world.ends)
     assert all(ends == ["deliver"] for ends in world.ends.values())
 
 
 @given(SEEDS, st.integers(1, 5), st.integers(1, 5))
 def test_what_is_kept_is_bounded(seed, most, ids) -> None:
-    world = World(ring(4), seed, limits=Limits(open=most, own=most, ids=ids))
+    limits = Limits(open=most, own=most, undecided=most, ids=ids, reserved=0)
+    world = World(ring(4), seed, limits=limits)
     seen: list[Any] = []
     for number in range(40):
         world.at(0.01 * number, lambda q=number: world.ask("p0", f"q{q}"))
@@ -138,10 +143,52 @@ def test_what_is_kept_is_bounded(seed, most, ids) -> None:
             0.01 * number, lambda: seen.extend(p._book.open.copy() for p in world.peers.values())
         )
     world.run()
-    assert max(count for counts in seen for count in counts.values()) <= most
+    counted = [item for counts in seen for item in counts.items()]
+    assert all(count <= (2 * most if who is None else most) for who, count in counted)
     assert all(len(used) <= ids for p in world.peers.values() for used in p._used.values())
     assert all(len(world.ends[f"q{number}"]) == 1 for number in range(40))
     conserved(world)
+
+
+def test_a_busy_friend_is_no_unfriendly_one() -> None:
+    """Who asks more than a friend takes in a minute waits, and nobody loses trust."""
+    world = World({"ann": {"bob"}, "bob": {"ann"}}, seed=4)
+    for number in range(600):
+        world.at(0.1 * number, lambda q=number: world.ask("ann", f"q{q}"))
+    world.run()
+    ann, bob = world.peers["ann"], world.peers["bob"]
+    assert ann.tally("bob").turned_down == ann.tally("bob").lost == bob.tally("ann").refused == 0
+    assert ann.trust("bob") == bob.trust("ann") == 1.0
+    ends = Counter(end for ends in world.ends.values() for end in ends)
+    assert ends.keys() == {"deliver", "busy"}
+    assert ends["busy"] == ann.shed > 100
+    assert 90 <= ann.tally("bob").answered <= 180  # what a minute has, and what it began with
+
+
+@pytest.mark.parametrize("rate", [10, 50, 110, 220])
+def test_what_is_accepted_is_answered_soon_and_the_rest_is_told_at_once(rate: int) -> None:
+    """Load by the count: a friend takes a second for an answer, and a peer has 24 places."""
+    world = World({"ann": {"bob"}, "bob": {"ann"}}, 4, limits=Limits(open=99, minute=10**6))
+    world.faults.slow = 0.0
+    begun: dict[str, float] = {}
+    took: list[float] = []
+
+    def ask(text: str) -> None:
+        begun[text] = world.now
+        world.ask("ann", text)
+
+    slow = world.submit
+    world.submit = lambda *more: world.at(1.0, lambda: slow(*more))  # type: ignore[method-assign]
+    world.on_end = lambda text, kind: took.append(world.now - begun[text])
+    for number in range(10 * rate):
+        world.at(number / rate, lambda q=number: ask(f"q{q}"))
+    world.run()
+    ends = Counter(end for ends in world.ends.values() for end in ends)
+    assert ends.total() == len(took) == 10 * rate
+    assert ends.keys() <= {"deliver", "busy"}
+    assert ends["deliver"] >= min(10 * rate, 10 * 15)
+    assert (ends["busy"] > 0) == (rate > 24)
+    assert max(took) <= 1.5  # the engine's own time: nobody waits in a line
 
 
 def test_who_never_relays_is_served_less() -> None:
@@ -178,7 +225,7 @@ def test_the_engine_cannot_tell_whose_query_it_is_by_who_sends_it_most(chords) -
 
 
 def test_a_friend_cannot_tell_whose_query_it_is_by_its_hops() -> None:
-    """At all counts but the lowest some 60% are the sender's own; the lowest is rare."""
+    """At all counts, the lowest too, some 60% are the sender's own."""
     world = World(ring(12, 12, seed=1), seed=3, settings=Settings(0.5, 10))
     askers = {f"q{number}": f"p{number % 12}" for number in range(3000)}
     for number, (text, name) in enumerate(askers.items()):
@@ -187,6 +234,5 @@ def test_a_friend_cannot_tell_whose_query_it_is_by_its_hops() -> None:
     queries = [(sender, one) for sender, _, one in world.sent if isinstance(one, Query)]
     seen = Counter(one.hops for _, one in queries)
     own = Counter(one.hops for sender, one in queries if askers[one.text] == sender)
-    assert own[1] == seen[1] < 0.05 * len(queries)
-    assert all(0.4 < own[hops] / seen[hops] < 0.8 for hops in range(2, 11))
+    assert all(0.4 < own[hops] / seen[hops] < 0.8 for hops in range(1, 11))
     assert 0.55 < own.total() / seen.total() < 0.67

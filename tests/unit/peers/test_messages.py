@@ -31,7 +31,10 @@ ID = "0123456789abcdef" * 2
 IDS = st.integers(0, 2**128 - 1).map(lambda number: f"{number:032x}")
 TEXTS = st.text(min_size=1).map(lambda text: clean(text, MAX_TEXT)).filter(bool)
 RESULTS = st.builds(
-    result, st.text(), st.sampled_from(["https://example.org/a?b=c", "http://x/"]), st.text()
+    result,
+    st.text(),
+    st.sampled_from(["https://example.org/a?b=c", "http://x.example/"]),
+    st.text(),
 )
 MESSAGES = st.one_of(
     st.builds(Request, IDS), st.builds(Accepted, IDS), st.builds(Refused, IDS),
@@ -63,7 +66,7 @@ def test_cleaned_text_stays_clean(text) -> None:
 
 
 QUERY = {"kind": "query", "id": ID, "hops": 1, "text": "cats"}
-ANSWER = {"kind": "answer", "id": ID, "results": [["t", "https://x/", "s"]]}
+ANSWER = {"kind": "answer", "id": ID, "results": [["t", "https://x.example/", "s"]]}
 BAD = [
     None, [], "request", 7, {}, {"kind": "request"}, {"kind": "request", "id": 7},
     {"kind": "request", "id": ID.upper()}, {"kind": "request", "id": ID[:-1]},
@@ -74,12 +77,12 @@ BAD = [
     QUERY | {"text": "x" * (MAX_TEXT + 1)}, QUERY | {"text": "a\u202eb"}, QUERY | {"more": 1},
     QUERY | {"text": "a\x00"}, QUERY | {"text": " a"},
     ANSWER | {"results": {}}, ANSWER | {"results": [[]]}, ANSWER | {"results": ["tus"]},
-    ANSWER | {"results": [["t", "https://x/", 7]]},
+    ANSWER | {"results": [["t", "https://x.example/", 7]]},
     ANSWER | {"results": [["t", "javascript:alert(1)", "s"]]},
-    ANSWER | {"results": [["t", "https://x/ onload=1", "s"]]},
-    ANSWER | {"results": [["t", "https://x/\"><script>", "s"]]},
-    ANSWER | {"results": [["t" * 301, "https://x/", "s"]]},
-    ANSWER | {"results": [["t", "https://x/", "s"]] * (MAX_RESULTS + 1)},
+    ANSWER | {"results": [["t", "https://x.example/ onload=1", "s"]]},
+    ANSWER | {"results": [["t", "https://x.example/\"><script>", "s"]]},
+    ANSWER | {"results": [["t" * 301, "https://x.example/", "s"]]},
+    ANSWER | {"results": [["t", "https://x.example/", "s"]] * (MAX_RESULTS + 1)},
     ANSWER | {"more": 1},
 ]  # fmt: skip
 
@@ -103,21 +106,23 @@ def test_a_text_that_is_cut_at_a_blank_is_clean() -> None:
 
 
 def test_results_are_made_proper() -> None:
-    given = [Result("a\nb", "https://x/", " s "), Result("bad", "data:text/html,x")] * 30
+    given = [Result("a\nb", "https://x.example/", " s "), Result("bad", "data:text/html,x")] * 30
     made = proper(given)
-    assert made[0] == Result("a b", "https://x/", "s")
+    assert made[0] == Result("a b", "https://x.example/", "s")
     assert len(made) == MAX_RESULTS
     assert decode(encode(Answer(ID, made))) == Answer(ID, made)
 
 
 def test_a_result_without_title_is_called_by_its_address() -> None:
-    assert result(None, "https://x/", 7) == Result("https://x/", "https://x/", "")
+    assert result(None, "https://x.example/", 7) == Result(
+        "https://x.example/", "https://x.example/", ""
+    )
 
 
 @pytest.mark.parametrize("letter", ["a", "\u0e01", "\U0001f600"])
 def test_the_largest_answer_fits_and_can_be_handed_on(letter: str) -> None:
     """What one peer may say another must be able to repeat, whatever the letters."""
-    page = Result(letter * 300, "http://x/" + "a" * 1900, letter * 1000)
+    page = Result(letter * 300, "http://x.example/" + "a" * 1900, letter * 1000)
     kept = proper([page] * MAX_RESULTS)
     assert kept
     data = encode(Answer(ID, kept))
@@ -127,7 +132,7 @@ def test_the_largest_answer_fits_and_can_be_handed_on(letter: str) -> None:
 
 
 def test_more_than_the_most_is_refused_though_it_is_padded() -> None:
-    page = ["t", "http://x/", "s" * 1000]
+    page = ["t", "http://x.example/", "s" * 1000]
     many = {"kind": "answer", "id": ID, "results": [page] * MAX_RESULTS}
     assert decode(json.dumps(many).encode() + b" " * MAX_BYTES)
     with pytest.raises(FormatError, match="most"):

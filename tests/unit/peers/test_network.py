@@ -41,7 +41,9 @@ def test_whatever_goes_wrong(
     queries = 3 * len(graph)
     assert traffic.asked == traffic.accepted + traffic.refused + traffic.silent
     assert set(traffic.search) == set(range(queries))  # each is submitted
-    assert len(traffic.search) - queries == traffic.failures  # once, unless a failure is told
+    # Once, unless a failure is told; an answer that nobody waits for any more makes no second.
+    assert 0 <= len(traffic.search) - queries <= traffic.failures
+    assert bool(traffic.failures) == (len(traffic.search) > queries)
     assert max(traffic.hops) <= hops
     assert sum(traffic.relays) >= traffic.accepted
     for search, account, hop in zip(traffic.search, traffic.account, traffic.hops, strict=True):

@@ -113,7 +113,7 @@ def test_spread_by_hand() -> None:
 def test_churn_and_loss_are_told() -> None:
     told = figures(churn=0.2, loss=0.05)
     assert told["messages"]["silent"] > 0
-    assert told["duplicates"] == told["failures"] > 0
+    assert 0 < told["duplicates"] <= told["failures"]
     calm = figures()
     assert (calm["messages"]["silent"], calm["duplicates"], calm["failures"]) == (0, 0, 0)
 

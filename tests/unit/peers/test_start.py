@@ -1,4 +1,4 @@
-"""Own queries begin so that a friend cannot tell them from those handed on."""
+"""Counts are drawn so that a friend cannot tell own queries from those handed on."""
 
 from __future__ import annotations
 

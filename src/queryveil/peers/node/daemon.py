@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ...errors import QueryveilError, UsageError
-from ..actions import Action, Broken, Deliver, Nobody, Send, Submit
+from ..actions import Action, Broken, Busy, Deliver, Nobody, Send, Submit
 from ..core import Settings
 from ..errands import Limits, Waits
 from ..exchange import Exchange
 from ..messages import MAX_TEXT, Message, Result, clean, proper
 from .account import Account
-from .engines import Engine
+from .engines import PLACES, Engine
 from .friends import Friend, friends_of
 from .home import Home
 from .identity import open_identity
@@ -27,16 +29,19 @@ NODE_SETTINGS = Settings(submit=0.5, hops=10)
 _WAITS = Waits()
 _LIMITS = Limits()
 _PACE = 1.0  # seconds between looks at the list of friends, and between writes
-_ENGINE_RATE = 20  # submissions at a time
 
 
 class Outcome(NamedTuple):
-    """How a search ended: "answered" (by a friend's name, or by oneself), "nobody", "broken"."""
+    """How a search ended: "answered" (by a friend's name, or by oneself), "nobody", "broken".
+
+    "busy" is one that was not begun: there is room in `wait` seconds. "gone" is one that is over.
+    """
 
     kind: str
     number: int
     results: tuple[Result, ...] = ()
     by: str | None = None
+    wait: int = 0
 
 
 class Node:
@@ -53,14 +58,15 @@ class Node:
         reachable: bool = True,
         rate: float = 200.0,
         limits: Limits = _LIMITS,
+        wall: Callable[[], float] = time.time,
     ) -> None:
-        self.home, self._engine = home, engine
+        self.home, self._engine, self._wall = home, engine, wall
         self.identity = open_identity(home)
         self.account = Account(secret(home), keep_texts=keep_texts)
         self.exchange = Exchange(
             settings, lambda: asyncio.get_running_loop().time(), waits=waits, limits=limits
         )
-        load(home, self.exchange, self.account)
+        load(home, self.exchange, self.account, wall())
         self.links = Links(
             self.identity, came=self._came, went=self._went, heard=self._heard,
             reachable=reachable, rate=rate,
@@ -69,8 +75,8 @@ class Node:
         self._waiting: dict[int, asyncio.Future[Outcome]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._alarm: asyncio.TimerHandle | None = None
-        self._gate = asyncio.Semaphore(_ENGINE_RATE)
-        self._own_gate = asyncio.Semaphore(_ENGINE_RATE)
+        self._gate = asyncio.Semaphore(PLACES)
+        self._own_gate = asyncio.Semaphore(PLACES)
         self._saving = asyncio.Lock()
         self._read_at, self._dirty = -1, False
 
@@ -120,18 +126,22 @@ class Node:
     async def _save(self) -> None:
         async with self._saving:  # a thread that writes goes on when its task is cancelled
             self._dirty = False
-            state = state_of(self.exchange, self.account, list(self.friends))
+            state = state_of(self.exchange, self.account, list(self.friends), self._wall())
             await asyncio.shield(asyncio.to_thread(save, self.home, state))
 
     # --- its owner ---------------------------------------------------------------------------
 
-    async def search(self, text: str) -> Outcome:
-        """Search for a text, by friends or, by the protocol's draw, by oneself."""
+    async def search(self, text: str, person: bool = True) -> Outcome:
+        """Search for a text, by friends or, by the protocol's draw, by oneself.
+
+        Some places are kept for a person at a browser, which no program of hers can take.
+        """
         text = clean(text, MAX_TEXT)
         if not text:
             raise UsageError("there is nothing to search for")
-        self.account.asked(text)
-        number, actions = self.exchange.ask(text)
+        number, actions = self.exchange.ask(text, person)
+        if not any(isinstance(action, Busy) for action in actions):
+            self.account.asked(text)
         return await self._outcome(number, actions)
 
     async def insist(self, number: int) -> Outcome:
@@ -172,6 +182,7 @@ class Node:
             "texts": list(self.account.texts),
             "friends": friends,
             "turned_away": self.links.turned_away,
+            "shed": self.exchange.shed,
         }
 
     # --- what happens ------------------------------------------------------------------------
@@ -203,6 +214,8 @@ class Node:
                     self._end(Outcome("nobody", number))
                 case Broken(number):
                     self._end(Outcome("broken", number))
+                case Busy(number, seconds):
+                    self._end(Outcome("busy", number, wait=seconds))
         self._set_alarm()
 
     def _end(self, outcome: Outcome) -> None:

@@ -22,7 +22,9 @@ import httpx
 from ...errors import InputError, UsageError
 from ..messages import MAX_RESULTS, Result, result
 
-__all__ = ["Engine", "WebEngine", "open_engine"]
+__all__ = ["PLACES", "Engine", "WebEngine", "open_engine"]
+
+PLACES = 20  # queries at a time: so many of the owner's, and as many of all friends
 
 _MOST = 2 * 1024 * 1024  # bytes of an answer
 _FIELDS = {"title": "title", "url": "url", "snippet": "content"}
@@ -63,8 +65,11 @@ class WebEngine:
         self._client = httpx.AsyncClient(
             timeout=self.timeout, follow_redirects=False, trust_env=False,
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-            headers={"User-Agent": "Mozilla/5.0", "Accept": "application/json"},
-            limits=httpx.Limits(max_connections=20),
+            headers={
+                "User-Agent": "Mozilla/5.0", "Accept": "application/json",
+                "Accept-Encoding": "identity",
+            },
+            limits=httpx.Limits(max_connections=2 * PLACES),
         )  # fmt: skip
 
     async def search(self, text: str) -> tuple[Result, ...]:
@@ -132,6 +137,14 @@ def _fields(text: str) -> dict[str, str]:
 
 
 async def _body(answer: httpx.Response) -> bytes:
+    """Return the bytes of an answer as they came: nothing is ever unpacked.
+
+    A hundred kilobytes can unpack to gigabytes before anybody has counted them. So no coding is
+    asked for, and an answer that has one all the same is refused before it is read.
+    """
+    coding = answer.headers.get("content-encoding", "identity").strip().lower()
+    if coding not in ("", "identity"):
+        raise InputError("the search engine's answer is packed, and plain text was asked for")
     body = bytearray()
     async for part in answer.aiter_bytes():
         body += part

@@ -23,7 +23,7 @@ _LINE = re.compile(r"queryveil:([\w.-]{1,40})@(-|[^\s@#]{1,260}:\d{1,5})#([\w-]{
 _NAME = re.compile(r"[\w.-]{1,40}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Friend:
     """A friend: what she is called, where her node is ("" if it cannot be called), who it is."""
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ...engine import whole_file
+from ...engine import parse_json, whole_file
 from ...errors import InputError, UsageError
 
 __all__ = ["Home"]
@@ -58,7 +58,7 @@ class Home:
         """Read a JSON document, or give None where there is none."""
         data = self.read(name)
         try:
-            return None if data is None else json.loads(data)
+            return None if data is None else parse_json(data)
         except ValueError as error:
             hint = "restore it, or remove it to begin anew"
             raise InputError("this is no JSON", where=self.path / name, hint=hint) from error

@@ -30,7 +30,7 @@ __all__ = ["Identity", "fingerprint", "open_identity", "peer_of", "trust_also"]
 _KEY, _CERTIFICATE = "key.pem", "certificate.pem"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Identity:
     """A node's certificate, and where its key is."""
 

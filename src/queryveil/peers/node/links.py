@@ -24,7 +24,7 @@ __all__ = ["Links"]
 _FIRST, _LONGEST = 0.2, 30.0  # seconds between calls
 _SHAKE = 10.0
 _NO_NAME = "127.0.0.1"  # an address is not sent along in the clear, as a name would be
-_STRANGERS = 64  # handshakes at a time
+_STRANGERS = 64  # handshakes at a time: for one more the oldest ends
 
 
 class Links:
@@ -51,7 +51,7 @@ class Links:
         self._outside = identity.context(server=False, friends=())
         self._server: asyncio.Server | None = None
         self._own = identity.fingerprint
-        self._shaking = 0
+        self._shaking: dict[asyncio.Task[None], None] = {}  # the oldest first
         self.turned_away = 0  # strangers, and links that broke the rules
 
     async def listen(self, host: str, port: int) -> int:
@@ -117,21 +117,26 @@ class Links:
 
     async def _called(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        if task is None or self._shaking >= _STRANGERS:
+        if task is None:
             writer.transport.abort()
             return
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        self._shaking += 1
+        # A friend's handshake takes no time: strangers who are slow must not keep her out.
+        if len(self._shaking) >= _STRANGERS:
+            oldest = next(iter(self._shaking))
+            del self._shaking[oldest]
+            oldest.cancel()
+        self._shaking[task] = None
         try:
             async with asyncio.timeout(_SHAKE):
                 await writer.start_tls(self._inside)
-        except (OSError, TimeoutError):  # ssl.SSLError is an OSError
+        except (OSError, TimeoutError, asyncio.CancelledError):  # ssl.SSLError is an OSError
             self.turned_away += 1
             writer.transport.abort()
             return
         finally:
-            self._shaking -= 1
+            self._shaking.pop(task, None)
         with suppress(asyncio.CancelledError):
             await self._serve(reader, writer)
 

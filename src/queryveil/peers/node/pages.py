@@ -12,7 +12,7 @@ from ..messages import Result
 from .daemon import Outcome
 from .friends import spoken
 
-__all__ = ["HEADERS", "ask_page", "home_page", "opensearch", "outcome_page", "says_page"]
+__all__ = ["HEADERS", "Pages", "opensearch", "says_page"]
 
 _STYLE = """
 :root { color-scheme: light dark; --soft: #5b6b7b; --line: #8884; }
@@ -28,6 +28,12 @@ td, th { text-align: left; padding: .3rem .8rem .3rem 0; border-top: 1px solid v
 th, td:not(:first-child) { overflow-wrap: normal; }
 td:not(:first-child) { font-variant-numeric: tabular-nums; }
 """
+_ENDS = {
+    "broken": "The search engine did not answer. You can search again.",
+    "busy": "Busy: try again in {wait} s. Your node has as many searches under way as it can, or "
+    "has asked as much of your friends as they take in a minute. Nothing was sent.",
+    "gone": "It is over. You can search again.",
+}
 _DIGEST = b64encode(sha256(_STYLE.encode()).digest()).decode()
 
 HEADERS = {
@@ -44,50 +50,82 @@ HEADERS = {
 }
 
 
-def opensearch(port: int) -> str:
-    """Describe the search to a browser."""
-    address = f"http://127.0.0.1:{port}/search?q={{searchTerms}}"
+class Pages:
+    """The pages of one node: their forms bear its search key and a token."""
+
+    def __init__(self, port: int, key: str, token: str) -> None:
+        self._key, self._token = key, token
+        self.address = f"http://127.0.0.1:{port}/search?key={key}&q="
+
+    def outcome(self, text: str, outcome: Outcome) -> str:
+        """Return the page of a search that has ended."""
+        if outcome.kind == "answered":
+            return _page(text, self._search(text) + _answer(outcome))
+        if outcome.kind == "nobody":
+            return _page(text, self._search(text) + self._nobody(outcome.number, text))
+        says = _ENDS[outcome.kind].format(wait=outcome.wait)
+        return _page(text, f'{self._search(text)}<p id="end">{says}</p>')
+
+    def ask(self, text: str) -> str:
+        """Return the question whether she wants to search for what a link sent her here with."""
+        says = (
+            "A link, or another web site, sent you here: nothing was searched for yet. "
+            "If you want to search for this, press the button."
+        )
+        return _page("Search?", f'<p id="question">{says}</p>{self._search(text)}')
+
+    def home(self, told: dict[str, Any]) -> str:
+        """Return the owner's page: what she would like to know."""
+        parts = [self._search(""), _exposure(told), _seen(told), _friends(told["friends"])]
+        away = f"{told['turned_away']} calls of strangers, or that broke the rules, were refused."
+        if told["shed"]:
+            away += f"<br>{told['shed']} of your searches were not begun: the node was busy."
+        mine = f"Your fingerprint: {spoken(told['fingerprint'])}"
+        entry = f'<code id="entry">{escape(self.address)}%s</code>'
+        says = f"For your browser's search settings, and for no other eyes: {entry}"
+        soft = f'<p class="soft">{away}<br>{mine}<br>{says}</p>'
+        return _page("Your node", "".join(parts) + soft)
+
+    def _nobody(self, number: int, text: str) -> str:
+        says = (
+            "No friend got an answer to this query, or none is there. You can search again: "
+            "another friend may then read it. Or you submit it yourself: the search engine then "
+            "sees it under your account."
+        )
+        hidden = {"number": str(number), "text": text, "token": self._token}
+        fields = "".join(
+            f'<input type="hidden" name="{name}" value="{escape(value)}">'
+            for name, value in hidden.items()
+        )
+        return (
+            f'<p id="nobody">{says}</p><form method="post" action="/submit">{fields}'
+            "<button>Submit it myself</button></form>"
+        )
+
+    def _search(self, text: str) -> str:
+        return (
+            '<form action="/search" role="search">'
+            f'<input type="hidden" name="key" value="{escape(self._key)}">'
+            '<input type="search" name="q" aria-label="Search" maxlength="512" '
+            f'value="{escape(text)}"><button>Search</button></form>'
+        )
+
+
+def opensearch(address: str) -> str:
+    """Return the description of the search for a browser."""
+    template = escape(address + "{searchTerms}")
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         '<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">'
         "<ShortName>queryveil</ShortName><Description>Search by friends</Description>"
         "<InputEncoding>UTF-8</InputEncoding>"
-        f'<Url type="text/html" method="get" template="{address}"/></OpenSearchDescription>\n'
+        f'<Url type="text/html" method="get" template="{template}"/></OpenSearchDescription>\n'
     )
-
-
-def outcome_page(text: str, outcome: Outcome, token: str) -> str:
-    """Show how a search ended."""
-    if outcome.kind == "nobody":
-        return _page(text, _search(text) + _nobody(outcome.number, text, token))
-    if outcome.kind != "answered":
-        says = "The search engine did not answer." if outcome.kind == "broken" else "It is over."
-        return _page(text, f"{_search(text)}<p>{says} You can search again.</p>")
-    by = escape(outcome.by) if outcome.by else "your own account"
-    found = "".join(map(_result, outcome.results)) or "<li>Nothing was found.</li>"
-    return _page(
-        text,
-        f'{_search(text)}<p class="soft">Answered by {by}.</p><ol class="results">{found}</ol>',
-    )
-
-
-def ask_page(text: str) -> str:
-    """Ask whether she wants to search for what another site sent her here with."""
-    says = "Another web site sent you here. If you want to search for this, press the button."
-    return _page("Search?", f"<p>{says}</p>{_search(text)}")
 
 
 def says_page(says: str) -> str:
     """Say one thing."""
     return _page("queryveil", f"<p>{escape(says)}</p>")
-
-
-def home_page(told: dict[str, Any]) -> str:
-    """Show a person what she would like to know."""
-    parts = [_search(""), _exposure(told), _seen(told), _friends(told["friends"])]
-    away = f"{told['turned_away']} calls of strangers, or that broke the rules, were turned away."
-    mine = f"Your fingerprint: {spoken(told['fingerprint'])}"
-    return _page("Your node", "".join(parts) + f'<p class="soft">{away}<br>{mine}</p>')
 
 
 def _exposure(told: dict[str, Any]) -> str:
@@ -132,27 +170,10 @@ def _friends(friends: Iterable[dict[str, Any]]) -> str:
     return f"<h2>Your friends</h2>{table}"
 
 
-def _nobody(number: int, text: str, token: str) -> str:
-    says = (
-        "No friend got an answer to this query, or none is there. You can submit it yourself: the "
-        "search engine then sees it under your account."
-    )
-    hidden = {"number": str(number), "text": text, "token": token}
-    fields = "".join(
-        f'<input type="hidden" name="{name}" value="{escape(value)}">'
-        for name, value in hidden.items()
-    )
-    return (
-        f'<p id="nobody">{says}</p><form method="post" action="/submit">{fields}'
-        "<button>Submit it myself</button></form>"
-    )
-
-
-def _search(text: str) -> str:
-    return (
-        '<form action="/search" role="search"><input type="search" name="q" '
-        f'aria-label="Search" maxlength="512" value="{escape(text)}"><button>Search</button></form>'
-    )
+def _answer(outcome: Outcome) -> str:
+    by = escape(outcome.by) if outcome.by else "your own account"
+    found = "".join(map(_result, outcome.results)) or "<li>Nothing was found.</li>"
+    return f'<p class="soft">Answered by {by}.</p><ol class="results">{found}</ol>'
 
 
 def _result(result: Result) -> str:

@@ -18,10 +18,11 @@ from ..core import Settings
 from .daemon import NODE_SETTINGS, Node
 from .engines import open_engine
 from .home import Home
+from .prompt import PromptProtocol
 from .site import site
 from .toy_engine import ToyEngine
 
-__all__ = ["Plan", "serve_engine", "serve_node"]
+__all__ = ["Plan", "serve_engine", "serve_node", "web_config"]
 
 _HERE = "127.0.0.1"  # a person's page is for this machine alone
 
@@ -73,16 +74,21 @@ async def _web(
     app: Callable[[int], Starlette], door: socket.socket, ready: Callable[[str], None]
 ) -> None:
     port = door.getsockname()[1]
-    config = uvicorn.Config(
-        app(port), log_level="error", access_log=False, lifespan="off", server_header=False,
-        timeout_graceful_shutdown=1, limit_concurrency=200, h11_max_incomplete_event_size=16384,
-    )  # fmt: skip
-    server = _Server(config)
+    server = _Server(web_config(app(port)))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, setattr, server, "should_exit", True)
     ready(f"http://{_HERE}:{port}/")
     await server.serve(sockets=[door])
+
+
+def web_config(app: Starlette) -> uvicorn.Config:
+    """Return how a page is served: with limits to headers, connections and patience."""
+    return uvicorn.Config(
+        app, log_level="error", access_log=False, lifespan="off", server_header=False,
+        timeout_graceful_shutdown=1, limit_concurrency=400, h11_max_incomplete_event_size=16384,
+        http=PromptProtocol, ws="none",
+    )  # fmt: skip
 
 
 class _Server(uvicorn.Server):

@@ -5,14 +5,15 @@ from __future__ import annotations
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from ...errors import UsageError
-from .daemon import Node
+from .daemon import Node, Outcome
 from .guard import Guard
-from .pages import HEADERS, ask_page, home_page, opensearch, outcome_page, says_page
+from .pages import HEADERS, Pages, opensearch, says_page
+from .state import search_key
 
 __all__ = ["site"]
 
@@ -21,7 +22,7 @@ _MOST = 8192  # bytes of a form, and of an address
 
 def site(node: Node, port: int) -> Starlette:
     """Make the web application of a node that listens on a port of this machine."""
-    pages = _Site(node, Guard(port), port)
+    pages = _Site(node, Guard(port, search_key(node.home)), port)
     return Starlette(
         routes=[
             Route("/", pages.home),
@@ -35,23 +36,27 @@ def site(node: Node, port: int) -> Starlette:
 class _Site:
     def __init__(self, node: Node, guard: Guard, port: int) -> None:
         self._node, self._guard, self._port = node, guard, port
+        self._pages = Pages(port, guard.key, guard.token)
 
     async def home(self, request: Request) -> Response:
         """Show the owner's page."""
         if stopped := self._stopped(request):
             return stopped
-        return _html(home_page(self._node.told()))
+        return _html(self._pages.home(self._node.told()))
 
     async def search(self, request: Request) -> Response:
         """Search for what the owner typed."""
         if stopped := self._stopped(request):
             return stopped
         text = request.query_params.get("q", "")
+        if not self._guard.has_key(request.query_params.get("key", "")):
+            return _html(self._pages.ask(text), 403)
         try:
-            outcome = await self._node.search(text)
+            person = self._guard.is_person(request.headers)
+            outcome = await self._node.search(text, person)
         except UsageError as error:
             return _html(says_page(error.what), 400)
-        return _html(outcome_page(text, outcome, self._guard.token))
+        return self._ended(text, outcome)
 
     async def submit(self, request: Request) -> Response:
         """Submit a query that nobody took, as the owner asked by this page's own form."""
@@ -61,14 +66,23 @@ class _Site:
             return _html(says_page("This form is not of this page."), 403)
         number = form.get("number", "")
         outcome = await self._node.insist(int(number) if number.isdecimal() else 0)
-        return _html(outcome_page(form.get("text", ""), outcome, self._guard.token))
+        return self._ended(form.get("text", ""), outcome)
 
     async def opensearch(self, request: Request) -> Response:
         """Describe the search to the browser."""
         if not self._guard.is_here(request.headers):
             return _html(says_page("This is not the address of this page."), 421)
+        if self._guard.is_foreign(request.headers):  # it has the search key
+            return _html(says_page("This is for your browser alone."), 403)
         kind = "application/opensearchdescription+xml"
-        return Response(opensearch(self._port), media_type=kind, headers=HEADERS)
+        return Response(opensearch(self._pages.address), media_type=kind, headers=HEADERS)
+
+    def _ended(self, text: str, outcome: Outcome) -> Response:
+        """Return the page of a search; one that was not begun says when there is room."""
+        page = _html(self._pages.outcome(text, outcome), 503 if outcome.kind == "busy" else 200)
+        if outcome.kind == "busy":
+            page.headers["Retry-After"] = str(outcome.wait)
+        return page
 
     def _stopped(self, request: Request) -> Response | None:
         """Give the answer to a request that must not go on."""
@@ -78,22 +92,22 @@ class _Site:
         if len(request.url.query) > _MOST:
             return _html(says_page("This is too long."), 414)
         if not self._guard.is_hers(headers):
-            return _html(ask_page(request.query_params.get("q", "")), 403)
+            return _html(self._pages.ask(request.query_params.get("q", "")), 403)
         if self._guard.is_early(headers):
             return _html(says_page("Not yet."), 503)
         return None
 
 
 async def _form(request: Request) -> dict[str, str]:
-    """Read a short form; a longer one is none."""
+    """Read a short form; a longer one is none, nor is one that does not come to its end."""
     body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > _MOST:
-            return {}
     try:
+        async for part in request.stream():
+            body += part
+            if len(body) > _MOST:
+                return {}
         fields = parse_qs(body.decode(), max_num_fields=10)
-    except ValueError:
+    except (ValueError, ClientDisconnect):
         return {}
     return {name: values[0] for name, values in fields.items()}
 

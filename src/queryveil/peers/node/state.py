@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from secrets import token_bytes
 from typing import Any
 
@@ -11,7 +12,7 @@ from ..exchange import Exchange
 from .account import Account
 from .home import Home
 
-__all__ = ["load", "save", "secret", "state_of"]
+__all__ = ["load", "save", "search_key", "secret", "state_of"]
 
 _FILE, _SECRET = "state.json", "secret"
 
@@ -25,13 +26,21 @@ def secret(home: Home) -> bytes:
     return found
 
 
-def state_of(exchange: Exchange, account: Account, friends: list[str]) -> dict[str, Any]:
-    """Give all counters as one document."""
+def search_key(home: Home) -> str:
+    """Return the key of the search address: the same after a restart, as a browser keeps it."""
+    # No text that is digested under the secret begins with a zero byte.
+    return hmac.digest(secret(home), b"\0search", "sha256").hex()[:32]
+
+
+def state_of(
+    exchange: Exchange, account: Account, friends: list[str], now: float
+) -> dict[str, Any]:
+    """Give all counters as one document, with the time at which they hold."""
     told = {
         friend: {"counts": list(exchange.counts(friend)), "tally": exchange.tally(friend).told()}
         for friend in friends
     }
-    return {"version": 1, "friends": told, "account": account.state()}
+    return {"version": 1, "at": now, "friends": told, "account": account.state()}
 
 
 def save(home: Home, state: dict[str, Any]) -> None:
@@ -39,16 +48,20 @@ def save(home: Home, state: dict[str, Any]) -> None:
     home.write_json(_FILE, state)
 
 
-def load(home: Home, exchange: Exchange, account: Account) -> None:
-    """Take up the counters of an earlier run, if there are any."""
+def load(home: Home, exchange: Exchange, account: Account, now: float) -> None:
+    """Take up the counters of an earlier run, if there are any; what is old counts less."""
     state = home.read_json(_FILE)
     if state is None:
         return
+    where, hint = home.path / _FILE, "restore it, or remove it to begin anew"
+    damaged = InputError("these are no counters of a node", where=where, hint=hint)
     try:
+        age = max(0.0, now - float(state.get("at", now)))  # a clock that was put back ages nothing
         for friend, told in state["friends"].items():
-            asked, took = told["counts"]
-            exchange.remember(friend, (int(asked), int(took)), Tally(**told["tally"]))
+            asked, took = map(float, told["counts"])
+            if not 0 <= took <= asked < float("inf"):
+                raise damaged
+            exchange.remember(friend, (asked, took), Tally(**told["tally"]), age)
         account.restore(state["account"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        where, hint = home.path / _FILE, "restore it, or remove it to begin anew"
-        raise InputError("these are no counters of a node", where=where, hint=hint) from error
+        raise damaged from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from ..exchange import Exchange
@@ -20,7 +21,7 @@ def status(home: Home) -> dict[str, Any]:
     identity = open_identity(home)
     account = Account(secret(home))
     exchange = Exchange(NODE_SETTINGS, clock=lambda: 0.0)
-    load(home, exchange, account)
+    load(home, exchange, account, time.time())
     friends = [
         {
             "name": one.name,

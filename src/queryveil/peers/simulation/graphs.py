@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import Chance
+from ...engine import MOST_LIST, Chance, read_within
 from ...engine.declared import split_line
 from ...errors import InputError, ParameterError, did_you_mean
 from ...measures.extras import extra
@@ -153,8 +153,8 @@ def _read(path: Path, people: Population) -> Graph:
 
 def _lines(path: Path) -> list[str]:
     try:
-        text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_within(path, MOST_LIST).decode("utf-8-sig")
+    except (OSError, ValueError) as error:
         known = f"a file of two names a line, or {', '.join(GRAPHS)}"
         raise InputError("this is no graph that can be read", where=path, hint=known) from error
     lines = (line.strip() for line in text.splitlines())

@@ -5,9 +5,10 @@ request or an answer gets lost with the chance `loss`. Of all users the share `c
 silent; who they are is drawn anew each round, which is as many searches as there are users. Who
 searches is there for as long as that takes.
 
-Silence counts as a refusal. So an acceptance that gets lost lets two people go on with one query,
-and so does an answer that gets lost on its way back: the one who waits for it goes on to the next
-friend. Both are failures, and can make duplicates.
+Silence counts as a refusal. So an acceptance that gets lost lets two people go on with one query.
+An answer that gets lost on its way back is a failure to whoever waits for it. A relay hands that
+back and asks nobody else; the person who searched then submits the query herself. Both are
+failures, and can make duplicates.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ class Network:
             self._away = {peer for peer in range(len(self.peers)) if draw() < share}
         if self._starts:
             self._start = bisect(self._starts, self._draw())
-        self._carry(user, None, self._start)
+        if not self._carry(user, None, self._start):
+            self._submit(user, self._start)
         self._searches += 1
 
     def run(self, users: Sequence[int], advance: Callable[[int], None] | None = None) -> Traffic:
@@ -97,18 +99,22 @@ class Network:
                 advance(len(some))
         return self.traffic
 
-    def _carry(self, here: int, sender: int | None, count: int) -> None:
-        """Bring a query that is here to the engine, and its answer back here."""
+    def _carry(self, here: int, sender: int | None, count: int) -> bool:
+        """Bring a query that is here to the engine; return whether its answer came back here.
+
+        Whoever took it has its text: nobody else is asked after that, whosever query it is.
+        """
         peer = self.peers[here]
         route = peer.route(sender, count)
         while (friend := route.step()) is not None:
             accepted = self._ask(here, friend, count + 1)
             peer.heard(friend, accepted)
             if accepted:
-                self._carry(friend, here, count + 1)
-                if not self._lost():
-                    return
-                self.traffic.failures += 1
+                return self._carry(friend, here, count + 1) and not self._fails()
+        self._submit(here, count)
+        return True
+
+    def _submit(self, here: int, count: int) -> None:
         traffic = self.traffic
         traffic.search.append(self._searches)
         traffic.account.append(here)
@@ -134,6 +140,12 @@ class Network:
             return False
         traffic.accepted += 1
         return True
+
+    def _fails(self) -> bool:
+        """Draw whether an answer gets lost, and count it."""
+        lost = self._lost()
+        self.traffic.failures += lost
+        return lost
 
     def _lost(self) -> bool:
         return self._loss > 0 and self._draw() < self._loss

@@ -16,7 +16,7 @@ __all__ = ["Numbers", "Population", "echoes", "population_of"]
 Numbers = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Population:
     """Users, numbered from 0 on, and their searches in the order in which they happen.
 

@@ -19,7 +19,7 @@ from .scenario import Scenario
 __all__ = ["Outcome", "play"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Outcome:
     """What was played, and all that happened.
 
