@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from ..engine import MOST_LIST, BoundsError, read_within
 from ..errors import InputError, UsageError
 from .loaders import SKOS_ENDINGS, import_paths, import_skos, import_table
 from .taxonomy.combine import combine
@@ -17,11 +18,10 @@ BUILT_IN = {"wordnet": "nouns of WordNet 3.0"}
 _DATA = Path(__file__).parent / "data"
 
 
-def open_taxonomy(text: str | Path | Taxonomy, *, thorough: bool = False) -> Taxonomy:
+def open_taxonomy(text: str | Path | Taxonomy) -> Taxonomy:
     """Open one or several taxonomies: `wordnet`, a `.qvt` file, a path list, or `wordnet,odp.qvt`.
 
-    Of several, separated by commas, the first that knows a phrase wins. `thorough` also
-    compares the check sums of our own files.
+    Of several, separated by commas, the first that knows a phrase wins.
 
     >>> len(open_taxonomy("wordnet"))
     82115
@@ -33,9 +33,7 @@ def open_taxonomy(text: str | Path | Taxonomy, *, thorough: bool = False) -> Tax
         raise UsageError("no taxonomy was named", hint="wordnet, or a file")
     if len(set(names)) < len(names):
         raise UsageError(f'a taxonomy is named twice in "{text}"')
-    opened = [
-        _built_in(name) if name in BUILT_IN else _from_file(Path(name), thorough) for name in names
-    ]
+    opened = [_built_in(name) if name in BUILT_IN else _from_file(Path(name)) for name in names]
     return opened[0] if len(opened) == 1 else combine(opened)
 
 
@@ -53,7 +51,7 @@ def _built_in(name: str) -> Taxonomy:
     return Taxonomy.open(_DATA / f"{name}.qvt")
 
 
-def _from_file(path: Path, thorough: bool) -> Taxonomy:
+def _from_file(path: Path) -> Taxonomy:
     try:
         with path.open("rb") as file:
             start = file.read(4)
@@ -65,7 +63,7 @@ def _from_file(path: Path, thorough: bool) -> Taxonomy:
             hint=f"name a file, or one of the taxonomies inside: {known}",
         ) from error
     if start == b"QVT1" or path.suffix == ".qvt":  # whose beginning may be damaged
-        return Taxonomy.open(path, thorough=thorough)
+        return Taxonomy.open(path)
     endings = {suffix.lower() for suffix in path.suffixes}
     repairs = Repairs(path)
     if endings & SKOS_ENDINGS:
@@ -75,13 +73,19 @@ def _from_file(path: Path, thorough: bool) -> Taxonomy:
     return import_paths(path, repairs).taxonomy
 
 
+def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, BoundsError):
+        return f"it is {error}"
+    return getattr(error, "strerror", None) or "it is no text in UTF-8"
+
+
 def read_terms(path: Path, taxonomy: Taxonomy) -> list[tuple[str, int]]:
     """Read an owner's own terms: a term, a tab and a concept a line (its name or a label)."""
     terms = []
     try:
-        lines = path.read_text("utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        lines = read_within(path, MOST_LIST).decode("utf-8-sig").splitlines()
+    except (OSError, ValueError) as error:
+        reason = _reason(error)
         raise InputError(f"cannot be read ({reason})", where=path) from error
     for number, line in enumerate(lines, 1):
         term, _, concept = (cell.strip() for cell in line.partition("\t"))

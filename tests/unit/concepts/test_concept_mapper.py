@@ -411,7 +411,7 @@ def test_processes_agree(english: Mapper) -> None:
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         env=os.environ | {"PYTHONHASHSEED": "4242"},  # here it is another one
-        input=json.dumps(asked), capture_output=True, text=True, timeout=60, check=True,
+        input=json.dumps(asked), capture_output=True, text=True, timeout=600, check=True,
     )  # fmt: skip
     assert json.loads(done.stdout) == [list(row) for row in mapped(english, *asked).phrases.rows()]
 

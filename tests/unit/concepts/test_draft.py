@@ -219,7 +219,7 @@ def test_a_file_gives_back_what_was_written(tmp_path_factory, packed, graph, cou
     path = tmp_path_factory.mktemp("qvt") / "any.qvt"
     taxonomy, _ = finish(drafted(*graph, counts))
     taxonomy.write(path, packed=packed)
-    opened = Taxonomy.open(path, thorough=True)
+    opened = Taxonomy.open(path)
     assert same(opened, taxonomy)
     assert (opened.stored_ancestors is None) == packed
     assert all(one["holds"] for one in check_taxonomy(opened))

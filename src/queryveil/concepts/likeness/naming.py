@@ -14,7 +14,7 @@ from ..taxonomy.graph import Taxonomy
 __all__ = ["Names", "names_of"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Names:
     """The texts that concepts may be published as: `texts`, each once, and which `of` each."""
 

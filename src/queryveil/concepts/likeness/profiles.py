@@ -35,7 +35,7 @@ _MOST_CELLS = 1 << 22  # of a table of distances at a time: 32 MB
 _TIE = 1e-6  # sums that differ by less, relative to their weights, differ by rounding only
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Profiles:
     """C_r of every user: distinct concepts, rising, each with its count (Batet's omega).
 

@@ -26,6 +26,8 @@ __all__ = ["Dump"]
 _BLOCK = 4 << 20
 _HEAD = 64 << 10
 _MOST_ELEMENT = 64 << 20  # the longest real one, a category with all its links, has some MB
+# A dump packs 5 to 10 times; a bomb 1,000 times.
+_FREE_EXPANSION, _MOST_RATIO = 256 << 20, 100
 _FORBIDDEN = bytes(code for code in range(32) if code not in (9, 10, 13))
 _SPACES = bytes.maketrans(_FORBIDDEN, b" " * len(_FORBIDDEN))
 _REPLACED = "\ufffd"
@@ -83,11 +85,13 @@ class Dump:
 
     def _chunks(self, advance: Callable[[int], None]) -> Iterator[bytes]:
         """Read the file in pieces of some megabytes, as far as it can be unpacked."""
-        waiting, size, told = [b""], 0, 0
+        waiting, size, told, whole = [b""], 0, 0, 0
         try:
             with self.path.open("rb") as file:
                 read = _reader(file)
                 while piece := read(_BLOCK):
+                    whole += len(piece)
+                    self._check_expanded(whole)
                     waiting.append(piece)
                     size += len(piece)
                     if size >= _BLOCK:
@@ -101,6 +105,17 @@ class Dump:
         except OSError as error:
             raise InputError(f"cannot be read ({error.strerror})", where=self.path) from error
         yield b"".join(waiting)
+
+    def _check_expanded(self, whole: int) -> None:
+        """Stop at a bomb: what is packed may hold a hundred times its size, a small one more."""
+        size = self.path.stat().st_size
+        most = max(_FREE_EXPANSION, _MOST_RATIO * size)
+        if whole > most:
+            raise InputError(
+                f"expands to more than {most:,} bytes from {size:,}",
+                where=self.path,
+                hint="if the dump is what it should be, unpack it first",
+            )
 
     def _check_head(self, head: bytes) -> None:
         if _ROOT.search(head):

@@ -27,7 +27,7 @@ SiteBlock = tuple[list[int], list[str]]
 
 _SITES = 50_000
 _ID = re.compile(r'\s*r:id="([^"]*)"')
-_SYMBOLIC = re.compile(r'<symbolic\d?\s+r:resource="([^"]*?):(Top/[^"]*|[^":]*)"')
+_SYMBOLIC = re.compile(r'<symbolic\d?\s+r:resource="([^"]*)"')
 _MARKUP = re.compile(r"<[^<>]*>")
 _LINKS = {
     "narrow links": "<narrow",
@@ -123,7 +123,7 @@ class _Load:
             self.described_paths.append(path)
             self.descriptions.append(_text(description))
         if "<symbolic" in body:
-            self.links += _SYMBOLIC.findall(body)
+            self.links += filter(None, map(_link, _SYMBOLIC.findall(body)))
 
     def _add(self, tree: PathTree, path: str, line: int) -> None:
         """Add a path, and learn those above it, which may have no element of their own."""
@@ -191,6 +191,15 @@ class _Load:
         else:
             self.counted["sites"] += 1
         return concept
+
+
+def _link(resource: str) -> tuple[str, str] | None:
+    """Return the label and the category of a symbolic link: `Tennis:Top/Sports/Tennis`."""
+    label, colon, target = resource.partition(":Top/")
+    if colon:
+        return label, f"Top/{target}"
+    label, colon, target = resource.rpartition(":")
+    return (label, target) if colon else None
 
 
 def _size(path: Path) -> int | None:

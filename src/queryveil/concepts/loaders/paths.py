@@ -106,7 +106,7 @@ def import_paths(path: Path, repairs: Repairs, *, progress: Progress | None = No
     """
     reader = _Reader(PathTree(title_of(path), repairs))
     with (progress or Silent()).stage("reading paths", size_of(path)) as advance:
-        for line, text, fault in text_lines(TextFile(path, advance=advance)):
+        for line, text, fault in text_lines(TextFile(path, advance=advance, lone_cr=True)):
             if fault:
                 repairs.needed("a line that is no text", "it is left out", line, fault)
             elif not text.strip():

@@ -15,6 +15,7 @@ from ...log.readers import TextFile
 from ..taxonomy.draft import Draft, Repairs
 from ..taxonomy.graph import Taxonomy
 from .paths import clean, size_of, title_of
+from .rdf_guard import Growth, checked_json, checked_xml
 from .table import put_under_root
 
 __all__ = ["SKOS_ENDINGS", "import_skos"]
@@ -214,15 +215,20 @@ def _triples(file: TextFile) -> Iterator[_Triple]:
     rdf, short = _parser(), _ShortNames()
     # Relative addresses are resolved against the file's name, never its place.
     base = f"file:///{quote(file.path.name)}"
-    kind = getattr(rdf.RdfFormat, _format(file.path))
+    kind = _format(file.path)
+    growth = Growth(file.path)
     try:
-        for quad in rdf.parse(_Bytes(file), format=kind, base_iri=base):
+        for quad in rdf.parse(
+            _Bytes(file, kind, growth), format=getattr(rdf.RdfFormat, kind), base_iri=base
+        ):
             value = quad.object
             if isinstance(value, rdf.Literal):
                 text, language = value.value, (value.language or "").lower()
             else:
                 text, language = short(value), None
-            yield short(quad.subject), quad.predicate.value, text, language
+            subject, predicate = short(quad.subject), quad.predicate.value
+            growth.add(len(subject) + len(predicate) + len(text))
+            yield subject, predicate, text, language
     except SyntaxError as error:
         line = f"line {error.lineno:,}: " if error.lineno else ""
         what = error.msg.rpartition(": ")[2] if line else error.msg
@@ -260,11 +266,22 @@ class _ShortNames:
         return self._names.setdefault(written, f"_:{len(self._names) + 1}")
 
 
+def _counted(chunks: Iterator[bytes], growth: Growth) -> Iterator[bytes]:
+    for chunk in chunks:
+        growth.read += len(chunk)
+        yield chunk
+
+
 class _Bytes:
     """The unpacked bytes of a file, as many at a time as the parser asks for."""
 
-    def __init__(self, file: TextFile) -> None:
-        self._chunks = file._text(_CHUNK)  # whole lines are not asked for: JSON may be one line
+    def __init__(self, file: TextFile, kind: str, growth: Growth) -> None:
+        chunks = _counted(file._text(_CHUNK), growth)  # no whole lines: JSON may be one line
+        if kind == "RDF_XML":
+            chunks = checked_xml(chunks, growth)
+        elif kind == "JSON_LD":
+            chunks = checked_json(chunks, file.path)
+        self._chunks = chunks
         self._rest = memoryview(b"")
 
     def read(self, size: int = -1) -> bytes:

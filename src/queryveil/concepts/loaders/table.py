@@ -44,7 +44,7 @@ def import_table(
     says which column is which, by header or, in a table without one, by number from 1.
     """
     with (progress or Silent()).stage("reading the table", size_of(path)) as advance:
-        file = TextFile(path, advance=advance)
+        file = TextFile(path, advance=advance, lone_cr=True)
         rows = _rows(file, _separator(file, path), repairs)
         places, width, rest = _columns(rows, columns or {}, path)
         graph = _Graph(Draft(title_of(path)), repairs, labelled="label" in places)

@@ -31,7 +31,7 @@ PHRASES: dict[str, type[pl.DataType]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Mapping:
     """Distinct queries and their phrases, as columns; see `PHRASES`.
 

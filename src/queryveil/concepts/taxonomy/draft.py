@@ -8,6 +8,7 @@ line, and stops; or, where the owner allowed repairs, mends and counts it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +16,11 @@ import numpy as np
 from ...errors import FormatError
 from .arrays import Ints, Lists, Texts
 from .graph import Taxonomy
-from .levels import levels_of
+from .levels import MOST_LEVELS, DeepError, levels_of
 
 __all__ = ["Draft", "Repairs"]
+
+_MOST_PASSES = 100
 
 
 @dataclass
@@ -93,7 +96,7 @@ class Draft:
         self._check_labels(repairs)
         parents = self._acyclic(repairs)
         self._one_root(parents, repairs)
-        return self._ordered(self._parents())
+        return self._ordered(self._parents(), repairs)
 
     def _parents(self) -> Lists:
         children = np.array(self.edge_children, np.int64)
@@ -117,24 +120,52 @@ class Draft:
             self.label(place, name.rsplit("/", 1)[-1].replace("_", " ") or name)
 
     def _acyclic(self, repairs: Repairs) -> Lists:
-        """Refuse cycles, or cut each at the edge that was read last."""
-        while True:
+        """Refuse cycles, or cut each at the edge that was read last.
+
+        Cycles that share no concept are cut in one pass, so that many of them cost little.
+        """
+        for _ in range(_MOST_PASSES):
             parents = self._parents()
-            levels = levels_of(parents)
+            levels = self._levels(parents, repairs)
             if levels.min(initial=0) >= 0:
                 return parents
-            ring = _ring(parents, levels)
-            edges = set(zip(ring, [*ring[1:], ring[0]], strict=True))
-            pairs = zip(self.edge_children, self.edge_parents, strict=True)
-            cut = [place for place, edge in enumerate(pairs) if edge in edges]
-            line, last = max((self.edge_lines[place], place) for place in cut)
-            shown = " < ".join(self.names[place] for place in [*ring[:5], ring[0]])
-            repairs.needed("a cycle", "it is cut at its last edge", line, shown)
-            self._cut(self.edge_children[last], self.edge_parents[last])
+            self._cut({self._last_edge(ring, repairs) for ring in _rings(parents, levels)})
+        raise FormatError(
+            "cycles within cycles, too many to be cut", where=repairs.where, hint="mend the file"
+        )
 
-    def _cut(self, child: int, parent: int) -> None:
+    def _levels(self, parents: Lists, repairs: Repairs) -> Ints:
+        try:
+            return levels_of(parents, MOST_LEVELS)
+        except DeepError as error:
+            line, name = self.lines[error.concept], self.names[error.concept]
+            place = f"line {line:,}: " if line else ""
+            raise FormatError(
+                f"{place}{error} ({name[:80]})",
+                where=repairs.where,
+                hint="a chain of that length is no taxonomy: leave out what is above or below",
+            ) from error
+
+    def _last_edge(self, ring: list[int], repairs: Repairs) -> tuple[int, int]:
+        """Return the edge of a cycle that was read last, as child and parent."""
+        edges = zip(ring, [*ring[1:], ring[0]], strict=True)
+        line, _, edge = max((*self._read_at[edge], edge) for edge in edges)
+        shown = " < ".join(self.names[place] for place in [*ring[:5], ring[0]])
+        repairs.needed("a cycle", "it is cut at its last edge", line, shown)
+        return edge
+
+    @cached_property
+    def _read_at(self) -> dict[tuple[int, int], tuple[int, int]]:
+        """The line and the place of each edge, of one that is there twice the later."""
         edges = zip(self.edge_children, self.edge_parents, self.edge_lines, strict=True)
-        kept = [edge for edge in edges if edge[:2] != (child, parent)]
+        found: dict[tuple[int, int], tuple[int, int]] = {}
+        for place, (child, parent, line) in enumerate(edges):
+            found[child, parent] = max(found.get((child, parent), (0, 0)), (line, place))
+        return found
+
+    def _cut(self, gone: set[tuple[int, int]]) -> None:
+        edges = zip(self.edge_children, self.edge_parents, self.edge_lines, strict=True)
+        kept = [edge for edge in edges if edge[:2] not in gone]
         self.edge_children = [child for child, _, _ in kept]
         self.edge_parents = [parent for _, parent, _ in kept]
         self.edge_lines = [line for _, _, line in kept]
@@ -154,9 +185,9 @@ class Draft:
             for root in roots:
                 self.edge(root, self.top)
 
-    def _ordered(self, parents: Lists) -> Taxonomy:
+    def _ordered(self, parents: Lists, repairs: Repairs) -> Taxonomy:
         """Number the concepts by level, in the order of the file within a level."""
-        levels = levels_of(parents)
+        levels = self._levels(parents, repairs)
         order = np.argsort(levels, kind="stable")
         number = np.empty(len(order), np.int32)
         number[order] = np.arange(len(order), dtype=np.int32)
@@ -191,12 +222,16 @@ class Draft:
         return Texts.of(texts.tolist()), meanings, titles
 
 
-def _ring(parents: Lists, levels: Ints) -> list[int]:
-    """Find one cycle, as a walk from child to parent."""
-    place = int(np.flatnonzero(levels < 0)[0])
-    walk: dict[int, None] = {}
-    while place not in walk:
-        walk[place] = None
-        place = next(int(p) for p in parents[place] if levels[p] < 0)
-    steps = list(walk)
-    return steps[steps.index(place) :]
+def _rings(parents: Lists, levels: Ints) -> list[list[int]]:
+    """Find cycles that share no concept: walk from each concept to its first unsolved parent."""
+    seen: dict[int, int] = {}
+    rings = []
+    for number, begin in enumerate(np.flatnonzero(levels < 0).tolist()):
+        place, walk = begin, []
+        while place not in seen:
+            seen[place] = number
+            walk.append(place)
+            place = next(int(p) for p in parents[place] if levels[p] < 0)
+        if seen[place] == number:  # it came back to its own way
+            rings.append(walk[walk.index(place) :])
+    return rings

@@ -17,16 +17,11 @@ import polars as pl
 
 from ...errors import FormatError, UsageError, did_you_mean
 from .arrays import Flags, Ints, Lists, Texts
-from .file import Arrays, read_arrays, write_arrays
-from .levels import ancestors_of, levels_of
+from .file import read_arrays, write_arrays
+from .levels import DeepError, ancestors_of, levels_of
+from .sound import fault_of, lists_of
 
 __all__ = ["Taxonomy"]
-
-# What a file must hold; ancestors and marks may be missing.
-_ABOUT = {"title", "paths", "root_counts", "language", "mark_names"}
-_ARRAYS = {"names", "labels", "titles"} | {
-    f"{name} {part}" for name in ("meanings", "parents") for part in ("sizes", "items")
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +175,11 @@ class Taxonomy:
         """T(c) of every concept."""
         if self.stored_ancestors is not None:
             return self.stored_ancestors
-        return ancestors_of(self.parents, levels_of(self.parents), self.root_counts)
+        try:
+            return ancestors_of(self.parents, levels_of(self.parents), self.root_counts)
+        except DeepError as error:
+            name = self.names[error.concept][:80]
+            raise FormatError(f"{error} ({name})", where=self.file or self.title) from error
 
     def below(self, concept: int) -> Flags:
         """Tell for every concept whether it is this one or below it."""
@@ -203,7 +202,7 @@ class Taxonomy:
 
     # -- files ----------------------------------------------------------------------------------
 
-    def write(self, path: str | Path, *, packed: bool = False) -> None:
+    def write(self, path: str | Path, *, packed: bool = False, force: bool = True) -> None:
         """Write the taxonomy to a file, which appears whole or not at all."""
         arrays: dict[str, Ints] = {
             "names": self.names.bytes,
@@ -222,28 +221,25 @@ class Taxonomy:
             "language": self.language,
             "mark_names": self.mark_names,
         }
-        write_arrays(Path(path), about, arrays, packed=packed)
+        write_arrays(Path(path), about, arrays, packed=packed, force=force)
 
     @classmethod
-    def open(cls, path: str | Path, *, thorough: bool = False) -> Taxonomy:
-        """Open a file that `write` made."""
-        about, arrays = read_arrays(Path(path), thorough=thorough)
-        missing = (_ABOUT - about.keys()) | (_ARRAYS - arrays.keys())
-        if missing:
-            raise FormatError(
-                f"this taxonomy is damaged (no {', '.join(sorted(missing))})",
-                where=path,
-                hint="import it again",
-            )
-        ancestors = _lists("ancestors", arrays) if "ancestors sizes" in arrays else None
+    def open(cls, path: str | Path) -> Taxonomy:
+        """Open a file that `write` made; one that is damaged in any way is refused."""
+        about, arrays = read_arrays(Path(path))
+        fault = fault_of(about, arrays)
+        if fault:
+            what = f"this taxonomy is damaged ({fault})"
+            raise FormatError(what, where=path, hint="import it again")
+        ancestors = lists_of("ancestors", arrays) if "ancestors sizes" in arrays else None
         marks = {n.removeprefix("mark "): a for n, a in arrays.items() if n.startswith("mark ")}
         return cls(
             title=about["title"],
             names=Texts(arrays["names"]),
             labels=Texts(arrays["labels"]),
-            meanings=_lists("meanings", arrays),
+            meanings=lists_of("meanings", arrays),
             titles=arrays["titles"],
-            parents=_lists("parents", arrays),
+            parents=lists_of("parents", arrays),
             paths=about["paths"],
             root_counts=about["root_counts"],
             language=about["language"],
@@ -260,7 +256,3 @@ def _both(name: str, lists: Lists) -> dict[str, Ints]:
         f"{name} sizes": lists.sizes.astype(np.int32),
         f"{name} items": lists.items.astype(np.int32),
     }
-
-
-def _lists(name: str, arrays: Arrays) -> Lists:
-    return Lists.from_sizes(arrays[f"{name} sizes"], arrays[f"{name} items"])

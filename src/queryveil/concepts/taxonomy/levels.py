@@ -8,13 +8,27 @@ import numpy as np
 
 from .arrays import Ints, Lists
 
-__all__ = ["ancestors_of", "levels_of"]
+__all__ = ["MOST_LEVELS", "DeepError", "ancestors_of", "levels_of"]
+
+# Of what is read: WordNet has 20, and the ancestors of a chain take its length squared. Putting
+# taxonomies together adds a level.
+MOST_LEVELS = 100
+_FREE_ANCESTORS, _MOST_EACH = 1 << 24, 64  # in all, or of each concept on average
 
 
-def levels_of(parents: Lists) -> Ints:
+class DeepError(ValueError):
+    """A graph has more levels, or more ancestors, than a taxonomy has; `concept` is one of them."""
+
+    def __init__(self, what: str, concept: int) -> None:
+        super().__init__(what)
+        self.concept = concept
+
+
+def levels_of(parents: Lists, most: int = MOST_LEVELS + 28) -> Ints:
     """Give each concept's longest way from a concept without parents, as its level.
 
-    Concepts on a cycle, and those below one, get -1. The concepts may be in any order here.
+    Concepts on a cycle, and those below one, get -1. The concepts may be in any order here. What
+    is too deep is a `DeepError`.
 
     >>> levels_of(Lists.of([[], [0], [0, 1], [4], [3]])).tolist()
     [0, 1, 2, -1, -1]
@@ -24,6 +38,8 @@ def levels_of(parents: Lists) -> Ints:
     levels = np.full(len(parents), -1, np.int32)
     ready, level = np.flatnonzero(waiting == 0), 0
     while len(ready):
+        if level > most:
+            raise DeepError(f"concepts lie more than {most} levels deep", int(ready[0]))
         levels[ready] = level
         reached, times = np.unique(children.gather(ready)[0], return_counts=True)
         waiting[reached] -= times
@@ -42,8 +58,12 @@ def ancestors_of(parents: Lists, levels: Ints, root_counts: bool) -> Lists:
     bounds = np.searchsorted(levels, np.arange(int(levels.max(initial=0)) + 2))
     roots = np.arange(bounds[1], dtype=np.int32) if root_counts else np.empty(0, np.int32)
     sizes, items = [np.full(bounds[1], int(root_counts), np.int64)], [roots]
+    most = max(_FREE_ANCESTORS, _MOST_EACH * len(parents))
     for begin, end in pairwise(bounds[1:]):
         known = Lists.from_sizes(np.concatenate(sizes), np.concatenate(items))
+        above = parents.items[parents.start[begin] : parents.start[end]]
+        if len(known.items) + int(known.sizes[above].sum()) > most:
+            raise DeepError(f"concepts have more than {most:,} ancestors in all", int(begin))
         size, found = _one_level(parents, known, int(begin), int(end))
         sizes.append(size)
         items.append(found)

@@ -9,6 +9,7 @@ the taxonomy, where a concept nearer to the root comes first, so a search is the
 
 from __future__ import annotations
 
+import itertools
 import os
 import sqlite3
 import tempfile
@@ -33,6 +34,7 @@ _Row = tuple[int, str, str, str]
 _VERSION = 1
 _ROWS = 20_000
 _HASH_BYTES = 64 << 20  # of words held before they are written: few pieces to join later
+_STEPS, _MOST_STEPS = 1_000_000, 1000  # of SQLite, looked at now and then; some ten seconds
 _MOST_CHARACTERS, _MOST_WORDS = 1000, 50
 _AGAIN = "import the taxonomy again"
 _INSERT = "INSERT INTO whole (rowid, name, path, text) VALUES (?, ?, ?, ?)"
@@ -129,9 +131,18 @@ class Search:
 
     def _ask(self, query: str, match: str, n: int) -> list[tuple[int, float]]:
         try:
-            return self._opened().execute(query, (match, n)).fetchall()
+            found = self._limited(self._opened()).execute(query, (match, n)).fetchall()
         except sqlite3.DatabaseError as error:
-            raise _damaged(self.path, error) from error
+            raise _damaged(self.path, str(error)) from error
+        if not all(isinstance(row, int) and 0 < row <= len(self.taxonomy) for row, _ in found):
+            raise _damaged(self.path, "it names concepts that there are not")
+        return found
+
+    def _limited(self, base: sqlite3.Connection) -> sqlite3.Connection:
+        """Let one search take so many steps: in a damaged index it might not end."""
+        steps = itertools.count(1)
+        base.set_progress_handler(lambda: next(steps) > _MOST_STEPS, _STEPS)
+        return base
 
     # -- the index ------------------------------------------------------------------------------
 
@@ -183,13 +194,9 @@ def _fill(
 ) -> None:
     base.execute("PRAGMA journal_mode = OFF")
     base.execute("PRAGMA synchronous = OFF")
-    base.execute("CREATE TABLE about (name TEXT PRIMARY KEY, value INTEGER)")
+    for statement in _tables(taxonomy).values():
+        base.execute(statement)
     base.executemany("INSERT INTO about VALUES (?, ?)", _identity(taxonomy).items())
-    words = "unicode61 remove_diacritics 2"
-    words = f"porter {words}" if taxonomy.language == "english" else words
-    options = f"content='', tokenize='{words}'"
-    base.execute(f"CREATE VIRTUAL TABLE names USING fts5(name, {options})")
-    base.execute(f"CREATE VIRTUAL TABLE whole USING fts5(name, path, text, {options})")
     for setting in (("hashsize", _HASH_BYTES), ("automerge", 0)):
         base.execute("INSERT INTO names (names, rank) VALUES (?, ?)", setting)
         base.execute("INSERT INTO whole (whole, rank) VALUES (?, ?)", setting)
@@ -200,6 +207,18 @@ def _fill(
             base.executemany("INSERT INTO names (rowid, name) VALUES (?, ?)", names)
             advance(len(rows))
     base.commit()
+
+
+def _tables(taxonomy: Taxonomy) -> dict[str, str]:
+    """Return how each table of an index is made."""
+    words = "unicode61 remove_diacritics 2"
+    words = f"porter {words}" if taxonomy.language == "english" else words
+    options = f"content='', tokenize='{words}'"
+    return {
+        "about": "CREATE TABLE about (name TEXT PRIMARY KEY, value INTEGER)",
+        "names": f"CREATE VIRTUAL TABLE names USING fts5(name, {options})",
+        "whole": f"CREATE VIRTUAL TABLE whole USING fts5(name, path, text, {options})",
+    }
 
 
 def _rows(taxonomy: Taxonomy, spool: _Spool | None) -> Iterator[list[_Row]]:
@@ -235,9 +254,15 @@ def _open(path: Path, taxonomy: Taxonomy) -> sqlite3.Connection:
     address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
     try:
         base = sqlite3.connect(address, uri=True, check_same_thread=False)
-        about = dict(base.execute("SELECT name, value FROM about"))
+        base.execute("PRAGMA trusted_schema = OFF")
+        base.execute("PRAGMA cell_size_check = ON")
+        made = dict(base.execute("SELECT name, sql FROM sqlite_master LIMIT 1000"))
+        ours = all(made.get(name) == sql for name, sql in _tables(taxonomy).items())
+        if not ours:
+            raise sqlite3.DatabaseError("its tables are not those of an index")
+        about = dict(base.execute("SELECT name, value FROM about LIMIT 10"))
     except sqlite3.Error as error:
-        raise _damaged(path, error) from error
+        raise _damaged(path, str(error)) from error
     if about != _identity(taxonomy):
         base.close()
         raise InputError("this search index is of another taxonomy", where=path, hint=_AGAIN)
@@ -254,8 +279,8 @@ def _in_memory(taxonomy: Taxonomy) -> sqlite3.Connection:
     return base
 
 
-def _damaged(path: Path | None, error: sqlite3.Error) -> InputError:
-    return InputError(f"the search index is damaged ({error})", where=path, hint=_AGAIN)
+def _damaged(path: Path | None, why: str) -> InputError:
+    return InputError(f"the search index is damaged ({why})", where=path, hint=_AGAIN)
 
 
 def _words(text: str) -> list[str]:
