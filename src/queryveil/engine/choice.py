@@ -50,6 +50,10 @@ class Engine:
 
     def open(self) -> Spark:
         """Start the engine, or take the session that runs; only here is Spark imported."""
-        from .spark import open_spark  # noqa: PLC0415
-
+        try:
+            from .spark import open_spark  # noqa: PLC0415
+        except ImportError as error:
+            raise UsageError(
+                "the Spark engine needs PySpark and Arrow", hint="pip install 'queryveil[spark]'"
+            ) from error
         return open_spark(self.master, self.scratch, self.settings)

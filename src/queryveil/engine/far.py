@@ -23,7 +23,7 @@ __all__ = ["Far", "Part", "Protect", "Table", "Whole", "Work"]
 Work = Callable[[pl.LazyFrame, Chance], pl.DataFrame]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Part:
     """What becomes of one share: rows to publish, who is who, and counts by what they count.
 
@@ -39,7 +39,7 @@ class Part:
 Protect = Callable[[pl.LazyFrame, Chance], Part]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Whole:
     """What becomes of all shares; the rows of different shares are mixed, in random order."""
 

@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 
 from ..errors import OutputError
+from .bounded import read_within
 from .files import whole_file
 
 __all__ = ["recall", "remember"]
@@ -20,7 +21,7 @@ __all__ = ["recall", "remember"]
 def recall(key: str) -> float | None:
     """Give the number that was kept under this key, if there is one."""
     try:
-        return float(_place(key).read_text("utf-8"))
+        return float(read_within(_place(key), 100, plain=True))
     except (OSError, ValueError, RuntimeError):  # RuntimeError: nobody's home
         return None
 

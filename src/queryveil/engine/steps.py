@@ -35,6 +35,7 @@ __all__ = [
     "sample_users",
     "summed",
     "users_and_lines",
+    "values_of",
 ]
 
 Keys = Sequence[str]
@@ -182,6 +183,19 @@ def distinct_users(table: pl.LazyFrame) -> pl.Series:
 def distinct_queries(table: pl.LazyFrame) -> pl.Series:
     """List the queries, each once, in order; as categories if that is what they are."""
     return table.select("query").unique().collect(engine="streaming")["query"].sort()
+
+
+def values_of(table: pl.LazyFrame, column: str) -> pl.DataFrame:
+    """Return the different values of a column, without nulls, each once.
+
+    Texts are told apart as categories: each of those that are kept would hold the texts of all
+    rows which were read with it.
+    """
+    kind, value = table.collect_schema()[column], pl.col(column)
+    if kind == pl.String:
+        value = value.cast(pl.Categorical(pl.Categories.random()))
+    found = table.select(value).drop_nulls().unique().collect(engine="streaming")
+    return found.cast({column: kind})
 
 
 def sample_users(table: pl.LazyFrame, size: int, chance: Chance) -> pl.LazyFrame:

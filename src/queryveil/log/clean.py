@@ -14,7 +14,7 @@ import polars as pl
 
 from .readers.raw import RAW_COLUMNS, RawRows
 from .tally import Tally
-from .times import choose_format, is_time, parse_time
+from .times import is_time, parse_time, read_times
 
 __all__ = ["Cleaner"]
 
@@ -43,7 +43,7 @@ _CODES = {reason: code for code, reason in _REASONS.items()}
 _FIRST_FAULT = _CODES[_FAULTS[0]]
 
 
-@dataclass
+@dataclass(repr=False)
 class Cleaner:
     """Turns blocks of texts into typed rows and keeps the tally."""
 
@@ -56,14 +56,13 @@ class Cleaner:
     found_excluded: set[str] = field(default_factory=set)
     columns: dict[str, dict[str, str]] = field(default_factory=dict)
     has_times: bool = False
-    _formats: dict[str, str] = field(default_factory=dict)
 
     def clean(self, raw: RawRows) -> pl.DataFrame:
         """Check, normalise and filter one block: user, query, time, rank, url."""
         self.columns[raw.file] = raw.columns
         self.has_times = self.has_times or raw.has_time
         typed = self._typed(raw)
-        fates = typed.select(self._fate(raw.has_time)).to_series()
+        fates = typed.select(self._fate(raw)).to_series()
         self._count(raw, fates)
         if self.exclude:
             out = typed.filter(fates == _CODES["user asked to be left out"])
@@ -74,33 +73,30 @@ class Cleaner:
         return self._normalised(kept).drop("trimmed")
 
     def _typed(self, raw: RawRows) -> pl.DataFrame:
-        how = self._time_format(raw)
-        time = parse_time(pl.col("time"), how) if how else pl.lit(None, dtype=pl.Datetime("us"))
         number = pl.col("rank").cast(pl.Int32, strict=False)
         rows = _bare(raw.table.with_columns(length=pl.col("query").str.len_bytes()), _TEXTS)
-        typed = rows.with_columns(moment=time, number=number)
+        typed = rows.with_columns(self._moments(raw, rows), number=number)
         if _unread(typed, "time", "moment") or _unread(typed, "rank", "number"):
             # A table that holds ranks as fractions, for the sake of its gaps, writes 3 as 3.0.
             bare = _bare(rows, _NUMBERS).with_columns(pl.col("rank").str.strip_suffix(".0"))
-            typed = bare.with_columns(moment=time, number=number)
+            typed = bare.with_columns(self._moments(raw, bare), number=number)
         return typed.with_columns(trimmed=pl.col("query").str.len_bytes() != pl.col("length"))
 
-    def _time_format(self, raw: RawRows) -> str | None:
+    def _moments(self, raw: RawRows, rows: pl.DataFrame) -> pl.Series:
+        """Return the times of rows: by the owner's form, the format's own, or the fixed list."""
         if not raw.has_time:
-            return None
-        known = self.time_format or raw.time_format or self._formats.get(raw.file)
-        if known is None:
-            sample = _sample(raw)
-            if sample.len():
-                known = self._formats[raw.file] = choose_format(sample, raw.file)
-        return known or "%Y-%m-%d %H:%M:%S"
+            return rows.with_columns(moment=pl.lit(None, pl.Datetime("us")))["moment"]
+        how = self.time_format or raw.time_format
+        if how is None:
+            return read_times(rows["time"]).alias("moment")
+        return rows.select(moment=parse_time(pl.col("time"), how))["moment"]
 
-    def _fate(self, has_time: bool) -> pl.Expr:
+    def _fate(self, raw: RawRows) -> pl.Expr:
         """Decide what becomes of each row; of several reasons the first counts."""
         nothing = pl.all_horizontal(pl.col(RAW_COLUMNS).is_null())
         tests = {
             "blank line": nothing,
-            **_fault_tests(has_time),
+            **_fault_tests(raw),
             "user asked to be left out": pl.col("user").is_in(sorted(self.exclude)),
             "empty query": pl.col("query").is_null(),
             "query is -": pl.col("query") == "-",
@@ -151,12 +147,6 @@ def _unread(rows: pl.DataFrame, text: str, value: str) -> bool:
     return rows[value].null_count() > rows[text].null_count()
 
 
-def _sample(raw: RawRows) -> pl.Series:
-    """Give the first times that are not known to be bad."""
-    good = raw.table.lazy().filter(pl.col("fault").is_null() & pl.col("time").is_not_null())
-    return _bare(good.head(1000).collect(), ["time"])["time"].drop_nulls()
-
-
 def _bare(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     """Take the blanks off both ends of texts; null where nothing is left."""
     bare = rows.with_columns(pl.col(columns).str.strip_chars())
@@ -165,16 +155,16 @@ def _bare(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     return bare.with_columns(pl.when(pl.col(n) != "").then(pl.col(n)).alias(n) for n in emptied)
 
 
-def _fault_tests(has_time: bool) -> dict[str, pl.Expr]:
+def _fault_tests(raw: RawRows) -> dict[str, pl.Expr]:
     user, time, rank = pl.col("user"), pl.col("time"), pl.col("rank")
-    moment, number, timed = pl.col("moment"), pl.col("number"), pl.lit(has_time)
+    moment, number, timed = pl.col("moment"), pl.col("number"), pl.lit(raw.has_time)
     long = pl.any_horizontal(
         pl.col(name).str.len_bytes() > _MOST_CELL for name in ("user", "query", "url")
     )
     tests = (
         user.is_null(),
-        timed & time.is_null(),
-        timed & ~is_time(moment),
+        pl.lit(raw.has_time and raw.needs_time) & time.is_null(),
+        timed & time.is_not_null() & ~is_time(moment),
         rank.is_not_null() & number.is_null(),
         number < 1,
         long,

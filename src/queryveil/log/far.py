@@ -27,13 +27,11 @@ from .options import ReadOptions
 from .readers import RawRows
 from .table import KINDS, QueryLog, encoder
 from .tally import REJECT_SCHEMA, Source, Tally
-from .times import choose_format
 
 __all__ = ["MOST_LINES", "read_far"]
 
 MOST_LINES = 1_000_000  # of a user: more is no person, and would fill a machine
 _PART_ROWS = 1_000_000  # of a task, on average
-_SAMPLE = 1000
 _BATCH = 200_000
 _SPARE = 40  # bits of a hash that are left out of sums, so that a trillion of them fit
 _EXAMPLES = 100  # rejected rows that a task tells of
@@ -52,7 +50,7 @@ def read_far(
         raise UsageError("a sample of users is not drawn on Spark", hint="leave --sample-users out")
     with errors_told():
         found = find_rows(spark.session, given, asked)
-        cleaner = replace(cleaner, carried=tuple(_PLACES), time_format=_time_format(found, asked))
+        cleaner = replace(cleaner, carried=tuple(_PLACES))
         place = spark.place("cleaned")
         task = _Cleaning(cleaner, found)
         written(found.rows.mapInArrow(task.run, ddl_of(_TOLD)), place)
@@ -76,16 +74,6 @@ def read_far(
     return QueryLog(table, tally, sources), cleaner
 
 
-def _time_format(found: Found, asked: ReadOptions) -> str | None:
-    """Find how times are written, from the first rows: every task must read them alike."""
-    if asked.time_format or found.time_format or not found.has_time:
-        return asked.time_format or found.time_format
-    some = found.rows.limit(_SAMPLE).toPandas()
-    raw = found.raw(pl.DataFrame(pl.from_pandas(some)))
-    texts = raw["time"].str.strip_chars().drop_nulls()
-    return choose_format(texts.filter(texts != ""), found.name) if len(texts) else None
-
-
 @dataclass(frozen=True)
 class _Cleaning:
     """What a task does: cleans its rows, and tells at the end what became of them."""
@@ -98,10 +86,14 @@ class _Cleaning:
         own = replace(self.cleaner, tally=Tally(), found_excluded=set(), columns={})
         for some in _together(batches):
             raw = self.found.raw(some)
-            rows = RawRows(self.found.name, raw, self.cleaner.time_format, self.found.has_time)
-            kept = own.clean(rows)
+            kept = own.clean(self._rows(raw))
             yield from arrow_batches(kept.with_columns(told=pl.lit(None, pl.String)))
         yield from arrow_batches(_last_row(own))
+
+    def _rows(self, table: pl.DataFrame) -> RawRows:
+        found = self.found
+        rows = RawRows(found.name, table, found.time_format, found.has_time)
+        return replace(rows, needs_time=found.needs_time)
 
     def __reduce__(self) -> Any:
         return (_Cleaning, (self.cleaner, replace(self.found, rows=None)))

@@ -13,10 +13,11 @@ from pyspark.sql import functions as f
 
 from ..errors import ColumnError, FormatError, InputError, UsageError
 from .options import ReadOptions
-from .readers.aol import HEADER, NAMES
-from .readers.columns import USUAL, match_columns, names_columns
+from .readers.aol import AOL, HEADER, NAMES
+from .readers.columns import match_columns, match_keys, names_columns
 from .readers.delimited import TOO_MANY, parse_cells
-from .readers.raw import RAW_COLUMNS, complete
+from .readers.jsonl import coalesced, parse_objects, places_of
+from .readers.raw import RAW_COLUMNS, ReaderOptions, complete
 from .readers.source import Block
 
 __all__ = ["FORMATS", "Found", "find_rows"]
@@ -24,18 +25,20 @@ __all__ = ["FORMATS", "Found", "find_rows"]
 FORMATS = ("parquet", "orc", "json", "jsonl", "csv", "tsv", "aol", "table")
 _ENDS = {
     ".parquet": "parquet",
+    ".pq": "parquet",
     ".orc": "orc",
     ".json": "json",
     ".jsonl": "json",
     ".ndjson": "json",
     ".csv": "csv",
     ".tsv": "tsv",
-    ".txt": "tsv",
+    ".tab": "tsv",
 }
 _PACKED = (".gz", ".zst", ".bz2", ".snappy", ".lz4")
 _WHERE = ("file", "place")
 _CORRUPT = "corrupt record"
 _NOT_OURS = "{*[!b],*[!d]b,*[!.]db}"  # no ledger.db, which may lie beside the log
+_AOL_TIME = "%Y-%m-%d %H:%M:%S"
 _TIME = "%Y-%m-%d %H:%M:%S%.f"
 
 
@@ -43,7 +46,8 @@ _TIME = "%Y-%m-%d %H:%M:%S%.f"
 class Found:
     """Rows that Spark reads, all as texts: our columns, or whole lines that are cut later.
 
-    `header` has the names of all columns where lines are cut, and `columns` which is which.
+    `header` has the names of all columns where lines are cut, and `columns` which is which; rows
+    may have `more` cells where the file has no header. `keys` are those of JSON objects.
     """
 
     rows: Any
@@ -53,37 +57,39 @@ class Found:
     header: Sequence[str] = ()
     has_time: bool = True
     time_format: str | None = None
+    needs_time: bool = True
+    keys: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    more: bool = False
 
     def raw(self, table: pl.DataFrame) -> pl.DataFrame:
         """Give rows as a reader gives them, with where they stand."""
         where = table.select(_WHERE)
-        if not self.header:
-            texts = [name for name in RAW_COLUMNS if name in table.columns]
-            told = [pl.when(_is_odd(pl.col(texts))).then(pl.lit("NUL or not UTF-8"))]
-            known = [pl.col(name) for name in (_CORRUPT,) if name in table.columns]
-            rows = table.with_columns(fault=pl.coalesce(*known, *told), line=_line())
-            return complete(rows).with_columns(where)
+        if self.header or self.keys:
+            return self._cut(table).with_columns(where).with_columns(line=_line())
+        texts = [name for name in RAW_COLUMNS if name in table.columns]
+        told = [pl.when(_is_odd(pl.col(texts))).then(pl.lit("NUL or not UTF-8"))]
+        known = [pl.col(name) for name in (_CORRUPT,) if name in table.columns]
+        rows = table.with_columns(fault=pl.coalesce(*known, *told), line=_line())
+        return complete(rows).with_columns(where)
+
+    def _cut(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Cut whole lines, as the local reader does."""
         lines = table["value"].fill_null("")
-        data = "\n".join(lines.to_list()) + "\n"
-        cells = parse_cells(Block(data.encode(), 1, {}), self.header, self.columns, "\t")
-        odd = table.select(pl.when(_is_odd(pl.col("value"))).then(pl.lit("not UTF-8")))
-        _check_headers(lines)
-        placed = cells.with_columns(where).with_columns(line=_line())
-        return placed.with_columns(fault=pl.coalesce(odd.to_series(), "fault"))
+        block = Block(("\n".join(lines.to_list()) + "\n").encode(), 1, {})
+        odd = table.select(pl.when(_is_odd(pl.col("value"))).then(pl.lit("not UTF-8"))).to_series()
+        if self.header:
+            cells = parse_cells(block, self.header, self.columns, "\t", more=self.more)
+            return cells.with_columns(fault=pl.coalesce(odd, "fault"))
+        found = complete(coalesced(parse_objects(block, places_of(self.keys)), self.keys))
+        # A blank line is left out here, and is one for the tally.
+        numbers = pl.DataFrame({"line": pl.int_range(1, len(lines) + 1, eager=True), "odd": odd})
+        whole = numbers.join(found, on="line", how="left", maintain_order="left")
+        return complete(whole.with_columns(fault=pl.coalesce("odd", "fault")))
 
 
 def _line() -> pl.Expr:
     """Give a row's number among those of its task: Spark knows no other."""
     return pl.col("place") % (1 << 33) + 1
-
-
-def _check_headers(lines: pl.Series) -> None:
-    """Refuse files whose headers differ: their columns would be taken for others."""
-    cells = lines.to_frame("line").select(pl.col("line").str.to_lowercase().str.split("\t"))
-    usual = cells.lazy().filter(pl.col("line").list.first().str.strip_chars().is_in(USUAL))
-    for row in usual.head(100).collect()["line"].to_list():
-        if names_columns(row):
-            raise FormatError("these files have different headers", hint="read them one by one")
 
 
 def _is_odd(texts: pl.Expr) -> pl.Expr:
@@ -107,15 +113,17 @@ def find_rows(session: Any, given: Any, asked: ReadOptions) -> Found:
         )
     name = ", ".join(paths)
     places = [_place(path) for path in paths]
-    if form in ("tsv", "aol") and asked.quote in (None, "none"):
-        return _lines(session, places, name, asked)
+    if form in ("tsv", "aol") and asked.quote in (None, "none") and asked.delimiter in (None, "\t"):
+        return _lines(session, places, name, asked, form)
     reader = session.read.option("pathGlobFilter", _NOT_OURS)
     if form in ("csv", "tsv"):
-        return _csv(session, places, name, asked, "\t" if form == "tsv" else None)
-    kind = "json" if form == "jsonl" else form
-    if kind == "json":
-        reader = reader.option("primitivesAsString", True)
-    return _typed(reader.format(kind).load(places), name, kind, asked)
+        return _csv(session, places, name, asked, "\t" if form == "tsv" else ",;|")
+    if form in ("json", "jsonl"):
+        lines = _with_places(reader.text(places, lineSep="\n"))
+        needs_time = "time" in asked.columns
+        keys = match_keys(asked.columns)
+        return Found(lines, name, "json", asked.columns, needs_time=needs_time, keys=keys)
+    return _typed(reader.format(form).load(places), name, form, asked)
 
 
 def _check_asked(paths: list[str], asked: ReadOptions) -> None:
@@ -150,63 +158,82 @@ def _form_of(session: Any, paths: list[str]) -> str:
 
 
 def _end_of(path: str) -> str | None:
+    if re.search(rf"(^|/){AOL.named}(\.\w+)?$", path):
+        return "aol"
     ends = [end for end in PurePosixPath(path).suffixes if end not in _PACKED]
     return _ENDS.get(ends[-1].lower()) if ends else None
 
 
-def _lines(session: Any, places: list[str], name: str, asked: ReadOptions) -> Found:
+def _lines(session: Any, places: list[str], name: str, asked: ReadOptions, form: str) -> Found:
     """Take whole lines: the local reader cuts them, with all that it knows of odd ones."""
     lines = session.read.option("pathGlobFilter", _NOT_OURS).text(places, lineSep="\n")
-    first = lines.first()
-    if first is None:
-        raise InputError("there is no row, at most a header", where=name)
-    cells = first[0].split("\t")
-    numbered = bool(asked.columns) and all(c.isdecimal() for c in asked.columns.values())
-    if numbered:
-        header: Sequence[str] = [str(place) for place in range(1, len(cells) + 1)]
-        columns = match_columns(header, asked.columns, Path(name))
-    elif names_columns(cells):
-        header = [cell.strip() or f"(column {n})" for n, cell in enumerate(cells, 1)]
-        columns = match_columns(header, asked.columns, Path(name))
-        lines = lines.filter(f.col("value") != first[0])
-    elif asked.columns:
-        raise ColumnError(
-            "the first line is no header", where=name, hint="--columns user=1,query=2"
-        )
-    else:
-        header, columns = HEADER, NAMES
-    rows = _with_places(lines)
+    if (numbers := _numbers(asked)) is not None:
+        columns = match_columns(numbers, asked.columns, Path(name))
+        rows = _with_places(lines)
+        return Found(rows, name, "tsv", columns, numbers, "time" in columns, more=True)
+    first = _first_line(lines, name)
+    cells = first.split("\t")
+    if form == "aol" and not names_columns(cells):
+        return Found(_with_places(lines), name, "aol", NAMES, HEADER, time_format=_AOL_TIME)
+    header = [cell.strip() or f"(column {n})" for n, cell in enumerate(cells, 1)]
+    columns = match_columns(header, asked.columns, Path(name))
+    rows = _with_places(lines.filter(f.col("value") != first))
     is_aol = tuple(header) == HEADER and not asked.columns
-    form = "aol" if is_aol else "tsv"
-    return Found(rows, name, form, columns, header, "time" in columns)
+    if is_aol:
+        return Found(rows, name, "aol", columns, header, time_format=_AOL_TIME)
+    return Found(rows, name, "tsv", columns, header, "time" in columns)
 
 
-def _csv(
-    session: Any, places: list[str], name: str, asked: ReadOptions, separator: str | None
-) -> Found:
+def _numbers(asked: ReadOptions) -> list[str] | None:
+    """Give the names of columns of a file without header, up to the last that is asked for."""
+    if not ReaderOptions(asked.columns).numbered:
+        return None
+    return [str(place) for place in range(1, max(map(int, asked.columns.values())) + 1)]
+
+
+def _first_line(lines: Any, name: str) -> str:
+    """Give the first line of files with a header; refuse files whose headers differ."""
+    start = lines.select("value", f.input_file_name().alias("path"), "_metadata.file_block_start")
+    start = start.filter("file_block_start = 0").drop("file_block_start")
+    placed = start.withColumn("place", f.monotonically_increasing_id())
+    firsts = placed.groupBy("path").agg(f.min_by("value", "place").alias("value"))
+    found = [row[0] or "" for row in firsts.select("value").distinct().take(2)]
+    if not found:
+        raise InputError("there is no row, not even a header", where=name)
+    if len(found) > 1:
+        raise FormatError(
+            "these files have different first lines",
+            where=name,
+            hint="read them one by one; without headers, --columns user=1,query=2",
+        )
+    return str(found[0])
+
+
+def _csv(session: Any, places: list[str], name: str, asked: ReadOptions, signs: str) -> Found:
     """Take cells with quotation marks as Spark reads them."""
-    first = session.read.option("pathGlobFilter", _NOT_OURS).text(places).first()
-    line = "" if first is None else first[0]
-    sign = separator or max(",;|", key=line.count)
-    numbered = bool(asked.columns) and all(c.isdecimal() for c in asked.columns.values())
+    numbers = _numbers(asked)
+    if numbers is None:
+        first = _first_line(session.read.option("pathGlobFilter", _NOT_OURS).text(places), name)
+        sign = asked.delimiter or max(signs, key=first.count)
+    else:
+        sign = asked.delimiter or signs[0]
     quote = "" if asked.quote == "none" else asked.quote or '"'
-    form = {"sep": sign, "header": not numbered, "quote": quote, "escape": quote, "multiLine": True}
-    reader = session.read.options(**form).option("pathGlobFilter", _NOT_OURS)
-    names = reader.csv(places).columns
+    form = {"sep": sign, "header": numbers is None, "quote": quote, "escape": quote}
+    reader = session.read.options(**form, multiLine=True).option("pathGlobFilter", _NOT_OURS)
+    names = reader.csv(places).columns if numbers is None else numbers
     fields = ", ".join(f"`{name}` string" for name in [*names, _CORRUPT])
     reader = reader.option("columnNameOfCorruptRecord", _CORRUPT).option("enforceSchema", False)
     rows = reader.schema(fields).csv(places)
     too_many = f.size(f.split(f.col(_CORRUPT), re.escape(sign))) > len(names)
-    rows = rows.withColumn(_CORRUPT, f.when(too_many, f.lit(TOO_MANY)))
-    if numbered:
-        rows = rows.toDF(*(str(place) for place in range(1, len(names) + 1)), _CORRUPT)
-    return _typed(rows, name, "csv", asked)
+    fault = f.lit(None).cast("string") if numbers else f.when(too_many, f.lit(TOO_MANY))
+    return _typed(rows.withColumn(_CORRUPT, fault), name, "csv", asked)
 
 
 def _typed(rows: Any, name: str, form: str, asked: ReadOptions) -> Found:
     """Take columns of any kind as texts."""
     there = [column for column in rows.columns if column != _CORRUPT]
-    columns = match_columns(there, asked.columns, Path(name))
+    shown = form != "csv"  # the names of a schema, which a first line may not be
+    columns = match_columns(there, asked.columns, Path(name), shown=shown)
     kinds = {field.name: field.dataType.typeName() for field in rows.schema.fields}
     texts = [_text(theirs, kinds[theirs], name).alias(ours) for ours, theirs in columns.items()]
     is_time = kinds.get(columns.get("time", "")) in ("timestamp", "timestamp_ntz", "date")

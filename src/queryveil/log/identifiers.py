@@ -1,9 +1,10 @@
 """What in a query looks like a personal identifier.
 
 These are patterns. They miss names, most addresses, account names, anything
-misspelt or spelt out, and phone numbers written without their country code
-outside North America; and they flag some harmless numbers. A query that none of
-them flags may still name a person: a clean result is not a promise.
+misspelt, and phone numbers written without their country code outside North
+America; and they flag some harmless numbers. A query that none of them flags may
+still name a person: a clean result is not a promise. Texts are read as `spelling`
+has them, so that the cheap ways of writing an identifier differently do not help.
 
 >>> log = pl.DataFrame({"query": ["cheap flights", "call 212-555-0123 jane@mail.example"]})
 >>> marked = log.select(mark(pl.col("query")))
@@ -19,7 +20,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-__all__ = ["KINDS", "Kind", "luhn", "mark", "redact"]
+from .iban import IBAN, is_iban
+from .spelling import plain, plain_url
+
+__all__ = ["KINDS", "Kind", "kinds_of", "kinds_of_urls", "luhn", "mark", "mask", "redact"]
 
 Test = Callable[[pl.Expr], pl.Expr]
 
@@ -44,6 +48,10 @@ class Kind:
 
     def find_in(self, batch: pl.Series) -> pl.Series:
         """Do the same for a column at hand."""
+        return self.find_in_plain(plain(batch))
+
+    def find_in_plain(self, batch: pl.Series) -> pl.Series:
+        """Do the same for texts that are plain already."""
         query = pl.col("query")
         rows = batch.alias("query").to_frame().with_row_index("row")
         for pattern in self.patterns:
@@ -58,9 +66,14 @@ _START = r"(?:^|[^0-9a-z.-]|(?:^|[^0-9])[.-])"
 _END = r"(?:$|[^0-9a-z.-]|[.-](?:$|[^0-9]))"
 _EDGE = r"(?-u:\b)"  # the Unicode word boundary is slow on text beyond ASCII
 
+_ANY = "[0-9@=]"  # no kind is without any of these, and most texts are
 _DIGIT = "[0-9]"  # comes first for every number: most queries have no digit
 
-_EMAIL = r"[^ @]@(?:[\w-]+\.)+\p{L}{2,}"
+# Blanks beside the sign, and a dot that was lost, as old logs have it.
+_EMAIL = (
+    r"[^ @] ?@ ?(?:[\w-]+\.)+\p{L}{2,}"
+    r"|[^ @]@\p{L}[\w-]{2,}[ ,](?:com|net|org|edu|co uk|de|fr|es|it)\b"
+)
 
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _IP = rf"{_START}{_OCTET}(?:\.{_OCTET}){{3}}{_END}"
@@ -76,6 +89,8 @@ _SSN_SERIAL = "(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})"
 _SSN = "|".join(
     f"{_START}{_SSN_AREA}{gap}{_SSN_GROUP}{gap}{_SSN_SERIAL}{_END}" for gap in ("-", " ")
 )
+# Nine digits are anything, unless they are named.
+_SSN += rf"|(?:{_EDGE}ssn|social security)[^0-9]{{0,12}}[0-9]{{9}}{_END}"
 
 # A card is written without gaps or in the groups embossed on it; 16 digits may be followed by
 # three more that are either the card's own or its security code, so both readings are tried.
@@ -83,7 +98,10 @@ _FOURS = "[0-9]{4}(?:-[0-9]{4}){3}|[0-9]{4}(?: [0-9]{4}){3}"
 _CARD_SHAPES = (
     rf"{_EDGE}(?:[0-9]{{13,19}}|{_FOURS}|[0-9]{{4}}[ -][0-9]{{6}}[ -][0-9]{{4,5}}){_EDGE}",
     rf"{_EDGE}(?:{_FOURS})[ -][0-9]{{3}}{_EDGE}",
+    # In other groups, with other gaps, or beside a word: "visa4111.1111.1111.1111".
+    r"(?:^|[^0-9a-z]|visa|card|amex)[0-9]{4,12}(?:[ ._-]{0,3}[0-9]{3,12}){0,3}(?:$|[^0-9a-z])",
 )
+_CARD = "[0-9]{4}(?:[ ._-]{0,3}[0-9]){9}"  # what all of them have
 _ISSUER = "|".join(
     (
         "^4[0-9]{12}(?:[0-9]{3}){0,2}$",  # Visa
@@ -102,11 +120,16 @@ _PHONE = "|".join(
         rf"(?:^|[^0-9a-z./_-])1?[2-9][0-9]{{2}}[2-9][0-9]{{6}}{_END}",
         # From nine digits on: "+2024-05-01" asks for pages with that date.
         r"(?:^|[^0-9a-z])\+[1-9](?:[ .()-]{0,2}[0-9]){8,14}(?:$|[^0-9])",
+        # With two zeros for the plus sign it needs a gap: codes of products begin with them, too.
+        r"(?:^|[^0-9a-z])00 ?[1-9][0-9]{0,2}[ .()-]{1,2}(?:[ .()-]{0,2}[0-9]){7,12}(?:$|[^0-9])",
+        rf"{_START}[2-9][0-9]{{2}}(?: [*-] |[*_])[2-9][0-9]{{2}}(?: [*-] |[*_])[0-9]{{4}}{_END}",
     )
 )
 _NOT_PHONE = "|".join(
     (r"isbn(?:[ -]?1[03])?[: ]*[0-9x-]+", rf"{_EDGE}97[89][- ]?[0-9]{{10}}{_EDGE}", _FOURS, _IP)
 )
+
+_IBAN_SIGNS = IBAN.replace("(?-u:\\b)", r"\b")  # for Python's own patterns
 
 _HOST = r"(?:[a-z0-9]\.[a-z]{2,}|[0-9]\.[0-9]{1,3}|localhost)(?::[0-9]+)?"
 _URL = rf"{_HOST}[/?#;]|://"
@@ -152,7 +175,7 @@ def luhn(digits: pl.Expr) -> pl.Expr:
 
 
 def _card(column: pl.Expr) -> pl.Expr:
-    digits = pl.element().str.replace_all("[ -]", "")
+    digits = pl.element().str.replace_all("[^0-9]", "")
     candidates = pl.concat_list(column.str.extract_all(shape) for shape in _CARD_SHAPES)
     return candidates.list.eval(digits.str.contains(_ISSUER) & luhn(digits)).list.any()
 
@@ -166,7 +189,8 @@ def _secret(column: pl.Expr) -> pl.Expr:
 KINDS: tuple[Kind, ...] = (
     Kind("email", "e-mail address", "jane.doe@mail.example", ("@", _EMAIL)),
     Kind("phone", "phone number", "212-555-0123", (_DIGIT, _PHONE), _still(_PHONE, _NOT_PHONE)),
-    Kind("card", "payment card number", "4111 1111 1111 1111", (_DIGIT, _CARD_SHAPES[0]), _card),
+    Kind("card", "payment card number", "4111 1111 1111 1111", (_DIGIT, _CARD), _card),
+    Kind("iban", "bank account (IBAN)", "gb33 bukb 2020 1555 5555 55", (_DIGIT, IBAN), is_iban),
     Kind("ssn", "US social security number", "078-05-1120", (_DIGIT, _SSN)),
     Kind("url-token", "web address with a secret", "a.example/?token=b7", ("[/=]", _URL), _secret),
     Kind("ip", "internet address", "203.0.113.7", (_DIGIT, _IP), _still(_IP, _PRIVATE)),
@@ -183,6 +207,49 @@ def mark(column: pl.Expr) -> list[pl.Expr]:
     return [kind.find(column).alias(kind.name) for kind in KINDS]
 
 
+def kinds_of(texts: pl.Series) -> pl.Series:
+    """Return the place in `KINDS` of the first kind that each text holds, null where none is.
+
+    >>> kinds_of(pl.Series(["weather", "078-05-1120"])).to_list()
+    [None, 4]
+    """
+    return _first_kind(plain(texts), texts)
+
+
+def kinds_of_urls(urls: pl.Series) -> pl.Series:
+    """Return the same for web addresses.
+
+    >>> KINDS[kinds_of_urls(pl.Series(["http://a.example/?to=jane%40mail.example"]))[0]].name
+    'email'
+    """
+    return _first_kind(plain_url(urls), urls.str.to_lowercase())
+
+
+def _first_kind(texts: pl.Series, written: pl.Series) -> pl.Series:
+    """Find the first kind; a secret in an address is looked for as it is written, too."""
+    some = texts.str.contains(_ANY).fill_null(False).arg_true()
+    first = pl.repeat(None, len(some), dtype=pl.Int8, eager=True)
+    few, as_written = texts.gather(some), written.gather(some)
+    for place, kind in reversed(tuple(enumerate(KINDS))):
+        holds = kind.find_in_plain(few)
+        if kind.name == "url-token":
+            holds |= kind.find_in_plain(as_written)
+        first = first.scatter(holds.arg_true(), place)
+    return pl.repeat(None, len(texts), dtype=pl.Int8, eager=True).scatter(some, first)
+
+
+def mask(text: str) -> str:
+    """Return a text that holds an identifier without its signs; more is masked than need be.
+
+    >>> mask("call Jane(at)mail.example or 212-555-0123")
+    'call •••@••• or •••-•••-••••'
+    """
+    (read,) = plain(pl.Series([text]))
+    masked = re.sub(r"[^ ]* ?@ ?[^ ]*", "•••@•••", read)
+    masked = re.sub(_IBAN_SIGNS, lambda match: re.sub(r"\w", "•", match[0]), masked)
+    return redact(masked)
+
+
 def redact(query: str) -> str:
     """Mask what may identify a person, to show an example on a screen.
 
@@ -192,6 +259,10 @@ def redact(query: str) -> str:
     ('j•••@•••', 'call •••-•••-••••')
     """
     words = re.sub(_STREET, lambda match: re.sub(r"\w", "•", match[0]), query).split(" ")
-    masked = " ".join(f"{word[0]}•••@•••" if "@" in word else word for word in words)
+    masked = " ".join(_masked_mail(word) if "@" in word else word for word in words)
     masked = re.sub(rf"=[^ &]+|(?<!/){_LONG_VALUE}", lambda match: match[0][0] + "•••", masked)
     return re.sub(r"\d", "•", re.sub(r"[a-z0-9_%+~-]{20,}", "•••", masked))
+
+
+def _masked_mail(word: str) -> str:
+    return word if word.startswith("•") else f"{word[0]}•••@•••"

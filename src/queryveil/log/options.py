@@ -20,7 +20,7 @@ class ReadOptions:
     """What an owner may say about a log, the same for every command that reads one.
 
     format
-        the name of a reader; found from the first bytes where it is not given
+        the name of a reader; told by the file's name where it is not given
     columns
         our name of a column and the file's: ``{"user": "uid", "query": "q"}``
     since, until
@@ -31,6 +31,9 @@ class ReadOptions:
         users to leave out, because they objected
     max_rejected
         the share of rows that may be rejected before the run stops
+    may_stop
+        whether rows can stop the run: too many that are rejected, or none at all. Under
+        differential privacy they must not, as one person's rows would show
     max_expanded
         how many bytes a packed file may expand to
     """
@@ -40,13 +43,15 @@ class ReadOptions:
     since: date | None = None
     until: date | None = None
     sample_users: float | None = None
-    exclude_users: frozenset[str] = frozenset()
+    exclude_users: frozenset[str] = field(default=frozenset(), repr=False)
     max_rejected: float = 0.01
     max_expanded: int | None = None
     encoding: str = "utf-8"
     time_format: str | None = None
     quote: str | None = None
     query_parameter: str = "q"
+    delimiter: str | None = None
+    may_stop: bool = True
 
     def __post_init__(self) -> None:
         self._take_texts()
@@ -60,12 +65,15 @@ class ReadOptions:
             raise UsageError(f"max-expanded is {self.max_expanded}", hint="bytes, from 1 on")
         if self.quote not in (None, "none") and not _is_sign(self.quote):
             raise UsageError(f'"{self.quote}" is no quotation mark', hint='one sign, or "none"')
+        if self.delimiter is not None:
+            object.__setattr__(self, "delimiter", _delimiter(self.delimiter))
         if self.time_format:
             check_format(self.time_format)
 
     def told(self) -> str:
         """Tell all options in one text; users who objected as a digest."""
-        values = {name: getattr(self, name) for name in sorted(self.__dataclass_fields__)}
+        names = sorted(self.__dataclass_fields__.keys() - {"may_stop"})  # the rows are the same
+        values = {name: getattr(self, name) for name in names}
         users = "\n".join(sorted(self.exclude_users)).encode(errors="backslashreplace")
         values["exclude_users"] = hashlib.sha256(users).hexdigest()
         values["columns"] = sorted(self.columns.items())
@@ -92,6 +100,13 @@ def _day(text: str) -> date:
         return date.fromisoformat(text.strip())
     except ValueError as error:
         raise UsageError(f'"{text}" is no day', hint="write 2006-03-01") from error
+
+
+def _delimiter(text: str) -> str:
+    sign = "\t" if text in ("tab", "\\t") else text
+    if len(sign) != 1 or not (sign == "\t" or _is_sign(sign)) or sign.isalnum() or sign == '"':
+        raise UsageError(f'"{text}" is no delimiter', hint='one sign: , ; | or "tab"')
+    return sign
 
 
 def _is_sign(text: str | None) -> bool:

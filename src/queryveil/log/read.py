@@ -16,6 +16,7 @@ from ..errors import InputError, RejectedError, UsageError, did_you_mean
 from .clean import Cleaner
 from .options import ReadOptions
 from .readers import RawRows, Reader, ReaderOptions, TextFile, find_reader, reader_named
+from .readers.source import check_unpacked
 from .table import KINDS, QueryLog, encoder
 from .tally import Source, Tally
 
@@ -62,17 +63,18 @@ def read_log(
         files = find_files(paths)
         with shown.stage("read", sum(path.stat().st_size for path in files)) as advance:
             log = _read(files, asked, advance)
-    return _sampled(replace(log, asked=asked.told()), asked.sample_users, chance or Chance())
+    log = replace(log, asked=asked.told(), could_stop=asked.may_stop)
+    return _sampled(log, asked.sample_users, chance or Chance())
 
 
 def _read_far(
     paths: str | Path | Iterable[str | Path], asked: ReadOptions, engine: Engine, shown: Progress
 ) -> QueryLog:
     """Let a cluster read the log; only here is Spark imported."""
+    with shown.stage("start Spark"):
+        spark = engine.open()  # says what is missing, which the import below would not
     from .far import read_far  # noqa: PLC0415
 
-    with shown.stage("start Spark"):
-        spark = engine.open()
     given = [paths] if isinstance(paths, (str, Path)) else paths
     with shown.stage("read"):
         log, cleaner = read_far(spark, given, asked, _cleaner(asked))
@@ -156,8 +158,9 @@ def _cleaner(asked: ReadOptions) -> Cleaner:
 
 def _check_read(cleaner: Cleaner, asked: ReadOptions, where: object) -> None:
     """Refuse a log of which too much cannot be read, or nothing is left."""
-    _stop_if_too_many(cleaner.tally, asked.max_rejected)
-    if not cleaner.tally.rows:
+    if asked.may_stop:
+        _stop_if_too_many(cleaner.tally, asked.max_rejected)
+    if asked.may_stop and not cleaner.tally.rows:
         raise InputError(
             "there is no row, at most a header", where=where, hint="is this the right file?"
         )
@@ -182,6 +185,8 @@ def _readers(files: list[TextFile], asked: ReadOptions) -> list[tuple[Reader, li
     """Group the files by reader: some readers need several files at once."""
     groups: dict[str, tuple[Reader, list[TextFile]]] = {}
     for file in files:
+        if not ReaderOptions(asked.columns).numbered:  # whose first bytes may be a query
+            check_unpacked(file.path)
         named = reader_named(asked.format) if asked.format else None
         reader = named or find_reader(file, bool(asked.columns))
         if asked.columns and not reader.takes_columns:
@@ -200,10 +205,10 @@ def _readers(files: list[TextFile], asked: ReadOptions) -> list[tuple[Reader, li
 def _cleaned(
     readers: list[tuple[Reader, list[TextFile]]], asked: ReadOptions, cleaner: Cleaner
 ) -> Iterator[pl.DataFrame]:
-    form = ReaderOptions(asked.columns, asked.quote, asked.query_parameter)
+    form = ReaderOptions(asked.columns, asked.quote, asked.query_parameter, asked.delimiter)
     for raw in prefetch(_raw(readers, form)):
         yield cleaner.clean(raw)
-        if cleaner.tally.rows >= _EARLY_STOP:
+        if asked.may_stop and cleaner.tally.rows >= _EARLY_STOP:
             _stop_if_too_many(cleaner.tally, max(asked.max_rejected, _HOPELESS))
 
 
@@ -240,7 +245,10 @@ _REJECT_HINTS = {
     "not UTF-8": "try --encoding latin-1.",
     "NUL byte": "if this is UTF-16, try --encoding utf-16-le.",
     "quotation mark out of place": "if queries hold quotation marks, try --quote none.",
-    "not a date": "name the way times are written with --time-format.",
+    "not a date": 'say how times are written: --time-format "%m/%d/%Y %H:%M" if months come first; '
+    "dates with slashes need it.",
+    "no user": "name the columns: --columns user=...,query=...,time=...",
+    "click without its query": "name the file of queries too: ubi_queries.jsonl ubi_events.jsonl.",
     "no time": "is this the right --format and delimiter?",
     "too many columns": "is this the right --format and delimiter?",
 }

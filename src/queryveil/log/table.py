@@ -47,7 +47,8 @@ class QueryLog:
     `rank` and `url` are null on a line without a click. `tally` says what became of every
     row that was read, and `seeded` whether a sample was drawn that can be drawn again.
     `sampled` says whether users were drawn at all; `asked` is how the files were read, so that
-    the same log can be told when it comes again.
+    the same log can be told when it comes again. `could_stop` says that reading would have
+    stopped at too many rows that cannot be read.
 
     A *line* is one row of the file. An *event* is one submission of a query, with all its
     clicks. A *click* is one rank and URL.
@@ -58,12 +59,13 @@ class QueryLog:
     (2, 1, 2)
     """
 
-    rows: Table
-    tally: Tally = field(default_factory=Tally)
-    sources: tuple[Source, ...] = ()
+    rows: Table = field(repr=False)
+    tally: Tally = field(default_factory=Tally, repr=False)
+    sources: tuple[Source, ...] = field(default=(), repr=False)
     seeded: bool = False
     sampled: bool = False
-    asked: str = ""
+    asked: str = field(default="", repr=False)
+    could_stop: bool = False
 
     @classmethod
     def from_frame(cls, table: pl.DataFrame) -> QueryLog:

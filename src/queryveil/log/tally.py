@@ -18,15 +18,16 @@ class Source:
 
     path: str
     format: str
-    sha256: str
-    columns: Mapping[str, str] = field(default_factory=dict)
+    sha256: str = field(repr=False)
+    columns: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-@dataclass
+@dataclass(repr=False)
 class Tally:
     """What became of the rows while a log was read.
 
-    `objections` says how many users were to be left out, and how many of them had a row.
+    `objections` says how many users were to be left out, and how many of them had a row. Exact
+    numbers could tell whether a person is in the log, so no repr shows any.
 
     >>> tally = Tally(rows=10, dropped={"empty query": 2}, rejected={"no user": 1})
     >>> tally.kept
@@ -38,7 +39,7 @@ class Tally:
     rejected: dict[str, int] = field(default_factory=dict)
     changed: dict[str, int] = field(default_factory=dict)
     objections: dict[str, int] = field(default_factory=dict)
-    rejects: list[pl.DataFrame] = field(default_factory=list, repr=False)
+    rejects: list[pl.DataFrame] = field(default_factory=list)
 
     @property
     def kept(self) -> int:

@@ -1,40 +1,75 @@
-"""When was it? The ways in which logs write a time."""
+"""When was it? The ways in which logs write a time.
+
+Each row is read alone, by one fixed and public list of forms: what stands in other rows never
+changes how a row is read. No text fits two forms, so their order has no meaning. Dates with
+slashes are in none: 01/02/2006 does not say which is the month, so the owner must.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import datetime
 
 import polars as pl
 
-from ..errors import FormatError, UsageError
+from ..errors import UsageError
 
-__all__ = ["check_format", "choose_format", "is_time", "parse_time"]
+__all__ = ["FORMS", "Form", "check_format", "is_time", "parse_time", "read_times"]
 
 SECONDS, MILLISECONDS = "epoch seconds", "epoch milliseconds"
-_FIRST = 1990  # nobody searched the web before; a count of anything would be a time in 1970
+# Nobody searched the web before 1990: digits alone that say so are a count of something else.
+_FIRST, _LAST = datetime(1990, 1, 1), datetime(2200, 1, 1)
 
-# Tried in this order; the first that reads most of a sample is taken for the whole file.
-FORMATS = (
-    "%Y-%m-%d %H:%M:%S%.f",
-    "%Y-%m-%dT%H:%M:%S%.f",
-    "%Y-%m-%dT%H:%M:%S%.f%#z",
-    "%Y-%m-%d %H:%M:%S%.f%#z",
-    "%Y-%m-%dT%H:%M",
-    "%Y-%m-%d %H:%M",
-    "%Y-%m-%d",
-    "%d/%b/%Y:%H:%M:%S %z",
-    "%Y/%m/%d %H:%M:%S",
-    "%Y%m%d%H%M%S",
-    "%y%m%d%H%M%S",
-    "%m/%d/%Y %H:%M:%S",
-    "%m/%d/%Y %H:%M",
-    "%m/%d/%Y",
-    "%d/%m/%Y %H:%M:%S",
-    "%d/%m/%Y %H:%M",
-    "%d/%m/%Y",
-    SECONDS,  # milliseconds taken for seconds would lie beyond all years
-    MILLISECONDS,
+
+@dataclass(frozen=True)
+class Form:
+    """One way of writing a time: what a text of this form looks like, and how it is parsed."""
+
+    how: str
+    pattern: str
+    digits: bool = False  # nothing but digits: a moment outside of plausible years is none
+
+    @property
+    def whole(self) -> str:
+        """The pattern for a whole text."""
+        return rf"\A(?:{self.pattern})\z"
+
+
+_DAY, _DOTTED = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}", r"[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}"
+_MINUTE = "[0-9]{1,2}:[0-9]{2}"
+_WHOLE = rf"{_MINUTE}:[0-9]{{2}}"
+_PART = rf"{_WHOLE}\.[0-9]{{1,9}}"
+_SECOND = rf"{_WHOLE}(?:\.[0-9]{{1,9}})?"
+_HOURS = "[+-][0-9]{2}(?::?[0-9]{2})?"
+_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_REQUEST = f"[0-9]{{2}}/{_MONTH}/[0-9]{{4}}(?::[0-9]{{2}}){{3}} [+-][0-9]{{4}}"
+_FRACTION = r"(?:\.[0-9]{1,9})?"
+_EXPONENT = r"[0-9]\.[0-9]{1,16}[eE]\+?0?"  # as Java writes fractions from ten million on
+
+# The usual ones have no fraction and no offset to compute: Polars reads them many times faster.
+FORMS = (
+    Form("%Y-%m-%d %H:%M:%S", f"{_DAY} {_WHOLE}"),
+    Form("%Y-%m-%dT%H:%M:%S", f"{_DAY}T{_WHOLE}"),
+    Form("%Y-%m-%dT%H:%M:%SZ", f"{_DAY}T{_WHOLE}Z"),
+    Form("%Y-%m-%dT%H:%M:%S%.fZ", f"{_DAY}T{_PART}Z"),
+    Form("%Y-%m-%d %H:%M:%S%.f", f"{_DAY} {_PART}"),
+    Form("%Y-%m-%dT%H:%M:%S%.f", f"{_DAY}T{_PART}"),
+    Form("%Y-%m-%dT%H:%M:%S%.f%#z", f"{_DAY}T{_SECOND}(?:z|{_HOURS})"),
+    Form("%Y-%m-%d %H:%M:%S%.f%#z", f"{_DAY} {_SECOND} ?(?:[Zz]|{_HOURS})"),
+    Form("%Y-%m-%d %H:%M:%S%.f UTC", f"{_DAY} {_SECOND} UTC"),
+    Form("%Y-%m-%dT%H:%M", f"{_DAY}T{_MINUTE}"),
+    Form("%Y-%m-%d %H:%M", f"{_DAY} {_MINUTE}"),
+    Form("%Y-%m-%d", _DAY),
+    Form("%d.%m.%Y %H:%M:%S", f"{_DOTTED} {_WHOLE}"),
+    Form("%d.%m.%Y %H:%M:%S%.f", f"{_DOTTED} {_PART}"),
+    Form("%d.%m.%Y %H:%M", f"{_DOTTED} {_MINUTE}"),
+    Form("%d.%m.%Y", _DOTTED),
+    Form("%d/%b/%Y:%H:%M:%S %z", _REQUEST),
+    Form("%Y%m%d%H%M%S", "[0-9]{14}", digits=True),
+    Form("%y%m%d%H%M%S", "[0-9]{12}", digits=True),
+    Form(SECONDS, f"[0-9]{{9,10}}{_FRACTION}|{_EXPONENT}[89]", digits=True),
+    Form(MILLISECONDS, f"[0-9]{{13}}{_FRACTION}|{_EXPONENT}12", digits=True),
 )
 
 
@@ -77,40 +112,35 @@ def check_format(how: str) -> None:
     )
 
 
-def choose_format(sample: pl.Series, where: str) -> str:
-    """Find the way of writing that reads most of the sample.
+def read_times(texts: pl.Series) -> pl.Series:
+    """Return the moment that each text names by the fixed list of forms, or null.
 
-    >>> choose_format(pl.Series(["970916105432", "970916001949"]), "log.tsv")
-    '%y%m%d%H%M%S'
+    >>> read_times(pl.Series(["970916105432", "1.3.2006", "01/03/2006"])).dt.year().to_list()
+    [1997, 2006, None]
     """
-    texts = sample.drop_nulls()
-    for how in FORMATS:
-        read = _read_as(texts, how)
-        if 2 * len(read) > len(texts) and _FIRST <= read.dt.year().median() <= 2200:  # type: ignore[operator]
-            return _day_or_month_first(texts, how, where)
-    example = texts[0] if len(texts) else ""
-    raise FormatError(
-        f'no known way of writing a time reads "{example[:60]}"',
-        where=where,
-        hint='name it, for example --time-format "%d.%m.%Y %H:%M" (strftime) or "epoch seconds"',
-    )
+    rows = texts.to_frame("text").with_row_index()
+    read = []
+    for form in _likely_first(texts):
+        fits = rows["text"].str.contains(form.whole).fill_null(False)
+        if fits.any():
+            here = rows if fits.all() else rows.filter(fits)
+            read.append(here.select("index", moment=_moment(form)))
+            rows = rows.filter(~fits)
+        if not rows.height:
+            break
+    unread = rows.select("index", moment=pl.lit(None, pl.Datetime("us")))
+    return pl.concat([*read, unread]).sort("index")["moment"].rename(texts.name)
 
 
-def _read_as(texts: pl.Series, how: str) -> pl.Series:
-    times = texts.to_frame("t").select(parse_time(pl.col("t"), how))
-    return times.filter(is_time(pl.col("t")))["t"]
+def _likely_first(texts: pl.Series) -> list[Form]:
+    """Return the forms with that of the first text in front, which saves looking for the others.
+
+    No text fits two forms, so that their order changes nothing that is read.
+    """
+    example = texts.slice(texts.is_not_null().arg_max() or 0, 1)
+    return sorted(FORMS, key=lambda form: not example.str.contains(form.whole).any())
 
 
-def _day_or_month_first(texts: pl.Series, how: str, where: str) -> str:
-    """Take the order that reads more; 01/02/2006 alone does not tell which it is."""
-    other = how.replace("%m/%d/", "%d/%m/")
-    here, there = _read_as(texts, how), _read_as(texts, other)
-    if other == how or len(here) > len(there) or here.equals(there):
-        return how
-    if len(there) > len(here):
-        return other
-    raise FormatError(
-        f'"{texts[0][:60]}" can be read with the day or with the month first',
-        where=where,
-        hint=f'say which: --time-format "{other}" or "{how}"',
-    )
+def _moment(form: Form) -> pl.Expr:
+    moment = parse_time(pl.col("text"), form.how)
+    return pl.when(moment.is_between(_FIRST, _LAST)).then(moment) if form.digits else moment

@@ -90,5 +90,5 @@ def test_runs_ahead_of_the_consumer() -> None:
 
     found = prefetch(telling())
     assert next(found) == 1
-    assert second.wait(5), "the second item was not made while the first was in use"
+    assert second.wait(600), "the second item was not made while the first was in use"
     assert list(found) == [2]

@@ -17,6 +17,7 @@ from queryveil.engine import (
     keys_with_users,
     permute,
     sample_users,
+    values_of,
 )
 
 Row = tuple[str, str, str | None]
@@ -106,3 +107,13 @@ def test_sample_is_uniform_over_users_however_much_they_wrote(lines_of_a: int) -
         for user in sample_users(table(rows), 2, chance).collect()["user"].unique()
     )
     assert all(150 < picked[user] < 250 for user in "abcde")  # 200 expected
+
+
+@given(ROWS, st.booleans())
+def test_values_of_a_column_each_once(rows: list[Row], encoded: bool) -> None:
+    frame = table(rows, encoded)
+    for place, name in enumerate(SCHEMA):
+        found = values_of(frame, name)
+        assert found.schema == frame.select(name).collect_schema()
+        values = found[name].cast(pl.String).to_list()
+        assert sorted(values) == sorted({row[place] for row in rows if row[place] is not None})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import sys
 from datetime import date, datetime
 from pathlib import Path
 
@@ -70,9 +71,9 @@ def test_packed_and_plain_files_are_one_log(tmp_path):
 def test_several_formats_in_one_call(tmp_path):
     paths = [
         write(tmp_path / "a.tsv", aol("1")),
-        write(tmp_path / "b.csv", "user;query;time\n2;dogs;03/25/2006 10:00\n"),
+        write(tmp_path / "b.csv", "user;query;time\n2;dogs;25.03.2006 10:00\n"),
         write(tmp_path / "c.jsonl", '{"uid": 3, "q": "birds", "timestamp": 1141207205}\n'),
-        write(tmp_path / "d.txt", "4\t970916105432\tfish\n"),
+        write(tmp_path / "d.excite", "4\t970916105432\tfish\n"),
         tmp_path / "e.parquet",
     ]
     pl.DataFrame({"user": [5], "query": ["frogs"], "date": [date(2006, 3, 1)]}).write_parquet(
@@ -157,7 +158,10 @@ def days(tmp_path: Path, **more: date) -> list[int]:
         for time in ("00:00:00", "23:59:59")
     )
     return (
-        read_log(write(tmp_path / "log", text), **more).frame.collect()["time"].dt.day().to_list()
+        read_log(write(tmp_path / "log.tsv", text), **more)
+        .frame.collect()["time"]
+        .dt.day()
+        .to_list()
     )
 
 
@@ -170,7 +174,7 @@ def test_first_and_last_day_are_kept_whole(tmp_path):
 
 
 def test_all_days_may_be_outside(tmp_path):
-    log = read_log(write(tmp_path / "log", aol("7")), since=date(2007, 1, 1))
+    log = read_log(write(tmp_path / "log.tsv", aol("7")), since=date(2007, 1, 1))
     assert log.count() == 0
     assert log.tally.dropped == {"outside the dates asked for": 1}
 
@@ -278,7 +282,7 @@ def test_the_stop_says_how_many_why_where_and_what_to_do(tmp_path):
     said = str(caught.value)
     assert "5 of 6 rows cannot be read (not a date: 3, no user: 2)" in said
     assert f"{path} line 3: no user; {path} line 4: no user; {path} line 5: not a date" in said
-    assert "--time-format" in caught.value.hint
+    assert '--time-format "%m/%d/%Y %H:%M"' in caught.value.hint
     assert "--max-rejected" in caught.value.hint
     assert "cats" not in said
 
@@ -404,8 +408,8 @@ def test_a_link_that_leads_nowhere(tmp_path):
 
 def test_a_link_to_a_log(tmp_path):
     write(tmp_path / "log.tsv", aol("7"))
-    (tmp_path / "link").symlink_to(tmp_path / "log.tsv")
-    assert users_of(read_log(tmp_path / "link")) == ["7"]
+    (tmp_path / "link.tsv").symlink_to(tmp_path / "log.tsv")
+    assert users_of(read_log(tmp_path / "link.tsv")) == ["7"]
 
 
 def test_columns_of_a_format_that_has_its_own(tmp_path):
@@ -453,3 +457,16 @@ def test_a_parquet_file_whose_name_is_a_pattern_is_itself(tmp_path):
     right = tmp_path / "log[1].parquet"
     pl.DataFrame({"user": ["1"], "query": ["right"]}).write_parquet(right)
     assert read_log(right).frame.collect()["query"].to_list() == ["right"]
+
+
+def test_spark_that_is_not_installed(tmp_path, monkeypatch):
+    path = write(tmp_path / "log.tsv", aol("7"))
+    for name in ("pyspark", "pyspark.sql"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for name in [name for name in sys.modules if name.startswith("queryveil.engine.spark")]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in ("queryveil.log.far", "queryveil.log.far_sources"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    with pytest.raises(UsageError, match="needs PySpark") as caught:
+        read_log(path, engine="spark")
+    assert "queryveil[spark]" in caught.value.hint

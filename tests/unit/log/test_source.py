@@ -6,6 +6,7 @@ import codecs
 import gzip
 import hashlib
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -116,7 +117,7 @@ def test_a_plain_file_that_is_called_packed(tmp_path, suffix):
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
 def test_a_bomb_is_stopped_by_its_ratio(tmp_path, monkeypatch, pack):
-    monkeypatch.setattr(source, "_FREE_EXPANSION", MB)
+    monkeypatch.setattr(source, "FREE_EXPANSION", MB)
     monkeypatch.setattr(source, "BLOCK", MB)
     suffix = ".gz" if pack is gzip.compress else ".zst"
     file = write(tmp_path / f"bomb{suffix}", pack(bytes(300 * MB)))
@@ -131,7 +132,7 @@ def test_a_bomb_is_stopped_by_its_ratio(tmp_path, monkeypatch, pack):
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
 def test_a_log_that_packs_well_is_no_bomb(tmp_path, monkeypatch, pack):
-    monkeypatch.setattr(source, "_FREE_EXPANSION", 0)
+    monkeypatch.setattr(source, "FREE_EXPANSION", 0)
     suffix = ".gz" if pack is gzip.compress else ".zst"
     data = b"".join(b"%d\tred shoes\t2006-03-01 10:00:00\t\t\n" % n for n in range(20_000))
     assert len(data) > 5 * len(pack(data))
@@ -200,6 +201,14 @@ def test_unknown_encodings(tmp_path, name):
         list(TextFile(path, name).blocks())
 
 
+@pytest.mark.parametrize("name", ["utf-7", "UTF7", "iso2022_jp", "iso-2022-kr", "hz"])
+def test_encodings_in_which_a_row_changes_the_next_are_refused(tmp_path, name):
+    path = tmp_path / "log.txt"
+    path.write_bytes(LINES)
+    with pytest.raises(FormatError, match="change how the rows after it are read"):
+        list(TextFile(path, name).blocks())
+
+
 def test_utf_16_without_a_mark_must_be_named_exactly(tmp_path):
     path = tmp_path / "log.txt"
     path.write_bytes(TEXT.encode("utf-16-le"))
@@ -229,8 +238,15 @@ def test_half_a_character_at_the_end_is_told(tmp_path):
 @pytest.mark.parametrize("last", [True, False])
 def test_line_ends(tmp_path, end, last):
     data = end.join([b"one", b"two", b"three"]) + (end if last else b"")
-    found = [line.rstrip(b"\r") for line in lines_of(write(tmp_path / "log.txt", data))]
+    file = replace(write(tmp_path / "log.txt", data), lone_cr=True)
+    found = [line for block in file.blocks() for line in block.data.splitlines()]
     assert found == [b"one", b"two", b"three"]
+
+
+def test_carriage_returns_are_line_ends_only_under_a_header(tmp_path):
+    """Else the first row of somebody could cut all other rows."""
+    file = write(tmp_path / "log.txt", b"one\rtwo\rthree")
+    assert [block.data for block in file.blocks()] == [b"one\rtwo\rthree\n"]
 
 
 def test_a_block_that_ends_between_cr_and_lf(tmp_path, monkeypatch):

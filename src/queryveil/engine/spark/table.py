@@ -95,7 +95,9 @@ class SparkTable(Far):
         place = self.spark.place("table")
         with errors_told():
             written(self.shares.mapInArrow(task, SHARES), place)
-        derived = SparkTable(self.spark, place, work(self.empty.lazy(), Chance(0)))
+        empty = work(self.empty.lazy(), Chance(0))
+        encode = self.encode if empty.schema == self.empty.schema else plain_encoder
+        derived = SparkTable(self.spark, place, empty, encode)
         self._check(*derived.counted)
         return derived
 

@@ -8,7 +8,7 @@ from urllib.parse import unquote_to_bytes
 
 import polars as pl
 
-from .raw import Head, RawRows, Reader, ReaderOptions, complete, with_faults
+from .raw import RawRows, Reader, ReaderOptions, complete, with_faults
 from .source import Block, TextFile
 
 __all__ = ["ACCESS"]
@@ -18,11 +18,6 @@ _NOT_A_PERSON = (
     "the user is an IP address: one address can be many people, and one person can have many; "
     "what is promised for a user is promised for an address"
 )
-
-
-def _sniff(head: Head) -> bool:
-    lines = head.first_lines
-    return bool(lines) and re.match(_LINE, lines[0]) is not None
 
 
 def _table(block: Block, parameter: str) -> pl.DataFrame:
@@ -70,6 +65,11 @@ def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows
             yield RawRows(str(file.path), rows, "%d/%b/%Y:%H:%M:%S %z")
 
 
+# Rotated logs are numbered or dated: access.log.1, access.log-20060301.
 ACCESS = Reader(
-    "access", "nginx or Apache access log (--query-parameter)", _sniff, _read, _NOT_A_PERSON
+    "access",
+    "nginx or Apache access log (--query-parameter)",
+    r".*\.log([.-][0-9-]+)?|.*access[_-]log([.-][0-9-]+)?",
+    _read,
+    _NOT_A_PERSON,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv as standard_csv
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import polars as pl
@@ -22,77 +21,81 @@ _MOST_COLUMNS = 1000
 _WIDE = "is this the right --format and delimiter?"
 
 
-def _separator(line: str, choices: str) -> str:
-    return max(choices, key=line.count)
-
-
-def _sniff_tsv(head: Head) -> bool:
-    lines = head.first_lines
-    return bool(lines) and "\t" in lines[0]
-
-
-def _sniff_csv(head: Head) -> bool:
-    lines = head.first_lines
-    return bool(lines) and any(sign in lines[0] for sign in ",;|")
-
-
 def _header(file: TextFile, separator: str, quote: str | None) -> tuple[list[str], int]:
     """Read the first line that is not blank: its cells, and where it ends."""
-    head = Head(file.path.name, file.head())
-    if not head.lines:
-        raise FormatError("the file is empty", where=file.path, hint="is this the right file?")
+    head = Head(file.head())
     if quote is None:
-        return head.lines[0].split(separator), head.start
+        return head.first.split(separator), head.start
     lines = (line + "\n" for line in head.lines)
     reader = standard_csv.reader(lines, delimiter=separator, quotechar=quote)
     try:
         return next(reader), head.start + reader.line_num - 1
     except standard_csv.Error as error:
-        raise FormatError(f"the header cannot be read ({error})", where=file.path) from error
+        raise FormatError("the header cannot be read", where=file.path, hint=_WIDE) from error
+
+
+def _check_header(file: TextFile) -> None:
+    first = Head(file.head()).first
+    if not first:
+        raise FormatError("the file is empty", where=file.path, hint="is this the right file?")
+    if "\0" in first:
+        raise FormatError(
+            "this is a binary file or UTF-16 without a byte-order mark, not a log",
+            where=file.path,
+            hint="if it is UTF-16, say so: --encoding utf-16-le",
+        )
 
 
 def _names(cells: list[str], file: TextFile) -> list[str]:
     names = [cell.strip() or f"(column {place})" for place, cell in enumerate(cells, 1)]
-    doubled = sorted(name for name, times in Counter(names).items() if times > 1)
+    doubled = [place for place, name in enumerate(names, 1) if names.index(name) < place - 1]
     if doubled:
         raise FormatError(
-            f"the header names {', '.join(doubled[:5])} twice",
+            f"column {doubled[0]:,} of the first line has the name of another",
             where=file.path,
-            hint="give each column a name of its own",
+            hint="give each column a name of its own; without a header, --columns user=1,query=2",
         )
     return names
+
+
+def _form(file: TextFile, options: ReaderOptions, separators: str, quote: str | None) -> Form:
+    """Find how a file is written: by its header, or by what the owner said where it has none."""
+    if options.numbered:
+        file.marked = False
+        width = max(map(int, options.columns.values()))
+        numbers = [str(place) for place in range(1, width + 1)]
+        columns = match_columns(numbers, options.columns, file.path)
+        return Form(numbers, columns, options.delimiter or separators[0], quote, more=True)
+    file.lone_cr = True
+    _check_header(file)
+    separator = options.delimiter or max(separators, key=Head(file.head()).first.count)
+    cells, end = _header(file, separator, quote)
+    if len(cells) > _MOST_COLUMNS:
+        raise FormatError(f"the first line has {len(cells):,} columns", where=file.path, hint=_WIDE)
+    names = _names(cells, file)
+    return Form(names, match_columns(names, options.columns, file.path), separator, quote, end)
 
 
 def _read_file(
     file: TextFile, options: ReaderOptions, separators: str, quote: str | None
 ) -> Iterator[RawRows]:
-    first = Head(file.path.name, file.head()).first_lines[:1] or [""]
-    separator = _separator(first[0], separators)
-    cells, header_end = _header(file, separator, quote)
-    if len(cells) > _MOST_COLUMNS:
-        raise FormatError(f"the first line has {len(cells):,} columns", where=file.path, hint=_WIDE)
-    if options.columns and all(c.isdecimal() for c in options.columns.values()):
-        names, header_end = [str(place) for place in range(1, len(cells) + 1)], 0
-    else:
-        names = _names(cells, file)
-    mapping = match_columns(names, options.columns, file.path)
-    for rows in _rows(file, names, mapping, separator, quote):
+    form = _form(file, options, separators, quote)
+    for rows in _rows(file, form):
         yield RawRows(
             str(file.path),
-            after_header(rows, header_end),
-            has_time="time" in mapping,
-            columns=mapping,
+            after_header(rows, form.header_end),
+            has_time="time" in form.names,
+            columns=form.names,
         )
 
 
-def _rows(
-    file: TextFile, names: list[str], mapping: dict[str, str], separator: str, quote: str | None
-) -> Iterator[pl.DataFrame]:
-    if quote is not None:
-        yield from quoted_rows(file, Form(names, mapping, separator, quote))
+def _rows(file: TextFile, form: Form) -> Iterator[pl.DataFrame]:
+    if form.quote is not None:
+        yield from quoted_rows(file, form)
         return
     for block in file.blocks():
-        yield with_faults(parse_cells(block, names, mapping, separator), block)
+        rows = parse_cells(block, form.header, form.names, form.separator, more=form.more)
+        yield with_faults(rows, block)
 
 
 def _quote(options: ReaderOptions, usual: str | None) -> str | None:
@@ -113,6 +116,10 @@ def _read_tsv(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[Raw
 
 
 CSV = Reader(
-    "csv", "CSV with a header (comma, semicolon or bar)", _sniff_csv, _read_csv, takes_columns=True
+    "csv",
+    "CSV with a header (comma, semicolon or bar)",
+    r".*\.csv",
+    _read_csv,
+    takes_columns=True,
 )
-TSV = Reader("tsv", "TSV with a header", _sniff_tsv, _read_tsv, takes_columns=True)
+TSV = Reader("tsv", "TSV with a header", r".*\.(tsv|tab)", _read_tsv, takes_columns=True)

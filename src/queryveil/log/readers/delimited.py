@@ -22,14 +22,18 @@ def parse_cells(
     names: dict[str, str],
     separator: str,
     quote: str | None = None,
+    more: bool = False,
 ) -> pl.DataFrame:
     """Cut lines into cells and give those that `names` asks for, with `line` and `fault`.
 
-    With a quotation mark, every line must be a whole record: see `quoted`.
+    With a quotation mark, every line must be a whole record: see `quoted`. A row with `more` cells
+    than the header is at fault, but not where there is no header.
     """
     cells = _fast(block, len(header), separator, quote)
     if cells is None:
         cells = _careful(block, len(header), separator, quote)
+    if more:
+        cells = cells.with_columns(fault=pl.lit(None, dtype=pl.String))
     numbers = pl.int_range(block.first_line, block.first_line + cells.height, eager=True)
     return pick(cells.with_columns(numbers.alias("line")), header, names)
 

@@ -5,54 +5,111 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from types import NoneType
 from typing import Any
 
 import polars as pl
 
-from ...errors import FormatError
-from .columns import match_columns
-from .raw import Head, RawRows, Reader, ReaderOptions, complete, with_faults
+from .columns import match_keys
+from .raw import RawRows, Reader, ReaderOptions, complete, with_faults
 from .source import Block, TextFile
 
-__all__ = ["JSONL", "keys_of", "parse_objects"]
+_NO_OBJECT = "not a JSON object"
+_START = 4096  # bytes whose keys are likely those of all objects
 
-
-def keys_of(file: TextFile) -> list[str]:
-    """List the keys of the first objects; one that has no click may leave some out."""
-    keys: dict[str, None] = {}
-    for line in Head(file.path.name, file.head()).lines:
-        keys.update(dict.fromkeys(_object(line) or {}))
-    if not keys:
-        raise FormatError(
-            "no line holds a JSON object", where=file.path, hint="one object a line is read"
-        )
-    return list(keys)
+__all__ = ["JSONL", "coalesced", "parse_objects", "places_of"]
 
 
 def parse_objects(block: Block, names: dict[str, str]) -> pl.DataFrame:
     """Take values as texts out of a block of objects, with `line` and `fault`.
 
     `names` gives the name of a column and where its value stands: a name with dots goes into
-    nested objects. A block in which every line is an object is read by Polars; one with
-    anything else is read line by line, to tell which line it is.
+    nested objects. Lines are read by Polars. One that it cannot read is looked for and read by
+    itself: how a line is read does not depend on the others of its block.
     """
-    table = _fast(block, names)
-    return _without_nul(_slow(block, names) if table is None else table, block)
+    table = _fast(block.data, names) if _one_a_line(block) else None
+    if table is not None and table.height == block.lines():
+        numbers = pl.int_range(block.first_line, block.first_line + table.height, eager=True)
+        return _without_nul(table.with_columns(numbers.alias("line")), block)
+    return _without_nul(_line_by_line(block, names), block)
 
 
-def _fast(block: Block, names: dict[str, str]) -> pl.DataFrame | None:
+def _one_a_line(block: Block) -> bool:
+    """Tell that no object goes on in the next line: none can, from a brace to a brace."""
+    ends = block.data.count(b"}\n") + block.data.count(b"}\r\n")
+    starts = block.data.count(b"\n{") + block.data.startswith(b"{")
+    return ends == starts == block.lines()
+
+
+def _line_by_line(block: Block, names: dict[str, str]) -> pl.DataFrame:
+    """Read a block with lines that are no objects, or not what is expected: Python finds them."""
+    lines = enumerate(block.data.removesuffix(b"\n").split(b"\n"), block.first_line)
+    there = [(number, line) for number, line in lines if line.strip() or number in block.faults]
+    parts = [path.split(".") for path in names.values()]
+    nested = {".".join(path[:end]) for path in parts for end in range(1, len(path))}
+    usual: list[tuple[int, bytes]] = []
+    odd: list[tuple[int, bytes]] = []
+    bad: list[int] = []
+    for number, line in there:
+        constants: list[str] = []
+        found = _object(line, constants)
+        if found is None:
+            bad.append(number)
+        else:
+            fits = not constants and _fits(found, nested)
+            (usual if fits else odd).append((number, line))
+    tables = [*_halved(usual, names), _slow(odd, names)]
+    faults = pl.DataFrame({"line": bad}, schema={"line": pl.Int64})
+    tables.append(faults.with_columns(fault=pl.lit(_NO_OBJECT)))
+    return pl.concat(tables, how="diagonal").sort("line").select(*names, "line", "fault")
+
+
+def _fits(found: dict[str, Any], nested: set[str]) -> bool:
+    """Tell whether objects stand where Polars expects them: else it does not read the line."""
+    return all(isinstance(_value(found, path), (dict, NoneType)) for path in nested)
+
+
+def _halved(lines: list[tuple[int, bytes]], names: dict[str, str]) -> Iterator[pl.DataFrame]:
+    """Read lines, half by half until each that Polars cannot read is alone."""
+    table = _fast(b"".join(line + b"\n" for _, line in lines), names) if lines else None
+    if table is not None and table.height == len(lines):
+        yield table.with_columns(pl.Series("line", [number for number, _ in lines], pl.Int64))
+    elif len(lines) < 2:
+        yield _slow(lines, names)
+    else:
+        half = len(lines) // 2
+        yield from _halved(lines[:half], names)
+        yield from _halved(lines[half:], names)
+
+
+def coalesced(table: pl.DataFrame, keys: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+    """Take for each column the first of its keys that an object has."""
+    columns = [
+        pl.coalesce(pl.col(f"{name} {place}") for place in range(len(paths))).alias(name)
+        for name, paths in keys.items()
+    ]
+    return table.select(*columns, "line", "fault")
+
+
+def places_of(keys: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Name each key by the column that it may hold, for `parse_objects`."""
+    return {
+        f"{name} {place}": path for name, paths in keys.items() for place, path in enumerate(paths)
+    }
+
+
+def _fast(data: bytes, names: dict[str, str]) -> pl.DataFrame | None:
     try:
         schema = _schema([path.split(".") for path in names.values()])
-        table = pl.read_ndjson(block.data, schema=schema)
+        table = pl.read_ndjson(data, schema=schema)
         values = table.select(_empty_is_null(_field(path)).alias(n) for n, path in names.items())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OverflowError):
         return None
-    if values.height != block.lines() or set(values.dtypes) != {pl.String}:
+    if set(values.dtypes) != {pl.String}:
         return None
-    numbers = pl.int_range(block.first_line, block.first_line + values.height, eager=True)
-    return values.with_columns(numbers.alias("line"), fault=pl.lit(None, dtype=pl.String))
+    return values.with_columns(fault=pl.lit(None, dtype=pl.String))
 
 
 def _schema(paths: Sequence[Sequence[str]]) -> dict[str, pl.DataType]:
@@ -75,18 +132,14 @@ def _field(name: str) -> pl.Expr:
     return value
 
 
-def _slow(block: Block, names: dict[str, str]) -> pl.DataFrame:
-    columns: dict[str, list[Any]] = {name: [] for name in (*names, "line", "fault")}
-    for number, line in enumerate(block.data.split(b"\n"), block.first_line):
-        if not line.strip() and number not in block.faults:
-            continue
-        found = _object(line)
-        columns["line"].append(number)
-        columns["fault"].append(None if found is not None else "not a JSON object")
-        for name, path in names.items():
-            columns[name].append(_text(found or {}, path) or None)
-    kinds = dict.fromkeys(names, pl.String) | {"line": pl.Int64, "fault": pl.String}
-    return pl.DataFrame(columns, schema=kinds)
+def _slow(lines: list[tuple[int, bytes]], names: dict[str, str]) -> pl.DataFrame:
+    kinds = dict.fromkeys((*names, "fault"), pl.String) | {"line": pl.Int64}
+    found = [(number, _object(line) or {}) for number, line in lines]
+    rows = [
+        {name: _text(value, path) or None for name, path in names.items()} | {"line": number}
+        for number, value in found
+    ]
+    return pl.DataFrame(rows, schema=kinds)
 
 
 def _empty_is_null(value: pl.Expr) -> pl.Expr:
@@ -102,9 +155,16 @@ def _without_nul(table: pl.DataFrame, block: Block) -> pl.DataFrame:
     return table.with_columns(fault=pl.coalesce("fault", reason))
 
 
-def _object(line: str | bytes) -> dict[str, Any] | None:
+def _object(line: bytes, constants: list[str] | None = None) -> dict[str, Any] | None:
+    """Read a line, and list NaN and infinities in it, which Polars does not read."""
+
+    def constant(name: str) -> float:
+        if constants is not None:
+            constants.append(name)
+        return float(name)
+
     try:
-        found = json.loads(line, object_pairs_hook=_first_values)
+        found = json.loads(line, object_pairs_hook=_first_values, parse_constant=constant)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
@@ -116,11 +176,16 @@ def _first_values(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found if len(found) == len(pairs) else dict(reversed(pairs))
 
 
-def _text(found: dict[str, Any], path: str) -> str | None:
-    """Write a value as Polars does: a user must have one name, whoever reads the line."""
+def _value(found: dict[str, Any], path: str) -> Any:
     value: Any = found
     for part in path.split("."):
         value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def _text(found: dict[str, Any], path: str) -> str | None:
+    """Write a value as Polars does: a user must have one name, whoever reads the line."""
+    value = _value(found, path)
     if isinstance(value, str):
         return _HALVES.sub("\0", value)
     if isinstance(value, float):
@@ -132,20 +197,41 @@ def _text(found: dict[str, Any], path: str) -> str | None:
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
-def _sniff(head: Head) -> bool:
-    lines = head.first_lines
-    return bool(lines) and lines[0].lstrip().startswith("{")
+_ESCAPED = tuple(rf"\u00{digit}" for digit in "4567")  # a letter, _ or @
+
+
+def _keys_in(
+    block: Block, keys: Mapping[str, Sequence[str]], named: Mapping[str, str]
+) -> Mapping[str, Sequence[str]]:
+    """Leave out usual keys that no object of a block can have: to look for each takes time.
+
+    A key that is left out stands nowhere in the bytes, not even with an escape, so no value is
+    read otherwise. The owner's own keys stay.
+    """
+    start = block.data[:_START]
+    usual = [key for name, paths in keys.items() if name not in named for key in paths]
+    if not usual:
+        return keys
+    later = {key for key in usual if f'"{key}"'.encode() not in start}
+    text = pl.Series([block.data]).cast(pl.String, strict=False)
+    if text.str.contains_any([f'"{key}"' for key in later] + list(_ESCAPED))[0] is not False:
+        return keys
+    return {
+        name: tuple(key for key in paths if name in named or key not in later) or paths[:1]
+        for name, paths in keys.items()
+    }
 
 
 def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows]:
+    known = match_keys(options.columns)
     for file in files:
-        nested = {name: path for name, path in options.columns.items() if "." in path}
-        plain = {name: key for name, key in options.columns.items() if name not in nested}
-        there = [*keys_of(file), *nested.values()]
-        mapping = match_columns(there, plain | nested, file.path)
         for block in file.blocks():
-            rows = with_faults(complete(parse_objects(block, mapping)), block)
-            yield RawRows(str(file.path), rows, has_time="time" in mapping, columns=mapping)
+            keys = _keys_in(block, known, options.columns)
+            table = coalesced(parse_objects(block, places_of(keys)), keys)
+            # Without a header nobody says that the log has times, but for the owner.
+            needs_time = "time" in options.columns
+            rows = with_faults(complete(table), block)
+            yield RawRows(str(file.path), rows, columns=options.columns, needs_time=needs_time)
 
 
-JSONL = Reader("jsonl", "JSON lines", _sniff, _read, takes_columns=True)
+JSONL = Reader("jsonl", "JSON lines", r".*\.(jsonl|ndjson|json)", _read, takes_columns=True)

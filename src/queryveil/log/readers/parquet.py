@@ -1,26 +1,37 @@
-"""Parquet files. The number of a row stands for the number of a line."""
+"""Parquet files. The number of a row stands for the number of a line.
+
+A child process decodes them (see `decoding`): what a damaged file does to it is an error here.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, Any, cast
 
 import polars as pl
 
-from ...errors import ColumnError, FormatError
+from ...errors import ColumnError, FormatError, InputError
+from . import decoding
 from .columns import match_columns
-from .raw import Head, RawRows, Reader, ReaderOptions, complete
-from .source import BLOCK, TextFile
+from .raw import RawRows, Reader, ReaderOptions, complete
+from .source import BLOCK, FREE_EXPANSION, MOST_RATIO, TextFile
 
-__all__ = ["PARQUET"]
+__all__ = ["PARQUET", "check_parquet"]
 
 _ROWS = 500_000
+_FREE_MEMORY, _MEMORY_RATIO = 4 << 30, 200  # of the child, and as a multiple of the file's size
+_MARK = b"PAR1"
+_END = 8  # the length of the footer, and the mark again
 
-
-def _sniff(head: Head) -> bool:
-    return head.data.startswith(b"PAR1")
+# NUL is in no text file either; bytes that are no text are read as NUL.
+_NUL = pl.any_horizontal(pl.all().str.contains("\0", literal=True))
+_FAULT = pl.when(_NUL).then(pl.lit("NUL or not UTF-8"))
 
 
 def _hash(file: TextFile) -> str:
@@ -32,62 +43,123 @@ def _hash(file: TextFile) -> str:
     return digest.hexdigest()
 
 
-def _as_text(column: str, kind: pl.DataType, where: Path) -> pl.Expr:
-    value = pl.col(column)
-    if isinstance(kind, (pl.Datetime, pl.Date)):
-        return value.cast(pl.Datetime("us")).dt.strftime("%Y-%m-%d %H:%M:%S%.6f")
-    if kind.is_float():
-        # Whole numbers with gaps come as 142.0 and NaN from some tables.
-        return value.fill_nan(None).cast(pl.String).str.strip_suffix(".0")
-    if kind.is_nested() or isinstance(kind, (pl.Duration, pl.Object)):
-        raise ColumnError(f'the column "{column}" holds {kind}, not texts', where=where)
-    return value.map_batches(_decoded, pl.String) if kind == pl.Binary else value.cast(pl.String)
+def _damaged(path: Path) -> FormatError:
+    return FormatError(
+        "this is no Parquet file, or a damaged one",
+        where=path,
+        hint="copy or download it again; nothing of it was used",
+    )
 
 
-def _decoded(column: pl.Series) -> pl.Series:
-    return pl.Series([_text(data) for data in column], dtype=pl.String)
+def _check_ends(path: Path) -> None:
+    """Look for the marks at both ends, and for a footer that fits between them."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        start = file.read(len(_MARK))
+        file.seek(max(0, size - _END))
+        end = file.read(_END)
+    footer = int.from_bytes(end[:4], "little")
+    fits = 0 < footer <= size - len(_MARK) - _END
+    if start != _MARK or end[4:] != _MARK or not fits:
+        raise _damaged(path)
 
 
-def _text(data: bytes | None) -> str | None:
+@contextlib.contextmanager
+def _child(path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the process that decodes a file, and end it whatever happens here."""
+    most = max(_FREE_MEMORY, _MEMORY_RATIO * path.stat().st_size)
+    script = [sys.executable, "-P", str(Path(decoding.__file__))]
+    child = subprocess.Popen(  # noqa: S603  (our own script)
+        [*script, str(path.absolute()), str(_ROWS), str(most)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    with child:
+        try:
+            yield child
+        finally:
+            child.kill()
+
+
+def _slices(child: subprocess.Popen[bytes], rows: int, path: Path) -> Iterator[pl.DataFrame]:
+    out = cast("IO[bytes]", child.stdout)
+    while rows > 0:
+        size = int.from_bytes(out.read(8), "little")
+        data = out.read(size)
+        if not size or len(data) < size:
+            raise _damaged(path)
+        cells = pl.read_ipc(data)
+        if cells.height != min(rows, _ROWS):
+            raise _damaged(path)
+        rows -= cells.height
+        yield cells
+
+
+def _told(child: subprocess.Popen[bytes], path: Path) -> tuple[int, dict[str, str]]:
+    """Return the number of rows, and the kinds of columns."""
     try:
-        return None if data is None else data.decode()
-    except UnicodeDecodeError:
-        return "\0"
+        told: dict[str, Any] = json.loads(cast("IO[bytes]", child.stdout).readline())
+        return int(told["rows"]), dict(told["kinds"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise _damaged(path) from error
 
 
-# NUL is in no text file either; bytes that are no text are read as NUL.
-_NUL = pl.any_horizontal(pl.all().str.contains("\0", literal=True))
-_FAULT = pl.when(_NUL).then(pl.lit("NUL or not UTF-8"))
+def _check_kinds(mapping: dict[str, str], kinds: dict[str, str], where: Path) -> None:
+    for column in mapping.values():
+        if kinds[column].startswith("no text: "):
+            kind = kinds[column].removeprefix("no text: ")
+            raise ColumnError(f'the column "{column}" holds {kind}, not texts', where=where)
+
+
+def _ask(child: subprocess.Popen[bytes], mapping: dict[str, str], path: Path) -> None:
+    try:
+        cast("IO[bytes]", child.stdin).write(json.dumps(mapping).encode() + b"\n")
+        cast("IO[bytes]", child.stdin).close()
+    except OSError as error:
+        raise _damaged(path) from error
 
 
 def _read_file(file: TextFile, options: ReaderOptions) -> Iterator[RawRows]:
-    with _damage_told(file.path):
-        scan = pl.scan_parquet(file.path, glob=False)
-        schema = scan.collect_schema()
-        rows = int(scan.select(pl.len()).collect().item())
-    mapping = match_columns(schema.names(), options.columns, file.path)
-    texts = [_as_text(theirs, schema[theirs], file.path).alias(n) for n, theirs in mapping.items()]
-    is_time = "time" in mapping and schema[mapping["time"]] in (pl.Datetime, pl.Date)
-    how = "%Y-%m-%d %H:%M:%S%.f" if is_time else None
-    for start in range(0, rows, _ROWS):
-        with _damage_told(file.path):
-            cells = scan.slice(start, _ROWS).select(texts).collect()
-        numbers = pl.int_range(start + 1, start + 1 + cells.height, eager=True)
-        table = complete(cells.with_columns(numbers.alias("line"), fault=_FAULT))
-        yield RawRows(str(file.path), table, how, "time" in mapping, columns=mapping)
-    file.sha256 = _hash(file)
-
-
-@contextmanager
-def _damage_told(path: Path) -> Iterator[None]:
+    path = file.path
     try:
-        yield
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise FormatError(
-            "this is no Parquet file, or a damaged one",
-            where=path,
-            hint="copy or download it again; nothing of it was used",
-        ) from error
+        _check_ends(path)
+        file.sha256 = _hash(file)
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", where=path) from error
+    with _child(path) as child:
+        rows, kinds = _told(child, path)
+        file.check_expansion(rows)  # a row takes a byte or more
+        mapping = match_columns(list(kinds), options.columns, path, shown=True)
+        _check_kinds(mapping, kinds, path)
+        _ask(child, mapping, path)
+        has_time = "time" in mapping
+        is_time = has_time and kinds[mapping["time"]] == "time"
+        how, start = "%Y-%m-%d %H:%M:%S%.f" if is_time else None, 1
+        for cells in _slices(child, rows, path):
+            numbers = pl.int_range(start, start + cells.height, eager=True)
+            table = complete(cells.with_columns(numbers.alias("line"), fault=_FAULT))
+            start += cells.height
+            yield RawRows(str(path), table, how, has_time, columns=mapping)
+
+
+def check_parquet(path: Path) -> None:
+    """Raise an error unless a child process can decode all of a file, within bounds of size.
+
+    Rows are read from it afterwards by the same library, which would end this process if not.
+    """
+    most = max(FREE_EXPANSION, MOST_RATIO * path.stat().st_size)
+    _check_ends(path)
+    with _child(path) as child:
+        rows, kinds = _told(child, path)
+        columns = {name: name for name, kind in kinds.items() if not kind.startswith("no text: ")}
+        if len(columns) < len(kinds):
+            raise FormatError("a column of this Parquet file holds no texts", where=path)
+        _ask(child, columns, path)
+        for cells in _slices(child, rows, path):
+            most -= int(cells.estimated_size())
+            if most < 0:
+                raise FormatError("this Parquet file expands to far more than it is", where=path)
 
 
 def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows]:
@@ -95,4 +167,4 @@ def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows
         yield from _read_file(file, options)
 
 
-PARQUET = Reader("parquet", "Parquet", _sniff, _read, takes_columns=True)
+PARQUET = Reader("parquet", "Parquet", r".*\.(parquet|pq)", _read, takes_columns=True)

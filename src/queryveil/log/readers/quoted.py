@@ -1,8 +1,8 @@
 """Records with quoted cells, which may hold separators, line ends and doubled quotation marks.
 
-A block in which every line is a whole record goes to Polars. One with a record of several
-lines, or with a quotation mark where none belongs, is read record by record: such a mark
-costs its own line and never the lines after it.
+Lines that are whole records go to Polars. One that begins a record of several lines, or has a
+quotation mark where none belongs, is read by itself: such a mark costs its own line and never the
+lines after it, and how a line is read does not depend on the others of its block.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from .delimited import TOO_MANY, parse_cells, pick
 from .raw import with_faults
@@ -21,18 +22,29 @@ from .source import MAX_LINE, Block, TextFile
 __all__ = ["Form", "quoted_rows"]
 
 _PIECE = 2 << 20
+_MOST_LINES = 100  # of a record: nobody sends more, and to look farther for each mark takes hours
 _MISPLACED = "quotation mark out of place"
 _NOTHING = Block(b"", 1, {})
 
 
 @dataclass(frozen=True)
 class Form:
-    """How the records of a file are written, and which cells are wanted."""
+    """How the records of a file are written, and which cells are wanted.
+
+    `header_end` is the last line of the header; where there is none, rows may have `more` cells.
+    """
 
     header: Sequence[str]
     names: dict[str, str]
     separator: str
-    quote: str
+    quote: str | None
+    header_end: int = 0
+    more: bool = False
+
+    @property
+    def mark(self) -> str:
+        """The quotation mark, of a form that has one."""
+        return self.quote or '"'
 
 
 def quoted_rows(file: TextFile, form: Form) -> Iterator[pl.DataFrame]:
@@ -52,13 +64,23 @@ def _joined(rest: Block, block: Block) -> Block:
 
 
 def _rows(block: Block, form: Form, last: bool) -> tuple[pl.DataFrame, Block]:
-    if all(_lines_are_records(piece, form) for piece in _pieces(block.data)):
-        rows = parse_cells(block, form.header, form.names, form.separator, form.quote)
-        return with_faults(rows, block), _NOTHING
+    whole = np.concatenate([_whole_records(piece, form) for piece in _pieces(block.data)])
+    if whole.all():
+        return with_faults(_cells(block, form), block), _NOTHING
     lines = block.data.decode().removesuffix("\n").split("\n")
-    records, done = _records(lines, block.first_line, form, last)
+    records, whole, done = _records(lines, whole, form, last)
+    places = np.flatnonzero(whole[:done])
+    data = "".join(lines[place] + "\n" for place in places).encode()
+    numbers = pl.Series("line", places + block.first_line, pl.Int64)
+    fast = [_cells(Block(data, 1, {}), form).with_columns(numbers)] if len(places) else []
+    slow = records.with_columns(pl.col("line") + block.first_line)
     rest_data = "".join(line + "\n" for line in lines[done:]).encode()
-    return with_faults(records, block), Block(rest_data, block.first_line + done, block.faults)
+    rest = Block(rest_data, block.first_line + done, block.faults)
+    return with_faults(pl.concat([slow, *fast]).sort("line"), block), rest
+
+
+def _cells(block: Block, form: Form) -> pl.DataFrame:
+    return parse_cells(block, form.header, form.names, form.separator, form.quote, form.more)
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:
@@ -70,40 +92,56 @@ def _pieces(data: bytes) -> Iterator[bytes]:
         start = end
 
 
-def _lines_are_records(data: bytes, form: Form) -> bool:
-    """Tell whether each line's quotation marks open and close cells, or are doubled in one."""
-    if form.quote.encode() not in data:
-        return True
-    signs = np.frombuffer(b"\n" + data + b"\n", dtype=np.uint8)
-    marks = np.flatnonzero(signs == ord(form.quote))
-    line = np.searchsorted(np.flatnonzero(signs == ord("\n")), marks)
+def _whole_records(data: bytes, form: Form) -> NDArray[np.bool_]:
+    """Tell of each line whether its quotation marks open and close cells, or are doubled in one."""
+    signs = np.frombuffer(b"\n" + data + b"\n\n", dtype=np.uint8)
+    ends = np.flatnonzero(signs == ord("\n"))
+    whole = np.ones(data.count(b"\n") + (not data.endswith(b"\n")), dtype=np.bool_)
+    marks = np.flatnonzero(signs == ord(form.mark))
+    if not marks.size:
+        return whole
+    line = np.searchsorted(ends, marks) - 1
     opens = (np.arange(marks.size) - np.searchsorted(line, line)) % 2 == 0
     ends_line = np.append(line[1:] != line[:-1], True)
-    around = np.zeros(256, dtype=bool)
-    around[[ord(form.separator), ord(form.quote), ord("\n"), ord("\r")]] = True
-    beside = np.where(opens, signs[marks - 1], signs[marks + 1])
-    return bool(around[beside].all()) and not bool(opens[ends_line].any())
+    beside = np.zeros(256, dtype=bool)
+    beside[[ord(form.separator), ord(form.mark), ord("\n")]] = True
+    after = signs[marks + 1]
+    at_end = (after == ord("\r")) & (signs[marks + 2] == ord("\n"))
+    fits = np.where(opens, beside[signs[marks - 1]] & ~ends_line, beside[after] | at_end)
+    whole[line[~fits]] = False
+    return whole
 
 
-def _records(lines: list[str], first_line: int, form: Form, last: bool) -> tuple[pl.DataFrame, int]:
-    """Read records one by one; say how many lines were used up."""
-    width, at = len(form.header), 0
+def _records(
+    lines: list[str], whole: NDArray[np.bool_], form: Form, last: bool
+) -> tuple[pl.DataFrame, NDArray[np.bool_], int]:
+    """Read what is no whole line, one by one.
+
+    Gives the records by the places of their first lines, the lines that are whole and in none
+    of them, and how many lines were used up.
+    """
+    width, done, end = len(form.header), 0, len(lines)
     table: list[list[str | None]] = []
     numbers: list[int] = []
     faults: list[str | None] = []
-    while at < len(lines):
+    left = whole.copy()
+    for at in np.flatnonzero(~whole).tolist():
+        if at < done:
+            continue
         cells, used = _record(lines, at, form)
         if not used and not last:
+            end = at
             break
-        numbers.append(first_line + at)
-        faults.append(_fault(cells, width))
+        done = at + (used or 1)
+        left[at:done] = False
+        numbers.append(at)
+        faults.append(None if form.more and cells else _fault(cells, width))
         table.append([*(cell or None for cell in cells or ()), *[None] * width][:width])
-        at += used or 1
     places = {str(place): pl.String for place in range(width)}
     rows = pl.DataFrame(table, schema=places, orient="row").with_columns(
         pl.Series("line", numbers, pl.Int64), pl.Series("fault", faults, pl.String)
     )
-    return pick(rows, form.header, form.names), at
+    return pick(rows, form.header, form.names), left, end
 
 
 def _fault(cells: list[str] | None, width: int) -> str | None:
@@ -117,22 +155,20 @@ def _record(lines: list[str], at: int, form: Form) -> tuple[list[str] | None, in
 
     There are no cells where the marks do not fit, and no lines where the lines ran out.
     """
-    if form.quote not in lines[at]:
-        return lines[at].removesuffix("\r").split(form.separator), 1
     ran_out = False
 
     def reach() -> Iterator[str]:
         nonlocal ran_out
         size = 0
-        for place in range(at, len(lines)):
+        for place in range(at, min(len(lines), at + _MOST_LINES)):
             size += len(lines[place]) + 1
             if size > MAX_LINE:
                 return
             yield lines[place] + "\n"
-        ran_out = True
+        ran_out = at + _MOST_LINES > len(lines)
 
     reader = csv.reader(reach(), delimiter=form.separator, quotechar=form.quote, strict=True)
     try:
         return next(reader), reader.line_num
-    except csv.Error:
+    except (csv.Error, StopIteration):
         return None, 0 if ran_out else 1

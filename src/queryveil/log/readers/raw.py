@@ -16,13 +16,14 @@ __all__ = ["Head", "RawRows", "Reader", "ReaderOptions", "complete", "with_fault
 RAW_COLUMNS = ("user", "query", "time", "rank", "url")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RawRows:
     """A block of rows as they stand in the file.
 
     `table` has the text columns user, query, time, rank and url (null where empty), `line`
     (the number of the line) and `fault` (why the row cannot be read, else null). `has_time`
-    is false where the format or the owner's mapping has no time at all. `dropped` counts rows
+    is false where the format or the owner's mapping has no time at all, and `needs_time` where a
+    row may do without. `dropped` counts rows
     of the file that the format itself leaves out, by reason. `columns` says which column of
     the file was taken for which of ours, where that was not given by the format.
     """
@@ -33,13 +34,13 @@ class RawRows:
     has_time: bool = True
     dropped: dict[str, int] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
+    needs_time: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Head:
-    """The beginning of a file, for telling its format."""
+    """The beginning of a file, for its header."""
 
-    name: str
     data: bytes
 
     @cached_property
@@ -53,9 +54,9 @@ class Head:
         return [line for _, line in self._numbered]
 
     @property
-    def first_lines(self) -> list[str]:
-        """The first lines that are not blank, at most twenty."""
-        return self.lines[:20]
+    def first(self) -> str:
+        """The first line that is not blank."""
+        return self.lines[0] if self._numbered else ""
 
     @property
     def start(self) -> int:
@@ -70,15 +71,21 @@ class ReaderOptions:
     columns: dict[str, str] = field(default_factory=dict)
     quote: str | None = None
     query_parameter: str = "q"
+    delimiter: str | None = None
+
+    @property
+    def numbered(self) -> bool:
+        """Whether columns are named by their places: such a file has no header."""
+        return bool(self.columns) and all(name.isdecimal() for name in self.columns.values())
 
 
 @dataclass(frozen=True)
 class Reader:
-    """One format: how to tell it from the first bytes, and how to read files of it."""
+    """One format: which file names tell it (a pattern), and how to read files of it."""
 
     name: str
     title: str
-    sniff: Callable[[Head], bool]
+    named: str
     read: Callable[[Sequence[TextFile], ReaderOptions], Iterator[RawRows]]
     warning: str | None = None
     takes_columns: bool = False

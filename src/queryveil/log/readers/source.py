@@ -22,13 +22,13 @@ import zstandard
 
 from ...errors import FormatError, InputError
 
-__all__ = ["MAX_LINE", "Block", "TextFile"]
+__all__ = ["MAX_LINE", "Block", "TextFile", "check_unpacked"]
 
 BLOCK = 16 << 20  # as much as malloc reuses; a larger piece is mapped anew each time
 MAX_LINE = 1 << 20
 _HEAD = 256 << 10
 # A log packs 5 to 30 times; a bomb 1,000 times.
-_FREE_EXPANSION, _MOST_RATIO = 1 << 30, 100
+FREE_EXPANSION, MOST_RATIO = 1 << 30, 100
 _BOMS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF16_LE: "utf-16-le",
@@ -36,7 +36,7 @@ _BOMS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Block:
     """Some whole lines: their bytes (UTF-8), the first one's number, and the bad ones."""
 
@@ -54,7 +54,10 @@ class Block:
 class TextFile:
     """A file of lines, plain or packed.
 
-    `advance` is told of each piece of the file that was read, in bytes on disk.
+    `advance` is told of each piece of the file that was read, in bytes on disk. `lone_cr` allows
+    carriage returns as line ends, where the first line shows them: only where that is a header, and
+    nobody's row. With `marked` unset a byte-order mark does not tell the encoding either: where the
+    first bytes are somebody's query, it would change how all others are read.
     """
 
     path: Path
@@ -62,6 +65,8 @@ class TextFile:
     max_expanded: int | None = None
     advance: Callable[[int], None] = field(default=lambda _: None, repr=False)
     sha256: str = ""
+    lone_cr: bool = False
+    marked: bool = True
     _used: str = field(default="utf-8", repr=False)
 
     def head(self) -> bytes:
@@ -71,7 +76,9 @@ class TextFile:
 
     def start(self) -> bytes:
         """Give the beginning of the text, which may end within a line."""
-        quiet = TextFile(self.path, self.encoding, self.max_expanded)
+        quiet = TextFile(
+            self.path, self.encoding, self.max_expanded, lone_cr=self.lone_cr, marked=self.marked
+        )
         return next(quiet._text(_HEAD), b"")
 
     def blocks(self) -> Iterator[Block]:
@@ -90,11 +97,11 @@ class TextFile:
         chunks = self._capped(self._unpacked(size))
         first = next(chunks, b"")
         found = next((name for bom, name in _BOMS.items() if first.startswith(bom)), None)
-        self._used = found or self.encoding
+        self._used = (found if self.marked else None) or self.encoding
         texts = _decoded(_chain(first, chunks), self._used, self.path)
         first = next(texts, b"").removeprefix(codecs.BOM_UTF8)
         start = first[:_HEAD]
-        carriage = b"\r" in start[:-1] and b"\n" not in start
+        carriage = self.lone_cr and b"\r" in start[:-1] and b"\n" not in start
         for text in _chain(first, texts):
             yield text.replace(b"\r", b"\n") if carriage else text
 
@@ -117,15 +124,20 @@ class TextFile:
         capped, total = self.path.suffix.lower() in _UNPACK, 0
         for chunk in chunks:
             total += len(chunk)
-            packed = self.path.stat().st_size
-            most = self.max_expanded or max(_FREE_EXPANSION, _MOST_RATIO * packed)
-            if capped and total > most:
-                raise InputError(
-                    f"expands to more than {most:,} bytes from {packed:,}",
-                    where=self.path,
-                    hint="if the file is what it should be, raise the cap with --max-expanded",
-                )
+            if capped:
+                self.check_expansion(total)
             yield chunk
+
+    def check_expansion(self, total: int) -> None:
+        """Refuse a packed file that expands to so many bytes, if they are too many."""
+        packed = self.path.stat().st_size
+        most = self.max_expanded or max(FREE_EXPANSION, MOST_RATIO * packed)
+        if total > most:
+            raise InputError(
+                f"expands to more than {most:,} bytes from {packed:,}",
+                where=self.path,
+                hint="if the file is what it should be, raise the cap with --max-expanded",
+            )
 
 
 class _Counted:
@@ -177,6 +189,27 @@ _UNPACK: dict[str, Callable[[_Counted, int], Iterator[bytes]]] = {
 }
 
 
+# Marks of whole files, with bytes that no text begins with.
+_PACKED_STARTS = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"\xfd7zXZ\0", b"7z\xbc\xaf")
+
+
+def check_unpacked(path: Path) -> None:
+    """Refuse a packed file that is not named so."""
+    if path.suffix.lower() in _UNPACK:
+        return
+    try:
+        with path.open("rb") as file:
+            start = file.read(10)
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", where=path) from error
+    if start.startswith(_PACKED_STARTS) or start[:3] + start[4:10] == b"BZh1AY&SY":
+        raise FormatError(
+            "this is a packed file",
+            where=path,
+            hint="gzip and zstd are read where the name ends in .gz or .zst; unpack anything else",
+        )
+
+
 def _chain(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
     if first:
         yield first
@@ -195,12 +228,19 @@ def _decoded(chunks: Iterable[bytes], encoding: str, path: Path) -> Iterator[byt
         yield decoder.decode(b"", True).encode("utf-8", "surrogatepass")
     except UnicodeError as error:
         raise FormatError(
-            f"{error}", where=path, hint="say which kind it is: --encoding utf-16-le or utf-16-be"
+            f"this is no text in {encoding}",
+            where=path,
+            hint="of UTF-16 without a byte-order mark say which: --encoding utf-16-le or utf-16-be",
         ) from error
+
+
+# In these a sign changes how all that follows is read, beyond the end of its row.
+_SHIFTING = ("iso2022", "hz", "utf-7")
 
 
 def _decoder(encoding: str, path: Path) -> codecs.IncrementalDecoder:
     try:
+        shifting = codecs.lookup(encoding).name.startswith(_SHIFTING)
         "a".encode(encoding)  # says of rot13 and its like that they are no encoding of text
         decoder = codecs.getincrementaldecoder(encoding)(_HALF)
         decoder.decode(b"a")
@@ -209,6 +249,12 @@ def _decoder(encoding: str, path: Path) -> codecs.IncrementalDecoder:
         raise FormatError(
             f'unknown encoding "{encoding}"', where=path, hint="for example utf-16 or latin-1"
         ) from error
+    if shifting:
+        raise FormatError(
+            f"{encoding} is not read: a row could change how the rows after it are read",
+            where=path,
+            hint="write the file anew in UTF-8",
+        )
     return decoder
 
 

@@ -60,7 +60,7 @@ FAMILY_NAMES = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Vocabulary:
     """Tables of the parts of a query. A part that may be missing is empty at place 0."""
 
