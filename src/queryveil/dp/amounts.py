@@ -15,11 +15,14 @@ __all__ = [
     "read_delta",
     "read_epsilon",
     "show_amount",
+    "stored_amount",
 ]
 
 _HINT = "write 0.1, 1e-7 or 1/3"
 # No more than three digits of exponent: "1e999999999" would fill the memory.
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?|[+-]?[0-9]+/[0-9]+")
+# What is stored: whole numbers, or decimals of few digits. More would fill the memory too.
+_STORED = re.compile(r"[0-9]{1,1300}(/[0-9]{1,1300})?|[0-9.]{1,40}(E[+-]?[0-9]{1,4})?")
 _LONGEST = 200  # letters of a number that a person writes
 _MOST_BITS = 4000  # of a numerator or denominator, so that each can be written as digits
 
@@ -66,6 +69,17 @@ def exact_text(value: Fraction) -> str:
     """
     # A sum of many odd fractions can be longer than Python agrees to write.
     return str(value) if _bits(value) <= 3 * _MOST_BITS else show_amount(value)
+
+
+def stored_amount(text: str) -> Fraction:
+    """Read an amount as it is stored; UsageError if it cannot have been written so.
+
+    >>> stored_amount("1/10"), stored_amount("4.5E-10") == Fraction("4.5e-10")
+    (Fraction(1, 10), True)
+    """
+    if not _STORED.fullmatch(text):
+        raise UsageError(f'"{text[:40]}" is no stored amount')
+    return Fraction(text)
 
 
 def show_amount(value: Fraction) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
+from .losses import pure_rho
 from .noise import Integers, Noise, exact_scale
 from .repeatable import geometric
 from .tails import laplace_tail, least_threshold
@@ -62,6 +63,11 @@ class PublicCounts:
     def epsilon(self) -> Fraction:
         """What it costs: a user changes `keys` counts by one."""
         return self.keys / self.scale
+
+    @property
+    def rho(self) -> Fraction:
+        """What it costs as zCDP: `keys` counts move by one, and each costs a pure 1 / scale."""
+        return self.keys * pure_rho(1 / self.scale)
 
     @property
     def chance(self) -> Fraction:

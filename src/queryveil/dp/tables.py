@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import UsageError
 from .accounting import Part, joint_delta
+from .losses import pure_rho
 from .noise import Integers, Noise, exact_root, exact_scale
 from .tails import Tail, gaussian_tail, laplace_tail, least_threshold
 
@@ -53,9 +54,9 @@ class NoisyCounts:
 
     @property
     def rho(self) -> Fraction:
-        """What Gaussian noise costs, as zCDP."""
+        """What noise costs, as zCDP; Laplace noise costs a pure 1 / scale for each key."""
         if self.noise != "gaussian":
-            raise UsageError("Laplace noise is not accounted for as zCDP")
+            return self.keys * pure_rho(1 / self.scale)
         return self.keys / (2 * self.scale * self.scale)
 
     @property

@@ -168,8 +168,7 @@ def test_each_noise_has_its_own_cost() -> None:
     gaussian = NoisyCounts("gaussian", Fraction(4), 5, keys=8)
     assert laplace.epsilon == 2
     assert gaussian.rho == Fraction(1, 4)
-    with pytest.raises(UsageError):
-        _ = laplace.rho
+    assert laplace.rho == 8 * Fraction(1, 32)  # each key a pure 1/4
     with pytest.raises(UsageError):
         _ = gaussian.epsilon
 

@@ -1,18 +1,23 @@
 """What was spent on a population: a file to which rows are only ever added."""
 
 from .chain import Head
-from .entries import KINDS, Budget, Entry, Kind, State, warnings_of
+from .entries import KINDS, Entry, Kind, State
 from .ledger import Ledger
+from .limits import COMPOSITIONS, Budget, Composition, Limit
 from .place import ledger_path
 from .streams import Stream
+from .warnings import warnings_of
 
 __all__ = [
+    "COMPOSITIONS",
     "KINDS",
     "Budget",
+    "Composition",
     "Entry",
     "Head",
     "Kind",
     "Ledger",
+    "Limit",
     "State",
     "Stream",
     "ledger_path",

@@ -42,7 +42,7 @@ def read_event(path: Path, number: int, text: str) -> dict[str, Any]:
     """Read the event of a row."""
     try:
         event = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise broken(path, number, "is no JSON") from error
     if not isinstance(event, dict):
         raise broken(path, number, "is no event")

@@ -10,7 +10,9 @@ from typing import Any
 
 from ...errors import UsageError, did_you_mean
 from ..amounts import check_delta, check_epsilon, exact_text
-from .entries import KINDS, Budget
+from ..losses import RELATIONS, Loss, Relation
+from .entries import KINDS
+from .limits import Budget
 
 __all__ = ["checked_text", "cost_of", "now", "reserved"]
 
@@ -29,11 +31,13 @@ def reserved(
     notes: Sequence[str],
     extra: Mapping[str, Any],
     extends: int | None,
+    relation: Relation | None,
+    losses: Sequence[Loss],
 ) -> dict[str, Any]:
     """Make the event of a release that will be made.
 
-    One that extends another has a name of its own: a program that does not know such releases
-    then refuses the ledger, where it would overlook a field.
+    One with a cost has a name of its own: a program that knows no relations then refuses the
+    ledger, where it would overlook a field.
     """
     event: dict[str, Any] = {
         "event": "reserved",
@@ -46,7 +50,15 @@ def reserved(
         "notes": [checked_text(note, "note") for note in notes],
         "extra": _json(extra),
     }
-    return event if extends is None else event | {"event": "extended", "extends": extends}
+    if cost is None:
+        return event
+    if relation is not None and relation not in RELATIONS:
+        raise UsageError(
+            f'"{relation}" is no neighboring relation', hint=did_you_mean(relation, RELATIONS)
+        )
+    told = [loss.as_dict() for loss in losses]
+    event |= {"event": "charged", "extends": extends, "relation": relation, "losses": told}
+    return event
 
 
 def cost_of(

@@ -1,7 +1,7 @@
 """The ledger: which privacy budget was spent on a population.
 
 It is written before noise is drawn, so that it can count a release that never came to be, and
-never misses one that did. All costs are added up exactly (basic composition).
+never misses one that did. Costs are added up in exact numbers: plainly, and at a Renyi order.
 
 The chain of hashes shows rows that were edited, removed, moved or put in by somebody who did
 not compute the chain anew. SQLite's own count of rows shows rows that were cut off at the end.
@@ -19,13 +19,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from ...errors import BudgetError, UsageError
-from ..amounts import check_delta, check_epsilon, show_amount
+from ...errors import UsageError, did_you_mean
+from ..amounts import check_delta, check_epsilon
+from ..losses import RELATIONS, Loss, Relation
+from .book import Book
 from .chain import START, Head, broken
-from .entries import Book, Budget, Entry, Kind, warnings_of
+from .charges import charge_in
+from .entries import Entry, Kind, entry_of
 from .events import checked_text, cost_of, now, reserved
 from .file import EventFile
+from .limits import COMPOSITIONS, Budget, Composition, Limit
 from .streams import Stream, check_last, stream_at, stream_of
+from .warnings import warnings_of
 
 __all__ = ["Ledger"]
 
@@ -91,8 +96,13 @@ class Ledger:
         extra: Mapping[str, Any] | None = None,
         extends: int | None = None,
         lost: Sequence[int] = (),
+        relation: Relation | None = None,
+        losses: Sequence[Loss] = (),
     ) -> int:
         """Write down what a release will cost, before any noise is drawn; give its number.
+
+        `relation` says between which logs epsilon and delta hold; a release that does not say
+        counts as the dearest it can be. `losses` are what its mechanisms are proved to lose.
 
         When this returns, the cost is on the disk, and spent for ever. Beyond the limit it
         raises BudgetError and writes nothing. A release that extends another one costs what it
@@ -100,12 +110,13 @@ class Ledger:
         """
         cost = cost_of(kind, epsilon, delta, extends=extends is not None)
         made_by = method if recipe is None else recipe
-        event = reserved(kind, method, made_by, log_digest, cost, notes, extra or {}, extends)
+        given = kind, method, made_by, log_digest, cost, notes, extra or {}, extends
+        event = reserved(*given, relation, losses)
         with self._turn("add"):
             if extends is not None:
                 event["extends"] = self._check_extension(extends, event, lost)
             if cost is not None:
-                self._check_limit(cost)
+                self._check_limit(event)
             return self._add_entry(event)
 
     def confirm(self, number: int, release_digest: str, place: Path | str) -> None:
@@ -135,16 +146,57 @@ class Ledger:
                 )
             first = earlier.copy_of or earlier.number
             event = {"event": "copied", "of": first, "place": checked_text(str(place), "place")}
+            if earlier.release_digest != self._entry(first).release_digest:
+                event |= {"event": "rewritten", "release": earlier.release_digest}
             return self._add_entry(event)
 
-    def limit(self, epsilon: Fraction, delta: Fraction) -> None:
+    def rewritten(self, number: int, release_digest: str, place: Path | str) -> int:
+        """Note that a release was written once more: what was drawn is the same, and paid for.
+
+        Its files may have another form, so it has a digest of its own.
+        """
+        event = {
+            "event": "rewritten",
+            "release": checked_text(release_digest, "release digest"),
+            "place": checked_text(str(place), "place"),
+        }
+        with self._turn("add"):
+            earlier = self._entry(number)
+            if earlier.state == "reserved":
+                raise UsageError(f"entry {number} was never confirmed", where=self.path)
+            return self._add_entry(event | {"of": earlier.copy_of or earlier.number})
+
+    def limit(
+        self,
+        epsilon: Fraction,
+        delta: Fraction,
+        *,
+        relation: Relation = "replace-one",
+        composition: Composition = "either",
+    ) -> None:
         """Set what may be spent in all; a delta of 0 allows pure epsilon only.
 
-        A limit below what is spent is allowed: then nothing more can be spent.
+        A limit below what is spent is allowed: then nothing more can be spent. It is one for
+        replacing a user, in which every release can be counted; one for adding or removing a
+        user is refused if the ledger has releases that promise nothing there.
         """
-        limit = Budget(check_epsilon(epsilon), check_delta(delta))
+        budget = Budget(check_epsilon(epsilon), check_delta(delta))
+        _check_word(relation, RELATIONS, "neighboring relation")
+        _check_word(composition, COMPOSITIONS, "way of adding up")
+        limit = Limit.of(budget, relation, composition)
+        if composition == "renyi" and limit.order is None:
+            raise UsageError(
+                "no noise fits into this limit, added up at a Renyi order",
+                hint="a larger epsilon or delta, or plain sums: --composition sum",
+            )
         with self._turn("add"):
-            event = {"event": "limited", "time": now(), **limit.as_dict()}
+            if self._book.sums(relation) is None:
+                raise UsageError(
+                    f"this ledger has releases that promise nothing for {relation}",
+                    where=self.path,
+                    hint="set the limit for replace-one, in which all of them count",
+                )
+            event = {"event": "bounded", "time": now(), **limit.as_dict()}
             self._file.add(self._head, event)
 
     # --- read ------------------------------------------------------------------------------------
@@ -154,41 +206,51 @@ class Ledger:
         with self._turn("read"):
             return list(self._book.entries)
 
-    def find(self, log_digest: str, recipe: str) -> list[Entry]:
-        """Give the releases of this log by this recipe that stand somewhere, the oldest first.
-
-        Copies are among them: where the first place is gone, another may have the bytes.
-        """
-        return [
-            entry
-            for entry in self.entries()
-            if (entry.log_digest, entry.recipe) == (log_digest, recipe)
-            and entry.state != "reserved"
-        ]
-
     def stream(self, release_digest: str) -> Stream | None:
         """Tell whether a release that stands somewhere can be extended, by its card's digest."""
         return stream_of(self.entries(), release_digest)
 
     def spent(self) -> Budget:
-        """Add up epsilon and delta of all releases with a budget, reserved or confirmed."""
+        """Add up epsilon and delta of all releases with a budget, reserved or confirmed.
+
+        They are counted in the relation of the limit, or for replacing a user if there is none.
+        """
         with self._turn("read"):
             return self._book.spent
 
-    def allowed(self) -> Budget | None:
-        """Give the limit, if one was set."""
+    def spent_in(self, relation: Relation) -> Budget | None:
+        """Add up epsilon and delta in a relation; none if a release promises nothing there."""
+        with self._turn("read"):
+            return self._book.sums(relation)
+
+    def composed_in(self, relation: Relation) -> Budget | None:
+        """Return the least epsilon that is proved for all releases together, at its delta.
+
+        The delta is that of the limit, if it is in this relation, else the sum of all. None if
+        a release promises nothing in this relation, or nothing is proved at this delta.
+        """
+        with self._turn("read"):
+            return self._book.composed(relation)
+
+    def allowed(self) -> Limit | None:
+        """Return the limit, if one was set."""
         with self._turn("read"):
             return self._book.limit
 
     def left(self) -> Budget | None:
-        """Give what the limit leaves, at least 0; nothing without a limit."""
+        """Return what the limit leaves a release with epsilon and delta alone; none without one.
+
+        What is recorded of its mechanisms' loss may let a dearer release fit.
+        """
         with self._turn("read"):
             return self._book.left()
 
     def warnings(self) -> list[str]:
         """Say what the totals do not cover, and whether anything is left."""
         with self._turn("read"):
-            return warnings_of(self._book.entries, self._book.spent, self._book.limit)
+            book = self._book
+            limit = None if book.limit is None else book.limit.budget
+            return warnings_of(book.entries, book.spent, limit, book.left())
 
     def head(self) -> Head:
         """Give number and hash of the last row, to be noted down elsewhere."""
@@ -215,7 +277,7 @@ class Ledger:
         for head, event in self._file.since(self._head):
             try:
                 self._book.apply(event)
-            except (LookupError, TypeError, ValueError, ArithmeticError) as error:
+            except (LookupError, TypeError, ValueError, ArithmeticError, UsageError) as error:
                 raise broken(
                     self.path, head.number, "is no event that this ledger knows"
                 ) from error
@@ -241,18 +303,14 @@ class Ledger:
         earlier.check(event["kind"], event["log"], event["recipe"], lost)
         return earlier.entry.number
 
-    def _check_limit(self, cost: Budget) -> None:
-        limit, spent, left = self._book.limit, self._book.spent, self._book.left()
-        if limit is None or left is None:
-            return
-        for name, need, used, most, rest in zip(
-            Budget._fields, cost, spent, limit, left, strict=True
-        ):
-            if used + need > most:
-                beyond = f", and the limit of {show_amount(most)} is passed" if used > most else ""
-                raise BudgetError(
-                    f"this release needs {name} {show_amount(need)}, "
-                    f"but {show_amount(rest)} is left in {self.path}{beyond}",
-                    hint=f"ask for a smaller {name}, or weigh a higher limit: "
-                    "`queryveil ledger limit`",
-                )
+    def _check_limit(self, event: dict[str, Any]) -> None:
+        limit = self._book.limit
+        if limit is not None:
+            entry = entry_of({**event, "entry": 0, "time": now()})
+            charge = charge_in(entry, limit.relation)
+            limit.check(entry.relation, charge, self._book.rooms(), self.path)
+
+
+def _check_word(given: str, known: Sequence[str], what: str) -> None:
+    if given not in known:
+        raise UsageError(f'"{given}" is no {what}', hint=did_you_mean(given, known))
