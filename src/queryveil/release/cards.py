@@ -12,7 +12,28 @@ from typing import Any
 
 import polars as pl
 
-__all__ = ["figures_of", "public_card"]
+from ..engine import count, values_of
+from .standing import Standing
+
+__all__ = ["CARD_KEYS", "InternalCard", "figures_of", "public_card"]
+
+# What a public card holds; another part of it would be free text for anybody.
+CARD_KEYS = frozenset({
+    "queryveil", "method", "parameters", "guarantee", "standing", "release_grade",
+    "not_release_grade_because", "warnings", "notes", "noise", "identifiers", "figures", "files",
+})  # fmt: skip
+
+
+class InternalCard(dict[str, Any]):
+    """The owner's card: a dict, of which a notebook shows only what is public.
+
+    >>> InternalCard({"method": "frequent-queries", "input": {"rows": 17}})
+    InternalCard(method='frequent-queries', what it counts of the log is not shown)
+    """
+
+    def __repr__(self) -> str:
+        method = self.get("method")
+        return f"InternalCard(method={method!r}, what it counts of the log is not shown)"
 
 
 def figures_of(
@@ -25,14 +46,9 @@ def figures_of(
         queries = given["queries"].height if "queries" in given else 0
         urls = given["clicks"]["url"].n_unique() if "clicks" in given else 0
         return {"rows": 0, "ids": 0, "queries": queries, "urls": urls} | sizes
-    figures = log.select(
-        rows=pl.len(),
-        ids=pl.col("user").drop_nulls().n_unique(),
-        queries=pl.col("query").drop_nulls().n_unique(),
-        urls=pl.col("url").drop_nulls().n_unique(),
-    )
-    found = figures.collect(engine="streaming").row(0, named=True)
-    return {name: int(n) for name, n in found.items()} | sizes
+    named = {"ids": "user", "queries": "query", "urls": "url"}
+    found = {name: values_of(log, column).height for name, column in named.items()}
+    return {"rows": count(log), **found} | sizes
 
 
 def public_card(
@@ -41,9 +57,11 @@ def public_card(
     method: str,
     parameters: dict[str, Any],
     guarantee: dict[str, Any],
-    release_grade: bool,
-    why_not: list[str],
+    standing: Standing,
+    warnings: list[str],
     notes: list[str],
+    noise: dict[str, Any],
+    identifiers: str | None,
     figures: dict[str, int],
     files: dict[str, str],
 ) -> dict[str, Any]:
@@ -53,9 +71,13 @@ def public_card(
         "method": method,
         "parameters": parameters,
         "guarantee": guarantee,
-        "release_grade": release_grade,
-        "not_release_grade_because": why_not,
+        "standing": standing.level.value,
+        "release_grade": standing.release_grade,
+        "not_release_grade_because": list(standing.because),
+        "warnings": warnings,
         "notes": notes,
+        "noise": noise,
+        "identifiers": identifiers,
         "figures": figures,
         "files": files,
     }

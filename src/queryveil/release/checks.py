@@ -10,21 +10,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from ..engine import count
-from ..log import is_click
+from ..log import flagged, is_click
 from .guarantee import Check
 
 __all__ = ["Finding", "run_check"]
 
+_BATCH = 1 << 20  # rows at a time
+
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found."""
+    """What a check found; `holds` is None where this version of queryveil cannot tell."""
 
     check: str
-    holds: bool
+    holds: bool | None
     says: str
 
 
@@ -32,6 +35,8 @@ def run_check(
     check: Check, log: pl.LazyFrame | None, tables: dict[str, pl.DataFrame] | None = None
 ) -> Finding:
     """Run one check on the published log or tables; an unknown one does not hold."""
+    if check.name == "no-identifiers":
+        return _no_identifiers(log, tables or {})
     if check.name in _TABLE_CHECKS:
         return _TABLE_CHECKS[check.name](tables or {}, check.given)
     known = _CHECKS.get(check.name)
@@ -40,6 +45,20 @@ def run_check(
     if log is None:
         return Finding(check.name, False, "there is no log to check")
     return known(log, check.given)
+
+
+def _no_identifiers(log: pl.LazyFrame | None, tables: dict[str, pl.DataFrame]) -> Finding:
+    """No text and no URL, in the log or a table, looks like an identifier."""
+    frames = [table.lazy() for table in tables.values()] + ([] if log is None else [log])
+    texts = [
+        (frame, name)
+        for frame in frames
+        for name in frame.collect_schema().names()
+        if name in ("query", "next", "url")
+    ]
+    bad = sum(flagged(frame, name).height for frame, name in texts)
+    says = "no query and no URL looks like an identifier to our patterns, which miss names and more"
+    return Finding("no-identifiers", not bad, says if not bad else f"{bad:,} do, not so: {says}")
 
 
 def _min_ids(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:
@@ -119,18 +138,49 @@ def _slots(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:
     most, full = given["rows"], given["all"]
     if type(most) is not int or most < 1 or type(full) is not bool:
         return Finding("slots", False, f"the card's number of rows, {most!r}, is none")
-    text = pl.col("time").cast(pl.String)
-    slot = pl.when(text.str.contains(r"^[1-9]\d{0,8}$")).then(text).cast(pl.Int64)
-    # Numbers one after the other: no date, and none that says how much was left out.
-    in_a_row = (slot.max() - slot.min() + 1 == pl.len()) & (slot.n_unique() == pl.len())
-    users = log.group_by("user").agg(
-        rows=pl.len(), good=(in_a_row & (slot.null_count() == 0)).fill_null(False)
+    numbered = log.select("user", slot=_slot())
+    users = numbered.group_by("user").agg(
+        rows=pl.len(),
+        numbers=pl.col("slot").count(),
+        first=pl.col("slot").min(),
+        last=pl.col("slot").max(),
     )
-    wrong = (pl.col("rows") != most) if full else (pl.col("rows") > most)
-    bad = count(users.filter(wrong | ~pl.col("good")))
+    allowed = (pl.col("rows") == most) if full else (pl.col("rows") <= most)
+    # Numbers one after the other: no date, and none that says how much was left out.
+    within = pl.col("last") - pl.col("first") + 1 == pl.col("rows")
+    good = allowed & within & (pl.col("numbers") == pl.col("rows"))
+    found = users.with_columns(good=good.fill_null(False)).collect(engine="streaming")
+    bad = found.height - int(found["good"].sum())
+    bad += _with_a_number_twice(numbered, found.filter("good"))
     exactly = "exactly" if full else "at most"
     says = f"each user name has {exactly} {most:,} rows, numbered instead of dated"
     return Finding("slots", not bad, says if not bad else f"not so for {bad:,}: {says}")
+
+
+def _slot() -> pl.Expr:
+    """Return the number that stands for the time of a row, if any."""
+    text = pl.col("time").cast(pl.String)
+    return pl.when(text.str.contains(r"^[1-9]\d{0,8}$")).then(text).cast(pl.Int32)
+
+
+def _with_a_number_twice(numbered: pl.LazyFrame, users: pl.DataFrame) -> int:
+    """Count the users who have not each number between their first and last one.
+
+    They have as many rows as there are such numbers, so one stands twice where one is missing.
+    Each number has one place; rows are read in batches, as there may be a hundred million.
+    """
+    ends = np.cumsum(users["rows"].to_numpy(), dtype=np.int64)
+    begins = pl.Series(ends).cast(pl.Int64) - users["rows"] - users["first"]
+    places = numbered.join(
+        users.lazy().select("user", begin=begins), on="user", nulls_equal=True
+    ).select(place=pl.col("begin") + pl.col("slot"))
+    there = np.zeros(int(ends[-1]) if len(ends) else 0, np.bool_)
+    for batch in places.collect_batches(chunk_size=_BATCH, maintain_order=False):
+        there[batch["place"].to_numpy()] = True
+    if there.all():
+        return 0
+    missing = np.flatnonzero(~there)
+    return len(np.unique(np.searchsorted(ends, missing, side="right")))
 
 
 def _disjoint_clicks(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:  # noqa: ARG001

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .noise import about_noise
 from .responsible import described, given_parameters, has_log
 
 __all__ = ["deployment"]
@@ -93,12 +94,20 @@ def _model(promise: dict[str, Any]) -> dict[str, Any]:
 def _implementation(card: dict[str, Any]) -> dict[str, Any]:
     return {
         "preprocessing_and_hyperparameter_tuning": _list(
-            [f"Parameters: {given_parameters(card)}", *card["notes"]]
+            [f"Parameters: {given_parameters(card)}", *card["warnings"], *card["notes"]]
         ),
         "mechanisms": f"Method {card['method']} of queryveil {card['queryveil']}. Its "
-        "documentation has the mechanism and the proof.",
+        "documentation has the mechanism and the proof." + _noise(card),
         "composition": "The parameters are for all files of the release together.",
     }
+
+
+def _noise(card: dict[str, Any]) -> str:
+    """Tell how large the noise is, table by table."""
+    told = [text for says in about_noise(card).values() for text in says[:1]]
+    names = [name or "rows" for name in about_noise(card)]
+    lines = [f"{name}: {text}" for name, text in zip(names, told, strict=True)]
+    return "\n" + _list(lines) if lines else ""
 
 
 def _list(texts: list[str]) -> str:

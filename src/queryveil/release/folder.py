@@ -1,13 +1,14 @@
 """A folder that appears whole or not at all.
 
-Everything is written into a hidden folder beside the target, made durable, and renamed. If
-the process is killed before the rename there is no target; what it left behind is removed
-by the next run.
+Everything is written into a hidden folder beside the target, made durable, and renamed, which
+fails if somebody else made a folder of that name meanwhile. What --force replaces changes names
+with the new folder in one step. If the process is killed before, the target is as it was; what
+was left behind is removed by the next run. Where a file system cannot exchange names, there are
+two renamings under a lock, and a run that is killed between them leaves the old folder as `.old`.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import secrets
@@ -17,15 +18,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ..engine import exchange, locked, read_json, rename_new
 from ..errors import OutputError
 
 __all__ = ["check_target", "is_ours", "read_card", "whole_folder"]
+
+_TRIES = 20
+_MOST_CARD = 64 << 20  # comparison.json has a line for each of its runs
 
 
 def read_card(path: Path) -> dict[str, Any]:
     """Read what queryveil wrote about a folder; nothing if it is not there, or of other form."""
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = read_json(path, most=_MOST_CARD)
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
@@ -82,31 +87,80 @@ def whole_folder(target: Path, check: Callable[[], None]) -> Iterator[Path]:
         _remove_leftovers(target, "part")
         part = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
         old = part.with_suffix(".old")
+        part.mkdir(mode=0o700)
+        made = _identity(part)
         try:
-            part.mkdir(mode=0o700)
             yield part
             _make_durable(part)
-            check()
-            _swap(part, target, old)
+            _put(part, target, old, check)
         finally:
-            _tidy(part, target, old)
+            _tidy(part, target, old, made)
         _remove_leftovers(target, "old")
 
 
-def _swap(part: Path, target: Path, old: Path) -> None:
+def _put(part: Path, target: Path, old: Path, check: Callable[[], None]) -> None:
+    """Give the finished folder its name, in place of what was checked and of nothing else."""
     part.chmod(0o755)
-    if target.exists():
+    for _ in range(_TRIES):
+        seen = _identity(target)
+        check()
+        if _named(part, target) if seen is None else _replaced(part, target, old, seen):
+            _sync(target.parent)
+            return
+    raise OutputError(
+        "other runs write here all the time; nothing was published",
+        where=target,
+        hint="take another name",
+    )
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells one folder from another of the same name; None if there is none."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _named(part: Path, target: Path) -> bool:
+    try:
+        rename_new(part, target)
+    except FileExistsError:  # it came just now: the check says whether it may be replaced
+        return False
+    return True
+
+
+def _replaced(part: Path, target: Path, old: Path, seen: tuple[int, int]) -> bool:
+    """Put the new folder where the one that was checked is; False if that one is gone."""
+    try:
+        if not exchange(part, target):
+            return _replaced_in_two_steps(part, target, old, seen)
+    except FileNotFoundError:
+        return False
+    if _identity(part) == seen:
+        shutil.rmtree(part, ignore_errors=True)
+        return True
+    exchange(part, target)  # another one came after the check: put it back, and look again
+    return False
+
+
+def _replaced_in_two_steps(part: Path, target: Path, old: Path, seen: tuple[int, int]) -> bool:
+    with locked(target):
+        if _identity(target) != seen:
+            return False
         target.rename(old)
-    part.rename(target)
-    _sync(target.parent)
+        part.rename(target)
     shutil.rmtree(old, ignore_errors=True)
+    return True
 
 
-def _tidy(part: Path, target: Path, old: Path) -> None:
+def _tidy(part: Path, target: Path, old: Path, made: tuple[int, int] | None) -> None:
     """Remove what is unfinished; after a stop between the renamings, put back what was there."""
     if old.exists() and not target.exists():
         old.rename(target)
-    shutil.rmtree(old, ignore_errors=True)
+    if _identity(target) == made:  # else the old one is the only one there is
+        shutil.rmtree(old, ignore_errors=True)
     shutil.rmtree(part, ignore_errors=True)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import glob
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import polars as pl
 
@@ -24,6 +25,7 @@ __all__ = [
     "harmless",
     "original",
     "read_public_log",
+    "sink_log",
     "write_public_log",
 ]
 
@@ -34,6 +36,7 @@ LOG_KINDS = {
     "rank": pl.Int32,
     "url": pl.String,
 }
+Target = Path | IO[bytes]
 _TEXTS = ("user", "query", "url")
 _RISKY = r"""^[=+\-@'"\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}\t\r\n\x00]"""
 
@@ -48,15 +51,15 @@ def original(text: pl.Expr) -> pl.Expr:
     return pl.when(text.str.starts_with("'")).then(text.str.slice(1)).otherwise(text)
 
 
-def _sink_parquet(rows: pl.LazyFrame, path: Path) -> None:
+def _sink_parquet(rows: pl.LazyFrame, path: Target) -> None:
     rows.sink_parquet(path, compression="zstd", compression_level=1, engine="streaming")
 
 
-def _sink_jsonl(rows: pl.LazyFrame, path: Path) -> None:
+def _sink_jsonl(rows: pl.LazyFrame, path: Target) -> None:
     _readable(rows).sink_ndjson(path, engine="streaming")
 
 
-def _sink_tsv(rows: pl.LazyFrame, path: Path) -> None:
+def _sink_tsv(rows: pl.LazyFrame, path: Target) -> None:
     # Without quotes a cell cannot hold these; a URL has a way to write them.
     signs = {"\t": "%09", "\r": "%0D", "\n": "%0A"}
     url = pl.col("url").str.replace_many(list(signs), list(signs.values()))
@@ -64,7 +67,7 @@ def _sink_tsv(rows: pl.LazyFrame, path: Path) -> None:
     safe.sink_csv(path, separator="\t", quote_style="never", engine="streaming")
 
 
-def _sink_csv(rows: pl.LazyFrame, path: Path) -> None:
+def _sink_csv(rows: pl.LazyFrame, path: Target) -> None:
     _safe(rows).sink_csv(path, quote_style="necessary", engine="streaming")
 
 
@@ -92,14 +95,18 @@ def _unharmed(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _scan_parquet(path: Path) -> pl.LazyFrame:
-    return pl.scan_parquet(path, glob=False).with_columns(pl.col("time").cast(pl.String))
+    # Statistics in a file may lie, and a filter would believe them.
+    rows = pl.scan_parquet(path, glob=False, use_statistics=False)
+    return rows.with_columns(pl.col("time").cast(pl.String))
 
 
 def _scan_jsonl(path: Path) -> pl.LazyFrame:
     return pl.scan_ndjson(glob.escape(str(path)), schema=LOG_KINDS)
 
 
-FORMATS: dict[str, tuple[Callable[[pl.LazyFrame, Path], None], Callable[[Path], pl.LazyFrame]]] = {
+FORMATS: dict[
+    str, tuple[Callable[[pl.LazyFrame, Target], None], Callable[[Path], pl.LazyFrame]]
+] = {
     "parquet": (_sink_parquet, _scan_parquet),
     "tsv": (_sink_tsv, _scan_tsv),
     "csv": (_sink_csv, _scan_csv),
@@ -121,8 +128,13 @@ def write_public_log(rows: pl.LazyFrame, folder: Path, form: str) -> Path:
     log, also those that were dropped.
     """
     path = folder / f"log.{check_format(form)}"
-    FORMATS[form][0](rows.with_columns(pl.col(_TEXTS).cast(pl.String)), path)
+    sink_log(rows, path, form)
     return path
+
+
+def sink_log(rows: pl.LazyFrame, target: Target, form: str) -> None:
+    """Write the rows in a form, to a path or to what takes bytes."""
+    FORMATS[form][0](rows.with_columns(pl.col(_TEXTS).cast(pl.String)), target)
 
 
 def read_public_log(folder: Path) -> pl.LazyFrame | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from ..dp import Loss, Relation
+
 __all__ = ["Check", "Guarantee", "Model"]
 
 Model = Literal["k-anonymity", "pure-dp", "approx-dp", "conditional-dp", "none"]
@@ -37,17 +39,21 @@ class Guarantee:
 
     `model` is `none` where nothing is promised about a person; `says` is then still the
     rule that was kept. `given` is what must be public already for a conditional promise to hold.
+    `relation` is the kind of neighbours, by which the ledger counts, and `losses` is what the
+    mechanisms are proved to lose beside (epsilon, delta).
     """
 
     model: Model
     says: str
     unit: str = "user"
     neighbours: str | None = None
+    relation: Relation | None = None
     given: str | None = None
     k: int | None = None
     epsilon: float | None = None
     delta: float | None = None
     per_query_epsilon: float | None = None
+    losses: tuple[Loss, ...] = ()
     assumptions: tuple[str, ...] = ()
     not_covered: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()
@@ -56,5 +62,6 @@ class Guarantee:
         """Give the form that stands on the card."""
         card = asdict(self)
         card["assumptions"], card["not_covered"] = list(self.assumptions), list(self.not_covered)
+        card["losses"] = [loss.as_dict() for loss in self.losses]
         card["checks"] = [check.as_dict() for check in self.checks]
         return card

@@ -8,10 +8,13 @@ from typing import Any
 
 from .croissant import croissant
 from .deployment import deployment
+from .noise import about_texts
+from .tables import TABLES
 
-__all__ = ["as_written", "metadata", "metadata_fits"]
+__all__ = ["metadata", "metadata_fits", "reads_as"]
 
 _MAKERS = {"croissant.json": croissant, "dp-deployment.json": deployment}
+_ABOUT = tuple(f"{name}.about.txt" for name in TABLES)
 
 
 def metadata(card: dict[str, Any]) -> dict[str, str]:
@@ -21,16 +24,19 @@ def metadata(card: dict[str, Any]) -> dict[str, str]:
         name: json.dumps(what, indent=2, ensure_ascii=False) + "\n"
         for name, what in made.items()
         if what is not None
-    }
+    } | about_texts(card)
 
 
 def metadata_fits(card: dict[str, Any], public: Path) -> bool:
     """Tell whether the files that stand there are those of the card, no more and no less."""
-    expected = {name: as_written(text) for name, text in metadata(card).items()}
-    paths = [path for name in _MAKERS if (path := public / name).exists()]
-    return {path.name: path.read_text("utf-8") for path in paths} == expected
+    expected = metadata(card)
+    there = {name for name in (*_MAKERS, *_ABOUT) if (public / name).exists()}
+    same = all(reads_as(public / name, text) for name, text in expected.items() if name in there)
+    return same and there == expected.keys()
 
 
-def as_written(text: str) -> str:
-    """Give a text as it stands in a file: what is no text, in a file's name, as an escape."""
-    return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
+def reads_as(path: Path, text: str) -> bool:
+    """Return whether a file holds a text; what is no text, in a file's name, is an escape there."""
+    data = text.encode("utf-8", errors="backslashreplace")
+    too_long = path.stat().st_size > 2 * len(data)  # as another system may end lines by two signs
+    return not too_long and path.read_text("utf-8") == data.decode("utf-8")

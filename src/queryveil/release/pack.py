@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..engine import whole_file
 from ..errors import OutputError
+from .names import CARD, SIGNATURE
 from .verify import load_card
 
 __all__ = ["archive_public"]
@@ -38,7 +39,8 @@ def _check(target: Path, folder: Path) -> None:
 
 
 def _write(public: Path, part: Path, name: str) -> None:
-    names = sorted(["release.json", *load_card(public)["files"]])
+    there = [SIGNATURE] if (public / SIGNATURE).exists() else []
+    names = sorted([CARD, *load_card(public)["files"], *there])
     with (
         part.open("wb") as raw,
         gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from .noise import about_noise
 from .sheet import document, listed, pairs, section
+from .standing import Level, words_of
 
 __all__ = ["page"]
 
@@ -34,7 +36,8 @@ def page(
     none: it is drawn from its card alone, and `verify` draws it again.
     """
     internal = "input" in card
-    parts = [_head(card, internal), _promise(card["guarantee"]), *extra]
+    parts = [_head(card, internal), *_measured(card), _promise(card["guarantee"])]
+    parts += [_noise(card), *extra]
     parts += [_limits(card["guarantee"]), _notes(card)]
     if internal:
         parts += [_way_of_the_rows(card)]
@@ -47,19 +50,34 @@ def page(
 
 
 def _head(card: dict[str, Any], internal: bool) -> str:
-    grade = (
-        '<span class="badge good">release grade</span>'
-        if card["release_grade"]
-        else '<span class="badge warn">not for publication</span>'
-    )
-    if card["guarantee"]["model"] == "none":
-        grade += ' <span class="badge warn">no formal guarantee</span>'
-    why = listed(card["not_release_grade_because"]) if card["not_release_grade_because"] else ""
     secret = '<p class="warn"><b>Internal: do not publish this page.</b></p>' if internal else ""
+    warned = "".join(f'<p class="warn"><b>Warning:</b> {escape(w)}.</p>' for w in card["warnings"])
     return (
-        f"<h1>A query log, released with {escape(card['method'])}</h1>{secret}<p>{grade}</p>{why}"
-        f'<p class="says">{escape(card["guarantee"]["says"])}</p>'
+        f"<h1>A query log, released with {escape(card['method'])}</h1>{secret}{_standing(card)}"
+        f'<p class="says">{escape(card["guarantee"]["says"])}</p>{warned}'
     )
+
+
+def _standing(card: dict[str, Any]) -> str:
+    """Show what the release may claim: a badge, and in words what it stands for."""
+    level, promise = card["standing"], card["guarantee"]
+    if level == Level.NOT_FOR_PUBLICATION:
+        badge = '<p><span class="badge warn">not for publication</span></p>'
+        return badge + listed(card["not_release_grade_because"])
+    name, kind = _BADGES[level]
+    if promise.get("given"):
+        name, kind = f"{name}, under a condition", "warn"
+    words = f"{escape(words_of(promise, level))}."
+    return f'<p><span class="badge {kind}">{name}</span> {words[:1].upper()}{words[1:]}</p>'
+
+
+_BADGES = {Level.FORMAL: ("formal guarantee", "good"), Level.RULE_ONLY: ("rule only", "warn")}
+
+
+def _measured(card: dict[str, Any]) -> list[str]:
+    """Show the owner what was counted for nobody else."""
+    words = [str(told["words"]) for told in card.get("measured", {}).values()]
+    return [section("Measured for the owner alone", listed(words))] if words else []
 
 
 _NUMBERS = {
@@ -90,6 +108,15 @@ def _limits(guarantee: dict[str, Any]) -> str:
     )
 
 
+def _noise(card: dict[str, Any]) -> str:
+    told = about_noise(card)
+    parts = [
+        (f"<p><b>{escape(name)}</b></p>" if name else "") + listed(says)
+        for name, says in told.items()
+    ]
+    return section("How large the noise is", "".join(parts)) if parts else ""
+
+
 def _notes(card: dict[str, Any]) -> str:
     return section("What else to know", listed(card["notes"])) if card.get("notes") else ""
 
@@ -117,7 +144,7 @@ def _way_of_the_rows(card: dict[str, Any]) -> str:
         f"<p>{card['input']['rows']:,} rows went in.</p>"
         f'<div class="bar" role="img" aria-label="shares of the rows">{bar}</div>'
         f"<table>{legend}</table>{_made_rows(card)}"
-        f"<p><b>Clicks blanked in released rows</b></p>{blanked}",
+        f"<p><b>Left empty, or not made</b></p>{blanked}",
     )
 
 
@@ -138,7 +165,17 @@ def _figures(card: dict[str, Any], internal: bool) -> str:
 
 
 def _parameters(card: dict[str, Any]) -> str:
-    return section("Parameters", pairs(card["parameters"]))
+    rows = dict(card["parameters"])
+    if card.get("identifiers"):
+        rows["identifiers"] = _IDENTIFIERS.get(card["identifiers"], card["identifiers"])
+    return section("Parameters", pairs(rows))
+
+
+_IDENTIFIERS = {
+    "drop": "drop: queries that look like one were left out, such URLs blanked",
+    "mask": "mask: what looks like one was masked in queries, such URLs blanked",
+    "keep": "keep: let through as they are",
+}
 
 
 def _checks(card: dict[str, Any]) -> str:
@@ -151,7 +188,7 @@ def _checks(card: dict[str, Any]) -> str:
 
 
 def _again(card: dict[str, Any], internal: bool) -> str:
-    text = f"<pre>{escape(_command(card['method'], card['parameters']))}</pre>"
+    text = f"<pre>{escape(_command(card['method'], _asked(card)))}</pre>"
     text += (
         "<p>What is left to chance is drawn anew each time: another run makes the same promise, "
         "and not the same files.</p>"
@@ -159,6 +196,13 @@ def _again(card: dict[str, Any], internal: bool) -> str:
     if internal:
         text += listed(f"{path} (SHA-256 {sha})" for path, sha in card["input"]["sha256"].items())
     return section("To run it again", text)
+
+
+def _asked(card: dict[str, Any]) -> dict[str, Any]:
+    """Give the parameters, and what shall become of identifiers unless that is the usual."""
+    setting = card.get("identifiers") or "drop"
+    more = {} if setting == "drop" else {"identifiers": setting}
+    return dict(card["parameters"]) | more
 
 
 def _command(method: str, parameters: Mapping[str, Any]) -> str:

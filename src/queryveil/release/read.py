@@ -8,13 +8,14 @@ from typing import Any
 
 import polars as pl
 
+from ..dp import Loss
 from ..errors import UsageError, VerificationError
 from ..log import QueryLog
 from .folder import read_card
-from .formats import original, read_public_log
+from .formats import original
 from .guarantee import Check, Guarantee
+from .others import read_data
 from .release import Release
-from .tables import read_public_tables
 from .verify import load_card
 
 __all__ = ["read_mapping", "read_release"]
@@ -26,17 +27,30 @@ def read_release(folder: Path, source: QueryLog) -> Release:
     Without the private mapping nobody can tell whose log is whose: some measures need that.
     """
     card, own = load_card(folder / "public"), read_card(folder / "private" / "card.json")
-    _check_same(own.get("input", {}), source, folder)
+    try:
+        _check_same(own.get("input", {}), source, folder)
+        return _release(folder, card, own, source)
+    except _OTHER_FORM as error:
+        raise VerificationError("a card of this release is damaged", where=folder) from error
+
+
+# What a card with other than queryveil's values can raise.
+_OTHER_FORM = (AttributeError, LookupError, TypeError, ValueError)
+
+
+def _release(folder: Path, card: dict[str, Any], own: dict[str, Any], source: QueryLog) -> Release:
     mapping = folder / "private" / "mapping.tsv"
+    log, tables = read_data(folder / "public", ours=False)
     return Release(
         method=card["method"],
         parameters=card.get("parameters", {}),
         guarantee=_guarantee(card["guarantee"]),
         source=source,
-        log=read_public_log(folder / "public"),
-        tables=read_public_tables(folder / "public"),
+        log=log,
+        tables=tables,
         mapping=read_mapping(mapping) if mapping.is_file() else None,
         recipe=own.get("recipe"),
+        identifiers=card.get("identifiers"),
     )
 
 
@@ -57,18 +71,25 @@ def _check_same(known: dict[str, Any], log: QueryLog, folder: Path) -> None:
         )
 
 
-def read_mapping(path: Path) -> pl.DataFrame:
-    """Read who has which pseudonym, and whatever else stands there, as texts."""
+def read_mapping(path: Path, names: tuple[str, ...] = ("user", "pseudonym")) -> pl.DataFrame:
+    """Return who has which pseudonym, and whatever else stands there, as texts."""
     try:
         table = pl.read_csv(path, separator="\t", infer_schema=False, glob=False)
-        names = [original(pl.col(name)).alias(name) for name in ("user", "pseudonym")]
-        return table.with_columns(names)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise VerificationError("this mapping is damaged", where=path) from error
+        return table.with_columns(original(pl.col(name)).alias(name) for name in names)
+    except (pl.exceptions.PolarsError, OSError):  # which would show cells of it
+        raise VerificationError("this mapping is damaged", where=path) from None
 
 
 def _guarantee(card: dict[str, Any]) -> Guarantee:
     known = {field.name for field in fields(Guarantee)}
     told = {name: value for name, value in card.items() if name in known}
     told |= {name: tuple(told.get(name, ())) for name in ("assumptions", "not_covered")}
+    told["losses"] = _losses(told.get("losses", ()))
     return Guarantee(**told | {"checks": tuple(Check.from_dict(one) for one in card["checks"])})
+
+
+def _losses(told: Any) -> tuple[Loss, ...]:
+    try:
+        return tuple(Loss.from_dict(one) for one in told)
+    except (KeyError, TypeError, UsageError):
+        raise VerificationError("the card is damaged: its losses are none") from None

@@ -4,34 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from ..engine import Chance, Progress, Silent, peak_mb, summed
 from ..log import QueryLog
 from ..version import __version__
-from .cards import figures_of, public_card
+from .cards import InternalCard, figures_of, public_card
 from .guarantee import Guarantee
+from .noise import CountNoise, noise_of
+from .standing import Standing, standing_of
+
+if TYPE_CHECKING:
+    from .signing import Signer
 
 __all__ = ["Release"]
 
 
-@dataclass(frozen=True)
+_UNSEARCHED = "nobody looked for identifiers: the method was run by itself"
+
+
+@dataclass(frozen=True, repr=False)
 class Release:
     """A protected log with its guarantee.
 
     `log` has the published columns, rows already in random order; `tables` are statistics
     (see `tables.py`), already sorted. A release has one or the other, or both. `mapping` (user,
-    pseudonym, and group where there are groups) belongs to the owner. `dropped` counts
-    whole rows by reason, `blanked` single cells. `made` counts the released rows that are no
-    row of the input, by reason, so that always
-    rows read + made = released + dropped + rejected. `notes` stand on the public card,
-    `ledger` on the internal one. `settle` is told the folder once it stands in its place.
-    `concepts` (user, the pseudonym; concept) is what the rows mean, where the method knows that;
-    measures ask for it, and it is not written. `recipe` is the method's line with the paths of its
-    files, for the owner to run it again.
+    pseudonym, and group where there are groups) belongs to the owner, and so do the `absent` (user,
+    group): users of the releases whose groups were kept who are not in this one. `dropped` counts
+    whole rows by reason, `blanked` what released rows lack. `made` counts the released rows that
+    are no row of the input, by reason, so that always
+    rows read + made = released + dropped + rejected. `not_release_grade` says what speaks against
+    publication besides the guarantee's own numbers. `warnings` and `notes` stand on the public
+    card, `ledger` and what was `measured` for the owner on the internal one. `settle` is told the
+    folder once it stands in its place. `noise` is that of the tables, and `noise_says` what noise
+    does where there are no tables. `coverage` is the share of the log's rows that have a concept,
+    for the owner alone. `concepts` (user, the pseudonym; concept) is what the rows
+    mean, where the method knows that; measures ask for it, and it is not written. `recipe` is the
+    method's line with the paths of its files, for the owner to run it again. `identifiers`
+    is what became of them (see `identifying.py`): unknown where the method was run by itself.
+    `after` is the end of the release that this one extends.
     """
 
     method: str
@@ -41,16 +56,35 @@ class Release:
     log: pl.LazyFrame | None = None
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     mapping: pl.DataFrame | pl.LazyFrame | None = None
-    concepts: pl.DataFrame | None = field(default=None, repr=False)
+    absent: pl.DataFrame | None = None
+    concepts: pl.DataFrame | None = None
     dropped: Mapping[str, int] = field(default_factory=dict)
     blanked: Mapping[str, int] = field(default_factory=dict)
     made: Mapping[str, int] = field(default_factory=dict)
     not_release_grade: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    noise: tuple[CountNoise, ...] = ()
+    noise_says: tuple[str, ...] = ()
+    coverage: float | None = None
     recipe: str | None = None
+    identifiers: str | None = None
+    after: datetime | None = None
     ledger: Mapping[str, Any] = field(default_factory=dict)
-    settle: Callable[[Path], None] = field(default=lambda _: None, repr=False)
-    progress: Progress = field(default_factory=Silent, repr=False)
+    measured: Mapping[str, Any] = field(default_factory=dict)
+    settle: Callable[[Path], None] = field(default=lambda _: None)
+    progress: Progress = field(default_factory=Silent)
+
+    def __repr__(self) -> str:
+        """Return what may stand in a notebook that others see: nothing of the log or its users."""
+        about = f"method={self.method!r}, model={self.guarantee.model!r}"
+        return f"Release({about}, standing={self.standing.level.value!r})"
+
+    @property
+    def standing(self) -> Standing:
+        """What it may claim, from its guarantee and from what speaks against publication."""
+        against = (*self.not_release_grade, *((_UNSEARCHED,) * (self.identifiers is None)))
+        return standing_of(self.guarantee, against)
 
     def write(
         self,
@@ -59,11 +93,15 @@ class Release:
         form: str = "parquet",
         force: bool = False,
         forget_mapping: bool = False,
+        signer: Signer | None = None,
     ) -> dict[str, Any]:
-        """Write the folder, whole or not at all, verify it, and give the internal card."""
+        """Write the folder, whole or not at all, verify it, and return the internal card.
+
+        A `signer` signs the public files before the folder gets its name.
+        """
         from .write import write_release  # noqa: PLC0415  (write.py needs this class)
 
-        return write_release(self, Path(folder), form, force, forget_mapping)
+        return write_release(self, Path(folder), form, force, forget_mapping, signer)
 
     def public_card(self, figures: dict[str, int], files: dict[str, str]) -> dict[str, Any]:
         """Make the card that may be published."""
@@ -72,9 +110,14 @@ class Release:
             method=self.method,
             parameters=dict(self.parameters),
             guarantee=self.guarantee.as_dict(),
-            release_grade=not self.not_release_grade,
-            why_not=list(self.not_release_grade),
+            standing=self.standing,
+            warnings=list(self.warnings),
             notes=list(self.notes),
+            noise={
+                "tables": noise_of(self.noise, self.tables),
+                "says": list(self.noise_says),
+            },
+            identifiers=self.identifiers,
             figures=figures,
             files=files,
         )
@@ -85,7 +128,7 @@ class Release:
         dropped = dict(tally.dropped)
         for reason, rows in self.dropped.items():
             dropped[reason] = dropped.get(reason, 0) + rows
-        return public | {
+        own = {
             "input": {
                 "rows": tally.rows,
                 "users": self.source.distinct("user"),
@@ -97,6 +140,7 @@ class Release:
                 "columns": {source.path: dict(source.columns) for source in self.source.sources},
                 "objections": dict(tally.objections),
                 "formats": sorted({source.format for source in self.source.sources}),
+                "coverage": self.coverage,
             },
             "engine": self.source.engine,
             "recipe": self.recipe,
@@ -105,13 +149,17 @@ class Release:
             "dropped": dropped,
             "blanked": dict(self.blanked),
             "ledger": dict(self.ledger),
+            "measured": dict(self.measured),
             "seconds": dict(self.progress.seconds),
             "peak_mb": peak_mb(),
         }
+        return InternalCard(public | own)
 
     def _last_time(self) -> str | None:
         """Tell up to when the log goes: what extends this release begins after it."""
         last = summed(self.source.rows, _latest, ["all"], tops=["time"])["time"].drop_nulls()
+        if not len(last) and self.after is not None:
+            return self.after.isoformat()
         # Years beyond 9999 too.
         return last.dt.to_string("iso:strict")[0] if len(last) else None
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from .noise import about_noise
+from .standing import words_of
+
 __all__ = ["described", "given_parameters", "has_log", "responsible"]
 
 _NUMBERS = ("k", "epsilon", "delta", "per_query_epsilon")
@@ -19,8 +22,15 @@ def described(card: dict[str, Any]) -> str:
     """Say what the release is and what it promises, first of all if it must not be published."""
     what = "A log of web searches" if has_log(card) else "Statistics of a log of web searches"
     unfit = " ".join(f"Not for publication: {why}." for why in card["not_release_grade_because"])
-    promise = f"{what}, released with the method {card['method']}. {card['guarantee']['says']}"
-    return f"{unfit} {promise}" if unfit else promise
+    claim = "" if unfit else f" {_claim(card)}."
+    promise = f"{what}, released with the method {card['method']}.{claim}"
+    return f"{unfit} {promise} {card['guarantee']['says']}".lstrip()
+
+
+def _claim(card: dict[str, Any]) -> str:
+    """Say what the release may claim, as a sentence without its end."""
+    words = words_of(card["guarantee"], card["standing"])
+    return words[:1].upper() + words[1:]
 
 
 def given_parameters(card: dict[str, Any]) -> str:
@@ -43,6 +53,7 @@ def responsible(card: dict[str, Any]) -> dict[str, Any]:
         f" ({given_parameters(card)}). {promise['says']}",
         "rai:personalSensitiveInformation": [
             "Queries can tell of anything: health, belief, money, names, places.",
+            f"Standing: {card['standing']}. {_claim(card)}.",
             f"Promise: {promise['model']}{numbers}; the unit is a {promise['unit']}'s whole log.",
             *([f"Only given that public is: {promise['given']}"] if promise["given"] else []),
             *(f"Assumed: {text}" for text in promise["assumptions"]),
@@ -50,7 +61,13 @@ def responsible(card: dict[str, Any]) -> dict[str, Any]:
         "rai:dataLimitations": [
             *(f"Not for publication: {why}" for why in unfit),
             *(f"Not covered by the promise: {text}" for text in promise["not_covered"]),
+            *card["warnings"],
             *card["notes"],
+            *(
+                f"{name}: {text}" if name else text
+                for name, says in about_noise(card).items()
+                for text in says
+            ),
         ],
         "rai:dataBiases": "Protection falls on what is rare: it is left out, made coarser or lost "
         "in noise. So rare interests and small groups weigh less here than in the log.",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import IO
 
 import polars as pl
 
 from .formats import harmless, original
 
-__all__ = ["TABLES", "read_public_tables", "write_public_tables"]
+__all__ = ["TABLES", "read_public_tables", "write_public_tables", "write_table"]
 
 TABLES = {
     "queries": ("query",),
@@ -23,14 +24,16 @@ def write_public_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> lis
     """Write each table, in its order, as NAME.tsv."""
     paths = []
     for name, table in tables.items():
-        cells = [
-            harmless(pl.col(text).str.replace_many(_SIGNS)).alias(text) for text in TABLES[name]
-        ]
-        path = folder / f"{name}.tsv"
-        rows = table.select(*TABLES[name], "count").with_columns(cells)
-        rows.write_csv(path, separator="\t", quote_style="never")
-        paths.append(path)
+        paths.append(folder / f"{name}.tsv")
+        write_table(table, name, paths[-1])
     return paths
+
+
+def write_table(table: pl.DataFrame, name: str, target: Path | IO[bytes]) -> None:
+    """Write one table, in its order, to a path or to what takes bytes."""
+    cells = [harmless(pl.col(text).str.replace_many(_SIGNS)).alias(text) for text in TABLES[name]]
+    rows = table.select(*TABLES[name], "count").with_columns(cells)
+    rows.write_csv(target, separator="\t", quote_style="never")
 
 
 def read_public_tables(folder: Path) -> dict[str, pl.DataFrame]:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from ..engine import count
+from ..engine import count, read_json
 from ..errors import InputError, VerificationError
 from ..version import __version__
-from .cards import figures_of
+from .cards import CARD_KEYS, figures_of
 from .checks import Finding, run_check
-from .formats import LOG_KINDS, read_public_log
+from .formats import LOG_KINDS
 from .guarantee import Check
-from .metadata import as_written, metadata_fits
+from .metadata import metadata_fits, reads_as
+from .names import CARD, SIGNATURE, strange_names
+from .noise import noise_fits
+from .others import as_written, check_columns, check_plain, file_digest, read_data
 from .page import page
-from .tables import read_public_tables
+from .standing import Level
 
 __all__ = ["file_digest", "load_card", "verify_public"]
 
@@ -26,7 +28,9 @@ __all__ = ["file_digest", "load_card", "verify_public"]
 _CARD = {
     "method": str,
     "guarantee": dict,
+    "standing": str,
     "release_grade": bool,
+    "not_release_grade_because": list,
     "figures": dict,
     "files": dict,
 }
@@ -41,11 +45,12 @@ def load_card(public: Path) -> dict[str, Any]:
             "`queryveil anonymize --out` wrote",
         )  # fmt: skip
     try:
-        card = json.loads(path.read_text("utf-8"))
+        card = read_json(path)  # within bounds
+        json.loads(path.read_text("utf-8"), object_pairs_hook=_each_once)
         whole = all(isinstance(card[name], kind) for name, kind in _CARD.items())
         promise = card["guarantee"]
         whole = whole and isinstance(promise["checks"], list) and isinstance(promise["model"], str)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, VerificationError):
         whole = False
     if not whole:
         raise VerificationError(
@@ -54,23 +59,48 @@ def load_card(public: Path) -> dict[str, Any]:
     return dict(card)
 
 
-def verify_public(public: Path) -> list[Finding]:
-    """Run every check that the card names, and those that hold for every release."""
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a name that stands twice: readers differ in which of the two they take."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise VerificationError("the card is damaged: a name stands in it twice")
+    return found
+
+
+def verify_public(public: Path, *, ours: bool = False) -> list[Finding]:
+    """Run every check that the card names, and those that hold for every release.
+
+    `ours` is for files that this process has just written: they need no guard.
+    """
     card = load_card(public)
+    plain = check_plain(public)
+    if not plain.holds:
+        return [plain]
     checks = card["guarantee"]["checks"]
     findings = [Finding("checks", bool(checks), f"the card names {len(checks):,} checks")]
+    findings += [plain, _names(public, card), _keys(card), _claimed(card)]
     try:
         findings.append(_files(public, card))
-        log, tables = read_public_log(public), read_public_tables(public)
+        log, tables = read_data(public, ours=ours)
         if log is None and not tables:
             return [*findings, Finding("log", False, "the published log is missing")]
+        if not ours:
+            findings.append(_told_by(card, as_written(public, log, tables)))
         if log is not None:
-            findings.append(_columns(log))
-            log = _encoded(log)
+            findings.append(check_columns(log, public))
+            log = _encoded(log, checks)
             findings.append(_cells(log))
-        findings += [_figures(log, tables, card), _page(public, card), _metadata(public, card)]
+        findings += [
+            _setting(card),
+            _figures(log, tables, card),
+            _page(public, card),
+            _metadata(public, card),
+        ]
+        findings += _noise(tables, card)
         findings += [_rows_of(name, table) for name, table in tables.items()]
         findings += [run_check(Check.from_dict(check), log, tables) for check in checks]
+    except InputError as error:  # of the guard
+        findings.append(Finding("log", False, f"the files cannot be read: {error.what}"))
     except _UNREADABLE as error:
         text = (str(error).splitlines() or [type(error).__name__])[0][:200]
         findings.append(Finding("log", False, f"the files cannot be read or checked: {text}"))
@@ -80,24 +110,61 @@ def verify_public(public: Path) -> list[Finding]:
 # What a damaged log, or a card with other than queryveil's values, can raise on the way.
 _UNREADABLE = (
     pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,  # which is no Exception
     ArithmeticError,
     AttributeError,
-    KeyError,
+    LookupError,
     OSError,
     TypeError,
     ValueError,
 )
 
 
-def file_digest(path: Path) -> str:
-    """Give the SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+_IN_ONE_PASS, _LONG = {"slots", "no-clicks", "no-identifiers"}, 20_000_000
+
+
+def _names(public: Path, card: dict[str, Any]) -> Finding:
+    """Only names that a release can have, and one log: no check looks at anything else."""
+    there = {path.name for path in public.iterdir()}
+    wrong = strange_names(there | {str(name) for name in card["files"]})
+    says = "only files that a release has, and no second log"
+    return Finding("names", not wrong, f"not so ({', '.join(wrong)}): {says}" if wrong else says)
+
+
+def _keys(card: dict[str, Any]) -> Finding:
+    """Nothing stands on the card that no queryveil writes, and nothing is left out."""
+    wrong = sorted({str(key) for key in card} - CARD_KEYS | CARD_KEYS - card.keys())
+    if wrong and card.get("queryveil") != __version__:
+        return Finding("keys", None, f"the parts of the card ({', '.join(wrong)}) {_unknown(card)}")
+    says = "the card has its parts, and no others"
+    return Finding("keys", not wrong, f"not so ({', '.join(wrong)}): {says}" if wrong else says)
+
+
+def _claimed(card: dict[str, Any]) -> Finding:
+    """The standing follows from the model and from the reasons on the card."""
+    reasons, model = card["not_release_grade_because"], card["guarantee"]["model"]
+    usual = Level.RULE_ONLY if model == "none" else Level.FORMAL
+    level = Level.NOT_FOR_PUBLICATION if reasons else usual
+    holds = card["standing"] == level and card["release_grade"] is (not reasons)
+    says = f"the standing, {level.value}, follows from the guarantee and the reasons against it"
+    return Finding("standing", holds, says if holds else f"not so on the card: {says}")
+
+
+def _unknown(card: dict[str, Any]) -> str:
+    version = str(card.get("queryveil"))[:20]
+    return f"is of version {version}, which queryveil {__version__} cannot compare"
+
+
+def _told_by(card: dict[str, Any], finding: Finding) -> Finding:
+    """Return what was found, or None for a file of another version that looks otherwise."""
+    if finding.holds or card.get("queryveil") == __version__:
+        return finding
+    return Finding(finding.check, None, f"the form of its files {_unknown(card)}")
 
 
 def _files(public: Path, card: dict[str, Any]) -> Finding:
     expected = {str(name): str(digest) for name, digest in card["files"].items()}
-    found = {path.name for path in public.iterdir()} - {"release.json"}
+    found = {path.name for path in public.iterdir()} - {CARD, SIGNATURE}
     wrong = sorted(found ^ expected.keys())
     wrong += [n for n in sorted(found & expected.keys()) if _changed(public / n, expected[n])]
     says = f"files differ from the card: {', '.join(wrong)}" if wrong else "files are as written"
@@ -105,12 +172,16 @@ def _files(public: Path, card: dict[str, Any]) -> Finding:
 
 
 def _changed(path: Path, digest: str) -> bool:
-    # A link is no file of the release: packed, it would carry a path of the owner's machine.
-    return path.is_symlink() or not path.is_file() or file_digest(path) != digest
+    return file_digest(path) != digest
 
 
-def _encoded(log: pl.LazyFrame) -> pl.LazyFrame:
-    """Read the log once, texts as numbers, so that every check counts numbers."""
+def _encoded(log: pl.LazyFrame, checks: list[Any]) -> pl.LazyFrame:
+    """Read the log once, texts as numbers, so that every check counts numbers.
+
+    A very long log whose checks read it in one pass is left where it is.
+    """
+    if all(one.get("check") in _IN_ONE_PASS for one in checks) and count(log) > _LONG:
+        return log
     texts = [name for name, kind in LOG_KINDS.items() if kind == pl.String]
     kinds = [pl.col(name).cast(pl.Categorical(pl.Categories.random())) for name in texts]
     return log.with_columns(kinds).collect(engine="streaming").lazy()
@@ -124,11 +195,22 @@ def _cells(log: pl.LazyFrame) -> Finding:
     return Finding("cells", rows == 0, says if not rows else f"not so in {rows:,} rows: {says}")
 
 
+def _setting(card: dict[str, Any]) -> Finding:
+    """The card says what became of identifiers, and is for publication only if they are gone."""
+    setting = card.get("identifiers")
+    if "identifiers" not in card and card.get("queryveil") != __version__:
+        return Finding("identifiers", None, "another version did not look for identifiers")
+    holds = setting in ("drop", "mask") or not card["release_grade"]
+    says = f"identifiers: {setting or 'nobody looked for them'}"
+    wrong = f"identifiers were let through, so this is not for publication ({says})"
+    return Finding("identifiers", holds, says if holds else wrong)
+
+
 def _page(public: Path, card: dict[str, Any]) -> Finding:
     """The page for people says what the card says; another version may draw it otherwise."""
     if card.get("queryveil") != __version__:
-        return Finding("page", True, "the page was drawn by another version and is not compared")
-    holds = (public / "report.html").read_text("utf-8") == as_written(page(card))
+        return Finding("page", None, f"the page {_unknown(card)}")
+    holds = reads_as(public / "report.html", page(card))
     says = "the page says what the card says"
     return Finding("page", holds, says if holds else f"not so: {says}")
 
@@ -136,16 +218,21 @@ def _page(public: Path, card: dict[str, Any]) -> Finding:
 def _metadata(public: Path, card: dict[str, Any]) -> Finding:
     """The descriptions for other tools say what the card says; see `_page` for other versions."""
     if card.get("queryveil") != __version__:
-        return Finding("metadata", True, "the descriptions for other tools are not compared")
+        return Finding("metadata", None, f"what describes it for other tools {_unknown(card)}")
     holds = metadata_fits(card, public)
     says = "the descriptions for other tools say what the card says"
     return Finding("metadata", holds, says if holds else f"not so: {says}")
 
 
-def _columns(log: pl.LazyFrame) -> Finding:
-    names = log.collect_schema().names()
-    holds = names == list(LOG_KINDS)
-    return Finding("columns", holds, f"columns are {', '.join(names)}")
+def _noise(tables: dict[str, pl.DataFrame], card: dict[str, Any]) -> list[Finding]:
+    """What is said of the noise follows from the tables; see `_page` for other versions."""
+    if card.get("queryveil") != __version__:
+        return [Finding("noise", None, f"what is said of the noise {_unknown(card)}")]
+    holds = noise_fits(card, tables)
+    says = "what the card says of the noise follows from the tables"
+    if holds and not tables:
+        return []
+    return [Finding("noise", holds, says if holds else f"not so: {says}")]
 
 
 def _rows_of(name: str, table: pl.DataFrame) -> Finding:

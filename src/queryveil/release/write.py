@@ -20,6 +20,7 @@ from .verify import file_digest, verify_public
 
 if TYPE_CHECKING:
     from .release import Release
+    from .signing import Signer
 
 __all__ = ["is_release", "write_release"]
 
@@ -30,9 +31,14 @@ def is_release(folder: Path) -> bool:
 
 
 def write_release(
-    release: Release, target: Path, form: str, force: bool, forget_mapping: bool
+    release: Release,
+    target: Path,
+    form: str,
+    force: bool,
+    forget_mapping: bool,
+    signer: Signer | None = None,
 ) -> dict[str, Any]:
-    """Write, verify and name the folder; give the internal card."""
+    """Write, verify, sign if wanted, and name the folder; return the internal card."""
     check_format(form)
     with whole_folder(target, lambda: check_target(target, force, is_release)) as folder:
         public, private = folder / "public", folder / "private"
@@ -41,6 +47,8 @@ def write_release(
         card = _write_public(release, public, form)
         with release.progress.stage("verify"):
             _verified(public)
+        if signer is not None:
+            signer.sign(public)
         internal = release.internal_card(card)
         _write_private(release, private, internal, forget_mapping)
     release.settle(target)
@@ -66,7 +74,7 @@ def _write_public(release: Release, public: Path, form: str) -> dict[str, Any]:
 
 
 def _verified(public: Path) -> None:
-    broken = [finding for finding in verify_public(public) if not finding.holds]
+    broken = [finding for finding in verify_public(public, ours=True) if not finding.holds]
     if broken:
         raise VerificationError(
             "what was written does not keep its promise, so nothing was published: "
@@ -82,6 +90,8 @@ def _write_private(
     _write_table(private / "rejected.tsv", rejected)
     if release.mapping is not None and not forget_mapping:
         _write_table(private / "mapping.tsv", release.mapping)
+    if release.absent is not None and not forget_mapping:
+        _write_table(private / "absent.tsv", release.absent)
     _write_text(private / "card.json", _json(card))
     _write_text(private / "report.html", page(card))
     for path in private.iterdir():

@@ -7,13 +7,15 @@ import re
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from queryveil import FrequentQueries, OutputError, QueryLog, Release, anonymize, verify
+from queryveil.engine import renaming
 from queryveil.release import folder as folder_module
 from queryveil.release.write import is_release
 
@@ -162,6 +164,11 @@ def test_what_appears_during_a_run_is_spared(
     assert tree(target) == {"thesis.txt": b"mine"}
 
 
+def no_flags(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system that can neither exchange two names nor rename only to a free one."""
+    monkeypatch.setattr(renaming, "_system_call", lambda: None)
+
+
 def test_a_release_that_cannot_be_replaced_stays(
     release: Release, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,16 +180,103 @@ def test_a_release_that_cannot_be_replaced_stays(
             raise OSError(5, "Input/output error")
         return real(self, goal)
 
+    no_flags(monkeypatch)
     monkeypatch.setattr(Path, "rename", refused)
     with pytest.raises(OutputError, match="Input/output error"):
         release.write(target, force=True)
     assert tree(target) == before
+    assert [path.name for path in target.parent.iterdir()] == [target.name]
+
+
+# --- two runs that end together ------------------------------------------------------------------
+
+
+def after_the_check(monkeypatch: pytest.MonkeyPatch, other: Callable[[], object]) -> None:
+    """Let another run end after the last check of the target, before the renaming."""
+    real, steps = folder_module.check_target, iter([lambda: None, other])
+
+    def checked(*args: Any) -> None:
+        real(*args)
+        next(steps, lambda: None)()
+
+    monkeypatch.setattr("queryveil.release.write.check_target", checked)
+
+
+@pytest.fixture(params=["flags", "no flags"])
+def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "no flags":
+        no_flags(monkeypatch)
+
+
+@pytest.mark.usefixtures("system")
+def test_a_release_that_ended_first_is_not_replaced(
+    release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, first = tmp_path / "out", tmp_path / "first"
+    release.write(first, form="tsv")
+    before = tree(first)
+    after_the_check(monkeypatch, lambda: first.rename(target))
+    with pytest.raises(OutputError, match="exists already"):
+        release.write(target)
+    assert tree(target) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.usefixtures("system")
+def test_force_replaces_what_ended_first(
+    release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, first = tmp_path / "out", tmp_path / "first"
+    release.write(first, form="tsv")
+    after_the_check(monkeypatch, lambda: first.rename(target))
+    release.write(target, force=True)
+    assert (target / "public" / "log.parquet").exists()
+    assert verify(target)["holds"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.usefixtures("system")
+def test_what_came_after_the_check_is_put_back(
+    release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, mine = tmp_path / "out", tmp_path / "mine"
+    release.write(target)
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("mine")
+
+    def replaced() -> None:
+        target.rename(tmp_path / "moved")
+        mine.rename(target)
+
+    after_the_check(monkeypatch, replaced)
+    with pytest.raises(OutputError, match="replaces only what queryveil wrote"):
+        release.write(target, force=True)
+    assert tree(target) == {"thesis.txt": b"mine"}
+    assert verify(tmp_path / "moved")["holds"]
+
+
+@pytest.mark.usefixtures("system")
+def test_many_runs_that_end_together(release: Release, tmp_path: Path) -> None:
+    target = tmp_path / "out"
+
+    def run(_: int) -> str:
+        try:
+            release.write(target)
+        except OutputError as error:
+            return error.what
+        return "written"
+
+    with ThreadPoolExecutor(4) as pool:
+        told = list(pool.map(run, range(4)))
+    assert sorted(told) == ["this exists already"] * 3 + ["written"]
+    assert verify(target)["holds"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_an_error_on_the_way_leaves_nothing(
     release: Release, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_: Path) -> list[Any]:
+    def broken(_: Path, *, ours: bool) -> list[Any]:
         raise RuntimeError("a defect")
 
     monkeypatch.setattr("queryveil.release.write.verify_public", broken)

@@ -94,7 +94,7 @@ def test_a_link_is_refused(folder: Path, tmp_path: Path) -> None:
     log = folder / "public" / "log.tsv"
     log.rename(tmp_path / "elsewhere")
     log.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(VerificationError, match=r"files differ from the card: log\.tsv"):
+    with pytest.raises(VerificationError, match=r"not so \(log\.tsv\): all are plain files"):
         pack(folder)
 
 
@@ -135,9 +135,12 @@ def test_a_relative_folder_gives_its_name(folder: Path, monkeypatch: pytest.Monk
         assert {name.partition("/")[0] for name in tar.getnames()} == {"my release"}
 
 
-def test_what_is_not_for_publication_is_packed_with_a_word(tmp_path: Path) -> None:
+def test_what_is_not_for_publication_is_packed_if_that_is_said(tmp_path: Path) -> None:
     rows = [(user, "weather", "2006-03-01 10:00:00", None, None) for user in "abc"]
     release = qv.anonymize(qv.QueryLog.from_rows(rows), qv.FrequentQueries(n=2), seed=1)
     release.write(tmp_path / "out")
-    with pytest.warns(UserWarning, match="not for publication"):
+    with pytest.raises(qv.UsageError, match=r"not for publication: a fixed seed.*Hint: make one"):
         qv.pack(tmp_path / "out")
+    assert not (tmp_path / "out.tar.gz").exists()
+    with pytest.warns(UserWarning, match="not for publication"):
+        qv.pack(tmp_path / "out", not_for_publication=True)

@@ -1,0 +1,205 @@
+"""An optional signature over the bytes of the public files, so that a forged copy is seen.
+
+Ed25519 signs a list of names and digests. No time, no host and no name of a person is in it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..engine import read_json, read_within, whole_file
+from ..errors import InputError, OutputError, UsageError
+from .checks import Finding
+from .names import SIGNATURE
+from .others import check_plain, file_digest
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+__all__ = [
+    "Signer",
+    "key_place",
+    "make_key",
+    "manifest",
+    "public_key_of",
+    "read_public_key",
+    "signature_of",
+]
+
+_PREFIX = "queryveil-ed25519:"
+_FIRST_LINE = "queryveil release, signed files, version 1"
+_MOST = 1 << 16  # bytes of a signature, or of a public key
+_PARTS = {"version", "key", "signature"}
+_MISSING = "signing needs the package cryptography"
+_INSTALL = "pip install 'queryveil[sign]'"
+
+
+def manifest(public: Path) -> bytes:
+    """Return what is signed: the digest and name of each public file but the signature itself."""
+    names = sorted(path.name for path in public.iterdir() if path.name != SIGNATURE)
+    lines = [f"{file_digest(public / name)}  {name}" for name in names]
+    return ("\n".join([_FIRST_LINE, *lines]) + "\n").encode("utf-8", errors="surrogateescape")
+
+
+def key_place() -> Path:
+    """Return where a person's own key lies, if no other place is named."""
+    given = Path(os.environ.get("XDG_DATA_HOME", ""))
+    base = given if given.is_absolute() else Path.home() / ".local" / "share"
+    return base / "queryveil" / "signing-key.pem"
+
+
+def make_key(path: Path) -> str:
+    """Make a key pair; keep the private key for its owner alone, and return the public key."""
+    keys, forms = _library()
+    key = keys.Ed25519PrivateKey.generate()
+    pem = key.private_bytes(forms.Encoding.PEM, forms.PrivateFormat.PKCS8, forms.NoEncryption())
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(pem)
+    except FileExistsError:
+        hint = "a key is never replaced: take another name, or `queryveil keys show`"
+        raise OutputError("this exists already", where=path, hint=hint) from None
+    except OSError as error:
+        raise OutputError(f"cannot be written ({error.strerror})", where=path) from error
+    return _text_of(key)
+
+
+def public_key_of(path: Path) -> str:
+    """Return the public key of a private one."""
+    return _text_of(_private_key(path))
+
+
+def read_public_key(text: str) -> str:
+    """Return a public key, given as text or as a file that holds it."""
+    if not text.startswith(_PREFIX):
+        try:
+            text = read_within(Path(text), _MOST).decode("ascii").strip()
+        except (OSError, ValueError) as error:
+            hint = f"a key begins with {_PREFIX}; or name a file that holds one"
+            raise UsageError("this is no public key", where=text, hint=hint) from error
+    _raw(text)
+    return text
+
+
+@dataclass(frozen=True, repr=False)
+class Signer:
+    """A private key, ready to sign: made before anything is paid for, used when files stand."""
+
+    key: Ed25519PrivateKey
+
+    @classmethod
+    def read(cls, path: Path) -> Signer:
+        """Read a private key, or raise an error where there is none that can sign."""
+        return cls(_private_key(path))
+
+    def sign(self, public: Path) -> str:
+        """Sign the public files as they are, and return the public key."""
+        signed = b64encode(self.key.sign(manifest(public))).decode()
+        told = {"version": 1, "key": _text_of(self.key), "signature": signed}
+        with whole_file(public / SIGNATURE, force=True) as part:
+            part.write_text(json.dumps(told, indent=2) + "\n", encoding="ascii")
+            part.chmod(0o644)
+        return str(told["key"])
+
+
+def signature_of(public: Path, signer: str | None = None) -> Finding:
+    """Check the signature, and that it is the signer's where one is named."""
+    path = public / SIGNATURE
+    if not path.exists():
+        says = "unsigned: whoever changes all files alike leaves no trace"
+        if signer is not None:
+            says = "unsigned, though a signer was named: the signature was removed or never made"
+        return Finding("signature", signer is None, says)
+    if not check_plain(public).holds:
+        return Finding("signature", False, "not checked: not all are plain files")
+    holds, says = _checked(path, signer)
+    return Finding("signature", holds, says)
+
+
+def _checked(path: Path, signer: str | None) -> tuple[bool | None, str]:
+    try:
+        told = read_json(path, most=_MOST)
+        if told.keys() != _PARTS or told["version"] != 1 or path.is_symlink():
+            raise UsageError("this is no signature")
+        raw, signature = _raw(told["key"]), b64decode(told["signature"], validate=True)
+        check = _checker(raw)
+    except UsageError as error:
+        if error.what == _MISSING:
+            return None, f"signed, and not checked: {_MISSING} ({_INSTALL})"
+        return False, "the signature is damaged"
+    except (OSError, ValueError, TypeError, AttributeError):
+        return False, "the signature is damaged"
+    if not check(signature, manifest(path.parent)):
+        return False, "the signature is wrong: the files are not those signed"
+    if signer is not None and _raw(signer) != raw:
+        return False, f"signed by {told['key']}, which is another's key"
+    known = "the key that was named" if signer else "not checked against a known key"
+    return True, f"signed by {told['key']} ({known})"
+
+
+def _checker(raw: bytes) -> Callable[[bytes, bytes], bool]:
+    keys, _ = _library()
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415  (an extra)
+
+    key = keys.Ed25519PublicKey.from_public_bytes(raw)
+
+    def check(signature: bytes, data: bytes) -> bool:
+        try:
+            key.verify(signature, data)
+        except InvalidSignature:
+            return False
+        return True
+
+    return check
+
+
+def _private_key(path: Path) -> Ed25519PrivateKey:
+    keys, forms = _library()
+    try:
+        if path.stat().st_mode & 0o077 and os.name == "posix":
+            hint = "chmod 600, and make a new key if anybody may have read it"
+            raise InputError("others can read this key", where=path, hint=hint)
+        key = forms.load_pem_private_key(path.read_bytes(), None)
+    except OSError as error:
+        hint = "make one: queryveil keys make"
+        raise InputError(f"cannot be read ({error.strerror})", where=path, hint=hint) from error
+    except (TypeError, ValueError):  # from which nothing of the key may show
+        hint = "an Ed25519 key in PEM without a password, as `queryveil keys make` writes it"
+        raise InputError("this is no signing key", where=path, hint=hint) from None
+    if not isinstance(key, keys.Ed25519PrivateKey):
+        raise InputError("this is no Ed25519 key", where=path, hint="make one: queryveil keys make")
+    found: Ed25519PrivateKey = key
+    return found
+
+
+def _text_of(key: Ed25519PrivateKey) -> str:
+    return _PREFIX + b64encode(key.public_key().public_bytes_raw()).decode()
+
+
+def _raw(text: Any) -> bytes:
+    if not isinstance(text, str) or not text.startswith(_PREFIX):
+        raise UsageError("this is no public key", hint=f"it begins with {_PREFIX}")
+    try:
+        raw = b64decode(text.removeprefix(_PREFIX), validate=True)
+    except ValueError:
+        raw = b""
+    if len(raw) != 32:
+        raise UsageError("this is no public key", hint="copy all that `queryveil keys show` says")
+    return raw
+
+
+def _library() -> tuple[Any, Any]:
+    try:
+        from cryptography.hazmat.primitives import serialization  # noqa: PLC0415  (an extra)
+        from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415
+    except ImportError as error:
+        raise UsageError(_MISSING, hint=_INSTALL) from error
+    return ed25519, serialization
