@@ -5,11 +5,12 @@ from .click_graph import ClickGraph
 from .disconnected_graph import DisconnectedGraph
 from .frequent_queries import FrequentQueries
 from .microaggregation.category import CategoryMicroaggregation
+from .microaggregation.family import Microaggregation
 from .microaggregation.semantic import SemanticMicroaggregation, StringMicroaggregation
 from .microaggregation.spelling import SyntacticMicroaggregation
 from .registry import all_methods, method_named, parse_method
 from .replacement import ConceptHistogram, ProfileFirst, SemanticReplacement
-from .spreading import check_spread, run_method
+from .spreading import check_spread, judged, run_method
 from .statistics import DpStatistics
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Earlier",
     "FrequentQueries",
     "Method",
+    "Microaggregation",
     "Parameter",
     "ProfileFirst",
     "SemanticMicroaggregation",
@@ -29,6 +31,7 @@ __all__ = [
     "SyntacticMicroaggregation",
     "all_methods",
     "check_spread",
+    "judged",
     "method_named",
     "parse_method",
     "run_method",

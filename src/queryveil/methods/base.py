@@ -10,6 +10,7 @@ A method prints as one line and parses back from it::
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -20,7 +21,7 @@ from ..engine import Chance, Far, Progress
 from ..engine.declared import Declared, Parameter, parameter
 from ..errors import ParameterError
 from ..log import QueryLog
-from ..release import Guarantee, Release
+from ..release import CountNoise, Guarantee, Release
 from .earlier import Earlier
 
 __all__ = ["Earlier", "Method", "Parameter", "parameter"]
@@ -41,9 +42,31 @@ class Method(Declared, ABC):
     def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
         """Protect a log."""
 
+    def run_share(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+        """Protect some users of a log as if they were all."""
+        return self.run(log, chance, progress)
+
     @abstractmethod
     def guarantee(self) -> Guarantee:
         """Say what these parameters promise; the same parameters always promise the same."""
+
+    def unfit(self) -> tuple[str, ...]:
+        """Return why no release with these parameters is for publication, or nothing.
+
+        `verify` asks it again: it follows from the parameters alone.
+        """
+        return ()
+
+    def gives(self) -> frozenset[str]:
+        """Return which data files a release can have: log, queries, clicks, transitions.
+
+        Another file would be under no promise, so `verify` refuses it.
+        """
+        return frozenset({"log"})
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what to warn of, on the card and on the screen, with these parameters."""
+        return ()
 
     def alternatives(self, log: QueryLog) -> list[dict[str, Any]]:  # noqa: ARG002
         """Say what neighbouring values of the main parameter would give; for `plan`."""
@@ -59,6 +82,31 @@ class Method(Declared, ABC):
     def forecast(self, population: int) -> dict[str, Any]:  # noqa: ARG002
         """Say what a release would hold, from public parameters alone; for `plan`."""
         return {}
+
+    def expected_queries(self) -> Callable[[int], int] | None:
+        """Return what tells about how many queries a table shows, by the number of people.
+
+        From public parameters alone. None where everybody gets rows, whatever the parameters.
+        """
+        return None
+
+    def coverage(self, dropped: Mapping[str, int]) -> float | None:  # noqa: ARG002
+        """Return the share of rows that have a concept, where the method drops the others.
+
+        It is for the owner alone. A method that spends never refuses by it.
+        """
+        return None
+
+    def noises(self, rows: Mapping[str, int]) -> tuple[CountNoise, ...] | None:  # noqa: ARG002
+        """Return the noise of the tables, from public parameters and their released `rows`.
+
+        `verify` asks it again. None where it needs files that the card only names.
+        """
+        return ()
+
+    def noise_says(self) -> tuple[str, ...]:
+        """Return what noise does to rows, in words, from public parameters alone."""
+        return ()
 
     def blocks(self, rows: Far, progress: Progress) -> Far:  # noqa: ARG002
         """Cut a table into the shares that can each be protected by a run of its own."""

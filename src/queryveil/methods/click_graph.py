@@ -7,6 +7,7 @@ filter of user logs; that reading has no guarantee (see docs/privacy/click-graph
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -16,7 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import polars as pl
 
-from ..dp import Noise, show_amount
+from ..dp import Noise, losses_of, pure_rho, show_amount
 from ..dp.occurrences import FreshCounts, Occurrences
 from ..engine import (
     Chance,
@@ -31,9 +32,11 @@ from ..engine import (
 )
 from ..errors import NothingLeftError
 from ..log import QueryLog, events_of, is_click
-from ..release import Check, Guarantee, Release, pseudonymize
+from ..release import Check, CountNoise, Guarantee, Release, pseudonymize
 from .base import Method, parameter
 from .choosing import choose_keys
+from .reading import FAILURES, READ_ALONE
+from .statistics.forecast import Cut, share_counted
 from .statistics.pools import read_url_pool
 from .times import coarse
 
@@ -108,6 +111,11 @@ class ClickGraph(Method):
             if share
         }
 
+    def _rho(self) -> Fraction:
+        """Add up what choice and counts cost as zCDP; all occurrences may be of one key."""
+        fresh = (noise.epsilon for noise in self.counts().values())
+        return sum(map(pure_rho, fresh), pure_rho(self.choice().keys / self.choice().scale))
+
     def files(self) -> tuple[Path, ...]:
         """List the public results."""
         return (Path(self.results),) if self.results else ()
@@ -128,6 +136,32 @@ class ClickGraph(Method):
         if self.reading == "removal":
             return self._logs(log, chosen, results, chance, progress)
         return self._tables(log, chosen, results, noise, progress)
+
+    def expected_queries(self) -> Callable[[int], int] | None:
+        """Return what tells about how many queries show."""
+        return None if self.reading == "removal" else self._cut().queries
+
+    def _cut(self) -> Cut:
+        choice = self.choice()
+        counted = share_counted(self.max_queries_per_user)
+        return Cut(choice.threshold + 1, "laplace", float(choice.scale), counted)
+
+    def forecast(self, population: int) -> dict[str, Any]:
+        """Tell noise, threshold and the expected yield."""
+        if self.reading == "removal":
+            return {}
+        choice = self.choice()
+        chosen = {
+            "a key needs about so many users": choice.threshold + 1,
+            "a user adds at most so much": choice.keys,
+            "chance that a key of one user alone shows": float(choice.delta),
+        }
+        tables = [
+            {"table": name, "noise": "laplace", "scale": round(float(fresh.scale), 2)}
+            | (chosen if name == "queries" else {"a user adds at most so much": fresh.most})
+            for name, fresh in self.counts().items()
+        ]
+        return {"expected": self._cut().expected(population), "tables": tables}
 
     def _tables(
         self,
@@ -153,9 +187,28 @@ class ClickGraph(Method):
             guarantee=self.guarantee(),
             source=log,
             tables=tables,
+            noise=self.noises({}),
             dropped={"summed up in the tables, with noise": log.tally.kept},
             progress=progress,
         )
+
+    def noises(self, rows: Mapping[str, int]) -> tuple[CountNoise, ...]:  # noqa: ARG002
+        """Return the noise of the counts; other noise decides what shows."""
+        shows = {
+            "queries": "A query shows if its count and other noise (discrete Laplace, scale "
+            f"{float(self.choice().scale):,.4g}) are above {self.choice().threshold:,}.",
+            "clicks": "Every public result of a query that shows has a row, also if nobody "
+            "clicked it.",
+        }
+        most = {"queries": (self.max_queries_per_user, "query"),
+                "clicks": (self.max_clicks_per_user, "click")}  # fmt: skip
+        return tuple(
+            CountNoise(
+                name, "laplace", float(fresh.scale), shows[name],
+                f"each person counts for their {_first(*most[name])} alone.", own_threshold=False,
+            )
+            for name, fresh in self.counts().items()
+        )  # fmt: skip
 
     def _logs(
         self,
@@ -185,7 +238,7 @@ class ClickGraph(Method):
                 "query that is not in the safe set": log.tally.kept - found.counts.get(_KEPT, 0)
             },
             blanked={_BLANKED: blanked} if blanked else {},
-            not_release_grade=(_LINKED,),
+            not_release_grade=self.unfit(),
             progress=progress,
         )
 
@@ -196,6 +249,14 @@ class ClickGraph(Method):
     def guarantee(self) -> Guarantee:
         """Promise (epsilon, delta) for a user's whole log, or nothing for a removal."""
         return self._removal() if self.reading == "removal" else self._statistics()
+
+    def gives(self) -> frozenset[str]:
+        """Return the two tables, or the logs of a removal."""
+        return frozenset({"log"} if self.reading == "removal" else {"queries", "clicks"})
+
+    def unfit(self) -> tuple[str, ...]:
+        """Return that the logs of a removal are protected by nothing."""
+        return (_LINKED,) if self.reading == "removal" else ()
 
     def _statistics(self) -> Guarantee:
         epsilon, delta = (show_amount(amount) for amount in self.budget)
@@ -219,6 +280,8 @@ class ClickGraph(Method):
             neighbours="two logs of which one has the whole log of one more user",
             epsilon=self.epsilon,
             delta=self.delta,
+            relation="add-remove",
+            losses=losses_of(self._rho(), self.choice().delta),
             assumptions=(
                 *_PEOPLE,
                 "the list of results is public and does not depend on the log",
@@ -228,6 +291,7 @@ class ClickGraph(Method):
                 "what is true of many people: a count tells about everybody who sent the query",
                 "several people who send the same, such as a family, count as several",
                 "how long the run took, and the files under private/",
+                FAILURES,
             ),
             checks=(Check("keys-released", {"table": "clicks", "of": "queries"}),),
         )
@@ -260,7 +324,7 @@ class ClickGraph(Method):
 
 _PEOPLE = (
     "a user name of the log stands for one person, and one person has one user name",
-    "which rows of the file are read at all does not depend on other people's rows",
+    READ_ALONE,
 )
 _NO_CLICKS = pl.DataFrame(schema={"query": pl.String, "url": pl.String, "count": pl.Int64})
 

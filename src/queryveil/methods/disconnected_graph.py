@@ -25,7 +25,8 @@ __all__ = ["DisconnectedGraph"]
 
 _MOST_EDGES = 20_000_000
 _WHY_NOT = (
-    "no number of users is asked for: a query that one person alone sent can stay, with her clicks"
+    "no number of users is asked for: a query that one person alone sent can stay, with her clicks "
+    "and days"
 )
 
 
@@ -74,7 +75,7 @@ class DisconnectedGraph(Method):
             log=public.lazy().select("user", "query", "time", "rank", "url"),
             mapping=mapping,
             dropped=_dropped(sent, broad, frank, kept),
-            not_release_grade=(_WHY_NOT,),
+            not_release_grade=self.unfit(),
             progress=progress,
         )
 
@@ -86,6 +87,10 @@ class DisconnectedGraph(Method):
         seen = clicks.group_by("query").agg(pl.len(), sites=pl.col("site").n_unique())
         enough = (pl.col("len") >= self.documents) & (pl.col("sites") >= self.sites)
         return seen.filter(enough).select("query")
+
+    def unfit(self) -> tuple[str, ...]:
+        """Return that a query of one person alone can stay."""
+        return (_WHY_NOT,)
 
     def guarantee(self) -> Guarantee:
         """Promise the rule, and nothing about a person."""
@@ -103,7 +108,7 @@ class DisconnectedGraph(Method):
             not_covered=(
                 "how many people sent a query: one is enough",
                 "a person's queries stay together under one pseudonym",
-                "clicks and ranks are given as they were",
+                "clicks, ranks and days are given as they were, those of one person alone included",
             ),
             checks=(Check("disjoint-clicks", {}), Check("time-step", {"step": self.time})),
         )

@@ -11,7 +11,7 @@ from ..engine import Chance
 __all__ = ["Earlier"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Earlier:
     """Users who were released before, and what each one may still use.
 

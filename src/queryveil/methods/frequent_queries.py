@@ -7,7 +7,7 @@ a rule, not k-anonymity of users: see docs/methods/frequent-queries.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -17,6 +17,7 @@ from ..engine import (
     Chance,
     Part,
     Progress,
+    Table,
     alike,
     derive,
     keep,
@@ -37,6 +38,11 @@ __all__ = ["FrequentQueries"]
 
 _EVERYBODY = 10_000_000_000
 _LADDER = (2, 5, 10, 20, 30, 50, 100)
+_LINKED = (
+    "all queries of a person stay together under one pseudonym: a few frequent ones can be a "
+    "combination that nobody else has, and then they tell who it is and all the rest; --link none, "
+    "or a method with a formal guarantee, does not give that"
+)
 _IDS = {"user": "users", "session": "sessions", "none": "rows"}
 
 
@@ -72,9 +78,9 @@ class FrequentQueries(Method):
         """Count, keep, blank, rename, shuffle."""
         with progress.stage("count users"):
             kept = derive(log.rows, partial(self._kept, self._frequent(log)), chance)
-            clicked = keys_with_users(kept, _PAIR, self.m) if self.clicks else None
+            common = self._common(log, kept)
         with progress.stage("protect"):
-            found = protected(kept, partial(self._share, clicked), chance)
+            found = protected(kept, partial(self._share, common), chance)
         rows = found.counts.get(_KEPT, 0)
         return Release(
             method=self.name,
@@ -85,7 +91,7 @@ class FrequentQueries(Method):
             mapping=found.mapping,
             dropped={f"query of fewer than {self.n} users": log.tally.kept - rows},
             blanked={why: n for why, n in found.counts.items() if n and why != _KEPT},
-            not_release_grade=self._why_not(),
+            not_release_grade=self.unfit(),
             progress=progress,
         )
 
@@ -101,27 +107,28 @@ class FrequentQueries(Method):
     def _kept(self, frequent: pl.DataFrame, frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
         # Sessions are those of the whole log: a dropped query is no pause.
         lines = with_sessions(frame) if self.link == "session" else frame
+        lines = lines.with_columns(time=coarse(self.time))
         return keep(lines, alike(frame, frequent, "query"), ["query"]).collect(engine="streaming")
 
-    def _share(self, clicked: pl.DataFrame | None, frame: pl.LazyFrame, chance: Chance) -> Part:
-        """Protect some users' rows of frequent queries, when it is known what is clicked."""
+    def _common(self, log: QueryLog, kept: Table) -> _Common:
+        """Count the users of clicks, ranks and times: each stands under a threshold of its own."""
+        times = partial(_users_of_times, step=self.time)
+        return _Common(
+            keys_with_users(kept, _KEYS["url"], self.m) if self.clicks else None,
+            keys_with_users(kept, _KEYS["rank"], self.m) if self.clicks else None,
+            summed(log.rows, times, ["time"], at_least=("users", self.n)),
+        )
+
+    def _share(self, common: _Common, frame: pl.LazyFrame, chance: Chance) -> Part:
+        """Protect some users' rows of frequent queries, when it is known what enough users had."""
         kept = frame.collect()
-        rows = self._with_clicks(kept, clicked)
+        rows = kept
+        for column, known in (("rank", common.rank), ("url", common.url), ("time", common.time)):
+            rows = _blank(rows, column, known)
         counts = {_KEPT: kept.height, **self._blanked(kept, rows)}
-        rows = rows.with_columns(time=coarse(self.time))
         rows = permute(rows.lazy(), chance).collect()
         public, mapping = self._renamed(rows, chance)
         return Part(public, mapping, counts)
-
-    def _with_clicks(self, rows: pl.DataFrame, clicked: pl.DataFrame | None) -> pl.DataFrame:
-        """Blank the clicks that too few users made."""
-        if clicked is None:
-            return rows.with_columns(pl.lit(None).cast(rows.schema[c]).alias(c) for c in _CLICK)
-        known = alike(rows.lazy(), clicked, *_PAIR)
-        marked = known.lazy().select(*_PAIR, known=pl.lit(True))
-        joined = rows.lazy().join(marked, on=_PAIR, how="left", maintain_order="left")
-        blank = [pl.when("known").then(pl.col(column)).alias(column) for column in _CLICK]
-        return joined.with_columns(blank).drop("known").collect(engine="streaming")
 
     def _renamed(
         self, rows: pl.DataFrame, chance: Chance
@@ -132,28 +139,41 @@ class FrequentQueries(Method):
         named, mapping = pseudonymize(rows, self.link, chance)
         return _published(named), mapping
 
-    def _why_not(self) -> tuple[str, ...]:
+    def unfit(self) -> tuple[str, ...]:
+        """Return that queries or clicks of one person alone can show, where they can."""
         single = {"queries that only one person sent": self.n == 1}
         single["clicks that only one person made"] = self.clicks and self.m == 1
         return tuple(f"the parameters keep {what}" for what, kept in single.items() if kept)
 
+    def warnings(self) -> tuple[str, ...]:
+        """Return that a person's queries stay together, where they do."""
+        return (_LINKED,) if self.link == "user" else ()
+
     def _blanked(self, before: pl.DataFrame, after: pl.DataFrame) -> dict[str, int]:
         """Count the clicks that are gone, by reason."""
         gone = _clicks(before) - _clicks(after)
+        times = {f"{self.time} of fewer than {self.n} users": _filled(before) - _filled(after)}
         if not self.clicks:
-            return {"clicks not kept": gone}
+            return {"clicks not kept": gone, **times}
         without_url = pl.col("rank").is_not_null() & pl.col("url").is_null()
         bare = int(before.select(without_url.sum()).item())
-        return {"rank without a URL": bare, f"click of fewer than {self.m} users": gone - bare}
+        without_rank = before["rank"].is_not_null() & after["rank"].is_null()
+        ranks = int((without_rank & after["url"].is_not_null()).sum())
+        return {
+            "rank without a URL": bare,
+            f"click of fewer than {self.m} users": gone - bare,
+            f"rank of fewer than {self.m} users": ranks,
+            **times,
+        }
 
     def guarantee(self) -> Guarantee:
         """Promise the rule, and nothing about a person."""
         ids = _IDS[self.link]
         checks = [Check("min-ids", {"columns": ["query"], "at_least": self.n, "ids": ids})]
-        if self.clicks:
-            pair = {"columns": ["query", "url"], "at_least": self.m, "ids": ids}
-            checks.append(Check("min-ids", pair))
-        else:
+        for column in ("url", "rank") if self.clicks else ():
+            given = {"columns": list(_KEYS[column]), "at_least": self.m, "ids": ids}
+            checks.append(Check("min-ids", given))
+        if not self.clicks:
             checks.append(Check("no-clicks", {}))
         checks.append(Check("time-step", {"step": self.time}))
         return Guarantee(
@@ -161,7 +181,8 @@ class FrequentQueries(Method):
             says=self._says(),
             assumptions=(
                 "a user name of the log stands for one person, and one person has one user name",
-                "nobody put in queries under many user names to lift them over the threshold",
+                f"nobody controls {max(self.n - 1, 1)} or more accounts of the log: who does can "
+                "send what one other person sent and so lift it over the threshold",
             ),
             not_covered=self._limits(),
             checks=tuple(checks),
@@ -169,14 +190,21 @@ class FrequentQueries(Method):
 
     def _says(self) -> str:
         clicks = (
-            f"a click on a URL was made, for that query, by at least {self.m} users"
+            f"a click on a URL was made, for that query, by at least {self.m} users, and at that "
+            f"rank by at least {self.m}"
             if self.clicks
             else "no clicks are given"
         )
+        times = (
+            "no times are given"
+            if self.time == "none"
+            else f"every {self.time} that is given is one on which at least {self.n} users of the "
+            "log sent anything"
+        )
         return (
             f"Every query in this release was sent by at least {self.n} different users of the "
-            f"log; {clicks}. This is a rule about single queries. It promises nothing about a "
-            "person."
+            f"log; {clicks}; {times}. This is a rule about single queries. It promises nothing "
+            "about a person."
         )
 
     def _limits(self) -> tuple[str, ...]:
@@ -195,7 +223,8 @@ class FrequentQueries(Method):
             linked[self.link],
             "whoever knows that a person sent a frequent query learns what else stands in rows "
             "that fit",
-            *(("ranks are given as they were, under no threshold of their own",) * self.clicks),
+            "a query, a click and a time have users enough, each for itself: a row that joins them "
+            "can still be one person's",
             "counts are exact: comparing releases made with and without a person can show her rows",
             *(() if self.link == "user" else (from_files,)),
         )
@@ -218,8 +247,35 @@ class FrequentQueries(Method):
         ]
 
 
-_CLICK, _PAIR = ("rank", "url"), ("query", "url")
+# What must have users enough for a cell to stay.
+_KEYS = {"url": ("query", "url"), "rank": ("query", "url", "rank"), "time": ("time",)}
 _KEPT = "kept"
+
+
+@dataclass(frozen=True)
+class _Common:
+    """Keys that enough users have, for each column; none where the column is not given."""
+
+    url: pl.DataFrame | None = field(repr=False)
+    rank: pl.DataFrame | None = field(repr=False)
+    time: pl.DataFrame = field(repr=False)
+
+
+def _users_of_times(frame: pl.LazyFrame, _: Chance, *, step: str) -> pl.DataFrame:
+    """Count the users of each time of a share, whatever they sent then."""
+    times = frame.select("user", time=coarse(step)).drop_nulls("time").unique()
+    return times.group_by("time").agg(users=pl.len().cast(pl.Int64)).collect(engine="streaming")
+
+
+def _blank(rows: pl.DataFrame, column: str, known: pl.DataFrame | None) -> pl.DataFrame:
+    """Empty the cells of a column whose keys too few users have."""
+    if known is None:
+        return rows.with_columns(pl.lit(None).cast(rows.schema[column]).alias(column))
+    keys = _KEYS[column]
+    marked = alike(rows.lazy(), known, *keys).lazy().select(*keys, known=pl.lit(True))
+    joined = rows.lazy().join(marked, on=list(keys), how="left", maintain_order="left")
+    cell = pl.when("known").then(pl.col(column)).alias(column)
+    return joined.with_columns(cell).drop("known").collect(engine="streaming")
 
 
 def _most(log: QueryLog) -> int:
@@ -234,6 +290,10 @@ def _greatest(sizes: pl.LazyFrame, _: Chance) -> pl.DataFrame:
 
 def _clicks(rows: pl.DataFrame) -> int:
     return int(rows.select(is_click().sum()).item())
+
+
+def _filled(rows: pl.DataFrame) -> int:
+    return rows.height - rows["time"].null_count()
 
 
 def _published(rows: pl.DataFrame) -> pl.DataFrame:

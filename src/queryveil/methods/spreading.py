@@ -6,6 +6,7 @@ of users, can be protected apart runs as a whole on each share, and the parts ar
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..log import QueryLog, Tally
 from ..release import Release
 from .base import Method
 
-__all__ = ["check_spread", "run_method"]
+__all__ = ["check_spread", "judged", "run_method"]
 
 _GROUP_BITS = 20  # of a group's number in its share; all other bits are random
 _AT_ONCE = 1_500_000  # rows of a run: what a run sets up costs seconds
@@ -33,8 +34,19 @@ def check_spread(method: Method, log: QueryLog) -> None:
 
 
 def run_method(method: Method, log: QueryLog, chance: Chance, progress: Progress) -> Release:
-    """Protect a log, here or there."""
+    """Protect a log, here or there; what speaks against the parameters stands on the release."""
     check_spread(method, log)
+    return judged(_run(method, log, chance, progress), method)
+
+
+def judged(release: Release, method: Method) -> Release:
+    """Return a release with what its method's parameters say against it, each reason once."""
+    reasons = dict.fromkeys((*method.unfit(), *release.not_release_grade))
+    warnings = dict.fromkeys((*method.warnings(), *release.warnings))
+    return replace(release, not_release_grade=tuple(reasons), warnings=tuple(warnings))
+
+
+def _run(method: Method, log: QueryLog, chance: Chance, progress: Progress) -> Release:
     if not isinstance(log.rows, Far) or method.spread == "steps":
         return method.run(log, chance, progress)
     table = method.blocks(log.rows, progress)
@@ -47,7 +59,8 @@ def run_method(method: Method, log: QueryLog, chance: Chance, progress: Progress
 def _share(frame: pl.LazyFrame, chance: Chance, *, method: Method) -> Part:
     """Run the method on some users as if they were all."""
     rows = frame.collect()
-    release = method.run(QueryLog(rows.lazy(), Tally(rows=rows.height)), chance, Silent())
+    part = QueryLog(rows.lazy(), Tally(rows=rows.height))
+    release = method.run_share(part, chance, Silent())
     counts = {
         f"{what}/{reason}": number
         for what in ("dropped", "blanked", "made")
@@ -80,6 +93,8 @@ def _together(method: Method, log: QueryLog, whole: Whole, progress: Progress) -
         blanked=_counts(whole, "blanked"),
         made=_counts(whole, "made"),
         notes=tuple(told["notes"]),
+        noise_says=method.noise_says(),
+        coverage=method.coverage(_counts(whole, "dropped")),
         not_release_grade=tuple(told["why_not"]),
         progress=progress,
     )

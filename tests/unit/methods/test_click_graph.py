@@ -183,11 +183,12 @@ def test_a_written_release_holds(results: Path, tmp_path: Path) -> None:
     assert card["parameters"]["results"] == "results.tsv"  # and not where it lies
     assert card["guarantee"]["model"] == "approx-dp"
     assert (card["guarantee"]["epsilon"], card["guarantee"]["delta"]) == (20.0, 1e-6)
-    assert card["release_grade"] is True
+    assert (card["standing"], card["release_grade"]) == ("not-for-publication", False)
+    assert any("epsilon is 20, above 10" in why for why in card["not_release_grade_because"])
     assert any("does not depend on the log" in text for text in card["guarantee"]["assumptions"])
     assert {path.name for path in (tmp_path / "out" / "public").iterdir()} == {
         "queries.tsv", "clicks.tsv", "release.json", "report.html", "croissant.json",
-        "dp-deployment.json",
+        "dp-deployment.json", "queries.about.txt", "clicks.about.txt",
     }  # fmt: skip
     text = "".join(path.read_text() for path in (tmp_path / "out" / "public").iterdir())
     assert "my own" not in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -45,20 +46,32 @@ def coarse(time: str | None, step: str) -> str | None:
     return {"month": f"{time[:7]}-01", "day": time[:10], "hour": f"{time[:13]}:00:00.000000"}[step]
 
 
+def users_of(lines: list[Line], key: Callable[[Line], object]) -> dict[object, set[str]]:
+    """Give the users of each key."""
+    found = defaultdict(set)
+    for line in lines:
+        found[key(line)].add(line[0])
+    return found
+
+
 def slowly(lines: list[Line], method: FrequentQueries) -> list[Line]:
-    """Keep, blank and coarsen; users keep their names."""
-    senders, clickers = defaultdict(set), defaultdict(set)
-    for user, query, _, _, url in lines:
-        senders[query].add(user)
-        clickers[query, url].add(user)
-    kept = []
-    for user, query, time, rank, url in lines:
-        if len(senders[query]) < method.n:
-            continue
-        click = method.clicks and url is not None and len(clickers[query, url]) >= method.m
-        cells = (rank, url) if click else (None, None)
-        kept.append((user, query, coarse(time, method.time), *cells))
-    return kept
+    """Keep, coarsen and blank; users keep their names."""
+    senders = users_of(lines, lambda line: line[1])
+    kept = [
+        (user, query, coarse(time, method.time), rank, url)
+        for user, query, time, rank, url in lines
+        if len(senders[query]) >= method.n
+    ]
+    timed = users_of(lines, lambda line: coarse(line[2], method.time))
+    clicked = users_of(kept, lambda line: (line[1], line[4]))
+    ranked = users_of(kept, lambda line: (line[1], line[4], line[3]))
+    found = []
+    for user, query, time, rank, url in kept:
+        day = time if len(timed[time]) >= method.n else None
+        has_url = method.clicks and url is not None and len(clicked[query, url]) >= method.m
+        has_rank = has_url and len(ranked[query, url, rank]) >= method.m
+        found.append((user, query, day, rank if has_rank else None, url if has_url else None))
+    return found
 
 
 def published(release: Release) -> list[Line]:
@@ -85,10 +98,13 @@ def test_it_does_what_the_plain_version_does(lines: list[Line], method: Frequent
     found = published(release)
     assert Counter(row[1:] for row in found) == Counter(row[1:] for row in expected)
     assert sum(release.dropped.values()) == len(lines) - len(expected)
-    blanked = sum(url is not None for _, query, _, _, url in lines
-                  if query in {row[1] for row in expected})  # fmt: skip
-    blanked -= sum(row[4] is not None for row in expected)
-    assert sum(release.blanked.values()) == blanked
+    kept = [row for row in lines if row[1] in {row[1] for row in expected}]
+    gone = [
+        (before[2] is not None and method.time != "none" and after[2] is None)
+        + (before[4] is not None and (after[4] is None or (method.clicks and after[3] is None)))
+        for before, after in zip(kept, expected, strict=True)
+    ]
+    assert sum(release.blanked.values()) == sum(gone)
 
 
 @settings(max_examples=50)
@@ -176,8 +192,18 @@ def test_lines_of_one_user_do_not_add_up() -> None:
 def test_m_is_reached_exactly() -> None:
     assert {row[4] for row in published(run(LOG, n=3, m=2))} == {"http://w.example", None}
     assert {row[4] for row in published(run(LOG, n=3, m=3))} == {None}
-    assert run(LOG, n=3, m=3).blanked == {"click of fewer than 3 users": 3}
-    assert run(LOG, n=3, m=1).blanked == {}
+    assert run(LOG, n=3, m=3, time="none").blanked == {"click of fewer than 3 users": 3}
+    assert run(LOG, n=3, m=1, time="none").blanked == {}
+
+
+def test_a_rank_or_a_day_of_one_user_alone_is_blanked() -> None:
+    lines = [(user, "weather", "2006-04-01 10:00:00", 1, "http://w.example") for user in "abc"]
+    lines.append(("a", "weather", "2006-12-24 10:00:00", 77, "http://w.example"))
+    release = run(lines, n=3, m=2)
+    assert {row[2] for row in published(release)} == {"2006-04-01", None}
+    assert {row[3:] for row in published(release)} == {(1, "http://w.example"),
+                                                       (None, "http://w.example")}  # fmt: skip
+    assert release.blanked == {"rank of fewer than 2 users": 1, "day of fewer than 3 users": 1}
 
 
 def test_clicks_count_for_their_own_query_only() -> None:
@@ -194,7 +220,7 @@ def test_a_rank_without_a_url_is_blanked() -> None:
 
 
 def test_without_clicks() -> None:
-    release = run(LOG, n=3, clicks=False)
+    release = run(LOG, n=3, clicks=False, time="none")
     assert {row[3:] for row in published(release)} == {(None, None)}
     assert release.blanked == {"clicks not kept": 3}
     assert "no clicks are given" in release.guarantee.says
@@ -212,7 +238,7 @@ def test_without_clicks() -> None:
     ],
 )  # fmt: skip
 def test_times(time: str, expected: set[str | None]) -> None:
-    assert {row[2] for row in published(run(LOG, n=3, time=time))} == expected
+    assert {row[2] for row in published(run(LOG, n=1, time=time))} == expected
 
 
 @pytest.mark.parametrize("form", ["tsv", "csv", "jsonl"])
@@ -223,7 +249,7 @@ def test_times(time: str, expected: set[str | None]) -> None:
 def test_times_are_written_as_people_write_them(
     tmp_path: Path, form: str, time: str, written: str
 ) -> None:
-    run(LOG, n=3, time=time).write(tmp_path / "out", form=form)
+    run(LOG, n=1, time=time).write(tmp_path / "out", form=form)
     text = (tmp_path / "out" / "public" / f"log.{form}").read_text()
     cell = {"tsv": f"\t{written}\t", "csv": f",{written},", "jsonl": f'"time":"{written}"'}[form]
     assert cell in text

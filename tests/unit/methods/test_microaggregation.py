@@ -182,7 +182,7 @@ def test_prototypes_by_repetition_have_the_mean_length() -> None:
     rows = [("a", "x")] * 10 + [("b", "x")] * 20 + [("b", "y")] * 9 + [("a", "y")]
     log = log_of(*rows)
     members = log.frame.select("user").unique().collect().with_columns(group=pl.lit(0, pl.Int64))
-    texts = repeated_texts(log.frame, members.sort("user"), Chance(1))
+    texts, _ = repeated_texts(log.frame, members.sort("user"), Chance(1))
     assert texts.height == 20
     assert set(texts["query"]) <= {"x", "y"}
 
@@ -212,7 +212,7 @@ def test_erola_copies_are_drawn_by_share_and_repetition() -> None:
     members = pl.DataFrame({"user": ["a", "b", "c"], "group": [0, 0, 0]})
     members = members.with_columns(pl.col("user").cast(log.frame.collect_schema()["user"]))
     copies = [
-        repeated_texts(log.frame, members, Chance(seed))["query"].to_list().count("x")
+        repeated_texts(log.frame, members, Chance(seed))[0]["query"].to_list().count("x")
         for seed in range(300)
     ]
     assert set(copies) == {1, 2}  # the list is not gone through a second time here

@@ -18,6 +18,7 @@ _FEATURES = 128
 _ROUNDS = 12  # of the power method: enough to find a direction that parts well
 _COMMON = 0.4  # what is below a concept of more than this share tells users hardly apart
 _USERS = 20_000  # drawn at a time
+_WHOLE = 1 << 17  # users whose points are all looked at for a direction
 
 
 def similar_blocks(taxonomy: Taxonomy | None, profiles: Profiles, most: int) -> list[Ints]:
@@ -31,12 +32,28 @@ def similar_blocks(taxonomy: Taxonomy | None, profiles: Profiles, most: int) -> 
         if len(users) <= most:
             done.append(np.sort(users))
             continue
-        side = along(points[users])[0]
+        side = _places(points, users)
         parts = -(-len(users) // most)
         first = len(users) * (parts // 2) // parts
         order = np.lexsort((users, side))
         waiting += [users[order[first:]], users[order[:first]]]
     return done
+
+
+def _places(points: NDArray[np.float32], users: Ints) -> NDArray[np.float64]:
+    """Return where users lie along the direction in which they differ most.
+
+    Of many users an even sample gives the direction, and they are placed some at a time: a copy of
+    all points, and another around their middle, took most of the memory of a run.
+    """
+    if len(users) <= _WHOLE:
+        return along(points[users])[0]
+    sample = points[users[:: -(-len(users) // _WHOLE)]]
+    direction = along(sample)[1]
+    middle = sample.mean(axis=0)
+    pieces = (users[begin : begin + _USERS] for begin in range(0, len(users), _USERS))
+    found = [((points[some] - middle) @ direction).round(5) for some in pieces]
+    return np.concatenate(found).astype(np.float64)
 
 
 def _shares(profiles: Profiles) -> tuple[Ints, NDArray[np.float64]]:

@@ -9,13 +9,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...concepts import Search, Taxonomy, level_matrices, open_taxonomy
+from ...concepts import UNMAPPED, Search, Taxonomy, level_matrices, open_taxonomy
 from ...concepts.text import language_named, normalise
 from ...engine import Chance, Progress
 from ...errors import InputError, ParameterError
 from ...log import QueryLog
 from ..base import parameter
-from .family import EXACT_USERS, Microaggregation
+from .by_meaning import ByMeaning
+from .coverage import covered_share
+from .family import EXACT_USERS, Prototypes
+from .known import group_users, of_some
 from .partition import check_groups, greedy_groups
 from .repetition import repeated_texts
 
@@ -26,7 +29,7 @@ _DEEPEST = 12
 
 
 @dataclass(frozen=True)
-class CategoryMicroaggregation(Microaggregation):
+class CategoryMicroaggregation(ByMeaning):
     """Group users whose words fall into the same categories, level by level.
 
     >>> str(CategoryMicroaggregation(k=3, categories="5"))
@@ -49,8 +52,8 @@ class CategoryMicroaggregation(Microaggregation):
             )
 
     def _prototypes(
-        self, log: QueryLog, chance: Chance, progress: Progress
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        self, log: QueryLog, known: pl.DataFrame | None, chance: Chance, progress: Progress
+    ) -> Prototypes:
         users = log.distinct("user")
         if users > 4 * EXACT_USERS:
             raise InputError(
@@ -60,17 +63,22 @@ class CategoryMicroaggregation(Microaggregation):
         opened = open_taxonomy(self.taxonomy)
         with progress.stage("look up words"):
             found = term_categories(log, opened, int(self.categories))
+            self._check_coverage(covered_share(found))
+            found = found.filter(pl.col("concept") != UNMAPPED)
         with progress.stage("group users"):
             names = log.frame.select("user").unique().collect()["user"].cast(pl.String).sort()
             similar = self._similar(opened, found, names)
-            group = greedy_groups(similar, self.k)
+            group = group_users(
+                names, known, self.k, lambda some: greedy_groups(of_some(similar, some), self.k)
+            )
             check_groups(group, self.k)
         kind = log.frame.collect_schema()["user"]
         members = pl.DataFrame({"user": names, "group": group.astype(np.int64)}).with_columns(
             pl.col("user").cast(kind)
         )
-        texts = repeated_texts(log.frame, members, chance)
-        return members, self._frequent(texts, members, log, chance, progress)
+        texts, short = repeated_texts(log.frame, members, chance, self.most_share)
+        texts = self._frequent(texts, members, log, chance, progress)
+        return Prototypes(members, texts, short)
 
     def _similar(
         self, taxonomy: Taxonomy, found: pl.DataFrame, names: pl.Series
@@ -89,7 +97,10 @@ class CategoryMicroaggregation(Microaggregation):
 
 
 def term_categories(log: QueryLog, taxonomy: Taxonomy, n: int) -> pl.DataFrame:
-    """Give the first n categories of each word that a user sent: user, concept, count."""
+    """Give the first n categories of each word that a user sent: user, concept, count.
+
+    What has none counts under `UNMAPPED`.
+    """
     sent = log.frame.group_by("user", "query").agg(count=pl.len()).collect(engine="streaming")
     queries = sent.select("query").unique()
     words = normalise(queries["query"].cast(pl.String))
@@ -101,7 +112,8 @@ def term_categories(log: QueryLog, taxonomy: Taxonomy, n: int) -> pl.DataFrame:
     known = pl.DataFrame(
         {"term": distinct.gather(lists.owners), "concept": lists.items.astype(np.int32)}
     )
-    rows = sent.join(terms, on="query").join(known, on="term")
+    rows = sent.join(terms, on="query").join(known, on="term", how="left")
+    rows = rows.with_columns(pl.col("concept").fill_null(UNMAPPED))
     counted = rows.group_by("user", "concept").agg(pl.col("count").sum())
     return counted.with_columns(pl.col("user").cast(pl.String))
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from ...concepts import UNMAPPED, Profiles, Taxonomy
 from ...concepts.likeness.profiles import concept_table
-from ...concepts.taxonomy import Ints, Lists
-from .prototype import Items
+from ...concepts.taxonomy import Flags, Ints, Lists
+from .contributions import allowance
+from .prototype import Items, bounded_quotas, quotas
 
 __all__ = ["closest_items"]
 
@@ -22,52 +23,88 @@ _MOST_CANDIDATES = 2_000  # concepts of a group that may enter its prototype: th
 Sums = NDArray[np.float64]
 
 
-def closest_items(taxonomy: Taxonomy | None, profiles: Profiles, group: Ints) -> Items:
+def closest_items(
+    taxonomy: Taxonomy | None, profiles: Profiles, group: Ints, share: float = 1.0
+) -> Items:
     """Choose the items of every group's prototype by their distance to all its members.
 
     The prototype is as long as the mean log of the group, and has no concept more often than
-    the group's mean of it, rounded up. The giver of an item is the member who has most of it.
+    the group's mean of it, rounded up. The giver of an item is one who has it and may give most:
+    no member gives more than `share` of a prototype.
     """
     members = Lists.grouped(group, np.arange(len(group)), int(group.max()) + 1)
-    chosen = [_of_group(taxonomy, profiles.some(members[g])) for g in range(len(members))]
-    sizes = [len(concept) for concept, _ in chosen]
-    giver = [members[g][user] for g, (_, user) in enumerate(chosen)]
-    concept = np.concatenate([concept for concept, _ in chosen])
-    return Items(np.repeat(np.arange(len(members)), sizes), concept, np.concatenate(giver))
+    chosen = [_of_group(taxonomy, profiles.some(members[g]), share) for g in range(len(members))]
+    sizes = [len(concept) for concept, _, _ in chosen]
+    giver = np.concatenate([members[g][user] for g, (_, user, _) in enumerate(chosen)])
+    concept = np.concatenate([concept for concept, _, _ in chosen])
+    short = np.array([short for _, _, short in chosen], np.int64)
+    return Items(np.repeat(np.arange(len(members)), sizes), concept, giver, short)
 
 
-def _of_group(taxonomy: Taxonomy | None, users: Profiles) -> tuple[Ints, Ints]:
-    """Give the concepts of one prototype, with copies, and who gave each."""
+def _of_group(taxonomy: Taxonomy | None, users: Profiles, share: float) -> tuple[Ints, Ints, int]:
+    """Give the concepts of one prototype, with copies, who gave each, and how many are missing."""
     concepts, place = np.unique(users.lists.items, return_inverse=True)
     counts = np.zeros((len(users), len(concepts)), np.int64)
     counts[users.lists.owners, place] = users.counts
     counts[:, concepts == UNMAPPED] = 0
-    length = _mean_length(int(counts.sum()), len(users))
+    one = np.zeros(len(users), np.int64)
+    quota, short = bounded_quotas(counts.sum(axis=1), one, share)
+    length = int(quota.sum())
     some = np.sort(np.argsort(-counts.sum(axis=0), kind="stable")[:_MOST_CANDIDATES])
     table = concept_table(taxonomy, concepts[some], concepts)
     per_user = 1 / (length + np.maximum(users.weights, 1))
     nearest = np.minimum.reduceat(table.take(place, axis=1), users.lists.start[:-1], axis=1)
     cost = nearest @ per_user
-    most = -(-counts[:, some].sum(axis=0) // len(users))
+    most = _means(counts, quota, bool((quota != quotas(counts.sum(axis=1), one)).any()))[some]
     if int(most.sum()) < length:  # the heaviest alone do not fill it
         most = np.where(most > 0, length, 0)
-    copies = _greedy(table, per_user @ counts, cost, most, length)
-    giver = counts[:, some].argmax(axis=0)
-    return np.repeat(concepts[some], copies), np.repeat(giver, copies)
+    supply = _Supply(counts[:, some], most, int(allowance(np.array([length]), share)[0]))
+    item, giver = _greedy(table, per_user @ counts, cost, supply, length)
+    order = np.argsort(item, kind="stable")
+    return concepts[some][item[order]], giver[order], int(short[0]) + length - len(item)
 
 
-def _greedy(table: NDArray[np.float32], weight: Sums, cost: Sums, most: Ints, length: int) -> Ints:
-    """Add the item of the greatest gain until there are so many; give the copies of each.
+class _Supply:
+    """What the members have left to give: of each item, and each member in all."""
+
+    def __init__(self, counts: Ints, most: Ints, each: int) -> None:
+        self.counts = counts.copy()
+        self.most = most.copy()
+        self.each = np.full(len(counts), each)
+        self.left = counts.sum(axis=0)
+
+    def open(self) -> Flags:
+        """Return which items somebody can still give."""
+        return np.asarray((self.most > 0) & (self.left > 0))
+
+    def take(self, item: int) -> int:
+        """Take an item from one who has it, of these who may give most; return who that is."""
+        giver = int(np.argmax(np.where(self.counts[:, item] > 0, self.each, -1)))
+        self.counts[giver, item] -= 1
+        self.left[item] -= 1
+        self.most[item] -= 1
+        self.each[giver] -= 1
+        if not self.each[giver]:
+            self.left -= self.counts[giver]
+            self.counts[giver] = 0
+        return giver
+
+
+def _greedy(
+    table: NDArray[np.float32], weight: Sums, cost: Sums, supply: _Supply, length: int
+) -> tuple[Ints, Ints]:
+    """Add the item of the greatest gain until there are so many; give them and their givers.
 
     An item gains what it brings the concepts of the members nearer (`weight` each), and loses
     its own `cost`. The gains are kept, and corrected where a concept came nearer.
     """
     far = np.ones(table.shape[1])
     gain = (weight * (1 - table)).sum(axis=1, dtype=np.float64) - cost
-    copies = np.zeros(len(table), np.int64)
-    for _ in range(length):
-        best = int(np.argmax(np.where(copies < most, gain, -np.inf)))
-        copies[best] += 1
+    items, givers = list[int](), list[int]()
+    while len(items) < length and (can := supply.open()).any():
+        best = int(np.argmax(np.where(can, gain, -np.inf)))
+        items.append(best)
+        givers.append(supply.take(best))
         nearer = np.flatnonzero(table[best] < far)
         if len(nearer):
             part = table[:, nearer]
@@ -75,9 +112,15 @@ def _greedy(table: NDArray[np.float32], weight: Sums, cost: Sums, most: Ints, le
             far[nearer] = table[best, nearer]
             lost -= np.maximum(far[nearer] - part, 0)
             gain -= lost @ weight[nearer]
-    return copies
+    return np.array(items, np.int64), np.array(givers, np.int64)
 
 
-def _mean_length(total: int, users: int) -> int:
-    """Give the mean log's length, rounded half up; one at least if there is anything."""
-    return max((2 * total + users) // (2 * users), min(total, 1))
+def _means(counts: Ints, quota: Ints, bounded: bool) -> Ints:
+    """Return the group's mean of each concept, rounded up.
+
+    Where somebody may not give all of her quota, users count by what they may give.
+    """
+    if not bounded:
+        return np.asarray(-(-counts.sum(axis=0) // len(counts)))
+    part = quota / np.maximum(counts.sum(axis=1), 1)
+    return np.asarray(np.ceil((part @ counts).round(9)), np.int64)

@@ -1,7 +1,7 @@
 """Prototypes as rows of a log: a text each, with a click and a coarse time.
 
 Clicks are drawn from all lines with the same query, times from the lines of the group, once for
-all its members. A click that fewer than `min_users` users made is left empty.
+all its members. A day, a URL or a rank that fewer than `min_users` users had is never drawn.
 """
 
 from __future__ import annotations
@@ -9,41 +9,68 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ...concepts.taxonomy import Ints
-from ...engine import Chance, keys_with_users
+from ...concepts.taxonomy import Flags, Ints
+from ...engine import Chance, alike, keep, keys_with_users
 from ..times import coarse
+from .contributions import allowance
 
 __all__ = ["draw_clicks", "draw_times", "given_to_all"]
 
+_PAIR = ["query", "url"]
 
-def draw_times(lines: pl.DataFrame, group: Ints, step: str, chance: Chance) -> pl.Series:
-    """Draw a time for each row of the prototypes, from the lines of its group.
 
-    `lines` has a row for each line of the log: the group of its user, and its time.
+def draw_times(
+    lines: pl.DataFrame, group: Ints, step: str, min_users: int, share: float, chance: Chance
+) -> tuple[pl.Series, Flags]:
+    """Draw a time for each row of the prototypes; mark the rows that get none of those there are.
+
+    `lines` has a row for each line of the log: its user's number and group, and its time. The
+    rows of a group take turns among its members, so that all give days alike, and none gives
+    more than a share of them.
     """
-    table = lines.select("group", time=coarse(step)).sort("group", maintain_order=True)
-    numbers = table["group"].to_numpy()
-    first = np.searchsorted(numbers, group)
-    count = np.searchsorted(numbers, group, side="right") - first
-    drawn = chance.numbers(len(group)) % np.maximum(count, 1).astype(np.uint64)
-    return table["time"].gather(first + drawn.astype(np.int64))
+    table = lines.select("user", "group", time=coarse(step)).drop_nulls("time")
+    timed = np.isin(group, table["group"].unique().to_numpy())
+    common = keys_with_users(table.lazy(), ["time"], min_users)
+    table = table.join(common, on="time", how="semi").sort("group", "user", "time")
+    if not table.height:
+        return pl.repeat(None, len(group), dtype=pl.Date, eager=True).alias("time"), timed
+    givers = table.group_by("group", "user", maintain_order=True).agg(count=pl.len())
+    count = givers["count"].to_numpy().astype(np.int64)
+    first = np.cumsum(count) - count
+    begin = np.searchsorted(givers["group"].to_numpy(), group)
+    members = np.searchsorted(givers["group"].to_numpy(), group, side="right") - begin
+    given_before, turn = np.divmod(_random_turns(group, chance), np.maximum(members, 1))
+    giver = np.minimum(begin + turn, givers.height - 1)
+    drawn = chance.numbers(len(group)) % count[giver].astype(np.uint64)
+    times = table["time"].gather(first[giver] + drawn.astype(np.int64))
+    given = (members > 0) & (given_before < allowance(np.bincount(group), share)[group])
+    shown = pl.select(pl.when(pl.Series(given)).then(times)).to_series()
+    return shown.alias("time"), timed & ~given
+
+
+def _random_turns(group: Ints, chance: Chance) -> Ints:
+    """Number the rows of each group from 0 on, in random order."""
+    order = chance.order(len(group))
+    order = order[np.argsort(group[order], kind="stable")]
+    ordered = group[order]
+    turn = np.empty(len(group), np.int64)
+    turn[order] = np.arange(len(group)) - np.searchsorted(ordered, ordered)
+    return turn
 
 
 def draw_clicks(
     frame: pl.LazyFrame, texts: pl.Series, min_users: int, chance: Chance
 ) -> pl.DataFrame:
-    """Draw rank and URL for each text, from all lines with that query; often there is none."""
-    pairs = keys_with_users(frame, ["query", "url"], min_users).select("query", "url")
-    allowed = pairs.lazy().with_columns(known=pl.lit(True))
-    lines = frame.select("query", "rank", "url").join(allowed, on=["query", "url"], how="left")
-    click = [pl.when("known").then(pl.col(name)).alias(name) for name in ("rank", "url")]
-    wanted = texts.unique().to_frame("query")
-    table = (
-        lines.select(pl.col("query").cast(pl.String), *click)
-        .join(wanted.lazy(), on="query", how="semi")
-        .sort("query", "rank", "url")
-        .collect(engine="streaming")
-    )
+    """Draw rank and URL for each text, from all lines with that query; often there is none.
+
+    A URL needs so many users who clicked it for the query, a rank so many who clicked it there.
+    `click` tells whether the line that was drawn has a URL, and `ranked` a rank beside it.
+    """
+    wanted = alike(frame, texts.unique().to_frame("query"), "query")
+    lines = _marked(keep(frame, wanted, ["query"]), min_users)
+    table = lines.sort("query", "rank", "url", "click", "ranked").collect(engine="streaming")
+    if not table.height:  # no text is a whole query: phrases need not be
+        table = table.clear(1)
     spans = (
         table.with_row_index("first").group_by("query").agg(pl.col("first").min(), count=pl.len())
     )
@@ -51,8 +78,24 @@ def draw_clicks(
     count = asked["count"].fill_null(0).to_numpy()
     drawn = chance.numbers(len(texts)) % np.maximum(count, 1).astype(np.uint64)
     place = pl.Series(asked["first"].cast(pl.Int64) + pl.Series(drawn.astype(np.int64)))
-    return table.select("rank", pl.col("url").cast(pl.String))[place.fill_null(0)].with_columns(
-        pl.when(pl.Series(count > 0)).then(pl.col(name)).alias(name) for name in ("rank", "url")
+    found = table.drop("query")[place.fill_null(0)]
+    is_known = pl.Series(count > 0)
+    return found.with_columns(pl.when(is_known).then(pl.all()))
+
+
+def _marked(frame: pl.LazyFrame, min_users: int) -> pl.LazyFrame:
+    """Give each line's click as far as enough users made it, and what it had."""
+    lines = frame.select("user", "query", "rank", "url")
+    for mark, keys in (("url_known", _PAIR), ("rank_known", [*_PAIR, "rank"])):
+        known = keys_with_users(frame, keys, min_users).lazy()
+        known = known.select(*keys, pl.lit(True).alias(mark))
+        lines = lines.join(known, on=keys, how="left")
+    return lines.select(
+        pl.col("query").cast(pl.String),
+        pl.when("rank_known").then("rank").alias("rank"),
+        pl.when("url_known").then(pl.col("url").cast(pl.String)).alias("url"),
+        click=pl.col("url").is_not_null(),
+        ranked=pl.col("url").is_not_null() & pl.col("rank").is_not_null(),
     )
 
 

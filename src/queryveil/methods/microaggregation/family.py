@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -20,14 +20,17 @@ from ...log import QueryLog
 from ...release import Check, Guarantee, Release, pseudonymize
 from ..base import Method, parameter
 from .blocks import similar_blocks
+from .contributions import check_contributions, within_bound
 from .emission import draw_clicks, draw_times, given_to_all
 from .far_blocks import block_table
 from .partition import check_groups, mdav
 from .refine import refine
 from .stand_ins import frequent_texts
 
-__all__ = ["Microaggregation", "partition_profiles"]
+__all__ = ["Microaggregation", "Prototypes", "partition_profiles"]
 
+_SHARE = 0.4  # of a group's log, that one member may give
+_SHORT = "row not made: beyond a member's share of the log of the group"
 EXACT_USERS = 5_000  # up to here `auto` compares all users with each other
 BLOCK_USERS = 1_000
 
@@ -69,6 +72,32 @@ def partition_profiles(
     return group
 
 
+@dataclass(frozen=True, eq=False)
+class Prototypes:
+    """Groups, and the texts that their members share.
+
+    members
+        user and group, sorted by the user's name
+    texts
+        group, query and the user who gave it: her place in `members`, or nobody
+    short
+        rows by which each group's log is shorter, because one member may not give more
+    """
+
+    members: pl.DataFrame = field(repr=False)
+    texts: pl.DataFrame = field(repr=False)
+    short: Ints = field(repr=False)
+
+    def bounded(self, share: float) -> Prototypes:
+        """Return the same with no member beyond her share, and check that it is so."""
+        group = self.members["group"].to_numpy()
+        texts = within_bound(self.texts, group, share)
+        check_contributions(texts, share)
+        rows = (np.bincount(all_["group"].to_numpy()) for all_ in (self.texts, texts))
+        before, after = rows
+        return Prototypes(self.members, texts, self.short + before - after)
+
+
 @dataclass(frozen=True)
 class Microaggregation(Method):
     """The base of the family: k, the rule for rare texts, times and clicks."""
@@ -77,18 +106,43 @@ class Microaggregation(Method):
 
     k: int = parameter(5, "users who share one log at least", low=2, high=10**9, unit="users")
     min_users: int = parameter(
-        2, "users who must have sent a text, or clicked a URL for it", low=1, high=10**9,
+        0, "users who must have sent a text, made a click or had a day; 0 is k", low=0, high=10**9,
         unit="users",
     )  # fmt: skip
+    max_share: float = parameter(
+        0.0, "share of a group's log that one member gives at most; 0 is 0.4, or 1/k", low=0, high=1
+    )
     time: str = parameter("day", "how fine times are given", choices=("none", "month", "day"))
     clicks: bool = parameter(True, "whether clicks are drawn for the released queries")
     taxonomy: str = parameter("wordnet", "what queries mean: wordnet, or a taxonomy's file")
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if 0 < self.max_share < 1 / self.k - 1e-9:
+            raise ParameterError(
+                f"--max-share is {self.max_share:g}, but {self.k} users cannot each give less than "
+                f"1/{self.k}",
+                hint=f"take {1 / self.k:.3g} to 1",
+            )
+
+    @property
+    def most_share(self) -> float:
+        """The share of a group's log that one member may give."""
+        return self.max_share or max(_SHARE, 1 / self.k)
+
+    @property
+    def least(self) -> int:
+        """The users whom a text, a click and a day need: k if nothing else was asked for."""
+        return self.min_users or self.k
+
     @abstractmethod
     def _prototypes(
-        self, log: QueryLog, chance: Chance, progress: Progress
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Give the users (user, group), and the prototypes' texts (group, query)."""
+        self, log: QueryLog, known: pl.DataFrame | None, chance: Chance, progress: Progress
+    ) -> Prototypes:
+        """Group the users, and choose the texts that each group shares.
+
+        Users who stand in `known` (user, group) keep their groups.
+        """
 
     def _frequent(
         self,
@@ -99,20 +153,36 @@ class Microaggregation(Method):
         progress: Progress,
     ) -> pl.DataFrame:
         """Let frequent queries stand in for those that too few users sent."""
-        if self.min_users == 1:
-            return texts.select("group", "query")
-        return frequent_texts(texts, members, log, self.taxonomy, self.min_users, chance, progress)
+        if self.least == 1:
+            return texts.select("group", "user", "query")
+        return frequent_texts(texts, members, log, self.taxonomy, self.least, chance, progress)
 
     def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
         """Group the users, give each group one log, rename, shuffle."""
+        return self._released(log, None, chance, progress)
+
+    def run_with_groups(
+        self, log: QueryLog, known: pl.DataFrame, chance: Chance, progress: Progress
+    ) -> Release:
+        """Do the same with groups of an earlier release (user, group), each of at least k here.
+
+        Users whom it did not have are grouped among themselves: none of them, or at least k.
+        """
+        return self._released(log, known, chance, progress)
+
+    def _released(
+        self, log: QueryLog, known: pl.DataFrame | None, chance: Chance, progress: Progress
+    ) -> Release:
         users = log.distinct("user")
         if users < self.k:
             raise ParameterError(
                 f"--k is {self.k}, but the log has {users} users", hint=f"take --k 2 to {users}"
             )
-        members, prototypes = self._prototypes(log, chance, progress)
+        prototypes = self._prototypes(log, known, chance, progress).bounded(self.most_share)
+        members = prototypes.members
+        short = int((prototypes.short * np.bincount(members["group"].to_numpy())).sum())
         with progress.stage("fill the prototypes"):
-            filled = self._filled(log, members, prototypes, chance)
+            filled, blanked = self._filled(log, members, prototypes.texts, chance)
             # As categories: all members get these texts, and each is then held once.
             filled = filled.with_columns(pl.col("query", "url").cast(pl.Categorical))
         with progress.stage("rename and shuffle"):
@@ -128,37 +198,51 @@ class Microaggregation(Method):
             mapping=mapping,
             dropped={"replaced by the log of the group": log.tally.kept},
             made={"rows of the groups' logs": public.height},
-            not_release_grade=self._why_not(),
+            blanked=blanked | ({_SHORT: short} if short else {}),
+            not_release_grade=self.unfit(),
             progress=progress,
         )
 
     def blocks(self, rows: Far, progress: Progress) -> Far:
         """Cut a log into blocks of users of similar interests, each of at least k."""
-        return block_table(rows, self.taxonomy, self.k, self.min_users, progress)
+        return block_table(rows, self.taxonomy, self.k, self.least, progress)
 
     def _published(self) -> dict[str, Any]:
         """Give the parameters as the card shows them: where a taxonomy's file lies is private."""
-        return {**self.values(), "taxonomy": ",".join(file_names(self.taxonomy))}
+        names = ",".join(file_names(self.taxonomy))
+        resolved = {"min_users": self.least, "max_share": self.most_share}
+        return {**self.values(), **resolved, "taxonomy": names}
 
     def _filled(
         self, log: QueryLog, members: pl.DataFrame, prototypes: pl.DataFrame, chance: Chance
-    ) -> pl.DataFrame:
-        """Give the texts of the prototypes a time and a click each."""
+    ) -> tuple[pl.DataFrame, dict[str, int]]:
+        """Give the texts of the prototypes a time and a click each; count what they lack."""
         if prototypes["group"].n_unique() < members["group"].n_unique():
             raise InputError("a group has an empty log", hint="this is a defect: please report it")
-        grouped = log.frame.join(members.lazy(), on="user", maintain_order="left")
-        lines = grouped.select("group", "time").collect()
+        numbers = members.with_row_index("number").lazy()
+        grouped = log.frame.join(numbers, on="user", maintain_order="left")
+        lines = grouped.select("group", "time", user="number").collect()
         group = prototypes["group"].to_numpy()
-        times = draw_times(lines, group, self.time, chance)
-        filled = prototypes.with_columns(time=times)
-        if not self.clicks:
-            return filled.with_columns(rank=pl.lit(None, pl.Int32), url=pl.lit(None, pl.String))
-        clicks = draw_clicks(log.frame, prototypes["query"], self.min_users, chance)
-        return filled.with_columns(clicks["rank"], clicks["url"])
+        times, dayless = draw_times(lines, group, self.time, self.least, self.most_share, chance)
+        filled = prototypes.select("group", "query", times)
+        rows = np.bincount(members["group"].to_numpy())[group]  # of the release, for each
+        reason = f"{self.time} of fewer than {self.least} users, or beyond a member's share"
+        lacks = {reason: int(rows[dayless].sum())}
+        if self.clicks:
+            clicks = draw_clicks(log.frame, prototypes["query"], self.least, chance)
+            filled = filled.with_columns(clicks["rank"], clicks["url"])
+            for what, had, name in (("click", "click", "url"), ("rank", "ranked", "rank")):
+                gone = clicks.select(pl.col(had).fill_null(False) & pl.col(name).is_null())
+                number = int(rows[gone.to_series().to_numpy()].sum())
+                lacks[f"{what} of fewer than {self.least} users"] = number
+        else:
+            filled = filled.with_columns(rank=pl.lit(None, pl.Int32), url=pl.lit(None, pl.String))
+        return filled, {reason: number for reason, number in lacks.items() if number}
 
-    def _why_not(self) -> tuple[str, ...]:
-        single = "the parameters keep queries and clicks that only one person sent"
-        return (single,) if self.min_users == 1 else ()
+    def unfit(self) -> tuple[str, ...]:
+        """Return that what one person alone had can show, where no more users are asked for."""
+        single = "the parameters keep queries that only one person sent, and clicks and days alike"
+        return (single,) if self.least == 1 else ()
 
     def guarantee(self) -> Guarantee:
         """Promise that each released log is shared by at least k users."""
@@ -170,12 +254,16 @@ class Microaggregation(Method):
             k=self.k,
             says=(
                 f"Every user's released log is the same, row for row, as that of at least "
-                f"{self.k - 1} other users: whatever somebody knows of a person, the release "
-                f"leaves at least {self.k} users who fit equally well. {self._about_texts()} at "
-                f"least {self.min_users} users of the log{self._about_clicks()}."
+                f"{self.k - 1} other users: whatever somebody knows of a person, this release by "
+                f"itself leaves at least {self.k} users who fit equally well. "
+                f"{self._about_texts()} at least {self.least} users of the log"
+                f"{self._about_clicks()}{self._about_times()}. {self._about_shares()}"
             ),
             assumptions=(
                 "a user name of the log stands for one person, and one person has one user name",
+                f"nobody controls {max(self.least - 1, 1)} or more accounts of the log: who does "
+                "can send what one other person sent and so lift it over the threshold; whoever "
+                f"controls {self.k - 1} accounts of a group knows whose log is the last one's",
                 "who made the release keeps private/ to herself",
             ),
             not_covered=self._limits(),
@@ -187,19 +275,37 @@ class Microaggregation(Method):
 
     def _about_clicks(self) -> str:
         return (
-            f", and every click, for that query, made by at least {self.min_users}"
+            f", and every click, for that query, made by at least {self.least}, at that rank "
+            f"by at least {self.least}"
             if self.clicks
             else "; no clicks are given"
         )
 
+    def _about_shares(self) -> str:
+        shared = f"All {self.k} or more pseudonyms of a group carry the interests of their group"
+        if self.most_share == 1:
+            return f"{shared}; one member can have given all of its log."
+        return f"{shared}: no member gave more than {self.most_share:.0%} of its rows, or one row."
+
+    def _about_times(self) -> str:
+        if self.time == "none":
+            return "; no times are given"
+        return f"; every {self.time} that is given is one of at least {self.least} users"
+
     def _limits(self) -> tuple[str, ...]:
+        few = (
+            f"a text, a click and a day need {self.least} users only, fewer than k = {self.k}: "
+            f"whoever controls {max(self.least - 1, 1)} accounts can publish what one other "
+            "person sent",
+        )
         return (
+            *(few if self.least < self.k else ()),
             "k-anonymity is no differential privacy: the release depends on every user, and "
             "comparing two releases made with and without a person can tell about her",
             "the users of a group are alike by choice: whoever knows that a person is in the log "
             "can guess her interests from the logs that would fit her",
             "queries are real queries of the log: one that names a person names her, if at least "
-            f"{self.min_users} users sent it",
+            f"{self.least} users sent it",
             "that a query was sent at all, and roughly how often, is seen",
             "how many users the log has is seen",
         )

@@ -6,6 +6,7 @@ than k users joins its neighbour, so that each can be partitioned by itself.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,6 +20,7 @@ from ...engine import Chance, Far, Progress, distinct_queries, summed
 from ...errors import ParameterError
 from ...log import QueryLog
 from .blocks import along, columns_of, points_of, shares_of
+from .coverage import covered_share
 
 __all__ = ["Cuts", "block_table"]
 
@@ -85,10 +87,18 @@ class Cuts:
         return -1 - at
 
 
-def block_table(rows: Far, taxonomy: str, k: int, min_users: int, progress: Progress) -> Far:
+def block_table(
+    rows: Far,
+    taxonomy: str,
+    k: int,
+    min_users: int,
+    progress: Progress,
+    covered: Callable[[float], object] | None = None,
+) -> Far:
     """Give the same rows, in shares that are blocks of similar users.
 
-    Each has at least k users, and enough that some text is frequent among them.
+    Each has at least k users, and enough that some text is frequent among them. `covered` is
+    given the share of phrases that have a concept, and may refuse.
     """
     with progress.stage("profiles"):
         profiles = rows.derive(partial(_concepts, taxonomy=taxonomy), Chance())
@@ -97,6 +107,8 @@ def block_table(rows: Far, taxonomy: str, k: int, min_users: int, progress: Prog
             raise ParameterError(
                 f"--k is {k}, but the log has {users} users", hint=f"take --k 2 to {users}"
             )
+        if covered is not None:
+            covered(covered_share(summed(profiles, _counts, ["concept"])))
     with progress.stage("cut into blocks"):
         sums = summed(profiles, _shares, ["concept"])
         spread = np.zeros(len(open_taxonomy(taxonomy)))
@@ -117,6 +129,10 @@ def _concepts(frame: pl.LazyFrame, _: Chance, *, taxonomy: str) -> pl.DataFrame:
     """Give user, concept and count of a share; each distinct query is mapped once."""
     found = Mapper(open_taxonomy(taxonomy)).map(distinct_queries(frame))
     return found.concepts(QueryLog(frame))
+
+
+def _counts(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    return frame.group_by("concept").agg(pl.col("count").sum()).collect()
 
 
 def _users(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:

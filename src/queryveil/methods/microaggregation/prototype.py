@@ -14,36 +14,46 @@ import numpy as np
 from ...concepts import UNMAPPED, Profiles, Taxonomy, distances
 from ...concepts.likeness.tables import distance_table
 from ...concepts.taxonomy import Ints
+from .contributions import allowance, bounded_lengths
 
-__all__ = ["Items", "centres", "quotas", "semantic_items", "until_full"]
+__all__ = ["Items", "bounded_quotas", "centres", "quotas", "semantic_items", "until_full"]
 
 _COLUMNS = 2_000  # concepts with which all others are compared at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """What prototypes are made of, one row an item: its group, concept, and who gave it."""
+    """What prototypes are made of, one row an item: its group, concept, and who gave it.
+
+    `short` is the number of items by which each group has fewer than its mean log, because one
+    member may not give more.
+    """
 
     group: Ints
     concept: Ints
     user: Ints
+    short: Ints
 
     def __len__(self) -> int:
         return len(self.group)
 
 
-def semantic_items(taxonomy: Taxonomy | None, profiles: Profiles, group: Ints) -> Items:
+def semantic_items(
+    taxonomy: Taxonomy | None, profiles: Profiles, group: Ints, share: float = 1.0
+) -> Items:
     """Choose the items of every group's prototype (Batet 2013).
 
     A user's concepts are taken by their distance to the centre of the group (eq. 6), then the
     more frequent first, then by number, until her quota (eq. 7) is full. Without a taxonomy, as
-    in Batet's variant for strings, the most repeated go first.
+    in Batet's variant for strings, the most repeated go first. No user gives more than `share` of
+    a prototype.
     """
     user = profiles.lists.owners.astype(np.int64)
     concept, counts = profiles.lists.items, profiles.counts
     known = concept != UNMAPPED  # who has no concept gives nothing, and gets the others'
     user, concept, counts = user[known], concept[known], counts[known]
-    wanted = quotas(np.bincount(user, counts, len(profiles)).astype(np.int64), group)
+    weights = np.bincount(user, counts, len(profiles)).astype(np.int64)
+    wanted, short = bounded_quotas(weights, group, share)
     if taxonomy is None:
         far = np.zeros(len(concept))
     else:
@@ -52,7 +62,9 @@ def semantic_items(taxonomy: Taxonomy | None, profiles: Profiles, group: Ints) -
     order = np.lexsort((concept, -counts, far.round(9), user))
     user, concept, counts = user[order], concept[order], counts[order]
     taken = until_full(user, counts, wanted)
-    return Items(np.repeat(group[user], taken), np.repeat(concept, taken), np.repeat(user, taken))
+    return Items(
+        np.repeat(group[user], taken), np.repeat(concept, taken), np.repeat(user, taken), short
+    )
 
 
 def until_full(user: Ints, counts: Ints, wanted: Ints) -> Ints:
@@ -77,11 +89,37 @@ def quotas(weights: Ints, group: Ints) -> Ints:
     total = np.bincount(group, weights).astype(np.int64)
     goal = np.maximum((2 * total + sizes) // (2 * sizes), total > 0)  # rounded half up
     missing = goal - np.bincount(group, whole).astype(np.int64)
+    return np.asarray(whole + (_rank(rest, group) < missing[group]))
+
+
+def _rank(rest: Ints, group: Ints) -> Ints:
+    """Return the place of each user in her group, the greatest remainder first."""
+    sizes = np.bincount(group)
     order = np.lexsort((np.arange(len(group)), -rest, group))
     begins = np.cumsum(sizes) - sizes
     rank = np.empty(len(group), np.int64)
     rank[order] = np.arange(len(group)) - begins[group[order]]
-    return np.asarray(whole + (rank < missing[group]))
+    return rank
+
+
+def bounded_quotas(weights: Ints, group: Ints, share: float) -> tuple[Ints, Ints]:
+    """Return quotas of which none is beyond a share of its group's, and how much each is short.
+
+    What a user may not give, the others of her group give in her place, as far as they have it.
+
+    >>> bounded_quotas(np.array([100, 1, 1, 1, 1]), np.zeros(5, np.int64), 0.4)
+    (array([2, 1, 1, 1, 1]), array([15]))
+    """
+    wanted = quotas(weights, group)
+    goal = np.bincount(group, wanted).astype(np.int64)
+    length = bounded_lengths(weights, group, goal, share)
+    most = np.minimum(weights, allowance(length, share)[group])
+    given = np.minimum(wanted, most)
+    missing, spare = (length - np.bincount(group, given).astype(np.int64))[group], most - given
+    total = np.maximum(np.bincount(group, spare).astype(np.int64)[group], 1)
+    whole, rest = np.divmod(spare * missing, total)
+    left = missing - np.bincount(group, whole).astype(np.int64)[group]
+    return given + whole + (_rank(rest, group) < left), goal - length
 
 
 def centres(taxonomy: Taxonomy, profiles: Profiles, group: Ints) -> Ints:

@@ -11,15 +11,19 @@ import polars as pl
 
 from ...concepts.taxonomy import Ints
 from ...engine import Chance
-from .prototype import quotas, until_full
+from .prototype import bounded_quotas, until_full
 
 __all__ = ["repeated_texts"]
 
 _MOST_ROUNDS = 1_000
 
 
-def repeated_texts(frame: pl.LazyFrame, members: pl.DataFrame, chance: Chance) -> pl.DataFrame:
+def repeated_texts(
+    frame: pl.LazyFrame, members: pl.DataFrame, chance: Chance, share: float = 1.0
+) -> tuple[pl.DataFrame, Ints]:
     """Give the prototypes' texts: group, user (her place in `members`) and query, a row each.
+
+    Beside them stands by how many rows each group has fewer, because of the bound `share`.
 
     `members` has user and group, sorted by user. Of a query that a user repeated r times go r
     times her share of the group's lines into the prototype, the fraction by chance, the most
@@ -34,10 +38,11 @@ def repeated_texts(frame: pl.LazyFrame, members: pl.DataFrame, chance: Chance) -
     group = members["group"].to_numpy()
     user, counts = rows["number"].to_numpy().astype(np.int64), rows["count"].to_numpy()
     weights = np.bincount(user, counts, len(group)).astype(np.int64)
-    share = (weights / np.bincount(group, weights)[group])[user] * counts
-    copies = _copies(user, share, quotas(weights, group), chance)
+    part = (weights / np.bincount(group, weights)[group])[user] * counts
+    wanted, short = bounded_quotas(weights, group, share)
+    copies = _copies(user, part, wanted, chance)
     texts = rows.select("group", user=pl.col("number").cast(pl.Int64), query="text")
-    return texts[np.repeat(np.arange(len(copies)), copies)]
+    return texts[np.repeat(np.arange(len(copies)), copies)], short
 
 
 def _copies(user: Ints, share: np.ndarray, wanted: Ints, chance: Chance) -> Ints:

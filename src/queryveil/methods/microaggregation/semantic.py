@@ -13,8 +13,12 @@ from ...concepts.taxonomy import Ints
 from ...engine import Chance, Progress, distinct_queries
 from ...log import QueryLog
 from ..base import parameter
+from .by_meaning import ByMeaning
 from .closest import closest_items
-from .family import Microaggregation, partition_profiles
+from .contributions import NOBODY
+from .coverage import covered_share
+from .family import Microaggregation, Prototypes, partition_profiles
+from .known import group_users
 from .prototype import Items, semantic_items
 from .texts import Pool, draw_texts, pool_of, sent_by
 
@@ -24,7 +28,7 @@ _PARTITIONS = ("auto", "exact", "blocked")
 
 
 @dataclass(frozen=True)
-class SemanticMicroaggregation(Microaggregation):
+class SemanticMicroaggregation(ByMeaning):
     """Group users whose queries mean similar things; each group shares a log of real queries.
 
     >>> str(SemanticMicroaggregation(k=3))
@@ -52,20 +56,24 @@ class SemanticMicroaggregation(Microaggregation):
         return super()._about_texts()
 
     def _prototypes(
-        self, log: QueryLog, chance: Chance, progress: Progress
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        self, log: QueryLog, known: pl.DataFrame | None, chance: Chance, progress: Progress
+    ) -> Prototypes:
         opened = open_taxonomy(self.taxonomy)
         found = Mapper(opened).map(distinct_queries(log.frame), progress)
         with progress.stage("profiles"):
-            profiles = found.profiles(log)
-        group = partition_profiles(opened, profiles, self.k, self.partition, self.refine, progress)
+            concepts = found.concepts(log)
+            self._check_coverage(covered_share(concepts))
+            profiles = profiles_of(concepts)
+        group = _grouped(self, opened, profiles, known, progress)
         with progress.stage("choose texts"):
-            items = _items(opened, profiles, group, self.refine)
-            pool = pool_of(found, sent_by(log, profiles.users, found), self.emit, self.min_users)
+            items = _items(opened, profiles, group, self.refine, self.most_share)
+            pool = pool_of(found, sent_by(log, profiles.users, found), self.emit, self.least)
             items = _none_empty(items, pool, group)
             texts = draw_texts(items, pool, opened, chance)
-        named = pl.DataFrame({"group": items.group, "query": pool.names.gather(texts)})
-        return _members(log, profiles, group), named
+        named = pl.DataFrame(
+            {"group": items.group, "user": items.user, "query": pool.names.gather(texts)}
+        )
+        return Prototypes(_members(log, profiles, group), named, items.short)
 
 
 @dataclass(frozen=True)
@@ -89,23 +97,43 @@ class StringMicroaggregation(Microaggregation):
     )
 
     def _prototypes(
-        self, log: QueryLog, chance: Chance, progress: Progress
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        self, log: QueryLog, known: pl.DataFrame | None, chance: Chance, progress: Progress
+    ) -> Prototypes:
         with progress.stage("profiles"):
             profiles, names = _string_profiles(log)
-        group = partition_profiles(None, profiles, self.k, self.partition, self.refine, progress)
+        group = _grouped(self, None, profiles, known, progress)
         members = _members(log, profiles, group)
         with progress.stage("choose texts"):
-            items = _items(None, profiles, group, self.refine)
+            items = _items(None, profiles, group, self.refine, self.most_share)
             texts = pl.DataFrame(
                 {"group": items.group, "user": items.user, "query": names.gather(items.concept)}
             )
-        return members, self._frequent(texts, members, log, chance, progress)
+        texts = self._frequent(texts, members, log, chance, progress)
+        return Prototypes(members, texts, items.short)
 
 
-def _items(taxonomy: Taxonomy | None, profiles: Profiles, group: Ints, refined: bool) -> Items:
+def _grouped(
+    method: SemanticMicroaggregation | StringMicroaggregation,
+    taxonomy: Taxonomy | None,
+    profiles: Profiles,
+    known: pl.DataFrame | None,
+    progress: Progress,
+) -> Ints:
+    """Partition the users who have no group yet."""
+
+    def split(users: Ints) -> Ints:
+        some = profiles if len(users) == len(profiles) else profiles.some(users)
+        how = method.partition, method.refine
+        return partition_profiles(taxonomy, some, method.k, *how, progress)
+
+    return group_users(profiles.users, known, method.k, split)
+
+
+def _items(
+    taxonomy: Taxonomy | None, profiles: Profiles, group: Ints, refined: bool, share: float
+) -> Items:
     choose = closest_items if refined else semantic_items
-    return choose(taxonomy, profiles, group)
+    return choose(taxonomy, profiles, group, share)
 
 
 def _string_profiles(log: QueryLog) -> tuple[Profiles, pl.Series]:
@@ -118,17 +146,17 @@ def _string_profiles(log: QueryLog) -> tuple[Profiles, pl.Series]:
 
 
 def _none_empty(items: Items, pool: Pool, group: Ints) -> Items:
-    """Give a group without any item one, of the concept that has the most texts."""
+    """Give a group without any item one, of the concept that has the most texts: nobody's."""
     groups = np.arange(int(group.max()) + 1)
     empty = np.setdiff1d(groups, items.group)
     if not len(empty) or not len(pool.texts):
         return items
     most = int(np.argmax(np.diff(pool.start)))
-    _, first = np.unique(group, return_index=True)
     return Items(
         np.concatenate([items.group, empty]),
         np.concatenate([items.concept, np.full(len(empty), most)]),
-        np.concatenate([items.user, first[empty]]),
+        np.concatenate([items.user, np.full(len(empty), NOBODY)]),
+        items.short,
     )
 
 

@@ -12,8 +12,9 @@ from ...engine import Chance, Progress
 from ...errors import InputError
 from ...log import QueryLog
 from ..base import parameter
-from .family import Microaggregation
-from .partition import check_groups, mdav
+from .family import Microaggregation, Prototypes
+from .known import group_users, of_some
+from .partition import Floats, Groups, check_groups, mdav
 from .refine import refine
 from .repetition import repeated_texts
 from .syntactic import syntactic_matrix
@@ -40,8 +41,8 @@ class SyntacticMicroaggregation(Microaggregation):
     refine: bool = parameter(False, "whether groups are improved by swaps after MDAV")
 
     def _prototypes(
-        self, log: QueryLog, chance: Chance, progress: Progress
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        self, log: QueryLog, known: pl.DataFrame | None, chance: Chance, progress: Progress
+    ) -> Prototypes:
         users = log.frame.select("user").unique().collect()
         users = users.sort(pl.col("user").cast(pl.String)).with_row_index("number")
         if users.height > _MOST_USERS:
@@ -51,12 +52,18 @@ class SyntacticMicroaggregation(Microaggregation):
             )
         with progress.stage("group users"):
             matrix = syntactic_matrix(self._some_rows(log, users, chance), cap=self.rows)
-            group = mdav(matrix, self.k)
-            group = refine(matrix, group, self.k) if self.refine else group
+            group = group_users(
+                users["user"], known, self.k, lambda some: self._split(of_some(matrix, some))
+            )
             check_groups(group, self.k)
         members = users.select("user", group=pl.Series(group.astype(np.int64)))
-        texts = repeated_texts(log.frame, members, chance)
-        return members, self._frequent(texts, members, log, chance, progress)
+        texts, short = repeated_texts(log.frame, members, chance, self.most_share)
+        texts = self._frequent(texts, members, log, chance, progress)
+        return Prototypes(members, texts, short)
+
+    def _split(self, matrix: Floats) -> Groups:
+        group = mdav(matrix, self.k)
+        return refine(matrix, group, self.k) if self.refine else group
 
     def _some_rows(self, log: QueryLog, users: pl.DataFrame, chance: Chance) -> pl.DataFrame:
         """Draw at most so many rows of each user."""

@@ -13,6 +13,7 @@ from ...concepts.taxonomy import Ints
 from ...engine import Chance, Progress, distinct_queries, keys_with_users
 from ...errors import InputError
 from ...log import QueryLog
+from .contributions import NOBODY
 from .prototype import Items
 from .texts import draw_texts, pool_of, sent_by
 
@@ -28,12 +29,12 @@ def frequent_texts(
     chance: Chance,
     progress: Progress,
 ) -> pl.DataFrame:
-    """Give prototypes (group, query) in which every query was sent by enough users.
+    """Give prototypes (group, user, query) in which every query was sent by enough users.
 
     `texts` has group, query and user (her place in `members`, which is sorted by name). In place
     of a rare query stands a frequent one of its first concept, else of the nearest concept; a
     rare query without any is left out. A group that has nothing left gets the most frequent
-    query of all.
+    query of all, which counts for nobody.
     """
     common = keys_with_users(log.frame, ["query"], min_users)
     common = common.select(pl.col("query").cast(pl.String), "users")
@@ -49,7 +50,8 @@ def frequent_texts(
         kept = pl.concat([kept, _replaced(rare, members, log, found, min_users, chance)])
     most = common.sort("users", "query", descending=[True, False])["query"][0]
     empty = members.select("group").unique().join(kept, on="group", how="anti").sort("group")
-    return pl.concat([kept.select("group", "query"), empty.with_columns(query=pl.lit(most))])
+    made = empty.select("group", user=pl.lit(NOBODY, pl.Int64), query=pl.lit(most))
+    return pl.concat([kept.select("group", "user", "query"), made])
 
 
 def _replaced(
@@ -66,7 +68,8 @@ def _replaced(
     rare = rare.filter(pl.Series(concept >= 0))
     if not len(pool.texts):
         return rare.clear()
-    items = Items(rare["group"].to_numpy(), concept[concept >= 0], rare["user"].to_numpy())
+    group, user = rare["group"].to_numpy(), rare["user"].to_numpy()
+    items = Items(group, concept[concept >= 0], user, np.zeros(0, np.int64))
     return rare.with_columns(
         query=pool.names.gather(draw_texts(items, pool, found.taxonomy, chance))
     )

@@ -65,7 +65,7 @@ def host_labels(url: str) -> list[str]:
     return [label for label in reversed(host.lower().split(".")) if label]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Block:
     """The rows of some users; `begins` are their first rows in the block."""
 
@@ -81,7 +81,7 @@ class _Block:
     clicked: NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Rows:
     """All rows, sorted by user, with distinct texts and hosts numbered."""
 

@@ -12,7 +12,7 @@ from ...concepts.likeness.tables import distance_table
 from ...concepts.taxonomy import Flags, Ints
 from ...engine import Chance
 from ...errors import InputError
-from ...log import QueryLog
+from ...log import QueryLog, kinds_of
 from .prototype import Items
 
 __all__ = ["Pool", "draw_texts", "pool_of", "sent_by"]
@@ -21,7 +21,7 @@ _TRIES = 4  # to find a text that the giver of an item did not send herself
 _CELLS = 1 << 24
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pool:
     """Texts that may be emitted, by concept: those of c are `texts[start[c]:start[c + 1]]`.
 
@@ -55,6 +55,7 @@ def pool_of(found: Mapping, sent: pl.DataFrame, emit: str, min_users: int) -> Po
     rows = phrases.select(
         "concept", text="phrase", number=found.phrases["query"].cast(pl.UInt32)
     ).filter(pl.col("concept") >= 0)
+    rows = rows.filter(~_seen_late(rows, found.queries))
     rows = rows.with_columns(pl.col("text").cast(pl.Categorical))
     pairs = sent.lazy().join(rows.lazy(), left_on="query", right_on="number")
     users = pairs.select("user", "text").unique().collect(engine="streaming")
@@ -68,6 +69,20 @@ def pool_of(found: Mapping, sent: pl.DataFrame, emit: str, min_users: int) -> Po
     keys = own.collect(engine="streaming")["user"].to_numpy()
     start = np.searchsorted(kept["concept"].to_numpy(), np.arange(len(found.taxonomy) + 1))
     return Pool(start, kept["place"].to_numpy(), names["name"], keys)
+
+
+def _seen_late(rows: pl.DataFrame, queries: pl.Series) -> pl.Series:
+    """Return which phrases look like an identifier, though the queries that they are of do not.
+
+    Nobody draws them: a row that is taken out of a shared log later on would leave the other
+    rows' givers with more than their share of it.
+    """
+    texts = rows.select(pl.col("text").unique())
+    bad = texts.filter(kinds_of(texts["text"].cast(pl.String)).is_not_null())["text"]
+    late = rows["text"].is_in(bad.implode())
+    numbers = rows["number"].filter(late)
+    known = kinds_of(queries.cast(pl.String).gather(numbers)).is_not_null()
+    return late.scatter(late.arg_true().filter(known), False)
 
 
 def sent_by(log: QueryLog, users: pl.Series, found: Mapping) -> pl.DataFrame:

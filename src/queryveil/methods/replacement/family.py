@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -9,14 +10,16 @@ from typing import Any
 
 import polars as pl
 
-from ...concepts import Mapper, Mapping, file_names, open_taxonomy
+from ...concepts import Mapper, file_names, open_taxonomy
+from ...concepts import Mapping as Found
+from ...concepts.taxonomy import Ints
 from ...engine import Chance, Progress, distinct_queries
 from ...log import QueryLog
 from ...release import Check, Release
 from ..base import Method, parameter
 from .domains import ALL, Domains, open_domains, parts_of
-from .slots import Slots
-from .texts import Written, write_rows
+from .slots import NO_CONCEPT, Slots
+from .texts import Written, by_pseudonym, write_rows
 
 __all__ = ["Replacement"]
 
@@ -58,19 +61,27 @@ class Replacement(Method):
         topics = self.values().get("topics", "auto")
         return open_domains(open_taxonomy(self.taxonomy), self.domain, topics)
 
-    def _found(self, log: QueryLog, domains: Domains, progress: Progress) -> Mapping:
+    def _found(self, log: QueryLog, domains: Domains, progress: Progress) -> Found:
         return Mapper(domains.taxonomy).map(distinct_queries(log.frame), progress)
+
+    def coverage(self, dropped: Mapping[str, int]) -> float | None:
+        """Return the share of rows that have a concept of the domain."""
+        rows = sum(dropped.values())
+        return round(1 - dropped.get(NO_CONCEPT, 0) / rows, 4) if rows else None
 
     def _checks(self, full: bool = True) -> tuple[Check, ...]:
         """Each user has her rows, numbered and without clicks."""
         rows = {"rows": self.max_queries_per_user, "all": full}
         return Check("slots", rows), Check("no-clicks", {})
 
-    def _named(self, domains: Domains, slots: Slots, rows: pl.DataFrame, chance: Chance) -> Written:
+    def _named(
+        self, domains: Domains, slots: Slots, sizes: Ints, concepts: Ints, chance: Chance
+    ) -> Written:
         """Give users new names, and concepts labels."""
         names = pl.Series("pseudonym", chance.names(len(slots.users))).cast(pl.String)
         mapping = pl.DataFrame({"user": slots.users, "pseudonym": names})
-        return write_rows(domains.taxonomy, mapping, rows, chance)
+        sorted_ = by_pseudonym(mapping, sizes, concepts)
+        return write_rows(domains.taxonomy, mapping, sizes, sorted_, chance)
 
     def _release(
         self, log: QueryLog, slots: Slots, written: Written, notes: tuple[str, ...], **more: Any
@@ -81,11 +92,12 @@ class Replacement(Method):
             parameters=self._published(),
             guarantee=self.guarantee(),
             source=log,
-            log=written.log.lazy(),
+            log=written.log.lazy().with_columns(pl.col("time").cast(pl.Int32)),
             concepts=written.concepts,
             dropped=slots.dropped,
             made={"rows with a concept drawn at random": written.log.height},
             notes=notes,
+            coverage=self.coverage(slots.dropped),
             **({"mapping": written.mapping} | more),
         )
 

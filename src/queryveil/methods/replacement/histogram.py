@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-import polars as pl
 
-from ...dp import Noise, show_amount
+from ...dp import Loss, Noise, pure_rho, show_amount
 from ...dp.noise import Integers, exact_scale
 from ...dp.public import PublicCounts
 from ...dp.tails import laplace_tail, least_threshold
@@ -19,8 +18,9 @@ from ...log import QueryLog
 from ...release import Guarantee, Release
 from ..base import parameter
 from .family import Replacement
+from .noise_words import counted_says, own_share
 from .promises import ASSUMPTIONS, NEIGHBOURS, NOT_COVERED
-from .slots import Slots, lay_out, slots_of
+from .slots import Slots, slots_of
 
 __all__ = ["ConceptHistogram"]
 
@@ -60,6 +60,25 @@ class ConceptHistogram(Replacement):
         """Find the domain, and see that the noise can be drawn."""
         self.counts(len(self.domains().concepts))
 
+    def noise_says(self) -> tuple[str, ...]:
+        """Return how many of a person's rows carry what they asked, at best."""
+        cells = len(self.domains().concepts)
+        return counted_says(self.counts(cells), cells, self.max_queries_per_user)
+
+    def forecast(self, population: int) -> dict[str, Any]:  # noqa: ARG002
+        """Tell what noise leaves of a person's concepts, whatever the log holds."""
+        cells = len(self.domains().concepts)
+        counted = self.counts(cells)
+        facts = {
+            "concepts that may be given": f"{cells:,}",
+            "scale of the noise": f"{float(counted.scale):,.4g}",
+            "a concept counts from so many on": f"{counted.threshold:,}",
+            "rows with a person's own concept": own_share(
+                counted, cells, self.max_queries_per_user
+            ).as_text(),
+        }
+        return {"facts": facts}
+
     def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
         """Count, add noise, draw."""
         domains = self.domains()
@@ -74,11 +93,11 @@ class ConceptHistogram(Replacement):
             shown, noisy = counted.release(places, counts, len(slots.users) * cells, noise)
         with progress.stage("draw queries"):
             items = _spread(shown, noisy, len(slots.users), cells, most, chance)
-            concepts = pl.Series("concept", domains.concepts[items].astype(np.int32))
-            rows, _ = lay_out(slots)
-            written = self._named(domains, slots, rows.with_columns(concepts), chance)
+            concepts = domains.concepts[items].astype(np.int32)
+            written = self._named(domains, slots, slots.most, concepts, chance)
         notes = (domains.told(), f"a concept counts from {counted.threshold:,} on")
-        return self._release(log, slots, written, notes, progress=progress)
+        says = counted_says(counted, cells, most)
+        return self._release(log, slots, written, notes, noise_says=says, progress=progress)
 
     def guarantee(self) -> Guarantee:
         """Promise epsilon for a user's whole log."""
@@ -93,6 +112,8 @@ class ConceptHistogram(Replacement):
             ),
             neighbours=NEIGHBOURS,
             epsilon=float(self.own_epsilon),
+            relation="replace-one",
+            losses=(Loss("replace-one", pure_rho(self.own_epsilon)),),
             per_query_epsilon=float(self.own_epsilon / self.max_queries_per_user),
             assumptions=ASSUMPTIONS,
             not_covered=NOT_COVERED,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
@@ -30,10 +31,11 @@ from ...dp.choice.draw import below
 from ...engine import Progress, Silent, recall, remember
 from .domains import Domains
 
-__all__ = ["CALIBRATIONS", "CRITERIA", "Budget", "Mechanism", "mechanism_for"]
+__all__ = ["CALIBRATIONS", "CRITERIA", "PIECE", "Budget", "Mechanism", "mechanism_for"]
 
 CRITERIA = ("sqc1", "sqc2", "nsqc")
 CALIBRATIONS = ("exact", "nominal", "permute-and-flip")
+PIECE = 1 << 22  # rows at a time
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,14 @@ class Budget:
         """
         if not self.delta:
             return 0.0
-        return math.sqrt(2 * most_rho(float(self.epsilon), float(self.delta)) / self.slots)
+        return math.sqrt(2 * float(self.range_rho) / self.slots)
+
+    @property
+    def range_rho(self) -> Fraction:
+        """What slots cost together, as zCDP, if they are added up by their range."""
+        if not self.delta:
+            return Fraction(0)
+        return Fraction(most_rho(float(self.epsilon), float(self.delta)))
 
     @property
     def slot(self) -> float:
@@ -88,21 +97,29 @@ class Mechanism:
         Where there is no item (-1) a concept is taken at random first, all being equally likely.
         """
         found = np.empty(len(items), np.int32)
-        starts = self.domains.starts
         with progress.stage("replace", len(items)) as advance:
-            empty = np.flatnonzero(items < 0)
-            inputs = items.astype(np.int32)
-            inputs[empty] = below(np.full(len(empty), starts[-1]), noise)
-            for number, weights in enumerate(self.weights):
-                low, high = starts[number], starts[number + 1]
-                mine = np.flatnonzero((inputs >= low) & (inputs < high))
-                local = inputs[mine] - low
-                if self.flips:
-                    drawn = flip(weights, local.astype(np.int64), noise)
-                    advance(len(mine))
-                else:
-                    drawn = draw(weights, local, noise, advance)
-                found[mine] = drawn + low
+            for begin in range(0, len(items), PIECE):
+                some = slice(begin, begin + PIECE)
+                found[some] = self._replaced(items[some], noise, advance)
+        return found
+
+    def _replaced(self, items: Ints, noise: Noise, advance: Callable[[int], None]) -> Ints:
+        """Draw for some items; a draw takes ten times the memory of what it gives."""
+        starts = self.domains.starts
+        found = np.empty(len(items), np.int32)
+        inputs = items.astype(np.int32)
+        empty = np.flatnonzero(items < 0)
+        inputs[empty] = below(np.full(len(empty), starts[-1]), noise)
+        for number, weights in enumerate(self.weights):
+            low, high = starts[number], starts[number + 1]
+            mine = np.flatnonzero((inputs >= low) & (inputs < high))
+            local = inputs[mine] - low
+            if self.flips:
+                drawn = flip(weights, local.astype(np.int64), noise)
+                advance(len(mine))
+            else:
+                drawn = draw(weights, local, noise, advance)
+            found[mine] = drawn + low
         return found
 
 

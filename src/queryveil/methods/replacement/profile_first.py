@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ...concepts.taxonomy import Ints, Lists
-from ...dp import Noise, show_amount
+from ...dp import Loss, Noise, pure_rho, show_amount
 from ...engine import Chance, Progress
 from ...errors import ParameterError
 from ...log import QueryLog
@@ -18,10 +18,11 @@ from ..base import parameter
 from .domains import Domains
 from .family import Replacement
 from .judging import uniform_loss
+from .noise_words import told_says
 from .points import Floats, Points, hand_out
 from .promises import ASSUMPTIONS, NEIGHBOURS, NOT_COVERED
 from .slots import Slots, slots_of
-from .telling import best_way
+from .telling import Way, best_way
 
 __all__ = ["ProfileFirst"]
 
@@ -57,9 +58,9 @@ class ProfileFirst(Replacement):
         """Tell how profiles would be told, and what loss to expect on made-up ones."""
         _, concepts = _topic_concepts(self.domains())
         topics, facts = len(concepts), {"topics": f"{len(concepts):,}", "profiles": "all alike"}
-        if self.mechanism == "uniform":
+        way = self._way(population, topics)
+        if way is None:
             return {"facts": facts}
-        way = best_way(topics, self.own_epsilon, population, self.mechanism)
         points = getattr(way, "points", 0)
         told = f"{type(way).__name__.lower()}, in {points} points" if points else "one mean for all"
         saved = 1 - way.loss / uniform_loss(topics)
@@ -79,16 +80,22 @@ class ProfileFirst(Replacement):
             # How many users there are is public, so that it may help to choose the way.
             handed = hand_out(self._profiles(counts, noise), self.max_queries_per_user)
         with progress.stage("draw queries"):
-            written = self._named(domains, slots, _drawn(handed, concepts, chance), chance)
+            drawn = _drawn(handed, concepts, chance)
+            written = self._named(domains, slots, handed.sum(axis=1), drawn, chance)
         notes = (domains.told(), f"profiles have {len(concepts)} topics")
-        return self._release(log, slots, written, notes, progress=progress)
+        says = told_says(self._way(*counts.shape), *counts.shape)
+        return self._release(log, slots, written, notes, noise_says=says, progress=progress)
 
     def _profiles(self, counts: Points, noise: Noise) -> Floats:
         """Give each user's private profile; nothing else of the log is looked at from here on."""
-        if self.mechanism == "uniform":
-            return np.ones(counts.shape)
-        users, topics = counts.shape
-        return best_way(topics, self.own_epsilon, users, self.mechanism).profiles(counts, noise)
+        way = self._way(*counts.shape)
+        return np.ones(counts.shape) if way is None else way.profiles(counts, noise)
+
+    def _way(self, users: int, topics: int) -> Way | None:
+        """Choose how profiles are told, from public numbers alone; None if not at all."""
+        if self.mechanism == "uniform" or not users:
+            return None
+        return best_way(topics, self.own_epsilon, users, self.mechanism)
 
     def guarantee(self) -> Guarantee:
         """Promise epsilon for a user's whole log."""
@@ -103,6 +110,8 @@ class ProfileFirst(Replacement):
             ),
             neighbours=NEIGHBOURS,
             epsilon=float(self.own_epsilon),
+            relation="replace-one",
+            losses=(Loss("replace-one", pure_rho(self.own_epsilon)),),
             per_query_epsilon=float(self.own_epsilon),
             assumptions=ASSUMPTIONS,
             not_covered=NOT_COVERED,
@@ -137,8 +146,8 @@ def _counts(slots: Slots, topics: int) -> Points:
     return np.bincount(user * topics + topic, minlength=size).reshape(len(slots.users), topics)
 
 
-def _drawn(handed: Points, concepts: Lists, chance: Chance) -> pl.DataFrame:
-    """Draw concepts of each topic, as many as it has points, in random order."""
+def _drawn(handed: Points, concepts: Lists, chance: Chance) -> Ints:
+    """Draw concepts of each topic, as many as it has points, each user's in random order."""
     users, topics = handed.shape
     user = np.repeat(np.arange(users, dtype=np.int32), handed.sum(axis=1))
     topic = np.repeat(np.tile(np.arange(topics), users), handed.reshape(-1))
@@ -146,6 +155,4 @@ def _drawn(handed: Points, concepts: Lists, chance: Chance) -> pl.DataFrame:
     concept = concepts.items[concepts.start[topic] + picks.astype(np.int64)]
     keys = pl.DataFrame({"user": user, "by": chance.numbers(len(user))})
     order = keys.with_columns(place=pl.int_range(pl.len())).sort("user", "by")["place"]
-    slot = pl.int_range(pl.len(), dtype=pl.Int32).over("user").alias("slot")
-    rows = pl.DataFrame({"user": user, "concept": concept.astype(np.int32)})
-    return rows[order.to_numpy()].with_columns(slot)
+    return np.asarray(concept[order.to_numpy()], np.int32)

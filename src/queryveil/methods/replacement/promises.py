@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ...dp import show_amount
+from ...dp import Loss, pure_rho, show_amount
 from ...release import Check, Guarantee
 from ...release.guarantee import Model
+from ..reading import FAILURES, READ_ALONE
 from .domains import is_split
 
 if TYPE_CHECKING:
@@ -17,19 +19,28 @@ __all__ = ["ASSUMPTIONS", "NEIGHBOURS", "NOT_COVERED", "WHY_NOT", "replacement_p
 NEIGHBOURS = "two logs of the same users that differ in the whole log of one user"
 ASSUMPTIONS = (
     "a user name of the log stands for one person, and one person has one user name",
-    "how many users the log has is public",
+    "how many users the log has is public: those with a row that was read and kept",
+    READ_ALONE,
     "how the files are read (format, columns, form of times) was fixed without looking at the log",
     "the taxonomy, the domain and all parameters were chosen without looking at the log",
     "who made the release keeps the ledger, and adds up what other releases cost",
 )
 NOT_COVERED = (
-    "that a person is in the log: each has a pseudonym and rows of her own",
+    "that a person is in the log: each has a pseudonym and rows of their own",
+    "that every row of a person was left out when the log was read (empty queries, rows that "
+    "cannot be read, days that were not asked for): they have no pseudonym then",
     "how long the run took, and the files under private/",
+    FAILURES,
 )
 WHY_NOT = "the text copies words of the users' own queries, which no epsilon covers"
 
 _LENGTHS = "how many phrases with a concept each user has in each log, up to the cap"
 _FIRST = "in which of the logs each user first appears"
+_RETRY = (
+    "if a run was killed: that the next one works with the very same log only, so that who sees "
+    "it refused knows that the log is another one"
+)
+_SAFE = 1 + Fraction(1, 10**9)  # more than what floats round away
 _TOPICS = "the topics of each user's queries in their order"
 
 
@@ -48,6 +59,8 @@ def replacement_promise(method: SemanticReplacement, checks: tuple[Check, ...]) 
         epsilon=float(epsilon),
         delta=delta or None,
         per_query_epsilon=method.slot_budget.per_query,
+        relation="replace-one",
+        losses=(_loss(method),),
         assumptions=(*ASSUMPTIONS, *((f"public already: {given}",) if given else ())),
         not_covered=_not_covered(method),
         checks=checks,
@@ -59,6 +72,16 @@ def _given(method: SemanticReplacement) -> str | None:
     parts += [_LENGTHS] if method.keep_length else []
     parts += [_FIRST] if method.goes_on else []
     return " and ".join(parts) or None
+
+
+def _loss(method: SemanticReplacement) -> Loss:
+    """Return what all slots lose together: each is drawn by itself, within its epsilon or range.
+
+    With a delta slots are added up in one of the two ways, and the dearer one is taken here.
+    """
+    slot = method.own_epsilon / method.max_queries_per_user
+    rho = method.whole_epsilon / slot * pure_rho(slot)
+    return Loss("replace-one", max(rho, method.slot_budget.range_rho * _SAFE))
 
 
 def _says(method: SemanticReplacement, given: str | None) -> str:
@@ -87,7 +110,7 @@ def _not_covered(method: SemanticReplacement) -> tuple[str, ...]:
     return (
         *((topics,) if is_split(method.domain) else ()),
         *((lengths,) if method.keep_length else ()),
-        *((f"{_FIRST}: a new pseudonym is seen to be new",) if method.goes_on else ()),
+        *((f"{_FIRST}: a new pseudonym is seen to be new", _RETRY) if method.goes_on else ()),
         *NOT_COVERED,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import polars as pl
 
 from ...concepts import HOW, Mapping
+from ...concepts.taxonomy import Ints
 from ...concepts.text.language import language_named
 from ...concepts.text.words import normalise
 from ...engine import Chance, permute
@@ -24,17 +25,23 @@ def rewritten(
     found: Mapping,
     slots: Slots,
     names: pl.DataFrame,
-    rows: pl.DataFrame,
+    before: Ints,
     chance: Chance,
 ) -> Written:
     """Give one row a query, its phrases replaced; `written` has the label of each phrase.
 
-    `rows` and the table of `slots` stand in one order; `written` is sorted by pseudonym and slot.
+    `before` has the slots that each user had used; `written` is sorted by pseudonym and slot.
     """
-    named = rows.select(
-        user=names["pseudonym"].gather(rows["user"]), time=pl.col("slot") + 1
-    ).with_columns(event=slots.table["event"], phrase=slots.table["phrase"])
-    labels = written.log.select(pl.col("user", "query").cast(pl.String), "time")
+    used = pl.lit(pl.Series(before).cast(pl.Int32)).gather(pl.col("user"))
+    named = slots.table.select(
+        "event",
+        "phrase",
+        user=pl.lit(names["pseudonym"]).gather(pl.col("user")),
+        time=(pl.col("slot") + used + 1).cast(pl.Int32),
+    )
+    labels = written.log.select(
+        pl.col("user", "query").cast(pl.String), pl.col("time").cast(pl.Int32)
+    )
     table = named.join(labels, on=["user", "time"]).sort("event", "phrase")
     texts = _texts(table, found)
     first = table.group_by("event").agg(pl.col("user", "time").first())

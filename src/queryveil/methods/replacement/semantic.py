@@ -20,10 +20,11 @@ from ..earlier import Earlier
 from .domains import Domains
 from .family import Replacement
 from .mechanism import CALIBRATIONS, CRITERIA, Budget, Mechanism, mechanism_for
+from .noise_words import replaced_says
 from .promises import WHY_NOT, replacement_promise
 from .rewriting import rewritten
 from .slots import Slots, lay_out, slots_of
-from .texts import write_rows
+from .texts import by_pseudonym, write_rows
 
 __all__ = ["SemanticReplacement"]
 
@@ -94,6 +95,10 @@ class SemanticReplacement(Replacement):
         """Promise what the parameters allow."""
         return replacement_promise(self, self._checks(full=not self.keep_length))
 
+    def unfit(self) -> tuple[str, ...]:
+        """Return that words of the users' own queries are copied, where they are."""
+        return (WHY_NOT,) if self.rewrite else ()
+
     # -- the run ---------------------------------------------------------------------------------
 
     def mechanism(self, domains: Domains, progress: Progress) -> Mechanism:
@@ -119,6 +124,20 @@ class SemanticReplacement(Replacement):
             facts[name] = "{} of cases (nominal calibration: {}; by chance: {})".format(*rates)
         return {"facts": facts}
 
+    def noise_says(self) -> tuple[str, ...]:
+        """Return how often a phrase stays what it is; a mean over the domain, not over a log."""
+        domains = self.domains()
+        return self._noise_says(domains, self.mechanism(domains, Silent()))
+
+    def _noise_says(self, domains: Domains, mechanism: Mechanism) -> tuple[str, ...]:
+        return replaced_says(
+            stays=mechanism.chance(1.0),
+            blindly=len(domains.domains) / len(domains.concepts),
+            concepts=len(domains.concepts),
+            rows=self.max_queries_per_user,
+            filled=not self.keep_length,
+        )
+
     def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
         """Find the concepts, draw one for each slot, name them."""
         return self.extend(log, Earlier(_NOBODY, self.max_queries_per_user), chance, progress)
@@ -138,23 +157,26 @@ class SemanticReplacement(Replacement):
         found = self._found(log, domains, progress)
         with progress.stage("fill slots"):
             slots = slots_of(log, found, domains.place, self._most(log, earlier))
-            rows, items = self._laid_out(slots)
-        drawn = mechanism.replace(items, noise, progress)
+        drawn = mechanism.replace(self._items(slots), noise, progress)
         with progress.stage("name"):
             mapping = earlier.after(_uses(slots, self._used(slots)), chance)
-            rows = rows.with_columns(concept=pl.Series(domains.concepts[drawn].astype(np.int32)))
-            rows = _going_on(rows, slots, earlier)
-            names = _in_order(mapping, slots.users)
-            written = write_rows(domains.taxonomy, names, rows, chance)
+            drawn = np.take(domains.concepts.astype(np.int32), drawn, out=drawn, mode="clip")
+            before = _used_before(slots.users, earlier).to_numpy()
+            names, sizes = _in_order(mapping, slots.users), self._used(slots)
+            # One name for all three, so that no more than two are held at a time.
+            drawn = self._by_user(slots, drawn)
+            drawn = by_pseudonym(names, sizes, drawn)
+            written = write_rows(domains.taxonomy, names, sizes, drawn, chance, before)
             if self.rewrite:
-                written = rewritten(written, found, slots, names, rows, chance)
+                written = rewritten(written, found, slots, names, before, chance)
         return self._release(
             log,
             slots,
             written,
             (domains.told(),),
             mapping=mapping,
-            not_release_grade=(WHY_NOT,) if self.rewrite else (),
+            noise_says=self._noise_says(domains, mechanism),
+            not_release_grade=self.unfit(),
             progress=progress,
         )
 
@@ -178,11 +200,16 @@ class SemanticReplacement(Replacement):
             free = np.where(free == cap, cap, 0)
         return users.with_columns(most=pl.Series(free))
 
-    def _laid_out(self, slots: Slots) -> tuple[pl.DataFrame, Ints]:
-        """Give the rows to be written, user and slot, and the item of each, or -1."""
+    def _items(self, slots: Slots) -> Ints:
+        """Return the item of each row to be written, or -1 for none."""
+        return slots.table["item"].to_numpy() if self.keep_length else lay_out(slots)
+
+    def _by_user(self, slots: Slots, concepts: Ints) -> Ints:
+        """Return the concepts user after user, as they stand if all slots are laid out."""
         if not self.keep_length:
-            return lay_out(slots)
-        return slots.table.select("user", "slot"), slots.table["item"].to_numpy()
+            return concepts
+        order = slots.table.select(pl.arg_sort_by("user", "slot")).to_series()
+        return np.asarray(concepts[order.to_numpy()])
 
     def _used(self, slots: Slots) -> Ints:
         return slots.used() if self.keep_length else slots.most
@@ -200,14 +227,6 @@ def _uses(slots: Slots, used: Ints) -> pl.DataFrame:
 def _in_order(mapping: pl.DataFrame, users: pl.Series) -> pl.DataFrame:
     """Give the mapping in the order of these users."""
     return pl.DataFrame({"user": users}).join(mapping, on="user", maintain_order="left")
-
-
-def _going_on(rows: pl.DataFrame, slots: Slots, earlier: Earlier) -> pl.DataFrame:
-    """Number slots on from those that users have used before."""
-    if not earlier.mapping.height:
-        return rows
-    used = _used_before(slots.users, earlier).cast(pl.Int32)
-    return rows.with_columns(slot=pl.col("slot") + pl.lit(used).gather(pl.col("user")))
 
 
 def _used_before(users: pl.Series, earlier: Earlier) -> pl.Series:

@@ -12,10 +12,12 @@ from ...concepts.taxonomy import Ints
 from ...engine import distinct_users
 from ...log import QueryLog
 
-__all__ = ["Slots", "lay_out", "slots_of"]
+__all__ = ["NO_CONCEPT", "Slots", "lay_out", "slots_of"]
+
+NO_CONCEPT = "no concept of the domain"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Slots:
     """The phrases that count.
 
@@ -59,15 +61,13 @@ def slots_of(log: QueryLog, found: Mapping, place: Ints, most: int | pl.DataFram
     return Slots(users, allowed, kept, _counted(sent, known, kept, allowed))
 
 
-def lay_out(slots: Slots) -> tuple[pl.DataFrame, Ints]:
-    """Lay out all slots that users may use: user and slot; and the item of each, or -1."""
-    user = np.repeat(np.arange(len(slots.users), dtype=np.int32), slots.most)
+def lay_out(slots: Slots) -> Ints:
+    """Return the item of each slot that users may use, user after user, or -1 for none."""
     begin = np.concatenate([[0], np.cumsum(slots.most)])
-    slot = np.arange(len(user), dtype=np.int64) - begin[user]
-    items = np.full(len(user), -1, np.int32)
+    items = np.full(int(begin[-1]), -1, np.int32)
     table = slots.table
     items[begin[table["user"].to_numpy()] + table["slot"].to_numpy()] = table["item"].to_numpy()
-    return pl.DataFrame({"user": user, "slot": slot.astype(np.int32)}), items
+    return items
 
 
 def _allowed(log: QueryLog, most: int | pl.DataFrame) -> tuple[pl.Series, Ints]:
@@ -107,6 +107,6 @@ def _counted(
         "replaced by other queries": used,
         "more than count of one user": waits & ~none_left,
         "nothing is left of the user's budget": waits & none_left,
-        "no concept of the domain": ~used & ~waits,
+        NO_CONCEPT: ~used & ~waits,
     }
     return {reason: int(lines[rows].sum()) for reason, rows in found.items() if rows.any()}

@@ -38,16 +38,25 @@ class Population:
     epsilon: Fraction
 
     @property
+    def parts(self) -> int:
+        """Into how many parts each user's profile is cut."""
+        return _PARTS
+
+    @property
+    def scale(self) -> Fraction:
+        """The noise of the sum of parts: another log of one user moves at most twice the parts."""
+        return exact_scale(2 * _PARTS / self.epsilon)
+
+    @property
     def loss(self) -> float:
         """The loss to expect where nothing is known of the mean."""
         return _WORTH * uniform_loss(self.topics)
 
     def profiles(self, counts: Points, noise: Noise) -> Floats:
         """Give all users the noisy mean; another log of one user moves at most twice her parts."""
-        scale = exact_scale(2 * _PARTS / self.epsilon)
-        sums = hand_out(counts, _PARTS).sum(axis=0) + noise.laplace(self.topics, scale)
+        sums = hand_out(counts, _PARTS).sum(axis=0) + noise.laplace(self.topics, self.scale)
         whole = _PARTS * len(counts)
-        mean = shrunk(sums / whole, 2 * float(scale / whole) ** 2)
+        mean = shrunk(sums / whole, 2 * float(self.scale / whole) ** 2)
         return np.tile(mean, (len(counts), 1))
 
 

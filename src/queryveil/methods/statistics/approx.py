@@ -50,6 +50,24 @@ class Mechanisms:
     union: UnionTables | None = None
 
     @property
+    def rho(self) -> Fraction:
+        """What all noise costs together, as zCDP, where no own key of a user shows."""
+        if self.union is not None:
+            return self.union.rho
+        return sum((table.rho for table in self._tables), Fraction(0))
+
+    @property
+    def chance(self) -> Fraction:
+        """The chance, at most, that an own key of a user shows anywhere."""
+        if self.union is not None:
+            return self.union.chance
+        return sum((table.keys * table.chance for table in self._tables), Fraction(0))
+
+    @property
+    def _tables(self) -> list[NoisyCounts]:
+        return [table for table in (self.queries, self.clicks, self.transitions) if table]
+
+    @property
     def least(self) -> dict[str, int]:
         """The least count that each table can show."""
         shown = {"queries": self.queries, "clicks": self.clicks, "transitions": self.transitions}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -14,10 +14,11 @@ from ...dp import Noise
 from ...engine import Chance, Progress
 from ...errors import ParameterError
 from ...log import QueryLog
-from ...release import Guarantee, Release
+from ...release import CountNoise, Guarantee, Release
 from ..base import Method, parameter
 from .approx import Mechanisms, mechanisms, release_tables
-from .forecast import forecast_of
+from .forecast import Cut, forecast_of
+from .noise import approx_noise
 from .paper import Paper
 from .pools import WORDNET, read_pool, read_url_pool
 from .promises import WHY_NOT, approx_promise, paper_promise, pure_promise
@@ -163,13 +164,14 @@ class DpStatistics(Method):
     def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
         """Bound each user, count, add noise, cut off."""
         noise = Noise(None if chance.secret else chance.numbers)
-        notes: tuple[str, ...] = ()
+        noises: tuple[CountNoise, ...] | None = self.noises({})
         if self.mode == "pure":
-            tables, notes = self.pure().release(log, self.prefer, chance, noise, progress)
+            tables, noises = self.pure().release(log, self.prefer, chance, noise, progress)
         elif self.mode == "paper":
             tables = self._paper().release(log, noise, progress)
         else:
-            tables = release_tables(log, self.mechanisms(), self.prefer, chance, noise, progress)
+            made = self.mechanisms()
+            tables = release_tables(log, made, self.prefer, chance, noise, progress)
         synthetic, told = self._synthetic(tables, chance, progress)
         return Release(
             method=self.name,
@@ -180,10 +182,19 @@ class DpStatistics(Method):
             log=None if synthetic is None else synthetic.lazy(),
             made={} if synthetic is None else {"synthetic rows": synthetic.height},
             dropped={"summed up in the tables, with noise": log.tally.kept},
-            notes=(*notes, *told),
-            not_release_grade=(WHY_NOT,) if self.mode == "paper" else (),
+            notes=told,
+            noise=noises or (),
+            not_release_grade=self.unfit(),
             progress=progress,
         )
+
+    def noises(self, rows: Mapping[str, int]) -> tuple[CountNoise, ...] | None:
+        """Return the noise of each table; that of mode pure depends on the public lists."""
+        if self.mode == "approx":
+            return approx_noise(self.mechanisms())
+        if self.mode == "paper":
+            return self._paper().noises()
+        return None if self.files() or "queries" not in rows else self.pure().noises(rows)
 
     def _synthetic(
         self, tables: Mapping[str, pl.DataFrame], chance: Chance, progress: Progress
@@ -208,8 +219,24 @@ class DpStatistics(Method):
     def forecast(self, population: int) -> dict[str, Any]:
         """Tell noise, thresholds and the expected yield."""
         if self.mode != "approx":
-            return self.pure().forecast() if self.mode == "pure" else {}
+            return self.pure().forecast(population) if self.mode == "pure" else {}
         return forecast_of(self.mechanisms(), population)
+
+    def gives(self) -> frozenset[str]:
+        """Return the tables that have a share of the budget, and the synthetic log if wanted."""
+        names = zip(("queries", "clicks", "transitions"), self.shares, strict=True)
+        tables = {name for name, share in names if share or self.mode == "paper"}
+        return frozenset(tables | ({"log"} if self.synthesize else set()))
+
+    def unfit(self) -> tuple[str, ...]:
+        """Return that the paper's own steps do not keep what it claims."""
+        return (WHY_NOT,) if self.mode == "paper" else ()
+
+    def expected_queries(self) -> Callable[[int], int] | None:
+        """Return what tells about how many queries show."""
+        if self.mode == "paper":
+            return None
+        return (self.pure().cut() if self.mode == "pure" else Cut.of(self.mechanisms())).queries
 
     def guarantee(self) -> Guarantee:
         """Promise what the mode promises."""

@@ -17,6 +17,8 @@ from ...dp.noise import Noise, exact_scale
 from ...dp.public import PublicCounts
 from ...engine import Progress
 from ...log import QueryLog
+from ...release import CountNoise
+from .noise import paper_noise
 from .pools import read_pool
 from .published import published
 
@@ -60,6 +62,11 @@ class Paper:
                 "transitions": self._noisy(_steps(kept, found), ["query", "next"], noise),
             }
         return {name: published(table) for name, table in tables.items()}
+
+    def noises(self) -> tuple[CountNoise, ...]:
+        """Tell the noise of each table."""
+        most = {"queries": self.queries, "clicks": self.clicks, "transitions": self.queries - 1}
+        return paper_noise(float(self.scale), self.threshold, most)
 
     def _selected(self, kept: pl.DataFrame, pool: pl.Series, noise: Noise) -> pl.DataFrame:
         """Add the pool and give the queries whose noisy count is above K, with that count."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from ...concepts import open_taxonomy
+from ...engine import MOST_LIST, BoundsError, read_within
 from ...errors import InputError
 
 __all__ = ["WORDNET", "read_pool", "read_url_pool"]
@@ -59,13 +60,15 @@ def read_url_pool(name: str) -> pl.DataFrame:
 def _text(name: str) -> str:
     path = Path(name)
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_within(path, MOST_LIST).decode("utf-8-sig")
     except OSError as error:
         raise InputError(
             f"cannot be read ({error.strerror})", where=name, hint="name a file of public queries"
         ) from error
     except UnicodeDecodeError as error:
         raise InputError("this is no text in UTF-8", where=name) from error
+    except BoundsError as error:
+        raise InputError(f"this list is {error}", where=name) from error
     if "\0" in text:
         raise InputError("this is no text: it has NUL bytes", where=name)
     return text

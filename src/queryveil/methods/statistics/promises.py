@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...dp import show_amount
+from ...dp import losses_of, show_amount
 from ...release import Check, Guarantee
+from ..reading import FAILURES, READ_ALONE
 from .pools import WORDNET
 
 if TYPE_CHECKING:
@@ -18,13 +19,14 @@ _NEIGHBOURS = "two logs of which one has the whole log of one more user"
 _ASSUMPTIONS = (
     "how the files are read (format, columns, form of times) was fixed without looking at the log",
     "a user name of the log stands for one person, and one person has one user name",
-    "which rows of the file are read at all does not depend on other people's rows",
+    READ_ALONE,
     "who made the release keeps the ledger, and adds up what other releases cost",
 )
 _NOT_COVERED = (
     "what is true of many people: a count tells about everybody who sent the query",
     "several people who send the same, such as a family, count as several",
     "how long the run took, and the files under private/",
+    FAILURES,
 )
 WHY_NOT = (
     "the steps of the paper do not give the epsilon that it claims: a URL or a transition of one "
@@ -58,6 +60,8 @@ def approx_promise(method: DpStatistics) -> Guarantee:
         neighbours=_NEIGHBOURS,
         epsilon=method.epsilon,
         delta=method.delta,
+        relation="add-remove",
+        losses=losses_of(made.rho, made.chance),
         assumptions=_ASSUMPTIONS,
         not_covered=_NOT_COVERED,
         checks=tuple(_least(name, least) for name, least in made.least.items()),
@@ -70,7 +74,7 @@ def pure_promise(method: DpStatistics) -> Guarantee:
     Thresholds hang on the length of the public lists, and are of no weight here: the release
     tells them in its notes.
     """
-    method.pure().check()
+    rho = method.pure().rho  # which refuses noise that cannot be drawn
     tables = [name for name, share in zip(_TABLES, method.shares, strict=True) if share]
     listed = "the nouns of WordNet" if method.pool == WORDNET else Path(method.pool).name
     results = f", and only results on {Path(method.url_pool).name}" if method.url_pool else ""
@@ -83,6 +87,8 @@ def pure_promise(method: DpStatistics) -> Guarantee:
         ),
         neighbours=_NEIGHBOURS,
         epsilon=method.epsilon,
+        relation="add-remove",
+        losses=losses_of(rho),
         assumptions=(
             *_ASSUMPTIONS,
             "the public lists were fixed without looking at the log",

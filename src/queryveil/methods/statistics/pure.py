@@ -6,6 +6,7 @@ and transitions are counted over results and pairs of released queries, which ar
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -18,7 +19,10 @@ from ...dp.noise import Noise
 from ...dp.public import PublicCounts
 from ...engine import Chance, Progress, alike, summed
 from ...log import QueryLog
+from ...release import CountNoise
 from .contributions import at_most, click_pairs, query_pairs, shortness, step_counts
+from .forecast import Cut
+from .noise import public_noise
 from .pools import read_pool, read_url_pool
 from .published import published
 
@@ -64,15 +68,16 @@ class Pure:
         """Make what adds the noise to one of the three tables."""
         return PublicCounts.for_cells(self.keys[table], self.budgets[table], cells)
 
-    def check(self) -> None:
-        """Refuse noise that cannot be drawn now, before the budget is written down as spent."""
-        for table in (n for n in range(3) if self.budgets[n]):
-            self.mechanism(table, _MANY)
+    @property
+    def rho(self) -> Fraction:
+        """What all noise costs as zCDP; refuses noise that cannot be drawn, before it is paid."""
+        tables = [self.mechanism(n, _MANY) for n in range(3) if self.budgets[n]]
+        return sum((table.rho for table in tables), Fraction(0))
 
     def release(
         self, log: QueryLog, prefer: str, chance: Chance, noise: Noise, progress: Progress
-    ) -> tuple[dict[str, pl.DataFrame], tuple[str, ...]]:
-        """Bound, count and add noise; give the tables, and the thresholds in words."""
+    ) -> tuple[dict[str, pl.DataFrame], tuple[CountNoise, ...]]:
+        """Bound, count and add noise; give the tables, and how large the noise is."""
         with progress.stage("public lists"):
             pool = read_pool(self.pool)
             results = read_url_pool(self.url_pool) if self.url_pool else None
@@ -81,7 +86,7 @@ class Pure:
             mine = partial(_query_counts, pool=pool, prefer=prefer, most=made.keys)
             counts = summed(log.rows, mine, ["query"], chance)
             tables = {"queries": _counted(counts, pool.to_frame("query"), made, noise)}
-        notes, found = [_note("queries", made, len(pool))], tables["queries"]
+        noises, found = [public_noise("queries", made, len(pool))], tables["queries"]
         if results is not None:
             with progress.stage("clicks"):
                 given = results.join(found, on="query", how="semi", maintain_order="left")
@@ -89,7 +94,7 @@ class Pure:
                 clicked = partial(_click_counts, given=given, most=made.keys)
                 counts = summed(log.rows, clicked, ["query", "url"], chance)
                 tables["clicks"] = _counted(counts, given, made, noise)
-            notes.append(_note("clicks", made, given.height))
+            noises.append(public_noise("clicks", made, given.height))
         elif self.clicks_asked:
             tables["clicks"] = pl.DataFrame(schema=_CLICKS)
         if self.budgets[2]:
@@ -97,15 +102,31 @@ class Pure:
                 cells = found.height * (found.height - 1)
                 made = self.mechanism(2, cells)
                 tables["transitions"] = _transitions(log, found, made, chance, noise)
-            notes.append(_note("transitions", made, cells))
-        return {name: published(table) for name, table in tables.items()}, tuple(notes)
+            noises.append(public_noise("transitions", made, cells))
+        return {name: published(table) for name, table in tables.items()}, tuple(noises)
 
-    def forecast(self) -> dict[str, Any]:
-        """Tell noise and thresholds, before anything is spent."""
+    def noises(self, rows: Mapping[str, int]) -> tuple[CountNoise, ...]:
+        """Return the noise of the tables, by the rows that were released; without a URL list."""
+        cells = {"queries": len(read_pool(self.pool))}
+        if self.budgets[2]:
+            cells["transitions"] = rows["queries"] * (rows["queries"] - 1)
+        numbers = {"queries": 0, "transitions": 2}
+        made = {name: self.mechanism(numbers[name], many) for name, many in cells.items()}
+        return tuple(public_noise(name, made[name], many) for name, many in cells.items())
+
+    def cut(self) -> Cut:
+        """Return where a query begins to show, if the list has what users send most."""
+        cells = len(read_pool(self.pool))
+        made = self.mechanism(0, cells)
+        return Cut(made.threshold, "laplace", float(made.scale), most=cells)
+
+    def forecast(self, population: int) -> dict[str, Any]:
+        """Tell noise, thresholds and the expected yield, before anything is spent."""
         cells = len(read_pool(self.pool))
         made = self.mechanism(0, cells)
         return {
             "selection": "public list",
+            "expected": self.cut().expected(population),
             "tables": [
                 {
                     "table": "queries",
@@ -121,13 +142,6 @@ class Pure:
 
 
 _CLICKS = {"query": pl.String, "url": pl.String, "count": pl.Int64}
-
-
-def _note(table: str, made: PublicCounts, cells: int) -> str:
-    return (
-        f"{table}: noise of scale {float(made.scale):g} on each of {cells:,} public cells; those "
-        f"show that have {made.threshold:,} or more with it"
-    )
 
 
 def _query_counts(

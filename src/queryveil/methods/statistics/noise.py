@@ -1,0 +1,69 @@
+"""The noise of each table of dp-statistics, from its public parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...dp import NoisyCounts, UnionTables
+from ...dp.public import PublicCounts
+from ...release import CountNoise
+from .approx import Mechanisms
+
+__all__ = ["approx_noise", "paper_noise", "public_noise"]
+
+_ONE = {"queries": "A query", "clicks": "A click", "transitions": "A transition"}
+
+
+def approx_noise(made: Mechanisms) -> tuple[CountNoise, ...]:
+    """Tell the noise of the tables of mode approx."""
+    named = {"queries": made.queries, "clicks": made.clicks, "transitions": made.transitions}
+    tables = [_of_table(name, table) for name, table in named.items() if table]
+    return (*([] if made.union is None else [_of_union(made.union)]), *tables)
+
+
+def public_noise(name: str, made: PublicCounts, cells: int) -> CountNoise:
+    """Tell the noise of a table over public cells."""
+    shows = (
+        f"{_ONE[name]} shows if its count with noise is {made.threshold:,} or more. All of "
+        f"{cells:,} public cells have noise, so about one shows that nobody has."
+    )
+    return CountNoise(name, "laplace", float(made.scale), shows, _bounded(name, made.keys))
+
+
+def paper_noise(scale: float, threshold: int, most: Mapping[str, int]) -> tuple[CountNoise, ...]:
+    """Tell the noise of the paper's tables."""
+    least = {"queries": threshold + 1, "clicks": 1, "transitions": 1}
+    return tuple(
+        CountNoise(
+            name,
+            "laplace",
+            scale,
+            f"{_ONE[name]} shows if its count with noise is {least[name]:,} or more.",
+            f"the first {most[name]:,} of each person count.",
+        )
+        for name in most
+    )
+
+
+def _of_table(name: str, table: NoisyCounts) -> CountNoise:
+    shows = f"{_ONE[name]} shows if its count with noise is {table.users:,} or more."
+    return CountNoise(name, table.noise, float(table.scale), shows, _bounded(name, table.keys))
+
+
+def _of_union(union: UnionTables) -> CountNoise:
+    """Tell the noise of queries that were found by other noise than their counts have."""
+    last, keys = union.rounds[-1], union.counts.keys
+    rounds = "" if len(union.rounds) == 1 else f", in {len(union.rounds)} rounds"
+    shows = (
+        f"Which queries show was decided before, by other noise{rounds}: a query needs about "
+        f"{last.users:,} people if each of them sent {keys:,} queries or more, and fewer if they "
+        "sent less."
+    )
+    return CountNoise(
+        "queries", "gaussian", float(union.counts.scale), shows, _bounded("queries", keys),
+        own_threshold=False, floor=1,
+    )  # fmt: skip
+
+
+def _bounded(name: str, keys: int) -> str:
+    return f"each person counts for at most {keys:,} {name}, once each."

@@ -1,0 +1,75 @@
+"""A log in shares of whole users, as a cluster has it, without a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from queryveil.engine import Chance, Far
+from queryveil.engine.far import Protect, Whole, Work
+from queryveil.log import QueryLog
+from queryveil.log.table import encoder
+
+_TEXTS = (pl.Categorical, pl.Enum)
+
+
+@dataclass(frozen=True, eq=False)
+class Shares(Far):
+    """Each share has an encoding of texts of its own, as on a cluster."""
+
+    parts: list[pl.DataFrame]
+    engine: str = "shares"
+
+    def derive(self, work: Work, chance: Chance) -> Shares:
+        return Shares([work(part.lazy(), chance) for part in self.parts])
+
+    def keyed(
+        self, work: Work, keys: Sequence[str], chance: Chance | None, tops: Sequence[str]
+    ) -> Shares:
+        return Shares([self.summed(work, keys, chance, tops, None)])
+
+    def summed(
+        self,
+        work: Work,
+        keys: Sequence[str],
+        chance: Chance | None,
+        tops: Sequence[str],
+        at_least: tuple[str, int] | None,
+    ) -> pl.DataFrame:
+        parts = [work(part.lazy(), chance or Chance()) for part in self.parts]
+        rows = pl.concat([part.with_columns(pl.col(_TEXTS).cast(pl.String)) for part in parts])
+        others = [name for name in rows.columns if name not in keys]
+        sums = [pl.col(n).max() if n in tops else pl.col(n).sum() for n in others]
+        found = rows.group_by(keys).agg(sums)
+        return found if at_least is None else found.filter(pl.col(at_least[0]) >= at_least[1])
+
+    def distinct(self, column: str) -> int:
+        return len({text for part in self.parts for text in part[column].cast(pl.String)})
+
+    def protected(self, work: Protect, chance: Chance, at_once: int) -> Whole:
+        found = [work(part.lazy(), chance) for part in self.parts]
+        counts: dict[str, int] = {}
+        for part in found:
+            for name, number in part.counts.items():
+                counts[name] = counts.get(name, 0) + number
+        texts = [part.rows.with_columns(pl.col(_TEXTS).cast(pl.String)) for part in found]
+        mappings = [part.mapping for part in found if part.mapping is not None]
+        mapping = pl.concat(mappings) if mappings else None
+        return Whole(pl.concat(texts).lazy(), mapping, counts, found[0].told)
+
+    def regrouped(self, blocks: Far) -> Far:
+        raise NotImplementedError
+
+    def marked(self, key: str, sizes: Far, marks: Work) -> pl.DataFrame:
+        raise NotImplementedError
+
+
+def in_shares(log: QueryLog, shares: int = 3) -> QueryLog:
+    """Cut a log into shares of whole users."""
+    rows = log.frame.collect()
+    share = rows["user"].to_physical() % shares
+    parts = [rows.filter(share == number) for number in range(shares)]
+    texts = pl.col(_TEXTS).cast(pl.String)
+    return replace(log, rows=Shares([encoder()(part.with_columns(texts)) for part in parts]))
