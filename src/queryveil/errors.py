@@ -9,10 +9,13 @@
     │   ├── FormatError       not in the format that was asked for or found
     │   ├── ColumnError       a column is missing
     │   ├── RejectedError     more rows were rejected than --max-rejected allows
+    │   ├── CoverageError     too little of the log has a meaning for a semantic method
     │   └── NothingLeftError  a method would release nothing of this log
     ├── OutputError           the release cannot be written
+    ├── LowYieldError         a private release would hold next to nothing, and nobody said yes
     ├── BudgetError           a release needs more than the ledger has left
     └── VerificationError     what was written does not keep its promise
+        └── UnknownVersionError   another version wrote it, and is needed to tell (exit code 3)
 """
 
 from __future__ import annotations
@@ -23,13 +26,17 @@ from difflib import get_close_matches
 __all__ = [
     "BudgetError",
     "ColumnError",
+    "CoverageError",
     "FormatError",
     "InputError",
+    "LowYieldError",
     "NothingLeftError",
     "OutputError",
     "ParameterError",
+    "PopulationWarning",
     "QueryveilError",
     "RejectedError",
+    "UnknownVersionError",
     "UsageError",
     "VerificationError",
     "did_you_mean",
@@ -83,6 +90,10 @@ class RejectedError(InputError):
     """More rows were rejected than the owner allows."""
 
 
+class CoverageError(InputError):
+    """Too little of the log has a meaning: a semantic method would treat all users alike."""
+
+
 class NothingLeftError(InputError):
     """A method would release nothing of this log: no query passes its rule."""
 
@@ -91,12 +102,26 @@ class OutputError(QueryveilError):
     """The release cannot be written."""
 
 
+class LowYieldError(QueryveilError):
+    """A private release would hold next to nothing, by public figures, and nobody said yes."""
+
+
+class PopulationWarning(UserWarning):
+    """Nobody declared how many people there are, so a yield cannot be forecast."""
+
+
 class BudgetError(QueryveilError):
     """A release needs more privacy budget than the ledger has left."""
 
 
 class VerificationError(QueryveilError):
     """What was written does not keep its promise."""
+
+
+class UnknownVersionError(VerificationError):
+    """Nothing fails, and only the version that wrote a release could compare all of it."""
+
+    exit_code = 3
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -14,15 +14,22 @@ from rich.console import Console
 
 from .. import jobs
 from ..engine import ENGINES
-from ..errors import UsageError, VerificationError
+from ..errors import UsageError
+from ..jobs.several import unrecorded
 from ..methods import Method, all_methods, method_named
 from ..version import __version__
-from . import compare, draw, ledger, measure, peers, replicate, taxonomy
+from . import checking, compare, draw, ledger, measure, peers, replicate, taxonomy
+from .checking import SignWith, may_be_published
 from .config import load_config
+from .copies import check_copy, check_form
 from .options import (
+    AppendedIdentifiers,
+    Identifiers,
     LogChoice,
     MapperChoice,
     MethodChoice,
+    check_groups_of,
+    log_if_any_options,
     log_options,
     mapper_options,
     method_choice_options,
@@ -37,17 +44,15 @@ __all__ = [
     "app",
     "demo",
     "methods",
-    "pack",
     "plan",
     "profile",
     "root",
     "synth",
-    "verify",
 ]
 
 app = typer.Typer(
     name="queryveil",
-    help="Anonymize web-search query logs, say what that promises, and prove it.",
+    help="Anonymize web-search query logs, say what that promises, and check it on the files.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -55,6 +60,7 @@ app = typer.Typer(
 
 app.add_typer(taxonomy.app, name="taxonomy")
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(checking.app)
 app.add_typer(compare.app)
 app.add_typer(measure.app)
 app.add_typer(replicate.app)
@@ -73,6 +79,14 @@ Seed = Annotated[
 Append = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Go on with the release in DIR: what is new since then."),
+]
+CopyOf = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Copy the release in DIR, at no cost; the log is not opened."),
+]
+GroupsOf = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Keep the groups of the k-anonymous release in DIR."),
 ]
 LowerGuarantee = Annotated[
     bool, typer.Option("--lower-guarantee", help="With --append: let users use as much again.")
@@ -150,8 +164,9 @@ def _draw_demo(console: Console, found: dict[str, Any]) -> None:
     console.print("\n[bold]3. Verified on the written files[/]")
     draw.draw_verify(console, found["verify"])
     console.print(
-        f"\nMade: [bold]{folder}/public[/] (may be published) and [bold]{folder}/private[/] "
-        f"(never publish).\nOpen {folder}/public/report.html in a browser.\n\nTry next:",
+        f"\nMade: [bold]{folder}/public[/] ({may_be_published(found['card'])}) and "
+        f"[bold]{folder}/private[/] (never publish).\n"
+        f"Open {folder}/public/report.html in a browser.\n\nTry next:",
         soft_wrap=True,
     )
     for command in (
@@ -201,10 +216,10 @@ def synth(
 
 @app.command()
 @takes(log_options, mapper_options, screen_options)
-def profile(log: LogChoice, mapper: MapperChoice, screen: Screen) -> None:
+def profile(log: LogChoice, mapper: MapperChoice, screen: Screen, dataset: Dataset = None) -> None:
     """Tell what is in a log, what it is about, and what is risky in it."""
     ready = mapper.make() if mapper.wanted else None
-    found = jobs.profile(log.read(screen), mapper=ready, progress=screen)
+    found = jobs.profile(log.read(screen), mapper=ready, dataset=dataset, progress=screen)
     screen.result(found, lambda console: draw.draw_profile(console, found))
 
 
@@ -221,6 +236,7 @@ def plan(
         bool, typer.Option("--peek", help="Look at the log; the ledger and later cards tell so.")
     ] = False,
     dataset: Dataset = None,
+    identifiers: Identifiers = "drop",
 ) -> None:
     """Show what would be released, before anything is written."""
     card = jobs.plan(
@@ -229,6 +245,7 @@ def plan(
         population=population,
         peek=peek,
         dataset=dataset,
+        identifiers=identifiers,
         progress=screen,
     )
 
@@ -245,7 +262,7 @@ def plan(
 
 
 @app.command()
-@takes(log_options, method_choice_options, screen_options)
+@takes(log_if_any_options, method_choice_options, screen_options)
 def anonymize(
     log: LogChoice,
     method: MethodChoice,
@@ -262,21 +279,61 @@ def anonymize(
     dataset: Dataset = None,
     append: Append = None,
     lower_guarantee: LowerGuarantee = False,
+    copy_of: CopyOf = None,
+    identifiers: AppendedIdentifiers = None,
+    population: Annotated[
+        int | None,
+        typer.Option(min=1, help="People in the log, about: a public figure, for private tables."),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Pay also for what is expected to hold next to nothing.")
+    ] = False,
+    groups_of: GroupsOf = None,
+    sign: SignWith = None,
 ) -> None:
     """Protect a log and write a verified release."""
     _check_append(append, lower_guarantee, seed)
+    check_groups_of(groups_of, append, copy_of)
+    if copy_of is not None:
+        check_copy(bool(method.typed_options() or append or identifiers), seed, sign)
+        check_form(copy_of, form)
+        kept: dict[str, Any] = {"force": force, "forget_mapping": forget_mapping}
+        card = jobs.copy_release(copy_of, out, logs=log.paths, dataset=dataset, **kept)
+        name = plain(str(out))
+        screen.result(card, lambda console: _draw_written(console, card, card["method"], name))
+        return
+    if sign is not None:
+        jobs.show_signing_key(sign)  # refuses what is no key before anything is paid for
+    log.check_named()
     chosen = method.make() if append is None else method.make_if_typed()
     jobs.check_release_target(out, form, force)
     how: dict[str, Any] = {"form": form, "force": force, "forget_mapping": forget_mapping}
-    how |= {"dataset": dataset, "progress": screen}
-    read = log.read(screen, seed)
+    how |= {"dataset": dataset, "sign": sign, "progress": screen}
+    if append is None and chosen is not None and seed is None and not yes:
+        _agree_to_pay(screen, chosen, population)  # before the log is opened
+    # Whether there is a private release must not hang on one person's rows.
+    stops = chosen is not None and (seed is not None or not jobs.is_private(chosen))
+    read = log.read(screen, seed, may_stop=stops)
     if append is None and chosen is not None:
-        card = jobs.anonymize_to(read, chosen, out, seed=seed, **how)
+        how |= {"identifiers": identifiers or "drop", "groups_of": groups_of}
+        card = jobs.anonymize_to(read, chosen, out, seed=seed, yes=True, **how)
     else:
         how |= {"method": chosen, "lower_guarantee": lower_guarantee}
+        how["identifiers"] = identifiers
         card = jobs.append_to(read, append or out, out, **how)
     made_by = str(chosen or card["method"])
     screen.result(card, lambda console: _draw_written(console, card, made_by, plain(str(out))))
+
+
+def _agree_to_pay(screen: Screen, method: Method, population: int | None) -> None:
+    """Ask whether to pay for next to nothing; refuse where nobody is there to answer."""
+    problem = jobs.low_yield(method, population)
+    if problem is None:
+        return
+    if not screen.answers:
+        raise problem
+    screen.err.print(f"{problem.what[0].upper()}{problem.what[1:]}.", soft_wrap=True)
+    typer.confirm("Pay and go on all the same?", abort=True, err=True)
 
 
 def _check_append(append: Path | None, lower_guarantee: bool, seed: int | None) -> None:
@@ -294,46 +351,17 @@ def _check_append(append: Path | None, lower_guarantee: bool, seed: int | None) 
 
 def _draw_written(console: Console, card: dict[str, Any], made_by: str, name: str) -> None:
     if "copied" in card:
-        text = f"The same release was made before; this is a copy of {card['copied']}."
+        text = f"A copy of {card['copied']}: the same bytes, at no cost."
         console.print(plain(text), soft_wrap=True)
     draw.draw_card(console, card, f"Released with {made_by}")
-    may = "may be published" if card["release_grade"] else "not for publication"
+    draw.draw_emptiness(console, card)
+    for warning in unrecorded(card):
+        console.print(f"[yellow]Warning:[/] {warning}")
     console.print(
-        f"\nWritten and verified: {name}/public ({may}), {name}/private (never "
+        f"\nWritten and verified: {name}/public ({may_be_published(card)}), {name}/private (never "
         f"publish).\nNext: queryveil verify {name}; queryveil pack {name}",
         soft_wrap=True,
     )
-
-
-@app.command()
-@takes(screen_options)
-def verify(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a release.")],
-    screen: Screen,
-) -> None:
-    """Re-check the promise of a release on its written files."""
-    found = jobs.verify(folder, progress=screen)
-    screen.result(found, lambda console: draw.draw_verify(console, found))
-    if not found["holds"]:
-        broken = "; ".join(f["says"] for f in found["findings"] if not f["holds"])
-        raise VerificationError(f"the promise does not hold: {broken}", where=folder)
-
-
-@app.command()
-@takes(screen_options)
-def pack(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a release.")],
-    screen: Screen,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Archive; else DIR.tar.gz.")
-    ] = None,
-    force: Force = False,
-) -> None:
-    """Archive the public files of a release, and only those."""
-    archive = jobs.pack(folder, out, force=force, progress=screen)
-    found = {"archive": str(archive), "bytes": archive.stat().st_size}
-    text = f"{plain(str(archive))} holds the public files alone ({found['bytes']:,} bytes)."
-    screen.result(found, lambda console: console.print(text, soft_wrap=True))
 
 
 @app.command()

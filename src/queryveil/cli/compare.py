@@ -15,7 +15,7 @@ from ..errors import UsageError
 from ..measures import Measure, all_measures, measure_named
 from ..methods import all_methods
 from ..report import short_labels
-from .options import LogChoice, log_options, screen_options, takes
+from .options import Identifiers, LogChoice, log_options, screen_options, takes
 from .screen import Screen, plain
 
 __all__ = ["app", "compare", "failed_runs", "measures"]
@@ -64,6 +64,7 @@ def compare(
     dataset: Dataset = None,
     workers: Workers = 0,
     fresh: Fresh = False,
+    identifiers: Identifiers = "drop",
 ) -> None:
     """Run methods side by side, measure them, and draw the figures. Nothing is published."""
     jobs.check_comparison_target(out, force)
@@ -77,7 +78,7 @@ def compare(
     else:
         asked = jobs.preset_figures(preset)
     journal = jobs.journal_of(out, fresh=fresh)
-    how = jobs.How(repeat, seed, dataset, workers, journal)
+    how = jobs.How(repeat, seed, dataset, workers, journal, identifiers=identifiers)
     found = jobs.compare_figures(lambda: log.read(screen, seed), asked, how, progress=screen)
     jobs.write_comparison(found, out, force, journal)
     told = {"folder": str(out), **found.as_dict()}

@@ -16,11 +16,13 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from ..engine import read_within
 from ..errors import InputError, UsageError, did_you_mean
 
 __all__ = ["DEFAULT_CONFIG", "load_config"]
 
 DEFAULT_CONFIG = Path("queryveil.toml")
+_MOST_BYTES = 64 << 10  # reading a key takes the square of its dots
 # What [all] does not reach, since it means another thing there: columns of a table, not of a log.
 _APART = {("taxonomy import", "columns")}
 
@@ -57,10 +59,11 @@ def load_config(
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
     try:
-        tables = tomllib.loads(path.read_text("utf-8"))
+        text = read_within(path, _MOST_BYTES).decode("utf-8")
+        tables = tomllib.loads(text)
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=path) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"this is no TOML ({error})", where=path) from error
     for name, table in tables.items():
         if not isinstance(table, dict):
@@ -79,6 +82,9 @@ def _table(
             raise UsageError(
                 f'[{section}] has no option "{name}"', where=path, hint=did_you_mean(option, known)
             )
+        if isinstance(value, dict) and any(isinstance(v, dict | list) for v in value.values()):
+            what = f"[{section}] {name} is a table of tables"
+            raise UsageError(what, where=path, hint='write columns = {user = "uid"}')
         options[known[option]] = _value(value, known[option] in ("log", "sweep"))
     return options
 

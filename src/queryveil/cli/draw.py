@@ -7,11 +7,14 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from ..jobs import HANDFUL
+from ..release import Level, words_of
 from .screen import plain
 
 __all__ = [
     "draw_alternatives",
     "draw_card",
+    "draw_emptiness",
     "draw_forecast",
     "draw_methods",
     "draw_profile",
@@ -41,6 +44,8 @@ def draw_profile(console: Console, found: dict[str, Any]) -> None:
     if "topics" in found:
         _draw_topics(console, found["topics"])
     _draw_risks(console, found["risks"])
+    for note in found["notes"]:
+        console.print(f"[yellow]Note:[/] {plain(note)}", soft_wrap=True)
 
 
 def _draw_size(console: Console, found: dict[str, Any]) -> None:
@@ -128,16 +133,25 @@ def draw_card(console: Console, card: dict[str, Any], heading: str) -> None:
     for reason, number in card["input"]["rejected"].items():
         table.add_row("rejected", f"{number:,}", plain(reason))
     for reason, number in card["blanked"].items():
-        table.add_row("clicks blanked", f"{number:,}", plain(reason))
+        table.add_row("left empty", f"{number:,}", plain(reason))
     asked = f"{card['input']['queries']:,}"
     of = f"{asked} in the log" if made else f"of {asked}"
     for name, number in out.items():
         if name.endswith(".tsv"):
-            table.add_row(plain(name), f"{number:,}", "rows, with noisy counts")
+            table.add_row(plain(name), f"{number:,}", _noise_in(card, name))
     table.add_row("distinct queries", f"{out['queries']:,}", of)
     console.print(table)
     console.print()
     _draw_promise(console, card)
+
+
+def _noise_in(card: dict[str, Any], name: str) -> str:
+    """Tell how large the noise in a table is."""
+    told = card.get("noise", {})  # a copy of an older release has none
+    noises = {f"{one['table']}.tsv": one["interval_95"] for one in told.get("tables", [])}
+    if name not in noises:
+        return "rows"
+    return f"rows; noise of up to {noises[name]:,} in 95 of 100 counts"
 
 
 def _draw_promise(console: Console, card: dict[str, Any]) -> None:
@@ -147,8 +161,36 @@ def _draw_promise(console: Console, card: dict[str, Any]) -> None:
     console.print("[bold]What is not covered[/]")
     for limit in guarantee["not_covered"]:
         console.print(f"  • {plain(limit)}")
+    for note in card["notes"]:
+        console.print(f"[yellow]Note:[/] {plain(note)}")
+    _draw_standing(console, card)
+
+
+def _draw_standing(console: Console, card: dict[str, Any]) -> None:
+    """Show what the release may claim, what to be warned of, and what the owner must know."""
     for reason in card["not_release_grade_because"]:
         console.print(f"[yellow]Not for publication:[/] {plain(reason)}")
+    if not card["not_release_grade_because"]:
+        colour = "green" if card["standing"] == Level.FORMAL else "yellow"
+        words = plain(words_of(card["guarantee"], card["standing"]))
+        console.print(f"[{colour}]Standing: {card['standing']}[/] ({words})")
+    for warning in card["warnings"]:
+        console.print(f"[yellow]Warning:[/] {plain(warning)}")
+    for told in card.get("measured", {}).values():
+        console.print(f"[bold]For the owner alone:[/] {plain(told['words'])}")
+
+
+def draw_emptiness(console: Console, card: dict[str, Any]) -> None:
+    """Say plainly which tables are empty, and what noise does to rows."""
+    empty = [name for name, rows in card["output"].items() if name.endswith(".tsv") and not rows]
+    if empty:
+        console.print(
+            f"[yellow]Empty:[/] {plain(', '.join(empty))}. Nothing reached the threshold. That is "
+            "published, and the budget is spent all the same.",
+            soft_wrap=True,
+        )
+    for text in card.get("noise", {}).get("says", []):
+        console.print(f"[bold]Noise:[/] {plain(text)}", soft_wrap=True)
 
 
 def draw_forecast(console: Console, card: dict[str, Any]) -> None:
@@ -158,8 +200,7 @@ def draw_forecast(console: Console, card: dict[str, Any]) -> None:
         grid = _grid(f"{table['table']}.tsv")
         for name, value in table.items():
             if name != "table":
-                shown = f"{value:,}" if isinstance(value, int) else f"{value}"
-                grid.add_row(plain(name), shown, "")
+                grid.add_row(plain(name), _figure(value), "")
         console.print(grid)
         console.print()
     if "facts" in told:
@@ -175,8 +216,19 @@ def draw_forecast(console: Console, card: dict[str, Any]) -> None:
             f"show, {expected['share_of_what_users_send']:.1%} of what users send. This follows "
             "from public figures; the log was not looked at."
         )
+        if expected["queries"] < HANDFUL:
+            console.print("[yellow]That is next to nothing:[/] `anonymize` would need --yes.")
     console.print(f"[bold]What one person can change[/]\n  {plain(card['guarantee']['says'])}")
+    if "input" not in card:  # else it is shown with the card
+        _draw_standing(console, card)
     console.print("Nothing was written or spent.")
+
+
+def _figure(value: Any) -> str:
+    """Return a figure with no more digits than a forecast has."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.4g}" if isinstance(value, float) else f"{value}"
 
 
 def draw_alternatives(console: Console, steps: list[dict[str, Any]]) -> None:
@@ -193,15 +245,25 @@ def draw_alternatives(console: Console, steps: list[dict[str, Any]]) -> None:
     console.print(table)
 
 
+_SIGNS = {True: "[green]✓[/]", False: "[bold red]✗[/]", None: "[yellow]?[/]"}
+
+
 def draw_verify(console: Console, found: dict[str, Any]) -> None:
     """Show what each check found."""
     for finding in found["findings"]:
-        sign = "[green]✓[/]" if finding["holds"] else "[bold red]✗[/]"
-        console.print(f"{sign} {plain(finding['says'])}", soft_wrap=True)
+        console.print(f"{_SIGNS[finding['holds']]} {plain(finding['says'])}", soft_wrap=True)
+    if found["claims"]:
+        console.print("[bold]Said by its maker, and not to be seen from the files[/]")
+    for claim in found["claims"]:
+        console.print(f"  • {plain(claim)}", soft_wrap=True)
+    for warning in found["warnings"]:
+        console.print(f"[yellow]Warning:[/] {plain(warning)}", soft_wrap=True)
     if found["holds"]:
+        held = "The rule holds" if found["model"] == "none" else "The promise holds"
         console.print(
-            "[green]The promise holds[/] "
-            f"(method {plain(found['method'])}, model {plain(found['model'])})."
+            f"[green]{held}[/] (method {plain(found['method'])}, model {plain(found['model'])}). "
+            f"Standing: {plain(found['standing'])} ({plain(found['words'])}).",
+            soft_wrap=True,
         )
 
 

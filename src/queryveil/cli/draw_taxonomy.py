@@ -41,12 +41,16 @@ def draw_import(console: Console, found: dict[str, Any]) -> None:
     console.print(f'\nNext: queryveil taxonomy map "some query" --taxonomy {name}', soft_wrap=True)
 
 
+def _number(count: int | None) -> str:
+    return "" if count is None else f"{count:,}"
+
+
 def draw_list(console: Console, found: list[dict[str, Any]]) -> None:
     """Show the taxonomies that there are."""
     table = Table("taxonomy", "concepts", "labels", "", box=None)
     for one in found:
         table.add_row(
-            plain(one["name"]), f"{one['concepts']:,}", f"{one['labels']:,}", plain(one["says"])
+            plain(one["name"]), _number(one["concepts"]), _number(one["labels"]), plain(one["says"])
         )
     console.print(table)
 

@@ -9,7 +9,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ..dp import show_amount
+from ..dp import Composition, Relation, show_amount
+from ..dp.losses import rounded_up
 from ..errors import VerificationError
 from ..jobs.ledger import check_ledger, limit_ledger, show_ledger
 from .options import screen_options, takes
@@ -55,14 +56,24 @@ def limit(
     delta: Annotated[str, typer.Option("--delta", help="In all: 1e-7; 0 for pure epsilon only.")],
     log: Logs = None,
     dataset: Dataset = None,
+    relation: Annotated[
+        Relation,
+        typer.Option("--relation", help="Between which logs: a user is replaced, or added."),
+    ] = "replace-one",
+    composition: Annotated[
+        Composition,
+        typer.Option("--composition", help="Plain sums, sums at a Renyi order, or either."),
+    ] = "either",
 ) -> None:
     """Set what may be spent in all; it may be raised or lowered later."""
-    found = limit_ledger(epsilon, delta, log or (), dataset)
+    how: dict[str, Any] = {"relation": relation, "composition": composition}
+    found = limit_ledger(epsilon, delta, log or (), dataset, **how)
     screen.result(found, lambda console: _draw_totals(console, found))
 
 
 def _draw_show(console: Console, found: dict[str, Any]) -> None:
-    table = Table("", "date", "method", "epsilon", "delta", "state", "notes", box=None)
+    columns = ("", "date", "method", "epsilon", "delta", "relation", "state", "notes")
+    table = Table(*columns, box=None)
     for entry in found["entries"]:
         table.add_row(
             str(entry["number"]),
@@ -70,6 +81,7 @@ def _draw_show(console: Console, found: dict[str, Any]) -> None:
             plain(entry["method"]),
             _amount(entry["epsilon"]),
             _amount(entry["delta"]),
+            "" if entry["epsilon"] is None else entry["relation"] or "unknown",
             _state(entry),
             plain("; ".join(_notes(entry))),
         )
@@ -80,16 +92,31 @@ def _draw_show(console: Console, found: dict[str, Any]) -> None:
 
 def _draw_totals(console: Console, found: dict[str, Any]) -> None:
     table = Table.grid(padding=(0, 3))
-    for name in ("spent", "limit", "left"):
+    for relation, total in found["totals"].items():
+        _add_total(table, relation, total)
+    for name in ("limit", "left"):
         if found[name]:
-            amounts = (f"{which} {_amount(found[name][which])}" for which in ("epsilon", "delta"))
-            table.add_row(f"[bold]{name}[/]", *amounts)
+            table.add_row(f"[bold]{name}[/]", found["relation"], *_amounts(found[name]))
     console.print(table)
     if not found["limit"]:
         console.print("No limit is set: `queryveil ledger limit` sets one.", soft_wrap=True)
     for says in found["warnings"]:
         console.print(f"[yellow]Note:[/] {plain(says)}", soft_wrap=True)
     console.print(f"[dim]{plain(found['ledger'])}[/]", soft_wrap=True)
+
+
+def _add_total(table: Table, relation: str, total: dict[str, Any]) -> None:
+    if total["sum"] is None:
+        table.add_row("[bold]spent[/]", relation, "no promise: see docs/ledger.md")
+        return
+    table.add_row("[bold]spent[/]", relation, *_amounts(total["sum"]), "plain sum")
+    least = total["composed"]
+    if least is not None and least != total["sum"]:
+        table.add_row("", "", *_amounts(least), "composed")
+
+
+def _amounts(budget: dict[str, str]) -> list[str]:
+    return [f"{which} {_amount(budget[which])}" for which in ("epsilon", "delta")]
 
 
 def _draw_check(console: Console, found: dict[str, Any]) -> None:
@@ -102,7 +129,13 @@ def _amount(text: str | None) -> str:
     """Show a stored amount; what is no exact number any more shows as it is."""
     if text is None:
         return ""
-    return text if " " in text else show_amount(Fraction(text))
+    return text if " " in text else _short(Fraction(text))
+
+
+def _short(value: Fraction) -> str:
+    """Show an amount; one of many digits is shown with six, rounded up."""
+    shown = show_amount(value)
+    return show_amount(rounded_up(value, 6)) if len(shown) > 12 else shown
 
 
 def _state(entry: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,16 +20,20 @@ from ..concepts import TAGGERS, Mapper
 from ..engine import ENGINES, Chance, Engine
 from ..errors import UsageError
 from ..jobs import make_mapper
-from ..log import READERS, QueryLog, ReadOptions, read_log
+from ..log import READERS, QueryLog, ReadOptions, check_setting, read_log
 from ..methods import Method, Parameter, all_methods, method_named, parse_method
 from .screen import Screen
 from .values import read_sample, read_settings, read_share, read_size, read_users
 
 __all__ = [
+    "AppendedIdentifiers",
     "Group",
+    "Identifiers",
     "LogChoice",
     "MapperChoice",
     "MethodChoice",
+    "check_groups_of",
+    "log_if_any_options",
     "log_options",
     "mapper_options",
     "method_choice_options",
@@ -38,6 +42,30 @@ __all__ = [
     "takes",
 ]
 
+
+def _known_setting(setting: str | None) -> str | None:
+    """Check what shall become of identifiers, before any log is opened."""
+    if setting is not None:
+        check_setting(setting)
+    return setting
+
+
+Identifiers = Annotated[
+    str,
+    typer.Option(
+        help="What looks like an e-mail address, phone number, ...: drop, mask or keep.",
+        callback=_known_setting,
+    ),
+]
+AppendedIdentifiers = Annotated[
+    str | None,
+    typer.Option(
+        "--identifiers",
+        help="What looks like an e-mail address, phone number, ...: drop (or as the release that "
+        "--append names), mask or keep.",
+        callback=_known_setting,
+    ),
+]
 _LOG, _METHOD, _MEANING, _OUTPUT = "The log", "The method", "What queries mean", "Output"
 _CLUSTER = "The machines"
 
@@ -104,11 +132,17 @@ class LogChoice:
     options: ReadOptions
     engine: Engine = field(default_factory=Engine)
 
-    def read(self, screen: Screen, seed: int | None = None) -> QueryLog:
-        """Read it."""
+    def read(self, screen: Screen, seed: int | None = None, *, may_stop: bool = True) -> QueryLog:
+        """Read it; with `may_stop` unset its rows can stop nothing."""
+        options = replace(self.options, may_stop=may_stop)
         return read_log(
-            self.paths, self.options, engine=self.engine, chance=Chance(seed), progress=screen
+            self.paths, options, engine=self.engine, chance=Chance(seed), progress=screen
         )
+
+    def check_named(self) -> None:
+        """Refuse a command without a log, where only some of its uses need none."""
+        if not self.paths:
+            raise UsageError("no log is named", hint="name its files: LOG...")
 
 
 def _log_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Parameter]:
@@ -127,7 +161,10 @@ def _log_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Para
     return [
         paths,
         _option(
-            "format", text, f"Format of the log: {formats}. Found by itself if not given.", _LOG
+            "format",
+            text,
+            f"Format of the log: {formats}. Told by the file's name if not given.",
+            _LOG,
         ),
         _option("columns", text, "Which column is which: user=uid,query=q,time=ts,...", _LOG),
         _option("since", text, "First day to keep, as 2006-03-01.", _LOG),
@@ -137,7 +174,10 @@ def _log_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Para
         _option("max_rejected", str, "Share of unreadable rows at which to stop.", _LOG, "1%"),
         _option("max_expanded", text, "Size that a packed file may expand to: 20 GB.", _LOG),
         _option("encoding", str, "Encoding of text files.", _LOG, "utf-8"),
-        _option("time_format", text, 'How times are written: "%d.%m.%Y %H:%M".', _LOG),
+        _option("time_format", text, 'How times are written: "%d/%m/%Y %H:%M".', _LOG),
+        _option(
+            "delimiter", text, "Sign between cells of CSV and TSV; else as in the header.", _LOG
+        ),
         _option("quote", text, 'Quotation mark around cells of CSV and TSV: " or none.', _LOG),
         _option("query_parameter", str, "Where an access log has the query.", _LOG, "q"),
         _option("engine", str, f"Where the work is done: {', '.join(ENGINES)}.", _CLUSTER, "local"),
@@ -162,6 +202,7 @@ def _make_log(given: dict[str, Any], typed: set[str]) -> LogChoice:  # noqa: ARG
         encoding=given["encoding"],
         time_format=given["time_format"],
         quote=given["quote"],
+        delimiter=given["delimiter"],
         query_parameter=given["query_parameter"],
     )
     settings = read_settings(given["spark"] or "")
@@ -219,18 +260,31 @@ class MethodChoice:
             raise UsageError("no method is named: --method is missing", hint="queryveil methods")
         return _make_method(dict(self.given), self.typed)
 
+    def typed_options(self) -> list[str]:
+        """Return the options of methods that were typed."""
+        return ["--" + name.replace("_", "-") for name in sorted(self.typed & self.given.keys())]
+
     def make_if_typed(self) -> Method | None:
         """Make the method if it was typed; what the config file says is for other commands."""
         if "method" in self.typed:
             return self.make()
-        typed = sorted(self.typed & self.given.keys())
+        typed = self.typed_options()
         if typed:
-            options = ", ".join("--" + name.replace("_", "-") for name in typed)
+            options = ", ".join(typed)
             raise UsageError(
                 f"{options} without --method, which is that of the release",
                 hint="leave it out, or give --method and all its parameters again",
             )
         return None
+
+
+def check_groups_of(groups_of: Path | None, append: Path | None, copy_of: Path | None) -> None:
+    """Refuse to keep groups where no new release is made."""
+    if groups_of is not None and (append is not None or copy_of is not None):
+        raise UsageError(
+            f"--groups-of with {'--append' if append is not None else '--copy-of'}",
+            hint="--groups-of is for a new release of the microaggregation family",
+        )
 
 
 @dataclass(frozen=True)

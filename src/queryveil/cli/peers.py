@@ -12,7 +12,7 @@ from ..errors import UsageError
 from ..peers.simulation import GRAPHS, TESTS, Scenario
 from . import draw_peers as draw
 from . import peers_node
-from .compare import Force, Repeat, Seed
+from .compare import Dataset, Force, Repeat, Seed
 from .options import LogChoice, log_options, screen_options, takes
 from .screen import Screen
 from .values import read_share
@@ -67,6 +67,7 @@ def simulate(
     out: Out = None,
     force: Force = False,
     seed: Seed = None,
+    dataset: Dataset = None,
 ) -> None:
     """Let each user of a log send her queries through friends, and tell who learns what."""
     shares = {"selfish": selfish, "dishonest": dishonest, "churn": churn, "loss": loss}
@@ -74,7 +75,7 @@ def simulate(
         graph=graph, submit=submit, hops=hops, queries=queries, test=test, hidden=hidden,
         **{name: read_share(text) for name, text in shares.items()},
     )  # fmt: skip
-    how: dict[str, Any] = {"seed": seed, "progress": screen}
+    how: dict[str, Any] = {"seed": seed, "dataset": dataset, "progress": screen}
     if not (sweep or out):
         if repeat > 1:
             raise UsageError("--repeat is for a sweep", hint="--sweep hops=1..5")

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from ..engine import read_within
 from ..errors import InputError, UsageError
 from ..peers import Settings
 from .options import screen_options, takes
@@ -154,8 +155,8 @@ def _line(text: str) -> str:
     if text.startswith("queryveil:"):
         return text
     try:
-        return Path(text).read_text("utf-8")[:4096].strip()
-    except (OSError, UnicodeDecodeError) as error:
+        return read_within(Path(text)).decode("utf-8")[:4096].strip()
+    except (OSError, ValueError) as error:
         hint = "queryveil:NAME@HOST:PORT#..., or a file with it"
         raise InputError("this is no invitation, nor a file", where=text, hint=hint) from error
 

@@ -47,6 +47,11 @@ class Screen(Silent):
         self.err = Console(stderr=True, highlight=False, emoji=False)
         warnings.showwarning = self._warn  # type: ignore[assignment]
 
+    @property
+    def answers(self) -> bool:
+        """Whether a person is there to answer a question."""
+        return not (self.as_json or self.quiet) and sys.stdin.isatty() and self.err.is_terminal
+
     def result(self, found: Any, draw: Callable[[Console], None]) -> None:
         """Show a result: JSON for machines, else as it is drawn for people."""
         if self.as_json:

@@ -10,6 +10,7 @@ import polars as pl
 import typer
 
 from .. import jobs
+from ..engine import MOST_LIST, BoundsError, read_within
 from ..errors import InputError, UsageError, VerificationError
 from ..log.readers.columns import parse_columns
 from . import draw_taxonomy as draw
@@ -139,7 +140,12 @@ def map_(
 
 def _queries(source: Path) -> pl.Series:
     try:
-        text = sys.stdin.read() if str(source) == "-" else source.read_text("utf-8-sig")
+        if str(source) == "-":
+            text = sys.stdin.read(MOST_LIST)
+        else:
+            text = read_within(source, MOST_LIST).decode("utf-8-sig")
+    except BoundsError as error:
+        raise InputError(f"this list is {error}", where=source) from error
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
         raise InputError(f"cannot be read ({reason})", where=source) from error

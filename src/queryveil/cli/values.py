@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from ..engine import MOST_LIST, BoundsError, read_within
 from ..errors import InputError, UsageError
 
 __all__ = ["read_amount", "read_sample", "read_settings", "read_share", "read_size", "read_users"]
@@ -80,9 +81,11 @@ def read_size(text: str) -> int:
 def read_users(path: Path) -> frozenset[str]:
     """Read a list of users, one a line."""
     try:
-        text = path.read_text("utf-8-sig")
+        text = read_within(path, MOST_LIST).decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=path) from error
     except UnicodeDecodeError as error:
         raise InputError("this is no text in UTF-8", where=path) from error
+    except BoundsError as error:
+        raise InputError(f"this list is {error}", where=path) from error
     return frozenset(line.strip() for line in text.splitlines() if line.strip())

@@ -18,13 +18,16 @@ from .comparing import (
     read_sweeps,
     write_comparison,
 )
+from .copying import copy_release
 from .demo import demo
 from .measure import measure
 from .owners_report import measure_to
 from .pack import pack
+from .peeking import is_private
 from .plan import plan
 from .profile import profile
 from .replicating import PAPERS, replicate
+from .signing import make_signing_key, show_signing_key, sign
 from .simulate import PeerSweep, check_sweep_target, simulate_peers, sweep_peers, write_sweep
 from .synth import synth
 from .taxonomy import (
@@ -40,8 +43,10 @@ from .taxonomy import (
     show_taxonomy,
 )
 from .verify import verify
+from .yields import HANDFUL, check_yield, low_yield, people_needed
 
 __all__ = [
+    "HANDFUL",
     "PAPERS",
     "PRESETS",
     "TAXONOMY_KINDS",
@@ -58,27 +63,35 @@ __all__ = [
     "check_release_target",
     "check_sweep_target",
     "check_taxonomy_file",
+    "check_yield",
     "compare",
     "compare_figures",
+    "copy_release",
     "demo",
     "figures_of",
     "import_taxonomy",
+    "is_private",
     "journal_of",
     "list_taxonomies",
+    "low_yield",
     "make_mapper",
+    "make_signing_key",
     "map_file",
     "map_log",
     "map_queries",
     "measure",
     "measure_to",
     "pack",
+    "people_needed",
     "plan",
     "preset_figures",
     "profile",
     "read_sweeps",
     "replicate",
     "search_taxonomy",
+    "show_signing_key",
     "show_taxonomy",
+    "sign",
     "simulate_peers",
     "sweep_peers",
     "synth",

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..engine import Chance, Progress, Silent
 from ..errors import InputError, UsageError
-from ..log import QueryLog
+from ..log import QueryLog, check_setting
 from ..methods import Method, check_spread, parse_method, run_method
-from ..release import Release, check_format, check_target, is_release
-from .repeat import copy_earlier
+from ..release import SEEDED, Release, check_format, check_target, is_release
+from ..release.signing import Signer
+from .owners_figures import owners_figures
+from .regroup import EarlierGroups, read_groups, run_with_groups
+from .screened import check_left, finished, searched
+from .several import AGAIN, GROUPS_OF, has_other_groups
 from .spending import Account, open_account
+from .yields import warn_of_yield
 
 __all__ = ["anonymize", "anonymize_to", "check_release_target"]
 
-_SEEDED = "a fixed seed was used: whoever knows it can draw the same order, names and sample"
+_COULD_STOP = (
+    "the log was read with a limit on rows that cannot be read, above which there would be no "
+    "release; whether there is one can therefore depend on one person's rows"
+)
 
 
 def anonymize(
@@ -25,13 +33,22 @@ def anonymize(
     *,
     seed: int | None = None,
     dataset: str | None = None,
+    identifiers: str = "drop",
+    population: int | None = None,
+    yes: bool = False,
+    groups_of: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Release:
     """Protect a log by a method, or by its one line ("frequent-queries:n=20").
 
     With a seed the result can be repeated, and is not for publication. A differentially private
     release is paid for here, in the ledger of the population: that of the log's folder, or of
-    `dataset`.
+    `dataset`. Queries that look like an e-mail address, a phone number and the like
+    (`queryveil.log.KINDS`) are left out by `identifiers="drop"`, masked by "mask"; with "keep" the
+    result is not for publication. With a `population`, about how many people the log has as a
+    public figure, a private release that would hold next to nothing is refused before it is paid
+    for, unless you say `yes`. With `groups_of`, the folder of an earlier
+    k-anonymous release of the same people, its groups are kept whole.
 
     >>> from queryveil import FrequentQueries, QueryLog
     >>> log = QueryLog.from_rows([(u, "weather", "2006-03-01 10:00:00", None, None)
@@ -39,9 +56,14 @@ def anonymize(
     >>> anonymize(log, FrequentQueries(n=2)).guarantee.model
     'none'
     """
+    _check_log(log)
+    check_setting(identifiers)
     chosen = parse_method(method) if isinstance(method, str) else method
+    warn_of_yield(chosen, population, yes=yes or seed is not None or log.seeded)
+    shown = progress or Silent()
     account = _account(log, chosen, seed, dataset)
-    return _paid_for(log, chosen, account, seed, progress or Silent())
+    run = _runner(groups_of, seed, shown)
+    return _paid_for(log, chosen, account, run, identifiers, shown)
 
 
 def anonymize_to(
@@ -54,20 +76,38 @@ def anonymize_to(
     forget_mapping: bool = False,
     seed: int | None = None,
     dataset: str | None = None,
+    identifiers: str = "drop",
+    population: int | None = None,
+    yes: bool = False,
+    groups_of: str | Path | None = None,
+    sign: str | Path | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Protect a log and write the release; give the internal card.
+    """Protect a log and write the release, signed by the key in the file `sign`; return its card.
 
-    The same differentially private release of the same log is not drawn again, but copied, if
-    it still stands where it was written: new noise would cost anew.
+    A repeat of a differentially private release draws new noise and is paid for anew, whether
+    or not the log is still the same; `copy_release` copies one that was paid for.
     """
+    check_setting(identifiers)
     check_release_target(folder, form, force)
+    signer = None if sign is None else Signer.read(Path(sign))  # before anything is paid for
+    warn_of_yield(method, population, yes=yes or seed is not None or log.seeded)
+    shown = progress or Silent()
     account = _account(log, method, seed, dataset)
-    earlier = copy_earlier(account, folder, form=form, force=force, forget_mapping=forget_mapping)
-    if earlier is not None:
-        return earlier
-    release = _paid_for(log, method, account, seed, progress or Silent())
-    return release.write(folder, form=form, force=force, forget_mapping=forget_mapping)
+    run = _runner(groups_of, seed, shown)
+    release = _paid_for(log, method, account, run, identifiers, shown)
+    return release.write(
+        folder, form=form, force=force, forget_mapping=forget_mapping, signer=signer
+    )
+
+
+def _check_log(log: object) -> None:
+    """Raise where a path was given in place of a log, as is easily done in a notebook."""
+    if not isinstance(log, QueryLog):
+        raise UsageError(
+            f"a log is needed, not a value of type {type(log).__name__}",
+            hint='read it first: anonymize(read_log("log.tsv"), ...)',
+        )
 
 
 def check_release_target(folder: Path, form: str, force: bool) -> None:
@@ -78,12 +118,15 @@ def check_release_target(folder: Path, form: str, force: bool) -> None:
 
 def _account(log: QueryLog, method: Method, seed: int | None, dataset: str | None) -> Account:
     """Find what a release costs and where that is written; refuse what cannot be released."""
-    if not log.tally.kept:
-        raise InputError("no row of the log is left to protect", hint="see `queryveil profile`")
     check_spread(method, log)
     method.prepare()
     seeded = seed is not None or log.seeded
     account = open_account(log, method, method.guarantee(), dataset=dataset, seeded=seeded)
+    if not log.tally.kept and not account.spends:
+        raise InputError(
+            "no row of the log is left to protect",
+            hint="see `queryveil profile`; if its columns have other names: --columns",
+        )
     if account.spends and log.sampled:
         raise UsageError(
             "a sample of users cannot be released under differential privacy: who is drawn "
@@ -93,12 +136,63 @@ def _account(log: QueryLog, method: Method, seed: int | None, dataset: str | Non
     return account
 
 
+@dataclass(frozen=True)
+class _Runner:
+    """How a method is run: by what chance, and with which groups of an earlier release."""
+
+    seed: int | None
+    earlier: EarlierGroups | None
+
+    def run(self, method: Method, log: QueryLog, progress: Progress) -> Release:
+        """Run it."""
+        if self.earlier is None:
+            return run_method(method, log, Chance(self.seed), progress)
+        return run_with_groups(method, log, self.earlier, Chance(self.seed), progress)
+
+    def noted(self, account: Account) -> Account:
+        """Return the account with the release whose groups are kept."""
+        if self.earlier is None:
+            return account
+        return replace(account, extra={**account.extra, GROUPS_OF: self.earlier.digest})
+
+    def is_again(self, account: Account) -> bool:
+        """Return whether the ledger has a k-anonymous release with other groups than these."""
+        digest = None if self.earlier is None else self.earlier.digest
+        return account.kind == "k-anonymity" and has_other_groups(account.path, digest)
+
+
+def _runner(groups_of: str | Path | None, seed: int | None, progress: Progress) -> _Runner:
+    if groups_of is None:
+        return _Runner(seed, None)
+    if seed is not None:
+        raise UsageError(
+            "a seed with groups of an earlier release: what can be drawn again would be linked "
+            "to a real release",
+            hint="leave --seed out",
+        )
+    return _Runner(seed, read_groups(Path(groups_of), progress))
+
+
 def _paid_for(
-    log: QueryLog, method: Method, account: Account, seed: int | None, progress: Progress
+    log: QueryLog,
+    method: Method,
+    account: Account,
+    how: _Runner,
+    identifiers: str,
+    progress: Progress,
 ) -> Release:
-    """Pay, then run the method."""
-    paid = account.reserve()
-    release = run_method(method, log, Chance(seed), progress)
-    seeded = seed is not None or log.seeded
-    why_not = (*release.not_release_grade, *((_SEEDED,) * seeded))
-    return paid.on(replace(release, not_release_grade=why_not, recipe=str(method)))
+    """Pay, then run the method on what is no identifier."""
+    rest = searched(log, method, identifiers, progress)
+    if not account.spends:
+        check_left(rest)
+    paid = how.noted(account).reserve()
+    release = finished(how.run(method, rest, progress), log, identifiers)
+    seeded = how.seed is not None or log.seeded
+    against = (*release.not_release_grade, *((SEEDED,) * seeded))
+    notes = (
+        *release.notes,
+        *((_COULD_STOP,) * (account.spends and log.could_stop)),
+        *((AGAIN,) * how.is_again(account)),
+    )
+    release = replace(release, notes=notes, not_release_grade=against, recipe=str(method))
+    return paid.on(replace(release, measured=owners_figures(log, release, progress)))

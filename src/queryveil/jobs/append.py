@@ -3,6 +3,9 @@
 A row is new if it is later than every row of the releases before. For the promise this rests on
 an assumption: each log is complete up to its last row. Then a person's own rows decide alone which
 of them are new, whoever else is in the log.
+
+No row of the log can stop the run: where nothing is new, or nobody has anything left to use, the
+release is made and has no rows. A refusal would tell that, and no epsilon would cover it.
 """
 
 from __future__ import annotations
@@ -15,12 +18,14 @@ import polars as pl
 
 from ..dp import Entry
 from ..engine import Chance, Progress, Silent, count
-from ..errors import InputError, UsageError, VerificationError
-from ..log import QueryLog
-from ..methods import Earlier, Method
+from ..errors import UsageError, VerificationError
+from ..log import QueryLog, check_setting
+from ..methods import Earlier, Method, judged
 from ..release import Release
+from ..release.signing import Signer
 from .anonymize import check_release_target
 from .earlier import Before, method_of, read_before
+from .screened import finished, searched
 from .terms import Terms, terms_of
 
 __all__ = ["append_to"]
@@ -44,25 +49,34 @@ def append_to(
     forget_mapping: bool = False,
     lower_guarantee: bool = False,
     dataset: str | None = None,
+    identifiers: str | None = None,
+    sign: str | Path | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Protect what is new in a log since an earlier release; write it, give the internal card.
 
     Users keep their pseudonyms, and use what they have left of their slots. With
     `lower_guarantee` each user may use as many slots again, and the promise is the sum. The
-    method is that of the earlier release; it must be given if it reads files.
+    method is that of the earlier release; it must be given if it reads files. Identifiers are
+    treated as there, unless `identifiers` says otherwise. `sign` is the file of a private key.
     """
     shown, old, new = progress or Silent(), Path(earlier), Path(folder)
     check_release_target(new, form, force)
+    signer = None if sign is None else Signer.read(Path(sign))  # before anything is paid for
     _check_asked(log, old, new)
     before = read_before(old, shown)
     base = _ready(before, method)
     fresh = _newer(log, before)
+    setting = identifiers or before.card.get("identifiers") or "drop"
+    check_setting(setting)
     terms = terms_of(log, base, before, dataset, lower_guarantee)
-    chance = Chance()
+    account = replace(terms.account, extra={**terms.account.extra, "identifiers": setting})
+    terms, chance = replace(terms, account=account), Chance()
     left = Earlier(_used(base, fresh, before.mapping(), terms.lost, chance), terms.most)
-    release = _extended(fresh, terms, left, chance, shown)
-    return release.write(new, form=form, force=force, forget_mapping=forget_mapping)
+    rest = searched(fresh, terms.method, setting, shown)
+    release = finished(_extended(rest, terms, left, chance, shown), fresh, setting)
+    release = replace(release, after=before.last_time)
+    return release.write(new, form=form, force=force, forget_mapping=forget_mapping, signer=signer)
 
 
 def _check_asked(log: QueryLog, old: Path, new: Path) -> None:
@@ -90,16 +104,6 @@ def _newer(log: QueryLog, before: Before) -> QueryLog:
     last = before.last_time
     timed = count(log.frame.filter(pl.col("time").is_not_null()))
     rows = log.frame.filter(pl.col("time") > last).collect(engine="streaming")
-    if not timed:
-        raise InputError(
-            "this log has no times, so nobody can tell what is new in it",
-            hint="name the column: --columns time=...",
-        )
-    if not rows.height:
-        raise InputError(
-            f"nothing in this log is later than {last}",
-            hint=f"{before.folder} goes up to then: give the log with what came after",
-        )
     tally = replace(log.tally, dropped=dict(log.tally.dropped))
     tally.drop({_NO_TIME: log.tally.kept - timed, _OLD: timed - rows.height})
     return replace(log, rows=rows.lazy(), tally=tally)
@@ -115,7 +119,8 @@ def _used(
     """Count what attempts that ended early may have shown: all that they would have used."""
     for attempt in lost:
         earlier = Earlier(mapping, int(attempt.extra["most"]))
-        mapping = earlier.after(base.slots(fresh, earlier), chance)
+        seen = searched(fresh, base, attempt.extra.get("identifiers", "keep"), Silent())
+        mapping = earlier.after(base.slots(seen, earlier), chance)
     return mapping
 
 
@@ -129,15 +134,11 @@ def _extended(
             hint="bring back the mapping that was written with the release",
         )
     uses = terms.method.slots(fresh, earlier)
-    if not uses["slots"].sum():
-        raise InputError(
-            "nobody who is new in this log has anything left to use",
-            hint="--lower-guarantee lets everybody go on, and the promise is then the sum",
-        )
     account = terms.account.reserve()
     release = terms.method.extend(fresh, earlier, chance, progress)
     mapping = None if release.mapping is None else release.mapping.lazy().collect()
     _check_uses(mapping, earlier, uses)
+    release = judged(release, terms.method)
     return account.on(replace(release, notes=(_NOTE, *release.notes)))
 
 

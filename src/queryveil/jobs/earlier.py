@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from ..engine import Progress
+from ..engine import Progress, read_json
 from ..errors import InputError, UsageError, VerificationError
 from ..methods import Method, method_named
 from ..release import file_digest
@@ -24,7 +23,7 @@ __all__ = ["Before", "method_of", "read_before"]
 _ADDED = {"spent_before": 0.0, "goes_on": False}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Before:
     """The release that is extended.
 
@@ -75,19 +74,19 @@ class Before:
 def read_before(folder: Path, progress: Progress) -> Before:
     """Open the folder of a release, and check that it is whole and fit to be extended."""
     found = verify(folder, progress=progress)
-    if not found["holds"]:
-        broken = "; ".join(f["says"] for f in found["findings"] if not f["holds"])
+    if found["holds"] is False:
+        broken = "; ".join(f["says"] for f in found["findings"] if f["holds"] is False)
         raise VerificationError(f"this release does not hold: {broken}", where=folder)
     path = folder / "private" / "card.json"
     if not path.is_file():
         raise InputError(
             "there is no private/card.json", where=folder, hint="name what `anonymize --out` wrote"
         )
-    card = json.loads(path.read_text("utf-8"))  # verify has read it already
+    card = read_json(path)  # verify has read it already
     if not card["release_grade"]:
         raise UsageError(
             "this release is not for publication, and nothing real may be linked to it: "
-            + "; ".join(card["not_release_grade_because"]),
+            + "; ".join(map(str, card.get("not_release_grade_because", []))),
             where=folder,
             hint="extend a release that was made without a seed",
         )
@@ -143,8 +142,8 @@ def _read_mapping(path: Path) -> pl.DataFrame:
                 hint="only a method that pays for queries one by one can be extended",
             )
         return table.select("user", "pseudonym", pl.col("slots").cast(pl.Int64))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise VerificationError("this mapping is damaged", where=path) from error
+    except (pl.exceptions.PolarsError, OSError):  # which would show cells of it
+        raise VerificationError("this mapping is damaged", where=path) from None
 
 
 def _check_mapping(path: Path, mapping: pl.DataFrame) -> None:

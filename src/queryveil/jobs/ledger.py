@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..dp import Ledger, ledger_path, read_delta, read_epsilon
+from ..dp import (
+    RELATIONS,
+    Budget,
+    Composition,
+    Ledger,
+    Relation,
+    ledger_path,
+    read_delta,
+    read_epsilon,
+)
 from ..errors import VerificationError
 from ..log.read import find_files
 
@@ -42,12 +51,18 @@ def check_ledger(logs: Sequence[str | Path] = (), dataset: str | None = None) ->
 
 
 def limit_ledger(
-    epsilon: str, delta: str, logs: Sequence[str | Path] = (), dataset: str | None = None
+    epsilon: str,
+    delta: str,
+    logs: Sequence[str | Path] = (),
+    dataset: str | None = None,
+    *,
+    relation: Relation = "replace-one",
+    composition: Composition = "either",
 ) -> dict[str, Any]:
     """Set what may be spent in all on a population; the ledger is created if there is none."""
     limit = read_epsilon(epsilon), read_delta(delta)
     with Ledger.open(_place(logs, dataset)) as ledger:
-        ledger.limit(*limit)
+        ledger.limit(*limit, relation=relation, composition=composition)
         return {"ledger": str(ledger.path), **_totals(ledger)}
 
 
@@ -58,8 +73,23 @@ def _place(logs: Sequence[str | Path], dataset: str | None) -> Path:
 def _totals(ledger: Ledger) -> dict[str, Any]:
     limit, left = ledger.allowed(), ledger.left()
     return {
+        "relation": limit.relation if limit else "replace-one",
         "spent": ledger.spent().as_dict(),
+        "totals": {name: _total(ledger, name) for name in RELATIONS},
         "limit": limit and limit.as_dict(),
         "left": left and left.as_dict(),
         "warnings": ledger.warnings(),
     }
+
+
+def _total(ledger: Ledger, relation: Relation) -> dict[str, dict[str, str] | None]:
+    """Return what all releases cost in one relation: plainly added, and the least that is proved.
+
+    Both are none if a release promises nothing in this relation.
+    """
+    plain, least = ledger.spent_in(relation), ledger.composed_in(relation)
+    return {"sum": _as_dict(plain), "composed": _as_dict(least)}
+
+
+def _as_dict(budget: Budget | None) -> dict[str, str] | None:
+    return None if budget is None else budget.as_dict()

@@ -13,7 +13,7 @@ from ..measures import Again, Measure, Original, Rerunning, all_measures, parse_
 from ..release import Release
 from ..release.read import read_release
 from .measuring import made_by, runs_again, taken
-from .peeking import NOTED, is_private, note_peek
+from .peeking import NOTED, is_private, note_look, note_peek
 
 __all__ = ["measure"]
 
@@ -44,6 +44,7 @@ def measure(
     after = release if isinstance(release, Release) else read_release(Path(release), log)
     chosen = _chosen(measures)
     again, notes = _again(chosen, after, seed, dataset)
+    notes = notes or note_look(log, dataset, "measure")
     found: dict[str, Any] = {}
     with shown.stage("measure", len(chosen)) as advance:
         for one in chosen:
@@ -67,12 +68,12 @@ def _again(
     Chance(seed)  # refuses a bad one before any work is done
     if not any(isinstance(one, Rerunning) for one in chosen):
         return None, []
-    method = made_by(after)
+    method, setting = made_by(after), after.identifiers or "keep"
     method.prepare()
     if not is_private(method):
-        return runs_again(method, seed), []
+        return runs_again(method, seed, setting), []
     note_peek(after.source, method, dataset, f"measure ({method.name})")
-    return runs_again(method, seed), [NOTED]
+    return runs_again(method, seed, setting), [NOTED]
 
 
 def _measured(

@@ -13,6 +13,7 @@ from ..measures import Again, Measure, Original, Rerunning
 from ..methods import Method, method_named, parse_method
 from ..release import Release
 from ..release.formats import LOG_KINDS
+from .screened import run_screened
 
 __all__ = ["made_by", "ran", "runs_again", "taken"]
 
@@ -34,13 +35,13 @@ def made_by(release: Release) -> Method:
     return method_named(release.method).make(dict(release.parameters))
 
 
-def ran(method: Method, log: QueryLog, chance: Chance) -> Release:
+def ran(method: Method, log: QueryLog, chance: Chance, identifiers: str = "drop") -> Release:
     """Run a method to measure it: in memory, nothing is spent.
 
     Where it would release nothing, which `anonymize` refuses, that is what is measured.
     """
     try:
-        return method.run(log, chance, Silent())
+        return run_screened(method, log, chance, Silent(), identifiers)
     except NothingLeftError as error:
         return _nothing(method, log, error.what)
 
@@ -58,12 +59,12 @@ def _nothing(method: Method, log: QueryLog, why: str) -> Release:
     )
 
 
-def runs_again(method: Method, seed: int | None) -> Again:
+def runs_again(method: Method, seed: int | None, identifiers: str = "drop") -> Again:
     """Make the function that runs a method on other logs."""
 
     def again(log: QueryLog, turn: int) -> Release:
         # A turn's stream is its own, and none that a run of the whole log would use.
         chance = Chance(None if seed is None else (seed + 1) * 1_000_003 + turn)
-        return ran(method, log, chance)
+        return ran(method, log, chance, identifiers)
 
     return again

@@ -89,7 +89,8 @@ def _report(private: Path, found: dict[str, Any]) -> str | None:
 
 def _together(before: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     """Add what was found to what was measured before; the newer figure stands."""
-    measures = before.get("measures", {}) | found["measures"]
+    known = before.get("measures")
+    measures = (known if isinstance(known, dict) else {}) | found["measures"]
     return before | found | {"measures": measures}
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ..dp import Ledger
+from ..errors import QueryveilError
 from ..log import QueryLog
 from ..methods import Method
-from .spending import PEEKED, open_account
+from .spending import PEEKED, ledger_of, log_digest, open_account
 
-__all__ = ["NOTED", "is_private", "note_peek"]
+__all__ = ["NOTED", "is_private", "note_look", "note_peek"]
 
 NOTED = f"Noted in the ledger, for all later releases: {PEEKED}."
 
@@ -28,3 +29,25 @@ def note_peek(log: QueryLog, method: Method, dataset: str | None, what: str | No
         ledger.reserve(
             kind="look", method=what or str(method), log_digest=account.digest, notes=(PEEKED,)
         )
+
+
+def note_look(log: QueryLog, dataset: str | None, what: str) -> list[str]:
+    """Note in the ledger that exact figures of a log are looked at; return what its owner is told.
+
+    Nobody is kept from looking: if the ledger cannot be written, that is told instead. One note of
+    a kind is enough. A log that comes from no file has no ledger, unless the population is named.
+    """
+    if not log.sources and dataset is None:
+        return []
+    try:
+        with Ledger.open(ledger_of(log, dataset)) as ledger:
+            if not any((e.kind, e.method) == ("look", what) for e in ledger.entries()):
+                ledger.reserve(
+                    kind="look", method=what, log_digest=log_digest(log), notes=(PEEKED,)
+                )
+    except (QueryveilError, OSError) as error:
+        return [f"Not noted in a ledger, though it should be ({error}). {_KNOW}"]
+    return [NOTED]
+
+
+_KNOW = "Say it yourself where a private release is published: parameters were chosen after looking"

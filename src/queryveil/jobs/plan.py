@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine import Chance, Progress, Silent
-from ..log import QueryLog
-from ..methods import Method, run_method
+from ..log import QueryLog, check_setting, screen
+from ..methods import Method
+from ..release import standing_of
 from .anonymize import anonymize
-from .peeking import is_private, note_peek
+from .peeking import is_private, note_look, note_peek
+from .screened import run_screened
 from .spending import PEEKED
 
 __all__ = ["plan"]
@@ -24,6 +26,7 @@ def plan(
     population: int = _POPULATION,
     peek: bool = False,
     dataset: str | None = None,
+    identifiers: str = "drop",
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Give the internal card as it would be, and what other parameters would give.
@@ -33,33 +36,39 @@ def plan(
     parameters, the size of the population and a public shape. With `peek` it is looked at, and
     the ledger notes that for all later releases.
     """
+    check_setting(identifiers)
     private = is_private(method)
     if private and not peek:
         return _told(method, population)
     read = log() if callable(log) else log
     shown = progress or Silent()
     if private:
-        return _peeked(read, method, dataset, shown) | _told(method, population)
+        return _peeked(read, method, dataset, identifiers, shown) | _told(method, population)
+    looked = note_look(read, dataset, "plan")
     with shown.stage("compare"):
-        alternatives = method.alternatives(read)
-    card = anonymize(read, method, progress=shown).planned_card()
-    return card | {"alternatives": alternatives}
+        alternatives = method.alternatives(screen(read, identifiers))
+    card = anonymize(read, method, identifiers=identifiers, progress=shown).planned_card()
+    return card | {"alternatives": alternatives, "looked": looked}
 
 
 def _told(method: Method, population: int) -> dict[str, Any]:
+    standing = standing_of(method.guarantee(), method.unfit())
     return {
         "method": method.name,
         "parameters": method.values(),
         "guarantee": method.guarantee().as_dict(),
+        "standing": standing.level.value,
+        "not_release_grade_because": list(standing.because),
+        "warnings": list(method.warnings()),
         "population": population,
         "forecast": method.forecast(population),
     }
 
 
 def _peeked(
-    log: QueryLog, method: Method, dataset: str | None, progress: Progress
+    log: QueryLog, method: Method, dataset: str | None, identifiers: str, progress: Progress
 ) -> dict[str, Any]:
     """Run the method for the owner's eyes alone, after noting that in the ledger."""
     note_peek(log, method, dataset)
-    card = run_method(method, log, Chance(), progress).planned_card()
+    card = run_screened(method, log, Chance(), progress, identifiers).planned_card()
     return card | {"peeked": PEEKED}

@@ -11,6 +11,7 @@ import polars as pl
 from ..concepts import Mapper
 from ..engine import Chance, Progress, Silent, Table, keyed, marked, summed, users_and_lines
 from ..log import KINDS, QueryLog, mark, redact
+from .peeking import note_look
 from .topics import log_topics
 
 __all__ = ["profile"]
@@ -21,16 +22,24 @@ _ALONE, _RARE = 1, 2  # marks of a query; those of identifiers are the next bits
 
 
 def profile(
-    log: QueryLog, *, mapper: Mapper | None = None, progress: Progress | None = None
+    log: QueryLog,
+    *,
+    mapper: Mapper | None = None,
+    dataset: str | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Describe a log, what it is about and its risks as one object of named figures.
 
     What it is about is told where a `mapper` is given (see `make_mapper`).
 
+    The ledger of the population notes that the data was looked at, before it is; `dataset` says
+    which ledger. Later private releases tell it on their cards.
+
     The identifiers are found by patterns, which miss names and much else: a clean result is
     not a promise.
     """
     shown = progress or Silent()
+    notes = note_look(log, dataset, "profile")
     with shown.stage("count"):
         size = _size(log)
     with shown.stage("who sent what"):
@@ -53,6 +62,7 @@ def profile(
         "risks": {**_singled_out(facts, users, size), "identifiers": found},
         "columns": {source.path: dict(source.columns) for source in log.sources},
         "formats": sorted({source.format for source in log.sources}),
+        "notes": notes,
     }
 
 

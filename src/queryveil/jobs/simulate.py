@@ -20,6 +20,7 @@ from ..release import check_target, is_ours, whole_folder
 from ..report import peers_page, peers_svg
 from ..version import __version__
 from .best_setting import ends, marked, rule, summed_up
+from .peeking import note_look
 
 __all__ = ["PeerSweep", "check_sweep_target", "simulate_peers", "sweep_peers", "write_sweep"]
 
@@ -34,9 +35,13 @@ def simulate_peers(
     scenario: Scenario | None = None,
     *,
     seed: int | None = None,
+    dataset: str | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Let each user of a log send her queries through her friends, and tell who learns what.
+
+    The figures are exact ones of the log, so the ledger notes that it was looked at; `dataset`
+    says which ledger.
 
     >>> rows = [(user, f"{user} {i}", None, None, None) for user in "abcdef" for i in range(9)]
     >>> found = simulate_peers(QueryLog.from_rows(rows), seed=1)
@@ -44,9 +49,11 @@ def simulate_peers(
     (True, 54)
     """
     asked, shown = scenario or Scenario(), progress or Silent()
-    people = population_of(log() if callable(log) else log, asked.queries)
-    figures = _played(people, asked, Chance(seed), shown)
-    return {"queryveil": __version__, "seed": seed, "scenario": asked.as_dict()} | figures
+    read = log() if callable(log) else log
+    notes = note_look(read, dataset, "peers simulate")
+    figures = _played(population_of(read, asked.queries), asked, Chance(seed), shown)
+    about = {"queryveil": __version__, "seed": seed, "scenario": asked.as_dict()}
+    return about | figures | {"notes": notes}
 
 
 def _played(people: Population, asked: Scenario, chance: Chance, shown: Progress) -> dict[str, Any]:
@@ -87,6 +94,7 @@ def sweep_peers(
     seed: int | None = None,
     repeat: int = 1,
     most_hops: float = MOST_HOPS,
+    dataset: str | None = None,
     progress: Progress | None = None,
 ) -> PeerSweep:
     """Simulate all combinations of swept values, and name the best setting.
@@ -98,6 +106,7 @@ def sweep_peers(
     if repeat < 1:
         raise UsageError(f"{repeat} repeats are none", hint="take 1 or more")
     read = log() if callable(log) else log
+    notes = note_look(read, dataset, "peers simulate")
     found = []
     with shown.stage("simulate", len(wanted) * repeat) as advance:
         for swept, one in wanted:
@@ -109,7 +118,7 @@ def sweep_peers(
                 advance(1)
             found.append({"swept": swept, **summed_up(runs), "runs": runs})
     about = _about(read, asked, sweep, {"seed": seed, "repeat": repeat, "most_hops": most_hops})
-    about["classes"] = _classes(found)
+    about |= {"classes": _classes(found), "notes": notes}
     return PeerSweep(about, marked(found, most_hops))
 
 

@@ -10,14 +10,23 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ..dp import Kind, Ledger, ledger_path
+from ..dp import Kind, Ledger, Loss, Relation, ledger_path
 from ..errors import QueryveilError, UsageError
 from ..log import QueryLog
 from ..methods import Method
 from ..release import Guarantee, Release, file_digest
 from ..version import __version__
 
-__all__ = ["NO_DIGEST", "PEEKED", "Account", "exact", "log_digest", "open_account", "recipe_of"]
+__all__ = [
+    "NO_DIGEST",
+    "PEEKED",
+    "Account",
+    "exact",
+    "ledger_of",
+    "log_digest",
+    "open_account",
+    "recipe_of",
+]
 
 PEEKED = "parameters chosen after seeing the data; epsilon does not cover that"
 NO_DIGEST = "not to be repeated"
@@ -36,21 +45,24 @@ class Account:
     """One release and its place in a ledger, if there is one.
 
     `extends` is the entry of the release that it goes on with, `lost` are earlier attempts at
-    that which it counts as made.
+    that which it counts as made. `written` is its entry once the release stands somewhere.
     """
 
     path: Path | None
     kind: Kind
     method: str
     recipe: str
-    digest: str
+    digest: str = field(repr=False)
     cost: tuple[Fraction | None, Fraction | None]
+    relation: Relation | None = None
+    losses: tuple[Loss, ...] = ()
     notes: tuple[str, ...] = ()
     why_not: str = ""
     number: int | None = None
     extends: int | None = None
     lost: tuple[int, ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    written: list[int] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def spends(self) -> bool:
@@ -66,16 +78,20 @@ class Account:
         return replace(self, number=number)
 
     def settle(self, folder: Path) -> None:
-        """Note where the release stands."""
+        """Note where the release stands; it may be written several times, and is paid for once."""
         if self.path is None:
             return
         digest = file_digest(folder / "public" / "release.json")
         try:
             with Ledger.open(self.path) as ledger:
+                if self.written:
+                    ledger.rewritten(self.written[0], digest, folder.absolute())
+                    return
                 number = self.number if self.number is not None else self._reserved(ledger)
                 ledger.confirm(number, digest, folder.absolute())
+                self.written.append(number)
         except (QueryveilError, OSError):
-            if self.spends:  # the cost is written; without this note a repeat would pay again
+            if self.spends:  # the cost is written; without this note nobody could copy or extend it
                 raise
 
     def _reserved(self, ledger: Ledger) -> int:
@@ -87,6 +103,8 @@ class Account:
             log_digest=self.digest,
             epsilon=epsilon,
             delta=delta,
+            relation=self.relation,
+            losses=self.losses,
             notes=self.notes,
             extra=self.extra,
             extends=self.extends,
@@ -116,23 +134,30 @@ def open_account(
     notes: tuple[str, ...] = (_SEEDED,) if seeded else ()
     digest, recipe = log_digest(log), recipe_of(method)
     try:
-        if not log.sources and dataset is None:
-            raise UsageError(
-                "this log comes from no file, so its ledger has no place",
-                hint='name the population: dataset="NAME"',
-            )
-        if dataset is None and any("://" in source.path for source in log.sources):
-            raise UsageError(
-                "this log lies on a cluster, so its ledger has no place",
-                hint="name the population: --dataset NAME",
-            )
-        path = ledger_path(dataset, [Path(source.path) for source in log.sources])
+        path = ledger_of(log, dataset)
         notes += _peeks(path)
     except QueryveilError as error:
         if spends:
             raise
-        return Account(None, kind, str(method), recipe, digest, cost, notes, str(error))
-    return Account(path, kind, str(method), recipe, digest, cost, notes)
+        nowhere = Account(None, kind, str(method), recipe, digest, cost, notes=notes)
+        return replace(nowhere, why_not=str(error))
+    found = Account(path, kind, str(method), recipe, digest, cost, notes=notes)
+    return replace(found, relation=promise.relation, losses=promise.losses) if spends else found
+
+
+def ledger_of(log: QueryLog, dataset: str | None) -> Path:
+    """Return the ledger of a log's population; raise UsageError if it has no place."""
+    if not log.sources and dataset is None:
+        raise UsageError(
+            "this log comes from no file, so its ledger has no place",
+            hint='name the population: dataset="NAME"',
+        )
+    if dataset is None and any("://" in source.path for source in log.sources):
+        raise UsageError(
+            "this log lies on a cluster, so its ledger has no place",
+            hint="name the population: --dataset NAME",
+        )
+    return ledger_path(dataset, [Path(source.path) for source in log.sources])
 
 
 def _peeks(path: Path) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,9 @@ from ..concepts import (
     write_search,
 )
 from ..engine import Progress, Silent, distinct_queries, whole_file
-from ..errors import InputError, OutputError, UsageError, did_you_mean
+from ..errors import InputError, OutputError, QueryveilError, UsageError, did_you_mean
 from ..log import QueryLog
+from ..release.formats import harmless
 
 __all__ = [
     "TAXONOMY_KINDS",
@@ -86,7 +87,7 @@ def import_taxonomy(
         taxonomy = import_table(paths[0], repairs, columns=columns, progress=shown)
     else:
         taxonomy = import_skos(paths[0], repairs, language=language, progress=shown)
-    _write(taxonomy, texts, target, shown)
+    _write(taxonomy, texts, target, shown, force)
     return {
         "out": str(target),
         "kind": kind,
@@ -108,7 +109,9 @@ def _check_import(kind: str, paths: list[Path], out: Path, force: bool) -> None:
         raise OutputError("this exists already", where=out, hint="--force replaces it")
 
 
-def _write(taxonomy: Taxonomy, texts: TextBlocks | None, out: Path, shown: Progress) -> None:
+def _write(
+    taxonomy: Taxonomy, texts: TextBlocks | None, out: Path, shown: Progress, force: bool
+) -> None:
     """Write the index first: a taxonomy that stands there is complete."""
     beside = search_path(out)
     if texts is not None:
@@ -116,20 +119,26 @@ def _write(taxonomy: Taxonomy, texts: TextBlocks | None, out: Path, shown: Progr
     else:
         beside.unlink(missing_ok=True)  # of a taxonomy that is replaced
     with shown.stage("write the taxonomy"):
-        taxonomy.write(out)
+        taxonomy.write(out, force=force)
 
 
 def list_taxonomies(folder: str | Path = ".") -> list[dict[str, Any]]:
     """List the taxonomies inside, and the files of a folder."""
     if not Path(folder).is_dir():
         raise InputError("there is no such folder", where=folder)
-    found = [(name, says, open_taxonomy(name)) for name, says in BUILT_IN.items()]
-    files = sorted(Path(folder).glob("*.qvt"))
-    found += [(str(file), "a file", Taxonomy.open(file)) for file in files]
-    return [
-        {"name": name, "says": says, "concepts": len(taxonomy), "labels": len(taxonomy.labels)}
-        for name, says, taxonomy in found
-    ]
+    files = [str(file) for file in sorted(Path(folder).glob("*.qvt"))]
+    return [_listed(name, says) for name, says in [*BUILT_IN.items(), *((f, "") for f in files)]]
+
+
+def _listed(name: str, says: str) -> dict[str, Any]:
+    """Return one line of the list; a file that cannot be opened does not hide the others."""
+    try:
+        taxonomy = open_taxonomy(name) if says else Taxonomy.open(name)
+    except QueryveilError as error:
+        return {"name": name, "says": f"not readable: {error.what}", "concepts": None,
+                "labels": None}  # fmt: skip
+    counted = {"concepts": len(taxonomy), "labels": len(taxonomy.labels)}
+    return {"name": name, "says": says or "a file", **counted}
 
 
 def show_taxonomy(name: str, concept: str | None = None) -> dict[str, Any]:
@@ -170,7 +179,7 @@ def search_taxonomy(name: str, words: str, n: int = 10) -> list[dict[str, Any]]:
 
 def check_taxonomy_file(name: str) -> dict[str, Any]:
     """Check that a taxonomy is whole and sound."""
-    taxonomy = open_taxonomy(name, thorough=True)
+    taxonomy = open_taxonomy(name)
     findings = check_taxonomy(taxonomy)
     return {
         "taxonomy": taxonomy.title,
@@ -213,23 +222,46 @@ def map_file(
     force: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Map queries and write a table of their phrases and concepts (.tsv, .csv or .parquet)."""
+    """Map queries and write a table of their phrases and concepts (.tsv, .csv or .parquet).
+
+    It holds the queries of a log, so its owner alone can read it. What a spreadsheet would run
+    as a formula gets an apostrophe in front, except in Parquet.
+    """
     target = Path(out)
-    writers = {
-        ".tsv": lambda table, part: table.write_csv(part, separator="\t"),
-        ".csv": lambda table, part: table.write_csv(part),
-        ".parquet": lambda table, part: table.write_parquet(part),
-    }
-    if target.suffix not in writers:
+    if target.suffix not in _WRITERS:
         raise UsageError(
-            f'"{target.name}" does not say in what form to write', hint=", ".join(writers)
+            f'"{target.name}" does not say in what form to write', hint=", ".join(_WRITERS)
         )
     found = mapper.map(queries.unique(maintain_order=True), progress)
-    with whole_file(target, force=force) as part:
-        writers[target.suffix](found.table(), part)
+    with whole_file(target, force=force, private=True) as part:
+        _WRITERS[target.suffix](found.table(), part)
     return {
         "out": str(target),
         "queries": len(found.queries),
         "phrases": found.phrases.height,
         "coverage": round(found.coverage(), 4),
     }
+
+
+def _harmless(table: pl.DataFrame) -> pl.DataFrame:
+    texts = [name for name, kind in table.schema.items() if kind == pl.String]
+    return table.with_columns(harmless(pl.col(name)).alias(name) for name in texts)
+
+
+def _tsv(table: pl.DataFrame, path: Path) -> None:
+    _harmless(table).write_csv(path, separator="\t")
+
+
+def _csv(table: pl.DataFrame, path: Path) -> None:
+    _harmless(table).write_csv(path)
+
+
+def _parquet(table: pl.DataFrame, path: Path) -> None:
+    table.write_parquet(path)
+
+
+_WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
+    ".tsv": _tsv,
+    ".csv": _csv,
+    ".parquet": _parquet,
+}

@@ -52,6 +52,7 @@ def terms_of(
         account,
         method=str(told := _told(base, stream.paid + cost)),
         cost=(cost, Fraction(0)),
+        losses=account.losses if more else (),
         extends=stream.entry.number,
         lost=tuple(entry.number for entry in stream.lost),
         extra={"most": most},

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ..engine import Progress, Silent
-from ..errors import InputError, QueryveilError
-from ..methods import method_named
-from ..release import load_card, verify_public
+from ..engine import Progress, Silent, read_json
+from ..errors import InputError
+from ..release import file_digest, load_card, read_card, verify_public, words_of
+from ..release.cards import CARD_KEYS
+from ..release.signing import read_public_key, signature_of
+from .following import claims_of, follows
+from .several import warnings_of_several
 
 __all__ = ["verify"]
 
 
-def verify(folder: str | Path, *, progress: Progress | None = None) -> dict[str, Any]:
+def verify(
+    folder: str | Path,
+    *,
+    signer: str | None = None,
+    signed: bool = True,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
     """Run every check of a release on its public files, and look who can read the private ones.
 
-    Takes the folder that was written, or a copy of its `public/` alone.
+    Takes the folder that was written, or a copy of its `public/` alone. `holds` is None where
+    nothing fails and another version of queryveil would be needed to compare all; `claims` are
+    what only the maker of the release can know. `signer` is the public key of who must have
+    signed it; with `signed` false no signature is looked at.
     """
-    path = Path(folder)
+    path, signer = Path(folder), None if signer is None else read_public_key(signer)
     if not path.is_dir():
         what = "this is a file, not a folder" if path.exists() else "there is no such folder"
         raise InputError(what, where=path, hint="name what `anonymize --out` wrote")
@@ -28,30 +39,42 @@ def verify(folder: str | Path, *, progress: Progress | None = None) -> dict[str,
     with (progress or Silent()).stage("verify"):
         findings = [asdict(finding) for finding in verify_public(public)]
     card = load_card(public)
-    findings.append(_promise(card))
-    private = path / "private"
+    findings += [asdict(finding) for finding in follows(card)]
+    if signed:
+        findings.append(asdict(signature_of(public, signer)))
+    private, warnings = path / "private", list[str]()
     if private.is_dir():
         findings.append(_private(private))
-    if (private / "card.json").exists():
         findings.append(_same_card(private / "card.json", card))
+        own = read_card(private / "card.json")
+        digest = file_digest(public / "release.json")
+        warnings = warnings_of_several(card | {"ledger": own.get("ledger")}, digest)
     return {
-        "holds": all(finding["holds"] for finding in findings),
+        "holds": _together(findings),
         "method": card["method"],
         "model": card["guarantee"]["model"],
+        "standing": card["standing"],
+        "words": _words(card),
         "release_grade": card["release_grade"],
+        "because": card["not_release_grade_because"],
         "findings": findings,
+        "claims": claims_of(card),
+        "warnings": warnings,
     }
 
 
-def _promise(card: dict[str, Any]) -> dict[str, Any]:
-    """Tell whether the card promises what its method promises with these parameters."""
+def _words(card: dict[str, Any]) -> str:
+    """Return what the standing says, or that a forged one says nothing."""
     try:
-        method = method_named(card["method"]).make(card["parameters"])
-        holds = json.loads(json.dumps(method.guarantee().as_dict())) == card["guarantee"]
-    except (QueryveilError, KeyError, TypeError):
-        holds = False
-    says = f"the promise is that of {card['method']} with these parameters"
-    return {"check": "promise", "holds": holds, "says": says if holds else f"not so: {says}"}
+        return words_of(card["guarantee"], card["standing"])
+    except (LookupError, TypeError, ValueError):
+        return "nothing: the card contradicts itself"
+
+
+def _together(findings: list[dict[str, Any]]) -> bool | None:
+    """Return False if anything fails, None if nothing does and something cannot be told."""
+    found = {finding["holds"] for finding in findings}
+    return False if False in found else None if None in found else True
 
 
 def _private(folder: Path) -> dict[str, Any]:
@@ -66,8 +89,11 @@ def _private(folder: Path) -> dict[str, Any]:
 def _same_card(path: Path, card: dict[str, Any]) -> dict[str, Any]:
     """Tell whether the public card still says what the owner's says."""
     try:
-        written = json.loads(path.read_text("utf-8"))
-        changed = sorted(key for key in card if written.get(key, ...) != card[key])
+        written = read_json(path)
+        left_out = written.keys() & CARD_KEYS - card.keys()
+        changed = sorted({key for key in card if written.get(key, ...) != card[key]} | left_out)
+    except FileNotFoundError:
+        changed = ["all: the owner's card is missing"]
     except (OSError, ValueError, AttributeError):
         changed = ["all: the owner's card is damaged"]
     says = f"the public card differs from the owner's: {', '.join(changed)}"

@@ -293,6 +293,12 @@ def test_plan_writes_nothing(cli, synthetic: Path, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_plan_has_no_more_digits_than_a_forecast(cli, synthetic: Path) -> None:
+    ran = cli("plan", synthetic, "--method", "dp-statistics", "--population", "1000")
+    assert ran.code == 0
+    assert not re.search(r"\d\.\d{6}", ran.out)
+
+
 def test_force(cli, release: Path, synthetic: Path) -> None:
     ran = cli("anonymize", synthetic, *METHOD, "--out", "out", "--write", "csv", "--force")
     assert ran.code == 0
@@ -327,6 +333,7 @@ def test_pack(cli, release: Path, tmp_path: Path) -> None:
     assert document(ran.out) == {
         "archive": "x.tar.gz",
         "bytes": (tmp_path / "x.tar.gz").stat().st_size,
+        "standing": "rule-only",
     }
     with tarfile.open(tmp_path / "x.tar.gz") as tar:
         assert "out/log.parquet" in tar.getnames()
@@ -373,5 +380,5 @@ def test_a_closed_pipe_is_no_traceback(synthetic: Path, tmp_path: Path) -> None:
     ) as process:  # fmt: skip
         process.stdout.close()
         told = process.stderr.read().decode()
-        process.wait(30)
+        process.wait()
     assert "Traceback" not in told

@@ -68,12 +68,12 @@ def test_a_line_and_options_in_the_file_are_a_mistake(cli, config, synthetic: Pa
     assert "given twice" in ran.err
 
 
-@pytest.mark.parametrize("log", ["'LOG'", "['LOG']", "['LOG', 'LOG-2']"])
+@pytest.mark.parametrize("log", ["'LOG.tsv'", "['LOG.tsv']", "['LOG.tsv', 'LOG-2.tsv']"])
 def test_the_log_can_stand_in_the_file(
     cli, config, synthetic: Path, log: str, tmp_path: Path
 ) -> None:
     first = tmp_path / "LOG"
-    for path in (first, tmp_path / "LOG-2"):
+    for path in (tmp_path / "LOG.tsv", tmp_path / "LOG-2.tsv"):
         path.write_bytes(synthetic.read_bytes())
     config(f"[all]\nlog = {log.replace('LOG', str(first))}\njson = true\n")
     found = json.loads(cli("profile").out)

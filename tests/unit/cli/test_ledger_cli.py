@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from fractions import Fraction
 from pathlib import Path
@@ -24,6 +25,7 @@ def log(tmp_path: Path) -> str:
     with Ledger.open(tmp_path / "logs" / "ledger.db") as ledger:
         ledger.reserve(
             kind="dp",
+            relation="replace-one",
             method="dp-statistics:epsilon=1/3",
             log_digest="ab12",
             epsilon=Fraction(1, 3),
@@ -156,3 +158,33 @@ def test_check_names_the_broken_row(cli, log: str, tmp_path: Path) -> None:
     ran = cli("ledger", "show", log)
     assert (ran.code, ran.out) == (1, "")
     assert "row 2 is not chained" in ran.err
+
+
+def test_releases_of_two_relations_are_counted_in_one(
+    cli, tmp_path: Path, synthetic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A limit of 2 once took 1 for adding a user and 1 for replacing one, which make 3."""
+    monkeypatch.setenv("COLUMNS", "140")
+    shutil.copy(synthetic, tmp_path / "log.tsv")
+    assert cli("ledger", *LIMIT, "log.tsv", "--composition", "sum").code == 0
+    add = ("--method", "dp-statistics:split=1/0/0", "--yes", "--out", "a")
+    swap = ("--method", "semantic-replacement:domain=sport", "--out", "b")
+    ran = cli("anonymize", "log.tsv", *add, "--json")
+    assert json.loads(ran.out)["guarantee"]["relation"] == "add-remove"
+    ran = cli("anonymize", "log.tsv", *swap)
+    assert (ran.code, "needs epsilon 1, but 0 is left" in ran.err) == (1, True)
+    assert not (tmp_path / "b").exists()
+    told = document(cli("ledger", "show", "log.tsv", "--json"))
+    assert told["totals"]["add-remove"]["sum"]["epsilon"] == "1"
+    assert told["totals"]["replace-one"]["sum"]["epsilon"] == told["spent"]["epsilon"] == "2"
+    assert float(Fraction(told["totals"]["replace-one"]["composed"]["epsilon"])) < 1.3
+    # What the mechanisms are proved to lose leaves room, if the limit may count it.
+    assert cli("ledger", *LIMIT, "log.tsv").code == 0
+    assert cli("anonymize", "log.tsv", *swap).code == 0
+    told = document(cli("ledger", "show", "log.tsv", "--json"))
+    assert told["totals"]["add-remove"] == {"sum": None, "composed": None}
+    assert told["totals"]["replace-one"]["sum"]["epsilon"] == "3"
+    assert Fraction(told["totals"]["replace-one"]["composed"]["epsilon"]) <= 2
+    out = cli("ledger", "show", "log.tsv").out
+    for text in ("no promise", "plain sum", "composed", "replace-one"):
+        assert text in out

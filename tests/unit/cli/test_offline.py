@@ -42,7 +42,7 @@ def test_no_way_out_of_a_process_of_its_own() -> None:
 def test_this_machine_can_talk_to_itself() -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
-        socket.create_connection(("localhost", server.getsockname()[1]), timeout=5),
+        socket.create_connection(("localhost", server.getsockname()[1]), timeout=600),
     ):
         server.accept()[0].close()
 

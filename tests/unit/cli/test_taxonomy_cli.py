@@ -193,7 +193,12 @@ def test_check_a_file_that_is_whole_but_not_sound(cli, odp: str, tmp_path: Path)
     from queryveil.concepts import Lists, Taxonomy
 
     good = Taxonomy.open(tmp_path / odp)
-    wrong = Lists(good.all_ancestors.start, good.all_ancestors.items[::-1].copy())
+    items = good.all_ancestors.items.copy()
+    # Another ancestor where lists still rise: of the right form, and not what the parents say.
+    middle = range(1, len(items) - 1)
+    place = next(i for i in middle if items[i - 1] + 1 < items[i] < items[i + 1])
+    items[place] -= 1
+    wrong = Lists(good.all_ancestors.start, items)
     replace(good, stored_ancestors=wrong).write(tmp_path / "bad.qvt")
     ran = cli("taxonomy", "check", "bad.qvt", "--json")
     assert ran.code == 1

@@ -43,6 +43,7 @@ class Slotted(Method):
         return Guarantee(
             model="conditional-dp",
             says="A promise.",
+            relation="replace-one",
             epsilon=self.spent_before + self.epsilon,
             checks=(Check("no-clicks", {}),),
         )
@@ -70,7 +71,7 @@ class Slotted(Method):
                 file.write(json.dumps(dict(uses.rows())) + "\n")
         public = rows.select(
             user="pseudonym",
-            query=pl.Series(chance.numbers(rows.height)).cast(pl.String),
+            query="n" + pl.Series(chance.numbers(rows.height)).cast(pl.String),
             time=pl.lit(None, pl.String),
             rank=pl.lit(None, pl.Int32),
             url=pl.lit(None, pl.String),

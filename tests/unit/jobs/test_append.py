@@ -160,11 +160,12 @@ def test_only_what_is_new_counts_also_in_a_log_of_its_own(top: Path) -> None:
 
 
 def test_a_log_without_times(top: Path) -> None:
-    with pytest.raises(InputError, match="this log has no times"):
-        qv.append_to(timeless(("bob", None)), top / "a", top / "b", dataset=f"{top}/logs")
+    card = qv.append_to(timeless(("bob", None)), top / "a", top / "b", dataset=f"{top}/logs")
+    assert card["output"]["rows"] == 0
+    assert card["dropped"]["no time, so not known to be new"] == 1
     qv.anonymize_to(timeless(("bob", None)), Slotted(), top / "t", dataset=f"{top}/logs")
     with pytest.raises(InputError, match="up to when it goes"):
-        append(top, "two", "t", "b")
+        append(top, "two", "t", "c")
 
 
 def test_nobody_has_anything_left(top: Path) -> None:
@@ -172,14 +173,23 @@ def test_nobody_has_anything_left(top: Path) -> None:
     write_log(top / "logs" / "full.tsv", whole)
     write_log(top / "logs" / "more.tsv", [*whole, ("eve", 5)])
     qv.anonymize_to(read(top, "full"), Slotted(), top / "full")
-    before = entries(top)
-    with pytest.raises(InputError, match="anything left") as caught:
-        append(top, "more", "full", "b")
-    assert "--lower-guarantee" in str(caught.value)
-    assert not (top / "b").exists()
-    assert entries(top) == before
-    append(top, "more", "full", "b", lower_guarantee=True)
-    assert slots(top / "b") == {"eve": 5}
+    card = append(top, "more", "full", "b")
+    assert card["output"]["rows"] == 0
+    assert slots(top / "b") == {"eve": 4}
+    assert qv.verify(top / "b")["holds"]
+    write_log(top / "logs" / "most.tsv", [*whole, ("eve", 5), ("eve", 6)])
+    append(top, "most", "b", "c", lower_guarantee=True)
+    assert slots(top / "c") == {"eve": 5}
+
+
+def test_nothing_new_is_an_empty_part_that_can_be_extended(top: Path) -> None:
+    """A refusal would tell that nobody sent anything, which no epsilon covers."""
+    card = append(top, "one", "a", "b")
+    assert card["output"]["rows"] == 0
+    assert card["input"]["last_time"] == "2006-03-02T10:00:00"
+    assert qv.verify(top / "b")["holds"]
+    append(top, "two", "b", "c")
+    assert slots(top / "c")["cat"] == 2
 
 
 # --- the promise ---------------------------------------------------------------------------------
@@ -404,7 +414,6 @@ ASKED: dict[str, dict[str, Any]] = {
     "inside": {"new": "a/more"},
     "another method": {"method": qv.FrequentQueries()},
     "another parameter": {"method": Slotted(max_queries_per_user=5)},
-    "nothing new": {"name": "one"},
     "no folder": {"old": "nowhere"},
 }
 
@@ -423,7 +432,7 @@ REFUSED = {
     "slots are no numbers": (VerificationError, "damaged"),
     "twice": (VerificationError, "damaged"),
     "more than paid": (VerificationError, "used more than the ledger counts"),
-    "no private card": (InputError, "no private/card.json"),
+    "no private card": (VerificationError, "the owner's card is missing"),
     "no last time": (InputError, "up to when it goes"),
     "edited": (VerificationError, "files differ from the card: report.html"),
     "no ledger": (UsageError, "does not know this release"),
@@ -431,7 +440,6 @@ REFUSED = {
     "inside": (UsageError, "cannot take its place"),
     "another method": (UsageError, "made by slotted, not by frequent-queries"),
     "another parameter": (UsageError, "made with --max-queries-per-user 4, not 5"),
-    "nothing new": (InputError, "nothing in this log is later than 2006-03-02 10:00:00"),
     "no folder": (InputError, "no such folder"),
 }
 
@@ -591,7 +599,7 @@ def test_the_command(top: Path, cli) -> None:
     ran = cli("anonymize", "logs/three.tsv", "--append", "b", "--out", "c", "--lower-guarantee")
     assert (ran.code, ran.err) == (0, "")
     assert "Released with slotted" in ran.out
-    assert "Written and verified: c/public (may be published)" in ran.out
+    assert "Written and verified: c/public (may be published: differential" in ran.out
     shown = cli("ledger", "show", "logs/two.tsv").out
     assert "extends 1" in " ".join(shown.split())
     told = json.loads(cli("ledger", "show", "logs/two.tsv", "--json").out)

@@ -89,7 +89,7 @@ def test_a_method_with_files_is_run_again_with_them(synthetic: Path, tmp_path: P
     (tmp_path / "own").mkdir()
     tree = tmp_path / "own" / "tree.txt"
     tree.write_text("Top/Sports/Tennis\nTop/Arts/Music\n")
-    method = qv.CategoryMicroaggregation(k=2, taxonomy=str(tree))
+    method = qv.CategoryMicroaggregation(k=2, taxonomy=str(tree), min_coverage=0)
     qv.anonymize(qv.read_log(synthetic), method).write(tmp_path / "out")
     assert str(tree) not in (tmp_path / "out" / "public" / "release.json").read_text()
     found = measure_to(qv.read_log(synthetic), tmp_path / "out", ["uniqueness"], sweep={"k": [3]})

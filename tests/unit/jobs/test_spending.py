@@ -1,4 +1,4 @@
-"""A release is paid for before noise is drawn, and a repeat of it is a copy."""
+"""A release is paid for before noise is drawn, and a repeat of it draws and pays anew."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import queryveil as qv
 from queryveil.dp import Ledger
-from queryveil.errors import BudgetError, InputError, UsageError
+from queryveil.errors import BudgetError, InputError, UsageError, VerificationError
 from queryveil.jobs import anonymize_to
 from queryveil.jobs.ledger import limit_ledger
 from queryveil.jobs.spending import PEEKED
@@ -31,7 +31,7 @@ def spent(log: Path) -> tuple[int, int]:
     if not place.exists():
         return 0, 0
     with Ledger.open(place, create=False) as ledger:
-        return int(ledger.spent().epsilon), len(ledger.entries())
+        return int(ledger.spent_in("add-remove").epsilon), len(ledger.entries())
 
 
 def release(log: Path, out: Path, line: str = LINE, **more: object) -> dict[str, object]:
@@ -49,16 +49,34 @@ def test_it_is_paid_before_the_noise(log: Path, monkeypatch: pytest.MonkeyPatch)
     assert spent(log) == (9, 1)
 
 
-def test_a_repeat_is_a_copy_and_free(log: Path, tmp_path: Path) -> None:
-    first, again = release(log, tmp_path / "one"), release(log, tmp_path / "two")
-    assert "copied" not in first
-    assert again["copied"] == str(tmp_path / "one")
-    for name in ("queries.tsv", "release.json", "croissant.json", "dp-deployment.json"):
-        one, two = ((tmp_path / folder / "public" / name) for folder in ("one", "two"))
-        assert one.read_bytes() == two.read_bytes()
+@pytest.mark.parametrize("change", ["nothing", "a line"])
+def test_a_repeat_does_not_tell_whether_the_log_changed(
+    log: Path, tmp_path: Path, change: str
+) -> None:
+    release(log, tmp_path / "one")
+    if change == "a line":
+        log.write_bytes(log.read_bytes() + b"new\tweather\t2006-03-01 10:00:00\t\t\n")
+    again = release(log, tmp_path / "two")
+    assert "copied" not in again
+    assert spent(log) == (18, 2)  # the same cost, whatever the log is
+    one, two = (tmp_path / name / "public" / "queries.tsv" for name in ("one", "two"))
+    assert one.read_bytes() != two.read_bytes()
+
+
+def test_a_copy_is_named_and_free(log: Path, tmp_path: Path) -> None:
+    release(log, tmp_path / "one")
+    log.unlink()  # it is not opened
+    card = qv.copy_release(tmp_path / "one", tmp_path / "two")
+    assert card["copied"] == str(tmp_path / "one")
+    for path in (tmp_path / "one" / "public").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / "public" / path.name).read_bytes()
     assert (tmp_path / "two" / "private").stat().st_mode & 0o077 == 0
     assert qv.verify(tmp_path / "two")["holds"]
     assert spent(log) == (9, 2)
+    shutil.rmtree(tmp_path / "one")
+    qv.copy_release(tmp_path / "two", tmp_path / "three", logs=[log])
+    with Ledger.open(log.parent / "ledger.db", create=False) as ledger:
+        assert [entry.copy_of for entry in ledger.entries()] == [None, 1, 1]
 
 
 REPLACE = "semantic-replacement:domain=sport:max-queries-per-user=2"
@@ -66,45 +84,73 @@ REPLACE = "semantic-replacement:domain=sport:max-queries-per-user=2"
 
 def test_a_copy_forgets_the_mapping_too(log: Path, tmp_path: Path) -> None:
     release(log, tmp_path / "one", REPLACE)
-    release(log, tmp_path / "two", REPLACE, forget_mapping=True)
+    qv.copy_release(tmp_path / "one", tmp_path / "two", forget_mapping=True)
     kept = [(tmp_path / name / "private" / "mapping.tsv").exists() for name in ("one", "two")]
     assert kept == [True, False]
 
 
-def test_a_copy_has_the_form_that_was_paid_for(log: Path, tmp_path: Path) -> None:
-    release(log, tmp_path / "one", REPLACE, form="tsv")
-    with pytest.raises(UsageError, match="made before as tsv"):
-        release(log, tmp_path / "two", REPLACE)
+@pytest.mark.parametrize("change", ["table", "card", "more", "link", "gone", "public"])
+def test_what_was_changed_is_not_copied(log: Path, tmp_path: Path, change: str) -> None:
+    release(log, tmp_path / "one")
+    public = tmp_path / "one" / "public"
+    if change == "table":
+        with (public / "queries.tsv").open("a") as file:
+            file.write("more\t99\n")
+    elif change == "card":
+        (public / "release.json").write_text((public / "release.json").read_text() + " ")
+    elif change == "more":
+        (public / "names.tsv").write_text("ann")
+    elif change == "link":
+        (public / "names.tsv").symlink_to(log)
+    elif change == "gone":
+        (tmp_path / "one" / "private" / "card.json").unlink()
+    else:
+        shutil.rmtree(public)
+    with pytest.raises((UsageError, InputError, VerificationError)):
+        qv.copy_release(tmp_path / "one", tmp_path / "two", logs=[log])
+    assert not (tmp_path / "two").exists()
+    assert spent(log) == (9, 1)
+
+
+def test_a_release_of_another_ledger_is_not_copied(log: Path, tmp_path: Path) -> None:
+    release(log, tmp_path / "one")
+    other = tmp_path / "other"
+    other.mkdir()
+    with pytest.raises(InputError, match="there is no ledger"):
+        qv.copy_release(tmp_path / "one", tmp_path / "two", dataset=f"{other}/")
+    limit_ledger("1", "0", dataset=f"{other}/")
+    with pytest.raises(UsageError, match="does not know this release"):
+        qv.copy_release(tmp_path / "one", tmp_path / "two", dataset=f"{other}/")
     assert not (tmp_path / "two").exists()
 
 
-@pytest.mark.parametrize("change", ["gone", "edited", "line", "log", "options"])
-def test_what_is_not_the_same_is_paid(log: Path, tmp_path: Path, change: str) -> None:
+def test_a_copy_never_takes_the_place_of_its_source(log: Path, tmp_path: Path) -> None:
     release(log, tmp_path / "one")
-    line, more = LINE, {}
-    if change == "gone":
-        shutil.rmtree(tmp_path / "one")
-    elif change == "edited":
-        with (tmp_path / "one" / "public" / "queries.tsv").open("a") as file:
-            file.write("more\t99\n")
-    elif change == "line":
-        line = LINE.replace("user=2", "user=3")
-    elif change == "log":
-        log.write_bytes(log.read_bytes() + b"new\tweather\t2006-03-01 10:00:00\t\t\n")
-    else:
-        more = {"since": "2006-03-02"}
-    again = anonymize_to(qv.read_log(log, **more), qv.parse_method(line), tmp_path / "two")
-    assert "copied" not in again
-    assert spent(log) == (18, 2)  # one added line does not buy a new budget
+    for place in (tmp_path / "one", tmp_path / "one" / "in"):
+        with pytest.raises(UsageError, match="take the place"):
+            qv.copy_release(tmp_path / "one", place, force=True)
+
+
+@pytest.mark.parametrize("line", [LINE, "frequent-queries:n=5"])
+def test_a_release_may_be_written_twice(log: Path, tmp_path: Path, line: str) -> None:
+    made = qv.anonymize(qv.read_log(log), line)
+    made.write(tmp_path / "one")
+    made.write(tmp_path / "two", form="tsv")
+    with Ledger.open(log.parent / "ledger.db", create=False) as ledger:
+        entries = ledger.entries()
+    assert [(e.state, e.copy_of) for e in entries] == [("confirmed", None), ("copied", 1)]
+    assert int(sum(e.epsilon or 0 for e in entries)) == (9 if line == LINE else 0)
+    qv.copy_release(tmp_path / "two", tmp_path / "three")
+    assert qv.verify(tmp_path / "three")["holds"]
 
 
 def test_beyond_the_limit_nothing_is_written(log: Path, tmp_path: Path) -> None:
-    limit_ledger("10", "1e-3", [log])
+    limit_ledger("10", "1e-3", [log], relation="add-remove")
     release(log, tmp_path / "one")
     with pytest.raises(BudgetError, match="needs epsilon 9, but 1 is left"):
         release(log, tmp_path / "two", LINE.replace("user=2", "user=3"))
     assert not (tmp_path / "two").exists()
-    assert "copied" in release(log, tmp_path / "three")  # a copy costs nothing
+    assert "copied" in qv.copy_release(tmp_path / "one", tmp_path / "three")  # it costs nothing
 
 
 def test_a_bad_list_costs_nothing(log: Path, tmp_path: Path) -> None:

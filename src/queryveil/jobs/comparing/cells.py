@@ -28,6 +28,7 @@ class Cell:
     measure: Measure
     turn: int
     seed: int | None
+    identifiers: str
     key: str
 
     def row(self, found: Row) -> Row:
@@ -61,11 +62,11 @@ def perform(before: Original, task: Task) -> dict[str, Row]:
     chance = Chance(None if first.seed is None else first.seed + first.turn - 1)
     try:
         method.prepare()
-        release = ran(method, before.log, chance)
+        release = ran(method, before.log, chance, first.identifiers)
     except QueryveilError as error:
         return {cell.key: _failed(error) for cell in task}
     seconds = {"seconds": round(time.perf_counter() - start, 3)}
-    again = runs_again(method, chance.seed)
+    again = runs_again(method, chance.seed, first.identifiers)
     return {cell.key: seconds | _value(before, release, again, cell.measure) for cell in task}
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from ...engine import Chance, Progress, Silent
 from ...errors import InputError, UsageError
-from ...log import QueryLog
+from ...log import QueryLog, check_setting
 from ...measures import Measure, Original, parse_measure
 from ...methods import Method
 from ...version import __version__
-from ..peeking import NOTED, is_private, note_peek
+from ..peeking import NOTED, is_private, note_look, note_peek
 from .cells import Cell, Row, tasks_of
 from .comparison import Comparison
 from .figures import Asked, Figure, figures_of
@@ -34,7 +34,8 @@ class How:
 
     `repeat` turns of each; `seed` makes them repeatable; `dataset` says whose ledger notes that
     private methods were tried, unless the log is `nobodys`; `workers` processes side by side,
-    0 for one a core; what is in the `journal` is not done again.
+    0 for one a core; what is in the `journal` is not done again. `identifiers` in queries are
+    treated as `anonymize` does.
     """
 
     repeat: int = 1
@@ -43,12 +44,14 @@ class How:
     workers: int = 1
     journal: Journal = field(default_factory=Journal)
     nobodys: bool = False
+    identifiers: str = "drop"
 
     def __post_init__(self) -> None:
         if self.repeat < 1:
             raise UsageError(f"{self.repeat} repeats are none", hint="take 1 or more")
         if self.workers < 0:
             raise UsageError(f"{self.workers} workers do nothing", hint="take 1 or more")
+        check_setting(self.identifiers)
         Chance(self.seed)  # refuses a bad one before any work is done
 
 
@@ -63,6 +66,7 @@ def compare(
     dataset: str | None = None,
     workers: int = 1,
     journal: Journal | None = None,
+    identifiers: str = "drop",
     progress: Progress | None = None,
 ) -> Comparison:
     """Run methods at all combinations of swept values, and measure what each gives.
@@ -81,7 +85,7 @@ def compare(
     [({'n': 2}, 0.0), ({'n': 3}, 0.0)]
     """
     asked = figures_of(methods, measures, sweep or {})
-    how = How(repeat, seed, dataset, workers, journal or Journal())
+    how = How(repeat, seed, dataset, workers, journal or Journal(), identifiers=identifiers)
     return compare_figures(log, asked, how, progress=progress)
 
 
@@ -129,10 +133,13 @@ def _wanted(drawn: Sequence[tuple[Figure, list[Run]]]) -> Wanted:
 
 
 def _note_private(log: QueryLog, runs: Sequence[Run], dataset: str | None) -> list[str]:
-    """Note in the ledger, once, that private methods are tried on the data; say so."""
+    """Note in the ledger, once, that methods are tried on the data; return that in words.
+
+    A log that belongs to nobody has no runs here.
+    """
     private = [run.method for run in runs if is_private(run.method)]
     if not private:
-        return []
+        return note_look(log, dataset, "compare") if runs else []
     names = ", ".join(sorted({method.name for method in private}))
     note_peek(log, private[0], dataset, f"compare ({names})")
     return [NOTED]
@@ -155,7 +162,15 @@ def _rows(before: Original, wanted: Wanted, how: How, progress: Progress) -> tup
 def _cells(log: QueryLog, wanted: Wanted, how: How) -> list[Cell]:
     of_log = log_key(log)
     return [
-        Cell(run, line, one, turn, how.seed, key_of(of_log, run, line, one, turn, how.seed))
+        Cell(
+            run,
+            line,
+            one,
+            turn,
+            how.seed,
+            how.identifiers,
+            key_of(of_log, run, line, one, turn, how.seed, how.identifiers),
+        )
         for run, measures in wanted.values()
         for turn in range(1, how.repeat + 1)
         for line, one in measures.items()
@@ -182,6 +197,7 @@ def _about(log: QueryLog, how: How) -> dict[str, Any]:
         "queryveil": __version__,
         "repeat": how.repeat,
         "seed": how.seed,
+        "identifiers": how.identifiers,
         "log": {
             "files": {source.path: source.sha256 for source in log.sources},
             "rows": log.tally.kept,
@@ -193,5 +209,6 @@ def _about(log: QueryLog, how: How) -> dict[str, Any]:
 
 def _command(words: Sequence[str], how: How) -> str:
     more = {"--repeat": how.repeat, "--seed": how.seed, "--dataset": how.dataset}
+    more["--identifiers"] = None if how.identifiers == "drop" else how.identifiers
     typed = [word for name, value in more.items() if value is not None for word in (name, value)]
     return shlex.join(["queryveil", "compare", "LOG", *words, *map(str, typed), "--out", "DIR"])

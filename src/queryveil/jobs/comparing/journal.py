@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...engine import distinct_users
+from ...engine import distinct_users, parse_json, read_within
 from ...engine.declared import Declared
 from ...errors import OutputError
 from ...log import QueryLog
@@ -26,6 +26,7 @@ from .sweeps import Run
 __all__ = ["FILE", "Journal", "journal_of", "key_of", "log_key"]
 
 FILE = "runs.jsonl"
+_MOST_BYTES, _MOST_LINE = 256 << 20, 1 << 20  # a row has some hundred bytes
 
 
 def journal_of(folder: Path, *, fresh: bool = False) -> Journal:
@@ -72,10 +73,12 @@ class Journal:
             self.path.unlink(missing_ok=True)
 
 
-def key_of(log: str, run: Run, line: str, measure: Measure, turn: int, seed: int | None) -> str:
+def key_of(
+    log: str, run: Run, line: str, measure: Measure, turn: int, seed: int | None, identifiers: str
+) -> str:
     """Name a row by all that it depends on; `log` is what `log_key` gave."""
     files = [_digest(path) for path in (*_named(run.method), *run.method.files(), *_named(measure))]
-    parts = [__version__, log, str(run.method), line, turn, seed, files]
+    parts = [__version__, log, str(run.method), line, turn, seed, identifiers, files]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -109,16 +112,16 @@ def _lines(rows: Mapping[str, Row]) -> str:
 def _read(path: Path) -> dict[str, Row]:
     """Read what is whole; the last line of a run that was killed may not be."""
     try:
-        lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
+        text = read_within(path, _MOST_BYTES, plain=True).decode("utf-8")
+    except (OSError, ValueError):
         return {}
-    found = [_row(line) for line in lines]
+    found = [_row(line) for line in text.splitlines() if len(line) <= _MOST_LINE]
     return {str(row.pop("key")): row for row in found if row is not None}
 
 
 def _row(line: str) -> dict[str, Any] | None:
     try:
-        row = json.loads(line)
+        row = parse_json(line)
     except ValueError:
         return None
     return row if isinstance(row, dict) and {"key", "value", "error", "told"} <= set(row) else None

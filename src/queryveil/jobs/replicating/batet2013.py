@@ -14,10 +14,10 @@ __all__ = ["PAPER"]
 
 LOSS, LINKED, KEPT = "information-loss", "record-linkage", "query-coverage:count=volume"
 # As in the papers: without the least number of users of a text that our own default asks for.
-SEMANTIC = "semantic-microaggregation:min-users=1"
-CATEGORY = "category-microaggregation:min-users=1"
-SYNTACTIC = "syntactic-microaggregation:min-users=1"
-STRING = "string-microaggregation:min-users=1"
+SEMANTIC = "semantic-microaggregation:min-users=1:max-share=1"
+CATEGORY = "category-microaggregation:min-users=1:max-share=1"
+SYNTACTIC = "syntactic-microaggregation:min-users=1:max-share=1"
+STRING = "string-microaggregation:min-users=1:max-share=1"
 OURS = "semantic-microaggregation:min-users=2"
 GROUPED = (STRING, SYNTACTIC, CATEGORY, SEMANTIC)  # from the worst to the best, as published
 # Korolova et al. as the paper reads them: e^epsilon = 10, delta = 1e-5, logs without rare queries.

@@ -23,7 +23,9 @@ _K = {"k": ("2", "3", "4", "5")}
 
 
 def _line(levels: int, categories: int) -> str:
-    return f"category-microaggregation:min-users=1:levels={levels}:categories={categories}"
+    return (
+        f"category-microaggregation:min-users=1:max-share=1:levels={levels}:categories={categories}"
+    )
 
 
 def _at(found: Found, levels: int, categories: int, level: int) -> Curve:
@@ -127,10 +129,14 @@ def _timed(log: QueryLog, taxonomy: str, progress: Progress) -> dict[str, Any]:
         # The first run opens the taxonomy, which is not timed.
         for part in (8, 4, 2, 1):
             some = log if part == 1 else log.sample(users // part, Chance(0))
-            shown = _stages(some, CategoryMicroaggregation(k, taxonomy=taxonomy, min_users=1))
+            shown = _stages(
+                some, CategoryMicroaggregation(k, taxonomy=taxonomy, min_users=1, max_share=1.0)
+            )
             times[some.tally.kept] = sum(shown.values())
             advance(1)
-    five = CategoryMicroaggregation(k, taxonomy=taxonomy, min_users=1, categories="5")
+    five = CategoryMicroaggregation(
+        k, taxonomy=taxonomy, min_users=1, max_share=1.0, categories="5"
+    )
     return {
         "seconds by queries": dict(list(times.items())[1:]),
         "stages": shown,

@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Crowd:
     """A log of some users and of crowds, and what the persons on trial would send.
 

@@ -30,7 +30,7 @@ ATTACKS = {
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Known:
     """What is known of the persons on trial, and of all texts.
 

@@ -22,7 +22,7 @@ __all__ = ["Sent", "TextMeasure", "released_log", "released_texts", "sent_of", "
 _NUMBER = pl.UInt32
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sent:
     """Who sent which text how often.
 

@@ -17,7 +17,7 @@ from .steps import counted_steps
 __all__ = ["Seen", "check_form", "seen_in_log", "seen_in_release", "url_counts"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Seen:
     """Counts as texts and numbers, in the order of the texts; only counts above 0.
 

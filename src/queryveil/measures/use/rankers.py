@@ -23,7 +23,7 @@ _DEPTH = 1000  # URLs of a ranking at most, as in TREC
 _DIGITS = 10  # of a score: what differs only by the order of additions is equal
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Graph:
     """Where a walk goes from each query: to a query by `steps`, to a URL by `clicks`.
 

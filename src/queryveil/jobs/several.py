@@ -1,0 +1,87 @@
+"""Several k-anonymous releases of the same people, as far as their ledger knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..dp import Entry, Ledger
+from ..errors import QueryveilError
+
+__all__ = ["AGAIN", "GROUPS_OF", "has_other_groups", "unrecorded", "warnings_of_several"]
+
+GROUPS_OF = "groups_of"  # in the ledger: the digest of the release whose groups were kept
+AGAIN = (
+    "an earlier k-anonymous release of the same people has other groups: whoever joins the two can "
+    "tell people apart whom each one alone hides, and no k is promised for both together"
+)
+_NOWHERE = (
+    "this release is in no ledger: whether others of the same people exist is not known, and later "
+    "ones will not know of it"
+)
+_LOST = "the ledger of these people cannot be read: whether other releases exist is not known"
+
+
+def has_other_groups(path: Path | None, groups_of: str | None) -> bool:
+    """Return whether a new release meets one that it shares no groups with.
+
+    `groups_of` is the digest of the release whose groups it keeps, if it keeps any.
+    """
+    if path is None or not path.exists():
+        return False
+    entries = _entries(path)
+    return bool(_made(entries) - _line_of(entries, groups_of))
+
+
+def unrecorded(card: dict[str, Any]) -> list[str]:
+    """Return a warning if a k-anonymous release that may be published has no ledger."""
+    ledger, model = card.get("ledger"), card["guarantee"]["model"]
+    nowhere = isinstance(ledger, dict) and "not recorded" in ledger
+    return [_NOWHERE] if nowhere and model == "k-anonymity" and card["release_grade"] else []
+
+
+def warnings_of_several(card: dict[str, Any], digest: str) -> list[str]:
+    """Return what the owner of a written release should know of others of the same people."""
+    ledger = card.get("ledger")
+    place = ledger.get("file") if isinstance(ledger, dict) else None
+    if not isinstance(place, str) or card["guarantee"]["model"] != "k-anonymity":
+        return unrecorded(card)
+    try:
+        entries = _entries(Path(place))
+    except (QueryveilError, OSError):
+        return [_LOST]
+    line = _line_of(entries, digest)
+    own = max(line, default=0)
+    later = {n for n in _made(entries) if own in _line_of(entries, entries[n - 1].release_digest)}
+    others = len(_made(entries) - line - later)
+    if not others:
+        return []
+    many = "1 other" if others == 1 else f"{others:,} others"
+    return [
+        f"the ledger has {many} of these people, k-anonymous, with other groups: whoever joins "
+        "them with this one can tell people apart whom each one alone hides"
+    ]
+
+
+def _entries(path: Path) -> list[Entry]:
+    with Ledger.open(path, create=False) as ledger:
+        return ledger.entries()
+
+
+def _made(entries: Sequence[Entry]) -> set[int]:
+    return {e.number for e in entries if e.kind == "k-anonymity" and e.copy_of is None}
+
+
+def _line_of(entries: Sequence[Entry], digest: str | None) -> set[int]:
+    """Return the numbers of a release, of the one whose groups it kept, and so on."""
+    by_digest = {entry.release_digest: entry for entry in entries if entry.release_digest}
+    line: set[int] = set()
+    while digest in by_digest:
+        found = by_digest[digest]
+        first = entries[(found.copy_of or found.number) - 1]
+        if first.number in line:
+            break
+        line.add(first.number)
+        digest = first.extra.get(GROUPS_OF)
+    return line

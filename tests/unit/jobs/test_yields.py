@@ -1,0 +1,177 @@
+"""A private release that would hold next to nothing is not paid for without a yes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import queryveil as qv
+from queryveil.engine import Chance, Silent
+from queryveil.jobs import HANDFUL, check_yield, low_yield, people_needed
+
+TABLES = "dp-statistics:epsilon=1:split=1/0/0:selection=gaussian"
+GENEROUS = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:split=1/0/0"
+SPENDING = [TABLES, "dp-statistics:mode=pure", "click-graph", "click-graph:max-queries-per-user=5"]
+
+
+def rows(users: int, text: str = "weather") -> list[tuple]:
+    return [(f"u{n}", text, "2006-03-01 10:00:00", None, None) for n in range(users)]
+
+
+@pytest.mark.parametrize("line", SPENDING)
+def test_a_low_yield_is_refused_before_anything_is_paid(line: str, tmp_path: Path) -> None:
+    log = qv.QueryLog.from_rows(rows(200))
+    with pytest.raises(qv.LowYieldError, match="queries would show for 200 people"):
+        qv.anonymize(log, line, dataset=f"{tmp_path}/", population=200)
+    assert not list(tmp_path.iterdir())  # no ledger, so nothing was spent
+    release = qv.anonymize(log, line, dataset=f"{tmp_path}/", population=200, yes=True)
+    assert release.guarantee.epsilon == 1.0
+    assert (tmp_path / "ledger.db").exists()
+
+
+@pytest.mark.parametrize("line", [*SPENDING, GENEROUS])
+def test_the_decision_is_the_same_for_every_log(line: str, tmp_path: Path) -> None:
+    """Whatever the log has, even enough for a full table, public figures alone decide."""
+    logs = [rows(1), rows(5_000), [row for n in range(9) for row in rows(3_000, f"q{n}")]]
+    for people in (300, 1_000_000):
+        told = set()
+        for sent in logs:
+            try:
+                qv.anonymize(qv.QueryLog.from_rows(sent), line, population=people,
+                             dataset=f"{tmp_path}/")  # fmt: skip
+                told.add("paid")
+            except qv.LowYieldError as error:
+                told.add(str(error))
+        assert len(told) == 1
+        assert (told == {"paid"}) == (people > 300 or line == GENEROUS)
+
+
+def test_without_a_declared_number_python_warns_and_names_what_is_needed(tmp_path: Path) -> None:
+    log = qv.QueryLog.from_rows(rows(200))
+    with pytest.warns(qv.PopulationWarning, match=r"about [\d,]+ people are needed for 5 queries"):
+        qv.anonymize(log, TABLES, dataset=f"{tmp_path}/")
+
+
+def test_a_path_in_place_of_a_log_is_a_clear_error() -> None:
+    with pytest.raises(qv.UsageError, match=r"a log is needed, not .* type str.*read_log"):
+        qv.anonymize("log.tsv", TABLES)  # type: ignore[arg-type]
+
+
+def test_the_hint_helps_in_python_too() -> None:
+    with pytest.raises(qv.LowYieldError, match="yes=True"):
+        qv.anonymize(qv.QueryLog.from_rows(rows(20)), TABLES, population=20)
+
+
+def test_nothing_is_asked_of_what_spends_nothing_or_gives_everybody_rows() -> None:
+    free = ["frequent-queries", "semantic-microaggregation", "dp-statistics:mode=paper",
+            "click-graph:reading=removal"]  # fmt: skip
+    everybody = ["semantic-replacement", "concept-histogram", "profile-first"]
+    for line in free + everybody:
+        check_yield(qv.parse_method(line), None)
+    qv.anonymize(qv.QueryLog.from_rows(rows(20)), TABLES, seed=1, population=20)
+
+
+@pytest.mark.parametrize("line", SPENDING)
+def test_the_number_that_is_needed_is_enough(line: str) -> None:
+    method = qv.parse_method(line)
+    expected = method.expected_queries()
+    assert expected is not None
+    needed = people_needed(expected)
+    assert needed is not None
+    assert low_yield(method, needed) is None
+    assert low_yield(method, needed // 2) is not None
+    assert expected(needed) >= HANDFUL > expected(max(1, needed // 2))
+    assert method.forecast(needed)["expected"]["queries"] == expected(needed)
+
+
+def test_every_method_that_spends_has_a_forecast() -> None:
+    for name, kind in qv.all_methods().items():
+        method = kind.make({"domain": "sport"} if "domain" in kind().values() else {})
+        if method.guarantee().epsilon is not None:
+            assert method.forecast(1_000), name
+
+
+def test_rare_queries_do_not_seem_to_show() -> None:
+    """There are 200,000 of them: a chance that is too great far from the cut adds up."""
+    for line in ("dp-statistics:epsilon=4:delta=1e-6", "dp-statistics:epsilon=1"):
+        expected = qv.parse_method(line).expected_queries()
+        assert expected is not None
+        assert expected(100) == 0
+
+
+NEAR = ["dp-statistics:epsilon=8:delta=1e-5:split=1/0/0",
+        "click-graph:epsilon=10:delta=1e-4:max-queries-per-user=5",
+        "click-graph:epsilon=100"]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", NEAR)
+def test_the_forecast_is_near_what_a_synthetic_log_gives(line: str, log_of: Callable) -> None:
+    method, expected = qv.parse_method(line), qv.parse_method(line).expected_queries()
+    assert expected is not None
+    found = method.run(log_of(3_000), Chance(1), Silent()).tables["queries"].height
+    assert found / 2.5 <= expected(3_000) <= 2.5 * found
+
+
+@pytest.fixture(scope="module")
+def log_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], qv.QueryLog]:
+    def made(users: int) -> qv.QueryLog:
+        path = tmp_path_factory.mktemp("synthetic") / "log.tsv"
+        qv.synth(path, users=users)
+        return qv.read_log(path)
+
+    return made
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "log.tsv"
+    lines = ["AnonID\tQuery\tQueryTime\tItemRank\tClickURL"]
+    lines += [f"{n}\tweather\t2006-03-01 10:00:00\t\t" for n in range(300)]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+def test_a_script_fails_before_the_log_is_opened(
+    log: Path, cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(*_: object, **__: object) -> None:
+        raise AssertionError("the log was opened")
+
+    monkeypatch.setattr("queryveil.cli.options.read_log", opened)
+    asked = ("anonymize", str(log), "--method", TABLES, "--out", str(tmp_path / "out"))
+    for more in ((), ("--population", "300")):
+        ran = cli(*asked, *more)
+        assert ran.code == 1
+        assert "--yes" in ran.err
+        assert "people" in ran.err
+    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "ledger.db").exists()
+
+
+def test_an_empty_table_exits_with_0_and_says_so(log: Path, cli: Callable, tmp_path: Path) -> None:
+    asked = (
+        "anonymize",
+        str(log),
+        "--method",
+        "dp-statistics:epsilon=0.1:split=1/0/0:selection=laplace",
+    )
+    ran = cli(*asked, "--out", str(tmp_path / "out"), "--yes")
+    assert ran.code == 0
+    assert "Empty: queries.tsv" in ran.out
+    assert "spent all the same" in ran.out
+    beside = (tmp_path / "out" / "public" / "queries.about.txt").read_text("utf-8")
+    assert "The table is empty" in beside
+    ran = cli(*asked, "--out", str(tmp_path / "two"), "--yes", "--json")
+    assert json.loads(ran.out)["figures"]["queries.tsv"] == 0
+
+
+def test_plan_says_that_it_is_next_to_nothing(log: Path, cli: Callable) -> None:
+    ran = cli("plan", str(log), "--method", TABLES, "--population", "300")
+    assert ran.code == 0
+    assert "next to nothing" in ran.out
