@@ -8,11 +8,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from hashlib import sha256
 from pathlib import Path
+from types import FrameType
 from typing import NamedTuple
 
 import polars as pl
@@ -31,6 +34,7 @@ settings.load_profile("queryveil")
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.pop("COVERAGE_PROCESS_START", None)
 
+HANG = 600  # seconds: no limit on how long work may take, but an end to what hangs
 NO_JAVA = "NO JAVA HERE: nothing of the Spark engine was tested"
 GUARD = Path(__file__).parent / "offline" / "sitecustomize.py"
 
@@ -45,6 +49,54 @@ def offline() -> Iterator[None]:
         guard.install(patch.setattr)
         patch.setenv("PYTHONPATH", str(GUARD.parent), prepend=os.pathsep)
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def caller(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let nothing of whoever runs the tests decide how they end.
+
+    Folders and time zone, language and width, Python's own settings, who may read new files, and
+    signals that are ignored, as `nohup` and a shell's `&` hand them on.
+    """
+    mask = os.umask(0o022)
+    with pytest.MonkeyPatch.context() as patch, _signals_heard():
+        for name in _SETTINGS_OF_THE_CALLER & os.environ.keys():
+            patch.delenv(name)
+        for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME"):
+            patch.setenv(name, str(tmp_path_factory.mktemp(name.lower())))
+        patch.setenv("LC_ALL", "C.UTF-8")
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
+    os.umask(mask)
+
+
+_SETTINGS_OF_THE_CALLER = {
+    "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "COLUMNS", "FORCE_COLOR", "LANG", "LANGUAGE",
+    "LINES", "NO_COLOR", "PYTHONASYNCIODEBUG", "PYTHONDEVMODE", "PYTHONHASHSEED", "PYTHONINSPECT",
+    "PYTHONIOENCODING", "PYTHONOPTIMIZE", "PYTHONSAFEPATH", "PYTHONSTARTUP", "PYTHONUNBUFFERED",
+    "PYTHONUTF8", "PYTHONVERBOSE", "PYTHONWARNINGS", "SOURCE_DATE_EPOCH", "TERM",
+}  # fmt: skip
+
+
+@contextmanager
+def _signals_heard() -> Iterator[None]:
+    """Let processes that tests start hear each signal, and this one go on ignoring what it did.
+
+    A handler, unlike what is ignored, is not handed on to another program.
+    """
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    ignored = [number for number in numbers if signal.getsignal(number) is signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, _nothing)
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _nothing(number: int, frame: FrameType | None) -> None:
+    """Take no notice."""
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -93,6 +145,31 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A log of 200,000 lines, so that a run takes a while."""
     table = pl.concat(synthesize(lines=200_000, seed=12))
     return write_aol(table, tmp_path_factory.mktemp("logs") / "large.tsv")
+
+
+# --- work ----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def python_calls() -> Iterator[list[str]]:
+    """Count the calls and the steps of generators within, in this thread and in new ones.
+
+    How long something takes depends on the machine and on what else it does; how often Python is
+    asked to do something does not. A loop over rows shows, wherever it is.
+    """
+    made: list[str] = []
+
+    def note(frame: FrameType, event: str, arg: object) -> None:
+        if event in ("call", "c_call"):
+            made.append(event)
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        yield made
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
 
 
 # --- commands ------------------------------------------------------------------------------------
@@ -152,7 +229,7 @@ def command(tmp_path: Path) -> Run:
             capture_output=True,
             text=True,
             errors="surrogateescape",
-            timeout=60,
+            timeout=HANG,
             check=False,
         )
         return Ran(done.returncode, done.stdout, done.stderr)

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import queryveil as qv
+from conftest import HANG
 
 HERE = Path(__file__).parents[1] / "unit" / "jobs"  # where the method for tests lies
 
@@ -62,7 +63,7 @@ def test_killed_and_tried_again(
     with known():
         qv.anonymize_to(qv.read_log(one), Slotted(), tmp_path / "a")
         call = [sys.executable, "-c", DYING, str(tmp_path), moment, str(HERE)]
-        done = subprocess.run(call, capture_output=True, text=True, check=False, timeout=120)
+        done = subprocess.run(call, capture_output=True, text=True, check=False, timeout=HANG)
         assert (done.returncode, done.stderr) == (-signal.SIGKILL, "")
         qv.append_to(qv.read_log(two), tmp_path / "a", tmp_path / "b", force=True)
     drawn = Counter[str]()

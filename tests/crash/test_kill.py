@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import queryveil as qv
+from conftest import HANG
 
 METHOD = ("--method", "frequent-queries", "--n", "5")
 LATE = 28  # until then a run that replaces a release does what every run does
@@ -47,7 +48,8 @@ def release(small: Path) -> qv.Release:
 
 
 # Imports once, which takes longer than the work; then forks a run for each signal and the share
-# of the work after which it comes. The first run is not disturbed: it is timed.
+# of the work after which it comes. The first run is not disturbed: it is timed. The time of the
+# others counts from when they open the log: before that they do not yet listen to signals.
 AT_ANY_TIME = """
 import json, os, sys, time
 from queryveil.cli import main
@@ -64,11 +66,17 @@ def call(*args):
 
 def started(name):
     os.mkdir(os.path.join(folder, name))
+    begun, begin = os.pipe()
     child = os.fork()
     if not child:
         target = os.path.join(folder, name)
+        tell = lambda event, args: event == "open" and str(args[0]) == log and os.write(begin, b".")
+        sys.addaudithook(tell)
         os.dup2(os.open(target + ".told", os.O_WRONLY | os.O_CREAT), 2)
         os._exit(call("anonymize", log, "--out", target + "/out", "--quiet", *rest))
+    os.close(begin)
+    os.read(begun, 1)
+    os.close(begun)
     return child
 
 def ended(child):
@@ -101,7 +109,7 @@ def disturbed(large: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pa
     done = subprocess.run(
         [sys.executable, "-c", AT_ANY_TIME, str(large), str(folder), json.dumps(KILLS + STOPS),
          *METHOD],
-        capture_output=True, text=True, check=True, timeout=240,
+        capture_output=True, text=True, check=True, timeout=HANG,
     )  # fmt: skip
     return folder, json.loads(done.stdout)
 
@@ -140,8 +148,11 @@ def test_stopped_in_the_middle(
 AT_EVERY_STEP = """
 import json, os, sys
 from queryveil.cli import main
+from queryveil.engine import renaming
 
-number, first, stride, log, folder, *rest = sys.argv[1:]
+number, first, stride, flags, log, folder, *rest = sys.argv[1:]
+if flags == "no flags":  # a system that cannot exchange two names
+    renaming._system_call = lambda: None
 TOUCHES = {"open", "os.mkdir", "os.rename", "os.chmod", "os.rmdir", "os.remove", "shutil.rmtree"}
 
 def run(step):
@@ -179,13 +190,20 @@ print(json.dumps(codes))
 
 
 def at_every_step(
-    number: int, log: Path, folder: Path, *more: str, first: int = 1, stride: int = 1
+    number: int,
+    log: Path,
+    folder: Path,
+    *more: str,
+    first: int = 1,
+    stride: int = 1,
+    flags: str = "flags",
 ) -> dict[int, int]:
     """Give the exit code of the run that got the signal at each step."""
-    args = [str(int(number)), str(first), str(stride), str(log), str(folder), *METHOD, *more]
+    steps = [str(int(number)), str(first), str(stride), flags]
+    args = [*steps, str(log), str(folder), *METHOD, *more]
     done = subprocess.run(
         [sys.executable, "-c", AT_EVERY_STEP, *args],
-        capture_output=True, text=True, check=True, timeout=120,
+        capture_output=True, text=True, check=True, timeout=HANG,
     )  # fmt: skip
     codes = {int(step): code for step, code in json.loads(done.stdout).items()}
     last, code = codes.popitem()
@@ -221,6 +239,26 @@ def test_killed_at_every_step_of_replacing(
 ) -> None:
     put_releases(release, tmp_path)
     codes = at_every_step(signal.SIGKILL, small, tmp_path, "--force", first=LATE)
+    forms = []
+    for step in codes:
+        folder = tmp_path / str(step)
+        assert qv.verify(folder / "out")["holds"]  # the old one or the new one, at every moment
+        assert_whole_or_missing(folder / "out")
+        forms += [path.suffix for path in (folder / "out" / "public").glob("log.*")]
+        release.write(folder / "out", force=True)
+        assert leftovers(folder) == []
+    new = forms.index(".parquet")
+    assert new > 1
+    assert forms == [".tsv"] * new + [".parquet"] * (len(forms) - new)
+
+
+def test_killed_at_every_step_of_replacing_in_two_steps(
+    small: Path, release: qv.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_releases(release, tmp_path)
+    monkeypatch.setattr("queryveil.engine.renaming._system_call", lambda: None)
+    kill = signal.SIGKILL
+    codes = at_every_step(kill, small, tmp_path, "--force", first=LATE, flags="no flags")
     between = 0
     for step in codes:
         folder = tmp_path / str(step)

@@ -10,7 +10,6 @@ import gzip
 import io
 import json
 import os
-import time
 import warnings
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +20,7 @@ import zstandard
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from conftest import python_calls
 from queryveil.errors import ColumnError, FormatError, InputError, QueryveilError, RejectedError
 from queryveil.log import READERS, QueryLog, read_log
 from queryveil.log.readers import source
@@ -77,14 +77,16 @@ def test_a_packed_file_of_no_bytes(tmp_path, suffix):
 
 @pytest.mark.parametrize("text", [HEADER, HEADER.rstrip(), "user,query\n", "user\tquery\r\n"])
 def test_a_header_and_nothing_else(tmp_path, text):
+    path = write(tmp_path / ("log.csv" if "," in text else "log.tsv"), text)
     with pytest.raises(InputError, match="there is no row"):
-        read_log(write(tmp_path / "log", text))
+        read_log(path)
+    assert check(read_log(path, may_stop=False)).count() == 0
 
 
 def test_no_row_in_a_table(tmp_path):
-    pl.DataFrame(schema={"user": pl.String, "query": pl.String}).write_parquet(tmp_path / "log")
+    pl.DataFrame(schema={"user": pl.String, "query": pl.String}).write_parquet(tmp_path / "log.pq")
     with pytest.raises(InputError, match="no row"):
-        read_log(tmp_path / "log")
+        read_log(tmp_path / "log.pq")
 
 
 @pytest.mark.parametrize("form", [reader.name for reader in READERS])
@@ -100,7 +102,6 @@ def test_an_empty_file_whatever_it_is_said_to_be(tmp_path, form):
     "data",
     [
         b"\x7fELF" + bytes(range(256)) * 40,
-        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(200),
         bytes(5000),
         (HEADER + ROW * 50).encode("utf-16-le"),
         (HEADER + ROW * 50).encode("utf-16-be"),
@@ -114,6 +115,11 @@ def test_a_binary_file_and_utf_16_without_its_mark(tmp_path, data):
     assert "--encoding utf-16-le" in caught.value.hint
 
 
+def test_control_characters_of_one_user_do_not_make_a_log_binary(tmp_path):
+    text = HEADER + "8\t" + "\x01\x02" * 2000 + "\t2006-03-01 10:00:05\t\t\n" + ROW
+    assert check(read_log(write(tmp_path / "log.tsv", text))).count() == 2
+
+
 def test_utf_16_without_its_mark_can_be_named(tmp_path):
     path = write(tmp_path / "log.tsv", (HEADER + ROW).encode("utf-16-be"))
     assert check(read_log(path, encoding="utf-16-be")).count() == 1
@@ -124,13 +130,13 @@ def test_utf_16_without_its_mark_can_be_named(tmp_path):
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_a_byte_order_mark(tmp_path, encoding):
-    for text in (
-        HEADER + ROW,
-        ROW,
-        "user,query\n7,red shoes\n",
-        '{"user":7,"query":"red shoes"}\n',
+    for form, text in (
+        ("aol", HEADER + ROW),
+        ("aol", ROW),
+        ("csv", "user,query\n7,red shoes\n"),
+        ("jsonl", '{"user":7,"query":"red shoes"}\n'),
     ):
-        log = check(read_log(write(tmp_path / "log", text.encode(encoding))))
+        log = check(read_log(write(tmp_path / "log", text.encode(encoding)), format=form))
         assert log.frame.collect().rows()[0][:2] == ("7", "red shoes")
         assert not log.tally.rejected
 
@@ -154,14 +160,14 @@ def test_a_packed_file_under_another_name(tmp_path, data):
 
 @pytest.mark.parametrize("text", ["just words\n", "<html>\n<p>x</p>\n", "x" * 100_000])
 def test_no_known_format(tmp_path, text):
-    with pytest.raises(FormatError, match="no known format") as caught:
+    with pytest.raises(FormatError, match="does not tell its format") as caught:
         read_log(write(tmp_path / "log", text))
     assert "--format" in caught.value.hint
 
 
 def test_json_that_is_not_one_object_a_line(tmp_path):
     objects = [{"user": "7", "query": "cats"}] * 3
-    with pytest.raises(FormatError, match="no line holds a JSON object"):
+    with pytest.raises(RejectedError, match="not a JSON object"):
         read_log(write(tmp_path / "log.json", json.dumps(objects[0], indent=2)))
     with pytest.raises(QueryveilError):
         read_log(write(tmp_path / "log.json", json.dumps(objects)))
@@ -172,12 +178,10 @@ def test_json_that_is_not_one_object_a_line(tmp_path):
 
 def test_the_wrong_delimiter(tmp_path):
     path = write(tmp_path / "log.csv", "user:query\n7:cats\n")
-    with pytest.raises(FormatError, match="no known format"):
-        read_log(path)
     for form in ("csv", "tsv"):
         with pytest.raises(ColumnError) as caught:
             read_log(path, format=form)
-        assert "user:query" in caught.value.hint
+        assert "the first line has 1 columns" in caught.value.hint
     with pytest.raises(RejectedError) as caught:
         read_log(write(tmp_path / "log", ROW.replace("\t", ";") * 9), format="aol")
     assert "delimiter" in caught.value.hint
@@ -195,10 +199,21 @@ def test_a_missing_column_and_a_misspelt_one(tmp_path):
     path = write(tmp_path / "log.csv", "visitor,qery,when\n7,cats,x\n")
     with pytest.raises(ColumnError) as caught:
         read_log(path)
-    assert "visitor, qery, when" in caught.value.hint
+    assert "the first line has 3 columns" in caught.value.hint
     with pytest.raises(ColumnError) as caught:
         read_log(path, columns={"user": "visitor", "query": "query"})
-    assert 'did you mean "qery"?' in caught.value.hint
+    assert "the first line has 3 columns" in caught.value.hint
+
+
+@pytest.mark.parametrize("columns", [{}, {"user": "u2", "query": "query"}, {"user": "2"}])
+@pytest.mark.parametrize("name", ["log.csv", "log.tsv"])
+def test_a_first_line_that_is_a_row_of_somebody_is_not_shown(tmp_path, name, columns):
+    sign = "\t" if name == "log.tsv" else ","
+    row = sign.join(["u1942", "anna smith divorce", "2006-03-01", "anna smith divorce"])
+    for text in (row + "\n" + row, row.replace("2006-03-01", "user") + "\n"):
+        with pytest.raises(QueryveilError) as caught:
+            read_log(write(tmp_path / name, text), columns=columns)
+        assert not [cell for cell in ("u1942", "anna", "2006") if cell in str(caught.value)]
 
 
 def test_no_user_anywhere(tmp_path):
@@ -296,7 +311,7 @@ def test_a_line_of_5_mb_in_other_formats(tmp_path, monkeypatch, form):
     good = {"csv": b'7,"red shoes"\n', "jsonl": b'{"user": "7", "query": "red shoes"}\n'}[form]
     head = b"user,query\n" if form == "csv" else b""
     data = head + good * 5 + b"x" * (5 * MB) + b"\n" + good * 5 + b"y" * (2 * MB)
-    log = check(read_log(write(tmp_path / "log", data), max_rejected=1))
+    log = check(read_log(write(tmp_path / f"log.{form}", data), max_rejected=1))
     first = 7 if form == "csv" else 6
     assert rejected_of(log) == [(n, "line longer than 1 MB") for n in (first, first + 6)]
     assert log.count() == 10
@@ -322,7 +337,7 @@ def test_epochs_that_are_no_time(tmp_path, form, time):
     else:
         good = '{"user": 7, "query": "cats", "time": 1141207205}\n'
         text = good * 5 + f'{{"user": 8, "query": "dogs", "time": "{time}"}}\n'
-    log = check(read_log(write(tmp_path / "log", text), max_rejected=1))
+    log = check(read_log(write(tmp_path / f"log.{form}", text), max_rejected=1))
     assert log.count() == 5
     assert rejected_of(log) == [(7 if form == "csv" else 6, "not a date")]
 
@@ -372,15 +387,31 @@ def test_very_long_json_cells(tmp_path):
     assert rejected_of(log) == [(2, "cell longer than 64 KB"), (3, "line longer than 1 MB")]
 
 
-def test_a_million_quotation_marks_take_no_time(tmp_path):
+def test_a_million_quotation_marks_cost_their_lines(tmp_path):
     """Each mark that opens a cell in vain costs its line, and not a look at all that follow."""
     shapes = ['7,"a', '7,"""', '"', '7,"a""', '"a"b"c', "7," + '"' * 99]
     for shape in shapes:
         path = write(tmp_path / "log.csv", "user,query\n" + (shape + "\n") * 20_000 + "8,cats\n")
-        start = time.perf_counter()
-        log = check(read_log(path, max_rejected=1))
+        with python_calls() as made:
+            log = check(read_log(path, max_rejected=1))
         assert log.count() >= 1
-        assert time.perf_counter() - start < 20
+        assert len(made) < 100 * 20_000, shape  # about 22 a line
+
+
+@pytest.mark.parametrize("cell", ['"a"\rb', '"a"\r"b"', 'a\r"b"', '"a\rb"x', '\r"a'])
+def test_a_carriage_return_after_a_quotation_mark_costs_its_line(tmp_path, cell):
+    text = f'user,query\n6,"dogs"\n7,{cell}\n8,cats\n'
+    log = check(read_log(write(tmp_path / "log.csv", text), max_rejected=1))
+    users = [row[0] for row in log.frame.collect().rows()]
+    assert [user for user in users if user != "7"] == ["6", "8"]
+    assert log.tally.rows == 3
+
+
+def test_lines_that_each_open_a_cell_again(tmp_path):
+    """Each of them could begin a record of many lines: none is looked for without end."""
+    text = "user,query\n" + 'x","y\n' * 20_000 + "8,cats\n"
+    log = check(read_log(write(tmp_path / "log.csv", text), max_rejected=1))
+    assert ("8", "cats") in [row[:2] for row in log.frame.collect().rows()]
 
 
 def test_a_record_that_goes_on_and_on(tmp_path):
@@ -405,7 +436,9 @@ def test_damaged_packed_files(tmp_path, pack, what):
         packed[len(packed) // 2 :] = os.urandom(len(packed) // 2)
     else:
         packed += b"and some more"
-    path = write(tmp_path / ("log.gz" if pack is gzip.compress else "log.zst"), bytes(packed))
+    path = write(
+        tmp_path / ("log.tsv.gz" if pack is gzip.compress else "log.tsv.zst"), bytes(packed)
+    )
     with pytest.raises(InputError, match="damaged or cut off") as caught:
         read_log(path)
     assert "again" in caught.value.hint
@@ -413,9 +446,9 @@ def test_damaged_packed_files(tmp_path, pack, what):
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
 def test_bombs(tmp_path, monkeypatch, pack):
-    monkeypatch.setattr(source, "_FREE_EXPANSION", MB)
+    monkeypatch.setattr(source, "FREE_EXPANSION", MB)
     bomb = pack((HEADER + ROW).encode() + b"x" * (100 * MB))
-    path = write(tmp_path / ("log.gz" if pack is gzip.compress else "log.zst"), bomb)
+    path = write(tmp_path / ("log.tsv.gz" if pack is gzip.compress else "log.tsv.zst"), bomb)
     with pytest.raises(InputError, match="expands to more than") as caught:
         read_log(path, max_rejected=1)
     assert "--max-expanded" in caught.value.hint
@@ -469,7 +502,7 @@ def broken(draw: st.DrawFn) -> bytes:
 @settings(max_examples=250, deadline=None)
 @given(
     data=broken() | st.binary(max_size=400),
-    suffix=st.sampled_from([".tsv", ".tsv", ".gz", ".zst"]),
+    suffix=st.sampled_from([".tsv", ".csv", ".jsonl", ".parquet", ".log", ".tsv.gz", ".csv.zst"]),
     packed=st.booleans(),
     form=st.none() | st.sampled_from([reader.name for reader in READERS]),
     block=st.sampled_from([16, 100, MB]),
@@ -482,7 +515,7 @@ def broken(draw: st.DrawFn) -> bytes:
 def test_any_bytes_give_a_log_that_adds_up_or_an_error_that_explains(
     tmp_path_factory, data, suffix, packed, form, block, encoding, quote, columns, most
 ):
-    pack = {".gz": gzip.compress, ".zst": zstandard.compress}.get(suffix, bytes)
+    pack = {".tsv.gz": gzip.compress, ".csv.zst": zstandard.compress}.get(suffix, bytes)
     path = write(tmp_path_factory.getbasetemp() / f"any{suffix}", pack(data) if packed else data)
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that an address is no person
@@ -523,11 +556,12 @@ def test_any_mix_of_rows_adds_up(tmp_path_factory, lines):
 
 CASES: dict[str, tuple[bytes | None, list[str], int, str]] = {
     "missing": (None, [], 1, "no such file"),
-    "empty": (b"", [], 1, "the file is empty"),
-    "latin-1": ((HEADER + ROW.replace("red", "\u00e9")).encode("latin-1"), [], 1, "not UTF-8"),
-    "binary": (bytes(range(256)) * 50, [], 1, "binary file"),
-    "cut.gz": (gzip.compress((HEADER + ROW * 999).encode())[:-9], [], 1, "damaged or cut off"),
+    "empty.tsv": (b"", [], 1, "the file is empty"),
+    "latin-1.tsv": ((HEADER + ROW.replace("red", "\u00e9")).encode("latin-1"), [], 1, "not UTF-8"),
+    "binary.csv": (bytes(range(256)) * 50, [], 1, "binary file"),
+    "cut.tsv.gz": (gzip.compress((HEADER + ROW * 999).encode())[:-9], [], 1, "damaged or cut off"),
     "no-user.csv": (b"who,query\n7,cats\n", [], 1, "no column is known as the user"),
+    "no-ending": ((HEADER + ROW).encode(), [], 1, "does not tell its format"),
     "format": ((HEADER + ROW).encode(), ["--format", "aloo"], 2, 'unknown format "aloo"'),
 }
 

@@ -238,7 +238,7 @@ def test_a_disk_without_space(synthetic: Path, tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     done = subprocess.run(
         ["unshare", "--mount", "sh", "-c", script, "sh", *run],
-        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     if "exit" not in done.stdout:
         pytest.skip(f"no disk can be mounted here: {done.stderr.strip()}")

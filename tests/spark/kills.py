@@ -53,7 +53,7 @@ def while_killing(job: Callable[[], Any], begun: Callable[[], bool]) -> Any:
     killed: list[int] = []
 
     def kill() -> None:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 600
         while not begun() and time.monotonic() < until:
             time.sleep(0.05)
         killed.extend(executors())

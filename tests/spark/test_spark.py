@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -23,6 +24,7 @@ from queryveil.dp.noise import Noise
 from queryveil.dp.public import RareCells
 from queryveil.engine import Chance, Engine, derive, protected, summed
 from queryveil.errors import InputError, UsageError
+from queryveil.log import screen
 
 pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason=NO_JAVA)
 MASTER = "local-cluster[1,2,1024]"  # one process of two cores starts sooner than two
@@ -102,6 +104,37 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def far_crowd(crowd: Path, engine: Engine) -> qv.QueryLog:
     """Read it on the cluster."""
     return qv.read_log(crowd, engine=engine)
+
+
+IDENTIFIERS = (
+    "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
+    "1\tweather\t2006-03-01 10:00:00\t1\thttp://a.example/?token=b7\n"
+    "1\tjane@mail.example\t2006-03-01 10:01:00\t1\thttp://a.example\n"
+    "2\tcall 212-555-0123\t2006-03-01 10:02:00\t\t\n"
+    "3\tweather\t2006-03-01 10:03:00\t2\thttp://a.example\n"
+    "3\tJane(at)mail.example\t2006-03-01 10:04:00\t\t\n"
+)
+
+
+@pytest.mark.parametrize("setting", ["drop", "mask"])
+def test_identifiers_are_searched_there_too(setting: str, engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "log.tsv"
+    path.write_text(IDENTIFIERS)
+    here, there = qv.read_log(path), qv.read_log(path, engine=engine)
+    one, two = screen(here, setting), screen(there, setting)
+    assert one.tally.dropped == two.tally.dropped
+    assert one.tally.changed == two.tally.changed
+    assert (one.count(), one.tally.kept) == (two.count(), two.tally.kept)
+    method = "frequent-queries:n=1:m=1:link=none"
+    cards = [
+        qv.anonymize(log, method, identifiers=setting).write(tmp_path / name, form="tsv")
+        for log, name in ((here, "here"), (there, "there"))
+    ]
+    assert cards[0]["dropped"] == cards[1]["dropped"]
+    lines = [(tmp_path / name / "public/log.tsv").read_text() for name in ("here", "there")]
+    texts = [sorted(line.split("\t")[1:] for line in text.splitlines()) for text in lines]
+    assert texts[0] == texts[1]
+    assert "mail.example" not in lines[1]
 
 
 @pytest.fixture
@@ -272,7 +305,8 @@ def test_blocks_are_anonymous_each(
     assert qv.verify(tmp_path / "out")["holds"]
     groups = plain(release.mapping)
     assert groups["user"].n_unique() == groups.height == there.distinct("user")
-    assert card["dropped"]["replaced by the log of the group"] == there.tally.kept
+    identifiers = sum(n for why, n in card["dropped"].items() if "looks like" in why)
+    assert card["dropped"]["replaced by the log of the group"] + identifiers == there.tally.kept
     sizes = groups.group_by("group").len()["len"]
     assert sizes.min() >= 4 and sizes.max() < 8
 
@@ -385,15 +419,17 @@ def test_this_machine_needs_no_spark(path: Path) -> None:
     assert told.stdout.strip() == b"False"
 
 
-def test_the_same_release_again_is_a_copy(far_crowd: qv.QueryLog, tmp_path: Path) -> None:
+def test_a_repeat_is_paid_and_a_named_copy_is_not(far_crowd: qv.QueryLog, tmp_path: Path) -> None:
     line = qv.parse_method("click-graph:epsilon=5")
     for name in ("one", "two"):
         card = qv.anonymize_to(far_crowd, line, tmp_path / name, dataset=f"{tmp_path}/")
-    assert card["copied"] == str(tmp_path / "one")
+        assert "copied" not in card
+    copied = qv.copy_release(tmp_path / "one", tmp_path / "three", dataset=f"{tmp_path}/")
+    assert copied["copied"] == str(tmp_path / "one")
 
 
 def test_a_log_is_named_by_its_rows(engine: Engine, crowd: Path, far_crowd: qv.QueryLog) -> None:
-    """Read in another order and number of files it is the same log, and costs nothing again."""
+    """Read in another order and number of files it is the same log."""
     header, *lines = crowd.read_text().splitlines()
     parts = crowd.parent / "parts"
     parts.mkdir()
@@ -417,5 +453,31 @@ def test_a_log_of_a_cluster_must_name_its_population(engine: Engine, tmp_path: P
 def test_files_with_other_headers_are_refused(engine: Engine, tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("AnonID\tQuery\n1\tcats\n")
     (tmp_path / "b.tsv").write_text("Query\tAnonID\ncats\t1\n")
-    with pytest.raises(InputError, match="different headers"):
+    with pytest.raises(InputError, match="different first lines"):
         qv.read_log(tmp_path, engine=engine)
+
+
+def test_a_row_that_looks_like_a_header_stops_nothing(engine: Engine, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        text = "AnonID\tQuery\n1\tcats\nuser\tquery\ncookie\tsearch\n"
+        (tmp_path / f"{name}.tsv").write_text(text)
+    log = qv.read_log(tmp_path, engine=engine)
+    assert (log.count(), log.distinct("user")) == (6, 3)
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.tsv", "log.jsonl"])
+def test_each_row_is_read_alone_there_too(engine: Engine, tmp_path: Path, name: str) -> None:
+    """The same rows and rejections as here, whatever one user's rows look like."""
+    times = ["13/02/2006", "2006-03-01", "1.3.2006 10:00", "1141207205", "soon", ""]
+    rows = [(str(n % 3), f"query {n}", time) for n, time in enumerate(times * 2)]
+    sign = "\t" if name == "log.tsv" else ","
+    lines = [sign.join(("user", "query", "time")), *(sign.join(row) for row in rows)]
+    if name == "log.jsonl":
+        fields = [dict(zip(("user", "query", "time"), row, strict=True)) for row in rows]
+        lines = [*(json.dumps(row) for row in fields), "{", '{"user": ["x"], "query": {"a": 1.0}}']
+    path = tmp_path / name
+    path.write_text("\n".join(lines) + "\n")
+    here, there = (qv.read_log(path, engine=one, may_stop=False) for one in ("local", engine))
+    assert there.tally.rejected == here.tally.rejected
+    assert there.count() == here.count() > 0
+    assert qv.profile(there)["queries"] == qv.profile(here)["queries"]
