@@ -33,6 +33,7 @@ bench: $(READY) $(RIVALS)
 	benchmarks/data/venv/bin/python benchmarks/frontier.py
 	benchmarks/data/venv/bin/python benchmarks/peers_simulation.py
 	benchmarks/data/venv/bin/python benchmarks/peers_network.py
+	benchmarks/data/venv/bin/python benchmarks/peers_load.py
 	benchmarks/data/venv/bin/python benchmarks/spark.py --install
 
 # What the benchmarks compare with has an environment of its own.

@@ -28,7 +28,7 @@ ROOMS = (
     ("concepts", "what queries\nmean", True),
     ("methods", "protect", True),
     ("release", "write whole,\nverify", True),
-    ("public/", "log and card:\nmay be published", False),
+    ("public/", "log and card:\nwhat readers get", False),
 )
 
 
