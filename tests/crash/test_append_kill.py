@@ -38,7 +38,8 @@ kind, name, when = moment.split(".")
 dying({"method": Slotted, "ledger": Ledger}[kind], name, when)
 Slotted.drawn = Path(top) / "drawn"
 with known():
-    qv.append_to(qv.read_log(Path(top) / "logs" / "two.tsv"), f"{top}/a", f"{top}/b")
+    log = qv.read_log(Path(top) / "logs" / "two.tsv", since="2006-03-02")
+    qv.append_to(log, f"{top}/a", f"{top}/b")
 """
 # Where it dies, and whether the ledger must take it for made.
 MOMENTS = {
@@ -65,7 +66,8 @@ def test_killed_and_tried_again(
         call = [sys.executable, "-c", DYING, str(tmp_path), moment, str(HERE)]
         done = subprocess.run(call, capture_output=True, text=True, check=False, timeout=HANG)
         assert (done.returncode, done.stderr) == (-signal.SIGKILL, "")
-        qv.append_to(qv.read_log(two), tmp_path / "a", tmp_path / "b", force=True)
+        log = qv.read_log(two, since="2006-03-02")
+        qv.append_to(log, tmp_path / "a", tmp_path / "b", force=True)
     drawn = Counter[str]()
     for line in (tmp_path / "drawn").read_text().splitlines():
         drawn.update(json.loads(line))

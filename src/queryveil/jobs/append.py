@@ -1,8 +1,8 @@
 """Go on with an earlier release: new events and new users, within what each user has left.
 
-A row is new if it is later than every row of the releases before. For the promise this rests on
-an assumption: each log is complete up to its last row. Then a person's own rows decide alone which
-of them are new, whoever else is in the log.
+A row is new from a day on that the owner names, or from the day after the last one that the
+earlier release was read up to. The rows have no say in it: a day taken from them could be moved by
+one person's wrong clock, for everybody.
 
 No row of the log can stop the run: where nothing is new, or nobody has anything left to use, the
 release is made and has no rows. A refusal would tell that, and no epsilon would cover it.
@@ -11,6 +11,7 @@ release is made and has no rows. A refusal would tell that, and no epsilon would
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,9 @@ __all__ = ["append_to"]
 
 _NOTE = (
     "this release goes on with an earlier one of the same people, under the same pseudonyms: the "
-    "promise is about all of them together, if each log was complete up to its last row"
+    "promise is about all of them together"
 )
-_OLD = "not after the release that is extended"
+_OLD = "before the first day that is new"
 _NO_TIME = "no time, so not known to be new"
 
 
@@ -49,12 +50,15 @@ def append_to(
     forget_mapping: bool = False,
     lower_guarantee: bool = False,
     dataset: str | None = None,
+    since: date | str | None = None,
     identifiers: str | None = None,
     sign: str | Path | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Protect what is new in a log since an earlier release; write it, give the internal card.
 
+    What is new begins with the day `since`, or that with which the log was read, or else on the
+    day after the `until` with which the log of the earlier release was read.
     Users keep their pseudonyms, and use what they have left of their slots. With
     `lower_guarantee` each user may use as many slots again, and the promise is the sum. The
     method is that of the earlier release; it must be given if it reads files. Identifiers are
@@ -66,16 +70,17 @@ def append_to(
     _check_asked(log, old, new)
     before = read_before(old, shown)
     base = _ready(before, method)
-    fresh = _newer(log, before)
+    first = _first_day(log, before, since)
+    fresh = _newer(log, first)
     setting = identifiers or before.card.get("identifiers") or "drop"
     check_setting(setting)
     terms = terms_of(log, base, before, dataset, lower_guarantee)
-    account = replace(terms.account, extra={**terms.account.extra, "identifiers": setting})
+    extra = {**terms.account.extra, "identifiers": setting, "since": first.isoformat()}
+    account = replace(terms.account, extra=extra)
     terms, chance = replace(terms, account=account), Chance()
-    left = Earlier(_used(base, fresh, before.mapping(), terms.lost, chance), terms.most)
+    left = Earlier(_used(base, log, before.mapping(), terms.lost, chance), terms.most)
     rest = searched(fresh, terms.method, setting, shown)
     release = finished(_extended(rest, terms, left, chance, shown), fresh, setting)
-    release = replace(release, after=before.last_time)
     return release.write(new, form=form, force=force, forget_mapping=forget_mapping, signer=signer)
 
 
@@ -99,11 +104,31 @@ def _ready(before: Before, given: Method | None) -> Method:
     return base
 
 
-def _newer(log: QueryLog, before: Before) -> QueryLog:
-    """Keep what came after the earlier release; the rest is counted as dropped."""
-    last = before.last_time
+def _first_day(log: QueryLog, before: Before, since: date | str | None) -> date:
+    """Return the first new day, from what the owner said alone."""
+    named = date.fromisoformat(since) if isinstance(since, str) else since or log.since
+    last = before.until
+    if named is None and last is None:
+        raise UsageError(
+            "which rows are new is not known: no row may decide that",
+            where=before.folder,
+            hint="name the first new day: --since 2006-04-01",
+        )
+    if named is not None and last is not None and named <= last:
+        raise UsageError(
+            f"the release that is extended was read up to {last}",
+            where=before.folder,
+            hint=f"what is new begins later: --since {last + timedelta(days=1)}",
+        )
+    return named or (last or date.min) + timedelta(days=1)
+
+
+def _newer(log: QueryLog, first: date | None) -> QueryLog:
+    """Keep what is new; the rest is counted as dropped."""
+    if first is None:
+        return log
     timed = count(log.frame.filter(pl.col("time").is_not_null()))
-    rows = log.frame.filter(pl.col("time") > last).collect(engine="streaming")
+    rows = log.frame.filter(pl.col("time") >= first).collect(engine="streaming")
     tally = replace(log.tally, dropped=dict(log.tally.dropped))
     tally.drop({_NO_TIME: log.tally.kept - timed, _OLD: timed - rows.height})
     return replace(log, rows=rows.lazy(), tally=tally)
@@ -111,7 +136,7 @@ def _newer(log: QueryLog, before: Before) -> QueryLog:
 
 def _used(
     base: Method,
-    fresh: QueryLog,
+    log: QueryLog,
     mapping: pl.DataFrame,
     lost: tuple[Entry, ...],
     chance: Chance,
@@ -119,6 +144,8 @@ def _used(
     """Count what attempts that ended early may have shown: all that they would have used."""
     for attempt in lost:
         earlier = Earlier(mapping, int(attempt.extra["most"]))
+        first = attempt.extra.get("since")  # without one, all rows: that is never too little
+        fresh = _newer(log, date.fromisoformat(first) if first else None)
         seen = searched(fresh, base, attempt.extra.get("identifiers", "keep"), Silent())
         mapping = earlier.after(base.slots(seen, earlier), chance)
     return mapping

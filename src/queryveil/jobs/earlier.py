@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -35,16 +35,13 @@ class Before:
     digest: str
 
     @property
-    def last_time(self) -> datetime:
-        """Up to when its log goes, and the logs of what it extends itself."""
+    def until(self) -> date | None:
+        """The last day that its owner had it read up to, if they named one."""
+        day = self.card["input"].get("until")
         try:
-            return datetime.fromisoformat(self.card["input"]["last_time"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(
-                "its card does not say up to when it goes, so nobody can tell what is new",
-                where=self.folder,
-                hint="its log had no times, or an older queryveil wrote it",
-            ) from error
+            return None if day is None else date.fromisoformat(day)
+        except (TypeError, ValueError) as error:
+            raise VerificationError("its card is damaged", where=self.folder) from error
 
     def mapping(self) -> pl.DataFrame:
         """Read who has which pseudonym, and has used how many slots."""

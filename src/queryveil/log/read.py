@@ -64,6 +64,7 @@ def read_log(
         with shown.stage("read", sum(path.stat().st_size for path in files)) as advance:
             log = _read(files, asked, advance)
     log = replace(log, asked=asked.told(), could_stop=asked.may_stop)
+    log = replace(log, since=asked.since, until=asked.until)
     return _sampled(log, asked.sample_users, chance or Chance())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import partial
 
 import numpy as np
@@ -47,8 +48,8 @@ class QueryLog:
     `rank` and `url` are null on a line without a click. `tally` says what became of every
     row that was read, and `seeded` whether a sample was drawn that can be drawn again.
     `sampled` says whether users were drawn at all; `asked` is how the files were read, so that
-    the same log can be told when it comes again. `could_stop` says that reading would have
-    stopped at too many rows that cannot be read.
+    the same log can be told when it comes again; `since` and `until` are the days that the owner
+    cut it to. `could_stop` says that reading would have stopped at too many unreadable rows.
 
     A *line* is one row of the file. An *event* is one submission of a query, with all its
     clicks. A *click* is one rank and URL.
@@ -66,6 +67,8 @@ class QueryLog:
     sampled: bool = False
     asked: str = field(default="", repr=False)
     could_stop: bool = False
+    since: date | None = None
+    until: date | None = None
 
     @classmethod
     def from_frame(cls, table: pl.DataFrame) -> QueryLog:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ..engine import Chance, Progress, Silent, peak_mb, summed
+from ..engine import Progress, Silent, peak_mb
 from ..log import QueryLog
 from ..version import __version__
 from .cards import InternalCard, figures_of, public_card
@@ -46,7 +45,6 @@ class Release:
     mean, where the method knows that; measures ask for it, and it is not written. `recipe` is the
     method's line with the paths of its files, for the owner to run it again. `identifiers`
     is what became of them (see `identifying.py`): unknown where the method was run by itself.
-    `after` is the end of the release that this one extends.
     """
 
     method: str
@@ -69,7 +67,6 @@ class Release:
     coverage: float | None = None
     recipe: str | None = None
     identifiers: str | None = None
-    after: datetime | None = None
     ledger: Mapping[str, Any] = field(default_factory=dict)
     measured: Mapping[str, Any] = field(default_factory=dict)
     settle: Callable[[Path], None] = field(default=lambda _: None)
@@ -133,7 +130,7 @@ class Release:
                 "rows": tally.rows,
                 "users": self.source.distinct("user"),
                 "queries": self.source.distinct("query"),
-                "last_time": self._last_time(),
+                "until": None if self.source.until is None else self.source.until.isoformat(),
                 "rejected": dict(tally.rejected),
                 "normalised": dict(tally.changed),
                 "sha256": {source.path: source.sha256 for source in self.source.sources},
@@ -155,19 +152,6 @@ class Release:
         }
         return InternalCard(public | own)
 
-    def _last_time(self) -> str | None:
-        """Tell up to when the log goes: what extends this release begins after it."""
-        last = summed(self.source.rows, _latest, ["all"], tops=["time"])["time"].drop_nulls()
-        if not len(last) and self.after is not None:
-            return self.after.isoformat()
-        # Years beyond 9999 too.
-        return last.dt.to_string("iso:strict")[0] if len(last) else None
-
     def planned_card(self) -> dict[str, Any]:
         """Give the internal card as it would be, without writing anything."""
         return self.internal_card(self.public_card(figures_of(self.log, self.tables), {}))
-
-
-def _latest(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
-    last = frame.select(pl.col("time").max()).collect(engine="streaming")
-    return last.with_columns(all=pl.lit(0))

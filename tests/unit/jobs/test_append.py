@@ -60,6 +60,8 @@ def read(top: Path, name: str, **more: Any) -> qv.QueryLog:
 
 
 def append(top: Path, name: str, old: str, new: str, **more: Any) -> dict[str, Any]:
+    days = {"three": 5, "more": 5, "most": 6}
+    more.setdefault("since", f"2006-03-0{days.get(name, 3)}")
     return qv.append_to(read(top, name), top / old, top / new, **more)
 
 
@@ -107,9 +109,8 @@ def test_users_keep_their_names_and_use_what_they_have(top: Path) -> None:
     assert slots(top / "b") == {"ann": 3, "bob": 2, "cat": 2}
     assert {user: new[user][0] for user in old} == {user: old[user][0] for user in old}
     assert rows_of(top / "b") == {new["ann"][0]: 1, new["bob"][0]: 1, new["cat"][0]: 2}
-    assert card["dropped"] == {"not after the release that is extended": 3, "replaced": 4}
+    assert card["dropped"] == {"before the first day that is new": 3, "replaced": 4}
     assert card["input"]["rows"] + card["made"]["drawn"] == 4 + sum(card["dropped"].values())
-    assert card["input"]["last_time"] == "2006-03-04T10:00:00.000000"
     assert card["guarantee"]["epsilon"] == 1.0
     assert card["ledger"]["extends"] == 1
     assert any("goes on with an earlier one" in note for note in card["notes"])
@@ -150,22 +151,42 @@ def test_only_what_is_new_counts_also_in_a_log_of_its_own(top: Path) -> None:
         ("bob", "2006-03-03 10:00:00"), ("bob", None), ("cat", "2006-03-01 10:00:00"),
         ("cat", "2006-03-02 10:00:00"),
     )  # fmt: skip
-    card = qv.append_to(log, top / "a", top / "b", dataset=f"{top}/logs")
+    card = qv.append_to(log, top / "a", top / "b", since="2006-03-03", dataset=f"{top}/logs")
     assert slots(top / "b") == {"ann": 2, "bob": 2}
     assert card["dropped"] == {
         "no time, so not known to be new": 1,
-        "not after the release that is extended": 2,
+        "before the first day that is new": 2,
         "replaced": 1,
     }
 
 
 def test_a_log_without_times(top: Path) -> None:
-    card = qv.append_to(timeless(("bob", None)), top / "a", top / "b", dataset=f"{top}/logs")
+    how: dict[str, Any] = {"since": "2006-03-03", "dataset": f"{top}/logs"}
+    card = qv.append_to(timeless(("bob", None)), top / "a", top / "b", **how)
     assert card["output"]["rows"] == 0
     assert card["dropped"]["no time, so not known to be new"] == 1
-    qv.anonymize_to(timeless(("bob", None)), Slotted(), top / "t", dataset=f"{top}/logs")
-    with pytest.raises(InputError, match="up to when it goes"):
-        append(top, "two", "t", "c")
+
+
+@pytest.mark.parametrize("rows", [[("bob", None)], [("bob", None), ("eve", "9999-01-01 00:00:00")]])
+def test_no_row_of_the_first_log_decides_what_is_new(top: Path, rows: list[Any]) -> None:
+    """Neither whether it has times, nor a clock that runs ahead."""
+    how: dict[str, Any] = {"dataset": f"{top}/logs"}
+    qv.anonymize_to(timeless(*rows), Slotted(), top / "t", **how)
+    append(top, "two", "t", "c", since="2006-03-03", **how)
+    assert sum(rows_of(top / "c").values()) == 4
+
+
+def test_the_first_new_day_is_the_owners_word(top: Path) -> None:
+    with pytest.raises(UsageError, match="no row may decide"):
+        append(top, "two", "a", "b", since=None)
+    qv.anonymize_to(read(top, "one", until="2006-03-02"), Slotted(), top / "d")
+    with pytest.raises(UsageError, match="read up to 2006-03-02"):
+        append(top, "two", "d", "e", since="2006-03-02")
+    append(top, "two", "d", "e", since=None)  # the day after, as the earlier one was cut there
+    assert slots(top / "e")["cat"] == 2
+    log = read(top, "three", since="2006-03-05")  # as on the command line
+    qv.append_to(log, top / "e", top / "f")
+    assert slots(top / "f")["dan"] == 1
 
 
 def test_nobody_has_anything_left(top: Path) -> None:
@@ -186,7 +207,6 @@ def test_nothing_new_is_an_empty_part_that_can_be_extended(top: Path) -> None:
     """A refusal would tell that nobody sent anything, which no epsilon covers."""
     card = append(top, "one", "a", "b")
     assert card["output"]["rows"] == 0
-    assert card["input"]["last_time"] == "2006-03-02T10:00:00"
     assert qv.verify(top / "b")["holds"]
     append(top, "two", "b", "c")
     assert slots(top / "c")["cat"] == 2
@@ -309,9 +329,9 @@ def test_a_log_from_no_file_cannot_be_tried_again(
     with monkeypatch.context() as patch:
         stumble(patch)
         with pytest.raises(KeyboardInterrupt):
-            qv.append_to(later, tmp_path / "a", tmp_path / "b", dataset="us")
+            qv.append_to(later, tmp_path / "a", tmp_path / "b", since="2006-03-02", dataset="us")
     with pytest.raises(UsageError, match="cannot be told from another log"):
-        qv.append_to(later, tmp_path / "a", tmp_path / "b", dataset="us")
+        qv.append_to(later, tmp_path / "a", tmp_path / "b", since="2006-03-02", dataset="us")
 
 
 def test_two_at_once(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -405,7 +425,7 @@ SPOILED: dict[str, tuple[str, Callable[[str], str | None]]] = {
     "twice": (MAPPING, lambda text: text + "ann\tother\t1\n"),
     "more than paid": (MAPPING, lambda text: text.replace("\t2\n", "\t5\n")),
     "no private card": (CARD, lambda _: None),
-    "no last time": (CARD, lambda text: text.replace('"last_time"', '"other"')),
+    "no day": (CARD, lambda text: text.replace('"until": null', '"until": "soon"')),
     "edited": ("public/report.html", lambda _: "other"),
 }
 ASKED: dict[str, dict[str, Any]] = {
@@ -433,7 +453,7 @@ REFUSED = {
     "twice": (VerificationError, "damaged"),
     "more than paid": (VerificationError, "used more than the ledger counts"),
     "no private card": (VerificationError, "the owner's card is missing"),
-    "no last time": (InputError, "up to when it goes"),
+    "no day": (VerificationError, "card is damaged"),
     "edited": (VerificationError, "files differ from the card: report.html"),
     "no ledger": (UsageError, "does not know this release"),
     "in its place": (UsageError, "cannot take its place"),
@@ -593,10 +613,11 @@ def test_mistakes_of_the_command(top: Path, cli, case: _Cased) -> None:
 
 def test_the_command(top: Path, cli) -> None:
     (top / "queryveil.toml").write_text('[anonymize]\nmethod = "frequent-queries"\nn = 9\n')
-    ran = cli("anonymize", "logs/two.tsv", "--append", "a", *NEW, "--json")
+    ran = cli("anonymize", "logs/two.tsv", "--append", "a", *NEW, "--since", "2006-03-03", "--json")
     assert (ran.code, ran.err) == (0, "")
     assert json.loads(ran.out)["method"] == "slotted"
-    ran = cli("anonymize", "logs/three.tsv", "--append", "b", "--out", "c", "--lower-guarantee")
+    more = ("--since", "2006-03-05", "--lower-guarantee")
+    ran = cli("anonymize", "logs/three.tsv", "--append", "b", "--out", "c", *more)
     assert (ran.code, ran.err) == (0, "")
     assert "Released with slotted" in ran.out
     assert "Written and verified: c/public (may be published: differential" in ran.out

@@ -145,7 +145,7 @@ def test_from_release_to_release(method: Replacement, tmp_path: Path) -> None:
         "ann tennis 1,ann golf 2,bob judo 1,ann polo 5,ann rugby 6,cat football 5",
     )
     qv.anonymize_to(qv.read_log(one), method, tmp_path / "a")
-    card = qv.append_to(qv.read_log(two), tmp_path / "a", tmp_path / "b")
+    card = qv.append_to(qv.read_log(two, since="2006-03-05"), tmp_path / "a", tmp_path / "b")
     assert qv.verify(tmp_path / "b")["holds"]
     assert card["guarantee"]["epsilon"] == 1
     # Who is new in the second log is seen, so the promise about both is conditional.
@@ -156,7 +156,8 @@ def test_from_release_to_release(method: Replacement, tmp_path: Path) -> None:
     with Ledger.open(tmp_path / "logs" / "ledger.db", create=False) as ledger:
         assert ledger.spent().epsilon == 1
     three = write(tmp_path / "logs" / "three.tsv", "ann polo 6,bob golf 8,dan judo 9")
-    more = qv.append_to(qv.read_log(three), tmp_path / "b", tmp_path / "c", lower_guarantee=True)
+    log = qv.read_log(three, since="2006-03-07")
+    more = qv.append_to(log, tmp_path / "b", tmp_path / "c", lower_guarantee=True)
     assert more["guarantee"]["epsilon"] == 2
     assert qv.verify(tmp_path / "c")["holds"]
     rows = pl.read_parquet(tmp_path / "c" / "public" / "log.parquet")
