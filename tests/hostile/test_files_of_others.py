@@ -152,12 +152,14 @@ def test_a_damaged_taxonomy_does_not_hide_the_others(cli: Any, tmp_path: Path) -
     assert cli("taxonomy", "import", "paths", "paths.txt", "--out", qv_file).code == 0
     (tmp_path / "bad.qvt").write_bytes(qv_file.read_bytes()[:100])
     (tmp_path / "empty.qvt").write_bytes(b"")
+    os.mkfifo(tmp_path / "pipe.qvt")
     listed = {Path(one["name"]).name: one for one in list_taxonomies(tmp_path)}
     assert listed["good.qvt"]["concepts"] == 3
     assert listed["wordnet"]["concepts"] == 82_115
-    for name in ("bad.qvt", "empty.qvt"):
+    for name in ("bad.qvt", "empty.qvt", "pipe.qvt"):
         assert listed[name]["concepts"] is None
         assert listed[name]["says"].startswith("not readable: this ")
+    assert "no plain file" in cli("taxonomy", "show", "pipe.qvt").err
     ran = cli("taxonomy", "list")
     assert ran.code == 0
     assert "bad.qvt" in ran.out

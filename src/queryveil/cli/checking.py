@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 
 from .. import jobs
 from ..errors import UnknownVersionError, VerificationError
-from ..jobs.several import AGAIN
+from ..jobs.several import AGAIN, warnings_of_folder
 from ..release import Level, load_card, words_of
 from . import draw
 from .options import screen_options, takes
@@ -106,14 +107,18 @@ def pack(
     card = load_card(folder / "public")
     found = {"archive": str(archive), "bytes": archive.stat().st_size, "standing": card["standing"]}
     text = f"{plain(str(archive))} holds the public files alone ({found['bytes']:,} bytes): "
-    text += f"{may_be_published(card)}."
+    text += f"{may_be_published(card, warnings_of_folder(folder))}."
     screen.result(found, lambda console: console.print(text, soft_wrap=True))
 
 
-def may_be_published(card: dict[str, Any]) -> str:
-    """Return what may be done with the public files; only a formal guarantee says so of itself."""
+def may_be_published(card: dict[str, Any], warned: Sequence[str] = ()) -> str:
+    """Return what may be done with the public files; only a formal guarantee says so of itself.
+
+    `warned` is what the ledger says of other releases of the same people.
+    """
     words = plain(words_of(card["guarantee"], card["standing"]))
     if card["standing"] != Level.FORMAL:
         return words
-    alone = "only if no other release of these people is" if AGAIN in card.get("notes", ()) else ""
+    several = bool(warned) or AGAIN in card.get("notes", ())
+    alone = "only if no other release of these people is" if several else ""
     return f"may be published {alone}".rstrip() + f": {words}"

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..jobs import HANDFUL
+from ..jobs.several import AGAIN
 from ..release import Level, words_of
 from .screen import plain
 
@@ -163,6 +164,9 @@ def _draw_promise(console: Console, card: dict[str, Any]) -> None:
         console.print(f"  • {plain(limit)}")
     for note in card["notes"]:
         console.print(f"[yellow]Note:[/] {plain(note)}")
+        if note == AGAIN:
+            hint = "make it with the groups of the earlier one: --groups-of DIR"
+            console.print(f"[bold]Hint:[/] {hint}")
     _draw_standing(console, card)
 
 
@@ -183,14 +187,20 @@ def _draw_standing(console: Console, card: dict[str, Any]) -> None:
 def draw_emptiness(console: Console, card: dict[str, Any]) -> None:
     """Say plainly which tables are empty, and what noise does to rows."""
     empty = [name for name, rows in card["output"].items() if name.endswith(".tsv") and not rows]
-    if empty:
+    for name in empty:
         console.print(
-            f"[yellow]Empty:[/] {plain(', '.join(empty))}. Nothing reached the threshold. That is "
-            "published, and the budget is spent all the same.",
+            f"[yellow]Empty:[/] {plain(name)}. {_why_empty(card, name)} That is published, and the "
+            "budget is spent all the same.",
             soft_wrap=True,
         )
     for text in card.get("noise", {}).get("says", []):
         console.print(f"[bold]Noise:[/] {plain(text)}", soft_wrap=True)
+
+
+def _why_empty(card: dict[str, Any], name: str) -> str:
+    if name == "clicks.tsv" and card["parameters"].get("results") == "":
+        return "No public results were named (--results), and only clicks on these are counted."
+    return "Nothing reached the threshold."
 
 
 def draw_forecast(console: Console, card: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from ..errors import InputError, UsageError
 from .loaders import SKOS_ENDINGS, import_paths, import_skos, import_table
 from .taxonomy.combine import combine
 from .taxonomy.draft import Repairs
+from .taxonomy.file import check_plain_file
 from .taxonomy.graph import Taxonomy
 
 __all__ = ["BUILT_IN", "file_names", "open_taxonomy", "read_terms"]
@@ -52,6 +53,7 @@ def _built_in(name: str) -> Taxonomy:
 
 
 def _from_file(path: Path) -> Taxonomy:
+    check_plain_file(path)
     try:
         with path.open("rb") as file:
             start = file.read(4)

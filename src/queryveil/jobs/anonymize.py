@@ -15,7 +15,7 @@ from ..release.signing import Signer
 from .owners_figures import owners_figures
 from .regroup import EarlierGroups, read_groups, run_with_groups
 from .screened import check_left, finished, searched
-from .several import AGAIN, GROUPS_OF, has_other_groups
+from .several import GROUPS_OF
 from .spending import Account, open_account
 from .yields import warn_of_yield
 
@@ -155,11 +155,6 @@ class _Runner:
             return account
         return replace(account, extra={**account.extra, GROUPS_OF: self.earlier.digest})
 
-    def is_again(self, account: Account) -> bool:
-        """Return whether the ledger has a k-anonymous release with other groups than these."""
-        digest = None if self.earlier is None else self.earlier.digest
-        return account.kind == "k-anonymity" and has_other_groups(account.path, digest)
-
 
 def _runner(groups_of: str | Path | None, seed: int | None, progress: Progress) -> _Runner:
     if groups_of is None:
@@ -192,7 +187,6 @@ def _paid_for(
     notes = (
         *release.notes,
         *((_COULD_STOP,) * (account.spends and log.could_stop)),
-        *((AGAIN,) * how.is_again(account)),
     )
     release = replace(release, notes=notes, not_release_grade=against, recipe=str(method))
     return paid.on(replace(release, measured=owners_figures(log, release, progress)))

@@ -15,6 +15,7 @@ from ..version import __version__
 __all__ = ["claims_of", "follows", "promise_of"]
 
 # What a promise is worth in numbers; the rest of it is words, which versions may change.
+_LONG = 500  # characters of a claim that are shown
 _NUMBERS = ("model", "unit", "k", "epsilon", "delta", "given", "checks")
 _OF_NOISE = tuple(field.name for field in fields(CountNoise))
 
@@ -106,10 +107,16 @@ def _noises(card: dict[str, Any], method: Method) -> tuple[CountNoise, ...] | No
     return method.noises(rows)
 
 
+def _shortened(text: str) -> str:
+    """Keep a claim within what a screen shows, and say that there is more."""
+    more = len(text) - _LONG
+    return text if more <= 0 else f"{text[:_LONG]} … and {more:,} more characters on the card"
+
+
 def claims_of(card: dict[str, Any]) -> list[str]:
     """Return what stands on a card and cannot be seen from the files: its maker says so."""
     try:
-        return [str(claim)[:500] for claim in _claims(card)]
+        return [_shortened(str(claim)) for claim in _claims(card)]
     except (QueryveilError, LookupError, TypeError, AttributeError, ValueError):
         return ["all of it: the card is none that queryveil writes"]
 

@@ -39,6 +39,8 @@ def pack(
         )
     if not found["release_grade"]:
         warnings.warn("this release is marked as not for publication", stacklevel=2)
+    for text in found["warnings"]:
+        warnings.warn(text, stacklevel=2)
     return archive_public(Path(folder), None if archive is None else Path(archive), force)
 
 

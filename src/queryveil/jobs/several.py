@@ -8,8 +8,9 @@ from typing import Any
 
 from ..dp import Entry, Ledger
 from ..errors import QueryveilError
+from ..release import file_digest, load_card, read_card
 
-__all__ = ["AGAIN", "GROUPS_OF", "has_other_groups", "unrecorded", "warnings_of_several"]
+__all__ = ["AGAIN", "GROUPS_OF", "has_other_groups", "unrecorded", "warnings_of_folder"]
 
 GROUPS_OF = "groups_of"  # in the ledger: the digest of the release whose groups were kept
 AGAIN = (
@@ -23,15 +24,23 @@ _NOWHERE = (
 _LOST = "the ledger of these people cannot be read: whether other releases exist is not known"
 
 
-def has_other_groups(path: Path | None, groups_of: str | None) -> bool:
-    """Return whether a new release meets one that it shares no groups with.
+def has_other_groups(entries: Sequence[Entry], number: int, groups_of: str | None) -> bool:
+    """Return whether a release meets an earlier one that it shares no groups with.
 
-    `groups_of` is the digest of the release whose groups it keeps, if it keeps any.
+    `number` is its entry: what is written at the same time has a number too, and the later one
+    of two is told. `groups_of` is the digest of the release whose groups it keeps, if any.
     """
-    if path is None or not path.exists():
-        return False
-    entries = _entries(path)
-    return bool(_made(entries) - _line_of(entries, groups_of))
+    earlier = {other for other in _made(entries) if other < number}
+    return bool(earlier - _line_of(entries, groups_of))
+
+
+def warnings_of_folder(folder: Path) -> list[str]:
+    """Return what the owner of a written release should know of others of the same people."""
+    private, public = folder / "private", folder / "public"
+    if not private.is_dir():
+        return []
+    card = load_card(public) | {"ledger": read_card(private / "card.json").get("ledger")}
+    return _warnings_of_several(card, file_digest(public / "release.json"))
 
 
 def unrecorded(card: dict[str, Any]) -> list[str]:
@@ -41,8 +50,7 @@ def unrecorded(card: dict[str, Any]) -> list[str]:
     return [_NOWHERE] if nowhere and model == "k-anonymity" and card["release_grade"] else []
 
 
-def warnings_of_several(card: dict[str, Any], digest: str) -> list[str]:
-    """Return what the owner of a written release should know of others of the same people."""
+def _warnings_of_several(card: dict[str, Any], digest: str) -> list[str]:
     ledger = card.get("ledger")
     place = ledger.get("file") if isinstance(ledger, dict) else None
     if not isinstance(place, str) or card["guarantee"]["model"] != "k-anonymity":
@@ -60,7 +68,8 @@ def warnings_of_several(card: dict[str, Any], digest: str) -> list[str]:
     many = "1 other" if others == 1 else f"{others:,} others"
     return [
         f"the ledger has {many} of these people, k-anonymous, with other groups: whoever joins "
-        "them with this one can tell people apart whom each one alone hides"
+        "them with this one can tell people apart whom each one alone hides; a release that keeps "
+        "the groups of an earlier one (anonymize --groups-of DIR) adds no such risk"
     ]
 
 

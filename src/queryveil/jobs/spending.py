@@ -16,6 +16,7 @@ from ..log import QueryLog
 from ..methods import Method
 from ..release import Guarantee, Release, file_digest
 from ..version import __version__
+from .several import AGAIN, GROUPS_OF, has_other_groups
 
 __all__ = [
     "NO_DIGEST",
@@ -45,7 +46,8 @@ class Account:
     """One release and its place in a ledger, if there is one.
 
     `extends` is the entry of the release that it goes on with, `lost` are earlier attempts at
-    that which it counts as made. `written` is its entry once the release stands somewhere.
+    that which it counts as made. `written` is its entry once the release stands somewhere,
+    `announced` that of a k-anonymous one which is being written.
     """
 
     path: Path | None
@@ -63,6 +65,7 @@ class Account:
     lost: tuple[int, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
     written: list[int] = field(default_factory=list, compare=False, repr=False)
+    announced: list[int] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def spends(self) -> bool:
@@ -77,6 +80,25 @@ class Account:
             number = self._reserved(ledger)
         return replace(self, number=number)
 
+    def announce(self, release: Release) -> Release:
+        """Enter a k-anonymous release in the ledger as it is written, and tell of earlier ones.
+
+        Two that are written at the same time have two numbers: the later one meets the earlier.
+        """
+        if self.kind != "k-anonymity" or self.path is None:
+            return release
+        try:
+            with Ledger.open(self.path) as ledger:
+                if not self.announced:
+                    self.announced.append(self._reserved(ledger))
+                entries = ledger.entries()
+        except (QueryveilError, OSError):
+            if self.path.exists():
+                raise
+            return release  # a folder that cannot be written has no ledger; the card says so
+        again = has_other_groups(entries, self.announced[0], self.extra.get(GROUPS_OF))
+        return replace(release, notes=(*release.notes, *((AGAIN,) * again)))
+
     def settle(self, folder: Path) -> None:
         """Note where the release stands; it may be written several times, and is paid for once."""
         if self.path is None:
@@ -87,7 +109,8 @@ class Account:
                 if self.written:
                     ledger.rewritten(self.written[0], digest, folder.absolute())
                     return
-                number = self.number if self.number is not None else self._reserved(ledger)
+                known = [self.number] if self.number is not None else self.announced
+                number = known[0] if known else self._reserved(ledger)
                 ledger.confirm(number, digest, folder.absolute())
                 self.written.append(number)
         except (QueryveilError, OSError):
@@ -114,7 +137,9 @@ class Account:
     def on(self, release: Release) -> Release:
         """Put on a release what the ledger says of it, and let it be confirmed once it stands."""
         notes = (*release.notes, *(self.notes if self.spends else ()))
-        return replace(release, notes=notes, ledger=self.told(), settle=self.settle)
+        return replace(
+            release, notes=notes, ledger=self.told(), announce=self.announce, settle=self.settle
+        )
 
     def told(self) -> dict[str, Any]:
         """Give what stands on the internal card."""

@@ -8,13 +8,15 @@ from typing import Any
 
 from ..engine import Progress, Silent, read_json
 from ..errors import InputError
-from ..release import file_digest, load_card, read_card, verify_public, words_of
+from ..release import load_card, verify_public, words_of
 from ..release.cards import CARD_KEYS
 from ..release.signing import read_public_key, signature_of
 from .following import claims_of, follows
-from .several import warnings_of_several
+from .several import warnings_of_folder
 
 __all__ = ["verify"]
+
+_PARTS = ("public", "private")
 
 
 def verify(
@@ -40,15 +42,13 @@ def verify(
         findings = [asdict(finding) for finding in verify_public(public)]
     card = load_card(public)
     findings += [asdict(finding) for finding in follows(card)]
+    if public != path:
+        findings.append(_folder(path))
     if signed:
         findings.append(asdict(signature_of(public, signer)))
-    private, warnings = path / "private", list[str]()
-    if private.is_dir():
+    if (private := path / "private").is_dir():
         findings.append(_private(private))
         findings.append(_same_card(private / "card.json", card))
-        own = read_card(private / "card.json")
-        digest = file_digest(public / "release.json")
-        warnings = warnings_of_several(card | {"ledger": own.get("ledger")}, digest)
     return {
         "holds": _together(findings),
         "method": card["method"],
@@ -59,7 +59,7 @@ def verify(
         "because": card["not_release_grade_because"],
         "findings": findings,
         "claims": claims_of(card),
-        "warnings": warnings,
+        "warnings": warnings_of_folder(path),
     }
 
 
@@ -75,6 +75,19 @@ def _together(findings: list[dict[str, Any]]) -> bool | None:
     """Return False if anything fails, None if nothing does and something cannot be told."""
     found = {finding["holds"] for finding in findings}
     return False if False in found else None if None in found else True
+
+
+def _folder(folder: Path) -> dict[str, Any]:
+    """Tell whether anything stands beside what was checked: a reader could take it for that."""
+    beside = sorted(path.name for path in folder.iterdir() if path.name not in _PARTS)
+    beside += [name for name in _PARTS if (folder / name).exists() and not _is_plain(folder / name)]
+    says = f"these do not belong to a release: {', '.join(beside)}"
+    says = says if beside else "nothing stands beside the public and private files"
+    return {"check": "folder", "holds": not beside, "says": says}
+
+
+def _is_plain(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
 
 
 def _private(folder: Path) -> dict[str, Any]:

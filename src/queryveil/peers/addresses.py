@@ -27,6 +27,7 @@ _SAFE = "%/:=&?~#+!$,;@()*[]-._"
 _LABEL = re.compile(r"[a-z0-9_-]{1,63}")
 _NEAR = ("localhost", "local", "localdomain", "internal", "intranet", "lan", "home", "corp",
          "private", "arpa", "test", "invalid", "alt", "domain", "dhcp", "router", "gateway",
+         "localdomain6", "localhost6", "svc", "onion", "ts.net",
          # what routers call themselves, though some of these endings are of the open web
          "fritz.box", "fritz.nas", "easy.box", "speedport.ip", "router.asus.com", "routerlogin.net",
          "routerlogin.com", "tplinkwifi.net", "tplinklogin.net", "tplinkmodem.net", "mywifiext.net",

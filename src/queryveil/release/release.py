@@ -38,10 +38,11 @@ class Release:
     are no row of the input, by reason, so that always
     rows read + made = released + dropped + rejected. `not_release_grade` says what speaks against
     publication besides the guarantee's own numbers. `warnings` and `notes` stand on the public
-    card, `ledger` and what was `measured` for the owner on the internal one. `settle` is told the
-    folder once it stands in its place. `noise` is that of the tables, and `noise_says` what noise
-    does where there are no tables. `coverage` is the share of the log's rows that have a concept,
-    for the owner alone. `concepts` (user, the pseudonym; concept) is what the rows
+    card, `ledger` and what was `measured` for the owner on the internal one. `announce` may add
+    notes when it is about to be written, and `settle` is told the folder once it stands. `noise` is
+    that of the tables, and `noise_says` what noise does where there are no tables. `coverage` is
+    the share of the log's rows that have a concept, for the owner alone. `concepts` (user, the
+    pseudonym; concept) is what the rows
     mean, where the method knows that; measures ask for it, and it is not written. `recipe` is the
     method's line with the paths of its files, for the owner to run it again. `identifiers`
     is what became of them (see `identifying.py`): unknown where the method was run by itself.
@@ -69,6 +70,7 @@ class Release:
     identifiers: str | None = None
     ledger: Mapping[str, Any] = field(default_factory=dict)
     measured: Mapping[str, Any] = field(default_factory=dict)
+    announce: Callable[[Release], Release] = field(default=lambda release: release)
     settle: Callable[[Path], None] = field(default=lambda _: None)
     progress: Progress = field(default_factory=Silent)
 

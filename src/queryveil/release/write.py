@@ -42,6 +42,7 @@ def write_release(
     check_format(form)
     with whole_folder(target, lambda: check_target(target, force, is_release)) as folder:
         public, private = folder / "public", folder / "private"
+        release = release.announce(release)
         public.mkdir(mode=0o755)
         private.mkdir(mode=0o700)
         card = _write_public(release, public, form)

@@ -256,3 +256,55 @@ def test_a_release_in_no_ledger_warns(
     assert "is in no ledger" in qv.verify(tmp_path / "one")["warnings"][0]
     release(logs[0], tmp_path / "seeded", seed=1)
     assert qv.verify(tmp_path / "seeded")["warnings"] == []
+
+
+def test_two_that_are_written_after_both_were_made(logs: tuple[Path, Path], tmp_path: Path) -> None:
+    """The ledger is asked when a release is written: then the other may stand already."""
+    log = qv.read_log(logs[0])
+    one, two = qv.anonymize(log, LINE), qv.anonymize(log, LINE.replace("string", "syntactic"))
+    assert one.write(tmp_path / "one")["notes"] == []
+    card = two.write(tmp_path / "two")
+    assert any("other groups" in note for note in card["notes"])
+    assert two.write(tmp_path / "again")["notes"] == card["notes"]
+
+
+def test_two_that_are_written_at_the_same_time(
+    logs: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One is begun while the other is under way: one of the two is told."""
+    from queryveil.release import write
+
+    log, real, cards = qv.read_log(logs[0]), write._write_public, []
+
+    def interrupted(release: Any, public: Path, form: str) -> Any:
+        if not cards:
+            cards.append(None)
+            cards[0] = qv.anonymize(log, LINE).write(tmp_path / "inner")
+        return real(release, public, form)
+
+    monkeypatch.setattr(write, "_write_public", interrupted)
+    outer = qv.anonymize(log, LINE).write(tmp_path / "outer")
+    assert outer["notes"] == []
+    assert any("other groups" in note for note in cards[0]["notes"])
+
+
+@pytest.mark.filterwarnings("default")
+def test_packing_warns_of_other_releases(
+    logs: tuple[Path, Path], tmp_path: Path, cli: Command
+) -> None:
+    release(logs[0], tmp_path / "one")
+    release(logs[0], tmp_path / "two")
+    ran = cli("pack", tmp_path / "one")
+    assert "with other groups" in " ".join(ran.err.split())
+    assert "may be published only if no other release of these people is" in ran.out
+    assert "--groups-of" in " ".join(ran.err.split())
+    with pytest.warns(UserWarning, match="other groups"):
+        qv.pack(tmp_path / "two")
+
+
+def test_the_screen_offers_to_keep_the_groups(
+    logs: tuple[Path, Path], tmp_path: Path, cli: Command
+) -> None:
+    release(logs[0], tmp_path / "one")
+    ran = cli("anonymize", logs[0], "--method", LINE, "--out", tmp_path / "two")
+    assert "--groups-of DIR" in " ".join(ran.out.split())

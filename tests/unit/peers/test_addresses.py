@@ -37,7 +37,8 @@ HERE = [
     "loc\u00adalhost", "\uff4c\uff4fcalhost", "\u24db\u24de\u24d2alhost", "printer", "router.",
     "router.local", "nas.lan", "db.internal", "wiki.intranet", "box.home", "box.home.arpa",
     "fritz.box", "nas.fritz.box.", "speedport.ip", "my.router", "1.0.0.127.in-addr.arpa",
-    "x.corp", "x.private", "localhost.localdomain", "x.test", "x.invalid",
+    "x.corp", "x.private", "localhost.localdomain", "x.test",
+    "localhost6.localdomain6", "a.svc", "a.ts.net", "a.onion", "x.invalid",
 ]  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ...engine import parse_json, whole_file
 from ...errors import FormatError, InputError
 
-__all__ = ["Arrays", "read_arrays", "write_arrays"]
+__all__ = ["Arrays", "check_plain_file", "read_arrays", "write_arrays"]
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -61,12 +61,19 @@ def write_arrays(
             file.write(piece + b"\0" * (-len(piece) % _ALIGN))
 
 
+def check_plain_file(path: Path) -> None:
+    """Raise InputError for a pipe or a device: reading it would never end."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise InputError("this is no plain file", where=path, hint="name a file of a taxonomy")
+
+
 def read_arrays(path: Path) -> tuple[dict[str, Any], Arrays]:
     """Open a taxonomy's file: what it says about itself, and its arrays.
 
     All sizes that the header names are compared with that of the file, and all check sums with
     what is there, before anything is unpacked.
     """
+    check_plain_file(path)
     try:
         data: NDArray[np.uint8] = np.memmap(path, np.uint8, mode="r")
     except ValueError as error:  # a file of no bytes cannot be mapped

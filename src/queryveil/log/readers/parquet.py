@@ -45,9 +45,9 @@ def _hash(file: TextFile) -> str:
 
 def _damaged(path: Path) -> FormatError:
     return FormatError(
-        "this is no Parquet file, or a damaged one",
+        "this is no Parquet file, or a damaged one, or its rows expand beyond all bounds",
         where=path,
-        hint="copy or download it again; nothing of it was used",
+        hint="copy or download it again, or write it with shorter cells; nothing of it was used",
     )
 
 

@@ -23,7 +23,7 @@ from .blocks import similar_blocks
 from .contributions import check_contributions, within_bound
 from .emission import draw_clicks, draw_times, given_to_all
 from .far_blocks import block_table
-from .partition import check_groups, mdav
+from .partition import check_groups, check_users, mdav
 from .refine import refine
 from .stand_ins import frequent_texts
 
@@ -173,11 +173,7 @@ class Microaggregation(Method):
     def _released(
         self, log: QueryLog, known: pl.DataFrame | None, chance: Chance, progress: Progress
     ) -> Release:
-        users = log.distinct("user")
-        if users < self.k:
-            raise ParameterError(
-                f"--k is {self.k}, but the log has {users} users", hint=f"take --k 2 to {users}"
-            )
+        check_users(log.distinct("user"), self.k)
         prototypes = self._prototypes(log, known, chance, progress).bounded(self.most_share)
         members = prototypes.members
         short = int((prototypes.short * np.bincount(members["group"].to_numpy())).sum())

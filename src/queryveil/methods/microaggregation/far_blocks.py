@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from ...concepts import Mapper, open_taxonomy, profiles_of
 from ...concepts.taxonomy import Ints, Lists
 from ...engine import Chance, Far, Progress, distinct_queries, summed
-from ...errors import ParameterError
 from ...log import QueryLog
 from .blocks import along, columns_of, points_of, shares_of
 from .coverage import covered_share
+from .partition import check_users
 
 __all__ = ["Cuts", "block_table"]
 
@@ -103,10 +103,7 @@ def block_table(
     with progress.stage("profiles"):
         profiles = rows.derive(partial(_concepts, taxonomy=taxonomy), Chance())
         users = int(summed(profiles, _users, ["all"])["users"].sum())
-        if users < k:
-            raise ParameterError(
-                f"--k is {k}, but the log has {users} users", hint=f"take --k 2 to {users}"
-            )
+        check_users(users, k)
         if covered is not None:
             covered(covered_share(summed(profiles, _counts, ["concept"])))
     with progress.stage("cut into blocks"):

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import UsageError, VerificationError
+from ...errors import ParameterError, UsageError, VerificationError
 
 __all__ = [
     "Floats",
     "Groups",
     "Numbers",
     "check_groups",
+    "check_users",
     "greedy_groups",
     "group_sizes",
     "mdav",
@@ -30,6 +31,13 @@ Numbers = NDArray[np.integer[Any] | np.floating[Any]]
 
 _BITS = 36  # of a distance in a sum: with 2^17 users a sum has 53 bits, so float64 is exact
 _ROWS = 256  # of a matrix at a time
+
+
+def check_users(users: int, k: int) -> None:
+    """Raise ParameterError where a log has not even k users."""
+    if users < k:
+        hint = f"take --k 2 to {users}" if users > 1 else "take a log of more users"
+        raise ParameterError(f"--k is {k}, but the log has {users} users", hint=hint)
 
 
 def mdav(matrix: Floats, k: int) -> Groups:

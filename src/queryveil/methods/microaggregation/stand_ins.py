@@ -41,7 +41,7 @@ def frequent_texts(
     if not common.height:
         raise InputError(
             "no query was sent by enough users, so nothing could be released",
-            hint="take a smaller --min-users, or more of the log",
+            hint="take more of the log, or a smaller --k (--min-users follows it)",
         )
     kept = texts.join(common, on="query", how="semi", maintain_order="left")
     rare = texts.join(common, on="query", how="anti", maintain_order="left")

@@ -100,7 +100,7 @@ def draw_texts(items: Items, pool: Pool, taxonomy: Taxonomy, chance: Chance) -> 
     if not len(pool.texts):
         raise InputError(
             "no text was sent by enough users, so nothing could be released",
-            hint="take a smaller --min-users, or more of the log",
+            hint="take more of the log, or a smaller --k (--min-users follows it)",
         )
     concept = _with_texts(items.concept, pool, taxonomy)
     first, count = pool.start[concept], np.diff(pool.start)[concept]
