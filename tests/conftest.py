@@ -140,6 +140,14 @@ def synthetic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_aol(named, tmp_path_factory.mktemp("logs") / "synthetic.tsv")
 
 
+def add_subjects(log: Path) -> Path:
+    """Add 40 queries of 60 users each: two draws of noise for so many counts are never equal."""
+    with log.open("a") as file:
+        for number in range(2400):
+            file.write(f"u{number}\tsubject{number % 40}\t2006-03-01 10:00:00\t\t\n")
+    return log
+
+
 @pytest.fixture(scope="session")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A log of 200,000 lines, so that a run takes a while."""

@@ -9,18 +9,15 @@ from typing import Any
 
 import pytest
 
+from conftest import add_subjects
+
 METHOD = "dp-statistics:epsilon=1:delta=1e-4:max-queries-per-user=2:split=1/0/0"
 
 
 @pytest.fixture
 def log(tmp_path: Path, synthetic: Path) -> Path:
-    """A log with 40 queries of 60 users each: two draws of so many counts are never equal."""
     (tmp_path / "logs").mkdir()
-    path = Path(shutil.copy(synthetic, tmp_path / "logs" / "log.tsv"))
-    with path.open("a") as file:
-        for number in range(2400):
-            file.write(f"u{number}\tsubject{number % 40}\t2006-03-01 10:00:00\t\t\n")
-    return path
+    return add_subjects(Path(shutil.copy(synthetic, tmp_path / "logs" / "log.tsv")))
 
 
 def entries(cli: Any) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import queryveil as qv
+from conftest import add_subjects
 from queryveil.dp import Ledger
 from queryveil.errors import BudgetError, InputError, UsageError, VerificationError
 from queryveil.jobs import anonymize_to
@@ -53,12 +54,14 @@ def test_it_is_paid_before_the_noise(log: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_repeat_does_not_tell_whether_the_log_changed(
     log: Path, tmp_path: Path, change: str
 ) -> None:
-    release(log, tmp_path / "one")
+    add_subjects(log)
+    line = LINE.replace("epsilon=9", "epsilon=1")
+    release(log, tmp_path / "one", line)
     if change == "a line":
         log.write_bytes(log.read_bytes() + b"new\tweather\t2006-03-01 10:00:00\t\t\n")
-    again = release(log, tmp_path / "two")
+    again = release(log, tmp_path / "two", line)
     assert "copied" not in again
-    assert spent(log) == (18, 2)  # the same cost, whatever the log is
+    assert spent(log) == (2, 2)  # the same cost, whatever the log is
     one, two = (tmp_path / name / "public" / "queries.tsv" for name in ("one", "two"))
     assert one.read_bytes() != two.read_bytes()
 
