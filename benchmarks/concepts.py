@@ -28,8 +28,8 @@ import polars as pl
 import odp_dump
 import similarity
 from processes import child
-from queryveil.concepts import Mapper, distances, open_taxonomy, similarities
-from queryveil.log.synthetic import synthesize
+from queryveil.concepts import Mapper, open_taxonomy, pairwise_distances, pairwise_similarities
+from queryveil.log.synthetic import generate_blocks
 from readme import put_table
 
 HERE = Path(__file__).parent
@@ -62,7 +62,7 @@ def synthetic_queries(count: int) -> pl.Series:
     DATA.mkdir(exist_ok=True)
     if not path.exists():
         lines = max(1000, int(count * 3.8))
-        blocks = (block.select("query") for block in synthesize(lines=lines, seed=0))
+        blocks = (block.select("query") for block in generate_blocks(lines=lines, seed=0))
         queries = pl.concat(blocks)["query"].unique(maintain_order=True)
         queries.head(count).to_frame().write_parquet(path)
     return pl.read_parquet(path)["query"]
@@ -150,8 +150,8 @@ def table(count: int, categories: int) -> str:
         "10 min, 4 GB", f"{dump['import_s']:.0f} s, {dump['import_mb'] / 1000:.1f} GB")  # fmt: skip
     row("opening the result", "1 s", f"{dump['open_ms']:.0f} ms")
     first, second = (
-        similarity.of_equation(distances, None),
-        similarity.of_equation(similarities, None),
+        similarity.of_equation(pairwise_distances, None),
+        similarity.of_equation(pairwise_similarities, None),
     )
     row("one million pairs of concepts: eq. (1), eq. (5)", "1 s",
         f"{first['first use']:.2f} s, {second['first use']:.2f} s")  # fmt: skip

@@ -25,7 +25,7 @@ from frequent_queries import log_of as lines_log
 from frequent_queries import run
 from processes import answer, child
 from queryveil.dp import Ledger
-from queryveil.engine import Chance, Silent
+from queryveil.engine import NoProgress, RandomSource
 from readme import put_table
 
 HERE = Path(__file__).parent
@@ -59,7 +59,7 @@ def task_ours(users: int, way: str, prefer: str) -> dict[str, Any]:
     start = time.perf_counter()
     log = qv.read_log(log_of(users))
     method = qv.parse_method(f"{LINE}:selection={way}:prefer={prefer}")
-    found = method.run(log, Chance(), Silent()).tables["queries"]
+    found = method.run(log, RandomSource(), NoProgress()).tables["queries"]
     return {"seconds": time.perf_counter() - start, "released": found.height}
 
 
@@ -69,7 +69,7 @@ def task_tables(lines: int) -> dict[str, Any]:
     log = qv.read_log(lines_log(lines))
     read = time.perf_counter() - start
     start = time.perf_counter()
-    tables = qv.parse_method("dp-statistics").run(log, Chance(), Silent()).tables
+    tables = qv.parse_method("dp-statistics").run(log, RandomSource(), NoProgress()).tables
     sizes = {name: table.height for name, table in tables.items()}
     return {"read": read, "seconds": time.perf_counter() - start, **sizes}
 

@@ -38,9 +38,11 @@ ACROSS, UP = "membership", USE[0]
 
 
 def found(users: int, repeat: int) -> dict[str, Any]:
-    journal = jobs.journal_of(OUT, fresh=True)  # code may have changed under the same version
-    asked = jobs.figures_of(METHODS, (*RISK, *USE), SWEEP)
-    how = jobs.How(repeat=repeat, seed=1, workers=0, journal=journal, dataset=str(OUT.parent))
+    journal = jobs.open_journal(OUT, fresh=True)  # code may have changed under the same version
+    asked = jobs.request_figures(METHODS, (*RISK, *USE), SWEEP)
+    how = jobs.RunOptions(
+        repeat=repeat, seed=1, workers=0, journal=journal, dataset=str(OUT.parent)
+    )
     made = jobs.compare_figures(log_of(users), asked, how)
     jobs.write_comparison(made, OUT, force=True, journal=journal)
     return made.as_dict()

@@ -28,17 +28,17 @@ import polars as pl
 import queryveil as qv
 from microaggregation import log_of
 from processes import answer, child
-from queryveil.engine import Chance, Silent
-from queryveil.measures import Original
-from queryveil.measures.risk.record_linkage import RecordLinkage, linked
-from queryveil.measures.risk.texts import released_texts, whose
+from queryveil.engine import NoProgress, RandomSource
+from queryveil.measures import MeasureContext
+from queryveil.measures.risk.record_linkage import RecordLinkage, linkage_probabilities
+from queryveil.measures.risk.texts import released_counts, true_pairs
 from readme import put_table
 
 PLAIN_USERS = 20
 
 
 def release_of(log: qv.QueryLog, line: str) -> qv.Release:
-    return qv.parse_method(line).run(log, Chance(1), Silent())
+    return qv.parse_method(line).run(log, RandomSource(1), NoProgress())
 
 
 def task_linkage(users: int, line: str) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def task_linkage(users: int, line: str) -> dict[str, Any]:
     log = log_of(users)
     release = release_of(log, line)
     start = time.perf_counter()
-    told = RecordLinkage().of(Original(log), release)
+    told = RecordLinkage().of(MeasureContext(log), release)
     return {"seconds": time.perf_counter() - start, **told}
 
 
@@ -54,16 +54,16 @@ def task_plain(users: int, line: str) -> dict[str, Any]:
     """Time the definition on a few released users, and see that the measure says the same."""
     log = log_of(users)
     release = release_of(log, line)
-    sent = RecordLinkage().sent(Original(log), release)
-    logs = released_texts(sent, release)
-    pairs = whose(sent.owners, logs.owners, release)
+    sent = RecordLinkage().sent(MeasureContext(log), release)
+    logs = released_counts(sent, release)
+    pairs = true_pairs(sent.owners, logs.owners, release)
     some = pairs.gather_every(max(1, pairs.height // PLAIN_USERS)).head(PLAIN_USERS)
     before, after = _counters(sent.rows), _counters(logs.rows.join(some, left_on="owner",
                               right_on="log", how="semi"))  # fmt: skip
     start = time.perf_counter()
     found = {user: _plain_chance(before, after[name], user) for name, user in some.rows()}
     seconds = (time.perf_counter() - start) * pairs.height / some.height
-    ours = dict(linked(sent, logs, some).rows())
+    ours = dict(linkage_probabilities(sent, logs, some).rows())
     return {"seconds": seconds, "same": ours == found, "tried": len(found)}
 
 

@@ -24,13 +24,13 @@ import queryveil as qv
 from frequent_queries import run
 from processes import answer, child
 from queryveil.concepts import Profiles, Taxonomy
-from queryveil.concepts.likeness.matrix import profile_matrix
-from queryveil.engine import Chance, Silent
-from queryveil.methods.microaggregation.closest import closest_items
+from queryveil.concepts.likeness.matrix import profile_distance_matrix
+from queryveil.engine import NoProgress, RandomSource
+from queryveil.methods.microaggregation.closest import select_items_greedily
 from queryveil.methods.microaggregation.family import partition_profiles
-from queryveil.methods.microaggregation.partition import mdav, within
-from queryveil.methods.microaggregation.prototype import semantic_items
-from queryveil.methods.microaggregation.refine import refine
+from queryveil.methods.microaggregation.partition import mdav, mean_intra_group_distance
+from queryveil.methods.microaggregation.prototype import select_items
+from queryveil.methods.microaggregation.refine import refine_groups
 from readme import put_table
 
 DATA = Path(__file__).parent / "data"
@@ -57,10 +57,10 @@ def profiles_of(users: int) -> tuple[Taxonomy, Profiles]:
 
 def task_release(users: int, how: str) -> dict[str, Any]:
     """Run the whole method; the seconds are those of all stages but the mapping."""
-    log, progress = log_of(users), Silent()
+    log, progress = log_of(users), NoProgress()
     method = qv.SemanticMicroaggregation(k=K, partition=how)
     start = time.perf_counter()
-    made = method.run(log, Chance(1), progress).mapping
+    made = method.run(log, RandomSource(1), progress).mapping
     seconds = time.perf_counter() - start - progress.seconds["find concepts"]
     return {"seconds": seconds, "users": 0 if made is None else made.height}
 
@@ -93,20 +93,22 @@ def _plain_distance(one: list[Any], two: list[Any]) -> float:
 def task_quality(users: int) -> dict[str, Any]:
     """Compare blocked with exact groups, and with random ones."""
     taxonomy, profiles = profiles_of(users)
-    matrix = profile_matrix(taxonomy, profiles)
+    matrix = profile_distance_matrix(taxonomy, profiles)
     found = {
-        how: within(matrix, partition_profiles(taxonomy, profiles, K, how, False, Silent()))
+        how: mean_intra_group_distance(
+            matrix, partition_profiles(taxonomy, profiles, K, how, False, NoProgress())
+        )
         for how in ("exact", "blocked")
     }
-    mixed = np.minimum(Chance(1).order(len(profiles)) // K, len(profiles) // K - 1)
-    return {**found, "random": within(matrix, mixed.astype(np.int64))}
+    mixed = np.minimum(RandomSource(1).order(len(profiles)) // K, len(profiles) // K - 1)
+    return {**found, "random": mean_intra_group_distance(matrix, mixed.astype(np.int64))}
 
 
 def task_matrix(users: int) -> dict[str, Any]:
     """Time the distances of all users and MDAV alone."""
     taxonomy, profiles = profiles_of(users)
     start = time.perf_counter()
-    mdav(profile_matrix(taxonomy, profiles), K)
+    mdav(profile_distance_matrix(taxonomy, profiles), K)
     return {"seconds": time.perf_counter() - start}
 
 
@@ -117,7 +119,7 @@ def task_peer(records: int) -> dict[str, Any]:
         from anonypyx.microaggregation import MDAVGeneric
     except ImportError:
         return {}
-    numbers = (Chance(1).numbers(records * PEER_COLUMNS) % 10_000).astype(np.int64)
+    numbers = (RandomSource(1).numbers(records * PEER_COLUMNS) % 10_000).astype(np.int64)
     table = pd.DataFrame(numbers.reshape(records, -1).astype(float))
     start = time.perf_counter()
     MDAVGeneric(table, list(table.columns)).partition(K)
@@ -127,16 +129,16 @@ def task_peer(records: int) -> dict[str, Any]:
 def task_refined(users: int, k: int) -> dict[str, Any]:
     """Show what better groups and closer prototypes gain at one k."""
     taxonomy, profiles = profiles_of(users)
-    matrix = profile_matrix(taxonomy, profiles)
+    matrix = profile_distance_matrix(taxonomy, profiles)
     plain = mdav(matrix, k)
     start = time.perf_counter()
-    better = refine(matrix, plain, k)
-    items = closest_items(taxonomy, profiles, better)
+    better = refine_groups(matrix, plain, k)
+    items = select_items_greedily(taxonomy, profiles, better)
     seconds = time.perf_counter() - start
-    paper = semantic_items(taxonomy, profiles, plain)
+    paper = select_items(taxonomy, profiles, plain)
     return {
         "seconds": seconds,
-        "within": [within(matrix, group) for group in (plain, better)],
+        "within": [mean_intra_group_distance(matrix, group) for group in (plain, better)],
         "to members": [
             _to_members(taxonomy, profiles, items, group)
             for items, group in ((paper, plain), (items, better))
@@ -155,7 +157,7 @@ def _to_members(taxonomy: Taxonomy, profiles: Profiles, items: Any, group: Any) 
     none = pl.DataFrame({"user": groups, "concept": -1, "count": 1})  # one may have no item
     both = pl.concat([pl.DataFrame(users).cast(kinds), rows.cast(kinds), none.cast(kinds)])
     both = both.with_columns(pl.col("user").cast(pl.String).str.zfill(9))
-    matrix = profile_matrix(taxonomy, qv.concepts.profiles_of(both))
+    matrix = profile_distance_matrix(taxonomy, qv.concepts.build_profiles(both))
     return float(matrix[np.arange(len(profiles)), len(profiles) + group].mean())
 
 

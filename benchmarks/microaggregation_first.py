@@ -15,14 +15,14 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 
-from queryveil.concepts import Mapper, open_taxonomy, preset
-from queryveil.dp import Noise
-from queryveil.engine import distinct_queries
-from queryveil.jobs.interests import interests
+from queryveil.concepts import Mapper, open_taxonomy, topic_preset
+from queryveil.dp import NoiseSource
+from queryveil.engine import unique_queries
+from queryveil.jobs.interests import topical_rows
 from queryveil.log import QueryLog
-from queryveil.methods.replacement.judging import divergence, shrunk
-from queryveil.methods.replacement.points import Floats, Points, hand_out
-from queryveil.methods.replacement.telling import best_way
+from queryveil.methods.replacement.judging import js_divergence, shrink_to_uniform
+from queryveil.methods.replacement.points import Apportionments, Floats, apportion
+from queryveil.methods.replacement.telling import choose_profile_mechanism
 
 SETTINGS = {"C": "sanchez4", "B": "sanchez19"}
 EPSILONS = (1, 3, 10)
@@ -30,12 +30,12 @@ SIZES = (32, 50, 100, 150, 200, 250, 333, 500)
 RUNS = 5
 
 
-def counts_of(log: pl.DataFrame, topics: str) -> Points:
+def counts_of(log: pl.DataFrame, topics: str) -> Apportionments:
     """Count each user's queries by topic."""
     wordnet = open_taxonomy("wordnet")
     read = QueryLog.from_frame(log)
-    found = Mapper(wordnet).map(distinct_queries(read.frame)).concepts(read)
-    chosen = preset(wordnet, topics)
+    found = Mapper(wordnet).map(unique_queries(read.frame)).concepts(read)
+    chosen = topic_preset(wordnet, topics)
     topic = pl.Series("topic", chosen.of[found["concept"].to_numpy()])
     table = found.with_columns(topic).filter(pl.col("topic") >= 0)
     users = table["user"].rank("dense").to_numpy().astype(int) - 1
@@ -54,15 +54,15 @@ def grouped(profiles: Floats, size: int, epsilon: float, dice: np.random.Generat
     for group, members in enumerate(np.array_split(order[: groups * size], groups)):
         mine = members if group < groups - 1 else order[group * size :]
         noisy = profiles[mine].mean(axis=0) + dice.laplace(0, scale, topics)
-        found[mine] = shrunk(noisy, 2 * scale**2)
+        found[mine] = shrink_to_uniform(noisy, 2 * scale**2)
     return found
 
 
 def loss(profiles: Floats, released: Floats, queries: int) -> float:
-    return float(divergence(profiles, hand_out(released, queries) / queries).mean())
+    return float(js_divergence(profiles, apportion(released, queries) / queries).mean())
 
 
-def rows(setting: str, counts: Points, queries: int) -> list[str]:
+def rows(setting: str, counts: Apportionments, queries: int) -> list[str]:
     profiles = counts / counts.sum(axis=1, keepdims=True)
     dice, found = np.random.default_rng(1), []
     uniform = loss(profiles, np.ones(counts.shape), queries)
@@ -79,8 +79,10 @@ def rows(setting: str, counts: Points, queries: int) -> list[str]:
         best = min(tried, key=lambda size: tried[size])
         ours = {}
         for kind in ("answers", "cells"):
-            way = best_way(counts.shape[1], Fraction(epsilon), len(counts), kind)
-            told = [loss(profiles, way.profiles(counts, Noise()), queries) for _ in range(RUNS)]
+            way = choose_profile_mechanism(counts.shape[1], Fraction(epsilon), len(counts), kind)
+            told = [
+                loss(profiles, way.profiles(counts, NoiseSource()), queries) for _ in range(RUNS)
+            ]
             ours[kind] = np.mean(told)
         found.append(
             f"| {setting}, {epsilon} | {best} | {tried[best]:.3f} | {ours['answers']:.3f} | "
@@ -94,7 +96,7 @@ def main() -> None:
     parser.add_argument("--users", type=int, default=1000)
     parser.add_argument("--queries", type=int, default=100)
     given = parser.parse_args()
-    log = interests("A", given.users, given.queries, seed=0)
+    log = topical_rows("A", given.users, given.queries, seed=0)
     print("| setting, epsilon | best k | loss | `answers` | `cells` | uniform |")
     print("|---|---:|---:|---:|---:|---:|")
     for setting, topics in SETTINGS.items():

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from queryveil.log.synthetic.vocabulary import mix, vocabulary
+from queryveil.log.synthetic.vocabulary import load_vocabulary, mix64
 
 HERE = Path(__file__).parent
 FAN = 8
@@ -64,7 +64,7 @@ TITLES = """categories|sites|dump (.gz)|structure|content|index|import in all|pe
 
 def paths(categories: int) -> list[str]:
     """Name the categories of a tree, in the order in which a directory lists them."""
-    words = [word.title().replace(" ", "_") for word in vocabulary().words.to_list()]
+    words = [word.title().replace(" ", "_") for word in load_vocabulary().words.to_list()]
     found = [f"Top/{top}" for top in TOPS[:categories]]
     for number in range(len(TOPS), categories):
         above, child = divmod(number - len(TOPS), FAN)
@@ -76,8 +76,8 @@ def paths(categories: int) -> list[str]:
 
 def phrases(count: int) -> list[str]:
     """Make phrases of words, the first words of the vocabulary the most often."""
-    words = vocabulary().words.to_list()
-    draws = mix(np.arange(count * 6, dtype=np.uint64)).reshape(count, 6)
+    words = load_vocabulary().words.to_list()
+    draws = mix64(np.arange(count * 6, dtype=np.uint64)).reshape(count, 6)
     skewed = (draws % np.uint64(1 << 20)).astype(np.float64) / (1 << 20)
     rows = (skewed**3 * len(words)).astype(np.int64)
     sizes = 3 + (draws[:, 0] >> np.uint64(40)) % np.uint64(4)
@@ -120,7 +120,7 @@ def structure(listed: list[str], said: list[str]) -> Iterator[bytes]:
 def content(listed: list[str], said: list[str], sites: int) -> Iterator[bytes]:
     """Write each category with the addresses of its sites, and then the sites."""
     yield HEAD.encode()
-    drawn = mix(np.arange(sites, dtype=np.uint64)) % np.uint64(len(listed))
+    drawn = mix64(np.arange(sites, dtype=np.uint64)) % np.uint64(len(listed))
     counts = np.bincount(drawn.astype(np.int64), minlength=len(listed)).tolist()
     site = 0
     for number, (path, count) in enumerate(zip(listed, counts, strict=True)):
@@ -161,15 +161,15 @@ def make_dump(folder: Path, categories: int, sites: int) -> dict[str, Any]:
 
 def import_dump(folder: Path) -> dict[str, Any]:
     """Import the dump that is in a folder, all branches included."""
-    from queryveil.concepts import Repairs
+    from queryveil.concepts import RepairLog
     from queryveil.concepts.loaders.odp import import_odp
-    from queryveil.concepts.taxonomy.search import search_path, write_search
-    from queryveil.engine import Silent
+    from queryveil.concepts.taxonomy.search import index_path, write_index
+    from queryveil.engine import NoProgress
 
-    progress = Silent()
+    progress = NoProgress()
     start = time.perf_counter()
     structure_file = folder / "structure.rdf.u8.gz"
-    repairs = Repairs(structure_file)
+    repairs = RepairLog(structure_file)
     found = import_odp(
         structure_file,
         folder / "content.rdf.u8.gz",
@@ -181,7 +181,7 @@ def import_dump(folder: Path) -> dict[str, Any]:
     out = folder / "odp.qvt"
     found.taxonomy.write(out)
     written = time.perf_counter()
-    write_search(search_path(out), found.taxonomy, found.sites(), progress)
+    write_index(index_path(out), found.taxonomy, found.sites(), progress)
     return {
         "structure_s": written - start,
         "content_s": time.perf_counter() - written - progress.seconds["index the texts"],
@@ -196,13 +196,13 @@ def import_dump(folder: Path) -> dict[str, Any]:
 def open_result(folder: Path) -> dict[str, Any]:
     """Open the taxonomy, and search for words."""
     from queryveil.concepts import Taxonomy
-    from queryveil.concepts.taxonomy.search import Search
+    from queryveil.concepts.taxonomy.search import SearchIndex
 
     start = time.perf_counter()
     taxonomy = Taxonomy.open(folder / "odp.qvt")
     opened = time.perf_counter()
-    search = Search.of(taxonomy)
-    terms = vocabulary().words.to_list()[::29][:500]
+    search = SearchIndex.of(taxonomy)
+    terms = load_vocabulary().words.to_list()[::29][:500]
     begin = time.perf_counter()
     search.first_of(terms, 5)
     spent = time.perf_counter() - begin

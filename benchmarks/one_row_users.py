@@ -26,7 +26,7 @@ import polars as pl
 
 import queryveil as qv
 from processes import answer, child
-from queryveil.log.synthetic import synthesize
+from queryveil.log.synthetic import generate_blocks
 
 METHODS = ("semantic-replacement", "semantic-microaggregation")
 SHAPES = ("same", "words", "synth")
@@ -40,7 +40,7 @@ def queries_of(shape: str, users: int) -> list[str]:
     if shape == "words":
         return [f"{_word(n)} {_word(7 * n + 3)}" for n in range(users)]
     found: list[str] = []
-    for block in synthesize(None, lines=users, seed=1):
+    for block in generate_blocks(None, lines=users, seed=1):
         found += block["query"].cast(pl.String).to_list()
     return found[:users]
 

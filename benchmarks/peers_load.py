@@ -32,15 +32,15 @@ import uvicorn
 
 from queryveil.peers.errands import Limits
 from queryveil.peers.node import (
-    Home,
+    DemoSearchEngine,
     Node,
-    ToyEngine,
-    accept,
-    invitation,
-    open_engine,
-    open_identity,
+    NodeDirectory,
+    add_friend,
+    load_identity,
+    make_app,
+    make_invitation,
+    parse_engine,
     read_invitation,
-    site,
 )
 from queryveil.peers.node.serve import web_config
 
@@ -52,13 +52,13 @@ ENDS = {"Answered by": "answered", 'id="nobody"': "asked the owner", "did not an
 async def run_node(home: Path, port: int, listen: int, engine: str, minute: int) -> None:
     """Run one node and its page until the process ends."""
     limits = Limits(minute=minute) if minute else Limits()
-    node = Node(Home(home), open_engine(engine), limits=limits)
+    node = Node(NodeDirectory(home), parse_engine(engine), limits=limits)
     await node.start(("127.0.0.1", listen))
-    await serve(web_config(site(node, port)), port)
+    await serve(web_config(make_app(node, port)), port)
 
 
 async def run_engine(port: int) -> None:
-    await serve(uvicorn.Config(ToyEngine().app(), log_level="error", lifespan="off"), port)
+    await serve(uvicorn.Config(DemoSearchEngine().app(), log_level="error", lifespan="off"), port)
 
 
 async def serve(config: uvicorn.Config, port: int) -> None:
@@ -80,13 +80,13 @@ def network(minute: int):
     with tempfile.TemporaryDirectory() as folder:
         engine, *ports = free_ports(7)
         pages, links = ports[:3], ports[3:]
-        homes = [Home(Path(folder) / name) for name in NAMES]
-        known = [open_identity(home) for home in homes]
-        lines = [read_invitation(invitation(one, name, f"127.0.0.1:{link}"))
+        homes = [NodeDirectory(Path(folder) / name) for name in NAMES]
+        known = [load_identity(home) for home in homes]
+        lines = [read_invitation(make_invitation(one, name, f"127.0.0.1:{link}"))
                  for one, name, link in zip(known, NAMES, links, strict=True)]  # fmt: skip
         for one in range(3):
             for other in {0, 1, 2} - {one}:
-                accept(homes[one], known[one].fingerprint, lines[other])
+                add_friend(homes[one], known[one].fingerprint, lines[other])
         started = [run("engine", str(engine))]
         for home, page, link in zip(homes, pages, links, strict=True):
             where = f"searxng:http://{home.path.name}@127.0.0.1:{engine}"

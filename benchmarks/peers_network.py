@@ -26,12 +26,12 @@ from typing import Any
 from queryveil.peers.errands import Limits
 from queryveil.peers.messages import Result
 from queryveil.peers.node import (
-    Home,
     Node,
-    Outcome,
-    accept,
-    invitation,
-    open_identity,
+    NodeDirectory,
+    SearchOutcome,
+    add_friend,
+    load_identity,
+    make_invitation,
     read_invitation,
 )
 from readme import put_table
@@ -61,19 +61,19 @@ class Network:
 
     def __init__(self, folder: Path, size: int, draws: random.Random) -> None:
         self.seen: Counter[str] = Counter()
-        self.homes = [Home(folder / str(number)) for number in range(size)]
+        self.homes = [NodeDirectory(folder / str(number)) for number in range(size)]
         self.ports = free_ports(size)
         self.nodes: list[Node | None] = [None] * size
         pairs = {(i, (i + 1) % size) for i in range(size)}
         while len(pairs) < size * FRIENDS // 2:
             pairs.add(tuple(sorted(draws.sample(range(size), 2))))
-        names = [open_identity(home) for home in self.homes]
+        names = [load_identity(home) for home in self.homes]
         lines = [
-            read_invitation(invitation(one, f"n{i}", f"127.0.0.1:{self.ports[i]}"))
+            read_invitation(make_invitation(one, f"n{i}", f"127.0.0.1:{self.ports[i]}"))
             for i, one in enumerate(names)
         ]
         for one, other in pairs | {(j, i) for i, j in pairs}:
-            accept(self.homes[one], names[one].fingerprint, lines[other])
+            add_friend(self.homes[one], names[one].fingerprint, lines[other])
         self.links = 2 * len({tuple(sorted(pair)) for pair in pairs})
 
     async def start(self, number: int) -> None:
@@ -131,7 +131,7 @@ async def load(network: Network, draws: random.Random, rate: float, seconds: flo
     async def one(node: Node, text: str) -> None:
         began = time.perf_counter()
         try:
-            outcome: Outcome = await node.search(text)
+            outcome: SearchOutcome = await node.search(text)
             if outcome.kind == "nobody":
                 ends["asked the owner"] += 1
                 outcome = await node.insist(outcome.number)

@@ -15,8 +15,14 @@ import time
 import numpy as np
 
 from microaggregation import log_of
-from queryveil.engine import Chance, Silent
-from queryveil.peers.simulation import Population, Scenario, figures_of, play, population_of
+from queryveil.engine import NoProgress, RandomSource
+from queryveil.peers.simulation import (
+    Population,
+    Scenario,
+    population_from_log,
+    run_simulation,
+    summarize,
+)
 
 SCENARIOS = {
     "all behave": Scenario(),
@@ -29,7 +35,7 @@ SCENARIOS = {
 
 def people_of(users: int, queries: int) -> Population:
     """Let each user of a log send so many queries, beginning anew at her end."""
-    found = population_of(log_of(users))
+    found = population_from_log(log_of(users))
     order = np.argsort(found.who, kind="stable")
     many = np.bincount(found.who, minlength=found.users)
     first = np.cumsum(many) - many
@@ -47,10 +53,10 @@ def main() -> None:
     print("| setting | queries | relayed in | a million in | figures in | peak |")
     print("|---|---:|---:|---:|---:|---:|")
     for name, scenario in SCENARIOS.items():
-        shown = Silent()
-        outcome = play(people, scenario, Chance(1), shown)
+        shown = NoProgress()
+        outcome = run_simulation(people, scenario, RandomSource(1), shown)
         played = time.perf_counter()
-        figures_of(outcome)
+        summarize(outcome)
         relayed = shown.seconds["relay queries"]
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         print(

@@ -23,8 +23,8 @@ import numpy as np
 
 from frequent_queries import log_of as lines_log
 from processes import answer, child
-from queryveil.dp import Noise
-from queryveil.engine import Silent
+from queryveil.dp import NoiseSource
+from queryveil.engine import NoProgress
 from queryveil.methods import SemanticReplacement
 from readme import put_table
 
@@ -46,11 +46,11 @@ def task_draws(criterion: str, draws: int) -> dict[str, Any]:
     method = method_of(criterion)
     start = time.perf_counter()
     domains = method.domains()
-    mechanism = method.mechanism(domains, Silent())
+    mechanism = method.mechanism(domains, NoProgress())
     ready = time.perf_counter() - start
     inputs = np.frombuffer(os.urandom(4 * draws), np.uint32) % len(domains.concepts)
     start = time.perf_counter()
-    mechanism.replace(inputs.astype(np.int32), Noise(), Silent())
+    mechanism.replace(inputs.astype(np.int32), NoiseSource(), NoProgress())
     return {
         "setup": ready,
         "seconds": time.perf_counter() - start,

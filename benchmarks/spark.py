@@ -27,7 +27,7 @@ from dp_statistics import install
 from dp_statistics import log_of as pairs_log
 from frequent_queries import log_of
 from processes import answer
-from queryveil.engine import Engine, Silent
+from queryveil.engine import EngineConfig, NoProgress
 from readme import put_table
 from spark_rivals import ENVIRONMENTS, RIVALS, tree_kilobytes
 
@@ -39,12 +39,12 @@ TABLES = "dp-statistics:epsilon=1:delta=1e-7:max-queries-per-user=10:max-clicks-
 QUERIES = f"{TABLES}:split=1/0/0"
 
 
-def _engine(executors: int | str) -> Engine:
+def _engine(executors: int | str) -> EngineConfig:
     if executors == "local":
-        return Engine()
+        return EngineConfig()
     if executors == "threads":
-        return Engine("spark", master="local[2]", settings={"spark.driver.memory": "8g"})
-    return Engine("spark", master=f"local-cluster[{executors},1,2048]")
+        return EngineConfig("spark", master="local[2]", settings={"spark.driver.memory": "8g"})
+    return EngineConfig("spark", master=f"local-cluster[{executors},1,2048]")
 
 
 def task_methods(path: str, executors: int | str) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _timed(
     for line in lines:
         with tempfile.TemporaryDirectory(dir=DATA) as folder:
             start = time.perf_counter()
-            release = qv.anonymize(log, line, dataset=f"{folder}/", progress=Silent())
+            release = qv.anonymize(log, line, dataset=f"{folder}/", progress=NoProgress())
             card = release.write(Path(folder) / "out")
             name = line.partition(":")[0]
             seconds[name] = time.perf_counter() - start

@@ -23,7 +23,7 @@ import pytest
 from hypothesis import settings
 
 from queryveil.cli import main
-from queryveil.log.synthetic import synthesize
+from queryveil.log.synthetic import generate_blocks
 
 # Writing a file takes as long as the disk takes.
 settings.register_profile("queryveil", deadline=None)
@@ -135,7 +135,7 @@ def write_aol(table: pl.DataFrame, path: Path) -> Path:
 @pytest.fixture(scope="session")
 def synthetic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A log of 300 users whose names are long and distinct."""
-    table = pl.concat(synthesize(users=300, seed=11))
+    table = pl.concat(generate_blocks(users=300, seed=11))
     named = table.with_columns(pl.col("user").map_elements(long_id, return_dtype=pl.String))
     return write_aol(named, tmp_path_factory.mktemp("logs") / "synthetic.tsv")
 
@@ -151,7 +151,7 @@ def add_subjects(log: Path) -> Path:
 @pytest.fixture(scope="session")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A log of 200,000 lines, so that a run takes a while."""
-    table = pl.concat(synthesize(lines=200_000, seed=12))
+    table = pl.concat(generate_blocks(lines=200_000, seed=12))
     return write_aol(table, tmp_path_factory.mktemp("logs") / "large.tsv")
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import queryveil as qv
-from queryveil.concepts.likeness.matrix import profile_matrix
-from queryveil.methods.microaggregation.partition import mdav, within
-from queryveil.methods.microaggregation.refine import refine
+from queryveil.concepts.likeness.matrix import profile_distance_matrix
+from queryveil.methods.microaggregation.partition import mdav, mean_intra_group_distance
+from queryveil.methods.microaggregation.refine import refine_groups
 
 USERS, K = 80, 5
 SIDE, GAP, TOP = 470, 30, 64
@@ -30,11 +30,17 @@ def partition() -> str:
     panels = (
         ("groups by chance", chance),
         ("MDAV", groups),
-        ("MDAV, then --refine", refine(matrix, groups, K)),
+        ("MDAV, then --refine", refine_groups(matrix, groups, K)),
     )
     points = _points(matrix)
     parts = [
-        _panel(place * (SIDE + GAP) + GAP, name, points, group, within(matrix, group))
+        _panel(
+            place * (SIDE + GAP) + GAP,
+            name,
+            points,
+            group,
+            mean_intra_group_distance(matrix, group),
+        )
         for place, (name, group) in enumerate(panels)
     ]
     width, height = 3 * SIDE + 4 * GAP, TOP + SIDE + GAP
@@ -48,10 +54,10 @@ def partition() -> str:
 def _distances() -> NDArray[np.float32]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log.tsv"
-        qv.synth(path, users=USERS)
+        qv.write_synthetic_log(path, users=USERS)
         log = qv.read_log(path)
     found = qv.map_log(log)
-    return profile_matrix(found.taxonomy, found.profiles(log))
+    return profile_distance_matrix(found.taxonomy, found.profiles(log))
 
 
 def _points(matrix: NDArray[np.float32]) -> NDArray[np.float64]:

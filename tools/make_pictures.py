@@ -16,9 +16,9 @@ from rich.console import Console
 
 import queryveil as qv
 from draw_partition import partition
-from queryveil.cli.draw import draw_profile
-from queryveil.cli.draw_taxonomy import draw_map
-from queryveil.concepts.mapping import explain
+from queryveil.cli.draw import print_profile
+from queryveil.cli.draw_taxonomy import print_mapping
+from queryveil.concepts.mapping import explain_query
 
 IMG = Path(__file__).parents[1] / "docs" / "img"
 
@@ -74,16 +74,16 @@ def profile() -> str:
     """Draw what `queryveil profile` shows of a synthetic log."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log.tsv"
-        qv.synth(path, users=2000)
+        qv.write_synthetic_log(path, users=2000)
         found = qv.profile(qv.read_log(path), mapper=qv.make_mapper())
-    return _screen("queryveil profile log.tsv", "profile", lambda c: draw_profile(c, found))
+    return _screen("queryveil profile log.tsv", "profile", lambda c: print_profile(c, found))
 
 
 def mapping() -> str:
     """Draw how a query becomes concepts."""
     query = "diving in the mediterranean"
-    told = explain(qv.make_mapper(), query)
-    return _screen(f'queryveil taxonomy map "{query}"', "map", lambda c: draw_map(c, told))
+    told = explain_query(qv.make_mapper(), query)
+    return _screen(f'queryveil taxonomy map "{query}"', "map", lambda c: print_mapping(c, told))
 
 
 def _screen(title: str, name: str, draw: Callable[[Console], None]) -> str:

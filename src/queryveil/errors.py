@@ -27,15 +27,15 @@ __all__ = [
     "BudgetError",
     "ColumnError",
     "CoverageError",
+    "EmptyReleaseError",
     "FormatError",
     "InputError",
     "LowYieldError",
-    "NothingLeftError",
     "OutputError",
     "ParameterError",
     "PopulationWarning",
     "QueryveilError",
-    "RejectedError",
+    "TooManyRejectedError",
     "UnknownVersionError",
     "UsageError",
     "VerificationError",
@@ -86,7 +86,7 @@ class ColumnError(InputError):
     """A column that is needed is missing."""
 
 
-class RejectedError(InputError):
+class TooManyRejectedError(InputError):
     """More rows were rejected than the owner allows."""
 
 
@@ -94,7 +94,7 @@ class CoverageError(InputError):
     """Too little of the log has a meaning: a semantic method would treat all users alike."""
 
 
-class NothingLeftError(InputError):
+class EmptyReleaseError(InputError):
     """A method would release nothing of this log: no query passes its rule."""
 
 

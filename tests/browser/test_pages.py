@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import queryveil as qv
-from queryveil.report import comparison_page
-from queryveil.report.scatter import drawn, scatter_of
+from queryveil.report import render_comparison
+from queryveil.report.scatter import build_scatter, draw_scatter
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -140,7 +140,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
       found.choice = document.querySelector(".choice").hidden;
       return found;
     """
-    return driven(comparison_page(comparison()), driver, tmp_path_factory.mktemp("browser"))
+    return driven(render_comparison(comparison()), driver, tmp_path_factory.mktemp("browser"))
 
 
 def test_nothing_goes_wrong(told: dict[str, Any]) -> None:
@@ -150,9 +150,9 @@ def test_nothing_goes_wrong(told: dict[str, Any]) -> None:
 
 def drawn_by_hand(x: int, y: int) -> dict[str, Any]:
     """Give what Python draws for two measures, in the form that the browser tells it."""
-    scatter = scatter_of(comparison())
+    scatter = build_scatter(comparison())
     across, up = scatter.across[x], scatter.up[y]
-    svg = unescape(drawn(scatter, across, up, ""))
+    svg = unescape(draw_scatter(scatter, across, up, ""))
     runs = re.findall(
         r'<g class="(run[^"]*)"[^>]*transform="([^"]*)"( display)?.*?d="([^"]*)"', svg
     )
@@ -226,7 +226,7 @@ def test_paper_shows_what_is_folded(told: dict[str, Any]) -> None:
 
 def test_no_other_script_can_run(tmp_path: Path) -> None:
     """Even if a text were not escaped, the policy would keep it from running."""
-    page = comparison_page(comparison() | {"notes": []})
+    page = render_comparison(comparison() | {"notes": []})
     bad = '<script>hacked=1</script><p onclick="hacked=2">x</p><img src="x.png">'
     found = driven(page.replace("<main>", f"<main>{bad}"), """
       document.querySelector("[onclick]").click();
@@ -254,7 +254,7 @@ def test_pages_fit_a_phone(tmp_path: Path) -> None:
     pages = [
         (tmp_path / "out" / "public" / "report.html").read_text(),
         (tmp_path / "out" / "private" / "report.html").read_text(),
-        comparison_page(compared),
+        render_comparison(compared),
     ]
     for number, page in enumerate(pages):
         folder = tmp_path / str(number)

@@ -34,8 +34,8 @@ from queryveil.jobs import verify
 from queryveil.methods.microaggregation import stand_ins
 from queryveil.methods.replacement import family
 from queryveil.release import standing_of
-from queryveil.release.metadata import metadata
-from queryveil.release.page import page
+from queryveil.release.metadata import metadata_files
+from queryveil.release.page import render_card
 
 USERS = 150
 # Parameters under which a log of so few users gives something to look at; else the defaults.
@@ -731,13 +731,13 @@ def edit_card(public: Path, change: Callable[[dict[str, Any]], object]) -> None:
 def redraw(public: Path, card: dict[str, Any]) -> None:
     """Make the page and the metadata fit the card, as a careful forger would."""
     with suppress(Exception):  # a card with odd values cannot be drawn
-        (public / "report.html").write_text(page(card), "utf-8")
+        (public / "report.html").write_text(render_card(card), "utf-8")
     for old in public.glob("*-deployment.json"):  # another promise may have none
         old.unlink()
         if isinstance(card["files"], dict):
             del card["files"][old.name]
     with suppress(Exception):
-        for name, text in metadata(card).items():
+        for name, text in metadata_files(card).items():
             (public / name).write_text(text, "utf-8")
     for name in ("report.html", "croissant.json", "dp-deployment.json"):
         if isinstance(card["files"], dict) and (public / name).exists():

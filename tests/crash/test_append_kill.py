@@ -62,12 +62,12 @@ def test_killed_and_tried_again(
     one = write_log(tmp_path / "logs" / "one.tsv", rows)
     two = write_log(tmp_path / "logs" / "two.tsv", [*rows, ("ann", 2), ("cat", 2)])
     with known():
-        qv.anonymize_to(qv.read_log(one), Slotted(), tmp_path / "a")
+        qv.anonymize_to_folder(qv.read_log(one), Slotted(), tmp_path / "a")
         call = [sys.executable, "-c", DYING, str(tmp_path), moment, str(HERE)]
         done = subprocess.run(call, capture_output=True, text=True, check=False, timeout=HANG)
         assert (done.returncode, done.stderr) == (-signal.SIGKILL, "")
         log = qv.read_log(two, since="2006-03-02")
-        qv.append_to(log, tmp_path / "a", tmp_path / "b", force=True)
+        qv.extend_release(log, tmp_path / "a", tmp_path / "b", force=True)
     drawn = Counter[str]()
     for line in (tmp_path / "drawn").read_text().splitlines():
         drawn.update(json.loads(line))

@@ -21,7 +21,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from conftest import python_calls
-from queryveil.errors import ColumnError, FormatError, InputError, QueryveilError, RejectedError
+from queryveil.errors import (
+    ColumnError,
+    FormatError,
+    InputError,
+    QueryveilError,
+    TooManyRejectedError,
+)
 from queryveil.log import READERS, QueryLog, read_log
 from queryveil.log.readers import source
 
@@ -123,7 +129,7 @@ def test_control_characters_of_one_user_do_not_make_a_log_binary(tmp_path):
 def test_utf_16_without_its_mark_can_be_named(tmp_path):
     path = write(tmp_path / "log.tsv", (HEADER + ROW).encode("utf-16-be"))
     assert check(read_log(path, encoding="utf-16-be")).count() == 1
-    with pytest.raises(RejectedError) as caught:
+    with pytest.raises(TooManyRejectedError) as caught:
         read_log(path, format="aol")
     assert "--encoding utf-16-le" in caught.value.hint
 
@@ -167,7 +173,7 @@ def test_no_known_format(tmp_path, text):
 
 def test_json_that_is_not_one_object_a_line(tmp_path):
     objects = [{"user": "7", "query": "cats"}] * 3
-    with pytest.raises(RejectedError, match="not a JSON object"):
+    with pytest.raises(TooManyRejectedError, match="not a JSON object"):
         read_log(write(tmp_path / "log.json", json.dumps(objects[0], indent=2)))
     with pytest.raises(QueryveilError):
         read_log(write(tmp_path / "log.json", json.dumps(objects)))
@@ -182,7 +188,7 @@ def test_the_wrong_delimiter(tmp_path):
         with pytest.raises(ColumnError) as caught:
             read_log(path, format=form)
         assert "the first line has 1 columns" in caught.value.hint
-    with pytest.raises(RejectedError) as caught:
+    with pytest.raises(TooManyRejectedError) as caught:
         read_log(write(tmp_path / "log", ROW.replace("\t", ";") * 9), format="aol")
     assert "delimiter" in caught.value.hint
 
@@ -217,7 +223,7 @@ def test_a_first_line_that_is_a_row_of_somebody_is_not_shown(tmp_path, name, col
 
 
 def test_no_user_anywhere(tmp_path):
-    with pytest.raises(RejectedError, match="no user: 3"):
+    with pytest.raises(TooManyRejectedError, match="no user: 3"):
         read_log(write(tmp_path / "log.csv", "user,query\n,cats\n,dogs\n,birds\n"))
 
 
@@ -320,7 +326,7 @@ def test_a_line_of_5_mb_in_other_formats(tmp_path, monkeypatch, form):
 def test_latin_1_is_found_out_and_can_be_read(tmp_path):
     text = HEADER + ROW.replace("red", "caf\u00e9") * 50
     path = write(tmp_path / "log.tsv", text.encode("latin-1"))
-    with pytest.raises(RejectedError, match="not UTF-8: 50") as caught:
+    with pytest.raises(TooManyRejectedError, match="not UTF-8: 50") as caught:
         read_log(path)
     assert "--encoding latin-1" in caught.value.hint
     log = check(read_log(path, encoding="latin-1"))

@@ -15,8 +15,8 @@ import queryveil as qv
 from queryveil.errors import InputError, QueryveilError
 from queryveil.jobs import list_taxonomies
 from queryveil.jobs.comparing.journal import Journal
-from queryveil.peers.node.home import Home
-from queryveil.release.folder import read_card
+from queryveil.peers.node.home import NodeDirectory
+from queryveil.release.folder import read_json_card
 from queryveil.release.read import read_release
 
 DEEP = '{"queryveil":' + "[" * 100_000
@@ -43,9 +43,9 @@ def folder(log: qv.QueryLog, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("text", [DEEP, HALF, DEEP.replace("[", '{"a":')])
 def test_a_card_that_is_nested_deep(folder: Path, log: qv.QueryLog, cli: Any, text: str) -> None:
-    assert read_card(folder / "private" / "card.json")
+    assert read_json_card(folder / "private" / "card.json")
     (folder / "private" / "card.json").write_text(text)
-    assert read_card(folder / "private" / "card.json") == {}
+    assert read_json_card(folder / "private" / "card.json") == {}
     found = qv.verify(folder)
     assert [one["check"] for one in found["findings"] if not one["holds"]] == ["card"]
     (folder / "public" / "release.json").write_text(text)
@@ -124,7 +124,7 @@ def test_settings_that_are_no_settings(cli: Any, tmp_path: Path, text: str) -> N
 
 
 def test_a_state_file_of_a_node(tmp_path: Path) -> None:
-    home = Home(tmp_path / "home")
+    home = NodeDirectory(tmp_path / "home")
     home.make()
     home.write("friends.json", DEEP.encode())
     with pytest.raises(InputError, match="no JSON"):

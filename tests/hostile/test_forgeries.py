@@ -18,11 +18,11 @@ import pytest
 
 import queryveil as qv
 from queryveil.release import file_digest
-from queryveil.release.cards import figures_of
+from queryveil.release.cards import public_figures
 from queryveil.release.formats import read_public_log
-from queryveil.release.metadata import metadata
+from queryveil.release.metadata import metadata_files
 from queryveil.release.noise import CountNoise, noise_of
-from queryveil.release.page import page
+from queryveil.release.page import render_card
 from queryveil.release.tables import read_public_tables
 
 DAY = "2006-03-01 10:00:00"
@@ -64,9 +64,12 @@ def mend(public: Path, card: Card) -> None:
             card["files"][path.name] = file_digest(path)
     data = {name: digest for name, digest in card["files"].items() if not name.endswith(".txt")}
     log, tables = read_public_log(public), read_public_tables(public)
-    card["figures"] = figures_of(log, tables)
+    card["figures"] = public_figures(log, tables)
     with suppress(KeyError, TypeError):  # what cannot be drawn stays as it was
-        drawn = {"report.html": page({**card, "files": data}), **metadata({**card, "files": data})}
+        drawn = {
+            "report.html": render_card({**card, "files": data}),
+            **metadata_files({**card, "files": data}),
+        }
         for name, text in drawn.items():
             (public / name).write_text(text)
     for name in ("report.html", "croissant.json", "dp-deployment.json"):

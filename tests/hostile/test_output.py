@@ -218,7 +218,7 @@ def test_a_full_disk_for_archives_and_logs(release: qv.Release, tmp_path: Path) 
             qv.pack(tmp_path / "out")
         for ending in (".tsv", ".tsv.gz", ".tsv.zst", ".csv", ".jsonl", ".parquet"):
             with pytest.raises(qv.OutputError, match="File too large"):
-                qv.synth(tmp_path / f"log{ending}", users=300)
+                qv.write_synthetic_log(tmp_path / f"log{ending}", users=300)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 

@@ -13,8 +13,8 @@ from test_parquet import ABORTS
 
 import queryveil as qv
 from queryveil.release import file_digest
-from queryveil.release.metadata import metadata
-from queryveil.release.page import page
+from queryveil.release.metadata import metadata_files
+from queryveil.release.page import render_card
 
 ROWS = [(user, "weather", "2006-03-01 10:00:00", None, None) for user in "abc"]
 
@@ -29,7 +29,7 @@ def mend(public: Path, name: str) -> None:
     """Write card, page and descriptions that fit the changed log."""
     card = json.loads((public / "release.json").read_text())
     card["files"] = {name: file_digest(public / name)}
-    for other, text in {"report.html": page(card), **metadata(card)}.items():
+    for other, text in {"report.html": render_card(card), **metadata_files(card)}.items():
         (public / other).write_text(text)
         card["files"][other] = file_digest(public / other)
     (public / "release.json").write_text(json.dumps(card))

@@ -20,11 +20,17 @@ import numpy as np
 import pytest
 import zstandard
 
-from queryveil.concepts import Repairs, Search, Taxonomy, open_taxonomy, taxonomy_of_paths
+from queryveil.concepts import RepairLog, SearchIndex, Taxonomy, open_taxonomy, taxonomy_from_paths
 from queryveil.concepts.loaders import import_odp, import_skos, import_table
-from queryveil.concepts.taxonomy import Draft, Lists, describe_taxonomy, search_path, write_search
+from queryveil.concepts.taxonomy import (
+    RaggedArray,
+    TaxonomyBuilder,
+    describe_taxonomy,
+    index_path,
+    write_index,
+)
 from queryveil.concepts.taxonomy import levels as levels_module
-from queryveil.engine import Chance
+from queryveil.engine import RandomSource
 from queryveil.errors import FormatError, InputError, QueryveilError
 
 SMALL = 300 << 20  # of memory that a run of its own may take beyond what it has when it begins
@@ -60,7 +66,7 @@ def within(code: str, *args: str, most: int = SMALL) -> str:
 
 def small(path: Path, packed: bool) -> bytes:
     paths = ["Top/Sports/Tennis", "Top/Sports/Sailing", "Top/Home/Garden/Hoses", "Top/Home/Beds"]
-    taxonomy_of_paths(paths, "small").write(path, packed=packed)
+    taxonomy_from_paths(paths, "small").write(path, packed=packed)
     return path.read_bytes()
 
 
@@ -92,11 +98,11 @@ def used(path: Path) -> None:
         taxonomy.common(concept, 0)
         taxonomy.descendants(concept)
     taxonomy.lookup("tennis")
-    Search.of(taxonomy).find("tennis", 3)
+    SearchIndex.of(taxonomy).find("tennis", 3)
 
 
 def flips(whole: bytes, count: int, seed: int) -> Iterator[bytes]:
-    chance = Chance(seed)
+    chance = RandomSource(seed)
     for number in chance.numbers(count).tolist():
         at = number % (8 * len(whole))
         yield whole[: at // 8] + bytes([whole[at // 8] ^ (1 << at % 8)]) + whole[at // 8 + 1 :]
@@ -200,12 +206,12 @@ def test_what_a_file_says_of_itself(tmp_path: Path, about: dict[str, Any]) -> No
 def indexed(tmp_path: Path) -> Path:
     path = tmp_path / "a.qvt"
     small(path, False)
-    write_search(search_path(path), Taxonomy.open(path))
+    write_index(index_path(path), Taxonomy.open(path))
     return path
 
 
 def test_an_index_whose_tables_are_queries_without_end(indexed: Path) -> None:
-    base = sqlite3.connect(search_path(indexed))
+    base = sqlite3.connect(index_path(indexed))
     base.execute("DROP TABLE about")
     base.execute(
         "CREATE VIEW about AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
@@ -214,26 +220,26 @@ def test_an_index_whose_tables_are_queries_without_end(indexed: Path) -> None:
     base.commit()
     base.close()
     with pytest.raises(InputError, match="its tables are not those"):
-        Search.of(Taxonomy.open(indexed))
+        SearchIndex.of(Taxonomy.open(indexed))
 
 
 def test_an_index_that_names_concepts_there_are_not(indexed: Path) -> None:
-    base = sqlite3.connect(search_path(indexed))
+    base = sqlite3.connect(index_path(indexed))
     for table, columns in (("names", "name"), ("whole", "name")):
         base.execute(f"INSERT INTO {table} (rowid, {columns}) VALUES (99999, 'tennis')")
     base.commit()
     base.close()
     with pytest.raises(InputError, match="names concepts that there are not"):
-        Search.of(Taxonomy.open(indexed)).find("tennis", 5)
+        SearchIndex.of(Taxonomy.open(indexed)).find("tennis", 5)
 
 
 def test_an_index_with_flipped_bits(indexed: Path) -> None:
-    beside = search_path(indexed)
+    beside = index_path(indexed)
     taxonomy = Taxonomy.open(indexed)
     for changed in flips(beside.read_bytes(), 40, 3):
         beside.write_bytes(changed)
         try:
-            Search.of(taxonomy).find("tennis sailing", 5)
+            SearchIndex.of(taxonomy).find("tennis sailing", 5)
         except InputError as error:
             assert "import the taxonomy again" in str(error)
 
@@ -262,16 +268,16 @@ def turtle_of(path: Path, length: int) -> Path:
 
 
 def test_a_deep_table(tmp_path: Path) -> None:
-    assert len(import_table(table_of(tmp_path / "a.csv", 101), Repairs("a"))) == 101
+    assert len(import_table(table_of(tmp_path / "a.csv", 101), RepairLog("a"))) == 101
     for repair in (False, True):
         with pytest.raises(FormatError, match=r"line 102: concepts lie more than 100 levels deep"):
-            import_table(table_of(tmp_path / "a.csv", 20_000), Repairs("a", repair))
+            import_table(table_of(tmp_path / "a.csv", 20_000), RepairLog("a", repair))
 
 
 def test_a_deep_thesaurus(tmp_path: Path) -> None:
-    assert len(import_skos(turtle_of(tmp_path / "a.ttl", 100), Repairs("a"))) == 100
+    assert len(import_skos(turtle_of(tmp_path / "a.ttl", 100), RepairLog("a"))) == 100
     with pytest.raises(FormatError, match="more than 100 levels deep"):
-        import_skos(turtle_of(tmp_path / "a.ttl", 5000), Repairs("a"))
+        import_skos(turtle_of(tmp_path / "a.ttl", 5000), RepairLog("a"))
 
 
 def test_deep_ones_put_together(tmp_path: Path) -> None:
@@ -286,7 +292,7 @@ def test_deep_ones_put_together(tmp_path: Path) -> None:
 def test_ancestors_without_measure(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some layers, each of which is wholly above the next: few edges, and ancestors squared."""
     monkeypatch.setattr(levels_module, "_FREE_ANCESTORS", 10_000)
-    draft, width = Draft("layers"), 60
+    draft, width = TaxonomyBuilder("layers"), 60
     above = [draft.add("root", 1, "root")]
     for layer in range(10):
         new = [draft.add(f"{layer}-{n}", 1, f"{layer} {n}") for n in range(width)]
@@ -295,28 +301,28 @@ def test_ancestors_without_measure(monkeypatch: pytest.MonkeyPatch) -> None:
                 draft.edge(place, above[(n + step) % len(above)])
         above = new
     monkeypatch.setattr(levels_module, "_MOST_EACH", 20)
-    taxonomy = draft.finish(Repairs("layers"))
+    taxonomy = draft.finish(RepairLog("layers"))
     with pytest.raises(FormatError, match="ancestors in all"):
         taxonomy.write("never.qvt")
 
 
 def test_many_cycles_are_cut_in_few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     passes = []
-    real = levels_module.levels_of
+    real = levels_module.compute_depths
     monkeypatch.setattr(
         "queryveil.concepts.taxonomy.draft.levels_of",
         lambda parents, most: passes.append(1) or real(parents, most),
     )
-    draft = Draft("rings")
+    draft = TaxonomyBuilder("rings")
     for number in range(500):
         one, two = (draft.add(f"{number} {n}", 1, f"{number} {n}") for n in range(2))
         draft.edge(one, two)
         draft.edge(two, one)
-    repairs = Repairs("rings", allowed=True)
+    repairs = RepairLog("rings", allowed=True)
     assert len(draft.finish(repairs)) == 1001
     assert repairs.done["a cycle"] == 500
     assert len(passes) == 3
-    lists = Lists.of([[]])
+    lists = RaggedArray.of([[]])
     assert real(lists).tolist() == [0]
 
 
@@ -369,7 +375,7 @@ def test_declarations_that_are_refused(
     path = tmp_path / "a.owl"
     path.write_text(xml(declared, "&e;" if "ENTITY e" in declared else "x", inner))
     with pytest.raises(FormatError, match="line") as caught:
-        import_skos(path, Repairs(path))
+        import_skos(path, RepairLog(path))
     assert says in str(caught.value)
 
 
@@ -396,7 +402,7 @@ def test_namespaces_as_entities_are_read(tmp_path: Path) -> None:
         )
         + "</rdf:RDF>"
     )
-    taxonomy = import_skos(path, Repairs(path))
+    taxonomy = import_skos(path, RepairLog(path))
     assert len(taxonomy) == 50
     assert taxonomy.label(taxonomy.concept("http://x.example/7")) == "sport & 7"
 
@@ -425,7 +431,7 @@ def test_json_that_is_refused(tmp_path: Path, text: str, says: str) -> None:
     path = tmp_path / "a.jsonld"
     path.write_text(text)
     with pytest.raises(FormatError) as caught:
-        import_skos(path, Repairs(path))
+        import_skos(path, RepairLog(path))
     assert says in str(caught.value)
 
 
@@ -437,7 +443,7 @@ def test_a_context_that_is_taken_up_again_and_again(tmp_path: Path, scoped: bool
     node = {"@type": "T"} if scoped else {"@context": {"q": "http://y/"}}
     path.write_text(json.dumps({"@context": names | own, "@graph": [node] * 3000}))
     with pytest.raises(FormatError, match="again and again"):
-        import_skos(path, Repairs(path))
+        import_skos(path, RepairLog(path))
 
 
 def test_records_with_contexts_of_their_own_are_read(tmp_path: Path) -> None:
@@ -448,7 +454,7 @@ def test_records_with_contexts_of_their_own_are_read(tmp_path: Path) -> None:
         for n in range(200)
     ]
     path.write_text(json.dumps(records))
-    assert len(import_skos(path, Repairs(path, True))) == 201
+    assert len(import_skos(path, RepairLog(path, True))) == 201
 
 
 # --- dumps ---------------------------------------------------------------------------------------
@@ -462,7 +468,7 @@ def test_a_dump_that_is_packed_too_well(
     path = tmp_path / "structure.rdf.u8"
     path.write_bytes(pack(b"<RDF>" + b" " * (30 << 20)))
     with pytest.raises(InputError, match="expands to more than 8,388,608 bytes"):
-        import_odp(path, None, Repairs(path))
+        import_odp(path, None, RepairLog(path))
 
 
 def test_a_link_of_a_million_colons(tmp_path: Path) -> None:
@@ -472,4 +478,4 @@ def test_a_link_of_a_million_colons(tmp_path: Path) -> None:
         f'<RDF><Topic r:id="Top/A"><symbolic r:resource="{colons}</Topic>'
         '<Topic r:id="Top/B"></Topic></RDF>'
     )
-    assert len(import_odp(path, None, Repairs(path)).taxonomy) == 3
+    assert len(import_odp(path, None, RepairLog(path)).taxonomy) == 3

@@ -63,7 +63,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Path]:
     """Give each page a folder with a small log.tsv."""
     made = {page: tmp_path_factory.mktemp("page") for page in WITH_PYTHON}
     first, *others = made.values()
-    queryveil.synth(first / "log.tsv", users=400)
+    queryveil.write_synthetic_log(first / "log.tsv", users=400)
     for other in others:
         shutil.copy(first / "log.tsv", other)
     return made

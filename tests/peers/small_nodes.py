@@ -12,25 +12,25 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from queryveil.peers.core import Settings
-from queryveil.peers.errands import Waits
+from queryveil.peers.core import ProtocolSettings
+from queryveil.peers.errands import Timeouts
 from queryveil.peers.messages import Message, Result, decode, encode
 from queryveil.peers.node import (
     Friend,
-    Home,
     Identity,
     Node,
-    accept,
-    invitation,
-    open_identity,
+    NodeDirectory,
+    add_friend,
+    load_identity,
+    make_invitation,
     read_invitation,
 )
 
 PAGE = (Result("A page", "https://example.org/", "text"),)
 # A busy machine must not make friends look silent; tests of silence are quick.
-PATIENT = Waits(reply=60, engine=60, hop=1, own=300, owner=300)
-QUICK = Waits(reply=0.4, engine=0.6, hop=0.1, own=5, owner=5)
-ALWAYS_ASK = Settings(submit=0.001, hops=1)  # friends submit, the owner hardly ever
+PATIENT = Timeouts(reply=60, engine=60, hop=1, own=300, owner=300)
+QUICK = Timeouts(reply=0.4, engine=0.6, hop=0.1, own=5, owner=5)
+ALWAYS_ASK = ProtocolSettings(submit=0.001, hops=1)  # friends submit, the owner hardly ever
 
 
 class StubEngine:
@@ -51,12 +51,12 @@ _FOLDER = tempfile.TemporaryDirectory()
 atexit.register(_FOLDER.cleanup)
 
 
-def fresh_home() -> Home:
-    return Home(Path(tempfile.mkdtemp(dir=_FOLDER.name)) / "home")
+def fresh_home() -> NodeDirectory:
+    return NodeDirectory(Path(tempfile.mkdtemp(dir=_FOLDER.name)) / "home")
 
 
 def line_of(identity: Identity, name: str, address: str = "") -> Friend:
-    return read_invitation(invitation(identity, name, address))
+    return read_invitation(make_invitation(identity, name, address))
 
 
 async def until(true: Callable[[], Any], seconds: float = 300.0) -> None:
@@ -67,7 +67,7 @@ async def until(true: Callable[[], Any], seconds: float = 300.0) -> None:
 
 
 @asynccontextmanager
-async def running(*homes: Home, **more: Any) -> AsyncIterator[list[Node]]:
+async def running(*homes: NodeDirectory, **more: Any) -> AsyncIterator[list[Node]]:
     """Run nodes from folders, each on a free port, as friends of each other."""
     nodes = [Node(home, StubEngine(), **({"waits": PATIENT} | more)) for home in homes]
     names = [f"n{number}" for number in range(len(nodes))]
@@ -76,7 +76,7 @@ async def running(*homes: Home, **more: Any) -> AsyncIterator[list[Node]]:
         for name, port, other in zip(names, ports, nodes, strict=True):
             if one is not other:
                 friend = line_of(other.identity, name, f"127.0.0.1:{port}")
-                accept(one.home, one.identity.fingerprint, friend)
+                add_friend(one.home, one.identity.fingerprint, friend)
         one._look_for_friends()
     try:
         await until(lambda: all(len(n.exchange.present) == len(nodes) - 1 for n in nodes))
@@ -92,10 +92,10 @@ class ByHand:
     """A friend, or a stranger, whose every byte is chosen by a test."""
 
     def __init__(self, identity: Identity | None = None) -> None:
-        self.identity = identity or open_identity(fresh_home())
+        self.identity = identity or load_identity(fresh_home())
 
     def befriend(self, node: Node, name: str = "mallory") -> None:
-        accept(node.home, node.identity.fingerprint, line_of(self.identity, name))
+        add_friend(node.home, node.identity.fingerprint, line_of(self.identity, name))
         node._look_for_friends()
 
     async def call(self, node: Node, context: ssl.SSLContext | None = None) -> ByHand:

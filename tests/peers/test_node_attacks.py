@@ -28,13 +28,13 @@ from small_nodes import (
     until,
 )
 
-from queryveil.peers.core import Settings
-from queryveil.peers.messages import Accepted, Answer, Failed, Query, Refused, Request, Result
-from queryveil.peers.node import accept, open_identity
+from queryveil.peers.core import ProtocolSettings
+from queryveil.peers.messages import Accepted, Answer, NoAnswer, Query, Refused, Request, Result
+from queryveil.peers.node import add_friend, load_identity
 from queryveil.peers.node.link import MAX_FRAME
 
 ONE, TWO = "1" * 32, "2" * 32
-SUBMITS = Settings(submit=1.0, hops=3)
+SUBMITS = ProtocolSettings(submit=1.0, hops=3)
 TURNED_AWAY = (ssl.SSLError, ConnectionError, EOFError, AssertionError)
 
 
@@ -93,11 +93,11 @@ def test_a_friend_cannot_vouch_for_another_key() -> None:
                 .not_valid_after(datetime(2090, 1, 1, tzinfo=UTC)).sign(hers, None)
             )  # fmt: skip
             other = fresh_home()
-            open_identity(other)
+            load_identity(other)
             other.write("certificate.pem", signed.public_bytes(Encoding.PEM))
             kind = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
             other.write("key.pem", key.private_bytes(*kind))
-            await refused(ByHand(open_identity(other)), node)
+            await refused(ByHand(load_identity(other)), node)
 
     asyncio.run(attack())
 
@@ -115,7 +115,7 @@ def test_a_node_does_not_talk_to_a_stranger_at_a_friends_address() -> None:
             context = stranger.identity.context(server=True, friends=[node.identity.certificate])
             server = await asyncio.start_server(listen, "127.0.0.1", 0, ssl=context)
             address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
-            accept(
+            add_friend(
                 node.home, node.identity.fingerprint, line_of(friend.identity, "ann", address)
             )  # the node calls
             node._look_for_friends()
@@ -131,14 +131,14 @@ def test_both_must_have_added_each_other() -> None:
     async def attack() -> None:
         ann = Node(fresh_home(), StubEngine(), reachable=False)
         async with running(fresh_home()) as (bob,):
-            accept(
+            add_friend(
                 ann.home, ann.identity.fingerprint,
                 line_of(bob.identity, "bob", f"127.0.0.1:{bob.port}"),
             )  # fmt: skip
             await ann.start(None)
             await until(lambda: bob.links.turned_away > 0)
             assert ann.exchange.present == bob.exchange.present == ()
-            accept(bob.home, bob.identity.fingerprint, line_of(ann.identity, "ann"))
+            add_friend(bob.home, bob.identity.fingerprint, line_of(ann.identity, "ann"))
             await until(lambda: ann.exchange.present and bob.exchange.present)
             await ann.stop()
 
@@ -174,7 +174,7 @@ def test_replayed_and_forged_messages_do_nothing() -> None:
             for _ in range(3):
                 friend.say(Query(ONE, 1, "cats"))
             assert isinstance(await friend.hear(), Answer)
-            for forged in (Answer(TWO, ()), Accepted(TWO), Failed(ONE), Query(TWO, 1, "dogs")):
+            for forged in (Answer(TWO, ()), Accepted(TWO), NoAnswer(ONE), Query(TWO, 1, "dogs")):
                 friend.say(forged)
             friend.say(Request(ONE))
             assert await friend.hear(0.2) is None
@@ -355,7 +355,9 @@ def test_a_bad_greeting_ends_the_call_and_not_the_calling() -> None:
             context = friend.identity.context(server=True, friends=[node.identity.certificate])
             server = await asyncio.start_server(listen, "127.0.0.1", 0, ssl=context)
             address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
-            accept(node.home, node.identity.fingerprint, line_of(friend.identity, "ann", address))
+            add_friend(
+                node.home, node.identity.fingerprint, line_of(friend.identity, "ann", address)
+            )
             node._look_for_friends()
             await until(lambda: len(calls) >= 2)
             assert not any(task.done() for task in node.links._calls.values())

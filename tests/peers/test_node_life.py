@@ -21,7 +21,7 @@ from small_nodes import (
 )
 
 from queryveil.errors import InputError, UsageError
-from queryveil.peers.errands import Tally
+from queryveil.peers.errands import PeerStats
 from queryveil.peers.node import status
 
 
@@ -91,7 +91,7 @@ def test_trust_returns_also_while_a_node_is_off() -> None:
         await node.start(None)
         counts = node.exchange.counts("ann")
         if not counts[0]:
-            node.exchange.remember("ann", (8, 4), Tally(asked=8))
+            node.exchange.remember("ann", (8, 4), PeerStats(asked=8))
             node.friends["ann"] = line_of(node.identity, "ann")
         node.friends.setdefault("ann", line_of(node.identity, "ann"))
         await node.stop()

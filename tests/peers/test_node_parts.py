@@ -23,19 +23,19 @@ from small_nodes import fresh_home, line_of
 from queryveil.errors import FormatError, InputError, UsageError
 from queryveil.peers.messages import Result
 from queryveil.peers.node import (
+    DemoSearchEngine,
     Friend,
-    ToyEngine,
-    WebEngine,
-    accept,
-    forget,
-    friends_of,
-    invitation,
-    open_engine,
-    open_identity,
+    WebSearchEngine,
+    add_friend,
+    load_identity,
+    make_invitation,
+    parse_engine,
+    read_friends,
     read_invitation,
+    remove_friend,
 )
-from queryveil.peers.node.account import Account
-from queryveil.peers.node.bucket import Bucket
+from queryveil.peers.node.account import ExposureCounter
+from queryveil.peers.node.bucket import TokenBucket
 from queryveil.peers.node.identity import fingerprint
 
 # --- invitations ---------------------------------------------------------------------------------
@@ -43,8 +43,8 @@ from queryveil.peers.node.identity import fingerprint
 
 @pytest.mark.parametrize("address", ["", "127.0.0.1:7071", "[::1]:7071", "ann.example:1"])
 def test_an_invitation_is_read_as_it_was_written(address: str) -> None:
-    identity = open_identity(fresh_home())
-    friend = read_invitation(invitation(identity, "ann", address) + "\n")
+    identity = load_identity(fresh_home())
+    friend = read_invitation(make_invitation(identity, "ann", address) + "\n")
     assert friend == Friend("ann", address, identity.certificate)
     assert friend.fingerprint == identity.fingerprint
     if address:
@@ -64,7 +64,7 @@ def test_an_invitation_is_read_as_it_was_written(address: str) -> None:
     ids=range(10),
 )  # fmt: skip
 def test_a_damaged_invitation_is_refused(change) -> None:
-    line = invitation(open_identity(fresh_home()), "ann", "127.0.0.1:7071")
+    line = make_invitation(load_identity(fresh_home()), "ann", "127.0.0.1:7071")
     with pytest.raises(FormatError):
         read_invitation(change(line))
 
@@ -76,36 +76,39 @@ def test_no_text_is_an_invitation(text) -> None:
 
 
 def test_names_and_addresses_that_cannot_be() -> None:
-    identity = open_identity(fresh_home())
+    identity = load_identity(fresh_home())
     for name in ("", "a b", "x" * 41, "a@b", "<b>"):
         with pytest.raises(UsageError):
-            invitation(identity, name, "127.0.0.1:7071")
+            make_invitation(identity, name, "127.0.0.1:7071")
     for address in ("7071", "host", "a b:1", "host:99999"):
         with pytest.raises(FormatError):
-            invitation(identity, "ann", address)
+            make_invitation(identity, "ann", address)
 
 
 def test_friends_are_added_changed_and_forgotten() -> None:
-    home, ann, bob = fresh_home(), open_identity(fresh_home()), open_identity(fresh_home())
-    own = open_identity(home)
-    accept(home, own.fingerprint, line_of(ann, "ann"))
-    accept(home, own.fingerprint, line_of(bob, "bob"))
-    accept(home, own.fingerprint, line_of(ann, "anna", "127.0.0.1:5"))
-    assert [(f.name, f.address) for f in friends_of(home)] == [("bob", ""), ("anna", "127.0.0.1:5")]
+    home, ann, bob = fresh_home(), load_identity(fresh_home()), load_identity(fresh_home())
+    own = load_identity(home)
+    add_friend(home, own.fingerprint, line_of(ann, "ann"))
+    add_friend(home, own.fingerprint, line_of(bob, "bob"))
+    add_friend(home, own.fingerprint, line_of(ann, "anna", "127.0.0.1:5"))
+    assert [(f.name, f.address) for f in read_friends(home)] == [
+        ("bob", ""),
+        ("anna", "127.0.0.1:5"),
+    ]
     with pytest.raises(UsageError, match="another friend is called bob"):
-        accept(home, own.fingerprint, line_of(ann, "bob"))
+        add_friend(home, own.fingerprint, line_of(ann, "bob"))
     with pytest.raises(UsageError, match="your own invitation"):
-        accept(home, own.fingerprint, line_of(own, "me"))
-    assert forget(home, "bob").fingerprint == bob.fingerprint
+        add_friend(home, own.fingerprint, line_of(own, "me"))
+    assert remove_friend(home, "bob").fingerprint == bob.fingerprint
     with pytest.raises(UsageError, match="no friend is called bob"):
-        forget(home, "bob")
+        remove_friend(home, "bob")
 
 
 def test_an_identity_stays_and_tells_nothing() -> None:
     home = fresh_home()
-    one, again = open_identity(home), open_identity(home)
+    one, again = load_identity(home), load_identity(home)
     assert one.certificate == again.certificate
-    assert one.fingerprint != open_identity(fresh_home()).fingerprint
+    assert one.fingerprint != load_identity(fresh_home()).fingerprint
     shown = x509.load_der_x509_certificate(one.certificate)
     assert shown.subject.rfc4514_string() == "CN=queryveil"
     assert shown.not_valid_before_utc.year == 2020
@@ -146,18 +149,20 @@ def test_a_certificate_that_could_sign_others_is_no_friends() -> None:
 def test_half_an_identity_is_not_made_anew(name: str) -> None:
     """Friends know the node by its key: a new one must be wanted."""
     home = fresh_home()
-    open_identity(home)
+    load_identity(home)
     kept = {path.name: path.read_bytes() for path in home.path.iterdir() if path.name != name}
     (home.path / name).unlink()
     with pytest.raises(InputError, match="half of the node's identity"):
-        open_identity(home)
+        load_identity(home)
     assert {path.name: path.read_bytes() for path in home.path.iterdir()} == kept
 
 
 # --- engines -------------------------------------------------------------------------------------
 
 
-def answered(engine: WebEngine, handler, text: str = "blue cats & dogs") -> tuple[Result, ...]:
+def answered(
+    engine: WebSearchEngine, handler, text: str = "blue cats & dogs"
+) -> tuple[Result, ...]:
     async def ask() -> tuple[Result, ...]:
         await engine.close()
         engine._client = httpx.AsyncClient(transport=httpx.MockTransport(handler))
@@ -177,7 +182,7 @@ def test_searxng_is_asked_for_json() -> None:
         page = {"title": "A <b>page</b>", "url": "https://example.org/", "content": "x", "more": 1}
         return httpx.Response(200, json={"results": [page, {"url": "ftp://x/"}, 7, None]})
 
-    engine = open_engine("searxng:http://ann:secret@localhost:8888/")
+    engine = parse_engine("searxng:http://ann:secret@localhost:8888/")
     assert answered(engine, handler) == (Result("A <b>page</b>", "https://example.org/", "x"),)
     (request,) = asked
     assert request.url.path == "/search"
@@ -193,7 +198,7 @@ def test_no_cookie_is_kept_also_not_of_a_refusal() -> None:
         return httpx.Response(429, headers={"Set-Cookie": "id=track42; Path=/"})
 
     async def ask() -> None:
-        engine = open_engine("searxng:http://engine.example")
+        engine = parse_engine("searxng:http://engine.example")
         engine._client._transport = httpx.MockTransport(handler)
         for _ in range(2):
             with pytest.raises(InputError, match="429"):
@@ -207,12 +212,12 @@ def test_no_cookie_is_kept_also_not_of_a_refusal() -> None:
 @pytest.mark.parametrize("text", ["ftp:x//ann:geheim@h", "template:ftp://ann:geheim@h/{query}"])
 def test_errors_do_not_show_a_password(text: str) -> None:
     with pytest.raises(UsageError) as caught:
-        open_engine(text)
+        parse_engine(text)
     assert "geheim" not in str(caught.value)
 
 
 def test_a_template_says_where_the_results_are() -> None:
-    engine = open_engine(
+    engine = parse_engine(
         "template:https://example.org/api?q={query}&n=5", "data.0.items", "title=n,url=to.href"
     )
 
@@ -241,7 +246,7 @@ def test_an_engine_that_does_not_answer_is_an_error(answer) -> None:
         return answer
 
     with pytest.raises(InputError):
-        answered(open_engine("searxng:http://localhost:8888"), handler)
+        answered(parse_engine("searxng:http://localhost:8888"), handler)
 
 
 def packed(coding: str, plain: bytes) -> bytes:
@@ -279,7 +284,7 @@ def test_no_answer_is_unpacked(coding: str) -> None:
         return httpx.Response(200, stream=body, headers={"Content-Encoding": coding.upper()})
 
     async def ask() -> int:
-        engine = open_engine("searxng:http://engine.example")
+        engine = parse_engine("searxng:http://engine.example")
         engine._client._transport = httpx.MockTransport(handler)
         tracemalloc.start()
         try:
@@ -302,7 +307,7 @@ def test_an_answer_is_read_no_further_than_its_limit() -> None:
         return httpx.Response(200, stream=body, headers={"Content-Encoding": "identity"})
 
     with pytest.raises(InputError, match="above"):
-        answered(open_engine("searxng:http://engine.example"), handler)
+        answered(parse_engine("searxng:http://engine.example"), handler)
     assert body.read <= (2 << 20) + 4096
 
 
@@ -312,7 +317,7 @@ def test_an_answer_without_results_has_none(told) -> None:
     def handler(request: httpx.Request) -> httpx.Response:
         return httpx.Response(200, content=json.dumps(told))
 
-    assert answered(open_engine("searxng:http://localhost:8888"), handler) == ()
+    assert answered(parse_engine("searxng:http://localhost:8888"), handler) == ()
 
 
 @pytest.mark.parametrize(
@@ -326,12 +331,12 @@ def test_an_answer_without_results_has_none(told) -> None:
 )  # fmt: skip
 def test_engines_that_cannot_be(text: str, fields: str | None) -> None:
     with pytest.raises(UsageError):
-        open_engine(text, None, fields)
+        parse_engine(text, None, fields)
 
 
 def test_the_toy_engine_tells_who_sent_what() -> None:
     async def visit() -> None:
-        engine = ToyEngine()
+        engine = DemoSearchEngine()
         where = httpx.ASGITransport(app=engine.app())
         async with httpx.AsyncClient(transport=where, base_url="http://x") as client:
             answer = await client.get("/search?q=a<b>", auth=("ann", ""))
@@ -350,7 +355,7 @@ def test_the_toy_engine_tells_who_sent_what() -> None:
 
 
 def test_exposure_is_all_where_she_submits_all_herself() -> None:
-    account = Account(b"key")
+    account = ExposureCounter(b"key")
     assert account.exposure() is None
     for text in ("cats", "dogs", "cats"):
         account.asked(text)
@@ -363,7 +368,7 @@ def test_exposure_is_all_where_she_submits_all_herself() -> None:
 
 def test_exposure_is_that_of_the_specification() -> None:
     """One of four queries shared with what the engine saw: 40.6 (SPEC 5.3)."""
-    account = Account(b"key")
+    account = ExposureCounter(b"key")
     for text in "wxyz":
         account.asked(text)
     assert account.exposure() == 0
@@ -373,7 +378,7 @@ def test_exposure_is_that_of_the_specification() -> None:
 
 
 def test_digests_need_the_secret() -> None:
-    one, other = Account(b"one"), Account(b"other")
+    one, other = ExposureCounter(b"one"), ExposureCounter(b"other")
     for account in (one, other):
         account.asked("cats")
     assert one.state()["own"].keys() != other.state()["own"].keys()
@@ -381,9 +386,9 @@ def test_digests_need_the_secret() -> None:
 
 
 def test_texts_are_dropped_when_they_are_not_wanted_any_more() -> None:
-    account = Account(b"key", keep_texts=True)
+    account = ExposureCounter(b"key", keep_texts=True)
     account.submitted("cats")
-    again = Account(b"key")
+    again = ExposureCounter(b"key")
     again.restore(account.state())
     assert list(again.texts) == []
     assert "texts" not in again.state()
@@ -391,7 +396,7 @@ def test_texts_are_dropped_when_they_are_not_wanted_any_more() -> None:
 
 def test_counters_are_bounded(monkeypatch) -> None:
     monkeypatch.setattr("queryveil.peers.node.account._MOST", 5)
-    account = Account(b"key")
+    account = ExposureCounter(b"key")
     for number in range(20):
         account.submitted(str(number))
     assert account.told()["seen"] == 20
@@ -403,7 +408,7 @@ def test_counters_are_bounded(monkeypatch) -> None:
 
 @given(st.lists(st.floats(0, 2), max_size=200), st.floats(0.5, 50), st.integers(1, 20))
 def test_no_more_goes_through_than_the_rate(gaps, rate, size) -> None:
-    bucket, now, used = Bucket(rate, size), 0.0, []
+    bucket, now, used = TokenBucket(rate, size), 0.0, []
     for gap in gaps:
         now += gap
         now += bucket.take(now)  # the reader waits before it goes on

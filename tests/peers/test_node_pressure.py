@@ -13,9 +13,9 @@ import uvicorn
 import zstandard
 from small_nodes import ByHand, Node, StubEngine, fresh_home, running, until
 
-from queryveil.peers.core import Settings
+from queryveil.peers.core import ProtocolSettings
 from queryveil.peers.messages import Accepted, Answer, Query, Refused, Request
-from queryveil.peers.node import site
+from queryveil.peers.node import make_app
 from queryveil.peers.node.prompt import PromptProtocol
 from queryveil.peers.node.serve import web_config
 from queryveil.peers.node.state import search_key
@@ -30,7 +30,7 @@ async def served() -> AsyncIterator[tuple[Node, int]]:
     door = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
     port = door.sockets[0].getsockname()[1]
     door.close()
-    config = web_config(site(node, port))
+    config = web_config(make_app(node, port))
     config.host, config.port = "127.0.0.1", port
     server = uvicorn.Server(config)
     task = asyncio.ensure_future(server._serve())
@@ -224,7 +224,7 @@ def test_a_friends_frame_is_plain_and_flat_or_the_link_ends(frame: bytes) -> Non
 
 def test_an_id_that_is_used_twice_or_across_a_new_call_is_served_once() -> None:
     async def attack() -> None:
-        async with running(fresh_home(), settings=Settings(submit=1.0, hops=3)) as (node,):
+        async with running(fresh_home(), settings=ProtocolSettings(submit=1.0, hops=3)) as (node,):
             friend = ByHand()
             friend.befriend(node)
             await friend.call(node)

@@ -12,10 +12,10 @@ import pytest
 from small_nodes import QUICK, Node, Result, StubEngine, fresh_home, until
 
 from queryveil.peers.errands import Limits
-from queryveil.peers.node import Outcome, site
-from queryveil.peers.node.account import Account
+from queryveil.peers.node import SearchOutcome, make_app
+from queryveil.peers.node.account import ExposureCounter
 from queryveil.peers.node.pages import Pages
-from queryveil.peers.node.state import search_key, secret
+from queryveil.peers.node.state import load_secret, search_key
 
 HERE = "http://127.0.0.1:7070"
 TYPED = {"Sec-Fetch-Site": "none"}
@@ -32,7 +32,7 @@ def visited(*requests: tuple[str, str, dict[str, Any]]) -> tuple[list[httpx.Resp
 
     async def visit() -> tuple[list[httpx.Response], Node]:
         node = Node(fresh_home(), StubEngine(), waits=QUICK)
-        where = httpx.ASGITransport(app=site(node, 7070))
+        where = httpx.ASGITransport(app=make_app(node, 7070))
         async with httpx.AsyncClient(transport=where, base_url=HERE) as client:
             answers = []
             for method, path, more in requests:
@@ -213,13 +213,13 @@ def test_the_search_key_stays_and_is_no_digest_of_a_text() -> None:
     home.make(), other.make()
     assert search_key(home) == search_key(home) != search_key(other)
     assert len(search_key(home)) == 32
-    account = Account(secret(home))
+    account = ExposureCounter(load_secret(home))
     account.asked("search")
     assert search_key(home) not in account.state()["own"]
 
 
 def test_an_answer_with_a_script_is_shown_as_text() -> None:
-    outcome = Outcome("answered", 1, (Result(NASTY, "https://x/?a=1&b=2", NASTY),), NASTY)
+    outcome = SearchOutcome("answered", 1, (Result(NASTY, "https://x/?a=1&b=2", NASTY),), NASTY)
     page = PAGES.outcome(NASTY, outcome)
     assert "<script" not in page
     assert "<img" not in page
@@ -243,8 +243,8 @@ def test_her_page_shows_names_and_texts_as_text() -> None:
 
 
 def test_a_broken_engine_is_told() -> None:
-    assert "did not answer" in PAGES.outcome("cats", Outcome("broken", 1))
-    nothing = PAGES.outcome("cats", Outcome("answered", 1, (), "ann"))
+    assert "did not answer" in PAGES.outcome("cats", SearchOutcome("broken", 1))
+    nothing = PAGES.outcome("cats", SearchOutcome("answered", 1, (), "ann"))
     assert "Answered by ann" in nothing
     assert "Nothing was found" in nothing
 
@@ -266,7 +266,7 @@ def test_a_search_without_room_is_told_when_there_is_some() -> None:
     async def visit() -> None:
         engine = Held()
         node = Node(fresh_home(), engine, limits=Limits(own=1, reserved=0))
-        where, path = httpx.ASGITransport(app=site(node, 7070)), "/search?key={}&q=cats"
+        where, path = httpx.ASGITransport(app=make_app(node, 7070)), "/search?key={}&q=cats"
         async with httpx.AsyncClient(transport=where, base_url=HERE) as client:
             path = path.format(search_key(node.home))
             page = (await client.get(path, headers=TYPED)).text

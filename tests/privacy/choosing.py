@@ -6,11 +6,11 @@ from math import log2
 
 import numpy as np
 
-from queryveil.concepts import Taxonomy, Topics, open_taxonomy, topics_of
-from queryveil.concepts.likeness.criteria import Near, Same, near
-from queryveil.concepts.likeness.domain import Domain, domain_of
-from queryveil.concepts.taxonomy.draft import Draft, Repairs
-from queryveil.dp.choice import Choices, Weights
+from queryveil.concepts import Taxonomy, Topics, open_taxonomy, select_topics
+from queryveil.concepts.likeness.criteria import IdentityScore, SimilarityScore, similarity_score
+from queryveil.concepts.likeness.domain import Domain, build_domain
+from queryveil.concepts.taxonomy.draft import RepairLog, TaxonomyBuilder
+from queryveil.dp.choice import Candidates, ExponentialWeights
 
 CRITERIA = ("sqc1", "sqc2", "nsqc")
 EDGES = {
@@ -30,14 +30,14 @@ EDGES = {
 
 def graph(edges: dict[str, list[str]]) -> Taxonomy:
     """Make a taxonomy of names with their parents, which come first."""
-    draft = Draft("hand-made")
+    draft = TaxonomyBuilder("hand-made")
     for line, name in enumerate(edges, 1):
         draft.add(name, line, name)
     places = {name: place for place, name in enumerate(edges)}
     for name, above in edges.items():
         for parent in above:
             draft.edge(places[name], places[parent])
-    return draft.finish(Repairs("here"))
+    return draft.finish(RepairLog("here"))
 
 
 class Case:
@@ -45,16 +45,16 @@ class Case:
 
     def __init__(self, taxonomy: Taxonomy, top: str, topics: list[str]) -> None:
         self.taxonomy, self.top = taxonomy, taxonomy.concept(top)
-        self.topics: Topics = topics_of(taxonomy, topics)
-        self.domain: Domain = domain_of(taxonomy, self.top, self.topics)
+        self.topics: Topics = select_topics(taxonomy, topics)
+        self.domain: Domain = build_domain(taxonomy, self.top, self.topics)
 
-    def scores(self, criterion: str) -> Near | Same:
+    def scores(self, criterion: str) -> SimilarityScore | IdentityScore:
         if criterion == "nsqc":
-            return Same(len(self.domain))
-        return near(self.domain, self.topics if criterion == "sqc2" else None)
+            return IdentityScore(len(self.domain))
+        return similarity_score(self.domain, self.topics if criterion == "sqc2" else None)
 
-    def choices(self, criterion: str) -> Choices:
-        return Choices.of(self.scores(criterion))
+    def choices(self, criterion: str) -> Candidates:
+        return Candidates.of(self.scores(criterion))
 
     def oracle(self, criterion: str) -> np.ndarray:
         """Give eq. (5), (6) or (12) for all pairs, in the order of the domain."""
@@ -93,7 +93,7 @@ def sport() -> Case:
     return Case(wordnet, "n#00523513", ["n#00463246", "n#00441824", "n#00433458"])
 
 
-def table_of(weights: Weights) -> np.ndarray:
+def table_of(weights: ExponentialWeights) -> np.ndarray:
     """Write out the weight of every output for every input."""
     scores, sizes = weights.choices.scores, weights.choices.scores.sizes
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -108,7 +108,7 @@ def table_of(weights: Weights) -> np.ndarray:
     return table
 
 
-def log_chances(weights: Weights) -> np.ndarray:
+def log_chances(weights: ExponentialWeights) -> np.ndarray:
     """Give the logarithm of each chance, in 64 bits of precision: integers are held exactly."""
     table = table_of(weights).astype(np.longdouble)
     return np.log(table) - np.log(table.sum(axis=1, keepdims=True))

@@ -7,38 +7,42 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from queryveil.engine import Chance, Far
-from queryveil.engine.far import Protect, Whole, Work
+from queryveil.engine import RandomSource, RemoteTable
+from queryveil.engine.far import PartitionFunction, ProtectedTable, ProtectFunction
 from queryveil.log import QueryLog
-from queryveil.log.table import encoder
+from queryveil.log.table import categorical_encoder
 
 _TEXTS = (pl.Categorical, pl.Enum)
 
 
 @dataclass(frozen=True, eq=False)
-class Shares(Far):
+class Shares(RemoteTable):
     """Each share has an encoding of texts of its own, as on a cluster."""
 
     parts: list[pl.DataFrame]
     engine: str = "shares"
 
-    def derive(self, work: Work, chance: Chance) -> Shares:
+    def derive(self, work: PartitionFunction, chance: RandomSource) -> Shares:
         return Shares([work(part.lazy(), chance) for part in self.parts])
 
     def keyed(
-        self, work: Work, keys: Sequence[str], chance: Chance | None, tops: Sequence[str]
+        self,
+        work: PartitionFunction,
+        keys: Sequence[str],
+        chance: RandomSource | None,
+        tops: Sequence[str],
     ) -> Shares:
         return Shares([self.summed(work, keys, chance, tops, None)])
 
     def summed(
         self,
-        work: Work,
+        work: PartitionFunction,
         keys: Sequence[str],
-        chance: Chance | None,
+        chance: RandomSource | None,
         tops: Sequence[str],
         at_least: tuple[str, int] | None,
     ) -> pl.DataFrame:
-        parts = [work(part.lazy(), chance or Chance()) for part in self.parts]
+        parts = [work(part.lazy(), chance or RandomSource()) for part in self.parts]
         rows = pl.concat([part.with_columns(pl.col(_TEXTS).cast(pl.String)) for part in parts])
         others = [name for name in rows.columns if name not in keys]
         sums = [pl.col(n).max() if n in tops else pl.col(n).sum() for n in others]
@@ -48,7 +52,9 @@ class Shares(Far):
     def distinct(self, column: str) -> int:
         return len({text for part in self.parts for text in part[column].cast(pl.String)})
 
-    def protected(self, work: Protect, chance: Chance, at_once: int) -> Whole:
+    def protected(
+        self, work: ProtectFunction, chance: RandomSource, at_once: int
+    ) -> ProtectedTable:
         found = [work(part.lazy(), chance) for part in self.parts]
         counts: dict[str, int] = {}
         for part in found:
@@ -57,12 +63,12 @@ class Shares(Far):
         texts = [part.rows.with_columns(pl.col(_TEXTS).cast(pl.String)) for part in found]
         mappings = [part.mapping for part in found if part.mapping is not None]
         mapping = pl.concat(mappings) if mappings else None
-        return Whole(pl.concat(texts).lazy(), mapping, counts, found[0].told)
+        return ProtectedTable(pl.concat(texts).lazy(), mapping, counts, found[0].told)
 
-    def regrouped(self, blocks: Far) -> Far:
+    def regrouped(self, blocks: RemoteTable) -> RemoteTable:
         raise NotImplementedError
 
-    def marked(self, key: str, sizes: Far, marks: Work) -> pl.DataFrame:
+    def marked(self, key: str, sizes: RemoteTable, marks: PartitionFunction) -> pl.DataFrame:
         raise NotImplementedError
 
 
@@ -72,4 +78,6 @@ def in_shares(log: QueryLog, shares: int = 3) -> QueryLog:
     share = rows["user"].to_physical() % shares
     parts = [rows.filter(share == number) for number in range(shares)]
     texts = pl.col(_TEXTS).cast(pl.String)
-    return replace(log, rows=Shares([encoder()(part.with_columns(texts)) for part in parts]))
+    return replace(
+        log, rows=Shares([categorical_encoder()(part.with_columns(texts)) for part in parts])
+    )

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.engine import Chance
+from queryveil.engine import RandomSource
 from queryveil.log import QueryLog
 from queryveil.methods.statistics.contributions import (
-    at_most,
+    bound_contributions,
+    brevity_scores,
     click_pairs,
     query_pairs,
-    shortness,
     transition_pairs,
 )
 
@@ -68,17 +68,19 @@ def released(log: QueryLog) -> pl.DataFrame:
     return pl.DataFrame({"query": pl.Series(RELEASED).cast(kind)})
 
 
-def contributed(log: QueryLog, table: str, most: int, chance: Chance | Zeros) -> pl.DataFrame:
+def contributed(log: QueryLog, table: str, most: int, chance: RandomSource | Zeros) -> pl.DataFrame:
     """Bound a table as the method does, and give it as texts."""
     liking = None
     if table == "queries":
         pairs = query_pairs(log.frame, chance)
-        liking = shortness(pairs["query"])
+        liking = brevity_scores(pairs["query"])
     elif table == "clicks":
         pairs = click_pairs(log.frame, released(log), chance)
     else:
         pairs = transition_pairs(log.frame, released(log), chance)
-    return at_most(pairs, most, liking, chance).with_columns(pl.col(pl.Categorical).cast(pl.String))
+    return bound_contributions(pairs, most, liking, chance).with_columns(
+        pl.col(pl.Categorical).cast(pl.String)
+    )
 
 
 def hers_of(table: pl.DataFrame) -> set[tuple]:
@@ -118,7 +120,7 @@ def test_she_changes_few_counts_by_one(table, hers, others, chance, most) -> Non
 @given(HERS, OTHERS, SHUFFLES, st.integers(1, 6), st.integers(0, 10**9))
 def test_nobody_contributes_more_than_allowed(table, hers, others, chance, most, seed) -> None:
     log = mixed(hers, others, chance)
-    for source in (Chance(seed), Chance()):
+    for source in (RandomSource(seed), RandomSource()):
         kept = contributed(log, table, most, source)
         everything = contributed(log, table, 10**6, source)
         assert kept.is_unique().all()
@@ -132,8 +134,8 @@ def test_nobody_contributes_more_than_allowed(table, hers, others, chance, most,
 def test_what_is_liked_more_comes_first() -> None:
     rows = [(HER, text, None, None, None) for text in ("x y z", "x y", "x", "z")]
     log = QueryLog.from_rows(rows)
-    assert hers_of(contributed(log, "queries", 2, Chance(1))) == {("x",), ("z",)}
-    assert hers_of(contributed(log, "queries", 3, Chance(1))) == {("x",), ("z",), ("x y",)}
+    assert hers_of(contributed(log, "queries", 2, RandomSource(1))) == {("x",), ("z",)}
+    assert hers_of(contributed(log, "queries", 3, RandomSource(1))) == {("x",), ("z",), ("x y",)}
 
 
 def test_equal_rows_that_do_not_all_fit_are_left_out() -> None:
@@ -184,7 +186,7 @@ def test_a_step_never_goes_from_one_user_to_another() -> None:
 def test_an_empty_log_contributes_nothing() -> None:
     log = QueryLog.from_rows([])
     for table in ("queries", "clicks", "transitions"):
-        assert contributed(log, table, 3, Chance()).height == 0
+        assert contributed(log, table, 3, RandomSource()).height == 0
 
 
 # --- levels --------------------------------------------------------------------------------------

@@ -16,16 +16,23 @@ from choosing import CRITERIA, Case, apart, graph, hand_made, log_chances, sport
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.dp.accounting import most_rho, zcdp_delta
-from queryveil.dp.choice import Choices, Weights, apart_by, calibrate, nominal, worst_ratio
-from queryveil.engine import Silent
+from queryveil.dp.accounting import max_rho, zcdp_delta
+from queryveil.dp.choice import (
+    Candidates,
+    ExponentialWeights,
+    calibrate_bounded_range,
+    calibrate_exact,
+    calibrate_nominal,
+    max_log_ratio,
+)
+from queryveil.engine import NoProgress
 from queryveil.errors import ParameterError
-from queryveil.methods.replacement.mechanism import Budget
+from queryveil.methods.replacement.mechanism import PhraseBudget
 from queryveil.methods.replacement.semantic import SemanticReplacement
 
 EPSILONS = (0.001, 0.1, 1.0, 10.0)
 CASES = {"hand-made": hand_made, "sport": sport}
-STRENGTHS = {"nominal": nominal, "exact": calibrate}
+STRENGTHS = {"nominal": calibrate_nominal, "exact": calibrate_exact}
 
 each_case = pytest.mark.parametrize("name", CASES)
 each_criterion = pytest.mark.parametrize("criterion", CRITERIA)
@@ -44,7 +51,7 @@ def case(name: str) -> Case:
 
 
 @cache
-def choices(name: str, criterion: str) -> Choices:
+def choices(name: str, criterion: str) -> Candidates:
     return case(name).choices(criterion)
 
 
@@ -54,14 +61,14 @@ def oracle(name: str, criterion: str) -> np.ndarray:
 
 
 @cache
-def made(name: str, criterion: str, calibration: str, epsilon: float) -> Weights:
+def made(name: str, criterion: str, calibration: str, epsilon: float) -> ExponentialWeights:
     return STRENGTHS[calibration](choices(name, criterion), epsilon)
 
 
 def test_the_cases_are_what_they_should_be() -> None:
     assert [len(case(name).domain) for name in CASES] == [9, 177]
     assert choices("hand-made", "sqc2").scores.sizes.max() > 1  # a class of several
-    assert len({Choices.of(case("sport").scores("sqc2")).scores.near(0).stop, 1}) == 2
+    assert len({Candidates.of(case("sport").scores("sqc2")).scores.near(0).stop, 1}) == 2
 
 
 # --- chances -------------------------------------------------------------------------------------
@@ -106,7 +113,7 @@ def test_no_two_inputs_are_further_apart_than_epsilon(
 ) -> None:
     weights = made(name, criterion, calibration, epsilon)
     plain = apart(log_chances(weights))
-    assert plain <= worst_ratio(weights) <= plain + 3e-11
+    assert plain <= max_log_ratio(weights) <= plain + 3e-11
     assert plain <= epsilon
     if calibration == "exact":
         assert plain >= 0.999 * epsilon
@@ -129,9 +136,9 @@ def test_a_slot_without_a_query_is_one_more_input(name, criterion, calibration, 
 @each_epsilon
 def test_a_little_more_strength_would_be_seen(name, criterion, epsilon) -> None:
     weights = made(name, criterion, "exact", epsilon)
-    stronger = Weights.of(weights.choices, weights.strength * 1.02)
+    stronger = ExponentialWeights.of(weights.choices, weights.strength * 1.02)
     assert apart(log_chances(stronger)) > epsilon
-    assert worst_ratio(stronger) > epsilon
+    assert max_log_ratio(stronger) > epsilon
 
 
 @each_case
@@ -151,7 +158,7 @@ def test_the_worst_ratio_in_fractions(criterion) -> None:
     rows = [[Fraction(weight, sum(row)) for weight in row] for row in table]
     assert all(sum(row) == 1 for row in rows)
     greatest = max(max(column) / min(column) for column in zip(*rows, strict=True))
-    assert log(greatest) == pytest.approx(worst_ratio(weights), abs=3e-11)
+    assert log(greatest) == pytest.approx(max_log_ratio(weights), abs=3e-11)
     assert greatest <= Fraction(exp(1.0))
 
 
@@ -169,18 +176,18 @@ def test_on_any_small_graph(data) -> None:
     one = Case(graph(edges), f"n{top}", topics)
     criterion = data.draw(st.sampled_from(CRITERIA))
     strength = data.draw(st.sampled_from([0.0, 0.3, 2.0, 9.0]))
-    weights = Weights.of(one.choices(criterion), strength)
+    weights = ExponentialWeights.of(one.choices(criterion), strength)
     wanted = np.exp(strength * one.oracle(criterion))
     wanted /= wanted.sum(axis=1, keepdims=True)
     found = log_chances(weights)
     np.testing.assert_allclose(np.exp(found).astype(float), wanted, rtol=1e-9)
-    assert apart(found) <= worst_ratio(weights) <= apart(found) + 3e-11
+    assert apart(found) <= max_log_ratio(weights) <= apart(found) + 3e-11
 
 
 # --- bounded range -------------------------------------------------------------------------------
 
 
-def widest(weights: Weights) -> float:
+def widest(weights: ExponentialWeights) -> float:
     """Give the range of log-ratios over all outputs, for the pair of inputs with most."""
     logs = log_chances(weights)
     found = 0.0
@@ -195,7 +202,7 @@ def widest(weights: Weights) -> float:
     ("name", "ratio"), [("hand-made", 0.01), ("hand-made", 0.3), ("hand-made", 3.0), ("sport", 0.3)]
 )
 def test_the_range_is_twice_the_ratio_of_the_weights(name, criterion, ratio) -> None:
-    weights = apart_by(choices(name, criterion), ratio)
+    weights = calibrate_bounded_range(choices(name, criterion), ratio)
     assert weights.ratio <= ratio
     assert weights.ratio >= 0.999 * ratio
     assert widest(weights) <= 2 * weights.ratio <= 2 * ratio
@@ -210,7 +217,7 @@ def test_slots_with_a_delta_are_within_it(criterion, calibration, epsilon, slots
         epsilon=epsilon, delta=1e-6, max_queries_per_user=slots, domain="n#00433458",
         criterion=criterion, calibration=calibration,
     )  # fmt: skip
-    (weights,) = method.mechanism(method.domains(), Silent()).weights
+    (weights,) = method.mechanism(method.domains(), NoProgress()).weights
     rho = slots * widest(weights) ** 2 / 8
     ranged = float(zcdp_delta(np.array([rho]), epsilon)[0]) <= 1e-6
     assert ranged or slots * apart(log_chances(weights)) <= epsilon
@@ -229,8 +236,8 @@ def test_slots_of_several_domains_are_added_up_in_one_way(criterion, slots) -> N
         epsilon=1.0, delta=1e-6, max_queries_per_user=slots, domain="sanchez4",
         topics="sanchez19", criterion=criterion,
     )  # fmt: skip
-    weights = method.mechanism(method.domains(), Silent()).weights
-    pure = [worst_ratio(one) * slots <= 1.0 + 1e-9 for one in weights]
+    weights = method.mechanism(method.domains(), NoProgress()).weights
+    pure = [max_log_ratio(one) * slots <= 1.0 + 1e-9 for one in weights]
     ranged = [one.ratio <= method.slot_budget.ratio + 1e-12 for one in weights]
     assert all(pure) or all(ranged)
 
@@ -238,10 +245,10 @@ def test_slots_of_several_domains_are_added_up_in_one_way(criterion, slots) -> N
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0])
 @pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-2])
 def test_the_greatest_rho_is_within_delta_and_a_little_more_is_not(epsilon, delta) -> None:
-    rho = most_rho(epsilon, delta)
+    rho = max_rho(epsilon, delta)
     assert float(zcdp_delta(np.array([rho]), epsilon)[0]) <= delta
     assert float(zcdp_delta(np.array([rho * 1.001]), epsilon)[0]) > delta
-    budget = Budget(Fraction(repr(epsilon)), Fraction(repr(delta)), 7)
+    budget = PhraseBudget(Fraction(repr(epsilon)), Fraction(repr(delta)), 7)
     assert 7 * (2 * budget.ratio) ** 2 / 8 == pytest.approx(rho)
 
 
@@ -253,6 +260,6 @@ def test_permute_and_flip_takes_no_delta() -> None:
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 7.3])
 @pytest.mark.parametrize("slots", [1, 3, 7, 100])
 def test_all_slots_fit_into_epsilon_exactly(epsilon, slots) -> None:
-    budget = Budget(Fraction(repr(epsilon)), Fraction(0), slots)
+    budget = PhraseBudget(Fraction(repr(epsilon)), Fraction(0), slots)
     assert slots * Fraction(budget.slot) <= Fraction(repr(epsilon))
     assert budget.slot == pytest.approx(epsilon / slots)

@@ -18,7 +18,7 @@ from math import exp
 import numpy as np
 import pytest
 
-from queryveil.dp import NoisyCounts, Shape, gaussian_tables, laplace_tables
+from queryveil.dp import TableBudget, ThresholdedCounts, calibrate_gaussian, calibrate_laplace
 from queryveil.dp.noise import exact_scale
 
 EPSILON = Fraction(1)
@@ -55,7 +55,7 @@ def noise_of(kind: str, scale: Fraction) -> tuple[np.ndarray, np.ndarray, float]
     return np.arange(-far, far + 1), np.array(chances), rest
 
 
-def outcome(table: NoisyCounts, users: int, top: int) -> np.ndarray:
+def outcome(table: ThresholdedCounts, users: int, top: int) -> np.ndarray:
     """Give the chances of not showing, of showing the least count, the next, ... for one key."""
     noise, chances, _ = noise_of(table.noise, table.scale)
     places, counts = table.release(np.full(len(noise), users), Given(noise))
@@ -65,7 +65,7 @@ def outcome(table: NoisyCounts, users: int, top: int) -> np.ndarray:
     return found
 
 
-def joint(table: NoisyCounts, users: Sequence[int], most: int) -> np.ndarray:
+def joint(table: ThresholdedCounts, users: Sequence[int], most: int) -> np.ndarray:
     """Give the chances of all outcomes of several keys, of which none has more users than that."""
     far = int(noise_of(table.noise, table.scale)[0].max())
     top = 2 + max(0, most + far - table.users)
@@ -80,11 +80,11 @@ def excess(one: np.ndarray, other: np.ndarray, epsilon: float) -> float:
     return float(np.maximum(one - exp(epsilon) * other, 0).sum())
 
 
-def rest(table: NoisyCounts, keys: int) -> float:
+def rest(table: ThresholdedCounts, keys: int) -> float:
     return keys * noise_of(table.noise, table.scale)[2]
 
 
-def worst(table: NoisyCounts, without: Sequence[int], hers: int) -> float:
+def worst(table: ThresholdedCounts, without: Sequence[int], hers: int) -> float:
     """Give the greater of both directions; she adds one to each of the first `hers` keys."""
     with_her = [n + 1 if place < hers else n for place, n in enumerate(without)]
     out, in_ = (joint(table, users, max(with_her)) for users in (without, with_her))
@@ -92,14 +92,14 @@ def worst(table: NoisyCounts, without: Sequence[int], hers: int) -> float:
     return both + rest(table, len(without))
 
 
-def made(kind: str, keys: int, least: int = 2) -> NoisyCounts:
-    shapes = [Shape(keys, Fraction(1))]
+def made(kind: str, keys: int, least: int = 2) -> ThresholdedCounts:
+    shapes = [TableBudget(keys, Fraction(1))]
     if kind == "laplace":
-        return laplace_tables(shapes, EPSILON, DELTA, least)[0]
-    return gaussian_tables(shapes, EPSILON, DELTA, least=least)[0][0]
+        return calibrate_laplace(shapes, EPSILON, DELTA, least)[0]
+    return calibrate_gaussian(shapes, EPSILON, DELTA, least=least)[0][0]
 
 
-def counts_to_try(table: NoisyCounts) -> list[int]:
+def counts_to_try(table: ThresholdedCounts) -> list[int]:
     """Nobody, those around `least`, around the threshold, and many."""
     least, high = table.least, table.users
     return sorted({0, 1, least - 2, least - 1, least, high - 2, high, high + 30} - {-1})
@@ -191,14 +191,14 @@ def test_taking_nothing_off_rare_keys_breaks_it(kind: str) -> None:
 # --- two tables, the second made in view of the first --------------------------------------------
 
 
-def tables_of_two(kind: str, share: Fraction) -> list[NoisyCounts]:
-    shapes = [Shape(1, share), Shape(1, 1 - share)]
+def tables_of_two(kind: str, share: Fraction) -> list[ThresholdedCounts]:
+    shapes = [TableBudget(1, share), TableBudget(1, 1 - share)]
     if kind == "laplace":
-        return laplace_tables(shapes, EPSILON, DELTA)
-    return gaussian_tables(shapes, EPSILON, DELTA)[0]
+        return calibrate_laplace(shapes, EPSILON, DELTA)
+    return calibrate_gaussian(shapes, EPSILON, DELTA)[0]
 
 
-def second_in_view(tables: Sequence[NoisyCounts], first: int, adaptive: bool) -> float:
+def second_in_view(tables: Sequence[ThresholdedCounts], first: int, adaptive: bool) -> float:
     """Give the distance if the worst key of table two is chosen, at best by what table one shows.
 
     The choice is between a key that only she lifts over `least`, and one that many have.

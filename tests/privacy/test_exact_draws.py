@@ -11,10 +11,17 @@ import numpy as np
 import pytest
 from choosing import CRITERIA, Case, chi_square, graph, hand_made, sport, table_of
 
-from queryveil.dp import Noise
-from queryveil.dp.choice import Choices, TableScores, Weights, draw, flip, nominal
-from queryveil.dp.choice.draw import below
-from queryveil.engine import Chance
+from queryveil.dp import NoiseSource
+from queryveil.dp.choice import (
+    Candidates,
+    ExponentialWeights,
+    ScoreTable,
+    calibrate_nominal,
+    permute_and_flip,
+    sample,
+)
+from queryveil.dp.choice.draw import uniform_below
+from queryveil.engine import RandomSource
 from queryveil.errors import UsageError
 
 TINY = {
@@ -27,8 +34,8 @@ TINY = {
 }
 
 
-def noise(seed: int = 1) -> Noise:
-    return Noise(Chance(seed).numbers)
+def noise(seed: int = 1) -> NoiseSource:
+    return NoiseSource(RandomSource(seed).numbers)
 
 
 @cache
@@ -38,7 +45,7 @@ def case(name: str) -> Case:
     return {"hand-made": hand_made, "sport": sport}[name]()
 
 
-def chances(weights: Weights, item: int) -> np.ndarray:
+def chances(weights: ExponentialWeights, item: int) -> np.ndarray:
     row = table_of(weights)[item]
     return row / row.sum()
 
@@ -47,7 +54,7 @@ def chances(weights: Weights, item: int) -> np.ndarray:
 
 
 def test_numbers_below_a_total_are_equally_likely() -> None:
-    drawn = below(np.full(200_000, 7), noise())
+    drawn = uniform_below(np.full(200_000, 7), noise())
     value, limit = chi_square(drawn, np.full(7, 1 / 7))
     assert value < limit
     assert drawn.dtype == np.int64
@@ -58,7 +65,9 @@ def test_what_would_favour_small_numbers_is_drawn_again(total: int) -> None:
     last = 2**64 // total * total - 1
     for first in {last, min(last + 1, 2**64 - 1), 2**64 - 1}:
         rest = iter([[first], [5]])
-        found = below(np.array([total]), Noise(lambda _, rest=rest: np.array(next(rest), "u8")))
+        found = uniform_below(
+            np.array([total]), NoiseSource(lambda _, rest=rest: np.array(next(rest), "u8"))
+        )
         assert found.tolist() == [(first if first <= last else 5) % total]
 
 
@@ -69,25 +78,25 @@ def test_what_would_favour_small_numbers_is_drawn_again(total: int) -> None:
 @pytest.mark.parametrize("strength", [0.0, 3.0])
 def test_each_input_has_its_chances(criterion: str, strength: float) -> None:
     """All rows near, near and far ones, and one class for all; classes of several items too."""
-    weights = Weights.of(case("hand-made").choices(criterion), strength)
+    weights = ExponentialWeights.of(case("hand-made").choices(criterion), strength)
     size, each = len(weights.choices), 20_000
     inputs = np.tile(np.arange(size), each)
-    outputs = draw(weights, inputs, noise())
+    outputs = sample(weights, inputs, noise())
     assert outputs.dtype == np.int32
     for item in range(size):
         value, limit = chi_square(outputs[inputs == item], chances(weights, item))
         assert value < limit
-    stronger = Weights.of(weights.choices, strength + 0.5)
+    stronger = ExponentialWeights.of(weights.choices, strength + 0.5)
     value, limit = chi_square(outputs[inputs == 0], chances(stronger, 0))
     assert value > limit  # the test sees a wrong distribution
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_a_larger_domain_has_its_chances(criterion: str) -> None:
-    weights = nominal(case("sport").choices(criterion), 8.0)
+    weights = calibrate_nominal(case("sport").choices(criterion), 8.0)
     inputs = np.repeat([0, 60, 120, 176], 30_000)
-    inputs = inputs[Chance(3).order(len(inputs))]
-    outputs = draw(weights, inputs, noise(2))
+    inputs = inputs[RandomSource(3).order(len(inputs))]
+    outputs = sample(weights, inputs, noise(2))
     assert outputs.min() >= 0
     assert outputs.max() < 177
     for item in np.unique(inputs).tolist():
@@ -96,37 +105,39 @@ def test_a_larger_domain_has_its_chances(criterion: str) -> None:
 
 
 def test_far_items_before_and_after_are_both_drawn() -> None:
-    weights = Weights.of(case("hand-made").choices("sqc2"), 0.5)
+    weights = ExponentialWeights.of(case("hand-made").choices("sqc2"), 0.5)
     topics = weights.choices.scores.topic
     assert len(set(topics.tolist())) == 3
     for item in range(len(weights.choices)):
-        drawn = draw(weights, np.full(3000, item), noise(item))
+        drawn = sample(weights, np.full(3000, item), noise(item))
         assert set(drawn.tolist()) == set(range(len(weights.choices)))
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
-@pytest.mark.parametrize("choose", [draw, flip])
+@pytest.mark.parametrize("choose", [sample, permute_and_flip])
 def test_no_inputs_give_no_outputs(criterion: str, choose) -> None:
-    weights = Weights.of(case("hand-made").choices(criterion), 1.0)
+    weights = ExponentialWeights.of(case("hand-made").choices(criterion), 1.0)
     assert choose(weights, np.empty(0, np.int32), noise()).tolist() == []
 
 
 def test_progress_is_told() -> None:
-    weights = Weights.of(case("sport").choices("sqc2"), 1.0)
+    weights = ExponentialWeights.of(case("sport").choices("sqc2"), 1.0)
     steps: list[int] = []
-    draw(weights, np.arange(177), noise(), steps.append)
+    sample(weights, np.arange(177), noise(), steps.append)
     assert sum(steps) == 177
 
 
 def test_one_item_stands_for_itself() -> None:
-    weights = Weights.of(Choices.of(TableScores(np.array([1.0, 0.0]), np.zeros((1, 1), "u1"))), 0.0)
-    assert draw(weights, np.zeros(50, np.int64), noise()).tolist() == [0] * 50
-    assert flip(weights, np.zeros(50, np.int64), noise()).tolist() == [0] * 50
+    weights = ExponentialWeights.of(
+        Candidates.of(ScoreTable(np.array([1.0, 0.0]), np.zeros((1, 1), "u1"))), 0.0
+    )
+    assert sample(weights, np.zeros(50, np.int64), noise()).tolist() == [0] * 50
+    assert permute_and_flip(weights, np.zeros(50, np.int64), noise()).tolist() == [0] * 50
 
 
 def test_secret_draws_differ() -> None:
-    weights = Weights.of(case("sport").choices("sqc1"), 1.0)
-    one, two = (draw(weights, np.zeros(100, np.int64), Noise()) for _ in range(2))
+    weights = ExponentialWeights.of(case("sport").choices("sqc1"), 1.0)
+    one, two = (sample(weights, np.zeros(100, np.int64), NoiseSource()) for _ in range(2))
     assert one.tolist() != two.tolist()
 
 
@@ -149,8 +160,8 @@ def flipped(row: list[int]) -> list[Fraction]:
 
 
 @cache
-def exactly(criterion: str, epsilon: float) -> tuple[Weights, list[list[Fraction]]]:
-    weights = nominal(case("tiny").choices(criterion), epsilon)
+def exactly(criterion: str, epsilon: float) -> tuple[ExponentialWeights, list[list[Fraction]]]:
+    weights = calibrate_nominal(case("tiny").choices(criterion), epsilon)
     return weights, [flipped(row) for row in table_of(weights).tolist()]
 
 
@@ -171,7 +182,7 @@ def test_permute_and_flip_stays_within_epsilon(criterion: str, epsilon: float) -
 def test_permute_and_flip_draws_what_was_counted_out(criterion: str) -> None:
     weights, rows = exactly(criterion, 5.0)
     inputs = np.tile(np.arange(6), 200_000 // 6)
-    outputs = flip(weights, inputs, noise(5))
+    outputs = permute_and_flip(weights, inputs, noise(5))
     for item, row in enumerate(rows):
         mine = outputs[inputs == item]
         value, limit = chi_square(mine, np.array([float(chance) for chance in row]))
@@ -181,12 +192,12 @@ def test_permute_and_flip_draws_what_was_counted_out(criterion: str) -> None:
 
 
 def test_permute_and_flip_refuses_what_would_never_end() -> None:
-    weights = nominal(Choices.of(_same(3000)), 20.0)
+    weights = calibrate_nominal(Candidates.of(_same(3000)), 20.0)
     with pytest.raises(UsageError, match="candidates"):
-        flip(weights, np.zeros(1, np.int64), noise())
+        permute_and_flip(weights, np.zeros(1, np.int64), noise())
 
 
 def _same(size: int):
-    from queryveil.concepts.likeness.criteria import Same
+    from queryveil.concepts.likeness.criteria import IdentityScore
 
-    return Same(size)
+    return IdentityScore(size)

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from queryveil.dp.noise import Integers, Noise
-from queryveil.dp.occurrences import FreshCounts, Occurrences
+from queryveil.dp.noise import Integers, NoiseSource
+from queryveil.dp.occurrences import LaplaceCounts, OccurrenceThreshold
 
 Floats = NDArray[np.float64]
 ROUNDING = 1 + 1e-9
@@ -30,7 +30,7 @@ CASES = [
 ]  # fmt: skip
 
 
-class Every(Noise):
+class Every(NoiseSource):
     """Noise that takes each value once."""
 
     def __init__(self, values: Integers) -> None:
@@ -49,7 +49,7 @@ def law(scale: Fraction) -> tuple[Integers, Floats]:
     return values, weights / math.fsum(weights)
 
 
-def shows(choice: Occurrences, count: int) -> float:
+def shows(choice: OccurrenceThreshold, count: int) -> float:
     """Add up the chances of the noise with which a key of this count shows."""
     values, chances = law(choice.scale)
     places = choice.release(np.full(len(values), count), Every(values))
@@ -74,7 +74,7 @@ def spread(d: int) -> Iterator[tuple[int, ...]]:
                 yield ways
 
 
-def worst(choice: Occurrences, epsilon: float) -> tuple[float, float]:
+def worst(choice: OccurrenceThreshold, epsilon: float) -> tuple[float, float]:
     """Give the worst delta over all tiny inputs: with her against without, and back."""
     table = [shows(choice, count) for count in range(choice.threshold + choice.keys + 4)]
     laws = [np.array([1 - p, p]) for p in table]
@@ -90,7 +90,7 @@ def worst(choice: Occurrences, epsilon: float) -> tuple[float, float]:
 
 @pytest.mark.parametrize(("d", "epsilon", "delta"), CASES)
 def test_the_choice_keeps_its_promise(d: int, epsilon: str, delta: str) -> None:
-    choice = Occurrences.tight(d, Fraction(epsilon), Fraction(delta))
+    choice = OccurrenceThreshold.tight(d, Fraction(epsilon), Fraction(delta))
     forth, back = worst(choice, float(choice.epsilon))
     assert forth <= float(choice.delta) * ROUNDING <= float(Fraction(delta)) * ROUNDING
     assert back == 0  # nothing shows without her that cannot show with her
@@ -101,7 +101,7 @@ def test_the_choice_keeps_its_promise(d: int, epsilon: str, delta: str) -> None:
 
 @pytest.mark.parametrize(("d", "epsilon", "delta"), CASES)
 def test_the_published_threshold_keeps_it_too(d: int, epsilon: str, delta: str) -> None:
-    choice = Occurrences.published(d, Fraction(epsilon), Fraction(delta))
+    choice = OccurrenceThreshold.published(d, Fraction(epsilon), Fraction(delta))
     forth, back = worst(choice, float(choice.epsilon))
     assert forth < float(Fraction(delta))
     assert back == 0
@@ -109,14 +109,14 @@ def test_the_published_threshold_keeps_it_too(d: int, epsilon: str, delta: str) 
 
 @pytest.mark.parametrize(("d", "epsilon", "delta"), CASES)
 def test_a_threshold_one_lower_breaks_it(d: int, epsilon: str, delta: str) -> None:
-    choice = Occurrences.tight(d, Fraction(epsilon), Fraction(delta))
+    choice = OccurrenceThreshold.tight(d, Fraction(epsilon), Fraction(delta))
     lower = replace(choice, threshold=choice.threshold - 1)
     assert worst(lower, float(choice.epsilon))[0] > float(Fraction(delta))
 
 
 @pytest.mark.parametrize(("d", "epsilon", "delta"), CASES)
 def test_a_scale_a_fifth_smaller_breaks_it(d: int, epsilon: str, delta: str) -> None:
-    choice = Occurrences.tight(d, Fraction(epsilon), Fraction(delta))
+    choice = OccurrenceThreshold.tight(d, Fraction(epsilon), Fraction(delta))
     smaller = replace(choice, scale=choice.scale * Fraction(4, 5))
     forth, back = worst(smaller, float(choice.epsilon))
     assert forth > float(Fraction(delta))
@@ -125,7 +125,7 @@ def test_a_scale_a_fifth_smaller_breaks_it(d: int, epsilon: str, delta: str) -> 
 
 def test_a_low_threshold_costs_epsilon_without_her() -> None:
     # The second part of the paper's alpha: the noise alone would be 1/10.
-    choice = Occurrences(Fraction(10), 10, 1)
+    choice = OccurrenceThreshold(Fraction(10), 10, 1)
     assert worst(choice, 1 / 10)[1] > 0.01
     assert worst(choice, float(choice.epsilon))[1] == 0
 
@@ -133,7 +133,7 @@ def test_a_low_threshold_costs_epsilon_without_her() -> None:
 # --- the choice and the counts together ----------------------------------------------------------
 
 
-def told(choice: Occurrences, fresh: FreshCounts, count: int, size: int) -> Floats:
+def told(choice: OccurrenceThreshold, fresh: LaplaceCounts, count: int, size: int) -> Floats:
     """Give the chances of all that can be told of a key: nothing, or one of many counts."""
     values, chances = law(fresh.scale)
     shown = shows(choice, count)
@@ -144,7 +144,7 @@ def told(choice: Occurrences, fresh: FreshCounts, count: int, size: int) -> Floa
     return found
 
 
-def worst_told(choice: Occurrences, fresh: FreshCounts, epsilon: float) -> float:
+def worst_told(choice: OccurrenceThreshold, fresh: LaplaceCounts, epsilon: float) -> float:
     size = 2 * math.ceil(40 * fresh.scale) + choice.threshold + 8
     laws = [told(choice, fresh, n, size) for n in range(choice.threshold + choice.keys + 3)]
     found = 0.0
@@ -160,7 +160,10 @@ def worst_told(choice: Occurrences, fresh: FreshCounts, epsilon: float) -> float
 @pytest.mark.parametrize("d", [1, 2])
 def test_choice_and_counts_keep_their_promise_together(d: int) -> None:
     delta = Fraction(1, 100)
-    choice, fresh = Occurrences.tight(d, Fraction(1), delta), FreshCounts.costing(d, Fraction(1, 2))
+    choice, fresh = (
+        OccurrenceThreshold.tight(d, Fraction(1), delta),
+        LaplaceCounts.costing(d, Fraction(1, 2)),
+    )
     epsilon = float(choice.epsilon + fresh.epsilon)
     assert worst_told(choice, fresh, epsilon) <= float(delta) * ROUNDING
     smaller = replace(fresh, scale=fresh.scale / 2)
@@ -169,7 +172,7 @@ def test_choice_and_counts_keep_their_promise_together(d: int) -> None:
 
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_noise_on_known_keys_has_no_delta(d: int) -> None:
-    fresh = FreshCounts.costing(d, Fraction(1))
+    fresh = LaplaceCounts.costing(d, Fraction(1))
     values, chances = law(fresh.scale)
 
     def counted(count: int) -> Floats:

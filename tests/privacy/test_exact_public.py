@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from queryveil import QueryLog
-from queryveil.dp.noise import Noise
-from queryveil.dp.public import PublicCounts, RareCells
-from queryveil.engine import Chance, Silent
-from queryveil.methods.statistics.pure import Pure
+from queryveil.dp.noise import NoiseSource
+from queryveil.dp.public import EmptyCellSampler, PublicCounts
+from queryveil.engine import NoProgress, RandomSource
+from queryveil.methods.statistics.pure import PublicListRelease
 
 FAR = 25  # values above the threshold; what is beyond is one more outcome
 SLACK = 1 + 1e-9
@@ -35,7 +35,7 @@ def outcomes_of_a_cell(made: PublicCounts, count: int) -> dict[object, float]:
         assert last > count
         beyond = a ** (last - count) / (1 + a)
     else:
-        rare = RareCells(made.scale, made.threshold)
+        rare = EmptyCellSampler(made.scale, made.threshold)
         shows = (1 - exp(-1 / rare.pace)) * float(sum(rare.stay(50)) / 2)
         told = {v: shows * (1 - a) * a ** (v - made.threshold) for v in range(made.threshold, last)}
         beyond = shows * a**FAR
@@ -120,7 +120,9 @@ def rows_of(user: str, sent: list[str]) -> list[tuple[str, str, str, int, str]]:
     ]
 
 
-def counts_of(rows: list, asked: Pure, prefer: str, monkeypatch) -> list[dict[int, int]]:
+def counts_of(
+    rows: list, asked: PublicListRelease, prefer: str, monkeypatch
+) -> list[dict[int, int]]:
     """Give the counts that meet the noise, table by table, all pool queries being released."""
     seen: list[dict[int, int]] = []
 
@@ -129,7 +131,7 @@ def counts_of(rows: list, asked: Pure, prefer: str, monkeypatch) -> list[dict[in
         return np.arange(cells), np.ones(cells, np.int64)
 
     monkeypatch.setattr(PublicCounts, "release", release)
-    asked.release(QueryLog.from_rows(rows), prefer, Chance(1), Noise(), Silent())
+    asked.release(QueryLog.from_rows(rows), prefer, RandomSource(1), NoiseSource(), NoProgress())
     return seen
 
 
@@ -139,7 +141,7 @@ def test_a_user_changes_at_most_so_many_counts_by_one(keys, prefer, tmp_path, mo
     (tmp_path / "pool").write_text("\n".join(POOL))
     (tmp_path / "urls").write_text("\n".join(f"{q}\thttp://{q}.example" for q in POOL))
     share = Fraction(1, 3)
-    asked = Pure.of(
+    asked = PublicListRelease.of(
         str(tmp_path / "pool"), str(tmp_path / "urls"), Fraction(1), keys, (share, share, share)
     )
     others = [row for user, sent in (("1", ["a"]), ("2", ["b"]), ("3", ["own secret", "c"]))
@@ -159,7 +161,7 @@ def test_a_user_changes_at_most_so_many_counts_by_one(keys, prefer, tmp_path, mo
 def test_the_budgets_of_the_tables_add_up() -> None:
     shares = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 4))
     for url_pool in ("", "urls"):
-        asked = Pure.of("wordnet", url_pool, Fraction("0.7"), (20, 7, 20), shares)
+        asked = PublicListRelease.of("wordnet", url_pool, Fraction("0.7"), (20, 7, 20), shares)
         tables = [n for n in range(3) if asked.budgets[n]]
         cost = sum(asked.mechanism(n, 10**5).epsilon for n in tables)
         assert Fraction("0.69") < cost <= Fraction("0.7")

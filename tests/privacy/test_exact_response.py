@@ -13,16 +13,25 @@ from choosing import chi_square
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.concepts.likeness.criteria import Same
-from queryveil.dp import Noise
-from queryveil.dp.choice import Choices, calibrate
+from queryveil.concepts.likeness.criteria import IdentityScore
+from queryveil.dp import NoiseSource
+from queryveil.dp.choice import Candidates, calibrate_exact
 from queryveil.dp.response import RandomizedResponse
-from queryveil.engine import Chance
+from queryveil.engine import RandomSource
 from queryveil.errors import UsageError
 from queryveil.methods.replacement import telling
-from queryveil.methods.replacement.points import hand_out, number, ways
+from queryveil.methods.replacement.points import (
+    apportion,
+    count_apportionments,
+    rank_apportionments,
+)
 from queryveil.methods.replacement.profile_first import ProfileFirst
-from queryveil.methods.replacement.telling import Answers, Cells, Population, best_way
+from queryveil.methods.replacement.telling import (
+    HistogramProfiles,
+    PopulationMean,
+    ResponseProfiles,
+    choose_profile_mechanism,
+)
 
 EPSILONS = [Fraction(1, 1000), Fraction(1, 10), Fraction(1), Fraction(7, 3), Fraction(10), 30]
 
@@ -34,8 +43,8 @@ def power(epsilon: Fraction) -> Fraction:
         return Fraction(exact.next_minus().next_minus())
 
 
-def noise(seed: int) -> Noise:
-    return Noise(Chance(seed).numbers)
+def noise(seed: int) -> NoiseSource:
+    return NoiseSource(RandomSource(seed).numbers)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
@@ -60,7 +69,7 @@ def test_any_epsilon_is_rounded_down(epsilon: Fraction) -> None:
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 10.0])
 @pytest.mark.parametrize("size", [2, 19, 606])
 def test_it_is_the_exactly_calibrated_choice(size: int, epsilon: float) -> None:
-    weights = calibrate(Choices.of(Same(size)), epsilon)
+    weights = calibrate_exact(Candidates.of(IdentityScore(size)), epsilon)
     chosen = weights.levels[0] / weights.totals[0]
     wanted = exp(epsilon) / (exp(epsilon) + size - 1)
     response = RandomizedResponse(size, Fraction(repr(epsilon)))
@@ -114,10 +123,10 @@ def test_what_cannot_be_drawn_is_refused(size: int, epsilon: int) -> None:
 @pytest.mark.parametrize("points", [1, 3])
 def test_no_two_profiles_are_further_apart_than_epsilon(epsilon: Fraction, points: int) -> None:
     """Three topics, all profiles of up to four phrases, all answers."""
-    way = Answers(3, points, epsilon)
+    way = ResponseProfiles(3, points, epsilon)
     profiles = np.array(list(product(range(5), repeat=3)))
-    answers = number(hand_out(profiles, points)).tolist()
-    size, response = ways(3, points), way.response
+    answers = rank_apportionments(apportion(profiles, points)).tolist()
+    size, response = count_apportionments(3, points), way.response
     assert set(answers) == set(range(size)) == set(range(response.size))
     rows = [
         [Fraction(response.true_weight if told == truth else response.other_weight, response.total)
@@ -136,11 +145,11 @@ def test_an_answer_is_drawn_from_the_profile_alone() -> None:
     class Response:
         size, signal = 6, 1.0
 
-        def draw(self, answers: np.ndarray, noise: Noise) -> np.ndarray:
+        def draw(self, answers: np.ndarray, noise: NoiseSource) -> np.ndarray:
             asked.append(answers.tolist())
             return np.array([5, 5, 0])
 
-    way = Answers(3, 2, Fraction(1))
+    way = ResponseProfiles(3, 2, Fraction(1))
     vars(way)["response"] = Response()
     one = way.profiles(np.array([[1, 0, 0], [0, 0, 0], [0, 3, 3]]), noise(1))
     two = way.profiles(np.array([[0, 0, 9], [5, 5, 5], [1, 1, 1]]), noise(2))
@@ -153,7 +162,7 @@ class Spy:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.paid: list[tuple[str, Fraction]] = []
-        for kind in (Answers, Cells, Population):
+        for kind in (ResponseProfiles, HistogramProfiles, PopulationMean):
             patch.setattr(kind, "profiles", self._noting(kind.__name__.lower(), kind.profiles))
 
     def _noting(self, name: str, real):
@@ -173,7 +182,7 @@ def test_epsilon_is_spent_once(
     spy = Spy(monkeypatch)
     method = ProfileFirst(epsilon=epsilon, mechanism=mechanism)
     counts = np.arange(50 * topics).reshape(50, topics) % 7
-    profiles = method._profiles(counts, Noise())
+    profiles = method._profiles(counts, NoiseSource())
     assert profiles.shape == (50, topics)
     assert np.isfinite(profiles).all()
     assert profiles.min() >= 0
@@ -187,7 +196,7 @@ def test_epsilon_is_spent_once(
 def test_auto_takes_what_fits_the_public_numbers() -> None:
     """One mean where little is known, answers for few users and much epsilon, cells for many."""
     taken = {
-        type(best_way(4, Fraction(epsilon), users)).__name__
+        type(choose_profile_mechanism(4, Fraction(epsilon), users)).__name__
         for epsilon, users in ((Fraction(1, 100), 1), (10, 3), (1, 100_000))
     }
     assert taken == {"Population", "Answers", "Cells"}
@@ -198,7 +207,7 @@ counts_of_topics = st.lists(st.integers(0, 1000), min_size=5, max_size=5)
 
 @given(counts_of_topics, counts_of_topics)
 def test_another_log_moves_twice_the_parts_at_most(one: list[int], two: list[int]) -> None:
-    handed = hand_out(np.array([one, two]), telling._PARTS)
+    handed = apportion(np.array([one, two]), telling._PARTS)
     assert handed.min() >= 0
     assert handed.sum(axis=1).tolist() == [1000, 1000]
     assert int(np.abs(handed[0] - handed[1]).sum()) <= 2000
@@ -224,7 +233,7 @@ class Asked:
 def test_the_noise_of_the_sum_is_for_that(epsilon: Fraction) -> None:
     source = Asked()
     counts = np.array([[3, 1, 0, 0]] * 900 + [[0, 0, 1, 1]] * 100)
-    profiles = Population(4, epsilon).profiles(counts, source)
+    profiles = PopulationMean(4, epsilon).profiles(counts, source)
     ((size, scale),) = source.laplaces
     assert size == 4
     assert 2000 / epsilon <= scale < 2000 / epsilon + Fraction(1, 256)
@@ -244,7 +253,9 @@ def test_another_log_moves_two_cells_by_one(users, other, data) -> None:
     place = data.draw(st.integers(0, len(users) - 1))
     changed = [*users[:place], other, *users[place + 1 :]]
     sizes = [
-        np.bincount(number(hand_out(np.array(logs), 2)), minlength=ways(3, 2))
+        np.bincount(
+            rank_apportionments(apportion(np.array(logs), 2)), minlength=count_apportionments(3, 2)
+        )
         for logs in (users, changed)
     ]
     assert int(np.abs(sizes[0] - sizes[1]).sum()) <= 2
@@ -252,12 +263,14 @@ def test_another_log_moves_two_cells_by_one(users, other, data) -> None:
 
 @pytest.mark.parametrize("epsilon", [Fraction(1), Fraction(5, 2), Fraction(1, 3)])
 def test_cells_have_noise_for_two_counts(epsilon: Fraction) -> None:
-    noisy = Cells(3, 2, epsilon, 100).noisy
+    noisy = HistogramProfiles(3, 2, epsilon, 100).noisy
     assert 2 / epsilon <= noisy.scale < 2 / epsilon + Fraction(1, 256)
     assert noisy.epsilon <= epsilon
     assert noisy.keys == 2
     source = Asked()
-    Cells(3, 2, epsilon, 4).profiles(np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 1]]), source)
+    HistogramProfiles(3, 2, epsilon, 4).profiles(
+        np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 1]]), source
+    )
     assert {scale for _, scale in source.laplaces[:1]} == {noisy.scale}
     assert source.laplaces[0][0] == 3  # one for each cell that has users
 
@@ -277,7 +290,7 @@ def test_of_cells_only_the_noisy_counts_are_seen(users, others, data) -> None:
 
     found = []
     for one in counts:
-        way = Cells(3, 2, Fraction(1), size)
+        way = HistogramProfiles(3, 2, Fraction(1), size)
         vars(way)["noisy"] = Given()
         found.append(sorted(map(tuple, way.profiles(one, noise(1)).tolist())))
     assert found[0] == found[1]

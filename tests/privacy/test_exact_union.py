@@ -16,8 +16,8 @@ from math import exp, isqrt
 import numpy as np
 import pytest
 
-from queryveil.dp import Shape
-from queryveil.dp.union import UnionTables, WeightedSelection, union_tables
+from queryveil.dp import TableBudget
+from queryveil.dp.union import SetUnionRelease, WeightedSelection, calibrate_set_union
 
 Log = Sequence[frozenset[str]]
 History = tuple[frozenset[str], ...]
@@ -84,7 +84,9 @@ def counted(scale: Fraction, keys: int) -> tuple[np.ndarray, np.ndarray]:
     return without, with_her
 
 
-def exact_delta(others: Log, user: frozenset[str], made: UnionTables, counts: bool = True) -> float:
+def exact_delta(
+    others: Log, user: frozenset[str], made: SetUnionRelease, counts: bool = True
+) -> float:
     """Give the least delta for this pair of logs, the larger of both directions."""
     without, with_her = (histories(log, made.rounds) for log in (others, [*others, user]))
     found = [0.0, 0.0]
@@ -110,18 +112,20 @@ def small_logs(keys: int, most: int, step: int) -> Iterator[tuple[Log, frozenset
             yield [*[both] * many, *[b] * (many // 3)], a
 
 
-def worst(made: UnionTables, counts: bool = True, step: int = 1) -> float:
+def worst(made: SetUnionRelease, counts: bool = True, step: int = 1) -> float:
     most = made.rounds[0].threshold // 512 + 4
     logs = small_logs(made.counts.keys, most, step)
     return max(exact_delta(others, user, made, counts) for others, user in logs)
 
 
-def alone(keys: int) -> UnionTables:
+def alone(keys: int) -> SetUnionRelease:
     """One round that has nearly all of the budget."""
-    return union_tables([Shape(keys, Fraction(1))], EPSILON, DELTA, (1,), Fraction(999, 1000))
+    return calibrate_set_union(
+        [TableBudget(keys, Fraction(1))], EPSILON, DELTA, (1,), Fraction(999, 1000)
+    )
 
 
-def smaller(made: UnionTables, by: Fraction) -> UnionTables:
+def smaller(made: SetUnionRelease, by: Fraction) -> SetUnionRelease:
     rounds = tuple(replace(one, scale=one.scale * by) for one in made.rounds)
     return replace(made, rounds=rounds, counts=replace(made.counts, scale=made.counts.scale * by))
 
@@ -147,7 +151,7 @@ def test_a_threshold_of_a_fifth_less_breaks_one_round(keys: int) -> None:
 @pytest.mark.parametrize("keys", [1, 2])
 @pytest.mark.parametrize("rounds", [(1,), (1, 3, 9)])
 def test_rounds_and_counts_keep_their_promise(keys: int, rounds: tuple[int, ...]) -> None:
-    made = union_tables([Shape(keys, Fraction(1))], EPSILON, DELTA, rounds)
+    made = calibrate_set_union([TableBudget(keys, Fraction(1))], EPSILON, DELTA, rounds)
     assert worst(made, step=2 if keys == 1 else 5) <= made.delta(EPSILON) <= DELTA
 
 

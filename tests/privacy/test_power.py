@@ -15,7 +15,7 @@ from math import exp, log, sqrt
 import numpy as np
 import pytest
 
-from queryveil.dp import Noise
+from queryveil.dp import NoiseSource
 
 DRAWS = 20_000
 ACCIDENT = 1e-6
@@ -57,12 +57,12 @@ def narrower(scale: Fraction) -> Fraction:
 
 @pytest.mark.parametrize(("kind", "scale"), CASES)
 def test_noise_has_the_scale_that_is_paid_for(kind: str, scale: Fraction) -> None:
-    assert is_right(getattr(Noise(), kind)(DRAWS, scale), kind, scale)
+    assert is_right(getattr(NoiseSource(), kind)(DRAWS, scale), kind, scale)
 
 
 @pytest.mark.parametrize(("kind", "scale"), CASES)
 def test_a_fifth_less_is_seen(kind: str, scale: Fraction) -> None:
-    assert not is_right(getattr(Noise(), kind)(DRAWS, narrower(scale)), kind, scale)
+    assert not is_right(getattr(NoiseSource(), kind)(DRAWS, narrower(scale)), kind, scale)
 
 
 @pytest.mark.parametrize(("kind", "scale"), CASES)
@@ -78,12 +78,12 @@ def test_a_fifth_less_is_seen_nearly_always(kind: str, scale: Fraction) -> None:
 @pytest.mark.parametrize(("kind", "scale"), CASES)
 def test_draws_do_not_follow_one_another(kind: str, scale: Fraction) -> None:
     """Neighbours are as often on the same side of zero as chance would have it."""
-    signs = np.sign(getattr(Noise(), kind)(2000, scale))
+    signs = np.sign(getattr(NoiseSource(), kind)(2000, scale))
     together = float((signs[1:] * signs[:-1]).sum()) / sqrt(2000)
     assert abs(together) < 5.5  # of which the standard deviation is at most 1
 
 
 @pytest.mark.parametrize(("kind", "scale"), CASES)
 def test_two_draws_differ(kind: str, scale: Fraction) -> None:
-    first, second = (getattr(Noise(), kind)(200, scale) for _ in range(2))
+    first, second = (getattr(NoiseSource(), kind)(200, scale) for _ in range(2))
     assert first.tolist() != second.tolist()

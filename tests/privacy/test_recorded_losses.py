@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 import queryveil as qv
-from queryveil.dp import Entry, Loss
+from queryveil.dp import LedgerEntry, Loss
 from queryveil.dp.composition import Charge, added, composed
 from queryveil.dp.ledger.charges import charge_in
 
@@ -89,8 +89,8 @@ def test_without_a_recorded_loss_the_whole_delta_is_aside() -> None:
     assert recorded.at(Fraction(2)).delta == Fraction(1, 10**9)
 
 
-def entry(*recorded: Loss) -> Entry:
-    return Entry(
+def entry(*recorded: Loss) -> LedgerEntry:
+    return LedgerEntry(
         number=1, time="", kind="dp", method="of others", recipe="", log_digest="",
         epsilon=Fraction(1), delta=Fraction(1, 10**6), relation="add-remove", losses=recorded,
     )  # fmt: skip

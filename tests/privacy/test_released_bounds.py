@@ -18,7 +18,7 @@ from in_shares import in_shares
 import queryveil as qv
 from queryveil import ClickGraph, ConceptHistogram, DpStatistics, ProfileFirst, SemanticReplacement
 from queryveil.concepts import Mapper
-from queryveil.dp.noise import Noise
+from queryveil.dp.noise import NoiseSource
 from queryveil.methods.replacement import family
 
 QUERIES, URLS, STEPS = 4, 2, 4  # what may count of a user
@@ -33,13 +33,13 @@ Row = tuple[str, str, str | None, int | None, str | None]
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let noise be 0 wherever it is drawn; an empty cell of a public list never shows then."""
 
-    def nothing(_: Noise, size: int, scale: Fraction) -> np.ndarray:
+    def nothing(_: NoiseSource, size: int, scale: Fraction) -> np.ndarray:
         assert scale > 0
         return np.zeros(size, np.int64)
 
-    monkeypatch.setattr(Noise, "laplace", nothing)
-    monkeypatch.setattr(Noise, "gaussian", nothing)
-    monkeypatch.setattr(Noise, "numbers", lambda _, size: np.full(size, 2**64 - 1, np.uint64))
+    monkeypatch.setattr(NoiseSource, "laplace", nothing)
+    monkeypatch.setattr(NoiseSource, "gaussian", nothing)
+    monkeypatch.setattr(NoiseSource, "numbers", lambda _, size: np.full(size, 2**64 - 1, np.uint64))
 
 
 def query(number: int) -> str:

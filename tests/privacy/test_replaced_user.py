@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.dp import NoisyCounts, WeightedSelection
+from queryveil.dp import ThresholdedCounts, WeightedSelection
 from queryveil.methods import parse_method
 
 KEYS = 4  # a user's at most
@@ -31,7 +31,7 @@ def weighed(users: list[set[int]]) -> np.ndarray:
 
 def counted(users: list[set[int]]) -> np.ndarray:
     """What a table of counts puts noise on: users above the least number but one."""
-    made = NoisyCounts("gaussian", Fraction(10), 10_000, KEYS)
+    made = ThresholdedCounts("gaussian", Fraction(10), 10_000, KEYS)
     counts = np.bincount([key for keys in users for key in keys], minlength=6)
     return np.maximum(0, counts - (made.least - 1))
 

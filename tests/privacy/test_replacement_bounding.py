@@ -12,15 +12,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from queryveil.concepts import Mapper, open_taxonomy
-from queryveil.dp import Noise
-from queryveil.engine import Chance, Silent, distinct_queries
+from queryveil.dp import NoiseSource
+from queryveil.engine import NoProgress, RandomSource, unique_queries
 from queryveil.log import QueryLog
 from queryveil.methods.replacement import family
 from queryveil.methods.replacement.domains import open_domains
-from queryveil.methods.replacement.mechanism import mechanism_for
+from queryveil.methods.replacement.mechanism import calibrate_mechanism
 from queryveil.methods.replacement.profile_first import _counts, _topic_concepts
 from queryveil.methods.replacement.semantic import SemanticReplacement
-from queryveil.methods.replacement.slots import lay_out, slots_of
+from queryveil.methods.replacement.slots import bound_phrases, pad_phrases
 
 HER = "her"
 QUERIES = ("tennis", "asthma", "golf", "tennis and golf", "asthma flu", "zz", "football", "qq vrr")
@@ -66,8 +66,8 @@ def mixed(hers: list[Row], others: list[Row], chance: Random) -> QueryLog:
 
 
 def counting(log: QueryLog, most: int):
-    found = mapper().map(distinct_queries(log.frame))
-    return slots_of(log, found, domains().place, most)
+    found = mapper().map(unique_queries(log.frame))
+    return bound_phrases(log, found, domains().place, most)
 
 
 def hers_in(slots) -> list[tuple[int, int]]:
@@ -97,7 +97,7 @@ def test_she_has_no_say_in_what_others_have(hers, others, chance, most) -> None:
     one = counting(mixed(named + hers, others, chance), most)
     two = counting(mixed(named, others, chance), most)
     assert one.users.to_list() == two.users.to_list()
-    items, other_items = (lay_out(slots) for slots in (one, two))
+    items, other_items = (pad_phrases(slots) for slots in (one, two))
     assert one.most.tolist() == two.most.tolist()
     her = one.users.to_list().index(HER)
     changed = np.repeat(np.arange(len(one.users)), one.most)[items != other_items]
@@ -118,8 +118,8 @@ def test_the_first_of_her_phrases_count(hers, others, chance) -> None:
 def test_a_profile_has_no_more_phrases_than_count(hers, others, chance, most) -> None:
     log = mixed(hers, others, chance)
     topics, concepts = _topic_concepts(domains())
-    found = mapper().map(distinct_queries(log.frame))
-    slots = slots_of(log, found, topics, most)
+    found = mapper().map(unique_queries(log.frame))
+    slots = bound_phrases(log, found, topics, most)
     counts = _counts(slots, len(concepts))
     assert counts.shape == (len(slots.users), 2)
     assert counts.sum(axis=1, initial=0).max(initial=0) <= most
@@ -131,10 +131,12 @@ def test_a_profile_has_no_more_phrases_than_count(hers, others, chance, most) ->
 def test_what_draws_does_not_depend_on_the_log(criterion: str) -> None:
     """It is made before the log is looked at, and is the same again after another log."""
     method = SemanticReplacement(domain="sport", criterion=criterion, max_queries_per_user=2)
-    before = method.mechanism(method.domains(), Silent())
+    before = method.mechanism(method.domains(), NoProgress())
     log = QueryLog.from_rows([("a", "tennis", None, None, None), ("b", "zz", None, None, None)])
-    method.run(log, Chance(1), Silent())
-    after = mechanism_for(method.domains(), criterion, "exact", method.slot_budget, Silent())
+    method.run(log, RandomSource(1), NoProgress())
+    after = calibrate_mechanism(
+        method.domains(), criterion, "exact", method.slot_budget, NoProgress()
+    )
     for one, two in zip(before.weights, after.weights, strict=True):
         assert one.strength == two.strength
         assert one.levels.tolist() == two.levels.tolist()
@@ -144,9 +146,9 @@ def test_what_draws_does_not_depend_on_the_log(criterion: str) -> None:
 def test_a_slot_without_a_phrase_may_become_anything() -> None:
     """A concept of all domains is drawn first, all equally likely."""
     method = SemanticReplacement(domain="disease,sport", criterion="nsqc", max_queries_per_user=1)
-    mechanism = method.mechanism(method.domains(), Silent())
+    mechanism = method.mechanism(method.domains(), NoProgress())
     items = np.full(80_000, -1)
-    drawn = mechanism.replace(items, Noise(Chance(1).numbers), Silent())
+    drawn = mechanism.replace(items, NoiseSource(RandomSource(1).numbers), NoProgress())
     assert (items == -1).all()  # what was given is left alone
     seen = np.bincount(drawn, minlength=783)
     expected = 80_000 / 783

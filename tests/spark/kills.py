@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from queryveil.engine import Chance, Part
+from queryveil.engine import PartitionOutput, RandomSource
 
 __all__ = ["Traced", "executors", "while_killing"]
 
@@ -24,12 +24,14 @@ class Traced:
     def __init__(self, folder: Path, seconds: float) -> None:
         self.folder, self.seconds = str(folder), seconds
 
-    def __call__(self, frame: pl.LazyFrame, chance: Chance) -> Part:
+    def __call__(self, frame: pl.LazyFrame, chance: RandomSource) -> PartitionOutput:
         rows = frame.select("user").unique().collect().with_columns(pl.col("user").cast(pl.String))
         drawn = int(chance.numbers(1)[0] >> 1)
         Path(self.folder, f"{rows['user'].sort()[0]}-{drawn}").touch()
         time.sleep(self.seconds)
-        return Part(rows.with_columns(drawn=pl.lit(drawn, pl.Int64)), None, {"shares": 1})
+        return PartitionOutput(
+            rows.with_columns(drawn=pl.lit(drawn, pl.Int64)), None, {"shares": 1}
+        )
 
 
 def executors() -> list[int]:

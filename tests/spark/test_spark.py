@@ -20,9 +20,15 @@ import queryveil as qv
 from conftest import NO_JAVA
 from queryveil.cli.commands import app
 from queryveil.dp import Ledger
-from queryveil.dp.noise import Noise
-from queryveil.dp.public import RareCells
-from queryveil.engine import Chance, Engine, derive, protected, summed
+from queryveil.dp.noise import NoiseSource
+from queryveil.dp.public import EmptyCellSampler
+from queryveil.engine import (
+    EngineConfig,
+    RandomSource,
+    aggregate,
+    map_partitions,
+    protect_partitions,
+)
 from queryveil.errors import InputError, UsageError
 from queryveil.log import screen
 
@@ -55,12 +61,12 @@ ODD = (
 
 
 @pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
+def engine() -> Iterator[EngineConfig]:
     """Start real worker processes once for all tests."""
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(kills)
-    one = Engine("spark", master=MASTER, settings=QUICK)
+    one = EngineConfig("spark", master=MASTER, settings=QUICK)
     spark = one.open()
     yield one
     spark.session.stop()
@@ -70,7 +76,7 @@ def engine() -> Iterator[Engine]:
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a synthetic log."""
     folder = tmp_path_factory.mktemp("log")
-    qv.synth(folder / "log.tsv", users=300, seed=1)
+    qv.write_synthetic_log(folder / "log.tsv", users=300, seed=1)
     return folder / "log.tsv"
 
 
@@ -81,7 +87,7 @@ def here(path: Path) -> qv.QueryLog:
 
 
 @pytest.fixture(scope="module")
-def there(path: Path, engine: Engine) -> qv.QueryLog:
+def there(path: Path, engine: EngineConfig) -> qv.QueryLog:
     """Read it on the cluster."""
     return qv.read_log(path, engine=engine)
 
@@ -101,7 +107,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def far_crowd(crowd: Path, engine: Engine) -> qv.QueryLog:
+def far_crowd(crowd: Path, engine: EngineConfig) -> qv.QueryLog:
     """Read it on the cluster."""
     return qv.read_log(crowd, engine=engine)
 
@@ -117,7 +123,9 @@ IDENTIFIERS = (
 
 
 @pytest.mark.parametrize("setting", ["drop", "mask"])
-def test_identifiers_are_searched_there_too(setting: str, engine: Engine, tmp_path: Path) -> None:
+def test_identifiers_are_searched_there_too(
+    setting: str, engine: EngineConfig, tmp_path: Path
+) -> None:
     path = tmp_path / "log.tsv"
     path.write_text(IDENTIFIERS)
     here, there = qv.read_log(path), qv.read_log(path, engine=engine)
@@ -141,10 +149,10 @@ def test_identifiers_are_searched_there_too(setting: str, engine: Engine, tmp_pa
 def silent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw no noise; all of it is drawn on the driver, so that this is enough."""
     zeros = lambda self, size, scale: np.zeros(size, np.int64)  # noqa: E731
-    monkeypatch.setattr(Noise, "laplace", zeros)
-    monkeypatch.setattr(Noise, "gaussian", zeros)
+    monkeypatch.setattr(NoiseSource, "laplace", zeros)
+    monkeypatch.setattr(NoiseSource, "gaussian", zeros)
     nothing = lambda self, cells, source: np.zeros(0, np.int64)  # noqa: E731
-    monkeypatch.setattr(RareCells, "shown", nothing)
+    monkeypatch.setattr(EmptyCellSampler, "shown", nothing)
 
 
 def plain(rows: pl.LazyFrame | pl.DataFrame) -> pl.DataFrame:
@@ -163,7 +171,7 @@ def owned(release: qv.Release) -> pl.DataFrame:
 # -- reading ----------------------------------------------------------------------------------
 
 
-def test_odd_rows_are_told_as_here(engine: Engine, tmp_path: Path) -> None:
+def test_odd_rows_are_told_as_here(engine: EngineConfig, tmp_path: Path) -> None:
     path = tmp_path / "odd.tsv"
     path.write_text(ODD)
     asked = {
@@ -182,7 +190,7 @@ def test_odd_rows_are_told_as_here(engine: Engine, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_all_formats_hold_the_same_log(
-    form: str, here: qv.QueryLog, engine: Engine, tmp_path: Path
+    form: str, here: qv.QueryLog, engine: EngineConfig, tmp_path: Path
 ) -> None:
     rows = plain(here.frame)
     for part in range(2):  # a folder of several files
@@ -208,7 +216,7 @@ def test_a_log_is_described_as_here(here: qv.QueryLog, there: qv.QueryLog) -> No
 
 
 def test_a_user_with_endless_lines_is_cut_by_whole_minutes(
-    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    engine: EngineConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("queryveil.log.far.MOST_LINES", 50)
     robot = [f"9\tq{n % 7}\t2006-03-01 10:{n // 10:02}:00\t\t" for n in range(400)]
@@ -257,13 +265,13 @@ def test_statistics_without_noise_are_the_same(
 
 
 def test_users_give_no_more_than_is_allowed(there: qv.QueryLog) -> None:
-    from queryveil.methods.statistics.contributions import at_most, query_pairs
+    from queryveil.methods.statistics.contributions import bound_contributions, query_pairs
 
-    def bounded(frame: pl.LazyFrame, chance: Chance) -> pl.DataFrame:
-        mine = at_most(query_pairs(frame, chance), 3, None, chance)
+    def bounded(frame: pl.LazyFrame, chance: RandomSource) -> pl.DataFrame:
+        mine = bound_contributions(query_pairs(frame, chance), 3, None, chance)
         return mine.group_by("user").agg(keys=pl.len())
 
-    found = summed(there.rows, bounded, ["user"], Chance())
+    found = aggregate(there.rows, bounded, ["user"], RandomSource())
     assert found.height == there.distinct("user")
     assert found["keys"].max() == 3
 
@@ -329,8 +337,8 @@ def test_what_was_drawn_is_not_drawn_again(there: qv.QueryLog, tmp_path: Path) -
     """An executor dies in mid-run: its shares are drawn anew, and no share shows two draws."""
     work = kills.Traced(tmp_path, 2.0)
     begun = lambda: any(tmp_path.iterdir())  # noqa: E731
-    split = derive(there.rows, lambda frame, _: frame.collect(), Chance())
-    whole = kills.while_killing(lambda: protected(split, work, Chance()), begun)
+    split = map_partitions(there.rows, lambda frame, _: frame.collect(), RandomSource())
+    whole = kills.while_killing(lambda: protect_partitions(split, work, RandomSource()), begun)
     rows = whole.rows.collect()
     shares = whole.counts["shares"]
     attempts = {path.name for path in tmp_path.iterdir()}
@@ -370,26 +378,28 @@ def test_a_method_for_one_machine_is_refused_before_anything_is_paid(
 
 
 def test_errors_of_work_are_told_in_its_words(there: qv.QueryLog) -> None:
-    def stumble(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    def stumble(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
         if frame.collect().height:
             raise UsageError("this share cannot be protected")
         return pl.DataFrame({"all": [0]})
 
     with pytest.raises(UsageError, match="this share cannot be protected"):
-        summed(there.rows, stumble, ["all"])
+        aggregate(there.rows, stumble, ["all"])
 
 
-def test_the_command_takes_the_running_session(engine: Engine, path: Path, tmp_path: Path) -> None:
+def test_the_command_takes_the_running_session(
+    engine: EngineConfig, path: Path, tmp_path: Path
+) -> None:
     command = ["anonymize", str(path), "--engine", "spark", "--method", "frequent-queries:n=5"]
     done = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     assert '"engine": "spark' in (tmp_path / "out" / "private" / "card.json").read_text()
     with pytest.raises(UsageError, match="a session of Spark runs already"):
-        Engine("spark", master="local").open()
+        EngineConfig("spark", master="local").open()
 
 
 def test_the_scratch_folder_is_gone_with_the_log(
-    engine: Engine, path: Path, tmp_path: Path
+    engine: EngineConfig, path: Path, tmp_path: Path
 ) -> None:
     log = qv.read_log(path, engine=engine)
     place = Path(log.rows.place.removeprefix("file:"))
@@ -397,14 +407,14 @@ def test_the_scratch_folder_is_gone_with_the_log(
     assert place.parent.stat().st_mode & 0o077 == 0
     del log
     assert not place.exists()
-    shared = qv.read_log(path, engine=Engine("spark", scratch=str(tmp_path / "shared")))
+    shared = qv.read_log(path, engine=EngineConfig("spark", scratch=str(tmp_path / "shared")))
     (run,) = (tmp_path / "shared").iterdir()
     assert run.stat().st_mode & 0o077 == 0
     del shared
     assert not run.exists()
 
 
-def test_the_log_is_not_where_executors_look(engine: Engine, tmp_path: Path) -> None:
+def test_the_log_is_not_where_executors_look(engine: EngineConfig, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         qv.read_log(tmp_path / "nothing.parquet", engine=engine)
 
@@ -422,13 +432,15 @@ def test_this_machine_needs_no_spark(path: Path) -> None:
 def test_a_repeat_is_paid_and_a_named_copy_is_not(far_crowd: qv.QueryLog, tmp_path: Path) -> None:
     line = qv.parse_method("click-graph:epsilon=5")
     for name in ("one", "two"):
-        card = qv.anonymize_to(far_crowd, line, tmp_path / name, dataset=f"{tmp_path}/")
+        card = qv.anonymize_to_folder(far_crowd, line, tmp_path / name, dataset=f"{tmp_path}/")
         assert "copied" not in card
     copied = qv.copy_release(tmp_path / "one", tmp_path / "three", dataset=f"{tmp_path}/")
     assert copied["copied"] == str(tmp_path / "one")
 
 
-def test_a_log_is_named_by_its_rows(engine: Engine, crowd: Path, far_crowd: qv.QueryLog) -> None:
+def test_a_log_is_named_by_its_rows(
+    engine: EngineConfig, crowd: Path, far_crowd: qv.QueryLog
+) -> None:
     """Read in another order and number of files it is the same log."""
     header, *lines = crowd.read_text().splitlines()
     parts = crowd.parent / "parts"
@@ -440,7 +452,7 @@ def test_a_log_is_named_by_its_rows(engine: Engine, crowd: Path, far_crowd: qv.Q
     assert again.tally.kept == far_crowd.tally.kept
 
 
-def test_a_log_of_a_cluster_must_name_its_population(engine: Engine, tmp_path: Path) -> None:
+def test_a_log_of_a_cluster_must_name_its_population(engine: EngineConfig, tmp_path: Path) -> None:
     pl.DataFrame({"user": ["1", "2"], "query": ["a", "a"]}).write_parquet(tmp_path / "x.parquet")
     frame = engine.open().session.read.parquet(str(tmp_path))
     log = qv.read_log(frame)
@@ -450,14 +462,14 @@ def test_a_log_of_a_cluster_must_name_its_population(engine: Engine, tmp_path: P
     assert qv.profile(none)["lines"] == none.distinct("user") == 0
 
 
-def test_files_with_other_headers_are_refused(engine: Engine, tmp_path: Path) -> None:
+def test_files_with_other_headers_are_refused(engine: EngineConfig, tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("AnonID\tQuery\n1\tcats\n")
     (tmp_path / "b.tsv").write_text("Query\tAnonID\ncats\t1\n")
     with pytest.raises(InputError, match="different first lines"):
         qv.read_log(tmp_path, engine=engine)
 
 
-def test_a_row_that_looks_like_a_header_stops_nothing(engine: Engine, tmp_path: Path) -> None:
+def test_a_row_that_looks_like_a_header_stops_nothing(engine: EngineConfig, tmp_path: Path) -> None:
     for name in ("a", "b"):
         text = "AnonID\tQuery\n1\tcats\nuser\tquery\ncookie\tsearch\n"
         (tmp_path / f"{name}.tsv").write_text(text)
@@ -466,7 +478,7 @@ def test_a_row_that_looks_like_a_header_stops_nothing(engine: Engine, tmp_path: 
 
 
 @pytest.mark.parametrize("name", ["log.csv", "log.tsv", "log.jsonl"])
-def test_each_row_is_read_alone_there_too(engine: Engine, tmp_path: Path, name: str) -> None:
+def test_each_row_is_read_alone_there_too(engine: EngineConfig, tmp_path: Path, name: str) -> None:
     """The same rows and rejections as here, whatever one user's rows look like."""
     times = ["13/02/2006", "2006-03-01", "1.3.2006 10:00", "1141207205", "soon", ""]
     rows = [(str(n % 3), f"query {n}", time) for n, time in enumerate(times * 2)]

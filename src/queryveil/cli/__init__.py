@@ -10,7 +10,7 @@ from types import FrameType
 from typing import NoReturn
 
 from ..errors import QueryveilError
-from .screen import show_error
+from .screen import print_error
 
 __all__ = ["main"]
 
@@ -28,16 +28,18 @@ def main() -> None:
 
         app()
     except QueryveilError as error:
-        show_error(error)
+        print_error(error)
         sys.exit(error.exit_code)
     except MemoryError:
-        show_error(QueryveilError("there is not enough memory for this", hint="--sample-users 10%"))
+        print_error(
+            QueryveilError("there is not enough memory for this", hint="--sample-users 10%")
+        )
         sys.exit(1)
     except BrokenPipeError:
         # Whoever read the output has enough of it: the work itself is done.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        show_error(QueryveilError(error.strerror or str(error), where=error.filename))
+        print_error(QueryveilError(error.strerror or str(error), where=error.filename))
         sys.exit(1)
     except SystemExit as stop:
         if stop.code in {128 + number for number in _STOPS}:

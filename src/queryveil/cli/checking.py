@@ -11,10 +11,10 @@ import typer
 from .. import jobs
 from ..errors import UnknownVersionError, VerificationError
 from ..jobs.several import AGAIN, warnings_of_folder
-from ..release import Level, load_card, words_of
+from ..release import Level, read_public_card, words_of
 from . import draw
-from .options import screen_options, takes
-from .screen import Screen, plain
+from .options import screen_options, with_options
+from .screen import Terminal, sanitize
 
 __all__ = ["app", "keys", "keys_make", "keys_show", "may_be_published", "pack", "sign", "verify"]
 
@@ -31,28 +31,28 @@ KeyFile = Annotated[
 
 
 @keys.command("make")
-@takes(screen_options)
-def keys_make(screen: Screen, key: KeyFile = None) -> None:
+@with_options(screen_options)
+def keys_make(screen: Terminal, key: KeyFile = None) -> None:
     """Make a key pair: the private key stays in a file, the public one is shown."""
     _show_key(screen, jobs.make_signing_key(key))
 
 
 @keys.command("show")
-@takes(screen_options)
-def keys_show(screen: Screen, key: KeyFile = None) -> None:
+@with_options(screen_options)
+def keys_show(screen: Terminal, key: KeyFile = None) -> None:
     """Show the public key, to be given to readers by a way that they trust."""
     _show_key(screen, jobs.show_signing_key(key))
 
 
-def _show_key(screen: Screen, public: str) -> None:
+def _show_key(screen: Terminal, public: str) -> None:
     screen.result({"key": public}, lambda console: console.print(public, soft_wrap=True))
 
 
 @app.command()
-@takes(screen_options)
+@with_options(screen_options)
 def sign(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a release.")],
-    screen: Screen,
+    screen: Terminal,
     key: Annotated[
         Path | None, typer.Option("--key", help="File of the private key; else one at home.")
     ] = None,
@@ -66,17 +66,17 @@ def sign(
 
 
 @app.command()
-@takes(screen_options)
+@with_options(screen_options)
 def verify(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a release.")],
-    screen: Screen,
+    screen: Terminal,
     signer: Annotated[
         str | None, typer.Option("--signer", help="Public key of who must have signed it.")
     ] = None,
 ) -> None:
     """Re-check the promise of a release on its written files."""
     found = jobs.verify(folder, signer=signer, progress=screen)
-    screen.result(found, lambda console: draw.draw_verify(console, found))
+    screen.result(found, lambda console: draw.print_verification(console, found))
     wrong = "; ".join(f["says"] for f in found["findings"] if f["holds"] is found["holds"])
     if found["holds"] is False:
         raise VerificationError(f"the promise does not hold: {wrong}", where=folder)
@@ -86,10 +86,10 @@ def verify(
 
 
 @app.command()
-@takes(screen_options)
+@with_options(screen_options)
 def pack(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a release.")],
-    screen: Screen,
+    screen: Terminal,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Archive; else DIR.tar.gz.")
     ] = None,
@@ -104,9 +104,9 @@ def pack(
     archive = jobs.pack(
         folder, out, force=force, not_for_publication=not_for_publication, progress=screen
     )
-    card = load_card(folder / "public")
+    card = read_public_card(folder / "public")
     found = {"archive": str(archive), "bytes": archive.stat().st_size, "standing": card["standing"]}
-    text = f"{plain(str(archive))} holds the public files alone ({found['bytes']:,} bytes): "
+    text = f"{sanitize(str(archive))} holds the public files alone ({found['bytes']:,} bytes): "
     text += f"{may_be_published(card, warnings_of_folder(folder))}."
     screen.result(found, lambda console: console.print(text, soft_wrap=True))
 
@@ -116,7 +116,7 @@ def may_be_published(card: dict[str, Any], warned: Sequence[str] = ()) -> str:
 
     `warned` is what the ledger says of other releases of the same people.
     """
-    words = plain(words_of(card["guarantee"], card["standing"]))
+    words = sanitize(words_of(card["guarantee"], card["standing"]))
     if card["standing"] != Level.FORMAL:
         return words
     several = bool(warned) or AGAIN in card.get("notes", ())

@@ -16,7 +16,7 @@ from .. import jobs
 from ..engine import ENGINES
 from ..errors import UsageError
 from ..jobs.several import unrecorded
-from ..methods import Method, all_methods, method_named
+from ..methods import Method, all_methods, get_method
 from ..version import __version__
 from . import checking, compare, draw, ledger, measure, peers, replicate, taxonomy
 from .checking import SignWith, may_be_published
@@ -25,28 +25,28 @@ from .copies import check_copy, check_form
 from .options import (
     AppendedIdentifiers,
     Identifiers,
-    LogChoice,
-    MapperChoice,
-    MethodChoice,
+    LogArguments,
+    MapperArguments,
+    MethodArguments,
     check_groups_of,
-    log_if_any_options,
     log_options,
     mapper_options,
-    method_choice_options,
     method_options,
+    optional_log_options,
+    optional_method_options,
     screen_options,
-    takes,
+    with_options,
 )
-from .screen import Screen, plain
+from .screen import Terminal, sanitize
 
 __all__ = [
     "anonymize",
     "app",
     "demo",
+    "main_callback",
     "methods",
     "plan",
     "profile",
-    "root",
     "synth",
 ]
 
@@ -100,7 +100,7 @@ def _version(wanted: bool) -> None:
 
 
 @app.callback()
-def root(
+def main_callback(
     ctx: typer.Context,
     config: Annotated[
         Path | None, typer.Option("--config", help="Options in TOML; else ./queryveil.toml.")
@@ -142,9 +142,9 @@ def _options(parameters: list[Any]) -> dict[str, str]:
 
 
 @app.command()
-@takes(screen_options)
+@with_options(screen_options)
 def demo(
-    screen: Screen,
+    screen: Terminal,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")] = Path(
         "queryveil-demo"
     ),
@@ -156,13 +156,13 @@ def demo(
 
 
 def _draw_demo(console: Console, found: dict[str, Any]) -> None:
-    folder, log = plain(found["folder"]), plain(found["log"]["out"])
+    folder, log = sanitize(found["folder"]), sanitize(found["log"]["out"])
     console.print(f"[bold]1. A log that belongs to nobody[/]: {found['log']['rows']:,} lines\n")
-    draw.draw_profile(console, found["profile"])
+    draw.print_profile(console, found["profile"])
     console.print()
-    draw.draw_card(console, found["card"], "2. Protected with frequent-queries")
+    draw.print_card(console, found["card"], "2. Protected with frequent-queries")
     console.print("\n[bold]3. Verified on the written files[/]")
-    draw.draw_verify(console, found["verify"])
+    draw.print_verification(console, found["verify"])
     console.print(
         f"\nMade: [bold]{folder}/public[/] ({may_be_published(found['card'])}) and "
         f"[bold]{folder}/private[/] (never publish).\n"
@@ -184,9 +184,9 @@ def _program() -> str:
 
 
 @app.command()
-@takes(screen_options)
+@with_options(screen_options)
 def synth(
-    screen: Screen,
+    screen: Terminal,
     out: Annotated[
         Path, typer.Option("--out", "-o", help="File to write: .tsv, .tsv.gz, .parquet, ...")
     ],
@@ -200,7 +200,7 @@ def synth(
     force: Force = False,
 ) -> None:
     """Write an AOL-shaped log that belongs to nobody."""
-    found = jobs.synth(
+    found = jobs.write_synthetic_log(
         out,
         users=users,
         lines=lines,
@@ -210,25 +210,27 @@ def synth(
         force=force,
         progress=screen,
     )
-    text = f"{found['rows']:,} lines of {found['users']:,} users in {plain(found['out'])}"
+    text = f"{found['rows']:,} lines of {found['users']:,} users in {sanitize(found['out'])}"
     screen.result(found, lambda console: console.print(text, soft_wrap=True))
 
 
 @app.command()
-@takes(log_options, mapper_options, screen_options)
-def profile(log: LogChoice, mapper: MapperChoice, screen: Screen, dataset: Dataset = None) -> None:
+@with_options(log_options, mapper_options, screen_options)
+def profile(
+    log: LogArguments, mapper: MapperArguments, screen: Terminal, dataset: Dataset = None
+) -> None:
     """Tell what is in a log, what it is about, and what is risky in it."""
     ready = mapper.make() if mapper.wanted else None
     found = jobs.profile(log.read(screen), mapper=ready, dataset=dataset, progress=screen)
-    screen.result(found, lambda console: draw.draw_profile(console, found))
+    screen.result(found, lambda console: draw.print_profile(console, found))
 
 
 @app.command()
-@takes(log_options, method_options, screen_options)
+@with_options(log_options, method_options, screen_options)
 def plan(
-    log: LogChoice,
+    log: LogArguments,
     method: Method,
-    screen: Screen,
+    screen: Terminal,
     population: Annotated[
         int, typer.Option(min=1, help="People in the log, about: a public figure.")
     ] = 100_000,
@@ -251,22 +253,22 @@ def plan(
 
     def drawn(console: Console) -> None:
         if "forecast" in card:
-            draw.draw_forecast(console, card)
+            draw.print_forecast(console, card)
         if "input" not in card:
             return
-        draw.draw_card(console, card, f"What {method} would release")
-        draw.draw_alternatives(console, card.get("alternatives", []))
+        draw.print_card(console, card, f"What {method} would release")
+        draw.print_alternatives(console, card.get("alternatives", []))
         console.print("\nNothing was written.")
 
     screen.result(card, drawn)
 
 
 @app.command()
-@takes(log_if_any_options, method_choice_options, screen_options)
+@with_options(optional_log_options, optional_method_options, screen_options)
 def anonymize(
-    log: LogChoice,
-    method: MethodChoice,
-    screen: Screen,
+    log: LogArguments,
+    method: MethodArguments,
+    screen: Terminal,
     out: Out,
     form: Annotated[
         str, typer.Option("--write", help="Form of the log: parquet, tsv, csv or jsonl.")
@@ -299,33 +301,33 @@ def anonymize(
         check_form(copy_of, form)
         kept: dict[str, Any] = {"force": force, "forget_mapping": forget_mapping}
         card = jobs.copy_release(copy_of, out, logs=log.paths, dataset=dataset, **kept)
-        name = plain(str(out))
+        name = sanitize(str(out))
         screen.result(card, lambda console: _draw_written(console, card, card["method"], name))
         return
     if sign is not None:
         jobs.show_signing_key(sign)  # refuses what is no key before anything is paid for
     log.check_named()
     chosen = method.make() if append is None else method.make_if_typed()
-    jobs.check_release_target(out, form, force)
+    jobs.check_release_output(out, form, force)
     how: dict[str, Any] = {"form": form, "force": force, "forget_mapping": forget_mapping}
     how |= {"dataset": dataset, "sign": sign, "progress": screen}
     if append is None and chosen is not None and seed is None and not yes:
         _agree_to_pay(screen, chosen, population)  # before the log is opened
     # Whether there is a private release must not hang on one person's rows.
-    stops = chosen is not None and (seed is not None or not jobs.is_private(chosen))
+    stops = chosen is not None and (seed is not None or not jobs.is_differentially_private(chosen))
     read = log.read(screen, seed, may_stop=stops)
     if append is None and chosen is not None:
         how |= {"identifiers": identifiers or "drop", "groups_of": groups_of}
-        card = jobs.anonymize_to(read, chosen, out, seed=seed, yes=True, **how)
+        card = jobs.anonymize_to_folder(read, chosen, out, seed=seed, yes=True, **how)
     else:
         how |= {"method": chosen, "lower_guarantee": lower_guarantee}
         how["identifiers"] = identifiers
-        card = jobs.append_to(read, append or out, out, **how)
+        card = jobs.extend_release(read, append or out, out, **how)
     made_by = str(chosen or card["method"])
-    screen.result(card, lambda console: _draw_written(console, card, made_by, plain(str(out))))
+    screen.result(card, lambda console: _draw_written(console, card, made_by, sanitize(str(out))))
 
 
-def _agree_to_pay(screen: Screen, method: Method, population: int | None) -> None:
+def _agree_to_pay(screen: Terminal, method: Method, population: int | None) -> None:
     """Ask whether to pay for next to nothing; refuse where nobody is there to answer."""
     problem = jobs.low_yield(method, population)
     if problem is None:
@@ -352,8 +354,8 @@ def _check_append(append: Path | None, lower_guarantee: bool, seed: int | None) 
 def _draw_written(console: Console, card: dict[str, Any], made_by: str, name: str) -> None:
     if "copied" in card:
         text = f"A copy of {card['copied']}: the same bytes, at no cost."
-        console.print(plain(text), soft_wrap=True)
-    draw.draw_card(console, card, f"Released with {made_by}")
+        console.print(sanitize(text), soft_wrap=True)
+    draw.print_card(console, card, f"Released with {made_by}")
     draw.draw_emptiness(console, card)
     for warning in unrecorded(card):
         console.print(f"[yellow]Warning:[/] {warning}")
@@ -365,15 +367,15 @@ def _draw_written(console: Console, card: dict[str, Any], made_by: str, name: st
 
 
 @app.command()
-@takes(screen_options)
+@with_options(screen_options)
 def methods(
-    screen: Screen,
+    screen: Terminal,
     name: Annotated[str | None, typer.Argument(help="One method; all if not given.")] = None,
 ) -> None:
     """List the methods with their parameters, papers and guarantees."""
-    chosen = [method_named(name)] if name else list(all_methods().values())
+    chosen = [get_method(name)] if name else list(all_methods().values())
     found = [_described(kind) for kind in chosen]
-    screen.result({"methods": found}, lambda console: draw.draw_methods(console, found))
+    screen.result({"methods": found}, lambda console: draw.print_methods(console, found))
 
 
 def _described(kind: type[Method]) -> dict[str, Any]:

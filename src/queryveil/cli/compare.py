@@ -10,13 +10,13 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import jobs
-from ..engine.declared import split_lines
+from ..engine.declared import split_specs
 from ..errors import UsageError
-from ..measures import Measure, all_measures, measure_named
+from ..measures import Measure, all_measures, get_measure
 from ..methods import all_methods
 from ..report import short_labels
-from .options import Identifiers, LogChoice, log_options, screen_options, takes
-from .screen import Screen, plain
+from .options import Identifiers, LogArguments, log_options, screen_options, with_options
+from .screen import Terminal, sanitize
 
 __all__ = ["app", "compare", "failed_runs", "measures"]
 
@@ -49,10 +49,10 @@ Dataset = Annotated[
 
 
 @app.command()
-@takes(log_options, screen_options)
+@with_options(log_options, screen_options)
 def compare(
-    log: LogChoice,
-    screen: Screen,
+    log: LogArguments,
+    screen: Terminal,
     out: Out,
     methods: Methods = None,
     sweep: Sweep = None,
@@ -67,18 +67,18 @@ def compare(
     identifiers: Identifiers = "drop",
 ) -> None:
     """Run methods side by side, measure them, and draw the figures. Nothing is published."""
-    jobs.check_comparison_target(out, force)
+    jobs.check_comparison_output(out, force)
     _check_choice(preset, {"--methods": methods, "--sweep": sweep, "--measures": measures})
     if preset is None:
-        asked = jobs.figures_of(
-            split_lines(methods or "", all_methods()),
-            split_lines(measures or _USUAL, all_measures()),
-            jobs.read_sweeps(sweep or []),
+        asked = jobs.request_figures(
+            split_specs(methods or "", all_methods()),
+            split_specs(measures or _USUAL, all_measures()),
+            jobs.parse_sweeps(sweep or []),
         )
     else:
-        asked = jobs.preset_figures(preset)
-    journal = jobs.journal_of(out, fresh=fresh)
-    how = jobs.How(repeat, seed, dataset, workers, journal, identifiers=identifiers)
+        asked = jobs.get_preset(preset)
+    journal = jobs.open_journal(out, fresh=fresh)
+    how = jobs.RunOptions(repeat, seed, dataset, workers, journal, identifiers=identifiers)
     found = jobs.compare_figures(lambda: log.read(screen, seed), asked, how, progress=screen)
     jobs.write_comparison(found, out, force, journal)
     told = {"folder": str(out), **found.as_dict()}
@@ -96,19 +96,19 @@ def _check_choice(preset: str | None, others: dict[str, Any]) -> None:
 def _draw_comparison(console: Console, found: dict[str, Any]) -> None:
     for line, about in found["measures"].items():
         console.print(
-            f"[bold]{plain(line)}[/]  {plain(about['title'])}, {about['better']} is better"
+            f"[bold]{sanitize(line)}[/]  {sanitize(about['title'])}, {about['better']} is better"
         )
         table = Table.grid(padding=(0, 3))
         for (label, swept), rows in _runs(found["rows"], line).items():
-            table.add_row(f"  {plain(label)}", plain(swept), *_cells(rows))
+            table.add_row(f"  {sanitize(label)}", sanitize(swept), *_cells(rows))
         console.print(table)
         console.print()
     if found["known_before"]:
         console.print(f"{found['known_before']:,} figures were known from an earlier run.")
     for note in found["notes"]:
-        console.print(f"[yellow]Note:[/] {plain(note)}", soft_wrap=True)
+        console.print(f"[yellow]Note:[/] {sanitize(note)}", soft_wrap=True)
     console.print(
-        f"{plain(found['folder'])}/report.html has the figures. They tell of private data: for "
+        f"{sanitize(found['folder'])}/report.html has the figures. They tell of private data: for "
         "the owner of the log only.",
         soft_wrap=True,
     )
@@ -134,19 +134,19 @@ def _runs(rows: list[dict[str, Any]], measure: str) -> dict[tuple[str, str], lis
 def _cells(rows: list[dict[str, Any]]) -> tuple[str, str]:
     values = [row["value"] for row in rows if row["value"] is not None]
     if not values:
-        return "", f"[yellow]{plain(rows[0]['error'])}[/]"
+        return "", f"[yellow]{sanitize(rows[0]['error'])}[/]"
     spread = f"{min(values):.4f} to {max(values):.4f}" if len(values) > 1 else ""
     return f"{sum(values) / len(values):.4f}", f"[dim]{spread}[/]"
 
 
 @app.command()
-@takes(screen_options)
+@with_options(screen_options)
 def measures(
-    screen: Screen,
+    screen: Terminal,
     name: Annotated[str | None, typer.Argument(help="One measure; all if not given.")] = None,
 ) -> None:
     """List the measures with their parameters and papers."""
-    chosen = [measure_named(name)] if name else list(all_measures().values())
+    chosen = [get_measure(name)] if name else list(all_measures().values())
     found = [_described(kind) for kind in chosen]
     screen.result({"measures": found}, lambda console: _draw_measures(console, found))
 
@@ -168,12 +168,12 @@ def _described(kind: type[Measure]) -> dict[str, Any]:
 
 def _draw_measures(console: Console, measures: list[dict[str, Any]]) -> None:
     for measure in measures:
-        console.print(f"[bold]{measure['name']}[/]  {plain(measure['title'])}")
-        console.print(f"  {plain(measure['says'])}; {measure['better']} is better")
-        console.print(f"  [dim]paper:[/] {plain(measure['paper'])}")
+        console.print(f"[bold]{measure['name']}[/]  {sanitize(measure['title'])}")
+        console.print(f"  {sanitize(measure['says'])}; {measure['better']} is better")
+        console.print(f"  [dim]paper:[/] {sanitize(measure['paper'])}")
         table = Table.grid(padding=(0, 2))
         for declared in measure["parameters"]:
             name = declared["name"].replace("_", "-")
-            says = f"{plain(declared['says'])} [dim]({plain(declared['range'])})[/]"
-            table.add_row(f"  {name}={plain(str(declared['default']))}", says)
+            says = f"{sanitize(declared['says'])} [dim]({sanitize(declared['range'])})[/]"
+            table.add_row(f"  {name}={sanitize(str(declared['default']))}", says)
         console.print(table)

@@ -10,16 +10,16 @@ from rich.table import Table
 from ..jobs import HANDFUL
 from ..jobs.several import AGAIN
 from ..release import Level, words_of
-from .screen import plain
+from .screen import sanitize
 
 __all__ = [
-    "draw_alternatives",
-    "draw_card",
     "draw_emptiness",
-    "draw_forecast",
-    "draw_methods",
-    "draw_profile",
-    "draw_verify",
+    "print_alternatives",
+    "print_card",
+    "print_forecast",
+    "print_methods",
+    "print_profile",
+    "print_verification",
 ]
 
 
@@ -39,14 +39,14 @@ def _bar(share: float, width: int = 20) -> str:
     return "█" * round(share * width) + "░" * (width - round(share * width))
 
 
-def draw_profile(console: Console, found: dict[str, Any]) -> None:
+def print_profile(console: Console, found: dict[str, Any]) -> None:
     """Show what is in a log, and what is risky in it."""
     _draw_size(console, found)
     if "topics" in found:
         _draw_topics(console, found["topics"])
     _draw_risks(console, found["risks"])
     for note in found["notes"]:
-        console.print(f"[yellow]Note:[/] {plain(note)}", soft_wrap=True)
+        console.print(f"[yellow]Note:[/] {sanitize(note)}", soft_wrap=True)
 
 
 def _draw_size(console: Console, found: dict[str, Any]) -> None:
@@ -56,10 +56,10 @@ def _draw_size(console: Console, found: dict[str, Any]) -> None:
     for columns in found["columns"].values():
         if columns:
             taken = ", ".join(f"{ours}={theirs}" for ours, theirs in columns.items())
-            table.add_row("columns taken", "", plain(taken))
+            table.add_row("columns taken", "", sanitize(taken))
     for word in ("dropped", "rejected", "normalised"):
         for reason, number in found[word].items():
-            table.add_row(f"  {word}", f"{number:,}", plain(reason))
+            table.add_row(f"  {word}", f"{number:,}", sanitize(reason))
     table.add_row("lines", f"{found['lines']:,}", "one row each")
     table.add_row("events", f"{found['events']:,}", "submissions of a query")
     table.add_row("clicks", f"{found['clicks']:,}", f"on {found['urls']:,} URLs")
@@ -80,18 +80,20 @@ def _draw_size(console: Console, found: dict[str, Any]) -> None:
 
 
 def _draw_topics(console: Console, topics: dict[str, Any]) -> None:
-    table = _grid(f"What it is about (by {plain(topics['taxonomy'])})")
+    table = _grid(f"What it is about (by {sanitize(topics['taxonomy'])})")
     for name, of in (("queries", "of the distinct queries"), ("lines", "of the lines")):
         share = topics[f"{name}_with_a_concept_share"]
         table.add_row("with a concept", f"{share:.1%}", f"{_bar(share)} {of}")
     for name, share in list(topics["shares"].items())[:_TOPICS]:
-        table.add_row(f"  {plain(name)}", f"{share:.1%}", f"{_bar(share)} of what has a concept")
+        table.add_row(f"  {sanitize(name)}", f"{share:.1%}", f"{_bar(share)} of what has a concept")
     rest = list(topics["shares"].values())[_TOPICS:]
     if rest:
         table.add_row(f"  {len(rest)} more topics", f"{sum(rest):.1%}", "")
-    often = ", ".join(plain(one["label"]) for one in topics["frequent_concepts"])
+    often = ", ".join(sanitize(one["label"]) for one in topics["frequent_concepts"])
     table.add_row("frequent concepts", "", often)
-    missed = "  ".join(plain(query[:40]) for query in topics["frequent_queries_without_a_concept"])
+    missed = "  ".join(
+        sanitize(query[:40]) for query in topics["frequent_queries_without_a_concept"]
+    )
     table.add_row("frequent without a concept", "", missed or "none")
     console.print(table)
     console.print()
@@ -113,13 +115,13 @@ def _draw_risks(console: Console, risks: dict[str, Any]) -> None:
     console.print()
     table = _grid("What looks like a personal identifier (patterns: names are not found)")
     for kind in risks["identifiers"].values():
-        examples = "  ".join(plain(example[:40]) for example in kind["examples"][:2])
+        examples = "  ".join(sanitize(example[:40]) for example in kind["examples"][:2])
         count = f"{kind['queries']:,}"
         table.add_row(kind["title"], count, f"of {kind['users']:,} users  {examples}")
     console.print(table)
 
 
-def draw_card(console: Console, card: dict[str, Any], heading: str) -> None:
+def print_card(console: Console, card: dict[str, Any], heading: str) -> None:
     """Show what a release holds and promises."""
     rows, out, made = card["input"]["rows"], card["output"], card["made"]
     table = _grid(heading)
@@ -128,18 +130,18 @@ def draw_card(console: Console, card: dict[str, Any], heading: str) -> None:
     # Rows that were made are no share of the rows that went in.
     table.add_row("released", f"{out['rows']:,}", "" if made else f"{_bar(share)} {share:.1%}")
     for reason, number in made.items():
-        table.add_row("made", f"{number:,}", plain(reason))
+        table.add_row("made", f"{number:,}", sanitize(reason))
     for reason, number in card["dropped"].items():
-        table.add_row("dropped", f"{number:,}", plain(reason))
+        table.add_row("dropped", f"{number:,}", sanitize(reason))
     for reason, number in card["input"]["rejected"].items():
-        table.add_row("rejected", f"{number:,}", plain(reason))
+        table.add_row("rejected", f"{number:,}", sanitize(reason))
     for reason, number in card["blanked"].items():
-        table.add_row("left empty", f"{number:,}", plain(reason))
+        table.add_row("left empty", f"{number:,}", sanitize(reason))
     asked = f"{card['input']['queries']:,}"
     of = f"{asked} in the log" if made else f"of {asked}"
     for name, number in out.items():
         if name.endswith(".tsv"):
-            table.add_row(plain(name), f"{number:,}", _noise_in(card, name))
+            table.add_row(sanitize(name), f"{number:,}", _noise_in(card, name))
     table.add_row("distinct queries", f"{out['queries']:,}", of)
     console.print(table)
     console.print()
@@ -158,12 +160,12 @@ def _noise_in(card: dict[str, Any], name: str) -> str:
 def _draw_promise(console: Console, card: dict[str, Any]) -> None:
     guarantee = card["guarantee"]
     console.print(f"[bold]What is promised[/] (model: {guarantee['model']})")
-    console.print(f"  {plain(guarantee['says'])}")
+    console.print(f"  {sanitize(guarantee['says'])}")
     console.print("[bold]What is not covered[/]")
     for limit in guarantee["not_covered"]:
-        console.print(f"  • {plain(limit)}")
+        console.print(f"  • {sanitize(limit)}")
     for note in card["notes"]:
-        console.print(f"[yellow]Note:[/] {plain(note)}")
+        console.print(f"[yellow]Note:[/] {sanitize(note)}")
         if note == AGAIN:
             hint = "make it with the groups of the earlier one: --groups-of DIR"
             console.print(f"[bold]Hint:[/] {hint}")
@@ -173,15 +175,15 @@ def _draw_promise(console: Console, card: dict[str, Any]) -> None:
 def _draw_standing(console: Console, card: dict[str, Any]) -> None:
     """Show what the release may claim, what to be warned of, and what the owner must know."""
     for reason in card["not_release_grade_because"]:
-        console.print(f"[yellow]Not for publication:[/] {plain(reason)}")
+        console.print(f"[yellow]Not for publication:[/] {sanitize(reason)}")
     if not card["not_release_grade_because"]:
         colour = "green" if card["standing"] == Level.FORMAL else "yellow"
-        words = plain(words_of(card["guarantee"], card["standing"]))
+        words = sanitize(words_of(card["guarantee"], card["standing"]))
         console.print(f"[{colour}]Standing: {card['standing']}[/] ({words})")
     for warning in card["warnings"]:
-        console.print(f"[yellow]Warning:[/] {plain(warning)}")
+        console.print(f"[yellow]Warning:[/] {sanitize(warning)}")
     for told in card.get("measured", {}).values():
-        console.print(f"[bold]For the owner alone:[/] {plain(told['words'])}")
+        console.print(f"[bold]For the owner alone:[/] {sanitize(told['words'])}")
 
 
 def draw_emptiness(console: Console, card: dict[str, Any]) -> None:
@@ -189,12 +191,12 @@ def draw_emptiness(console: Console, card: dict[str, Any]) -> None:
     empty = [name for name, rows in card["output"].items() if name.endswith(".tsv") and not rows]
     for name in empty:
         console.print(
-            f"[yellow]Empty:[/] {plain(name)}. {_why_empty(card, name)} That is published, and the "
+            f"[yellow]Empty:[/] {sanitize(name)}. {_why_empty(card, name)} That is published, and the "
             "budget is spent all the same.",
             soft_wrap=True,
         )
     for text in card.get("noise", {}).get("says", []):
-        console.print(f"[bold]Noise:[/] {plain(text)}", soft_wrap=True)
+        console.print(f"[bold]Noise:[/] {sanitize(text)}", soft_wrap=True)
 
 
 def _why_empty(card: dict[str, Any], name: str) -> str:
@@ -203,20 +205,20 @@ def _why_empty(card: dict[str, Any], name: str) -> str:
     return "Nothing reached the threshold."
 
 
-def draw_forecast(console: Console, card: dict[str, Any]) -> None:
+def print_forecast(console: Console, card: dict[str, Any]) -> None:
     """Show what a private release would hold, before anything is spent."""
     told = card["forecast"]
     for table in told.get("tables", []):
         grid = _grid(f"{table['table']}.tsv")
         for name, value in table.items():
             if name != "table":
-                grid.add_row(plain(name), _figure(value), "")
+                grid.add_row(sanitize(name), _figure(value), "")
         console.print(grid)
         console.print()
     if "facts" in told:
         grid = _grid("What to expect, whatever the log holds")
         for name, value in told["facts"].items():
-            grid.add_row(plain(name), plain(value), "")
+            grid.add_row(sanitize(name), sanitize(value), "")
         console.print(grid)
         console.print()
     if "expected" in told:
@@ -228,7 +230,7 @@ def draw_forecast(console: Console, card: dict[str, Any]) -> None:
         )
         if expected["queries"] < HANDFUL:
             console.print("[yellow]That is next to nothing:[/] `anonymize` would need --yes.")
-    console.print(f"[bold]What one person can change[/]\n  {plain(card['guarantee']['says'])}")
+    console.print(f"[bold]What one person can change[/]\n  {sanitize(card['guarantee']['says'])}")
     if "input" not in card:  # else it is shown with the card
         _draw_standing(console, card)
     console.print("Nothing was written or spent.")
@@ -241,7 +243,7 @@ def _figure(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else f"{value}"
 
 
-def draw_alternatives(console: Console, steps: list[dict[str, Any]]) -> None:
+def print_alternatives(console: Console, steps: list[dict[str, Any]]) -> None:
     """Show what other values of a parameter would give."""
     if not steps:
         return
@@ -258,36 +260,36 @@ def draw_alternatives(console: Console, steps: list[dict[str, Any]]) -> None:
 _SIGNS = {True: "[green]✓[/]", False: "[bold red]✗[/]", None: "[yellow]?[/]"}
 
 
-def draw_verify(console: Console, found: dict[str, Any]) -> None:
+def print_verification(console: Console, found: dict[str, Any]) -> None:
     """Show what each check found."""
     for finding in found["findings"]:
-        console.print(f"{_SIGNS[finding['holds']]} {plain(finding['says'])}", soft_wrap=True)
+        console.print(f"{_SIGNS[finding['holds']]} {sanitize(finding['says'])}", soft_wrap=True)
     if found["claims"]:
         console.print("[bold]Said by its maker, and not to be seen from the files[/]")
     for claim in found["claims"]:
-        console.print(f"  • {plain(claim)}", soft_wrap=True)
+        console.print(f"  • {sanitize(claim)}", soft_wrap=True)
     for warning in found["warnings"]:
-        console.print(f"[yellow]Warning:[/] {plain(warning)}", soft_wrap=True)
+        console.print(f"[yellow]Warning:[/] {sanitize(warning)}", soft_wrap=True)
     if found["holds"]:
         held = "The rule holds" if found["model"] == "none" else "The promise holds"
         console.print(
-            f"[green]{held}[/] (method {plain(found['method'])}, model {plain(found['model'])}). "
-            f"Standing: {plain(found['standing'])} ({plain(found['words'])}).",
+            f"[green]{held}[/] (method {sanitize(found['method'])}, model {sanitize(found['model'])}). "
+            f"Standing: {sanitize(found['standing'])} ({sanitize(found['words'])}).",
             soft_wrap=True,
         )
 
 
-def draw_methods(console: Console, methods: list[dict[str, Any]]) -> None:
+def print_methods(console: Console, methods: list[dict[str, Any]]) -> None:
     """Show the methods with their parameters."""
     for method in methods:
-        console.print(f"[bold]{method['name']}[/]  {plain(method['title'])}")
-        console.print(f"  [dim]paper:[/] {plain(method['paper'])}")
-        console.print(f"  [dim]guarantee:[/] {plain(method['promise'])}")
+        console.print(f"[bold]{method['name']}[/]  {sanitize(method['title'])}")
+        console.print(f"  [dim]paper:[/] {sanitize(method['paper'])}")
+        console.print(f"  [dim]guarantee:[/] {sanitize(method['promise'])}")
         console.print(f"  [dim]runs on:[/] {', '.join(method['engines'])}")
         table = Table.grid(padding=(0, 2))
         for declared in method["parameters"]:
             table.add_row(
                 f"  {declared['option']}", str(declared["default"]),
-                f"{plain(declared['says'])} [dim]({plain(declared['range'])})[/]",
+                f"{sanitize(declared['says'])} [dim]({sanitize(declared['range'])})[/]",
             )  # fmt: skip
         console.print(table)

@@ -7,21 +7,21 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from ..report.peers import setting_name
-from .screen import plain
+from ..report.peers import format_setting
+from .screen import sanitize
 
-__all__ = ["draw_peers", "draw_sweep"]
+__all__ = ["print_simulation", "print_sweep"]
 
 
-def draw_peers(console: Console, found: dict[str, Any]) -> None:
+def print_simulation(console: Console, found: dict[str, Any]) -> None:
     """Show who learned what in one simulation."""
     graph, guess = found["graph"], found["guess"]
     console.print(
-        f"{found['users']:,} users, {found['queries']:,} queries; {plain(graph['name'])}: "
+        f"{found['users']:,} users, {found['queries']:,} queries; {sanitize(graph['name'])}: "
         f"{graph['links']:,} pairs of friends, {graph['friends']['mean']:.1f} each"
     )
     for why, many in graph["rejected"].items():
-        console.print(f"[yellow]Note:[/] {many:,} lines of the graph left out: {plain(why)}")
+        console.print(f"[yellow]Note:[/] {many:,} lines of the graph left out: {sanitize(why)}")
     _draw_degrees(console, found)
     rows = {
         "uncertainty above 70%, above 80%": f"{found['above_70']:.0%}, {found['above_80']:.0%}",
@@ -89,7 +89,7 @@ def _t1(found: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def draw_sweep(console: Console, found: dict[str, Any]) -> None:
+def print_sweep(console: Console, found: dict[str, Any]) -> None:
     """Show all settings, and the best one."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     names = ("pel", "pel_fewest", "pel_most", "pel_selfish", "guess_rate", "mean_hops")
@@ -99,12 +99,12 @@ def draw_sweep(console: Console, found: dict[str, Any]) -> None:
     for row in found["settings"]:
         values = ("" if row[name] is None else f"{row[name]:.3g}" for name in names)
         mark = "[green]best[/]" if row["best"] else "[dim]front[/]" if row["front"] else ""
-        table.add_row(plain(setting_name(row["swept"])), *values, mark)
+        table.add_row(sanitize(format_setting(row["swept"])), *values, mark)
     console.print(table)
     _draw_ends(console, found["classes"])
     console.print(f"Best by this rule: {found['rule']}.", soft_wrap=True)
     if "folder" in found:
-        console.print(f"{plain(found['folder'])}/report.html has the charts.", soft_wrap=True)
+        console.print(f"{sanitize(found['folder'])}/report.html has the charts.", soft_wrap=True)
 
 
 def _draw_ends(console: Console, classes: dict[str, str] | None) -> None:

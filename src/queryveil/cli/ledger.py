@@ -9,12 +9,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ..dp import Composition, Relation, show_amount
+from ..dp import Composition, Relation, format_amount
 from ..dp.losses import rounded_up
 from ..errors import VerificationError
-from ..jobs.ledger import check_ledger, limit_ledger, show_ledger
-from .options import screen_options, takes
-from .screen import Screen, plain
+from ..jobs.ledger import check_ledger, set_ledger_limit, show_ledger
+from .options import screen_options, with_options
+from .screen import Terminal, sanitize
 
 __all__ = ["app", "check", "limit", "show"]
 
@@ -31,16 +31,16 @@ Dataset = Annotated[
 
 
 @app.command()
-@takes(screen_options)
-def show(screen: Screen, log: Logs = None, dataset: Dataset = None) -> None:
+@with_options(screen_options)
+def show(screen: Terminal, log: Logs = None, dataset: Dataset = None) -> None:
     """List releases, what they cost, and what is left."""
     found = show_ledger(log or (), dataset)
     screen.result(found, lambda console: _draw_show(console, found))
 
 
 @app.command()
-@takes(screen_options)
-def check(screen: Screen, log: Logs = None, dataset: Dataset = None) -> None:
+@with_options(screen_options)
+def check(screen: Terminal, log: Logs = None, dataset: Dataset = None) -> None:
     """Check that no row of a ledger was edited, removed or put in."""
     found = check_ledger(log or (), dataset)
     screen.result(found, lambda console: _draw_check(console, found))
@@ -49,9 +49,9 @@ def check(screen: Screen, log: Logs = None, dataset: Dataset = None) -> None:
 
 
 @app.command()
-@takes(screen_options)
+@with_options(screen_options)
 def limit(
-    screen: Screen,
+    screen: Terminal,
     epsilon: Annotated[str, typer.Option("--epsilon", help="In all: 1, 0.1 or 1/3.")],
     delta: Annotated[str, typer.Option("--delta", help="In all: 1e-7; 0 for pure epsilon only.")],
     log: Logs = None,
@@ -67,7 +67,7 @@ def limit(
 ) -> None:
     """Set what may be spent in all; it may be raised or lowered later."""
     how: dict[str, Any] = {"relation": relation, "composition": composition}
-    found = limit_ledger(epsilon, delta, log or (), dataset, **how)
+    found = set_ledger_limit(epsilon, delta, log or (), dataset, **how)
     screen.result(found, lambda console: _draw_totals(console, found))
 
 
@@ -78,12 +78,12 @@ def _draw_show(console: Console, found: dict[str, Any]) -> None:
         table.add_row(
             str(entry["number"]),
             entry["time"][:10],
-            plain(entry["method"]),
+            sanitize(entry["method"]),
             _amount(entry["epsilon"]),
             _amount(entry["delta"]),
             "" if entry["epsilon"] is None else entry["relation"] or "unknown",
             _state(entry),
-            plain("; ".join(_notes(entry))),
+            sanitize("; ".join(_notes(entry))),
         )
     console.print(table if found["entries"] else "Nothing was released yet.")
     console.print()
@@ -101,8 +101,8 @@ def _draw_totals(console: Console, found: dict[str, Any]) -> None:
     if not found["limit"]:
         console.print("No limit is set: `queryveil ledger limit` sets one.", soft_wrap=True)
     for says in found["warnings"]:
-        console.print(f"[yellow]Note:[/] {plain(says)}", soft_wrap=True)
-    console.print(f"[dim]{plain(found['ledger'])}[/]", soft_wrap=True)
+        console.print(f"[yellow]Note:[/] {sanitize(says)}", soft_wrap=True)
+    console.print(f"[dim]{sanitize(found['ledger'])}[/]", soft_wrap=True)
 
 
 def _add_total(table: Table, relation: str, total: dict[str, Any]) -> None:
@@ -121,8 +121,8 @@ def _amounts(budget: dict[str, str]) -> list[str]:
 
 def _draw_check(console: Console, found: dict[str, Any]) -> None:
     if found["holds"]:
-        console.print(f"[green]✓[/] {plain(found['says'])}", soft_wrap=True)
-        console.print(f"[dim]{plain(found['ledger'])}, head {found['head']}[/]", soft_wrap=True)
+        console.print(f"[green]✓[/] {sanitize(found['says'])}", soft_wrap=True)
+        console.print(f"[dim]{sanitize(found['ledger'])}, head {found['head']}[/]", soft_wrap=True)
 
 
 def _amount(text: str | None) -> str:
@@ -134,8 +134,8 @@ def _amount(text: str | None) -> str:
 
 def _short(value: Fraction) -> str:
     """Show an amount; one of many digits is shown with six, rounded up."""
-    shown = show_amount(value)
-    return show_amount(rounded_up(value, 6)) if len(shown) > 12 else shown
+    shown = format_amount(value)
+    return format_amount(rounded_up(value, 6)) if len(shown) > 12 else shown
 
 
 def _state(entry: dict[str, Any]) -> str:

@@ -10,14 +10,14 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import jobs
-from ..engine.declared import split_lines
+from ..engine.declared import split_specs
 from ..errors import UsageError
-from ..measures import Rerunning, all_measures
+from ..measures import RerunMeasure, all_measures
 from ..methods import all_methods
 from ..report.lines import REFERENCES
 from .compare import Dataset, Repeat, Seed, Sweep, Workers, failed_runs
-from .options import LogChoice, log_options, screen_options, takes
-from .screen import Screen, plain
+from .options import LogArguments, log_options, screen_options, with_options
+from .screen import Terminal, sanitize
 
 __all__ = ["app", "measure"]
 
@@ -25,10 +25,10 @@ app = typer.Typer()
 
 
 @app.command()
-@takes(log_options, screen_options)
+@with_options(log_options, screen_options)
 def measure(
-    log: LogChoice,
-    screen: Screen,
+    log: LogArguments,
+    screen: Terminal,
     measures: Annotated[
         str | None, typer.Option(help="Measures, with commas; else all that run nothing again.")
     ] = None,
@@ -46,15 +46,15 @@ def measure(
     folder = Path(last)
     if not paths or not folder.is_dir():
         raise UsageError("name the log, and then the folder of a release", hint="measure LOG DIR")
-    chosen = split_lines(measures, all_measures()) if measures else None
-    read = LogChoice(paths, log.options, log.engine).read(screen)
-    found = jobs.measure_to(
+    chosen = split_specs(measures, all_measures()) if measures else None
+    read = LogArguments(paths, log.options, log.engine).read(screen)
+    found = jobs.measure_folder(
         read,
         folder,
         chosen,
-        methods=split_lines(methods, all_methods()) if methods else (),
-        sweep=jobs.read_sweeps(sweep or []),
-        how=jobs.How(repeat, seed, dataset, workers),
+        methods=split_specs(methods, all_methods()) if methods else (),
+        sweep=jobs.parse_sweeps(sweep or []),
+        how=jobs.RunOptions(repeat, seed, dataset, workers),
         progress=screen,
     )
     screen.result(found, lambda console: _draw(console, found))
@@ -72,17 +72,17 @@ def _draw(console: Console, found: dict[str, Any]) -> None:
     table = Table.grid(padding=(0, 3))
     for line, told in found["measures"].items():
         value = "[dim]none[/]" if told["value"] is None else f"{told['value']:,.4g}"
-        table.add_row(plain(line), value, plain(_says(told)))
+        table.add_row(sanitize(line), value, sanitize(_says(told)))
     console.print(table)
     for row in failed_runs(found.get("comparison", {"rows": []})):
-        console.print(f"[yellow]Did not run:[/] {plain(row)}", soft_wrap=True)
+        console.print(f"[yellow]Did not run:[/] {sanitize(row)}", soft_wrap=True)
     for note in found["notes"]:
-        console.print(f"[yellow]Note:[/] {plain(note)}", soft_wrap=True)
+        console.print(f"[yellow]Note:[/] {sanitize(note)}", soft_wrap=True)
     console.print("These are figures of private data: for the owner of the log only.")
     if found["report"]:
-        console.print(f"They stand in {plain(found['report'])} too.", soft_wrap=True)
+        console.print(f"They stand in {sanitize(found['report'])} too.", soft_wrap=True)
     console.print(f"[dim]Ask by name for {', '.join(_again())}: these run the method again.[/]")
 
 
 def _again() -> list[str]:
-    return [name for name, kind in all_measures().items() if issubclass(kind, Rerunning)]
+    return [name for name, kind in all_measures().items() if issubclass(kind, RerunMeasure)]

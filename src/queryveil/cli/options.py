@@ -17,29 +17,29 @@ from typing import Annotated, Any
 import typer
 
 from ..concepts import TAGGERS, Mapper
-from ..engine import ENGINES, Chance, Engine
+from ..engine import ENGINES, EngineConfig, RandomSource
 from ..errors import UsageError
 from ..jobs import make_mapper
 from ..log import READERS, QueryLog, ReadOptions, check_setting, read_log
-from ..methods import Method, Parameter, all_methods, method_named, parse_method
-from .screen import Screen
-from .values import read_sample, read_settings, read_share, read_size, read_users
+from ..methods import Method, Parameter, all_methods, get_method, parse_method
+from .screen import Terminal
+from .values import parse_fraction, parse_sample, parse_settings, parse_size, read_user_list
 
 __all__ = [
     "AppendedIdentifiers",
-    "Group",
     "Identifiers",
-    "LogChoice",
-    "MapperChoice",
-    "MethodChoice",
+    "LogArguments",
+    "MapperArguments",
+    "MethodArguments",
+    "OptionGroup",
     "check_groups_of",
-    "log_if_any_options",
     "log_options",
     "mapper_options",
-    "method_choice_options",
     "method_options",
+    "optional_log_options",
+    "optional_method_options",
     "screen_options",
-    "takes",
+    "with_options",
 ]
 
 
@@ -71,7 +71,7 @@ _CLUSTER = "The machines"
 
 
 @dataclass(frozen=True)
-class Group:
+class OptionGroup:
     """Some options, and what becomes of them: the argument `name` of the command.
 
     `make` gets the values, and the names of those that were typed on the command line; the
@@ -83,7 +83,7 @@ class Group:
     make: Callable[[dict[str, Any], set[str]], Any]
 
 
-def takes(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def with_options(*groups: OptionGroup) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of these groups."""
 
     def wrap(command: Callable[..., None]) -> Callable[..., None]:
@@ -125,18 +125,18 @@ def _option(
 
 
 @dataclass(frozen=True)
-class LogChoice:
+class LogArguments:
     """The log that a command was asked to read."""
 
     paths: list[str]
     options: ReadOptions
-    engine: Engine = field(default_factory=Engine)
+    engine: EngineConfig = field(default_factory=EngineConfig)
 
-    def read(self, screen: Screen, seed: int | None = None, *, may_stop: bool = True) -> QueryLog:
+    def read(self, screen: Terminal, seed: int | None = None, *, may_stop: bool = True) -> QueryLog:
         """Read it; with `may_stop` unset its rows can stop nothing."""
         options = replace(self.options, may_stop=may_stop)
         return read_log(
-            self.paths, options, engine=self.engine, chance=Chance(seed), progress=screen
+            self.paths, options, engine=self.engine, chance=RandomSource(seed), progress=screen
         )
 
     def check_named(self) -> None:
@@ -187,7 +187,7 @@ def _log_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Para
     ]
 
 
-def _make_log(given: dict[str, Any], typed: set[str]) -> LogChoice:  # noqa: ARG001
+def _make_log(given: dict[str, Any], typed: set[str]) -> LogArguments:  # noqa: ARG001
     sample = given["sample_users"]
     exclude, expanded = given["exclude_users"], given["max_expanded"]
     options = ReadOptions(
@@ -195,19 +195,19 @@ def _make_log(given: dict[str, Any], typed: set[str]) -> LogChoice:  # noqa: ARG
         columns=given["columns"] or {},
         since=given["since"],
         until=given["until"],
-        sample_users=read_sample(sample) if sample else None,
-        exclude_users=read_users(exclude) if exclude else frozenset(),
-        max_rejected=read_share(given["max_rejected"]),
-        max_expanded=read_size(expanded) if expanded else None,
+        sample_users=parse_sample(sample) if sample else None,
+        exclude_users=read_user_list(exclude) if exclude else frozenset(),
+        max_rejected=parse_fraction(given["max_rejected"]),
+        max_expanded=parse_size(expanded) if expanded else None,
         encoding=given["encoding"],
         time_format=given["time_format"],
         quote=given["quote"],
         delimiter=given["delimiter"],
         query_parameter=given["query_parameter"],
     )
-    settings = read_settings(given["spark"] or "")
-    engine = Engine(given["engine"], given["master"], given["scratch"], settings)
-    return LogChoice(given["log"] or [], options, engine)
+    settings = parse_settings(given["spark"] or "")
+    engine = EngineConfig(given["engine"], given["master"], given["scratch"], settings)
+    return LogArguments(given["log"] or [], options, engine)
 
 
 def _method_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Parameter]:
@@ -238,7 +238,7 @@ def _make_method(given: dict[str, Any], typed: set[str]) -> Method:
     text = given.pop("method")
     asked = {name: value for name, value in given.items() if value is not None}
     if ":" not in text:
-        return method_named(text).make(asked)
+        return get_method(text).make(asked)
     whole, line_typed = parse_method(text), "method" in typed
     if any((name in typed) == line_typed for name in asked):
         raise UsageError(
@@ -248,7 +248,7 @@ def _make_method(given: dict[str, Any], typed: set[str]) -> Method:
 
 
 @dataclass(frozen=True)
-class MethodChoice:
+class MethodArguments:
     """The method that a command was asked for, where another thing can name it too."""
 
     given: dict[str, Any]
@@ -288,7 +288,7 @@ def check_groups_of(groups_of: Path | None, append: Path | None, copy_of: Path |
 
 
 @dataclass(frozen=True)
-class MapperChoice:
+class MapperArguments:
     """How a command was asked to find what queries mean."""
 
     taxonomy: str
@@ -329,9 +329,11 @@ def _screen_parameters() -> list[inspect.Parameter]:
     ]
 
 
-log_options = Group("log", _log_parameters, _make_log)
-log_if_any_options = Group("log", lambda: _log_parameters(None), _make_log)
-method_options = Group("method", _method_parameters, _make_method)
-method_choice_options = Group("method", lambda: _method_parameters(None), MethodChoice)
-mapper_options = Group("mapper", _mapper_parameters, lambda given, _: MapperChoice(**given))
-screen_options = Group("screen", _screen_parameters, lambda given, _: Screen(**given))
+log_options = OptionGroup("log", _log_parameters, _make_log)
+optional_log_options = OptionGroup("log", lambda: _log_parameters(None), _make_log)
+method_options = OptionGroup("method", _method_parameters, _make_method)
+optional_method_options = OptionGroup("method", lambda: _method_parameters(None), MethodArguments)
+mapper_options = OptionGroup(
+    "mapper", _mapper_parameters, lambda given, _: MapperArguments(**given)
+)
+screen_options = OptionGroup("screen", _screen_parameters, lambda given, _: Terminal(**given))

@@ -9,13 +9,13 @@ import typer
 
 from .. import jobs
 from ..errors import UsageError
-from ..peers.simulation import GRAPHS, TESTS, Scenario
+from ..peers.simulation import EXPERIMENTS, GRAPHS, Scenario
 from . import draw_peers as draw
 from . import peers_node
 from .compare import Dataset, Force, Repeat, Seed
-from .options import LogChoice, log_options, screen_options, takes
-from .screen import Screen
-from .values import read_share
+from .options import LogArguments, log_options, screen_options, with_options
+from .screen import Terminal
+from .values import parse_fraction
 
 __all__ = ["app", "simulate"]
 
@@ -31,7 +31,10 @@ Graph = Annotated[
     typer.Option(help=f"Who is whose friend: {', '.join(GRAPHS)}, as barabasi-albert:m=3; a file."),
 ]
 Test = Annotated[
-    str, typer.Option(help=f"{' or '.join(TESTS)}: one query of each user many times, or her own.")
+    str,
+    typer.Option(
+        help=f"{' or '.join(EXPERIMENTS)}: one query of each user many times, or her own."
+    ),
 ]
 Sweep = Annotated[
     list[str] | None,
@@ -41,10 +44,10 @@ Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder to write."
 
 
 @app.command()
-@takes(log_options, screen_options)
+@with_options(log_options, screen_options)
 def simulate(
-    log: LogChoice,
-    screen: Screen,
+    log: LogArguments,
+    screen: Terminal,
     graph: Graph = "barabasi-albert:m=2",
     submit: Annotated[float, typer.Option(help="Chance that a relay submits a query.")] = 0.5,
     hops: Annotated[int, typer.Option(help="How often a query is handed on at most.")] = 3,
@@ -73,21 +76,21 @@ def simulate(
     shares = {"selfish": selfish, "dishonest": dishonest, "churn": churn, "loss": loss}
     scenario = Scenario(
         graph=graph, submit=submit, hops=hops, queries=queries, test=test, hidden=hidden,
-        **{name: read_share(text) for name, text in shares.items()},
+        **{name: parse_fraction(text) for name, text in shares.items()},
     )  # fmt: skip
     how: dict[str, Any] = {"seed": seed, "dataset": dataset, "progress": screen}
     if not (sweep or out):
         if repeat > 1:
             raise UsageError("--repeat is for a sweep", hint="--sweep hops=1..5")
-        found = jobs.simulate_peers(lambda: log.read(screen, seed), scenario, **how)
-        screen.result(found, lambda console: draw.draw_peers(console, found))
+        found = jobs.simulate(lambda: log.read(screen, seed), scenario, **how)
+        screen.result(found, lambda console: draw.print_simulation(console, found))
         return
     if out is not None:
-        jobs.check_sweep_target(out, force)
+        jobs.check_sweep_output(out, force)
     how |= {"repeat": repeat, "most_hops": most_hops}
-    swept = jobs.read_sweeps(sweep or [])
-    made = jobs.sweep_peers(lambda: log.read(screen, seed), swept, scenario, **how)
+    swept = jobs.parse_sweeps(sweep or [])
+    made = jobs.sweep(lambda: log.read(screen, seed), swept, scenario, **how)
     if out is not None:
         jobs.write_sweep(made, out, force)
     told = made.as_dict() | ({"folder": str(out)} if out else {})
-    screen.result(told, lambda console: draw.draw_sweep(console, told))
+    screen.result(told, lambda console: draw.print_sweep(console, told))

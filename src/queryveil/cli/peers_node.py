@@ -13,9 +13,9 @@ from rich.table import Table
 
 from ..engine import read_within
 from ..errors import InputError, UsageError
-from ..peers import Settings
-from .options import screen_options, takes
-from .screen import Screen, plain
+from ..peers import ProtocolSettings
+from .options import screen_options, with_options
+from .screen import Terminal, sanitize
 
 __all__ = ["accept", "app", "engine", "forget", "invite", "run", "show"]
 
@@ -37,9 +37,9 @@ def _node() -> Any:
 
 
 @app.command()
-@takes(screen_options)
+@with_options(screen_options)
 def run(
-    screen: Screen,
+    screen: Terminal,
     home: HomeFolder = _HOME,
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port of your page, on this machine only.")
@@ -68,15 +68,15 @@ def run(
     """Run the node until it is stopped."""
     node = _node()
     plan = node.Plan(
-        home, engine, port, listen, results, fields, keep_texts, Settings(submit, hops)
+        home, engine, port, listen, results, fields, keep_texts, ProtocolSettings(submit, hops)
     )
     node.serve_node(plan, lambda address: _ready(screen, "Your page", address))
 
 
 @app.command()
-@takes(screen_options)
+@with_options(screen_options)
 def invite(
-    screen: Screen,
+    screen: Terminal,
     name: Annotated[str, typer.Option(help="What friends call you.")],
     address: Annotated[
         str, typer.Option(help="HOST:PORT where friends reach you; none if they cannot.")
@@ -92,9 +92,9 @@ def invite(
 
 
 @app.command()
-@takes(screen_options)
+@with_options(screen_options)
 def accept(
-    screen: Screen,
+    screen: Terminal,
     invitations: Annotated[
         list[str], typer.Argument(metavar="INVITATION...", help="Friends' lines, or files of one.")
     ],
@@ -117,22 +117,22 @@ def accept(
 
 
 @app.command()
-@takes(screen_options)
+@with_options(screen_options)
 def forget(
-    screen: Screen,
+    screen: Terminal,
     name: Annotated[str, typer.Argument(help="The friend's name.")],
     home: HomeFolder = _HOME,
 ) -> None:
     """Remove a friend."""
     node = _node()
     gone = node.forget(node.Home(home), name)
-    says = plain(f"{gone.name} is no friend any more.")
+    says = sanitize(f"{gone.name} is no friend any more.")
     screen.result({"name": gone.name}, lambda out: out.print(says))
 
 
 @app.command("status")
-@takes(screen_options)
-def show(screen: Screen, home: HomeFolder = _HOME) -> None:
+@with_options(screen_options)
+def show(screen: Terminal, home: HomeFolder = _HOME) -> None:
     """Tell your exposure so far, and what friends did for you."""
     node = _node()
     if not home.is_dir():
@@ -141,9 +141,9 @@ def show(screen: Screen, home: HomeFolder = _HOME) -> None:
     screen.result(found, lambda console: _draw(console, found))
 
 
-@takes(screen_options)
+@with_options(screen_options)
 def engine(
-    screen: Screen,
+    screen: Terminal,
     port: Annotated[int, typer.Option(help="Port, on this machine only.")] = 8888,
 ) -> None:
     """Run a toy search engine, to try nodes out: it shows who sent which query."""
@@ -164,10 +164,10 @@ def _line(text: str) -> str:
 def _draw_friends(console: Console, friends: list[dict[str, str]]) -> None:
     for one in friends:
         says = f"{one['name']} is a friend now. Her fingerprint must be {one['fingerprint']}"
-        console.print(plain(says), soft_wrap=True)
+        console.print(sanitize(says), soft_wrap=True)
 
 
-def _ready(screen: Screen, what: str, address: str) -> None:
+def _ready(screen: Terminal, what: str, address: str) -> None:
     screen.result({"page": address}, lambda _: _say(f"{what}: {address}"))
     sys.stdout.flush()  # whoever waits for this line must not wait for the buffer
 
@@ -183,6 +183,6 @@ def _draw(console: Console, found: dict[str, Any]) -> None:
     table = Table("friend", "trust", "relayed for you", "you relayed", "refused you", box=None)
     for one in found["friends"]:
         counts = (one["carried"], one["served"], one["turned_down"])
-        table.add_row(plain(one["name"]), f"{one['trust']:.0%}", *map(str, counts))
+        table.add_row(sanitize(one["name"]), f"{one['trust']:.0%}", *map(str, counts))
     console.print(table if found["friends"] else "no friends yet")
     console.print(f"[dim]your fingerprint: {found['fingerprint']}[/]", soft_wrap=True)

@@ -11,8 +11,8 @@ from rich.table import Table
 
 from .. import jobs
 from .compare import Dataset, Force, Fresh, Out, Repeat, Seed, Workers
-from .options import LogChoice, log_if_any_options, screen_options, takes
-from .screen import Screen, plain
+from .options import LogArguments, optional_log_options, screen_options, with_options
+from .screen import Terminal, sanitize
 
 __all__ = ["app", "replicate"]
 
@@ -24,11 +24,11 @@ Ruler = Annotated[str | None, typer.Option(help="A taxonomy in place of WordNet:
 
 
 @app.command()
-@takes(log_if_any_options, screen_options)
+@with_options(optional_log_options, screen_options)
 def replicate(
     paper: Which,
-    log: LogChoice,
-    screen: Screen,
+    log: LogArguments,
+    screen: Terminal,
     out: Out,
     users: Users = None,
     taxonomy: Ruler = None,
@@ -40,9 +40,9 @@ def replicate(
     dataset: Dataset = None,
 ) -> None:
     """Do a paper's evaluation again, on a synthetic log or on yours, and check its claims."""
-    jobs.check_comparison_target(out, force)
-    journal = jobs.journal_of(out, fresh=fresh)
-    how = jobs.How(repeat, seed, dataset, workers, journal)
+    jobs.check_comparison_output(out, force)
+    journal = jobs.open_journal(out, fresh=fresh)
+    how = jobs.RunOptions(repeat, seed, dataset, workers, journal)
     read = (lambda: log.read(screen, seed)) if log.paths else None
     found = jobs.replicate(paper, read, how, users=users, taxonomy=taxonomy, progress=screen)
     jobs.write_comparison(found, out, force, journal)
@@ -65,14 +65,16 @@ def _draw(console: Console, found: dict[str, Any], out: Path) -> None:
     for name in ("claim", "published", "ours", ""):
         table.add_column(name, overflow="fold")
     for claim in found["claims"]:
-        ours = f"{claim['ours']} [dim]{plain(claim['why'])}[/]" if claim["why"] else claim["ours"]
+        ours = (
+            f"{claim['ours']} [dim]{sanitize(claim['why'])}[/]" if claim["why"] else claim["ours"]
+        )
         table.add_row(
-            plain(claim["claim"]), plain(claim["published"]), ours, _WORDS[claim["holds"]]
+            sanitize(claim["claim"]), sanitize(claim["published"]), ours, _WORDS[claim["holds"]]
         )
     console.print(table)
     console.print("\nWhy ours may differ:")
     for why in found["differs"]:
-        console.print(f"  - {plain(why)}", soft_wrap=True)
+        console.print(f"  - {sanitize(why)}", soft_wrap=True)
     for note in found["notes"]:
-        console.print(f"[yellow]Note:[/] {plain(note)}", soft_wrap=True)
-    console.print(f"{plain(str(out))}/report.html has the figures.", soft_wrap=True)
+        console.print(f"[yellow]Note:[/] {sanitize(note)}", soft_wrap=True)
+    console.print(f"{sanitize(str(out))}/report.html has the figures.", soft_wrap=True)

@@ -23,21 +23,21 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from ..engine import Silent
+from ..engine import NoProgress
 from ..errors import QueryveilError
 
-__all__ = ["Screen", "plain", "show_error"]
+__all__ = ["Terminal", "print_error", "sanitize"]
 
 # What moves a terminal's cursor, changes its title, or turns the direction of a text.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
-def plain(text: str) -> str:
+def sanitize(text: str) -> str:
     """Make a text of unknown origin safe to show: no control characters, no markup."""
     return escape(_CONTROL.sub("\ufffd", text))
 
 
-class Screen(Silent):
+class Terminal(NoProgress):
     """Shows stages as progress bars, and a result as text or as one JSON document."""
 
     def __init__(self, as_json: bool = False, quiet: bool = False) -> None:
@@ -70,7 +70,9 @@ class Screen(Silent):
     def stages(self, totals: Mapping[str, int]) -> Iterator[Callable[[str], None]]:
         """Show a table of them, with all together in the last row."""
         with self._bars(MofNCompleteColumn(), sum(totals.values())) as bars:
-            rows = {name: bars.add_task(plain(name), total=total) for name, total in totals.items()}
+            rows = {
+                name: bars.add_task(sanitize(name), total=total) for name, total in totals.items()
+            }
             whole = bars.add_task("[bold]all[/]", total=sum(totals.values()))
 
             def advance(name: str) -> None:
@@ -93,13 +95,13 @@ class Screen(Silent):
 
     def _warn(self, message: Warning | str, *_: Any) -> None:
         if not self.quiet:
-            self.err.print(f"[yellow]Note:[/] {plain(str(message))}", soft_wrap=True)
+            self.err.print(f"[yellow]Note:[/] {sanitize(str(message))}", soft_wrap=True)
 
 
-def show_error(error: QueryveilError) -> None:
+def print_error(error: QueryveilError) -> None:
     """Tell what went wrong, where, and what to try."""
     console = Console(stderr=True, highlight=False, emoji=False)
     place = f"{error.where}: " if error.where else ""
-    console.print(f"[bold red]Error:[/] {plain(place + error.what)}", soft_wrap=True)
+    console.print(f"[bold red]Error:[/] {sanitize(place + error.what)}", soft_wrap=True)
     if error.hint:
-        console.print(f"[bold]Hint:[/] {plain(error.hint)}", soft_wrap=True)
+        console.print(f"[bold]Hint:[/] {sanitize(error.hint)}", soft_wrap=True)

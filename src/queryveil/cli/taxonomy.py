@@ -14,8 +14,8 @@ from ..engine import MOST_LIST, BoundsError, read_within
 from ..errors import InputError, UsageError, VerificationError
 from ..log.readers.columns import parse_columns
 from . import draw_taxonomy as draw
-from .options import MapperChoice, mapper_options, screen_options, takes
-from .screen import Screen, plain
+from .options import MapperArguments, mapper_options, screen_options, with_options
+from .screen import Terminal, sanitize
 
 __all__ = ["app", "check", "import_", "list_", "map_", "search", "show"]
 
@@ -29,9 +29,9 @@ Name = Annotated[
 
 
 @app.command("import")
-@takes(screen_options)
+@with_options(screen_options)
 def import_(
-    screen: Screen,
+    screen: Terminal,
     kind: Annotated[str, typer.Argument(help="odp, paths, csv or skos.")],
     files: Annotated[list[Path], typer.Argument(help="For odp: structure, then content.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write, as shop.qvt.")],
@@ -57,64 +57,64 @@ def import_(
         force=force,
         progress=screen,
     )
-    screen.result(found, lambda console: draw.draw_import(console, found))
+    screen.result(found, lambda console: draw.print_import(console, found))
 
 
 @app.command("list")
-@takes(screen_options)
+@with_options(screen_options)
 def list_(
-    screen: Screen,
+    screen: Terminal,
     folder: Annotated[Path, typer.Argument(help="Where to look for files.")] = Path(),
 ) -> None:
     """List the taxonomies inside, and those in a folder."""
     found = jobs.list_taxonomies(folder)
-    screen.result({"taxonomies": found}, lambda console: draw.draw_list(console, found))
+    screen.result({"taxonomies": found}, lambda console: draw.print_list(console, found))
 
 
 @app.command()
-@takes(screen_options)
+@with_options(screen_options)
 def show(
-    screen: Screen,
+    screen: Terminal,
     taxonomy: Name = "wordnet",
     concept: Annotated[
         str | None, typer.Argument(help="A name, a path or a label: n#14070360, disease.")
     ] = None,
 ) -> None:
     """Describe a taxonomy, or one concept of it."""
-    found = jobs.show_taxonomy(taxonomy, concept)
-    drawn = draw.draw_taxonomy if concept is None else draw.draw_concept
+    found = jobs.describe_taxonomy_file(taxonomy, concept)
+    drawn = draw.print_taxonomy if concept is None else draw.print_concept
     screen.result(found, lambda console: drawn(console, found))
 
 
 @app.command()
-@takes(screen_options)
+@with_options(screen_options)
 def search(
-    screen: Screen,
+    screen: Terminal,
     words: Annotated[list[str], typer.Argument(help="Words to look for.")],
     taxonomy: Annotated[str, typer.Option(help="wordnet, or a file.")] = "wordnet",
     most: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many to show.")] = 10,
 ) -> None:
     """Find concepts by words, the best first."""
     found = jobs.search_taxonomy(taxonomy, " ".join(words), most)
-    screen.result({"found": found}, lambda console: draw.draw_search(console, found))
+    screen.result({"found": found}, lambda console: draw.print_search(console, found))
 
 
 @app.command()
-@takes(screen_options)
-def check(screen: Screen, taxonomy: Name = "wordnet") -> None:
+@with_options(screen_options)
+def check(screen: Terminal, taxonomy: Name = "wordnet") -> None:
     """Check that a taxonomy is whole and sound."""
     found = jobs.check_taxonomy_file(taxonomy)
-    screen.result(found, lambda console: draw.draw_check(console, found))
+    screen.result(found, lambda console: draw.print_check(console, found))
     if not found["holds"]:
         broken = "; ".join(f["says"] for f in found["findings"] if not f["holds"])
         raise VerificationError(f"this taxonomy is not sound: {broken}", where=taxonomy)
 
 
 @app.command("map")
-@takes(mapper_options, screen_options)
+@with_options(mapper_options, screen_options)
 def map_(
-    mapper: MapperChoice,
-    screen: Screen,
+    mapper: MapperArguments,
+    screen: Terminal,
     text: Annotated[list[str] | None, typer.Argument(help="A query.")] = None,
     source: Annotated[
         Path | None, typer.Option("--from", help="File of queries, one a line; - is the input.")
@@ -128,14 +128,14 @@ def map_(
     if bool(text) == bool(source):
         raise UsageError("give a query, or a file of queries with --from")
     if source is None:
-        (told,) = jobs.map_queries(mapper.make(), [" ".join(text or [])])
-        screen.result(told, lambda console: draw.draw_map(console, told))
+        (told,) = jobs.explain_queries(mapper.make(), [" ".join(text or [])])
+        screen.result(told, lambda console: draw.print_mapping(console, told))
         return
     if out is None:
         raise UsageError("--from needs --out, a table to write")
-    found = jobs.map_file(mapper.make(), _queries(source), out, force=force, progress=screen)
+    found = jobs.map_to_file(mapper.make(), _queries(source), out, force=force, progress=screen)
     says = f"{found['queries']:,} queries, {found['coverage']:.1%} with a concept: "
-    screen.result(found, lambda console: console.print(says + plain(found["out"])))
+    screen.result(found, lambda console: console.print(says + sanitize(found["out"])))
 
 
 def _queries(source: Path) -> pl.Series:

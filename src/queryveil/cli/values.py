@@ -8,24 +8,31 @@ from pathlib import Path
 from ..engine import MOST_LIST, BoundsError, read_within
 from ..errors import InputError, UsageError
 
-__all__ = ["read_amount", "read_sample", "read_settings", "read_share", "read_size", "read_users"]
+__all__ = [
+    "parse_fraction",
+    "parse_number",
+    "parse_sample",
+    "parse_settings",
+    "parse_size",
+    "read_user_list",
+]
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
-def read_share(text: str) -> float:
+def parse_fraction(text: str) -> float:
     """Read a share.
 
     >>> read_share("5%"), read_share("0.05")
     (0.05, 0.05)
     """
-    share = read_amount(text)
+    share = parse_number(text)
     if not 0 <= share <= 1:
         raise UsageError(f'"{text}" is no share', hint="write 5% or 0.05")
     return share
 
 
-def read_amount(text: str) -> float:
+def parse_number(text: str) -> float:
     """Read a number or a share.
 
     >>> read_amount("1000"), read_amount("5%")
@@ -41,19 +48,19 @@ def read_amount(text: str) -> float:
     return value
 
 
-def read_sample(text: str) -> float | None:
+def parse_sample(text: str) -> float | None:
     """Read how many users, or which share of them: nothing where it is all of them.
 
     >>> read_sample("1"), read_sample("25%"), read_sample("100%")
     (1.0, 0.25, None)
     """
     if text.strip().endswith("%"):
-        share = read_share(text)
+        share = parse_fraction(text)
         return None if share == 1 else share
-    return read_amount(text)
+    return parse_number(text)
 
 
-def read_settings(text: str) -> dict[str, str]:
+def parse_settings(text: str) -> dict[str, str]:
     """Read settings by their names.
 
     >>> read_settings("spark.executor.memory=4g, spark.task.maxFailures=8")
@@ -66,7 +73,7 @@ def read_settings(text: str) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in parts}
 
 
-def read_size(text: str) -> int:
+def parse_size(text: str) -> int:
     """Read a number of bytes.
 
     >>> read_size("20 GB"), read_size("512k")
@@ -78,7 +85,7 @@ def read_size(text: str) -> int:
     return int(float(found[1]) * _UNITS[found[2]])
 
 
-def read_users(path: Path) -> frozenset[str]:
+def read_user_list(path: Path) -> frozenset[str]:
     """Read a list of users, one a line."""
     try:
         text = read_within(path, MOST_LIST).decode("utf-8-sig")

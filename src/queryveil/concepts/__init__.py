@@ -4,19 +4,24 @@
 queries, and `profiles` say what each user is interested in.
 """
 
-from .likeness.prefixes import level_matrices, prefixes
+from .likeness.prefixes import ancestors_at_depth, level_matrices
 from .likeness.profiles import (
     UNMAPPED,
     Profiles,
-    centre_concept,
+    build_profiles,
+    centroid_concept,
     count_concepts,
     profile_distance,
     profile_distances,
-    profiles_of,
 )
-from .likeness.similarity import distance, distances, similarities, similarity
+from .likeness.similarity import (
+    concept_distance,
+    concept_similarity,
+    pairwise_distances,
+    pairwise_similarities,
+)
 from .likeness.tables import distance_table
-from .likeness.topics import Topics, default_topics, preset, topics_of
+from .likeness.topics import Topics, default_topics, select_topics, topic_preset
 from .loaders import (
     SKOS_ENDINGS,
     OdpImport,
@@ -25,65 +30,65 @@ from .loaders import (
     import_paths,
     import_skos,
     import_table,
-    taxonomy_of_paths,
+    taxonomy_from_paths,
 )
-from .mapping.explain import explain
-from .mapping.found import Mapping
-from .mapping.index import HOW
+from .mapping.explain import explain_query
+from .mapping.found import ConceptMapping
+from .mapping.index import MATCH_KINDS
 from .mapping.mapper import TAGGERS, Mapper
-from .opening import BUILT_IN, file_names, open_taxonomy, read_terms
-from .taxonomy.arrays import Lists, Texts
+from .opening import BUILT_IN, open_taxonomy, public_names, read_custom_terms
+from .taxonomy.arrays import RaggedArray, StringArray
 from .taxonomy.check import check_taxonomy, describe_taxonomy
-from .taxonomy.combine import combine
-from .taxonomy.draft import Draft, Repairs
+from .taxonomy.combine import merge_taxonomies
+from .taxonomy.draft import RepairLog, TaxonomyBuilder
 from .taxonomy.graph import Taxonomy
-from .taxonomy.search import Search, search_path, write_search
+from .taxonomy.search import SearchIndex, index_path, write_index
 
 __all__ = [
     "BUILT_IN",
-    "HOW",
+    "MATCH_KINDS",
     "SKOS_ENDINGS",
     "TAGGERS",
     "UNMAPPED",
-    "Draft",
-    "Lists",
+    "ConceptMapping",
     "Mapper",
-    "Mapping",
     "OdpImport",
     "PathsImport",
     "Profiles",
-    "Repairs",
-    "Search",
+    "RaggedArray",
+    "RepairLog",
+    "SearchIndex",
+    "StringArray",
     "Taxonomy",
-    "Texts",
+    "TaxonomyBuilder",
     "Topics",
-    "centre_concept",
+    "ancestors_at_depth",
+    "build_profiles",
+    "centroid_concept",
     "check_taxonomy",
-    "combine",
+    "concept_distance",
+    "concept_similarity",
     "count_concepts",
     "default_topics",
     "describe_taxonomy",
-    "distance",
     "distance_table",
-    "distances",
-    "explain",
-    "file_names",
+    "explain_query",
     "import_odp",
     "import_paths",
     "import_skos",
     "import_table",
+    "index_path",
     "level_matrices",
+    "merge_taxonomies",
     "open_taxonomy",
-    "prefixes",
-    "preset",
+    "pairwise_distances",
+    "pairwise_similarities",
     "profile_distance",
     "profile_distances",
-    "profiles_of",
-    "read_terms",
-    "search_path",
-    "similarities",
-    "similarity",
-    "taxonomy_of_paths",
-    "topics_of",
-    "write_search",
+    "public_names",
+    "read_custom_terms",
+    "select_topics",
+    "taxonomy_from_paths",
+    "topic_preset",
+    "write_index",
 ]

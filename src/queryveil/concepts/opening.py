@@ -8,12 +8,12 @@ from pathlib import Path
 from ..engine import MOST_LIST, BoundsError, read_within
 from ..errors import InputError, UsageError
 from .loaders import SKOS_ENDINGS, import_paths, import_skos, import_table
-from .taxonomy.combine import combine
-from .taxonomy.draft import Repairs
+from .taxonomy.combine import merge_taxonomies
+from .taxonomy.draft import RepairLog
 from .taxonomy.file import check_plain_file
 from .taxonomy.graph import Taxonomy
 
-__all__ = ["BUILT_IN", "file_names", "open_taxonomy", "read_terms"]
+__all__ = ["BUILT_IN", "open_taxonomy", "public_names", "read_custom_terms"]
 
 BUILT_IN = {"wordnet": "nouns of WordNet 3.0"}
 _DATA = Path(__file__).parent / "data"
@@ -35,10 +35,10 @@ def open_taxonomy(text: str | Path | Taxonomy) -> Taxonomy:
     if len(set(names)) < len(names):
         raise UsageError(f'a taxonomy is named twice in "{text}"')
     opened = [_built_in(name) if name in BUILT_IN else _from_file(Path(name)) for name in names]
-    return opened[0] if len(opened) == 1 else combine(opened)
+    return opened[0] if len(opened) == 1 else merge_taxonomies(opened)
 
 
-def file_names(text: str) -> list[str]:
+def public_names(text: str) -> list[str]:
     """Name taxonomies without their folders: where a file lies is private.
 
     >>> file_names("wordnet, /home/ann/shop.qvt")
@@ -67,7 +67,7 @@ def _from_file(path: Path) -> Taxonomy:
     if start == b"QVT1" or path.suffix == ".qvt":  # whose beginning may be damaged
         return Taxonomy.open(path)
     endings = {suffix.lower() for suffix in path.suffixes}
-    repairs = Repairs(path)
+    repairs = RepairLog(path)
     if endings & SKOS_ENDINGS:
         return import_skos(path, repairs)
     if ".csv" in endings:
@@ -81,7 +81,7 @@ def _reason(error: OSError | ValueError) -> str:
     return getattr(error, "strerror", None) or "it is no text in UTF-8"
 
 
-def read_terms(path: Path, taxonomy: Taxonomy) -> list[tuple[str, int]]:
+def read_custom_terms(path: Path, taxonomy: Taxonomy) -> list[tuple[str, int]]:
     """Read an owner's own terms: a term, a tab and a concept a line (its name or a label)."""
     terms = []
     try:

@@ -1,60 +1,67 @@
 """Differential privacy: noise, thresholds, what they cost, and the ledger of what was spent."""
 
-from .amounts import check_delta, check_epsilon, exact_text, read_delta, read_epsilon, show_amount
+from .amounts import (
+    check_delta,
+    check_epsilon,
+    format_amount,
+    format_exact,
+    parse_delta,
+    parse_epsilon,
+)
 from .ledger import (
     COMPOSITIONS,
-    KINDS,
+    ENTRY_KINDS,
     Budget,
+    ChainHead,
     Composition,
-    Entry,
-    Head,
-    Kind,
+    EntryKind,
+    EntryState,
     Ledger,
+    LedgerEntry,
     Limit,
-    State,
-    Stream,
-    ledger_path,
+    ReleaseStream,
+    locate_ledger,
     warnings_of,
 )
 from .losses import RELATIONS, Loss, Relation, losses_of, pure_rho
-from .noise import Noise
-from .sketch import Sketch
-from .tables import NoisyCounts, Shape, gaussian_tables, laplace_tables
-from .union import KnownCounts, UnionTables, WeightedSelection, union_tables
+from .noise import NoiseSource
+from .sketch import NoisySketch
+from .tables import TableBudget, ThresholdedCounts, calibrate_gaussian, calibrate_laplace
+from .union import GaussianCounts, SetUnionRelease, WeightedSelection, calibrate_set_union
 
 __all__ = [
     "COMPOSITIONS",
-    "KINDS",
+    "ENTRY_KINDS",
     "RELATIONS",
     "Budget",
+    "ChainHead",
     "Composition",
-    "Entry",
-    "Head",
-    "Kind",
-    "KnownCounts",
+    "EntryKind",
+    "EntryState",
+    "GaussianCounts",
     "Ledger",
+    "LedgerEntry",
     "Limit",
     "Loss",
-    "Noise",
-    "NoisyCounts",
+    "NoiseSource",
+    "NoisySketch",
     "Relation",
-    "Shape",
-    "Sketch",
-    "State",
-    "Stream",
-    "UnionTables",
+    "ReleaseStream",
+    "SetUnionRelease",
+    "TableBudget",
+    "ThresholdedCounts",
     "WeightedSelection",
+    "calibrate_gaussian",
+    "calibrate_laplace",
+    "calibrate_set_union",
     "check_delta",
     "check_epsilon",
-    "exact_text",
-    "gaussian_tables",
-    "laplace_tables",
-    "ledger_path",
+    "format_amount",
+    "format_exact",
+    "locate_ledger",
     "losses_of",
+    "parse_delta",
+    "parse_epsilon",
     "pure_rho",
-    "read_delta",
-    "read_epsilon",
-    "show_amount",
-    "union_tables",
     "warnings_of",
 ]

@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Part", "joint_delta", "most_rho", "zcdp_delta"]
+__all__ = ["TableLoss", "composed_delta", "max_rho", "zcdp_delta"]
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +26,7 @@ _SAFE = 1 + 1e-9  # more than what floats round away
 
 
 @dataclass(frozen=True)
-class Part:
+class TableLoss:
     """One table: its rho, a user's keys at most, and the chance that one key of hers shows."""
 
     rho: float
@@ -49,7 +49,7 @@ def zcdp_delta(rho: Floats, epsilon: float) -> Floats:
     return np.asarray(np.clip(np.exp(exponent.min(axis=1)) * _SAFE, 1e-300, 1.0))
 
 
-def most_rho(epsilon: float, delta: float) -> float:
+def max_rho(epsilon: float, delta: float) -> float:
     """Give the greatest rho, nearly, that is within epsilon and delta.
 
     >>> bool(zcdp_delta(np.array([most_rho(1.0, 1e-6)]), 1.0)[0] <= 1e-6)
@@ -63,7 +63,7 @@ def most_rho(epsilon: float, delta: float) -> float:
     return low
 
 
-def joint_delta(parts: Sequence[Part], rest: float, epsilon: Fraction) -> float:
+def composed_delta(parts: Sequence[TableLoss], rest: float, epsilon: Fraction) -> float:
     """Bound delta at this epsilon of Gaussian tables and of further noise of rho `rest`."""
     shown = sum(part.keys * part.chance for part in parts) * _SAFE
     if shown >= 0.5:

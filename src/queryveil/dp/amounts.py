@@ -11,10 +11,10 @@ from ..errors import UsageError
 __all__ = [
     "check_delta",
     "check_epsilon",
-    "exact_text",
-    "read_delta",
-    "read_epsilon",
-    "show_amount",
+    "format_amount",
+    "format_exact",
+    "parse_delta",
+    "parse_epsilon",
     "stored_amount",
 ]
 
@@ -27,7 +27,7 @@ _LONGEST = 200  # letters of a number that a person writes
 _MOST_BITS = 4000  # of a numerator or denominator, so that each can be written as digits
 
 
-def read_epsilon(text: str) -> Fraction:
+def parse_epsilon(text: str) -> Fraction:
     """Read an epsilon, exactly.
 
     >>> read_epsilon("0.1"), read_epsilon("1/3")
@@ -36,7 +36,7 @@ def read_epsilon(text: str) -> Fraction:
     return check_epsilon(_read(text))
 
 
-def read_delta(text: str) -> Fraction:
+def parse_delta(text: str) -> Fraction:
     """Read a delta, exactly; 0 is allowed and means none.
 
     >>> read_delta("1e-7"), read_delta("0")
@@ -49,7 +49,7 @@ def check_epsilon(value: Fraction) -> Fraction:
     """Give an epsilon back that is exact and above 0."""
     found = _exact(value, "epsilon")
     if found <= 0:
-        raise UsageError(f"epsilon is {show_amount(found)}", hint="a number above 0")
+        raise UsageError(f"epsilon is {format_amount(found)}", hint="a number above 0")
     return found
 
 
@@ -57,18 +57,18 @@ def check_delta(value: Fraction) -> Fraction:
     """Give a delta back that is exact, from 0 and below 1."""
     found = _exact(value, "delta")
     if not 0 <= found < 1:
-        raise UsageError(f"delta is {show_amount(found)}", hint="a number from 0, and below 1")
+        raise UsageError(f"delta is {format_amount(found)}", hint="a number from 0, and below 1")
     return found
 
 
-def exact_text(value: Fraction) -> str:
+def format_exact(value: Fraction) -> str:
     """Give the form that is stored: a whole number, or two with a slash.
 
     >>> exact_text(Fraction("0.1")), exact_text(Fraction(2))
     ('1/10', '2')
     """
     # A sum of many odd fractions can be longer than Python agrees to write.
-    return str(value) if _bits(value) <= 3 * _MOST_BITS else show_amount(value)
+    return str(value) if _bits(value) <= 3 * _MOST_BITS else format_amount(value)
 
 
 def stored_amount(text: str) -> Fraction:
@@ -82,7 +82,7 @@ def stored_amount(text: str) -> Fraction:
     return Fraction(text)
 
 
-def show_amount(value: Fraction) -> str:
+def format_amount(value: Fraction) -> str:
     """Give the form that people read: short decimals, else a fraction, else about how much.
 
     >>> [show_amount(Fraction(text)) for text in ("0.4", "1e-7", "1/3", "20")]

@@ -13,7 +13,7 @@ from math import exp, expm1, log, log1p
 
 from ..errors import UsageError
 
-__all__ = ["published_loss", "published_threshold", "tight_delta", "tight_epsilon"]
+__all__ = ["exact_delta", "exact_epsilon", "published_privacy_loss", "published_threshold"]
 
 
 def published_threshold(d: int, epsilon: float, delta: float) -> float:
@@ -32,7 +32,7 @@ def published_threshold(d: int, epsilon: float, delta: float) -> float:
     return d * (1 - log(2 * delta / d) / epsilon)
 
 
-def published_loss(d: int, threshold: float, scale: float) -> tuple[float, float]:
+def published_privacy_loss(d: int, threshold: float, scale: float) -> tuple[float, float]:
     """Give epsilon and delta of choosing queries, by the theorem.
 
     alpha = max(e^(1/b), 1 + 1 / (2 e^((K-1)/b) - 1)), epsilon = d ln(alpha),
@@ -49,7 +49,7 @@ def published_loss(d: int, threshold: float, scale: float) -> tuple[float, float
     return d * max(1 / scale, other), d / 2 * exp((d - threshold) / scale)
 
 
-def tight_delta(d: int, threshold: float, scale: float) -> float:
+def exact_delta(d: int, threshold: float, scale: float) -> float:
     """Bound delta of the same mechanism: the chance that a query which she alone sent shows.
 
     A query that she sent t times, and nobody else, shows with chance p(t) = e^((t-K)/b) / 2. With
@@ -63,7 +63,7 @@ def tight_delta(d: int, threshold: float, scale: float) -> float:
     return max(_shows(d, threshold, scale), d * _shows(1, threshold, scale))
 
 
-def tight_epsilon(d: int, threshold: float, scale: float) -> float:
+def exact_epsilon(d: int, threshold: float, scale: float) -> float:
     """Bound epsilon of the same mechanism: shared queries cost 1/b an occurrence.
 
     A query which she alone sent costs -ln(1 - p(t)) where it does not show: this is convex in t

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
-from .repeatable import Repeatable
+from .repeatable import SeededNoise
 
-__all__ = ["Integers", "Noise", "exact_root", "exact_scale"]
+__all__ = ["Integers", "NoiseSource", "exact_scale", "exact_sqrt"]
 
 Integers = NDArray[np.int64]
 Stream = Callable[[int], NDArray[np.uint64]]
@@ -46,12 +46,12 @@ def exact_scale(value: Fraction) -> Fraction:
     return scale
 
 
-def exact_root(square: Fraction) -> Fraction:
+def exact_sqrt(square: Fraction) -> Fraction:
     """Give the least such scale, nearly, whose square is at least this."""
     return exact_scale(Fraction(isqrt(int(square * 2**32)) + 1, 2**16))
 
 
-class Noise:
+class NoiseSource:
     """Where noise comes from: OpenDP, or a stream of 64-bit numbers for tests.
 
     >>> Noise().secret, Noise(lambda size: np.zeros(size, np.uint64)).secret
@@ -60,7 +60,7 @@ class Noise:
 
     def __init__(self, stream: Stream | None = None) -> None:
         self._stream = stream
-        self._repeatable = None if stream is None else Repeatable(stream)
+        self._repeatable = None if stream is None else SeededNoise(stream)
 
     @property
     def secret(self) -> bool:

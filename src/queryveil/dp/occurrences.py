@@ -14,17 +14,17 @@ from fractions import Fraction
 import numpy as np
 
 from ..errors import UsageError
-from .noise import Integers, Noise, exact_scale
-from .public import RareCells
-from .tails import laplace_tail, least_threshold
+from .noise import Integers, NoiseSource, exact_scale
+from .public import EmptyCellSampler
+from .tails import laplace_tail, min_threshold
 
-__all__ = ["FreshCounts", "Occurrences"]
+__all__ = ["LaplaceCounts", "OccurrenceThreshold"]
 
 _DIGITS = 50
 
 
 @dataclass(frozen=True)
-class Occurrences:
+class OccurrenceThreshold:
     """The choice of keys: one shows if its count and Laplace noise are above the threshold.
 
     A user adds at most `keys` occurrences. The threshold is at least `keys`, so that noise must
@@ -40,19 +40,19 @@ class Occurrences:
             raise UsageError(f"a threshold of {self.threshold} for {self.keys} occurrences a user")
 
     @classmethod
-    def tight(cls, keys: int, epsilon: Fraction, delta: Fraction) -> Occurrences:
+    def tight(cls, keys: int, epsilon: Fraction, delta: Fraction) -> OccurrenceThreshold:
         """Make the choice with the least threshold that costs at most epsilon and delta.
 
         >>> Occurrences.tight(2, Fraction(1), Fraction(1, 10**5))
         Occurrences(scale=Fraction(2, 1), threshold=24, keys=2)
         """
         scale = exact_scale(keys / epsilon)
-        alone = least_threshold(laplace_tail, scale, delta) + keys - 1
-        spread = least_threshold(laplace_tail, scale, delta / keys)
+        alone = min_threshold(laplace_tail, scale, delta) + keys - 1
+        spread = min_threshold(laplace_tail, scale, delta / keys)
         return cls(scale, max(alone, spread), keys)._checked(epsilon, delta)
 
     @classmethod
-    def published(cls, keys: int, epsilon: Fraction, delta: Fraction) -> Occurrences:
+    def published(cls, keys: int, epsilon: Fraction, delta: Fraction) -> OccurrenceThreshold:
         """Make the choice with the paper's threshold, K = d (1 - ln(2 delta / d) / epsilon).
 
         It is rounded up, and so is the scale d / epsilon in it. Integer noise is above a number
@@ -62,7 +62,7 @@ class Occurrences:
         Occurrences(scale=Fraction(2, 1), threshold=26, keys=2)
         """
         scale = exact_scale(keys / epsilon)
-        above = least_threshold(_continuous_tail, scale, delta / keys)
+        above = min_threshold(_continuous_tail, scale, delta / keys)
         return cls(scale, keys + above, keys)._checked(epsilon, delta)
 
     def shown(self, occurrences: int) -> Fraction:
@@ -88,13 +88,13 @@ class Occurrences:
         return max(self.keys / self.scale, _odds(self.shown(self.keys)),
                    self.keys * _odds(self.shown(1)))  # fmt: skip
 
-    def release(self, counts: Integers, source: Noise) -> Integers:
+    def release(self, counts: Integers, source: NoiseSource) -> Integers:
         """Give the places of the keys that show; a key that nobody has never does."""
         places = np.flatnonzero(counts > 0)
         noisy = counts[places] + source.laplace(len(places), self.scale)
         return places[noisy > self.threshold]
 
-    def lots(self, occurrences: int, keys: int, source: Noise) -> int:
+    def lots(self, occurrences: int, keys: int, source: NoiseSource) -> int:
         """Draw how many of so many keys show that have all the same low count.
 
         Which ones they are is then a matter of equal chances. Most keys of a log are rare: their
@@ -103,9 +103,9 @@ class Occurrences:
         if not 0 < occurrences <= self.threshold:
             raise UsageError(f"{occurrences} occurrences are above the threshold")
         reach = self.threshold + 1 - occurrences
-        return len(RareCells(self.scale, reach).shown(keys, source))
+        return len(EmptyCellSampler(self.scale, reach).shown(keys, source))
 
-    def _checked(self, epsilon: Fraction, delta: Fraction) -> Occurrences:
+    def _checked(self, epsilon: Fraction, delta: Fraction) -> OccurrenceThreshold:
         """Refuse what costs more than was allowed."""
         if self.epsilon > epsilon or self.delta > delta:
             raise UsageError(
@@ -116,14 +116,14 @@ class Occurrences:
 
 
 @dataclass(frozen=True)
-class FreshCounts:
+class LaplaceCounts:
     """Laplace noise on counts of keys that are known already; a user adds at most `most`."""
 
     scale: Fraction
     most: int
 
     @classmethod
-    def costing(cls, most: int, epsilon: Fraction) -> FreshCounts:
+    def costing(cls, most: int, epsilon: Fraction) -> LaplaceCounts:
         """Make the noise that costs at most epsilon.
 
         >>> FreshCounts.costing(3, Fraction(1, 2))
@@ -136,7 +136,7 @@ class FreshCounts:
         """What the noise costs."""
         return self.most / self.scale
 
-    def release(self, counts: Integers, source: Noise) -> Integers:
+    def release(self, counts: Integers, source: NoiseSource) -> Integers:
         """Add noise to every count, also to zeros."""
         return counts + source.laplace(len(counts), self.scale)
 

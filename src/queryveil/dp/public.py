@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from ..errors import UsageError
 from .losses import pure_rho
-from .noise import Integers, Noise, exact_scale
-from .repeatable import geometric
-from .tails import laplace_tail, least_threshold
+from .noise import Integers, NoiseSource, exact_scale
+from .repeatable import geometric_from_bits
+from .tails import laplace_tail, min_threshold
 
-__all__ = ["PublicCounts", "RareCells"]
+__all__ = ["EmptyCellSampler", "PublicCounts"]
 
 _STEP = 256  # scales are multiples of 1/256, which OpenDP takes as they are
 _SLOWEST = Fraction(2**40 - 1)  # the widest noise that is drawn
@@ -57,7 +57,7 @@ class PublicCounts:
         PublicCounts(scale=Fraction(1, 1), threshold=14, keys=1)
         """
         scale = exact_scale(keys / epsilon)
-        return cls(scale, least_threshold(laplace_tail, scale, Fraction(1, max(1, cells))), keys)
+        return cls(scale, min_threshold(laplace_tail, scale, Fraction(1, max(1, cells))), keys)
 
     @property
     def epsilon(self) -> Fraction:
@@ -75,7 +75,7 @@ class PublicCounts:
         return laplace_tail(self.scale, self.threshold)
 
     def release(
-        self, places: Integers, counts: Integers, cells: int, source: Noise
+        self, places: Integers, counts: Integers, cells: int, source: NoiseSource
     ) -> tuple[Integers, Integers]:
         """Give the places that show, in rising order, and their noisy counts.
 
@@ -84,7 +84,7 @@ class PublicCounts:
         _check(places, counts, cells)
         noisy = counts + source.laplace(len(counts), self.scale)
         shown = noisy >= self.threshold
-        empty = RareCells(self.scale, self.threshold).shown(cells - len(places), source)
+        empty = EmptyCellSampler(self.scale, self.threshold).shown(cells - len(places), source)
         # Above the threshold the noise has no memory: what is left is geometric again.
         lifted = self.threshold + _geometric(len(empty), self.scale, source)
         before = places - np.arange(len(places))  # empty cells before each that has a count
@@ -95,7 +95,7 @@ class PublicCounts:
 
 
 @dataclass(frozen=True)
-class RareCells:
+class EmptyCellSampler:
     """Which of many empty cells show: each with chance p = P(noise >= threshold), on its own.
 
     Candidates come first, with a chance of at least p that is easy to draw: the gaps between
@@ -130,7 +130,7 @@ class RareCells:
         low = power[0] / ((1 + ratio[1]) * (1 - miss[0]))
         return low, power[1] / ((1 + ratio[0]) * (1 - miss[1]))
 
-    def shown(self, cells: int, source: Noise) -> Integers:
+    def shown(self, cells: int, source: NoiseSource) -> Integers:
         """Give the numbers of the empty cells that show, in rising order."""
         rate = 1 - _exp(-1 / self.pace, _DIGITS)[0]
         found, begin = [np.zeros(0, np.int64)], 0
@@ -143,7 +143,7 @@ class RareCells:
             begin = int(places[-1]) + 1 if len(places) == size else cells
         return np.concatenate(found)
 
-    def _stays(self, size: int, source: Noise) -> NDArray[np.bool_]:
+    def _stays(self, size: int, source: NoiseSource) -> NDArray[np.bool_]:
         """Decide for each candidate: is a random number of endless bits below the chance?"""
         low, high = self.stay(_DIGITS)
         drawn = source.numbers(size)
@@ -153,7 +153,7 @@ class RareCells:
             stays[place] = self._decided(int(drawn[place]), source)
         return stays
 
-    def _decided(self, drawn: int, source: Noise) -> bool:
+    def _decided(self, drawn: int, source: NoiseSource) -> bool:
         """Take more bits and more digits until they tell."""
         bits, digits = _BITS, _DIGITS
         while True:
@@ -173,13 +173,13 @@ def _check(places: Integers, counts: Integers, cells: int) -> None:
         raise UsageError(f"these are no counts of {cells:,} cells", hint="this is a defect")
 
 
-def _geometric(size: int, scale: Fraction, source: Noise) -> Integers:
+def _geometric(size: int, scale: Fraction, source: NoiseSource) -> Integers:
     """Draw integers g from 0 on with chances in proportion to exp(-g / scale).
 
     Discrete Laplace noise that is not negative is just that.
     """
     if not source.secret:
-        return geometric(source.numbers(size), scale)
+        return geometric_from_bits(source.numbers(size), scale)
     found, missing = [np.zeros(0, np.int64)], size
     while missing > 0:
         drawn = source.laplace(2 * missing + 8, scale)

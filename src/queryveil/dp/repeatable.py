@@ -12,14 +12,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Repeatable", "geometric"]
+__all__ = ["SeededNoise", "geometric_from_bits"]
 
 _WHOLE = 2**64
 _WIDEST = 5_000
 _DIGITS = 50  # a million products lose ten of them at most
 
 
-class Repeatable:
+class SeededNoise:
     """Noise by looking up random numbers of 64 bits in a table of summed chances."""
 
     def __init__(self, stream: Callable[[int], NDArray[np.uint64]]) -> None:
@@ -28,7 +28,7 @@ class Repeatable:
     def laplace(self, size: int, scale: Fraction) -> NDArray[np.int64]:
         """Draw discrete Laplace noise."""
         if scale > _WIDEST:  # a table would not fit
-            one, two = (geometric(self._stream(size), scale) for _ in range(2))
+            one, two = (geometric_from_bits(self._stream(size), scale) for _ in range(2))
             return one - two
         return self._looked_up(size, -1 / scale, Fraction(0), int(45 * scale) + 2)
 
@@ -56,7 +56,7 @@ class Repeatable:
         return np.searchsorted(edges, self._stream(size), side="right").astype(np.int64) - most
 
 
-def geometric(numbers: NDArray[np.uint64], scale: Fraction) -> NDArray[np.int64]:
+def geometric_from_bits(numbers: NDArray[np.uint64], scale: Fraction) -> NDArray[np.int64]:
     """Turn numbers into integers from 0 on with chances in proportion to exp(-g / scale).
 
     By inversion, since what is wide fits in no table.

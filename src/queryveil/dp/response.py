@@ -15,8 +15,8 @@ from fractions import Fraction
 import numpy as np
 
 from ..errors import UsageError
-from .choice.draw import below
-from .noise import Integers, Noise
+from .choice.draw import uniform_below
+from .noise import Integers, NoiseSource
 
 __all__ = ["RandomizedResponse"]
 
@@ -73,11 +73,11 @@ class RandomizedResponse:
         """The share that is told: otherwise the answer is drawn from all alike."""
         return (self.true_weight - self.other_weight) / self.total
 
-    def draw(self, answers: Integers, noise: Noise) -> Integers:
+    def draw(self, answers: Integers, noise: NoiseSource) -> Integers:
         """Give for each answer, from 0 to below `size`, the one that is told."""
         if len(answers) and not 0 <= int(answers.min()) <= int(answers.max()) < self.size:
             raise UsageError(f"answers go from 0 to {self.size - 1:,}", hint="this is a defect")
-        picks = below(np.full(len(answers), self.total), noise)
+        picks = uniform_below(np.full(len(answers), self.total), noise)
         others = (picks - self.true_weight) // self.other_weight
         others += others >= answers  # the right one is not among the wrong ones
         return np.where(picks < self.true_weight, answers, others)

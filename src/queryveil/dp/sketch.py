@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
-from .noise import Integers, Noise, exact_root
+from .noise import Integers, NoiseSource, exact_sqrt
 
-__all__ = ["Sketch"]
+__all__ = ["NoisySketch"]
 
 Numbers = NDArray[np.integer[Any]]
 
@@ -28,16 +28,16 @@ _GRAIN = 1 << 24  # wishes are whole numbers of 1/2^24
 
 
 @dataclass(frozen=True)
-class Sketch:
+class NoisySketch:
     """Noise for buckets in which each user's weights have a length of at most 1."""
 
     scale: Fraction
     buckets: int = 1 << 17
 
     @classmethod
-    def for_rho(cls, rho: Fraction) -> Sketch:
+    def for_rho(cls, rho: Fraction) -> NoisySketch:
         """Make the sketch that costs at most so much, as zCDP."""
-        return cls(exact_root(_UNIT**2 / (2 * rho)))
+        return cls(exact_sqrt(_UNIT**2 / (2 * rho)))
 
     @property
     def rho(self) -> Fraction:
@@ -50,7 +50,7 @@ class Sketch:
         key: Numbers,
         bucket: Numbers,
         wish: NDArray[np.float64],
-        source: Noise,
+        source: NoiseSource,
     ) -> NDArray[np.float64]:
         """Sum up what users wish to weigh their keys, bucket by bucket, with noise.
 
@@ -73,7 +73,7 @@ class Sketch:
             sums += np.bincount(place, weights, self.buckets).astype(np.int64)
         return sums
 
-    def noisy(self, sums: Integers, source: Noise) -> NDArray[np.float64]:
+    def noisy(self, sums: Integers, source: NoiseSource) -> NDArray[np.float64]:
         """Add noise to the sums of all users, in units of the noise, above the middle one."""
         noisy = sums + source.gaussian(self.buckets, self.scale)
         middle = float(np.median(noisy))

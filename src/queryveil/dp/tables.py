@@ -14,12 +14,12 @@ from typing import Literal
 import numpy as np
 
 from ..errors import UsageError
-from .accounting import Part, joint_delta
+from .accounting import TableLoss, composed_delta
 from .losses import pure_rho
-from .noise import Integers, Noise, exact_root, exact_scale
-from .tails import Tail, gaussian_tail, laplace_tail, least_threshold
+from .noise import Integers, NoiseSource, exact_scale, exact_sqrt
+from .tails import Tail, gaussian_tail, laplace_tail, min_threshold
 
-__all__ = ["NoisyCounts", "Shape", "gaussian_tables", "laplace_tables"]
+__all__ = ["TableBudget", "ThresholdedCounts", "calibrate_gaussian", "calibrate_laplace"]
 
 _TAILS: dict[str, Tail] = {"laplace": laplace_tail, "gaussian": gaussian_tail}
 _SHOWN = Fraction(2, 5)  # of delta: the chance that a key shows because of her; least thresholds
@@ -27,7 +27,7 @@ _HALVINGS = 60
 
 
 @dataclass(frozen=True)
-class NoisyCounts:
+class ThresholdedCounts:
     """One table of counts with noise; a key shows if enough is left of its count.
 
     A key that fewer than `least` users have never shows, which saves most of the noise. From
@@ -69,7 +69,7 @@ class NoisyCounts:
         """How many users a key needs to show in half of all cases."""
         return self.threshold + self.least - 1
 
-    def release(self, counts: Integers, source: Noise) -> tuple[Integers, Integers]:
+    def release(self, counts: Integers, source: NoiseSource) -> tuple[Integers, Integers]:
         """Give the places of the keys that show, and their noisy counts."""
         places = np.flatnonzero(counts >= self.least)
         draw = source.laplace if self.noise == "laplace" else source.gaussian
@@ -79,16 +79,16 @@ class NoisyCounts:
 
 
 @dataclass(frozen=True)
-class Shape:
+class TableBudget:
     """What is known of a table beforehand: a user's keys at most, and its share of the budget."""
 
     keys: int
     share: Fraction
 
 
-def laplace_tables(
-    shapes: Sequence[Shape], epsilon: Fraction, delta: Fraction, least: int = 2
-) -> list[NoisyCounts]:
+def calibrate_laplace(
+    shapes: Sequence[TableBudget], epsilon: Fraction, delta: Fraction, least: int = 2
+) -> list[ThresholdedCounts]:
     """Make tables with Laplace noise that cost at most epsilon and delta together.
 
     >>> one = laplace_tables([Shape(1, Fraction(1))], Fraction(1), Fraction(1, 10**6))[0]
@@ -98,13 +98,13 @@ def laplace_tables(
     found = []
     for shape in shapes:
         scale = exact_scale(shape.keys / (epsilon * shape.share))
-        reach = least_threshold(laplace_tail, scale, delta * shape.share / shape.keys)
-        found.append(NoisyCounts("laplace", scale, reach + 1, shape.keys, least))
+        reach = min_threshold(laplace_tail, scale, delta * shape.share / shape.keys)
+        found.append(ThresholdedCounts("laplace", scale, reach + 1, shape.keys, least))
     _check_laplace(found, epsilon, delta)
     return found
 
 
-def _check_laplace(tables: Sequence[NoisyCounts], epsilon: Fraction, delta: Fraction) -> None:
+def _check_laplace(tables: Sequence[ThresholdedCounts], epsilon: Fraction, delta: Fraction) -> None:
     """Refuse what costs more than was allowed."""
     shown = sum(table.keys * table.chance for table in tables)
     # If an own key of hers does not show, leaving her out looks likelier: -ln(1 - chance). That
@@ -117,13 +117,13 @@ def _check_laplace(tables: Sequence[NoisyCounts], epsilon: Fraction, delta: Frac
         )  # fmt: skip
 
 
-def gaussian_tables(
-    shapes: Sequence[Shape],
+def calibrate_gaussian(
+    shapes: Sequence[TableBudget],
     epsilon: Fraction,
     delta: Fraction,
     rest: Fraction = Fraction(0),
     least: int = 2,
-) -> tuple[list[NoisyCounts], Fraction]:
+) -> tuple[list[ThresholdedCounts], Fraction]:
     """Make tables with Gaussian noise that cost at most epsilon and delta together.
 
     `rest` is a share of the noise's budget that is left for something else; its rho is given
@@ -140,17 +140,17 @@ def gaussian_tables(
 
 
 def _tables(
-    shapes: Sequence[Shape], rho: float, rest: Fraction, delta: Fraction, least: int
-) -> tuple[list[NoisyCounts], Fraction]:
+    shapes: Sequence[TableBudget], rho: float, rest: Fraction, delta: Fraction, least: int
+) -> tuple[list[ThresholdedCounts], Fraction]:
     whole = Fraction(rho)
     found = []
     for shape in shapes:
-        scale = exact_root(shape.keys / (2 * whole * (1 - rest) * shape.share))
-        reach = least_threshold(gaussian_tail, scale, _SHOWN * delta * shape.share / shape.keys)
-        found.append(NoisyCounts("gaussian", scale, reach + 1, shape.keys, least))
+        scale = exact_sqrt(shape.keys / (2 * whole * (1 - rest) * shape.share))
+        reach = min_threshold(gaussian_tail, scale, _SHOWN * delta * shape.share / shape.keys)
+        found.append(ThresholdedCounts("gaussian", scale, reach + 1, shape.keys, least))
     return found, whole * rest
 
 
-def _cost(tables: Sequence[NoisyCounts], rest: Fraction, epsilon: Fraction) -> float:
-    parts = [Part(float(t.rho), t.keys, float(t.chance)) for t in tables]
-    return joint_delta(parts, float(rest), epsilon)
+def _cost(tables: Sequence[ThresholdedCounts], rest: Fraction, epsilon: Fraction) -> float:
+    parts = [TableLoss(float(t.rho), t.keys, float(t.chance)) for t in tables]
+    return composed_delta(parts, float(rest), epsilon)

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from ..errors import UsageError
 
-__all__ = ["Tail", "gaussian_tail", "laplace_tail", "least_threshold"]
+__all__ = ["Tail", "gaussian_tail", "laplace_tail", "min_threshold"]
 
 Tail = Callable[[Fraction, int], Fraction]
 
@@ -52,7 +52,7 @@ def gaussian_tail(scale: Fraction, least: int) -> Fraction:
     return min(Fraction(1), _ratio(first, below))
 
 
-def least_threshold(tail: Tail, scale: Fraction, chance: Fraction) -> int:
+def min_threshold(tail: Tail, scale: Fraction, chance: Fraction) -> int:
     """Give the least whole number, 1 or more, that noise reaches with at most this chance."""
     low, high = 0, 1  # the chance at `low` is too great, or low is 0
     while tail(scale, high) > chance:

@@ -18,12 +18,12 @@ from math import isqrt
 import numpy as np
 
 from ..errors import UsageError
-from .accounting import Part, joint_delta
-from .noise import Integers, Noise, exact_root
-from .tables import NoisyCounts, Shape
-from .tails import gaussian_tail, least_threshold
+from .accounting import TableLoss, composed_delta
+from .noise import Integers, NoiseSource, exact_sqrt
+from .tables import TableBudget, ThresholdedCounts
+from .tails import gaussian_tail, min_threshold
 
-__all__ = ["KnownCounts", "UnionTables", "WeightedSelection", "union_tables"]
+__all__ = ["GaussianCounts", "SetUnionRelease", "WeightedSelection", "calibrate_set_union"]
 
 _UNIT = 1 << 10  # weights are whole numbers of 1/1024, rounded down
 _SHOWN = Fraction(1, 2)  # of delta may be the chance that an own key shows
@@ -51,12 +51,12 @@ class WeightedSelection:
         >>> one.rho <= Fraction(1, 50), one.chance <= Fraction(1, 10**7)
         (True, True)
         """
-        scale = exact_root(_UNIT**2 / (2 * rho))
+        scale = exact_sqrt(_UNIT**2 / (2 * rho))
         threshold = 0
         for own, weight in _steps(keys):
             reach = threshold - weight
             if reach < 1 or own * gaussian_tail(scale, reach) > chance:
-                threshold = weight + least_threshold(gaussian_tail, scale, chance / own)
+                threshold = weight + min_threshold(gaussian_tail, scale, chance / own)
         return cls(scale, threshold, keys)
 
     @property
@@ -90,7 +90,7 @@ class WeightedSelection:
         table = np.array([0, *(_weight(n) for n in range(1, self.keys + 1))], np.int64)
         return np.asarray(table[rows][user])
 
-    def release(self, user: Integers, key: Integers, source: Noise) -> Integers:
+    def release(self, user: Integers, key: Integers, source: NoiseSource) -> Integers:
         """Give the keys that show; `user` and `key` are numbered from 0, each pair once.
 
         Where users are spread over machines, each gives `weights`, and `shown` takes the sums.
@@ -106,7 +106,7 @@ class WeightedSelection:
         np.maximum.at(heaviest, key, weights)
         return self.shown(total, heaviest, source)
 
-    def shown(self, total: Integers, heaviest: Integers, source: Noise) -> Integers:
+    def shown(self, total: Integers, heaviest: Integers, source: NoiseSource) -> Integers:
         """Give the places of keys that show, by what all users of each weigh, and the heaviest."""
         left = total - heaviest
         places = np.flatnonzero(left)
@@ -115,34 +115,34 @@ class WeightedSelection:
 
 
 @dataclass(frozen=True)
-class KnownCounts:
+class GaussianCounts:
     """Counts of keys that are public already: noise on each, and no threshold."""
 
     scale: Fraction
     keys: int
 
     @classmethod
-    def fitted(cls, keys: int, rho: Fraction) -> KnownCounts:
+    def fitted(cls, keys: int, rho: Fraction) -> GaussianCounts:
         """Make the table that costs at most so much, as zCDP."""
-        return cls(exact_root(keys / (2 * rho)), keys)
+        return cls(exact_sqrt(keys / (2 * rho)), keys)
 
     @property
     def rho(self) -> Fraction:
         """What the noise costs, as zCDP: a user changes `keys` counts by one."""
         return self.keys / (2 * self.scale * self.scale)
 
-    def release(self, counts: Integers, source: Noise) -> Integers:
+    def release(self, counts: Integers, source: NoiseSource) -> Integers:
         """Add noise to every count; what falls below 1 is shown as 1."""
         return np.asarray(np.maximum(counts + source.gaussian(len(counts), self.scale), 1))
 
 
 @dataclass(frozen=True)
-class UnionTables:
+class SetUnionRelease:
     """All that is released: rounds that find keys, their counts, and further tables."""
 
     rounds: tuple[WeightedSelection, ...]
-    counts: KnownCounts
-    others: tuple[NoisyCounts, ...] = ()
+    counts: GaussianCounts
+    others: tuple[ThresholdedCounts, ...] = ()
     rest: Fraction = Fraction(0)  # rho that is left for something else, such as a sketch
 
     @property
@@ -163,19 +163,19 @@ class UnionTables:
         Which keys are her own in a later round depends on what came before, so both are paid
         in full.
         """
-        parts = [Part(float(one.rho), 1, float(one.chance)) for one in self.rounds]
-        parts += [Part(float(t.rho), t.keys, float(t.chance)) for t in self.others]
-        return joint_delta(parts, float(self.counts.rho + self.rest), epsilon)
+        parts = [TableLoss(float(one.rho), 1, float(one.chance)) for one in self.rounds]
+        parts += [TableLoss(float(t.rho), t.keys, float(t.chance)) for t in self.others]
+        return composed_delta(parts, float(self.counts.rho + self.rest), epsilon)
 
 
-def union_tables(
-    shapes: Sequence[Shape],
+def calibrate_set_union(
+    shapes: Sequence[TableBudget],
     epsilon: Fraction,
     delta: Fraction,
     rounds: Sequence[int] = (1,),
     select: Fraction = Fraction(9, 10),
     rest: Fraction = Fraction(0),
-) -> UnionTables:
+) -> SetUnionRelease:
     """Make rounds and tables that cost at most epsilon and delta together.
 
     The first shape is that of the keys that are to be found. `rounds` are the proportions of
@@ -193,9 +193,9 @@ def union_tables(
     whole, shown = _whole_rho(epsilon, delta), _SHOWN * delta
     rho = whole * (1 - rest)
     parts = [first.share * Fraction(one, sum(rounds)) for one in rounds]
-    made = UnionTables(
+    made = SetUnionRelease(
         tuple(WeightedSelection.fitted(first.keys, rho * select * p, shown * p) for p in parts),
-        KnownCounts.fitted(first.keys, rho * first.share * (1 - select)),
+        GaussianCounts.fitted(first.keys, rho * first.share * (1 - select)),
         tuple(_table(shape, rho, shown) for shape in others),
         whole * rest,
     )
@@ -206,22 +206,22 @@ def union_tables(
 
 def _whole_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Give what all noise may cost, if own keys show with no more than their part of delta."""
-    own = Part(0.0, 1, float(_SHOWN * delta) * _SAFE)
+    own = TableLoss(0.0, 1, float(_SHOWN * delta) * _SAFE)
     low, high = 0.0, float(epsilon)  # rho = epsilon is always too much
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        fits = joint_delta([own], middle * _SAFE, epsilon) <= delta
+        fits = composed_delta([own], middle * _SAFE, epsilon) <= delta
         low, high = (middle, high) if fits else (low, middle)
     if not low:
         raise UsageError("this epsilon and delta cannot be kept", hint="take a larger epsilon")
     return Fraction(low)
 
 
-def _table(shape: Shape, rho: Fraction, shown: Fraction) -> NoisyCounts:
+def _table(shape: TableBudget, rho: Fraction, shown: Fraction) -> ThresholdedCounts:
     """Make a table of counts with its share of the noise and of the chance."""
-    scale = exact_root(shape.keys / (2 * rho * shape.share))
-    reach = least_threshold(gaussian_tail, scale, shown * shape.share / shape.keys)
-    return NoisyCounts("gaussian", scale, reach + 1, shape.keys)
+    scale = exact_sqrt(shape.keys / (2 * rho * shape.share))
+    reach = min_threshold(gaussian_tail, scale, shown * shape.share / shape.keys)
+    return ThresholdedCounts("gaussian", scale, reach + 1, shape.keys)
 
 
 def _weight(own: int) -> int:

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from ..errors import UsageError
 
-__all__ = ["Chance"]
+__all__ = ["RandomSource"]
 
 # Sixteen letters, no digit: a spreadsheet would read "123456e78901" as a number.
 _LETTERS = bytes.maketrans(b"0123456789abcdef", b"abcdefghkmnprstw")
 _NAME_BYTES = 6  # 48 bits, 12 letters: the longest text that Polars keeps inside a cell
 
 
-class Chance:
+class RandomSource:
     """A stream of random bytes, secret unless a seed is given.
 
     >>> Chance(seed=1).order(5).tolist() == Chance(seed=1).order(5).tolist()

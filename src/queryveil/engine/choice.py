@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from ..errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from .spark import Spark
+    from .spark import SparkCluster
 
-__all__ = ["ENGINES", "Engine"]
+__all__ = ["ENGINES", "EngineConfig"]
 
 ENGINES = ("local", "spark")
 
 
 @dataclass(frozen=True)
-class Engine:
+class EngineConfig:
     """Where the steps of methods run.
 
     name
@@ -48,7 +48,7 @@ class Engine:
         """Whether the log goes to other machines."""
         return self.name != "local"
 
-    def open(self) -> Spark:
+    def open(self) -> SparkCluster:
         """Start the engine, or take the session that runs; only here is Spark imported."""
         try:
             from .spark import open_spark  # noqa: PLC0415

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 
 from ..errors import ParameterError, did_you_mean
 
-__all__ = ["Declared", "Parameter", "all_kinds", "parameter", "split_line", "split_lines"]
+__all__ = ["Parameter", "Parametrized", "discover", "parameter", "parse_spec", "split_specs"]
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def parameter(
 
 
 @dataclass(frozen=True)
-class Declared:
+class Parametrized:
     """The base of what has declared parameters: they are checked when it is made."""
 
     name: ClassVar[str]
@@ -139,10 +139,10 @@ class Declared:
         return ":".join([self.name, *parts])
 
 
-Kind = TypeVar("Kind", bound=Declared)
+Kind = TypeVar("Kind", bound=Parametrized)
 
 
-def all_kinds(base: type[Kind], registry: str, file: str) -> dict[str, type[Kind]]:
+def discover(base: type[Kind], registry: str, file: str) -> dict[str, type[Kind]]:
     """Give by their names all that a room defines of a base, in any of its files.
 
     `registry` and `file` are the name and the file of the module that asks: its room is searched.
@@ -158,7 +158,7 @@ def _below(kind: type[Kind]) -> list[type[Kind]]:
     return [deeper for direct in kind.__subclasses__() for deeper in (direct, *_below(direct))]
 
 
-def split_line(text: str) -> tuple[str, dict[str, str]]:
+def parse_spec(text: str) -> tuple[str, dict[str, str]]:
     """Part one line into a name and the texts of its parameters.
 
     >>> split_line("semantic-microaggregation:k=3:taxonomy=wordnet")
@@ -177,7 +177,7 @@ def split_line(text: str) -> tuple[str, dict[str, str]]:
     return name, values
 
 
-def split_lines(text: str, names: Iterable[str]) -> list[str]:
+def split_specs(text: str, names: Iterable[str]) -> list[str]:
     """Part a list with commas into lines; a piece that begins with no name has a comma in a value.
 
     >>> split_lines("a:topics=x,y,b", ["a", "b"])

@@ -15,16 +15,23 @@ from typing import Any
 
 import polars as pl
 
-from .chance import Chance
+from .chance import RandomSource
 
-__all__ = ["Far", "Part", "Protect", "Table", "Whole", "Work"]
+__all__ = [
+    "PartitionFunction",
+    "PartitionOutput",
+    "ProtectFunction",
+    "ProtectedTable",
+    "RemoteTable",
+    "Table",
+]
 
 # What is done with one share: a table of whole users in, any table out; it must take an empty one.
-Work = Callable[[pl.LazyFrame, Chance], pl.DataFrame]
+PartitionFunction = Callable[[pl.LazyFrame, RandomSource], pl.DataFrame]
 
 
 @dataclass(frozen=True, repr=False)
-class Part:
+class PartitionOutput:
     """What becomes of one share: rows to publish, who is who, and counts by what they count.
 
     `told` is what every share tells alike.
@@ -36,11 +43,11 @@ class Part:
     told: dict[str, Any] = field(default_factory=dict)
 
 
-Protect = Callable[[pl.LazyFrame, Chance], Part]
+ProtectFunction = Callable[[pl.LazyFrame, RandomSource], PartitionOutput]
 
 
 @dataclass(frozen=True, repr=False)
-class Whole:
+class ProtectedTable:
     """What becomes of all shares; the rows of different shares are mixed, in random order."""
 
     rows: pl.LazyFrame
@@ -49,27 +56,31 @@ class Whole:
     told: dict[str, Any] = field(default_factory=dict)
 
 
-class Far(ABC):
+class RemoteTable(ABC):
     """A table on other machines, in shares; see `steps` for what each step means."""
 
     engine: str
 
     @abstractmethod
-    def derive(self, work: Work, chance: Chance) -> Far:
+    def derive(self, work: PartitionFunction, chance: RandomSource) -> RemoteTable:
         """Make the table of what a function gives for each share, once and for all."""
 
     @abstractmethod
     def keyed(
-        self, work: Work, keys: Sequence[str], chance: Chance | None, tops: Sequence[str]
-    ) -> Far:
+        self,
+        work: PartitionFunction,
+        keys: Sequence[str],
+        chance: RandomSource | None,
+        tops: Sequence[str],
+    ) -> RemoteTable:
         """Add up by keys what a function gives for each share; the shares are those of keys."""
 
     @abstractmethod
     def summed(
         self,
-        work: Work,
+        work: PartitionFunction,
         keys: Sequence[str],
-        chance: Chance | None,
+        chance: RandomSource | None,
         tops: Sequence[str],
         at_least: tuple[str, int] | None,
     ) -> pl.DataFrame:
@@ -80,19 +91,21 @@ class Far(ABC):
         """Count the different values of a column."""
 
     @abstractmethod
-    def protected(self, work: Protect, chance: Chance, at_once: int) -> Whole:
+    def protected(
+        self, work: ProtectFunction, chance: RandomSource, at_once: int
+    ) -> ProtectedTable:
         """Run each share through a function that makes it fit for publication, once.
 
         Shares of a machine are taken together up to so many rows.
         """
 
     @abstractmethod
-    def regrouped(self, blocks: Far) -> Far:
+    def regrouped(self, blocks: RemoteTable) -> RemoteTable:
         """Cut the table into other shares: `blocks`, derived from it, has user and block."""
 
     @abstractmethod
-    def marked(self, key: str, sizes: Far, marks: Work) -> pl.DataFrame:
+    def marked(self, key: str, sizes: RemoteTable, marks: PartitionFunction) -> pl.DataFrame:
         """Count users by the marks that their keys have."""
 
 
-Table = pl.LazyFrame | Far
+Table = pl.LazyFrame | RemoteTable

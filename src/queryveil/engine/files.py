@@ -11,11 +11,11 @@ from pathlib import Path
 from ..errors import OutputError
 from .renaming import rename_new
 
-__all__ = ["whole_file"]
+__all__ = ["atomic_file"]
 
 
 @contextmanager
-def whole_file(target: Path, *, force: bool = True, private: bool = False) -> Iterator[Path]:
+def atomic_file(target: Path, *, force: bool = True, private: bool = False) -> Iterator[Path]:
     """Give a hidden name to write to; on leaving without an error it becomes the target.
 
     Without `force` it never replaces a file, also not one that another run wrote meanwhile. A

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from ..errors import OutputError
 from .bounded import read_within
-from .files import whole_file
+from .files import atomic_file
 
-__all__ = ["recall", "remember"]
+__all__ = ["load_hint", "save_hint"]
 
 
-def recall(key: str) -> float | None:
+def load_hint(key: str) -> float | None:
     """Give the number that was kept under this key, if there is one."""
     try:
         return float(read_within(_place(key), 100, plain=True))
@@ -26,12 +26,12 @@ def recall(key: str) -> float | None:
         return None
 
 
-def remember(key: str, value: float) -> None:
+def save_hint(key: str, value: float) -> None:
     """Keep a number under this key, if that is possible."""
     with contextlib.suppress(OSError, OutputError, RuntimeError):
         place = _place(key)
         place.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(place) as part:
+        with atomic_file(place) as part:
             part.write_text(repr(value), encoding="utf-8")
 
 

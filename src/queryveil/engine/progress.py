@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
-__all__ = ["Progress", "Silent", "peak_mb"]
+__all__ = ["NoProgress", "Progress", "peak_memory_mb"]
 
 
 class Progress(Protocol):
@@ -28,7 +28,7 @@ class Progress(Protocol):
         ...
 
 
-class Silent:
+class NoProgress:
     """Shows nothing, and keeps the seconds of each stage."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Silent:
         yield lambda _: None
 
 
-def peak_mb() -> int:
+def peak_memory_mb() -> int:
     """Give the most memory this process has held, in megabytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak // (1024 * 1024) if sys.platform == "darwin" else peak // 1024

@@ -14,62 +14,68 @@ from functools import partial
 import polars as pl
 
 from ..errors import UsageError
-from .chance import Chance
-from .far import Far, Protect, Table, Whole, Work
+from .chance import RandomSource
+from .far import PartitionFunction, ProtectedTable, ProtectFunction, RemoteTable, Table
 
 __all__ = [
-    "Keys",
-    "alike",
-    "count",
-    "derive",
-    "distinct",
-    "distinct_queries",
-    "distinct_users",
-    "engine_of",
-    "keep",
-    "keyed",
-    "keys_with_users",
-    "marked",
-    "permute",
-    "protected",
+    "KeyColumns",
+    "aggregate",
+    "aggregate_remote",
+    "count_distinct",
+    "count_rows",
+    "count_users_and_rows",
+    "count_users_by_flags",
+    "count_users_by_key",
+    "engine_name",
+    "filter_keys",
+    "map_partitions",
+    "match_encoding",
+    "protect_partitions",
     "sample_users",
-    "summed",
-    "users_and_lines",
+    "shuffle_rows",
+    "unique_queries",
+    "unique_users",
     "values_of",
 ]
 
-Keys = Sequence[str]
+KeyColumns = Sequence[str]
 
 
-def engine_of(table: Table) -> str:
+def engine_name(table: Table) -> str:
     """Name what a table's steps run on."""
-    return table.engine if isinstance(table, Far) else "local"
+    return table.engine if isinstance(table, RemoteTable) else "local"
 
 
-def derive(table: Table, work: Work, chance: Chance) -> Table:
+def map_partitions(table: Table, work: PartitionFunction, chance: RandomSource) -> Table:
     """Run each share through a function, and keep what it gives as a table.
 
     What was drawn by chance is drawn once: every later step meets the same rows.
     """
-    return table.derive(work, chance) if isinstance(table, Far) else work(table, chance).lazy()
+    return (
+        table.derive(work, chance) if isinstance(table, RemoteTable) else work(table, chance).lazy()
+    )
 
 
-def keyed(
-    table: Table, work: Work, keys: Keys, chance: Chance | None = None, tops: Keys = ()
+def aggregate_remote(
+    table: Table,
+    work: PartitionFunction,
+    keys: KeyColumns,
+    chance: RandomSource | None = None,
+    tops: KeyColumns = (),
 ) -> Table:
     """Do as `summed` does, and leave the result where the table is."""
-    if isinstance(table, Far):
+    if isinstance(table, RemoteTable):
         return table.keyed(work, keys, chance, tops)
-    return work(table, chance or Chance()).lazy()
+    return work(table, chance or RandomSource()).lazy()
 
 
-def summed(
+def aggregate(
     table: Table,
-    work: Work,
-    keys: Keys,
-    chance: Chance | None = None,
+    work: PartitionFunction,
+    keys: KeyColumns,
+    chance: RandomSource | None = None,
     *,
-    tops: Keys = (),
+    tops: KeyColumns = (),
     at_least: tuple[str, int] | None = None,
 ) -> pl.DataFrame:
     """Run each share through a function and add up what it gives, key by key.
@@ -77,51 +83,55 @@ def summed(
     Of the columns in `tops` the greatest is taken instead. Without a `chance` the function must
     give the same again. `at_least` names a column and its least sum: only such keys come here.
     """
-    if isinstance(table, Far):
+    if isinstance(table, RemoteTable):
         return table.summed(work, keys, chance, tops, at_least)
-    rows = work(table, chance or Chance())
+    rows = work(table, chance or RandomSource())
     return rows if at_least is None else rows.filter(pl.col(at_least[0]) >= at_least[1])
 
 
-def protected(table: Table, work: Protect, chance: Chance, at_once: int = 0) -> Whole:
+def protect_partitions(
+    table: Table, work: ProtectFunction, chance: RandomSource, at_once: int = 0
+) -> ProtectedTable:
     """Run each share through a function that makes rows for publication.
 
     Shares may be taken together up to so many rows.
     """
-    if isinstance(table, Far):
+    if isinstance(table, RemoteTable):
         return table.protected(work, chance, at_once)
     part = work(table, chance)
-    return Whole(part.rows.lazy(), part.mapping, part.counts, part.told)
+    return ProtectedTable(part.rows.lazy(), part.mapping, part.counts, part.told)
 
 
-def marked(table: Table, key: str, sizes: Table, marks: Work) -> pl.DataFrame:
+def count_users_by_flags(
+    table: Table, key: str, sizes: Table, marks: PartitionFunction
+) -> pl.DataFrame:
     """Count users by the marks of their keys: marks, count.
 
     `sizes` are the keys with their users and lines. `marks` gets them, and gives key and marks, a
     number whose bits are the marks. A user has all marks that any of her keys has; who has none
     is left out.
     """
-    if isinstance(table, Far) and isinstance(sizes, Far):
+    if isinstance(table, RemoteTable) and isinstance(sizes, RemoteTable):
         return table.marked(key, sizes, marks)
-    if isinstance(table, Far) or isinstance(sizes, Far):
+    if isinstance(table, RemoteTable) or isinstance(sizes, RemoteTable):
         raise UsageError("these tables lie in different places: this is a defect, report it")
     pairs = table.select("user", key).unique()
-    found = marks(sizes, Chance())
+    found = marks(sizes, RandomSource())
     bits = found.filter(pl.col("marks") > 0).lazy().select(key, "marks")
     mine = pairs.join(bits, on=key).group_by("user").agg(pl.col("marks").bitwise_or())
     return mine.group_by("marks").agg(count=pl.len()).collect(engine="streaming")
 
 
-def keys_with_users(table: Table, keys: Keys, at_least: int) -> pl.DataFrame:
+def count_users_by_key(table: Table, keys: KeyColumns, at_least: int) -> pl.DataFrame:
     """Find the keys that at least so many distinct users have, with the number of users."""
-    if isinstance(table, Far):
+    if isinstance(table, RemoteTable):
         least = ("users", at_least)
-        return summed(table, partial(_users_of_keys, keys=keys), keys, at_least=least)
-    return _users_of_keys(table, Chance(), keys=keys, at_least=at_least)
+        return aggregate(table, partial(_users_of_keys, keys=keys), keys, at_least=least)
+    return _users_of_keys(table, RandomSource(), keys=keys, at_least=at_least)
 
 
 def _users_of_keys(
-    table: pl.LazyFrame, _: Chance, *, keys: Keys, at_least: int = 1
+    table: pl.LazyFrame, _: RandomSource, *, keys: KeyColumns, at_least: int = 1
 ) -> pl.DataFrame:
     """Count the users of keys.
 
@@ -136,7 +146,7 @@ def _users_of_keys(
     return users.filter(pl.col("users") >= at_least).collect(engine="streaming")
 
 
-def users_and_lines(table: pl.LazyFrame, _: Chance, *, keys: Keys) -> pl.DataFrame:
+def count_users_and_rows(table: pl.LazyFrame, _: RandomSource, *, keys: KeyColumns) -> pl.DataFrame:
     """Count the users and the lines of keys, in one share."""
     names = list(keys)
     pairs = table.group_by("user", *names).agg(lines=pl.len())
@@ -144,43 +154,43 @@ def users_and_lines(table: pl.LazyFrame, _: Chance, *, keys: Keys) -> pl.DataFra
     return found.drop_nulls(names).collect(engine="streaming")
 
 
-def alike(frame: pl.LazyFrame, wanted: pl.DataFrame, *names: str) -> pl.DataFrame:
+def match_encoding(frame: pl.LazyFrame, wanted: pl.DataFrame, *names: str) -> pl.DataFrame:
     """Give texts the encoding that a share has for them, so that they can be joined."""
     kinds = frame.collect_schema()
     return wanted.with_columns(pl.col(name).cast(kinds[name]) for name in names)
 
 
-def keep(table: pl.LazyFrame, wanted: pl.DataFrame, keys: Keys) -> pl.LazyFrame:
+def filter_keys(table: pl.LazyFrame, wanted: pl.DataFrame, keys: KeyColumns) -> pl.LazyFrame:
     """Keep the rows whose key is wanted."""
     return table.join(wanted.lazy().select(list(keys)), on=list(keys), how="semi")
 
 
-def count(table: Table) -> int:
+def count_rows(table: Table) -> int:
     """Count the rows."""
-    if isinstance(table, Far):
-        found = summed(table, _rows, ["all"])
+    if isinstance(table, RemoteTable):
+        found = aggregate(table, _rows, ["all"])
         return int(found["count"].sum())
     return int(table.select(pl.len()).collect(engine="streaming").item())
 
 
-def _rows(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+def _rows(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     return frame.select(count=pl.len().cast(pl.Int64)).collect().with_columns(all=pl.lit(0))
 
 
-def distinct(table: Table, column: str) -> int:
+def count_distinct(table: Table, column: str) -> int:
     """Count the different values of a column."""
-    if isinstance(table, Far):
+    if isinstance(table, RemoteTable):
         return table.distinct(column)
     return int(table.select(pl.col(column).drop_nulls().n_unique()).collect().item())
 
 
-def distinct_users(table: pl.LazyFrame) -> pl.Series:
+def unique_users(table: pl.LazyFrame) -> pl.Series:
     """List the users, each once, in the order of their names."""
     users = table.select("user").unique().collect(engine="streaming")["user"]
     return users.cast(pl.String).sort()
 
 
-def distinct_queries(table: pl.LazyFrame) -> pl.Series:
+def unique_queries(table: pl.LazyFrame) -> pl.Series:
     """List the queries, each once, in order; as categories if that is what they are."""
     return table.select("query").unique().collect(engine="streaming")["query"].sort()
 
@@ -198,15 +208,15 @@ def values_of(table: pl.LazyFrame, column: str) -> pl.DataFrame:
     return found.cast({column: kind})
 
 
-def sample_users(table: pl.LazyFrame, size: int, chance: Chance) -> pl.LazyFrame:
+def sample_users(table: pl.LazyFrame, size: int, chance: RandomSource) -> pl.LazyFrame:
     """Keep the rows of so many users, drawn uniformly."""
-    users = distinct_users(table)
+    users = unique_users(table)
     chosen = users.gather(chance.order(len(users))[:size])
     kind = table.collect_schema()["user"]
-    return keep(table, chosen.cast(kind).to_frame("user"), ["user"])
+    return filter_keys(table, chosen.cast(kind).to_frame("user"), ["user"])
 
 
-def permute(table: pl.LazyFrame, chance: Chance) -> pl.LazyFrame:
+def shuffle_rows(table: pl.LazyFrame, chance: RandomSource) -> pl.LazyFrame:
     """Put the rows in random order."""
     rows = table.collect(engine="streaming")
     return rows.lazy().select(pl.all().gather(pl.lit(chance.order(rows.height))))

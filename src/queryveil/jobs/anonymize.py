@@ -6,20 +6,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..engine import Chance, Progress, Silent
+from ..engine import NoProgress, Progress, RandomSource
 from ..errors import InputError, UsageError
 from ..log import QueryLog, check_setting
-from ..methods import Method, check_spread, parse_method, run_method
-from ..release import SEEDED, Release, check_format, check_target, is_release
+from ..methods import Method, check_parallelism, parse_method, run_method
+from ..release import SEEDED, Release, check_output_folder, check_output_format, is_release
 from ..release.signing import Signer
 from .owners_figures import owners_figures
 from .regroup import EarlierGroups, read_groups, run_with_groups
 from .screened import check_left, finished, searched
 from .several import GROUPS_OF
-from .spending import Account, open_account
+from .spending import Reservation, plan_reservation
 from .yields import warn_of_yield
 
-__all__ = ["anonymize", "anonymize_to", "check_release_target"]
+__all__ = ["anonymize", "anonymize_to_folder", "check_release_output"]
 
 _COULD_STOP = (
     "the log was read with a limit on rows that cannot be read, above which there would be no "
@@ -60,13 +60,13 @@ def anonymize(
     check_setting(identifiers)
     chosen = parse_method(method) if isinstance(method, str) else method
     warn_of_yield(chosen, population, yes=yes or seed is not None or log.seeded)
-    shown = progress or Silent()
+    shown = progress or NoProgress()
     account = _account(log, chosen, seed, dataset)
     run = _runner(groups_of, seed, shown)
     return _paid_for(log, chosen, account, run, identifiers, shown)
 
 
-def anonymize_to(
+def anonymize_to_folder(
     log: QueryLog,
     method: Method,
     folder: Path,
@@ -89,10 +89,10 @@ def anonymize_to(
     or not the log is still the same; `copy_release` copies one that was paid for.
     """
     check_setting(identifiers)
-    check_release_target(folder, form, force)
+    check_release_output(folder, form, force)
     signer = None if sign is None else Signer.read(Path(sign))  # before anything is paid for
     warn_of_yield(method, population, yes=yes or seed is not None or log.seeded)
-    shown = progress or Silent()
+    shown = progress or NoProgress()
     account = _account(log, method, seed, dataset)
     run = _runner(groups_of, seed, shown)
     release = _paid_for(log, method, account, run, identifiers, shown)
@@ -110,18 +110,18 @@ def _check_log(log: object) -> None:
         )
 
 
-def check_release_target(folder: Path, form: str, force: bool) -> None:
+def check_release_output(folder: Path, form: str, force: bool) -> None:
     """Refuse a folder or form that cannot be written, before any work is done."""
-    check_format(form)
-    check_target(folder, force, is_release)
+    check_output_format(form)
+    check_output_folder(folder, force, is_release)
 
 
-def _account(log: QueryLog, method: Method, seed: int | None, dataset: str | None) -> Account:
+def _account(log: QueryLog, method: Method, seed: int | None, dataset: str | None) -> Reservation:
     """Find what a release costs and where that is written; refuse what cannot be released."""
-    check_spread(method, log)
+    check_parallelism(method, log)
     method.prepare()
     seeded = seed is not None or log.seeded
-    account = open_account(log, method, method.guarantee(), dataset=dataset, seeded=seeded)
+    account = plan_reservation(log, method, method.guarantee(), dataset=dataset, seeded=seeded)
     if not log.tally.kept and not account.spends:
         raise InputError(
             "no row of the log is left to protect",
@@ -146,10 +146,10 @@ class _Runner:
     def run(self, method: Method, log: QueryLog, progress: Progress) -> Release:
         """Run it."""
         if self.earlier is None:
-            return run_method(method, log, Chance(self.seed), progress)
-        return run_with_groups(method, log, self.earlier, Chance(self.seed), progress)
+            return run_method(method, log, RandomSource(self.seed), progress)
+        return run_with_groups(method, log, self.earlier, RandomSource(self.seed), progress)
 
-    def noted(self, account: Account) -> Account:
+    def noted(self, account: Reservation) -> Reservation:
         """Return the account with the release whose groups are kept."""
         if self.earlier is None:
             return account
@@ -171,7 +171,7 @@ def _runner(groups_of: str | Path | None, seed: int | None, progress: Progress) 
 def _paid_for(
     log: QueryLog,
     method: Method,
-    account: Account,
+    account: Reservation,
     how: _Runner,
     identifiers: str,
     progress: Progress,

@@ -17,19 +17,19 @@ from typing import Any
 
 import polars as pl
 
-from ..dp import Entry
-from ..engine import Chance, Progress, Silent, count
+from ..dp import LedgerEntry
+from ..engine import NoProgress, Progress, RandomSource, count_rows
 from ..errors import UsageError, VerificationError
 from ..log import QueryLog, check_setting
-from ..methods import Earlier, Method, judged
+from ..methods import Method, PreviousContributions, judged
 from ..release import Release
 from ..release.signing import Signer
-from .anonymize import check_release_target
-from .earlier import Before, method_of, read_before
+from .anonymize import check_release_output
+from .earlier import PreviousRelease, base_method, open_previous_release
 from .screened import finished, searched
-from .terms import Terms, terms_of
+from .terms import ExtensionTerms, compute_extension_terms
 
-__all__ = ["append_to"]
+__all__ = ["extend_release"]
 
 _NOTE = (
     "this release goes on with an earlier one of the same people, under the same pseudonyms: the "
@@ -39,7 +39,7 @@ _OLD = "before the first day that is new"
 _NO_TIME = "no time, so not known to be new"
 
 
-def append_to(
+def extend_release(
     log: QueryLog,
     earlier: str | Path,
     folder: str | Path,
@@ -64,21 +64,21 @@ def append_to(
     method is that of the earlier release; it must be given if it reads files. Identifiers are
     treated as there, unless `identifiers` says otherwise. `sign` is the file of a private key.
     """
-    shown, old, new = progress or Silent(), Path(earlier), Path(folder)
-    check_release_target(new, form, force)
+    shown, old, new = progress or NoProgress(), Path(earlier), Path(folder)
+    check_release_output(new, form, force)
     signer = None if sign is None else Signer.read(Path(sign))  # before anything is paid for
     _check_asked(log, old, new)
-    before = read_before(old, shown)
+    before = open_previous_release(old, shown)
     base = _ready(before, method)
     first = _first_day(log, before, since)
     fresh = _newer(log, first)
     setting = identifiers or before.card.get("identifiers") or "drop"
     check_setting(setting)
-    terms = terms_of(log, base, before, dataset, lower_guarantee)
+    terms = compute_extension_terms(log, base, before, dataset, lower_guarantee)
     extra = {**terms.account.extra, "identifiers": setting, "since": first.isoformat()}
     account = replace(terms.account, extra=extra)
-    terms, chance = replace(terms, account=account), Chance()
-    left = Earlier(_used(base, log, before.mapping(), terms.lost, chance), terms.most)
+    terms, chance = replace(terms, account=account), RandomSource()
+    left = PreviousContributions(_used(base, log, before.mapping(), terms.lost, chance), terms.most)
     rest = searched(fresh, terms.method, setting, shown)
     release = finished(_extended(rest, terms, left, chance, shown), fresh, setting)
     return release.write(new, form=form, force=force, forget_mapping=forget_mapping, signer=signer)
@@ -96,15 +96,15 @@ def _check_asked(log: QueryLog, old: Path, new: Path) -> None:
         )
 
 
-def _ready(before: Before, given: Method | None) -> Method:
-    base = method_of(before, given)
+def _ready(before: PreviousRelease, given: Method | None) -> Method:
+    base = base_method(before, given)
     if type(base).extend is Method.extend:
         raise base.cannot_extend()
     base.prepare()
     return base
 
 
-def _first_day(log: QueryLog, before: Before, since: date | str | None) -> date:
+def _first_day(log: QueryLog, before: PreviousRelease, since: date | str | None) -> date:
     """Return the first new day, from what the owner said alone."""
     named = date.fromisoformat(since) if isinstance(since, str) else since or log.since
     last = before.until
@@ -127,7 +127,7 @@ def _newer(log: QueryLog, first: date | None) -> QueryLog:
     """Keep what is new; the rest is counted as dropped."""
     if first is None:
         return log
-    timed = count(log.frame.filter(pl.col("time").is_not_null()))
+    timed = count_rows(log.frame.filter(pl.col("time").is_not_null()))
     rows = log.frame.filter(pl.col("time") >= first).collect(engine="streaming")
     tally = replace(log.tally, dropped=dict(log.tally.dropped))
     tally.drop({_NO_TIME: log.tally.kept - timed, _OLD: timed - rows.height})
@@ -138,21 +138,25 @@ def _used(
     base: Method,
     log: QueryLog,
     mapping: pl.DataFrame,
-    lost: tuple[Entry, ...],
-    chance: Chance,
+    lost: tuple[LedgerEntry, ...],
+    chance: RandomSource,
 ) -> pl.DataFrame:
     """Count what attempts that ended early may have shown: all that they would have used."""
     for attempt in lost:
-        earlier = Earlier(mapping, int(attempt.extra["most"]))
+        earlier = PreviousContributions(mapping, int(attempt.extra["most"]))
         first = attempt.extra.get("since")  # without one, all rows: that is never too little
         fresh = _newer(log, date.fromisoformat(first) if first else None)
-        seen = searched(fresh, base, attempt.extra.get("identifiers", "keep"), Silent())
+        seen = searched(fresh, base, attempt.extra.get("identifiers", "keep"), NoProgress())
         mapping = earlier.after(base.slots(seen, earlier), chance)
     return mapping
 
 
 def _extended(
-    fresh: QueryLog, terms: Terms, earlier: Earlier, chance: Chance, progress: Progress
+    fresh: QueryLog,
+    terms: ExtensionTerms,
+    earlier: PreviousContributions,
+    chance: RandomSource,
+    progress: Progress,
 ) -> Release:
     """Pay, then let the method draw; hold it to the slots that it named before."""
     if (earlier.mapping["slots"] > earlier.most).any():
@@ -169,7 +173,9 @@ def _extended(
     return account.on(replace(release, notes=(_NOTE, *release.notes)))
 
 
-def _check_uses(mapping: pl.DataFrame | None, earlier: Earlier, uses: pl.DataFrame) -> None:
+def _check_uses(
+    mapping: pl.DataFrame | None, earlier: PreviousContributions, uses: pl.DataFrame
+) -> None:
     """Refuse a release that renames somebody, or used other slots than a retry would count."""
     columns = ["user", "pseudonym", "slots"]
     if mapping is not None and set(columns) <= set(mapping.columns):

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-__all__ = ["ends", "marked", "rule", "summed_up"]
+__all__ = ["average_runs", "degree_extremes", "describe_rule", "mark_best"]
 
 Row = dict[str, Any]
 _SOME = 5  # users, for their mean to tell something
 
 
-def summed_up(runs: Sequence[Mapping[str, Any]]) -> Row:
+def average_runs(runs: Sequence[Mapping[str, Any]]) -> Row:
     """Give the main figures of a setting: means of its runs, nothing where a run has none."""
     found = [_main(run) for run in runs]
     return {
@@ -23,7 +23,7 @@ def summed_up(runs: Sequence[Mapping[str, Any]]) -> Row:
 
 def _main(run: Mapping[str, Any]) -> Row:
     pel, guessed = run["pel"], 100 * run["guess_rate"]
-    few, many = (pel["by_degree"].get(end) for end in ends(run))
+    few, many = (pel["by_degree"].get(end) for end in degree_extremes(run))
     return {
         "learned": None if pel["honest"] is None else max(pel["honest"], guessed),
         "pel": pel["honest"],
@@ -42,7 +42,7 @@ def _main(run: Mapping[str, Any]) -> Row:
     }
 
 
-def ends(run: Mapping[str, Any]) -> tuple[str, str]:
+def degree_extremes(run: Mapping[str, Any]) -> tuple[str, str]:
     """Name the fewest and the most friends that honest users have: at least five of them do.
 
     >>> told = {"1": {"users": 1}, "2": {"users": 60}, "20+": {"users": 7}}
@@ -54,7 +54,7 @@ def ends(run: Mapping[str, Any]) -> tuple[str, str]:
     return (known[0], known[-1]) if known else ("", "")
 
 
-def marked(settings: Sequence[Row], most_hops: float) -> list[Row]:
+def mark_best(settings: Sequence[Row], most_hops: float) -> list[Row]:
     """Mark the best setting, and those that no other beats in what is learned and in hops.
 
     >>> told = [(9.0, 2.5), (10.0, 1.5), (11.0, 1.6)]
@@ -84,7 +84,7 @@ def _beats(one: Row, other: Row) -> bool:
     return mine != its and all(a <= b for a, b in zip(mine, its, strict=True))
 
 
-def rule(most_hops: float) -> str:
+def describe_rule(most_hops: float) -> str:
     """Say by which rule a setting is the best."""
     return (
         "the engine learns least, by the worse of two figures (the mean PEL of honest users, and "

@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..dp import Entry, Ledger, ledger_path
+from ..dp import Ledger, LedgerEntry, locate_ledger
 from ..errors import InputError, UsageError, VerificationError
 from ..release import (
-    check_target,
+    atomic_folder,
+    check_output_folder,
     file_digest,
     is_release,
-    read_card,
+    read_json_card,
     verify_public,
-    whole_folder,
 )
 from ..release.cards import InternalCard
 
@@ -48,7 +48,7 @@ def copy_release(
         entry = _entry_of(ledger, old)
         _copy(old, new, entry, force=force, forget_mapping=forget_mapping)
         ledger.copied(entry.number, new.absolute())
-    return InternalCard(read_card(new / "private" / "card.json") | {"copied": str(old)})
+    return InternalCard(read_json_card(new / "private" / "card.json") | {"copied": str(old)})
 
 
 def _card_of(source: Path) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def _card_of(source: Path) -> dict[str, Any]:
         raise InputError(
             "there is no private/card.json", where=source, hint="name what `anonymize --out` wrote"
         )
-    return read_card(path)
+    return read_json_card(path)
 
 
 def _check_apart(old: Path, new: Path) -> None:
@@ -69,7 +69,7 @@ def _check_apart(old: Path, new: Path) -> None:
 
 def _ledger_of(card: dict[str, Any], logs: Sequence[str | Path], dataset: str | None) -> Path:
     if dataset is not None or logs:
-        return ledger_path(dataset, [Path(log) for log in logs])
+        return locate_ledger(dataset, [Path(log) for log in logs])
     about = card.get("ledger")
     place = about.get("file") if isinstance(about, dict) else None
     if not isinstance(place, str):
@@ -80,7 +80,7 @@ def _ledger_of(card: dict[str, Any], logs: Sequence[str | Path], dataset: str | 
     return Path(place)
 
 
-def _entry_of(ledger: Ledger, source: Path) -> Entry:
+def _entry_of(ledger: Ledger, source: Path) -> LedgerEntry:
     """Return the entry of the release, which the ledger knows by the digest of its public card."""
     card = source / "public" / "release.json"
     digest = file_digest(card) if card.is_file() else ""
@@ -94,8 +94,10 @@ def _entry_of(ledger: Ledger, source: Path) -> Entry:
     )
 
 
-def _copy(source: Path, target: Path, entry: Entry, *, force: bool, forget_mapping: bool) -> None:
-    with whole_folder(target, lambda: check_target(target, force, is_release)) as part:
+def _copy(
+    source: Path, target: Path, entry: LedgerEntry, *, force: bool, forget_mapping: bool
+) -> None:
+    with atomic_folder(target, lambda: check_output_folder(target, force, is_release)) as part:
         for name, mode in (("public", 0o755), ("private", 0o700)):
             shutil.copytree(source / name, part / name)
             (part / name).chmod(mode)
@@ -105,7 +107,7 @@ def _copy(source: Path, target: Path, entry: Entry, *, force: bool, forget_mappi
         _check_copy(part / "public", entry, source)
 
 
-def _check_copy(public: Path, entry: Entry, source: Path) -> None:
+def _check_copy(public: Path, entry: LedgerEntry, source: Path) -> None:
     """Check the copy, not the source: that may change while it is read."""
     broken = [finding.says for finding in verify_public(public) if finding.holds is False]
     if file_digest(public / "release.json") != entry.release_digest:

@@ -6,12 +6,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from ..engine import Progress, Silent
+from ..engine import NoProgress, Progress
 from ..log import read_log
 from ..methods import FrequentQueries
-from .anonymize import anonymize, check_release_target
+from .anonymize import anonymize, check_release_output
 from .profile import profile
-from .synth import synth
+from .synth import write_synthetic_log
 from .verify import verify
 
 __all__ = ["demo"]
@@ -27,12 +27,12 @@ def demo(
     The release stands in `folder`; the synthetic log is put beside its private files. An
     earlier demo is replaced, any other release only with `force`.
     """
-    shown, target = progress or Silent(), Path(folder)
+    shown, target = progress or NoProgress(), Path(folder)
     force = force or (target / "private" / "log.tsv").exists()
-    check_release_target(target, "parquet", force)
+    check_release_output(target, "parquet", force)
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "log.tsv"
-        made = synth(path, users=_USERS, seed=2006, progress=shown)
+        made = write_synthetic_log(path, users=_USERS, seed=2006, progress=shown)
         log = read_log(path, progress=shown)
         risks = profile(log, progress=shown)
         card = anonymize(log, FrequentQueries(n=_N), progress=shown).write(target, force=force)

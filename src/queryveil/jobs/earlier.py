@@ -11,20 +11,20 @@ import polars as pl
 
 from ..engine import Progress, read_json
 from ..errors import InputError, UsageError, VerificationError
-from ..methods import Method, method_named
+from ..methods import Method, get_method
 from ..release import file_digest
 from ..release.formats import read_public_log
-from ..release.read import read_mapping
+from ..release.read import read_pseudonyms
 from .verify import verify
 
-__all__ = ["Before", "method_of", "read_before"]
+__all__ = ["PreviousRelease", "base_method", "open_previous_release"]
 
 # What an append adds to the promise is no part of the method.
 _ADDED = {"spent_before": 0.0, "goes_on": False}
 
 
 @dataclass(frozen=True, repr=False)
-class Before:
+class PreviousRelease:
     """The release that is extended.
 
     `card` is its internal card, `digest` that of its public card, by which the ledger knows it.
@@ -68,7 +68,7 @@ class Before:
             raise VerificationError(f"{missing:,} users of the release are missing", where=path)
 
 
-def read_before(folder: Path, progress: Progress) -> Before:
+def open_previous_release(folder: Path, progress: Progress) -> PreviousRelease:
     """Open the folder of a release, and check that it is whole and fit to be extended."""
     found = verify(folder, progress=progress)
     if found["holds"] is False:
@@ -87,13 +87,13 @@ def read_before(folder: Path, progress: Progress) -> Before:
             where=folder,
             hint="extend a release that was made without a seed",
         )
-    return Before(folder, card, file_digest(folder / "public" / "release.json"))
+    return PreviousRelease(folder, card, file_digest(folder / "public" / "release.json"))
 
 
-def method_of(before: Before, given: Method | None) -> Method:
+def base_method(before: PreviousRelease, given: Method | None) -> Method:
     """Give the method of a release, as it was before anything was added to its promise."""
     card = before.card
-    method = method_named(card["method"]).make(card["parameters"]) if given is None else given
+    method = get_method(card["method"]).make(card["parameters"]) if given is None else given
     if given is not None:
         _check_same(before, given)
     elif method.files():
@@ -107,7 +107,7 @@ def method_of(before: Before, given: Method | None) -> Method:
     return replace(method, **added)
 
 
-def _check_same(before: Before, given: Method) -> None:
+def _check_same(before: PreviousRelease, given: Method) -> None:
     """Name the first way in which a method differs from that of the release."""
     hint = "leave --method out to take that of the release"
     name, shown = before.card["method"], before.card["parameters"]
@@ -131,7 +131,7 @@ def _is_same(value: Any, shown: Any) -> bool:
 
 def _read_mapping(path: Path) -> pl.DataFrame:
     try:
-        table = read_mapping(path)
+        table = read_pseudonyms(path)
         if "slots" not in table.columns:
             raise InputError(
                 "private/mapping.tsv has no column slots",

@@ -8,8 +8,8 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from ..errors import QueryveilError
-from ..methods import Method, method_named
-from ..release import SEEDED, CountNoise, Finding, Guarantee, data_of, promised, standing_of
+from ..methods import Method, get_method
+from ..release import SEEDED, CheckResult, CountNoise, Guarantee, data_of, promised, standing_of
 from ..version import __version__
 
 __all__ = ["claims_of", "follows", "promise_of"]
@@ -25,10 +25,10 @@ def promise_of(method: Method, card: Mapping[str, Any]) -> Guarantee:
     return promised(method.guarantee(), card.get("identifiers"))
 
 
-def follows(card: dict[str, Any]) -> list[Finding]:
+def follows(card: dict[str, Any]) -> list[CheckResult]:
     """Check all that a card says against its method, made anew from name and parameters."""
     try:
-        method = method_named(card["method"]).make(card["parameters"])
+        method = get_method(card["method"]).make(card["parameters"])
         promise = promise_of(method, card)
         return [
             _promise(card, promise),
@@ -40,54 +40,54 @@ def follows(card: dict[str, Any]) -> list[Finding]:
         ]
     except (QueryveilError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError):
         says = "the card's method and parameters are none that queryveil has"
-        return [Finding("promise", False, says)]
+        return [CheckResult("promise", False, says)]
 
 
-def _promise(card: dict[str, Any], promise: Guarantee) -> Finding:
+def _promise(card: dict[str, Any], promise: Guarantee) -> CheckResult:
     """Check that the card promises what its method promises with these parameters."""
     made = json.loads(json.dumps(promise.as_dict()))
     says = f"the promise is that of {card['method']} with these parameters"
     if made == card["guarantee"]:
-        return Finding("promise", True, says)
+        return CheckResult("promise", True, says)
     same = all(made[name] == card["guarantee"].get(name) for name in _NUMBERS)
     if same and card.get("queryveil") != __version__:
-        return Finding("promise", None, f"{says}, in words of another version")
-    return Finding("promise", False, f"not so: {says}")
+        return CheckResult("promise", None, f"{says}, in words of another version")
+    return CheckResult("promise", False, f"not so: {says}")
 
 
-def _parameters(card: dict[str, Any], method: Method) -> Finding:
+def _parameters(card: dict[str, Any], method: Method) -> CheckResult:
     """Check that every parameter is there, as the method reads it."""
     holds: bool | None = json.loads(json.dumps(method.values())) == card["parameters"]
     says = f"the parameters are those of {card['method']}, all of them"
     if not holds and card.get("queryveil") != __version__:
-        return Finding("parameters", None, f"not known of another version: {says}")
-    return Finding("parameters", holds, says if holds else f"not so: {says}")
+        return CheckResult("parameters", None, f"not known of another version: {says}")
+    return CheckResult("parameters", holds, says if holds else f"not so: {says}")
 
 
-def _reasons(card: dict[str, Any], method: Method, promise: Guarantee) -> Finding:
+def _reasons(card: dict[str, Any], method: Method, promise: Guarantee) -> CheckResult:
     """Check that each reason against publication that follows is on the card."""
     expected = standing_of(promise, method.unfit()).because
     missing = [why for why in expected if why not in card["not_release_grade_because"]]
     says = "what speaks against publication is on the card, as far as parameters show it"
-    return Finding("reasons", not missing, f"not so ({missing[0]})" if missing else says)
+    return CheckResult("reasons", not missing, f"not so ({missing[0]})" if missing else says)
 
 
-def _warnings(card: dict[str, Any], method: Method) -> Finding:
+def _warnings(card: dict[str, Any], method: Method) -> CheckResult:
     missing = [text for text in method.warnings() if text not in card["warnings"]]
     says = "the warnings that its parameters need are on the card"
-    return Finding("warnings", not missing, f"not so: {says}" if missing else says)
+    return CheckResult("warnings", not missing, f"not so: {says}" if missing else says)
 
 
-def _data(card: dict[str, Any], method: Method) -> Finding:
+def _data(card: dict[str, Any], method: Method) -> CheckResult:
     """Check that no data file is there that the promise says nothing about."""
     strange = sorted(data_of(card["files"]) - method.gives())
     says = f"the data files are those that {card['method']} gives"
-    return Finding(
+    return CheckResult(
         "data", not strange, f"not so ({', '.join(strange)}): {says}" if strange else says
     )
 
 
-def _noise(card: dict[str, Any], method: Method) -> list[Finding]:
+def _noise(card: dict[str, Any], method: Method) -> list[CheckResult]:
     """Check that noise is as large as the method makes it, where the card alone shows that."""
     expected = _noises(card, method)
     if expected is None or not (expected or card["noise"]["tables"]):
@@ -96,8 +96,8 @@ def _noise(card: dict[str, Any], method: Method) -> list[Finding]:
     holds: bool | None = shown == json.loads(json.dumps([asdict(one) for one in expected]))
     says = f"the noise is as large as {card['method']} makes it with these parameters"
     if not holds and card.get("queryveil") != __version__:
-        return [Finding("scale", None, f"not known of another version: {says}")]
-    return [Finding("scale", holds, says if holds else f"not so: {says}")]
+        return [CheckResult("scale", None, f"not known of another version: {says}")]
+    return [CheckResult("scale", holds, says if holds else f"not so: {says}")]
 
 
 def _noises(card: dict[str, Any], method: Method) -> tuple[CountNoise, ...] | None:
@@ -122,7 +122,7 @@ def claims_of(card: dict[str, Any]) -> list[str]:
 
 
 def _claims(card: dict[str, Any]) -> Iterator[str]:
-    method = method_named(card["method"]).make(card["parameters"])
+    method = get_method(card["method"]).make(card["parameters"])
     yield "that the method was run as it should be, on a log of as many people as it says"
     if SEEDED not in card["not_release_grade_because"]:
         yield "that no fixed seed was used"

@@ -8,18 +8,18 @@ import numpy as np
 import polars as pl
 
 from ..concepts import Mapper, open_taxonomy
-from ..concepts.likeness.naming import names_of
+from ..concepts.likeness.naming import publishable_labels
 from ..errors import UsageError
-from ..log.synthetic.interests import interested
-from ..methods.replacement.domains import Domains, open_domains
+from ..log.synthetic.interests import generate_topical
+from ..methods.replacement.domains import DomainSet, open_domains
 
-__all__ = ["interests"]
+__all__ = ["topical_rows"]
 
 
-def interests(about: str, users: int, queries: int, seed: int) -> pl.DataFrame:
+def topical_rows(about: str, users: int, queries: int, seed: int) -> pl.DataFrame:
     """Make a log of users who ask about the topics of a domain (`A`, or concepts with commas)."""
     words, groups = _words(about)
-    return interested(words, groups, users=users, queries=queries, seed=seed)
+    return generate_topical(words, groups, users=users, queries=queries, seed=seed)
 
 
 @cache
@@ -28,7 +28,7 @@ def _words(about: str) -> tuple[list[list[str]], list[int]]:
     domains = open_domains(open_taxonomy("wordnet"), about, "auto")
     topics, of = domains.topics, domains.topics.of
     concepts = np.unique(domains.concepts)
-    names = names_of(domains.taxonomy)
+    names = publishable_labels(domains.taxonomy)
     items, owners = names.of.gather(concepts)
     meant = pl.DataFrame({"text": names.texts.gather(items), "topic": of[concepts[owners]]})
     meant = meant.filter(pl.col("topic") >= 0).unique("text", keep="none").sort("text")
@@ -42,7 +42,7 @@ def _words(about: str) -> tuple[list[list[str]], list[int]]:
     return [words[n] for n in used], [max(one, 0) for one in group]
 
 
-def _understood(domains: Domains, meant: pl.DataFrame) -> list[bool]:
+def _understood(domains: DomainSet, meant: pl.DataFrame) -> list[bool]:
     """Tell which texts are mapped to one concept, and that of their topic."""
     found = Mapper(domains.taxonomy).map(meant["text"])
     phrases = found.phrases.group_by("query").agg(pl.len(), pl.col("concept").first())

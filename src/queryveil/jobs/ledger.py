@@ -12,14 +12,14 @@ from ..dp import (
     Composition,
     Ledger,
     Relation,
-    ledger_path,
-    read_delta,
-    read_epsilon,
+    locate_ledger,
+    parse_delta,
+    parse_epsilon,
 )
 from ..errors import VerificationError
-from ..log.read import find_files
+from ..log.read import resolve_paths
 
-__all__ = ["check_ledger", "limit_ledger", "show_ledger"]
+__all__ = ["check_ledger", "set_ledger_limit", "show_ledger"]
 
 
 def show_ledger(logs: Sequence[str | Path] = (), dataset: str | None = None) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def check_ledger(logs: Sequence[str | Path] = (), dataset: str | None = None) ->
     }
 
 
-def limit_ledger(
+def set_ledger_limit(
     epsilon: str,
     delta: str,
     logs: Sequence[str | Path] = (),
@@ -60,14 +60,14 @@ def limit_ledger(
     composition: Composition = "either",
 ) -> dict[str, Any]:
     """Set what may be spent in all on a population; the ledger is created if there is none."""
-    limit = read_epsilon(epsilon), read_delta(delta)
+    limit = parse_epsilon(epsilon), parse_delta(delta)
     with Ledger.open(_place(logs, dataset)) as ledger:
         ledger.limit(*limit, relation=relation, composition=composition)
         return {"ledger": str(ledger.path), **_totals(ledger)}
 
 
 def _place(logs: Sequence[str | Path], dataset: str | None) -> Path:
-    return ledger_path(dataset, find_files(logs) if logs and dataset is None else [])
+    return locate_ledger(dataset, resolve_paths(logs) if logs and dataset is None else [])
 
 
 def _totals(ledger: Ledger) -> dict[str, Any]:

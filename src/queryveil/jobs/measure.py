@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..engine import Chance, Progress, Silent
+from ..engine import NoProgress, Progress, RandomSource
 from ..errors import QueryveilError, UsageError
 from ..log import QueryLog
-from ..measures import Again, Measure, Original, Rerunning, all_measures, parse_measure
+from ..measures import Measure, MeasureContext, Rerun, RerunMeasure, all_measures, parse_measure
 from ..release import Release
 from ..release.read import read_release
-from .measuring import made_by, runs_again, taken
-from .peeking import NOTED, is_private, note_look, note_peek
+from .measuring import compute_measure, make_rerun, method_of_release
+from .peeking import DATA_ACCESS_RECORDED, is_differentially_private, note_look, record_data_access
 
 __all__ = ["measure"]
 
@@ -40,7 +40,7 @@ def measure(
     >>> found["measures"]["profile-divergence"]["value"]
     0.0
     """
-    shown, before = progress or Silent(), Original(log)
+    shown, before = progress or NoProgress(), MeasureContext(log)
     after = release if isinstance(release, Release) else read_release(Path(release), log)
     chosen = _chosen(measures)
     again, notes = _again(chosen, after, seed, dataset)
@@ -55,7 +55,7 @@ def measure(
 
 def _chosen(measures: Sequence[str | Measure] | None) -> list[Measure]:
     if measures is None:
-        return [kind() for kind in all_measures().values() if not issubclass(kind, Rerunning)]
+        return [kind() for kind in all_measures().values() if not issubclass(kind, RerunMeasure)]
     if not measures:
         raise UsageError("no measure was named", hint="see `queryveil measures`")
     return [parse_measure(one) if isinstance(one, str) else one for one in measures]
@@ -63,26 +63,26 @@ def _chosen(measures: Sequence[str | Measure] | None) -> list[Measure]:
 
 def _again(
     chosen: Sequence[Measure], after: Release, seed: int | None, dataset: str | None
-) -> tuple[Again | None, list[str]]:
+) -> tuple[Rerun | None, list[str]]:
     """Make what runs the method again, and note in the ledger if a private one will be."""
-    Chance(seed)  # refuses a bad one before any work is done
-    if not any(isinstance(one, Rerunning) for one in chosen):
+    RandomSource(seed)  # refuses a bad one before any work is done
+    if not any(isinstance(one, RerunMeasure) for one in chosen):
         return None, []
-    method, setting = made_by(after), after.identifiers or "keep"
+    method, setting = method_of_release(after), after.identifiers or "keep"
     method.prepare()
-    if not is_private(method):
-        return runs_again(method, seed, setting), []
-    note_peek(after.source, method, dataset, f"measure ({method.name})")
-    return runs_again(method, seed, setting), [NOTED]
+    if not is_differentially_private(method):
+        return make_rerun(method, seed, setting), []
+    record_data_access(after.source, method, dataset, f"measure ({method.name})")
+    return make_rerun(method, seed, setting), [DATA_ACCESS_RECORDED]
 
 
 def _measured(
-    one: Measure, before: Original, after: Release, again: Again | None, *, strict: bool
+    one: Measure, before: MeasureContext, after: Release, again: Rerun | None, *, strict: bool
 ) -> dict[str, Any]:
     about = {"title": one.title, "unit": one.unit, "better": one.better, "kind": one.kind}
     try:
         one.prepare(before)
-        return about | taken(one, before, after, again)
+        return about | compute_measure(one, before, after, again)
     except QueryveilError as error:
         if strict:
             raise

@@ -6,43 +6,47 @@ from typing import Any
 
 import polars as pl
 
-from ..engine import Chance, Silent
-from ..errors import NothingLeftError
+from ..engine import NoProgress, RandomSource
+from ..errors import EmptyReleaseError
 from ..log import QueryLog
-from ..measures import Again, Measure, Original, Rerunning
-from ..methods import Method, method_named, parse_method
+from ..measures import Measure, MeasureContext, Rerun, RerunMeasure
+from ..methods import Method, get_method, parse_method
 from ..release import Release
-from ..release.formats import LOG_KINDS
+from ..release.formats import PUBLIC_SCHEMA
 from .screened import run_screened
 
-__all__ = ["made_by", "ran", "runs_again", "taken"]
+__all__ = ["compute_measure", "make_rerun", "method_of_release", "run_for_measurement"]
 
 
-def taken(one: Measure, before: Original, after: Release, again: Again | None) -> dict[str, Any]:
+def compute_measure(
+    one: Measure, before: MeasureContext, after: Release, again: Rerun | None
+) -> dict[str, Any]:
     """Give what a measure says; only one that has to is handed `again`."""
-    if isinstance(one, Rerunning) and again is not None:
+    if isinstance(one, RerunMeasure) and again is not None:
         return one.of_method(before, after, again)
     return one.of(before, after)
 
 
-def made_by(release: Release) -> Method:
+def method_of_release(release: Release) -> Method:
     """Give the method of a release: as its owner wrote it, else as its public card has it.
 
     The public card names files without their folders.
     """
     if release.recipe is not None:
         return parse_method(release.recipe)
-    return method_named(release.method).make(dict(release.parameters))
+    return get_method(release.method).make(dict(release.parameters))
 
 
-def ran(method: Method, log: QueryLog, chance: Chance, identifiers: str = "drop") -> Release:
+def run_for_measurement(
+    method: Method, log: QueryLog, chance: RandomSource, identifiers: str = "drop"
+) -> Release:
     """Run a method to measure it: in memory, nothing is spent.
 
     Where it would release nothing, which `anonymize` refuses, that is what is measured.
     """
     try:
-        return run_screened(method, log, chance, Silent(), identifiers)
-    except NothingLeftError as error:
+        return run_screened(method, log, chance, NoProgress(), identifiers)
+    except EmptyReleaseError as error:
         return _nothing(method, log, error.what)
 
 
@@ -52,19 +56,19 @@ def _nothing(method: Method, log: QueryLog, why: str) -> Release:
         parameters=method.values(),
         guarantee=method.guarantee(),
         source=log,
-        log=pl.LazyFrame(schema=LOG_KINDS),
+        log=pl.LazyFrame(schema=PUBLIC_SCHEMA),
         mapping=pl.DataFrame(schema={"user": pl.String, "pseudonym": pl.String}),
         dropped={why: log.tally.kept},
         notes=(why,),
     )
 
 
-def runs_again(method: Method, seed: int | None, identifiers: str = "drop") -> Again:
+def make_rerun(method: Method, seed: int | None, identifiers: str = "drop") -> Rerun:
     """Make the function that runs a method on other logs."""
 
     def again(log: QueryLog, turn: int) -> Release:
         # A turn's stream is its own, and none that a run of the whole log would use.
-        chance = Chance(None if seed is None else (seed + 1) * 1_000_003 + turn)
-        return ran(method, log, chance, identifiers)
+        chance = RandomSource(None if seed is None else (seed + 1) * 1_000_003 + turn)
+        return run_for_measurement(method, log, chance, identifiers)
 
     return again

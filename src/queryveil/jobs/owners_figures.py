@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine import Far, Progress
+from ..engine import Progress, RemoteTable
 from ..log import QueryLog
-from ..measures.risk.uniqueness import singled_out
+from ..measures.risk.uniqueness import count_unique
 from ..release import Release
 
 __all__ = ["owners_figures"]
@@ -24,11 +24,16 @@ def owners_figures(log: QueryLog, release: Release, progress: Progress) -> dict[
     """
     rows = release.log
     linked = release.mapping is not None and release.parameters.get("link", "user") == "user"
-    if rows is None or not linked or release.guarantee.model != "none" or isinstance(log.rows, Far):
+    if (
+        rows is None
+        or not linked
+        or release.guarantee.model != "none"
+        or isinstance(log.rows, RemoteTable)
+    ):
         return {}
     with progress.stage("count who stands alone"):
-        by_rows, users = singled_out(rows)
-        by_queries, _ = singled_out(rows.select("user", "query").unique())
+        by_rows, users = count_unique(rows)
+        by_queries, _ = count_unique(rows.select("user", "query").unique())
     return {
         "uniqueness": {
             "users": users,

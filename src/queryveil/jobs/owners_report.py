@@ -7,30 +7,30 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..engine import Progress, Silent, whole_file
+from ..engine import NoProgress, Progress, atomic_file
 from ..log import QueryLog
 from ..measures import Measure
 from ..methods import Method
-from ..release import Release, read_card
+from ..release import Release, read_json_card
 from ..release.read import read_release
-from ..report import internal_page
-from .comparing import How, compare_figures, expand, figures_of
+from ..report import render_private_report
+from .comparing import RunOptions, compare_figures, expand_grid, request_figures
 from .measure import measure
-from .measuring import made_by
+from .measuring import method_of_release
 
-__all__ = ["measure_to"]
+__all__ = ["measure_folder"]
 
-THIS = "this release"
+THIS_RELEASE = "this release"
 
 
-def measure_to(
+def measure_folder(
     log: QueryLog,
     folder: str | Path,
     measures: Sequence[str | Measure] | None = None,
     *,
     methods: Sequence[str | Method] = (),
     sweep: Mapping[str, Sequence[Any]] | None = None,
-    how: How | None = None,
+    how: RunOptions | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Measure the release in a folder, and show it in `private/report.html`.
@@ -39,17 +39,19 @@ def measure_to(
     report then has the frontier of risk and use, with this release in it. What was measured
     before stays. Without the private card there is no report, and `report` is None.
     """
-    shown, how, place = progress or Silent(), how or How(), Path(folder)
+    shown, how, place = progress or NoProgress(), how or RunOptions(), Path(folder)
     release, over = read_release(place, log), dict(sweep or {})
     beside = [*_at_other_values(release, over), *methods]
     if beside:
-        expand(beside, over)  # refuses what cannot be run before anything is measured
+        expand_grid(beside, over)  # refuses what cannot be run before anything is measured
     found = measure(log, release, measures, seed=how.seed, dataset=how.dataset, progress=shown)
     taken = {line: told for line, told in found["measures"].items() if told["value"] is not None}
     if beside and taken:
-        compared = compare_figures(log, figures_of(beside, list(taken), over), how, progress=shown)
+        compared = compare_figures(
+            log, request_figures(beside, list(taken), over), how, progress=shown
+        )
         found["notes"] = list(dict.fromkeys([*found["notes"], *compared.about["notes"]]))
-        found["comparison"] = _beside(compared.as_dict(), str(made_by(release)), taken)
+        found["comparison"] = _beside(compared.as_dict(), str(method_of_release(release)), taken)
     return found | {"report": _report(place / "private", found)}
 
 
@@ -57,7 +59,7 @@ def _at_other_values(release: Release, sweep: Mapping[str, Sequence[Any]]) -> li
     """Give the release's method without the values that are swept."""
     if not sweep:
         return []
-    own, swept = made_by(release), {name.replace("-", "_") for name in sweep}
+    own, swept = method_of_release(release), {name.replace("-", "_") for name in sweep}
     return [own.make({name: v for name, v in own.values().items() if name not in swept})]
 
 
@@ -66,7 +68,7 @@ def _beside(
 ) -> dict[str, Any]:
     """Put this release beside the runs, in the place of one that is the same method's."""
     rows = [
-        {"method": line, "label": THIS, "swept": {}, "repeat": 1, "measure": name,
+        {"method": line, "label": THIS_RELEASE, "swept": {}, "repeat": 1, "measure": name,
          "value": told["value"], "error": None, "told": {}}
         for name, told in taken.items()
     ]  # fmt: skip
@@ -79,9 +81,9 @@ def _report(private: Path, found: dict[str, Any]) -> str | None:
     if not card.is_file():
         return None
     kept = private / "measures.json"
-    whole = _together(read_card(kept), found)
+    whole = _together(read_json_card(kept), found)
     text = json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
-    drawn = internal_page(read_card(card), whole["measures"], whole.get("comparison"))
+    drawn = render_private_report(read_json_card(card), whole["measures"], whole.get("comparison"))
     _write(kept, text)
     _write(private / "report.html", drawn)
     return str(private / "report.html")
@@ -95,6 +97,6 @@ def _together(before: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write(path: Path, text: str) -> None:
-    with whole_file(path) as part:
+    with atomic_file(path) as part:
         part.touch(0o600)
         part.write_text(text, encoding="utf-8", errors="backslashreplace")

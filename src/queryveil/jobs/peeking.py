@@ -6,28 +6,33 @@ from ..dp import Ledger
 from ..errors import QueryveilError
 from ..log import QueryLog
 from ..methods import Method
-from .spending import PEEKED, ledger_of, log_digest, open_account
+from .spending import DATA_ACCESS_NOTE, ledger_of, log_fingerprint, plan_reservation
 
-__all__ = ["NOTED", "is_private", "note_look", "note_peek"]
+__all__ = ["DATA_ACCESS_RECORDED", "is_differentially_private", "note_look", "record_data_access"]
 
-NOTED = f"Noted in the ledger, for all later releases: {PEEKED}."
+DATA_ACCESS_RECORDED = f"Noted in the ledger, for all later releases: {DATA_ACCESS_NOTE}."
 
 _PRIVATE = ("pure-dp", "approx-dp", "conditional-dp")
 
 
-def is_private(method: Method) -> bool:
+def is_differentially_private(method: Method) -> bool:
     """Tell whether a method promises differential privacy, of any kind."""
     return method.guarantee().model in _PRIVATE
 
 
-def note_peek(log: QueryLog, method: Method, dataset: str | None, what: str | None = None) -> None:
+def record_data_access(
+    log: QueryLog, method: Method, dataset: str | None, what: str | None = None
+) -> None:
     """Note in the ledger that the log is looked at for a method, or for `what`, before it is."""
-    account = open_account(log, method, method.guarantee(), dataset=dataset, seeded=False)
+    account = plan_reservation(log, method, method.guarantee(), dataset=dataset, seeded=False)
     if account.path is None:
         return
     with Ledger.open(account.path) as ledger:
         ledger.reserve(
-            kind="look", method=what or str(method), log_digest=account.digest, notes=(PEEKED,)
+            kind="look",
+            method=what or str(method),
+            log_digest=account.digest,
+            notes=(DATA_ACCESS_NOTE,),
         )
 
 
@@ -43,11 +48,14 @@ def note_look(log: QueryLog, dataset: str | None, what: str) -> list[str]:
         with Ledger.open(ledger_of(log, dataset)) as ledger:
             if not any((e.kind, e.method) == ("look", what) for e in ledger.entries()):
                 ledger.reserve(
-                    kind="look", method=what, log_digest=log_digest(log), notes=(PEEKED,)
+                    kind="look",
+                    method=what,
+                    log_digest=log_fingerprint(log),
+                    notes=(DATA_ACCESS_NOTE,),
                 )
     except (QueryveilError, OSError) as error:
         return [f"Not noted in a ledger, though it should be ({error}). {_KNOW}"]
-    return [NOTED]
+    return [DATA_ACCESS_RECORDED]
 
 
 _KNOW = "Say it yourself where a private release is published: parameters were chosen after looking"

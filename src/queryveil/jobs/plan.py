@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine import Chance, Progress, Silent
+from ..engine import NoProgress, Progress, RandomSource
 from ..log import QueryLog, check_setting, screen
 from ..methods import Method
 from ..release import standing_of
 from .anonymize import anonymize
-from .peeking import is_private, note_look, note_peek
+from .peeking import is_differentially_private, note_look, record_data_access
 from .screened import run_screened
-from .spending import PEEKED
+from .spending import DATA_ACCESS_NOTE
 
 __all__ = ["plan"]
 
@@ -37,11 +37,11 @@ def plan(
     the ledger notes that for all later releases.
     """
     check_setting(identifiers)
-    private = is_private(method)
+    private = is_differentially_private(method)
     if private and not peek:
         return _told(method, population)
     read = log() if callable(log) else log
-    shown = progress or Silent()
+    shown = progress or NoProgress()
     if private:
         return _peeked(read, method, dataset, identifiers, shown) | _told(method, population)
     looked = note_look(read, dataset, "plan")
@@ -69,6 +69,6 @@ def _peeked(
     log: QueryLog, method: Method, dataset: str | None, identifiers: str, progress: Progress
 ) -> dict[str, Any]:
     """Run the method for the owner's eyes alone, after noting that in the ledger."""
-    note_peek(log, method, dataset)
-    card = run_screened(method, log, Chance(), progress, identifiers).planned_card()
-    return card | {"peeked": PEEKED}
+    record_data_access(log, method, dataset)
+    card = run_screened(method, log, RandomSource(), progress, identifiers).planned_card()
+    return card | {"peeked": DATA_ACCESS_NOTE}

@@ -9,10 +9,19 @@ import numpy as np
 import polars as pl
 
 from ..concepts import Mapper
-from ..engine import Chance, Progress, Silent, Table, keyed, marked, summed, users_and_lines
-from ..log import KINDS, QueryLog, mark, redact
+from ..engine import (
+    NoProgress,
+    Progress,
+    RandomSource,
+    Table,
+    aggregate,
+    aggregate_remote,
+    count_users_and_rows,
+    count_users_by_flags,
+)
+from ..log import IDENTIFIER_KINDS, QueryLog, flag_identifiers, mask_identifiers
 from .peeking import note_look
-from .topics import log_topics
+from .topics import profile_topics
 
 __all__ = ["profile"]
 
@@ -38,17 +47,17 @@ def profile(
     The identifiers are found by patterns, which miss names and much else: a clean result is
     not a promise.
     """
-    shown = progress or Silent()
+    shown = progress or NoProgress()
     notes = note_look(log, dataset, "profile")
     with shown.stage("count"):
         size = _size(log)
     with shown.stage("who sent what"):
-        sizes = keyed(log.rows, partial(users_and_lines, keys=["query"]), ["query"])
-        facts = summed(sizes, _facts, ["all"]).row(0, named=True)
+        sizes = aggregate_remote(log.rows, partial(count_users_and_rows, keys=["query"]), ["query"])
+        facts = aggregate(sizes, _facts, ["all"]).row(0, named=True)
     with shown.stage("identifiers"):
-        users = marked(log.rows, "query", sizes, _marks)
+        users = count_users_by_flags(log.rows, "query", sizes, _marks)
         found = _identifiers(sizes, users)
-    about = {} if mapper is None else {"topics": log_topics(sizes, mapper, shown)}
+    about = {} if mapper is None else {"topics": profile_topics(sizes, mapper, shown)}
     tally = log.tally
     return {
         "rows": tally.rows,
@@ -67,7 +76,7 @@ def profile(
 
 
 def _size(log: QueryLog) -> dict[str, Any]:
-    span = summed(log.rows, _span, ["all"], tops=["last", "before"]).row(0, named=True)
+    span = aggregate(log.rows, _span, ["all"], tops=["last", "before"]).row(0, named=True)
     times = pl.Series([span["before"] and -span["before"], span["last"]], dtype=pl.Int64)
     first, last = times.cast(pl.Datetime("us")).cast(pl.String)
     lines, queries = log.tally.kept, log.distinct("query")
@@ -84,7 +93,7 @@ def _size(log: QueryLog) -> dict[str, Any]:
     }
 
 
-def _span(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+def _span(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     """Give the last time, and the first one below zero: of both the greatest is taken."""
     time = pl.col("time").to_physical()
     span = frame.select(last=time.max(), before=-time.min()).collect(engine="streaming")
@@ -93,7 +102,7 @@ def _span(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
 
 def _lines_per_user(log: QueryLog) -> dict[str, float]:
     """Give median, mean and most from how many users have how many lines."""
-    table = summed(log.rows, _long_logs, ["lines"]).sort("lines")
+    table = aggregate(log.rows, _long_logs, ["lines"]).sort("lines")
     lines, users = (table[name].to_numpy().astype(np.int64) for name in ("lines", "users"))
     everybody = int(users.sum())
     if not everybody:
@@ -105,12 +114,12 @@ def _lines_per_user(log: QueryLog) -> dict[str, float]:
     return {"median": round(float(middle.mean()), 1), "mean": round(mean, 1), "most": most}
 
 
-def _long_logs(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+def _long_logs(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     logs = frame.group_by("user").agg(lines=pl.len().cast(pl.Int64))
     return logs.group_by("lines").agg(users=pl.len().cast(pl.Int64)).collect(engine="streaming")
 
 
-def _facts(sizes: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+def _facts(sizes: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     """Count queries: all, those of several words, and those of one user, with their lines."""
     alone = pl.col("users") == 1
     several = pl.col("query").cast(pl.String).str.contains(" ", literal=True)
@@ -123,13 +132,13 @@ def _facts(sizes: pl.LazyFrame, _: Chance) -> pl.DataFrame:
     return found.cast(pl.Int64).collect(engine="streaming").with_columns(all=pl.lit(0))
 
 
-def _marks(sizes: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+def _marks(sizes: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     """Give each query its marks: whether few users sent it, and what identifiers it seems to hold.
 
     Each distinct query is looked at once.
     """
     found = _with_kinds(sizes)
-    bits = [(pl.col(kind.name).cast(pl.Int64) * _bit(n)) for n, kind in enumerate(KINDS)]
+    bits = [(pl.col(kind.name).cast(pl.Int64) * _bit(n)) for n, kind in enumerate(IDENTIFIER_KINDS)]
     rare = (pl.col("users") == 1).cast(pl.Int64) * _ALONE
     rare += (pl.col("users") < _FEW).cast(pl.Int64) * _RARE
     return found.select("query", marks=pl.sum_horizontal(rare, *bits))
@@ -137,7 +146,7 @@ def _marks(sizes: pl.LazyFrame, _: Chance) -> pl.DataFrame:
 
 def _with_kinds(sizes: pl.LazyFrame) -> pl.DataFrame:
     texts = sizes.select("query", "users", text=pl.col("query").cast(pl.String)).collect()
-    return texts.with_columns(mark(pl.col("text")))
+    return texts.with_columns(flag_identifiers(pl.col("text")))
 
 
 def _bit(kind: int) -> int:
@@ -165,33 +174,33 @@ def _singled_out(
 
 def _identifiers(sizes: Table, users: pl.DataFrame) -> dict[str, Any]:
     """Count queries and users by kind of identifier."""
-    queries = dict(summed(sizes, _kinds, ["kind"]).select("kind", "queries").rows())
-    examples = summed(sizes, _examples, ["kind", "text"]).sort("text")
+    queries = dict(aggregate(sizes, _kinds, ["kind"]).select("kind", "queries").rows())
+    examples = aggregate(sizes, _examples, ["kind", "text"]).sort("text")
     return {
         kind.name: {
             "title": kind.title,
             "queries": queries.get(number, 0),
             "users": _having(users, _bit(number)),
             "examples": [
-                redact(text)
+                mask_identifiers(text)
                 for text in examples.filter(pl.col("kind") == number)["text"].head(_EXAMPLES)
             ],
         }
-        for number, kind in enumerate(KINDS)
+        for number, kind in enumerate(IDENTIFIER_KINDS)
     }
 
 
-def _kinds(sizes: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+def _kinds(sizes: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     found = _with_kinds(sizes)
-    hits = [int(found[kind.name].sum()) for kind in KINDS]
-    return pl.DataFrame({"kind": range(len(KINDS)), "queries": hits}, schema=_COUNTS)
+    hits = [int(found[kind.name].sum()) for kind in IDENTIFIER_KINDS]
+    return pl.DataFrame({"kind": range(len(IDENTIFIER_KINDS)), "queries": hits}, schema=_COUNTS)
 
 
-def _examples(sizes: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+def _examples(sizes: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     found = _with_kinds(sizes)
     some = [
         found.filter(pl.col(kind.name)).select("text", kind=pl.lit(number, pl.Int64)).sort("text")
-        for number, kind in enumerate(KINDS)
+        for number, kind in enumerate(IDENTIFIER_KINDS)
     ]
     return pl.concat(table.head(_EXAMPLES) for table in some)
 

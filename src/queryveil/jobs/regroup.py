@@ -13,10 +13,10 @@ from pathlib import Path
 
 import polars as pl
 
-from ..engine import Chance, Far, Progress
+from ..engine import Progress, RandomSource, RemoteTable
 from ..errors import (
+    EmptyReleaseError,
     InputError,
-    NothingLeftError,
     UsageError,
     VerificationError,
 )
@@ -24,8 +24,8 @@ from ..log import QueryLog
 from ..methods import Method, Microaggregation
 from ..release import Release
 from ..release.formats import read_public_log
-from ..release.read import read_mapping
-from .earlier import Before, read_before
+from ..release.read import read_pseudonyms
+from .earlier import PreviousRelease, open_previous_release
 
 __all__ = ["EarlierGroups", "read_groups", "run_with_groups"]
 
@@ -49,7 +49,7 @@ class EarlierGroups:
 
 def read_groups(folder: Path, progress: Progress) -> EarlierGroups:
     """Open a release that stands untouched, and return its groups."""
-    before = read_before(folder, progress)
+    before = open_previous_release(folder, progress)
     if before.card["guarantee"]["model"] != "k-anonymity":
         raise UsageError(
             "this release has no groups: it is not k-anonymous",
@@ -63,7 +63,7 @@ def read_groups(folder: Path, progress: Progress) -> EarlierGroups:
             where=folder,
             hint="it was written with --forget-mapping",
         )
-    mapping = read_mapping(path)
+    mapping = read_pseudonyms(path)
     _check_mapping(mapping, before, path)
     groups = _numbered(mapping)
     if _KEPT in before.card["notes"]:
@@ -84,7 +84,7 @@ def _read_absent(folder: Path, groups: pl.DataFrame) -> pl.DataFrame:
             where=folder,
             hint="it stands beside mapping.tsv where groups were kept",
         )
-    table = read_mapping(path, ("user",))
+    table = read_pseudonyms(path, ("user",))
     whole = {"user", "group"} <= set(table.columns) and (
         not sum(table.null_count().row(0))
         and table["group"].str.contains(r"^\d{1,18}$").all()
@@ -96,7 +96,7 @@ def _read_absent(folder: Path, groups: pl.DataFrame) -> pl.DataFrame:
     return absent
 
 
-def _check_mapping(mapping: pl.DataFrame, before: Before, path: Path) -> None:
+def _check_mapping(mapping: pl.DataFrame, before: PreviousRelease, path: Path) -> None:
     """Raise an error unless the mapping is whole: each released name once, groups of k or more."""
     log = read_public_log(before.folder / "public")
     whole = {"user", "pseudonym", "group"} <= set(mapping.columns) and log is not None
@@ -126,7 +126,7 @@ def _has_equal_logs(log: pl.LazyFrame, named: pl.DataFrame) -> bool:
 
 
 def run_with_groups(
-    method: Method, log: QueryLog, earlier: EarlierGroups, chance: Chance, progress: Progress
+    method: Method, log: QueryLog, earlier: EarlierGroups, chance: RandomSource, progress: Progress
 ) -> Release:
     """Protect a log with the groups of an earlier release.
 
@@ -138,7 +138,7 @@ def run_with_groups(
         raise UsageError(
             f"{method.name} has no groups", hint="--groups-of is for the microaggregation family"
         )
-    if isinstance(log.rows, Far):
+    if isinstance(log.rows, RemoteTable):
         raise UsageError(
             f"--groups-of needs the whole log on one machine, and it lies on {log.engine}",
             hint="leave --engine out",
@@ -154,7 +154,7 @@ def run_with_groups(
     size = pl.len().over("group")  # newcomers, who have none, are counted together
     kept = users.filter(size >= method.k)
     if not kept.height:
-        raise NothingLeftError(
+        raise EmptyReleaseError(
             f"no group of the earlier release has {method.k} users left, and so many are not new",
             hint="a smaller --k keeps more groups",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..engine import Chance, Progress
+from ..engine import Progress, RandomSource
 from ..errors import InputError
 from ..log import QueryLog, screen
 from ..methods import Method, run_method
@@ -42,7 +42,7 @@ def finished(release: Release, log: QueryLog, setting: str) -> Release:
 
 
 def run_screened(
-    method: Method, log: QueryLog, chance: Chance, progress: Progress, setting: str
+    method: Method, log: QueryLog, chance: RandomSource, progress: Progress, setting: str
 ) -> Release:
     """Return what a method releases of a log, as `anonymize` would."""
     rest = searched(log, method, setting, progress)

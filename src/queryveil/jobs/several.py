@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..dp import Entry, Ledger
+from ..dp import Ledger, LedgerEntry
 from ..errors import QueryveilError
-from ..release import file_digest, load_card, read_card
+from ..release import file_digest, read_json_card, read_public_card
 
 __all__ = ["AGAIN", "GROUPS_OF", "has_other_groups", "unrecorded", "warnings_of_folder"]
 
@@ -24,7 +24,7 @@ _NOWHERE = (
 _LOST = "the ledger of these people cannot be read: whether other releases exist is not known"
 
 
-def has_other_groups(entries: Sequence[Entry], number: int, groups_of: str | None) -> bool:
+def has_other_groups(entries: Sequence[LedgerEntry], number: int, groups_of: str | None) -> bool:
     """Return whether a release meets an earlier one that it shares no groups with.
 
     `number` is its entry: what is written at the same time has a number too, and the later one
@@ -39,7 +39,9 @@ def warnings_of_folder(folder: Path) -> list[str]:
     private, public = folder / "private", folder / "public"
     if not private.is_dir():
         return []
-    card = load_card(public) | {"ledger": read_card(private / "card.json").get("ledger")}
+    card = read_public_card(public) | {
+        "ledger": read_json_card(private / "card.json").get("ledger")
+    }
     return _warnings_of_several(card, file_digest(public / "release.json"))
 
 
@@ -73,16 +75,16 @@ def _warnings_of_several(card: dict[str, Any], digest: str) -> list[str]:
     ]
 
 
-def _entries(path: Path) -> list[Entry]:
+def _entries(path: Path) -> list[LedgerEntry]:
     with Ledger.open(path, create=False) as ledger:
         return ledger.entries()
 
 
-def _made(entries: Sequence[Entry]) -> set[int]:
+def _made(entries: Sequence[LedgerEntry]) -> set[int]:
     return {e.number for e in entries if e.kind == "k-anonymity" and e.copy_of is None}
 
 
-def _line_of(entries: Sequence[Entry], digest: str | None) -> set[int]:
+def _line_of(entries: Sequence[LedgerEntry], digest: str | None) -> set[int]:
     """Return the numbers of a release, of the one whose groups it kept, and so on."""
     by_digest = {entry.release_digest: entry for entry in entries if entry.release_digest}
     line: set[int] = set()

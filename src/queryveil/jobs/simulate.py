@@ -12,25 +12,25 @@ from typing import Any
 
 import polars as pl
 
-from ..engine import Chance, Progress, Silent
+from ..engine import NoProgress, Progress, RandomSource
 from ..errors import UsageError
 from ..log import QueryLog
-from ..peers.simulation import Population, Scenario, figures_of, play, population_of
-from ..release import check_target, is_ours, whole_folder
-from ..report import peers_page, peers_svg
+from ..peers.simulation import Population, Scenario, population_from_log, run_simulation, summarize
+from ..release import atomic_folder, check_output_folder, is_queryveil_folder
+from ..report import render_sweep, sweep_svg
 from ..version import __version__
-from .best_setting import ends, marked, rule, summed_up
+from .best_setting import average_runs, degree_extremes, describe_rule, mark_best
 from .peeking import note_look
 
-__all__ = ["PeerSweep", "check_sweep_target", "simulate_peers", "sweep_peers", "write_sweep"]
+__all__ = ["PeerSweep", "check_sweep_output", "simulate", "sweep", "write_sweep"]
 
 Log = QueryLog | Callable[[], QueryLog]
-MOST_HOPS = 2.0
+MAX_MEAN_HOPS = 2.0
 _MOST = 500  # settings of one sweep
 _FILES = {"settings.csv", "sweep.json", "report.html", "peers.svg"}
 
 
-def simulate_peers(
+def simulate(
     log: Log,
     scenario: Scenario | None = None,
     *,
@@ -48,18 +48,20 @@ def simulate_peers(
     >>> found["pel"]["honest"] < 100, found["submissions"]
     (True, 54)
     """
-    asked, shown = scenario or Scenario(), progress or Silent()
+    asked, shown = scenario or Scenario(), progress or NoProgress()
     read = log() if callable(log) else log
     notes = note_look(read, dataset, "peers simulate")
-    figures = _played(population_of(read, asked.queries), asked, Chance(seed), shown)
+    figures = _played(population_from_log(read, asked.queries), asked, RandomSource(seed), shown)
     about = {"queryveil": __version__, "seed": seed, "scenario": asked.as_dict()}
     return about | figures | {"notes": notes}
 
 
-def _played(people: Population, asked: Scenario, chance: Chance, shown: Progress) -> dict[str, Any]:
-    outcome = play(people, asked, chance, shown)
+def _played(
+    people: Population, asked: Scenario, chance: RandomSource, shown: Progress
+) -> dict[str, Any]:
+    outcome = run_simulation(people, asked, chance, shown)
     with shown.stage("guess and measure"):
-        return figures_of(outcome)
+        return summarize(outcome)
 
 
 @dataclass(frozen=True)
@@ -86,14 +88,14 @@ class PeerSweep:
         return pl.DataFrame(flat, infer_schema_length=None)
 
 
-def sweep_peers(
+def sweep(
     log: Log,
     sweep: Mapping[str, Sequence[Any]],
     scenario: Scenario | None = None,
     *,
     seed: int | None = None,
     repeat: int = 1,
-    most_hops: float = MOST_HOPS,
+    most_hops: float = MAX_MEAN_HOPS,
     dataset: str | None = None,
     progress: Progress | None = None,
 ) -> PeerSweep:
@@ -101,7 +103,7 @@ def sweep_peers(
 
     With a seed all settings of the same graph meet the very same one.
     """
-    asked, shown = scenario or Scenario(), progress or Silent()
+    asked, shown = scenario or Scenario(), progress or NoProgress()
     wanted = _settings(asked, sweep)
     if repeat < 1:
         raise UsageError(f"{repeat} repeats are none", hint="take 1 or more")
@@ -111,20 +113,20 @@ def sweep_peers(
     with shown.stage("simulate", len(wanted) * repeat) as advance:
         for swept, one in wanted:
             runs = []
-            people = population_of(read, one.queries)
+            people = population_from_log(read, one.queries)
             for turn in range(repeat):
-                chance = Chance(None if seed is None else seed + turn)
-                runs.append(_played(people, one, chance, Silent()))
+                chance = RandomSource(None if seed is None else seed + turn)
+                runs.append(_played(people, one, chance, NoProgress()))
                 advance(1)
-            found.append({"swept": swept, **summed_up(runs), "runs": runs})
+            found.append({"swept": swept, **average_runs(runs), "runs": runs})
     about = _about(read, asked, sweep, {"seed": seed, "repeat": repeat, "most_hops": most_hops})
     about |= {"classes": _classes(found), "notes": notes}
-    return PeerSweep(about, marked(found, most_hops))
+    return PeerSweep(about, mark_best(found, most_hops))
 
 
 def _classes(settings: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
     """Name the fewest and the most friends that honest users have, if all settings agree."""
-    found = {ends(run) for row in settings for run in row["runs"]}
+    found = {degree_extremes(run) for row in settings for run in row["runs"]}
     return dict(zip(("fewest", "most"), found.pop(), strict=True)) if len(found) == 1 else None
 
 
@@ -148,7 +150,7 @@ def _about(
     return {
         "queryveil": __version__,
         **how,
-        "rule": rule(how["most_hops"]),
+        "rule": describe_rule(how["most_hops"]),
         "scenario": asked.as_dict(),
         "swept": {name: list(values) for name, values in sweep.items()},
         "log": {
@@ -159,9 +161,9 @@ def _about(
     }
 
 
-def check_sweep_target(folder: Path, force: bool) -> None:
+def check_sweep_output(folder: Path, force: bool) -> None:
     """Refuse a folder that cannot be written, before any work is done."""
-    check_target(folder, force, _is_sweep)
+    check_output_folder(folder, force, _is_sweep)
 
 
 def write_sweep(found: PeerSweep, folder: Path, force: bool = False) -> Path:
@@ -169,10 +171,10 @@ def write_sweep(found: PeerSweep, folder: Path, force: bool = False) -> Path:
     whole = found.as_dict()
     texts = {
         "sweep.json": json.dumps(whole, indent=2, ensure_ascii=False) + os.linesep,
-        "report.html": peers_page(whole),
-        "peers.svg": peers_svg(whole),
+        "report.html": render_sweep(whole),
+        "peers.svg": sweep_svg(whole),
     }
-    with whole_folder(folder, lambda: check_sweep_target(folder, force)) as part:
+    with atomic_folder(folder, lambda: check_sweep_output(folder, force)) as part:
         found.table().write_csv(part / "settings.csv")
         for name, text in texts.items():
             (part / name).write_text(text, encoding="utf-8", errors="backslashreplace")
@@ -182,4 +184,4 @@ def write_sweep(found: PeerSweep, folder: Path, force: bool = False) -> Path:
 
 
 def _is_sweep(folder: Path) -> bool:
-    return is_ours(folder, "sweep.json", _FILES)
+    return is_queryveil_folder(folder, "sweep.json", _FILES)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ..dp import Kind, Ledger, Loss, Relation, ledger_path
+from ..dp import EntryKind, Ledger, Loss, Relation, locate_ledger
 from ..errors import QueryveilError, UsageError
 from ..log import QueryLog
 from ..methods import Method
@@ -19,19 +19,19 @@ from ..version import __version__
 from .several import AGAIN, GROUPS_OF, has_other_groups
 
 __all__ = [
-    "NO_DIGEST",
-    "PEEKED",
-    "Account",
-    "exact",
+    "DATA_ACCESS_NOTE",
+    "NOT_REPEATABLE",
+    "Reservation",
+    "exact_fraction",
     "ledger_of",
-    "log_digest",
-    "open_account",
-    "recipe_of",
+    "log_fingerprint",
+    "plan_reservation",
+    "release_fingerprint",
 ]
 
-PEEKED = "parameters chosen after seeing the data; epsilon does not cover that"
-NO_DIGEST = "not to be repeated"
-_KINDS: dict[str, Kind] = {
+DATA_ACCESS_NOTE = "parameters chosen after seeing the data; epsilon does not cover that"
+NOT_REPEATABLE = "not to be repeated"
+_KINDS: dict[str, EntryKind] = {
     "pure-dp": "dp",
     "approx-dp": "dp",
     "conditional-dp": "conditional-dp",
@@ -42,7 +42,7 @@ _SEEDED = "noise was drawn with a fixed seed"
 
 
 @dataclass(frozen=True)
-class Account:
+class Reservation:
     """One release and its place in a ledger, if there is one.
 
     `extends` is the entry of the release that it goes on with, `lost` are earlier attempts at
@@ -51,7 +51,7 @@ class Account:
     """
 
     path: Path | None
-    kind: Kind
+    kind: EntryKind
     method: str
     recipe: str
     digest: str = field(repr=False)
@@ -72,7 +72,7 @@ class Account:
         """Whether a budget is spent."""
         return self.kind in ("dp", "conditional-dp")
 
-    def reserve(self) -> Account:
+    def reserve(self) -> Reservation:
         """Write down the cost of a private release; others are noted once they stand."""
         if self.path is None or not self.spends:
             return self
@@ -149,24 +149,28 @@ class Account:
         return told if self.extends is None else told | {"extends": self.extends, **self.extra}
 
 
-def open_account(
+def plan_reservation(
     log: QueryLog, method: Method, promise: Guarantee, *, dataset: str | None, seeded: bool
-) -> Account:
+) -> Reservation:
     """Find the ledger of a log's population; refuse a private release that has none."""
-    kind: Kind = "none" if seeded else _KINDS[promise.model]
+    kind: EntryKind = "none" if seeded else _KINDS[promise.model]
     spends = kind in ("dp", "conditional-dp")
-    cost = (exact(promise.epsilon), exact(promise.delta or 0)) if spends else (None, None)
+    cost = (
+        (exact_fraction(promise.epsilon), exact_fraction(promise.delta or 0))
+        if spends
+        else (None, None)
+    )
     notes: tuple[str, ...] = (_SEEDED,) if seeded else ()
-    digest, recipe = log_digest(log), recipe_of(method)
+    digest, recipe = log_fingerprint(log), release_fingerprint(method)
     try:
         path = ledger_of(log, dataset)
         notes += _peeks(path)
     except QueryveilError as error:
         if spends:
             raise
-        nowhere = Account(None, kind, str(method), recipe, digest, cost, notes=notes)
+        nowhere = Reservation(None, kind, str(method), recipe, digest, cost, notes=notes)
         return replace(nowhere, why_not=str(error))
-    found = Account(path, kind, str(method), recipe, digest, cost, notes=notes)
+    found = Reservation(path, kind, str(method), recipe, digest, cost, notes=notes)
     return replace(found, relation=promise.relation, losses=promise.losses) if spends else found
 
 
@@ -182,7 +186,7 @@ def ledger_of(log: QueryLog, dataset: str | None) -> Path:
             "this log lies on a cluster, so its ledger has no place",
             hint="name the population: --dataset NAME",
         )
-    return ledger_path(dataset, [Path(source.path) for source in log.sources])
+    return locate_ledger(dataset, [Path(source.path) for source in log.sources])
 
 
 def _peeks(path: Path) -> tuple[str, ...]:
@@ -190,24 +194,24 @@ def _peeks(path: Path) -> tuple[str, ...]:
     if not path.exists():
         return ()
     with Ledger.open(path, create=False) as ledger:
-        peeked = any(PEEKED in entry.notes for entry in ledger.entries())
-    return (PEEKED,) if peeked else ()
+        peeked = any(DATA_ACCESS_NOTE in entry.notes for entry in ledger.entries())
+    return (DATA_ACCESS_NOTE,) if peeked else ()
 
 
-def recipe_of(method: Method) -> str:
+def release_fingerprint(method: Method) -> str:
     """Tell all that decides a release of one log: the method's line, and what its files hold."""
     digests = [file_digest(path) for path in method.files()]
     return json.dumps([str(method), __version__, *digests])
 
 
-def log_digest(log: QueryLog) -> str:
+def log_fingerprint(log: QueryLog) -> str:
     """Name a log by its files and how they were read; a sample is never the same again."""
     if log.sampled or not log.sources:
-        return NO_DIGEST
+        return NOT_REPEATABLE
     files: Sequence[str] = [source.sha256 for source in log.sources]
     return hashlib.sha256(json.dumps([files, log.asked]).encode()).hexdigest()
 
 
-def exact(value: float | None) -> Fraction | None:
+def exact_fraction(value: float | None) -> Fraction | None:
     """Take a parameter as the decimal that a person wrote."""
     return None if value is None else Fraction(repr(value))

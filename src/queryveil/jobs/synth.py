@@ -12,18 +12,18 @@ from typing import IO, Any
 import polars as pl
 import zstandard
 
-from ..engine import Progress, Silent, prefetch, whole_file
+from ..engine import NoProgress, Progress, atomic_file, prefetch
 from ..errors import OutputError, UsageError
-from ..log.synthetic import planned_lines, synthesize
-from .interests import interests
+from ..log.synthetic import generate_blocks, planned_rows
+from .interests import topical_rows
 
-__all__ = ["synth"]
+__all__ = ["write_synthetic_log"]
 
 _MOST_PEOPLE, _MOST_EACH = 100_000, 1_000
 _HEADER = ("AnonID", "Query", "QueryTime", "ItemRank", "ClickURL")
 
 
-def synth(
+def write_synthetic_log(
     out: str | Path,
     *,
     users: int | None = None,
@@ -41,9 +41,9 @@ def synth(
     """
     path = Path(out)
     write = _writer(path)
-    shown = progress or Silent()
+    shown = progress or NoProgress()
     total, made = _planned(users, lines, seed, about, queries)
-    with whole_file(path, force=force) as part, shown.stage("synthesize", total) as advance:
+    with atomic_file(path, force=force) as part, shown.stage("synthesize", total) as advance:
         found = _Counted(_told(made, advance))
         try:
             write(found, part)
@@ -62,8 +62,8 @@ def _planned(
     if about is None:
         if queries is not None:
             raise UsageError("--queries needs --about", hint="--lines sets the lines of a log")
-        total = planned_lines(users, lines=lines, seed=seed)
-        return total, prefetch(synthesize(users, lines=lines, seed=seed))
+        total = planned_rows(users, lines=lines, seed=seed)
+        return total, prefetch(generate_blocks(users, lines=lines, seed=seed))
     if lines is not None:
         raise UsageError("--about takes --queries of each user, not --lines")
     people, each = 1000 if users is None else users, 100 if queries is None else queries
@@ -72,7 +72,7 @@ def _planned(
             f"{people:,} users with {each:,} queries each are asked for",
             hint=f"up to {_MOST_PEOPLE:,} users with up to {_MOST_EACH:,} queries",
         )
-    return people * each, iter([interests(about, people, each, seed)])
+    return people * each, iter([topical_rows(about, people, each, seed)])
 
 
 class _Counted:

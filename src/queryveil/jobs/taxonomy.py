@@ -10,42 +10,42 @@ import polars as pl
 
 from ..concepts import (
     BUILT_IN,
+    ConceptMapping,
     Mapper,
-    Mapping,
-    Repairs,
-    Search,
+    RepairLog,
+    SearchIndex,
     Taxonomy,
     check_taxonomy,
     describe_taxonomy,
-    explain,
+    explain_query,
     import_odp,
     import_paths,
     import_skos,
     import_table,
+    index_path,
     open_taxonomy,
-    read_terms,
-    search_path,
-    write_search,
+    read_custom_terms,
+    write_index,
 )
-from ..engine import Progress, Silent, distinct_queries, whole_file
+from ..engine import NoProgress, Progress, atomic_file, unique_queries
 from ..errors import InputError, OutputError, QueryveilError, UsageError, did_you_mean
 from ..log import QueryLog
-from ..release.formats import harmless
+from ..release.formats import escape_formula
 
 __all__ = [
-    "TAXONOMY_KINDS",
+    "TAXONOMY_FORMATS",
     "check_taxonomy_file",
+    "describe_taxonomy_file",
+    "explain_queries",
     "import_taxonomy",
     "list_taxonomies",
     "make_mapper",
-    "map_file",
     "map_log",
-    "map_queries",
+    "map_to_file",
     "search_taxonomy",
-    "show_taxonomy",
 ]
 
-TAXONOMY_KINDS = {
+TAXONOMY_FORMATS = {
     "odp": "the Open Directory's dump: structure.rdf.u8 and content.rdf.u8",
     "paths": "one category path a line, with a tab and a text if you like",
     "csv": "a table of parents and children, or of id, parent and label",
@@ -71,7 +71,7 @@ def import_taxonomy(
     """Make a taxonomy's file of a knowledge base, with an index beside it if it has texts."""
     target, paths = Path(out), [Path(file) for file in files]
     _check_import(kind, paths, target, force)
-    shown, repairs = progress or Silent(), Repairs(paths[0], repair)
+    shown, repairs = progress or NoProgress(), RepairLog(paths[0], repair)
     counted: dict[str, int] = {}
     texts: TextBlocks | None = None
     if kind == "odp":
@@ -92,7 +92,7 @@ def import_taxonomy(
         "out": str(target),
         "kind": kind,
         "bytes": target.stat().st_size,
-        "search": str(search_path(target)) if texts is not None else None,
+        "search": str(index_path(target)) if texts is not None else None,
         **describe_taxonomy(taxonomy),
         "counted": dict(counted),
         "repaired": dict(repairs.done),
@@ -100,8 +100,8 @@ def import_taxonomy(
 
 
 def _check_import(kind: str, paths: list[Path], out: Path, force: bool) -> None:
-    if kind not in TAXONOMY_KINDS:
-        raise UsageError(f'"{kind}" cannot be imported', hint=did_you_mean(kind, TAXONOMY_KINDS))
+    if kind not in TAXONOMY_FORMATS:
+        raise UsageError(f'"{kind}" cannot be imported', hint=did_you_mean(kind, TAXONOMY_FORMATS))
     most = 2 if kind == "odp" else 1
     if not 0 < len(paths) <= most:
         raise UsageError(f"{kind} takes {most} file{'s' * (most > 1)}, not {len(paths)}")
@@ -113,9 +113,9 @@ def _write(
     taxonomy: Taxonomy, texts: TextBlocks | None, out: Path, shown: Progress, force: bool
 ) -> None:
     """Write the index first: a taxonomy that stands there is complete."""
-    beside = search_path(out)
+    beside = index_path(out)
     if texts is not None:
-        write_search(beside, taxonomy, texts, shown)
+        write_index(beside, taxonomy, texts, shown)
     else:
         beside.unlink(missing_ok=True)  # of a taxonomy that is replaced
     with shown.stage("write the taxonomy"):
@@ -141,7 +141,7 @@ def _listed(name: str, says: str) -> dict[str, Any]:
     return {"name": name, "says": says or "a file", **counted}
 
 
-def show_taxonomy(name: str, concept: str | None = None) -> dict[str, Any]:
+def describe_taxonomy_file(name: str, concept: str | None = None) -> dict[str, Any]:
     """Describe a taxonomy, or one concept of it."""
     taxonomy = open_taxonomy(name)
     if concept is None:
@@ -173,7 +173,7 @@ def search_taxonomy(name: str, words: str, n: int = 10) -> list[dict[str, Any]]:
     taxonomy = open_taxonomy(name)
     return [
         {"concept": taxonomy.name(c), "label": taxonomy.label(c), "score": round(score, 4)}
-        for c, score in Search.of(taxonomy).find(words, n)
+        for c, score in SearchIndex.of(taxonomy).find(words, n)
     ]
 
 
@@ -197,24 +197,24 @@ def make_mapper(
 ) -> Mapper:
     """Make what maps queries to concepts: a taxonomy, a language, a tagger, own terms."""
     opened = open_taxonomy(taxonomy)
-    own = read_terms(Path(terms), opened) if terms is not None else []
+    own = read_custom_terms(Path(terms), opened) if terms is not None else []
     return Mapper(opened, language=language, tagger=tagger, terms=own)
 
 
 def map_log(
     log: QueryLog, mapper: Mapper | str = "wordnet", *, progress: Progress | None = None
-) -> Mapping:
+) -> ConceptMapping:
     """Map the distinct queries of a log; `Mapping.profiles` gives the users' interests."""
     ready = make_mapper(mapper) if isinstance(mapper, str) else mapper
-    return ready.map(distinct_queries(log.frame), progress)
+    return ready.map(unique_queries(log.frame), progress)
 
 
-def map_queries(mapper: Mapper, queries: Sequence[str]) -> list[dict[str, Any]]:
+def explain_queries(mapper: Mapper, queries: Sequence[str]) -> list[dict[str, Any]]:
     """Map single queries and explain each step."""
-    return [explain(mapper, query) for query in queries]
+    return [explain_query(mapper, query) for query in queries]
 
 
-def map_file(
+def map_to_file(
     mapper: Mapper,
     queries: pl.Series,
     out: str | Path,
@@ -233,7 +233,7 @@ def map_file(
             f'"{target.name}" does not say in what form to write', hint=", ".join(_WRITERS)
         )
     found = mapper.map(queries.unique(maintain_order=True), progress)
-    with whole_file(target, force=force, private=True) as part:
+    with atomic_file(target, force=force, private=True) as part:
         _WRITERS[target.suffix](found.table(), part)
     return {
         "out": str(target),
@@ -245,7 +245,7 @@ def map_file(
 
 def _harmless(table: pl.DataFrame) -> pl.DataFrame:
     texts = [name for name, kind in table.schema.items() if kind == pl.String]
-    return table.with_columns(harmless(pl.col(name)).alias(name) for name in texts)
+    return table.with_columns(escape_formula(pl.col(name)).alias(name) for name in texts)
 
 
 def _tsv(table: pl.DataFrame, path: Path) -> None:

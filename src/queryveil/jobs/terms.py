@@ -7,18 +7,24 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf, nextafter
 
-from ..dp import Entry, Ledger, Stream
+from ..dp import Ledger, LedgerEntry, ReleaseStream
 from ..errors import ParameterError, UsageError, VerificationError
 from ..log import QueryLog
 from ..methods import Method
-from .earlier import Before
-from .spending import NO_DIGEST, Account, exact, open_account, recipe_of
+from .earlier import PreviousRelease
+from .spending import (
+    NOT_REPEATABLE,
+    Reservation,
+    exact_fraction,
+    plan_reservation,
+    release_fingerprint,
+)
 
-__all__ = ["Terms", "slots_granted", "terms_of"]
+__all__ = ["ExtensionTerms", "compute_extension_terms", "contributions_granted"]
 
 
 @dataclass(frozen=True)
-class Terms:
+class ExtensionTerms:
     """What a release that extends another may use, and what is paid for that.
 
     method
@@ -32,21 +38,21 @@ class Terms:
     """
 
     method: Method
-    account: Account
+    account: Reservation
     most: int
-    lost: tuple[Entry, ...]
+    lost: tuple[LedgerEntry, ...]
 
 
-def terms_of(
-    log: QueryLog, base: Method, before: Before, dataset: str | None, lower: bool
-) -> Terms:
+def compute_extension_terms(
+    log: QueryLog, base: Method, before: PreviousRelease, dataset: str | None, lower: bool
+) -> ExtensionTerms:
     """Find the earlier release in the ledger, and what it and its users still have."""
     cap, slot = _slot(base)
-    account = open_account(log, base, base.guarantee(), dataset=dataset, seeded=False)
+    account = plan_reservation(log, base, base.guarantee(), dataset=dataset, seeded=False)
     account = replace(account, recipe=_recipe(base))
     stream = _stream(account, before)
     _check_files(base, stream, before)
-    most, more = slots_granted(stream.paid, slot, cap, lower=lower)
+    most, more = contributions_granted(stream.paid, slot, cap, lower=lower)
     cost = more * slot
     account = replace(
         account,
@@ -57,10 +63,12 @@ def terms_of(
         lost=tuple(entry.number for entry in stream.lost),
         extra={"most": most},
     )
-    return Terms(told, account, most, stream.lost)
+    return ExtensionTerms(told, account, most, stream.lost)
 
 
-def slots_granted(paid: Fraction, slot: Fraction, cap: int, *, lower: bool) -> tuple[int, int]:
+def contributions_granted(
+    paid: Fraction, slot: Fraction, cap: int, *, lower: bool
+) -> tuple[int, int]:
     """Give how many slots a user may have used in all, and how many of these are paid anew.
 
     `paid` is what the ledger counts for the earlier releases together, `slot` the price of one
@@ -90,7 +98,7 @@ def slots_granted(paid: Fraction, slot: Fraction, cap: int, *, lower: bool) -> t
 def _slot(method: Method) -> tuple[int, Fraction]:
     """Give a method's slots a user, and the price of one."""
     promise = method.guarantee()
-    cap, whole = method.values().get("max_queries_per_user"), exact(promise.epsilon)
+    cap, whole = method.values().get("max_queries_per_user"), exact_fraction(promise.epsilon)
     if promise.delta:
         raise ParameterError(
             "a release with a delta cannot be extended: its slots do not add up one by one",
@@ -103,11 +111,11 @@ def _slot(method: Method) -> tuple[int, Fraction]:
 
 def _recipe(method: Method) -> str:
     """Tell what decides how many slots a log uses; it is no recipe of a release of its own."""
-    _, version, *digests = json.loads(recipe_of(method))
+    _, version, *digests = json.loads(release_fingerprint(method))
     return json.dumps(["append", version, *digests])
 
 
-def _check_files(method: Method, stream: Stream, before: Before) -> None:
+def _check_files(method: Method, stream: ReleaseStream, before: PreviousRelease) -> None:
     """Refuse other files under the same names."""
     now, then = (json.loads(text)[2:] for text in (_recipe(method), stream.entry.recipe))
     if now != then:
@@ -118,7 +126,7 @@ def _check_files(method: Method, stream: Stream, before: Before) -> None:
         )
 
 
-def _stream(account: Account, before: Before) -> Stream:
+def _stream(account: Reservation, before: PreviousRelease) -> ReleaseStream:
     """Find the earlier release in the ledger; without it nobody knows what was spent."""
     stream = None
     if account.path is not None and account.path.exists():
@@ -132,14 +140,14 @@ def _stream(account: Account, before: Before) -> Stream:
             "not confirmed cannot be extended",
         )
     # Of a log that comes from no file nobody can tell whether it is the same again.
-    digest = "another" if account.digest == NO_DIGEST else account.digest
+    digest = "another" if account.digest == NOT_REPEATABLE else account.digest
     stream.check(account.kind, digest, account.recipe, [entry.number for entry in stream.lost])
     return stream
 
 
 def _told(base: Method, total: Fraction) -> Method:
     """Let the method promise what all releases of the stream cost together."""
-    whole = exact(base.guarantee().epsilon) or Fraction(0)
+    whole = exact_fraction(base.guarantee().epsilon) or Fraction(0)
     if "goes_on" in base.values():
         base = replace(base, **{"goes_on": True})
     if total == whole:
@@ -147,7 +155,7 @@ def _told(base: Method, total: Fraction) -> Method:
     if "spent_before" not in base.values():
         raise ParameterError(f"{base.name} cannot tell what was spent before")
     told = replace(base, **{"spent_before": _at_least(total - whole)})
-    promised = exact(told.guarantee().epsilon) or Fraction(0)
+    promised = exact_fraction(told.guarantee().epsilon) or Fraction(0)
     if promised < total * (1 - Fraction(1, 10**12)):  # but for a float's rounding
         raise VerificationError(
             f"{told} does not promise what was spent", hint="this is a defect: please report it"

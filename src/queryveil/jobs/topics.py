@@ -9,34 +9,34 @@ import numpy as np
 import polars as pl
 
 from ..concepts import Mapper, Taxonomy, default_topics
-from ..engine import Chance, Progress, Table, derive, summed
-from ..log import redact
+from ..engine import Progress, RandomSource, Table, aggregate, map_partitions
+from ..log import mask_identifiers
 
-__all__ = ["log_topics"]
+__all__ = ["profile_topics"]
 
-_CONCEPTS, _EXAMPLES = 10, 8
+_CONCEPTS, _TOPIC_EXAMPLES = 10, 8
 
 
-def log_topics(sizes: Table, mapper: Mapper, progress: Progress) -> dict[str, Any]:
+def profile_topics(sizes: Table, mapper: Mapper, progress: Progress) -> dict[str, Any]:
     """Tell the topics of a log, the share of it with a concept, and what found none.
 
     `sizes` has each distinct query, how many users sent it and on how many lines.
     """
     with progress.stage("map queries"):
-        phrases = derive(sizes, partial(_phrases, mapper=mapper), Chance())
+        phrases = map_partitions(sizes, partial(_phrases, mapper=mapper), RandomSource())
     with progress.stage("topics"):
-        told = summed(phrases, _coverage, ["all"]).row(0, named=True)
+        told = aggregate(phrases, _coverage, ["all"]).row(0, named=True)
         return {
             "taxonomy": mapper.taxonomy.title,
-            "queries_with_a_concept_share": _share(told["mapped"], told["queries"]),
-            "lines_with_a_concept_share": _share(told["mapped_lines"], told["lines"]),
-            "phrases_with_a_concept_share": _share(told["known"], told["phrases"]),
-            **_shares(summed(phrases, _concepts, ["concept"]), mapper.taxonomy),
-            "frequent_queries_without_a_concept": _examples(phrases),
+            "queries_with_a_concept_share": _topic_fraction(told["mapped"], told["queries"]),
+            "lines_with_a_concept_share": _topic_fraction(told["mapped_lines"], told["lines"]),
+            "phrases_with_a_concept_share": _topic_fraction(told["known"], told["phrases"]),
+            **_shares(aggregate(phrases, _concepts, ["concept"]), mapper.taxonomy),
+            "frequent_queries_without_a_concept": _topic_examples(phrases),
         }
 
 
-def _phrases(sizes: pl.LazyFrame, _: Chance, *, mapper: Mapper) -> pl.DataFrame:
+def _phrases(sizes: pl.LazyFrame, _: RandomSource, *, mapper: Mapper) -> pl.DataFrame:
     """Give a row a phrase: its query with users and lines, its concept or -1, and marks.
 
     A query without any phrase has one row all the same. `first` marks one row of each query,
@@ -60,7 +60,7 @@ def _phrases(sizes: pl.LazyFrame, _: Chance, *, mapper: Mapper) -> pl.DataFrame:
     )
 
 
-def _coverage(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+def _coverage(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     first, mapped = pl.col("first"), pl.col("first") & pl.col("found")
     found = frame.select(
         queries=first.sum(),
@@ -73,7 +73,7 @@ def _coverage(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
     return found.cast(pl.Int64).collect().with_columns(all=pl.lit(0))
 
 
-def _concepts(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+def _concepts(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     known = frame.filter(pl.col("concept") >= 0)
     return known.group_by("concept").agg(pl.col("lines").sum()).collect()
 
@@ -88,7 +88,7 @@ def _shares(lines: pl.DataFrame, taxonomy: Taxonomy) -> dict[str, Any]:
     order = np.argsort(-counts, kind="stable")[:_CONCEPTS]
     return {
         "shares": {
-            name: _share(count, total)
+            name: _topic_fraction(count, total)
             for name, count in sorted(named, key=lambda pair: -pair[1])
             if count
         },
@@ -96,7 +96,7 @@ def _shares(lines: pl.DataFrame, taxonomy: Taxonomy) -> dict[str, Any]:
             {
                 "concept": taxonomy.name(int(concept)),
                 "label": taxonomy.label(int(concept)),
-                "share": _share(counts[concept], total),
+                "share": _topic_fraction(counts[concept], total),
             }
             for concept in order
             if counts[concept]
@@ -104,19 +104,21 @@ def _shares(lines: pl.DataFrame, taxonomy: Taxonomy) -> dict[str, Any]:
     }
 
 
-def _examples(phrases: Table) -> list[str]:
-    missed = summed(phrases, _missed, ["query", "users", "lines"])
-    return [redact(query) for query in _most_frequent(missed)["query"]]
+def _topic_examples(phrases: Table) -> list[str]:
+    missed = aggregate(phrases, _missed, ["query", "users", "lines"])
+    return [mask_identifiers(query) for query in _most_frequent(missed)["query"]]
 
 
-def _missed(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+def _missed(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     missed = frame.filter(pl.col("first") & ~pl.col("found"))
     return _most_frequent(missed.select("query", "users", "lines").collect())
 
 
 def _most_frequent(rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.sort("users", "lines", "query", descending=[True, True, False]).head(_EXAMPLES)
+    return rows.sort("users", "lines", "query", descending=[True, True, False]).head(
+        _TOPIC_EXAMPLES
+    )
 
 
-def _share(part: float, whole: float) -> float:
+def _topic_fraction(part: float, whole: float) -> float:
     return round(float(part) / float(whole), 4) if whole else 0.0

@@ -6,9 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ..engine import Progress, Silent, read_json
+from ..engine import NoProgress, Progress, read_json
 from ..errors import InputError
-from ..release import load_card, verify_public, words_of
+from ..release import read_public_card, verify_public, words_of
 from ..release.cards import CARD_KEYS
 from ..release.signing import read_public_key, signature_of
 from .following import claims_of, follows
@@ -38,9 +38,9 @@ def verify(
         what = "this is a file, not a folder" if path.exists() else "there is no such folder"
         raise InputError(what, where=path, hint="name what `anonymize --out` wrote")
     public = path / "public" if (path / "public").is_dir() else path
-    with (progress or Silent()).stage("verify"):
+    with (progress or NoProgress()).stage("verify"):
         findings = [asdict(finding) for finding in verify_public(public)]
-    card = load_card(public)
+    card = read_public_card(public)
     findings += [asdict(finding) for finding in follows(card)]
     if public != path:
         findings.append(_folder(path))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from ..errors import LowYieldError, PopulationWarning
 from ..methods import Method
-from .peeking import is_private
+from .peeking import is_differentially_private
 
 __all__ = ["HANDFUL", "check_yield", "low_yield", "people_needed", "warn_of_yield"]
 
@@ -36,7 +36,7 @@ def people_needed(expected: Callable[[int], int]) -> int | None:
 
 def low_yield(method: Method, population: int | None) -> LowYieldError | None:
     """Return why a release should not be paid for without a yes; nothing if it may be."""
-    expected = method.expected_queries() if is_private(method) else None
+    expected = method.expected_queries() if is_differentially_private(method) else None
     if expected is None or (population is not None and expected(population) >= HANDFUL):
         return None
     needed = people_needed(expected)

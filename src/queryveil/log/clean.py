@@ -13,8 +13,8 @@ from datetime import datetime
 import polars as pl
 
 from .readers.raw import RAW_COLUMNS, RawRows
-from .tally import Tally
-from .times import is_time, parse_time, read_times
+from .tally import RowAccounting
+from .times import is_valid_time, parse_time, read_times
 
 __all__ = ["Cleaner"]
 
@@ -52,7 +52,7 @@ class Cleaner:
     exclude: frozenset[str] = frozenset()
     time_format: str | None = None
     carried: tuple[str, ...] = ()  # further columns of the raw rows that stay beside ours
-    tally: Tally = field(default_factory=Tally)
+    tally: RowAccounting = field(default_factory=RowAccounting)
     found_excluded: set[str] = field(default_factory=set)
     columns: dict[str, dict[str, str]] = field(default_factory=dict)
     has_times: bool = False
@@ -164,7 +164,7 @@ def _fault_tests(raw: RawRows) -> dict[str, pl.Expr]:
     tests = (
         user.is_null(),
         pl.lit(raw.has_time and raw.needs_time) & time.is_null(),
-        timed & time.is_not_null() & ~is_time(moment),
+        timed & time.is_not_null() & ~is_valid_time(moment),
         rank.is_not_null() & number.is_null(),
         number < 1,
         long,

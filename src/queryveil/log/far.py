@@ -16,31 +16,31 @@ import polars as pl
 from pyspark.sql import Window
 from pyspark.sql import functions as f
 
-from ..engine.spark.blocks import arrow_batches, ddl_of
-from ..engine.spark.session import Spark, errors_told
-from ..engine.spark.table import SparkTable, written
+from ..engine.spark.blocks import spark_schema, to_arrow
+from ..engine.spark.session import SparkCluster, readable_errors
+from ..engine.spark.table import SparkTable, write_once
 from ..errors import InputError, UsageError
 from ..version import __version__
 from .clean import Cleaner
-from .far_sources import Found, find_rows
+from .far_sources import SparkSource, open_spark_source
 from .options import ReadOptions
 from .readers import RawRows
-from .table import KINDS, QueryLog, encoder
-from .tally import REJECT_SCHEMA, Source, Tally
+from .table import SCHEMA, QueryLog, categorical_encoder
+from .tally import REJECT_SCHEMA, RowAccounting, SourceFile
 
-__all__ = ["MOST_LINES", "read_far"]
+__all__ = ["MAX_ROWS_PER_PARTITION", "read_with_spark"]
 
-MOST_LINES = 1_000_000  # of a user: more is no person, and would fill a machine
+MAX_ROWS_PER_PARTITION = 1_000_000  # of a user: more is no person, and would fill a machine
 _PART_ROWS = 1_000_000  # of a task, on average
 _BATCH = 200_000
 _SPARE = 40  # bits of a hash that are left out of sums, so that a trillion of them fit
 _EXAMPLES = 100  # rejected rows that a task tells of
 _PLACES = {"file": pl.Int64(), "place": pl.Int64()}
-_TOLD = {**KINDS, **_PLACES, "told": pl.String()}
+_TOLD = {**SCHEMA, **_PLACES, "told": pl.String()}
 
 
-def read_far(
-    spark: Spark, given: Any, asked: ReadOptions, cleaner: Cleaner
+def read_with_spark(
+    spark: SparkCluster, given: Any, asked: ReadOptions, cleaner: Cleaner
 ) -> tuple[QueryLog, Cleaner]:
     """Read what Spark reads: names of files, or a DataFrame of the session.
 
@@ -48,13 +48,13 @@ def read_far(
     """
     if asked.sample_users is not None:
         raise UsageError("a sample of users is not drawn on Spark", hint="leave --sample-users out")
-    with errors_told():
-        found = find_rows(spark.session, given, asked)
+    with readable_errors():
+        found = open_spark_source(spark.session, given, asked)
         cleaner = replace(cleaner, carried=tuple(_PLACES))
         place = spark.place("cleaned")
         task = _Cleaning(cleaner, found)
-        written(found.rows.mapInArrow(task.run, ddl_of(_TOLD)), place)
-        staged = spark.session.read.schema(ddl_of(_TOLD)).parquet(place)
+        write_once(found.rows.mapInArrow(task.run, spark_schema(_TOLD)), place)
+        staged = spark.session.read.schema(spark_schema(_TOLD)).parquet(place)
         tally = _told(staged, cleaner)
         rows = staged.filter("told is null").drop("told")
         written_rows, digest = _counted(rows)
@@ -62,7 +62,9 @@ def read_far(
         rows, cut = _without_long_logs(rows)
         if cut:
             kept, digest = _counted(rows)
-            tally.drop({f"beyond a user's first {MOST_LINES:,} lines": tally.kept - kept})
+            tally.drop(
+                {f"beyond a user's first {MAX_ROWS_PER_PARTITION:,} lines": tally.kept - kept}
+            )
     table = _in_shares(spark, rows, tally)
     _check_whole(table.count_rows(), tally, spark)
     spark.remove(place)
@@ -70,7 +72,7 @@ def read_far(
     names = [found.name] if hasattr(given, "mapInArrow") else [str(path) for path in given]
     if found.form == "table":
         names = [found.name]
-    sources = tuple(Source(name, found.form, digest, columns) for name in names)
+    sources = tuple(SourceFile(name, found.form, digest, columns) for name in names)
     return QueryLog(table, tally, sources), cleaner
 
 
@@ -79,16 +81,16 @@ class _Cleaning:
     """What a task does: cleans its rows, and tells at the end what became of them."""
 
     cleaner: Cleaner
-    found: Found
+    found: SparkSource
 
     def run(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Clean batch by batch; the last row has no user, and tells of all."""
-        own = replace(self.cleaner, tally=Tally(), found_excluded=set(), columns={})
+        own = replace(self.cleaner, tally=RowAccounting(), found_excluded=set(), columns={})
         for some in _together(batches):
             raw = self.found.raw(some)
             kept = own.clean(self._rows(raw))
-            yield from arrow_batches(kept.with_columns(told=pl.lit(None, pl.String)))
-        yield from arrow_batches(_last_row(own))
+            yield from to_arrow(kept.with_columns(told=pl.lit(None, pl.String)))
+        yield from to_arrow(_last_row(own))
 
     def _rows(self, table: pl.DataFrame) -> RawRows:
         found = self.found
@@ -120,7 +122,7 @@ def _last_row(own: Cleaner) -> pl.DataFrame:
     return nothing.with_columns(told=pl.lit(json.dumps(told)))
 
 
-def _told(staged: Any, cleaner: Cleaner) -> Tally:
+def _told(staged: Any, cleaner: Cleaner) -> RowAccounting:
     """Add up what the tasks tell."""
     for (text,) in staged.filter("told is not null").select("told").toLocalIterator():
         told = json.loads(text)
@@ -140,7 +142,7 @@ def _told(staged: Any, cleaner: Cleaner) -> Tally:
     return cleaner.tally
 
 
-def _check_whole(rows: int, tally: Tally, spark: Spark) -> None:
+def _check_whole(rows: int, tally: RowAccounting, spark: SparkCluster) -> None:
     if rows != tally.kept:
         raise InputError(
             f"{tally.kept:,} rows were cleaned, and {rows:,} written",
@@ -155,7 +157,9 @@ def _without_long_logs(rows: Any) -> tuple[Any, bool]:
     What stays of a user is decided by her own rows alone. No step sees all rows of such a user
     at once: lines are counted by minute, and minutes added up.
     """
-    long = rows.groupBy("user").count().filter(f.col("count") > MOST_LINES).select("user")
+    long = (
+        rows.groupBy("user").count().filter(f.col("count") > MAX_ROWS_PER_PARTITION).select("user")
+    )
     names = long.toPandas()["user"].tolist()
     if not names:
         return rows, False
@@ -166,7 +170,7 @@ def _without_long_logs(rows: Any) -> tuple[Any, bool]:
     marked = rows.withColumn("bucket", bucket)
     theirs = marked.join(f.broadcast(long), "user").groupBy("user", "bucket").count()
     running = f.sum("count").over(Window.partitionBy("user").orderBy("bucket"))
-    fits = theirs.withColumn("running", running).filter(f.col("running") <= MOST_LINES)
+    fits = theirs.withColumn("running", running).filter(f.col("running") <= MAX_ROWS_PER_PARTITION)
     last = fits.groupBy("user").agg(f.max("bucket").alias("last"))
     cuts = f.broadcast(long.join(last, "user", "left"))
     known = marked.join(cuts.withColumn("long", f.lit(True)), "user", "left")
@@ -174,8 +178,8 @@ def _without_long_logs(rows: Any) -> tuple[Any, bool]:
     return kept.drop("bucket", "last", "long"), True
 
 
-def _in_shares(spark: Spark, rows: Any, tally: Tally) -> SparkTable:
-    empty = pl.DataFrame(schema=KINDS)
+def _in_shares(spark: SparkCluster, rows: Any, tally: RowAccounting) -> SparkTable:
+    empty = pl.DataFrame(schema=SCHEMA)
     parts = max(
         1, -(-tally.kept // _PART_ROWS), min(64, spark.session.sparkContext.defaultParallelism)
     )
@@ -184,14 +188,14 @@ def _in_shares(spark: Spark, rows: Any, tally: Tally) -> SparkTable:
 
 
 def _encoded(rows: pl.DataFrame) -> pl.DataFrame:
-    return encoder()(rows)
+    return categorical_encoder()(rows)
 
 
 def _counted(rows: Any) -> tuple[int, str]:
     """Count rows, and name the log by them, in any order: by two hashes of each, put together."""
     # A hash leaves out what is null: so it is told apart what is.
     nulls = [f.isnull(name).cast("int") for name in ("time", "rank", "url")]
-    hashes = [f.xxhash64(f.lit(salt), *KINDS, *nulls) for salt in (1, 2)]
+    hashes = [f.xxhash64(f.lit(salt), *SCHEMA, *nulls) for salt in (1, 2)]
     mixed = [f.bit_xor(one) for one in hashes]
     sums = [f.sum(f.shiftrightunsigned(one, _SPARE)) for one in hashes]
     told = rows.agg(f.count("*"), *mixed, *sums).first()

@@ -13,14 +13,14 @@ from pyspark.sql import functions as f
 
 from ..errors import ColumnError, FormatError, InputError, UsageError
 from .options import ReadOptions
-from .readers.aol import AOL, HEADER, NAMES
-from .readers.columns import match_columns, match_keys, names_columns
-from .readers.delimited import TOO_MANY, parse_cells
+from .readers.aol import AOL, AOL_COLUMNS, HEADER
+from .readers.columns import is_header, match_columns, match_keys
+from .readers.delimited import TOO_MANY_CELLS, parse_cells
 from .readers.jsonl import coalesced, parse_objects, places_of
-from .readers.raw import RAW_COLUMNS, ReaderOptions, complete
-from .readers.source import Block
+from .readers.raw import RAW_COLUMNS, ReaderOptions, align_columns
+from .readers.source import LineBlock
 
-__all__ = ["FORMATS", "Found", "find_rows"]
+__all__ = ["FORMATS", "SparkSource", "open_spark_source"]
 
 FORMATS = ("parquet", "orc", "json", "jsonl", "csv", "tsv", "aol", "table")
 _ENDS = {
@@ -43,7 +43,7 @@ _TIME = "%Y-%m-%d %H:%M:%S%.f"
 
 
 @dataclass(frozen=True)
-class Found:
+class SparkSource:
     """Rows that Spark reads, all as texts: our columns, or whole lines that are cut later.
 
     `header` has the names of all columns where lines are cut, and `columns` which is which; rows
@@ -70,21 +70,21 @@ class Found:
         told = [pl.when(_is_odd(pl.col(texts))).then(pl.lit("NUL or not UTF-8"))]
         known = [pl.col(name) for name in (_CORRUPT,) if name in table.columns]
         rows = table.with_columns(fault=pl.coalesce(*known, *told), line=_line())
-        return complete(rows).with_columns(where)
+        return align_columns(rows).with_columns(where)
 
     def _cut(self, table: pl.DataFrame) -> pl.DataFrame:
         """Cut whole lines, as the local reader does."""
         lines = table["value"].fill_null("")
-        block = Block(("\n".join(lines.to_list()) + "\n").encode(), 1, {})
+        block = LineBlock(("\n".join(lines.to_list()) + "\n").encode(), 1, {})
         odd = table.select(pl.when(_is_odd(pl.col("value"))).then(pl.lit("not UTF-8"))).to_series()
         if self.header:
             cells = parse_cells(block, self.header, self.columns, "\t", more=self.more)
             return cells.with_columns(fault=pl.coalesce(odd, "fault"))
-        found = complete(coalesced(parse_objects(block, places_of(self.keys)), self.keys))
+        found = align_columns(coalesced(parse_objects(block, places_of(self.keys)), self.keys))
         # A blank line is left out here, and is one for the tally.
         numbers = pl.DataFrame({"line": pl.int_range(1, len(lines) + 1, eager=True), "odd": odd})
         whole = numbers.join(found, on="line", how="left", maintain_order="left")
-        return complete(whole.with_columns(fault=pl.coalesce("odd", "fault")))
+        return align_columns(whole.with_columns(fault=pl.coalesce("odd", "fault")))
 
 
 def _line() -> pl.Expr:
@@ -97,7 +97,7 @@ def _is_odd(texts: pl.Expr) -> pl.Expr:
     return pl.any_horizontal(texts.str.contains("[\x00\ufffd]").fill_null(False))
 
 
-def find_rows(session: Any, given: Any, asked: ReadOptions) -> Found:
+def open_spark_source(session: Any, given: Any, asked: ReadOptions) -> SparkSource:
     """Find what is to be read: a DataFrame, a table, or files of one format."""
     if hasattr(given, "mapInArrow"):
         return _typed(given, "spark://a DataFrame", "spark", asked)
@@ -122,7 +122,7 @@ def find_rows(session: Any, given: Any, asked: ReadOptions) -> Found:
         lines = _with_places(reader.text(places, lineSep="\n"))
         needs_time = "time" in asked.columns
         keys = match_keys(asked.columns)
-        return Found(lines, name, "json", asked.columns, needs_time=needs_time, keys=keys)
+        return SparkSource(lines, name, "json", asked.columns, needs_time=needs_time, keys=keys)
     return _typed(reader.format(form).load(places), name, form, asked)
 
 
@@ -164,24 +164,28 @@ def _end_of(path: str) -> str | None:
     return _ENDS.get(ends[-1].lower()) if ends else None
 
 
-def _lines(session: Any, places: list[str], name: str, asked: ReadOptions, form: str) -> Found:
+def _lines(
+    session: Any, places: list[str], name: str, asked: ReadOptions, form: str
+) -> SparkSource:
     """Take whole lines: the local reader cuts them, with all that it knows of odd ones."""
     lines = session.read.option("pathGlobFilter", _NOT_OURS).text(places, lineSep="\n")
     if (numbers := _numbers(asked)) is not None:
         columns = match_columns(numbers, asked.columns, Path(name))
         rows = _with_places(lines)
-        return Found(rows, name, "tsv", columns, numbers, "time" in columns, more=True)
+        return SparkSource(rows, name, "tsv", columns, numbers, "time" in columns, more=True)
     first = _first_line(lines, name)
     cells = first.split("\t")
-    if form == "aol" and not names_columns(cells):
-        return Found(_with_places(lines), name, "aol", NAMES, HEADER, time_format=_AOL_TIME)
+    if form == "aol" and not is_header(cells):
+        return SparkSource(
+            _with_places(lines), name, "aol", AOL_COLUMNS, HEADER, time_format=_AOL_TIME
+        )
     header = [cell.strip() or f"(column {n})" for n, cell in enumerate(cells, 1)]
     columns = match_columns(header, asked.columns, Path(name))
     rows = _with_places(lines.filter(f.col("value") != first))
     is_aol = tuple(header) == HEADER and not asked.columns
     if is_aol:
-        return Found(rows, name, "aol", columns, header, time_format=_AOL_TIME)
-    return Found(rows, name, "tsv", columns, header, "time" in columns)
+        return SparkSource(rows, name, "aol", columns, header, time_format=_AOL_TIME)
+    return SparkSource(rows, name, "tsv", columns, header, "time" in columns)
 
 
 def _numbers(asked: ReadOptions) -> list[str] | None:
@@ -209,7 +213,7 @@ def _first_line(lines: Any, name: str) -> str:
     return str(found[0])
 
 
-def _csv(session: Any, places: list[str], name: str, asked: ReadOptions, signs: str) -> Found:
+def _csv(session: Any, places: list[str], name: str, asked: ReadOptions, signs: str) -> SparkSource:
     """Take cells with quotation marks as Spark reads them."""
     numbers = _numbers(asked)
     if numbers is None:
@@ -225,11 +229,11 @@ def _csv(session: Any, places: list[str], name: str, asked: ReadOptions, signs: 
     reader = reader.option("columnNameOfCorruptRecord", _CORRUPT).option("enforceSchema", False)
     rows = reader.schema(fields).csv(places)
     too_many = f.size(f.split(f.col(_CORRUPT), re.escape(sign))) > len(names)
-    fault = f.lit(None).cast("string") if numbers else f.when(too_many, f.lit(TOO_MANY))
+    fault = f.lit(None).cast("string") if numbers else f.when(too_many, f.lit(TOO_MANY_CELLS))
     return _typed(rows.withColumn(_CORRUPT, fault), name, "csv", asked)
 
 
-def _typed(rows: Any, name: str, form: str, asked: ReadOptions) -> Found:
+def _typed(rows: Any, name: str, form: str, asked: ReadOptions) -> SparkSource:
     """Take columns of any kind as texts."""
     there = [column for column in rows.columns if column != _CORRUPT]
     shown = form != "csv"  # the names of a schema, which a first line may not be
@@ -239,7 +243,9 @@ def _typed(rows: Any, name: str, form: str, asked: ReadOptions) -> Found:
     is_time = kinds.get(columns.get("time", "")) in ("timestamp", "timestamp_ntz", "date")
     told = [f.col(_CORRUPT)] if _CORRUPT in rows.columns else []
     where = _with_places(rows.select(*texts, *told, *_file_name()))
-    return Found(where, name, form, columns, (), "time" in columns, _TIME if is_time else None)
+    return SparkSource(
+        where, name, form, columns, (), "time" in columns, _TIME if is_time else None
+    )
 
 
 def _text(column: str, kind: str, where: str) -> Any:

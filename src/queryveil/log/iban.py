@@ -16,9 +16,9 @@ _LENGTHS = {
 }  # fmt: skip
 _COUNTRIES = "|".join(" ".join(_LENGTHS.values()).split())
 _GAP = "[ -]?"
-_EDGE = r"(?-u:\b)"
+_IBAN_EDGE = r"(?-u:\b)"
 _REST = rf"(?:[0-9a-z]{{1,4}}{_GAP}){{2,7}}[0-9a-z]{{1,4}}"
-IBAN = rf"{_EDGE}(?:{_COUNTRIES}){_GAP}[0-9]{{2}}{_GAP}{_REST}{_EDGE}"
+IBAN = rf"{_IBAN_EDGE}(?:{_COUNTRIES}){_GAP}[0-9]{{2}}{_GAP}{_REST}{_IBAN_EDGE}"
 _SHAPE = "|".join(
     rf"^(?:{countries.replace(' ', '|')})[0-9]{{2}}[0-9a-z]{{{length - 4}}}"
     for length, countries in _LENGTHS.items()

@@ -23,13 +23,22 @@ import polars as pl
 from .iban import IBAN, is_iban
 from .spelling import plain, plain_url
 
-__all__ = ["KINDS", "Kind", "kinds_of", "kinds_of_urls", "luhn", "mark", "mask", "redact"]
+__all__ = [
+    "IDENTIFIER_KINDS",
+    "IdentifierKind",
+    "flag_identifiers",
+    "kinds_of",
+    "kinds_of_urls",
+    "mask",
+    "mask_identifiers",
+    "passes_luhn",
+]
 
 Test = Callable[[pl.Expr], pl.Expr]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class IdentifierKind:
     """One kind of identifier, and what a query must pass to hold one.
 
     Each pattern leaves fewer rows to the next and to the test, so the cheapest comes first.
@@ -162,7 +171,7 @@ def _still(pattern: str, without: str) -> Test:
     return lambda column: column.str.replace_all(without, " ").str.contains(pattern)
 
 
-def luhn(digits: pl.Expr) -> pl.Expr:
+def passes_luhn(digits: pl.Expr) -> pl.Expr:
     """Test the check digit of numbers of up to 19 digits.
 
     >>> pl.select(luhn(pl.lit("4111111111111111"))).item()
@@ -177,7 +186,7 @@ def luhn(digits: pl.Expr) -> pl.Expr:
 def _card(column: pl.Expr) -> pl.Expr:
     digits = pl.element().str.replace_all("[^0-9]", "")
     candidates = pl.concat_list(column.str.extract_all(shape) for shape in _CARD_SHAPES)
-    return candidates.list.eval(digits.str.contains(_ISSUER) & luhn(digits)).list.any()
+    return candidates.list.eval(digits.str.contains(_ISSUER) & passes_luhn(digits)).list.any()
 
 
 def _secret(column: pl.Expr) -> pl.Expr:
@@ -186,25 +195,33 @@ def _secret(column: pl.Expr) -> pl.Expr:
     return column.str.contains(_SECRET_URL) | random
 
 
-KINDS: tuple[Kind, ...] = (
-    Kind("email", "e-mail address", "jane.doe@mail.example", ("@", _EMAIL)),
-    Kind("phone", "phone number", "212-555-0123", (_DIGIT, _PHONE), _still(_PHONE, _NOT_PHONE)),
-    Kind("card", "payment card number", "4111 1111 1111 1111", (_DIGIT, _CARD), _card),
-    Kind("iban", "bank account (IBAN)", "gb33 bukb 2020 1555 5555 55", (_DIGIT, IBAN), is_iban),
-    Kind("ssn", "US social security number", "078-05-1120", (_DIGIT, _SSN)),
-    Kind("url-token", "web address with a secret", "a.example/?token=b7", ("[/=]", _URL), _secret),
-    Kind("ip", "internet address", "203.0.113.7", (_DIGIT, _IP), _still(_IP, _PRIVATE)),
-    Kind("street", "street address", "12 main st", (_DIGIT, _STREET), _still(_STREET, _NOT_STREET)),
+IDENTIFIER_KINDS: tuple[IdentifierKind, ...] = (
+    IdentifierKind("email", "e-mail address", "jane.doe@mail.example", ("@", _EMAIL)),
+    IdentifierKind(
+        "phone", "phone number", "212-555-0123", (_DIGIT, _PHONE), _still(_PHONE, _NOT_PHONE)
+    ),
+    IdentifierKind("card", "payment card number", "4111 1111 1111 1111", (_DIGIT, _CARD), _card),
+    IdentifierKind(
+        "iban", "bank account (IBAN)", "gb33 bukb 2020 1555 5555 55", (_DIGIT, IBAN), is_iban
+    ),
+    IdentifierKind("ssn", "US social security number", "078-05-1120", (_DIGIT, _SSN)),
+    IdentifierKind(
+        "url-token", "web address with a secret", "a.example/?token=b7", ("[/=]", _URL), _secret
+    ),
+    IdentifierKind("ip", "internet address", "203.0.113.7", (_DIGIT, _IP), _still(_IP, _PRIVATE)),
+    IdentifierKind(
+        "street", "street address", "12 main st", (_DIGIT, _STREET), _still(_STREET, _NOT_STREET)
+    ),
 )
 
 
-def mark(column: pl.Expr) -> list[pl.Expr]:
+def flag_identifiers(column: pl.Expr) -> list[pl.Expr]:
     """Tell for each kind whether a query holds one: Booleans, never null, named by kind.
 
     >>> pl.DataFrame({"q": ["078-05-1120", None]}).select(mark(pl.col("q")))["ssn"].to_list()
     [True, False]
     """
-    return [kind.find(column).alias(kind.name) for kind in KINDS]
+    return [kind.find(column).alias(kind.name) for kind in IDENTIFIER_KINDS]
 
 
 def kinds_of(texts: pl.Series) -> pl.Series:
@@ -230,7 +247,7 @@ def _first_kind(texts: pl.Series, written: pl.Series) -> pl.Series:
     some = texts.str.contains(_ANY).fill_null(False).arg_true()
     first = pl.repeat(None, len(some), dtype=pl.Int8, eager=True)
     few, as_written = texts.gather(some), written.gather(some)
-    for place, kind in reversed(tuple(enumerate(KINDS))):
+    for place, kind in reversed(tuple(enumerate(IDENTIFIER_KINDS))):
         holds = kind.find_in_plain(few)
         if kind.name == "url-token":
             holds |= kind.find_in_plain(as_written)
@@ -247,10 +264,10 @@ def mask(text: str) -> str:
     (read,) = plain(pl.Series([text]))
     masked = re.sub(r"[^ ]* ?@ ?[^ ]*", "•••@•••", read)
     masked = re.sub(_IBAN_SIGNS, lambda match: re.sub(r"\w", "•", match[0]), masked)
-    return redact(masked)
+    return mask_identifiers(masked)
 
 
-def redact(query: str) -> str:
+def mask_identifiers(query: str) -> str:
     """Mask what may identify a person, to show an example on a screen.
 
     It masks more than the kinds find: every digit, long word and value after "=".

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import UsageError
 from .readers import parse_columns
-from .times import check_format
+from .times import check_time_format
 
 __all__ = ["ReadOptions"]
 
@@ -68,7 +68,7 @@ class ReadOptions:
         if self.delimiter is not None:
             object.__setattr__(self, "delimiter", _delimiter(self.delimiter))
         if self.time_format:
-            check_format(self.time_format)
+            check_time_format(self.time_format)
 
     def told(self) -> str:
         """Tell all options in one text; users who objected as a digest."""

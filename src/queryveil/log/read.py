@@ -11,16 +11,16 @@ from pathlib import Path
 
 import polars as pl
 
-from ..engine import Chance, Engine, Progress, Silent, distinct_users, prefetch
-from ..errors import InputError, RejectedError, UsageError, did_you_mean
+from ..engine import EngineConfig, NoProgress, Progress, RandomSource, prefetch, unique_users
+from ..errors import InputError, TooManyRejectedError, UsageError, did_you_mean
 from .clean import Cleaner
 from .options import ReadOptions
-from .readers import RawRows, Reader, ReaderOptions, TextFile, find_reader, reader_named
+from .readers import RawRows, Reader, ReaderOptions, TextFile, detect_reader, get_reader
 from .readers.source import check_unpacked
-from .table import KINDS, QueryLog, encoder
-from .tally import Source, Tally
+from .table import SCHEMA, QueryLog, categorical_encoder
+from .tally import RowAccounting, SourceFile
 
-__all__ = ["find_files", "read_log"]
+__all__ = ["read_log", "resolve_paths"]
 
 # Where more than half of so many rows cannot be read, the rest need not be tried.
 _EARLY_STOP, _HOPELESS = 1_000_000, 0.5
@@ -30,8 +30,8 @@ def read_log(
     paths: str | Path | Iterable[str | Path],
     options: ReadOptions | None = None,
     *,
-    engine: str | Engine = "local",
-    chance: Chance | None = None,
+    engine: str | EngineConfig = "local",
+    chance: RandomSource | None = None,
     progress: Progress | None = None,
     **more: object,
 ) -> QueryLog:
@@ -55,35 +55,38 @@ def read_log(
             known = did_you_mean(name, ReadOptions.__dataclass_fields__)
             raise UsageError(f'read_log has no argument "{name}"', hint=known)
     asked = replace(options or ReadOptions(), **more)  # type: ignore[arg-type]
-    shown = progress or Silent()
-    where = Engine(engine) if isinstance(engine, str) else engine
+    shown = progress or NoProgress()
+    where = EngineConfig(engine) if isinstance(engine, str) else engine
     if where.is_far or hasattr(paths, "mapInArrow"):
         log = _read_far(paths, asked, where, shown)
     else:
-        files = find_files(paths)
+        files = resolve_paths(paths)
         with shown.stage("read", sum(path.stat().st_size for path in files)) as advance:
             log = _read(files, asked, advance)
     log = replace(log, asked=asked.told(), could_stop=asked.may_stop)
     log = replace(log, since=asked.since, until=asked.until)
-    return _sampled(log, asked.sample_users, chance or Chance())
+    return _sampled(log, asked.sample_users, chance or RandomSource())
 
 
 def _read_far(
-    paths: str | Path | Iterable[str | Path], asked: ReadOptions, engine: Engine, shown: Progress
+    paths: str | Path | Iterable[str | Path],
+    asked: ReadOptions,
+    engine: EngineConfig,
+    shown: Progress,
 ) -> QueryLog:
     """Let a cluster read the log; only here is Spark imported."""
     with shown.stage("start Spark"):
         spark = engine.open()  # says what is missing, which the import below would not
-    from .far import read_far  # noqa: PLC0415
+    from .far import read_with_spark  # noqa: PLC0415
 
     given = [paths] if isinstance(paths, (str, Path)) else paths
     with shown.stage("read"):
-        log, cleaner = read_far(spark, given, asked, _cleaner(asked))
+        log, cleaner = read_with_spark(spark, given, asked, _cleaner(asked))
     _check_read(cleaner, asked, log.sources[0].path)
     return log
 
 
-def find_files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
+def resolve_paths(paths: str | Path | Iterable[str | Path]) -> list[Path]:
     """Resolve names and patterns to files, or say which one is none."""
     given = [paths] if isinstance(paths, (str, Path)) else list(paths)
     found: list[Path] = []
@@ -139,13 +142,13 @@ def _read(paths: list[Path], asked: ReadOptions, advance: Callable[[int], None])
     files = [TextFile(path, asked.encoding, asked.max_expanded, advance) for path in paths]
     readers = _readers(files, asked)
     cleaner = _cleaner(asked)
-    encode = encoder()
-    blocks = [encode(pl.DataFrame(schema=KINDS))]
+    encode = categorical_encoder()
+    blocks = [encode(pl.DataFrame(schema=SCHEMA))]
     for rows in prefetch(_cleaned(readers, asked, cleaner)):
         blocks.append(encode(rows))
     _check_read(cleaner, asked, paths[0])
     sources = tuple(
-        Source(str(f.path), r.name, f.sha256, cleaner.columns.get(str(f.path), {}))
+        SourceFile(str(f.path), r.name, f.sha256, cleaner.columns.get(str(f.path), {}))
         for r, fs in readers
         for f in fs
     )
@@ -188,8 +191,8 @@ def _readers(files: list[TextFile], asked: ReadOptions) -> list[tuple[Reader, li
     for file in files:
         if not ReaderOptions(asked.columns).numbered:  # whose first bytes may be a query
             check_unpacked(file.path)
-        named = reader_named(asked.format) if asked.format else None
-        reader = named or find_reader(file, bool(asked.columns))
+        named = get_reader(asked.format) if asked.format else None
+        reader = named or detect_reader(file, bool(asked.columns))
         if asked.columns and not reader.takes_columns:
             raise UsageError(
                 f"{reader.name} has its own columns, --columns has no meaning for it",
@@ -227,13 +230,13 @@ def _end(day: date | None) -> datetime | None:
     return None if day is None or day == date.max else _start(day + timedelta(days=1))
 
 
-def _stop_if_too_many(tally: Tally, most: float) -> None:
+def _stop_if_too_many(tally: RowAccounting, most: float) -> None:
     if tally.rejected_share <= most:
         return
     reasons = sorted(tally.rejected.items(), key=lambda item: -item[1])
     first = tally.rejected_rows().head(3).rows()
     examples = "; ".join(f"{file} line {line:,}: {reason}" for file, line, reason in first)
-    raise RejectedError(
+    raise TooManyRejectedError(
         f"{sum(tally.rejected.values()):,} of {tally.rows:,} rows cannot be read "
         f"({', '.join(f'{reason}: {number:,}' for reason, number in reasons)}). "
         f"First: {examples}",
@@ -255,10 +258,10 @@ _REJECT_HINTS = {
 }
 
 
-def _sampled(log: QueryLog, sample: float | None, chance: Chance) -> QueryLog:
+def _sampled(log: QueryLog, sample: float | None, chance: RandomSource) -> QueryLog:
     if sample is None:
         return log
-    users = len(distinct_users(log.frame))
+    users = len(unique_users(log.frame))
     size = round(sample * users) if sample < 1 else int(sample)
     if size > users:
         raise UsageError(f"a sample of {size:,} users was asked for, the log has {users:,}")

@@ -17,11 +17,11 @@ from typing import Literal, get_args
 
 import polars as pl
 
-from ..engine import Chance, Far, derive, summed, values_of
+from ..engine import RandomSource, RemoteTable, aggregate, map_partitions, values_of
 from ..errors import UsageError
-from .identifiers import KINDS, kinds_of, kinds_of_urls, mask
+from .identifiers import IDENTIFIER_KINDS, kinds_of, kinds_of_urls, mask
 from .table import QueryLog
-from .tally import Tally
+from .tally import RowAccounting
 
 __all__ = ["Identifiers", "check_setting", "flagged", "screen"]
 
@@ -52,22 +52,22 @@ def screen(log: QueryLog, setting: str, *, users_stay: bool = False) -> QueryLog
     check_setting(setting)
     if setting == "keep":
         return log
-    rows: pl.LazyFrame | Far
-    if isinstance(log.rows, Far):
+    rows: pl.LazyFrame | RemoteTable
+    if isinstance(log.rows, RemoteTable):
         look = partial(_Marks.of, setting=setting, users_stay=users_stay)
-        counts = summed(log.rows, partial(_counted_share, look=look), ["fate", "kind"])
-        rows = derive(log.rows, partial(_share, look=look), Chance())
+        counts = aggregate(log.rows, partial(_counted_share, look=look), ["fate", "kind"])
+        rows = map_partitions(log.rows, partial(_share, look=look), RandomSource())
     else:
         marks = _Marks.of(log.frame, setting, users_stay)
         counts, rows = marks.counted(log.frame), marks.applied(log.frame)
     return replace(log, rows=rows, tally=_tally(log.tally, counts))
 
 
-def _tally(before: Tally, counts: pl.DataFrame) -> Tally:
+def _tally(before: RowAccounting, counts: pl.DataFrame) -> RowAccounting:
     tally = replace(before, dropped=dict(before.dropped), changed=dict(before.changed))
     for fate, kind, rows in counts.sort("kind", "fate").rows():
         count = tally.drop if fate == _DROPPED else tally.change
-        count({f"{_FATES[fate]} looks like: {KINDS[kind].title}": rows})
+        count({f"{_FATES[fate]} looks like: {IDENTIFIER_KINDS[kind].title}": rows})
     return tally
 
 
@@ -170,9 +170,9 @@ def _masked(texts: pl.Series, setting: str) -> pl.Series:
 Look = Callable[[pl.LazyFrame], _Marks]
 
 
-def _counted_share(frame: pl.LazyFrame, _: Chance, *, look: Look) -> pl.DataFrame:
+def _counted_share(frame: pl.LazyFrame, _: RandomSource, *, look: Look) -> pl.DataFrame:
     return look(frame).counted(frame)
 
 
-def _share(frame: pl.LazyFrame, _: Chance, *, look: Look) -> pl.DataFrame:
+def _share(frame: pl.LazyFrame, _: RandomSource, *, look: Look) -> pl.DataFrame:
     return look(frame).applied(frame).collect()

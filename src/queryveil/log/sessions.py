@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import polars as pl
 
-__all__ = ["PAUSE_MINUTES", "clicks_of", "events_of", "is_click", "with_sessions"]
+__all__ = ["SESSION_GAP_MINUTES", "add_sessions", "filter_clicks", "group_events", "is_click"]
 
-PAUSE_MINUTES = 30
+SESSION_GAP_MINUTES = 30
 
 
 def is_click() -> pl.Expr:
@@ -20,29 +20,29 @@ def is_click() -> pl.Expr:
     return pl.col("url").is_not_null() | pl.col("rank").is_not_null()
 
 
-def clicks_of(lines: pl.LazyFrame) -> pl.LazyFrame:
+def filter_clicks(lines: pl.LazyFrame) -> pl.LazyFrame:
     """Keep the lines with a click."""
     return lines.filter(is_click())
 
 
-def with_sessions(lines: pl.LazyFrame) -> pl.LazyFrame:
+def add_sessions(lines: pl.LazyFrame) -> pl.LazyFrame:
     """Sort by user and time and number each user's sessions in a new column `session`.
 
     A line without a time cannot be said to be near another: it is a session for itself.
     """
     ordered = lines.sort("user", "time", maintain_order=True)
     new_user = pl.col("user") != pl.col("user").shift()
-    pause = pl.col("time") - pl.col("time").shift() > pl.duration(minutes=PAUSE_MINUTES)
+    pause = pl.col("time") - pl.col("time").shift() > pl.duration(minutes=SESSION_GAP_MINUTES)
     first = new_user.fill_null(True) | pause.fill_null(True)
     return ordered.with_columns(session=first.cum_sum())
 
 
-def events_of(lines: pl.LazyFrame) -> pl.LazyFrame:
+def group_events(lines: pl.LazyFrame) -> pl.LazyFrame:
     """Collapse lines to events: user, query, time, session, lines, clicks."""
     same = (pl.col("session") == pl.col("session").shift()) & (
         pl.col("query") == pl.col("query").shift()
     )
-    sent = with_sessions(_sent_at_once(lines))
+    sent = add_sessions(_sent_at_once(lines))
     runs = sent.with_columns(event=(~same.fill_null(False)).cum_sum())
     return (
         runs.group_by("event", maintain_order=True)

@@ -20,7 +20,7 @@ _SPELLED = r"([^ ]) at ((?:[\w-]+ dot )+\p{L}{2,})"
 _ODD = rf"[^\x20-\x40\x5b-\x7e]|%[0-9a-f]{{2}}|{_AT}|{_DOT}| dot "
 _UNSEEN = r"[\p{Cf}\x{34f}\x{115f}\x{1160}\x{3164}\x{fe00}-\x{fe0f}]"
 _FOREIGN = r"[^\x00-\x7f]"
-_DIGIT = r"[\p{Nd}&&[^0-9]]"
+_ANY_DIGIT = r"[\p{Nd}&&[^0-9]]"
 _DASH = r"[\p{Pd}\x{2212}]"
 _STOP = r"[\x{3002}\x{2024}\x{b7}]"
 
@@ -55,7 +55,7 @@ def _read(texts: pl.Series) -> pl.Series:
     if texts.str.contains(_FOREIGN).any():
         texts = texts.str.normalize("NFKC").str.replace_all(_UNSEEN, "")
         texts = texts.str.replace_all(_DASH, "-").str.replace_all(_STOP, ".")
-    if texts.str.contains(_DIGIT).any():
+    if texts.str.contains(_ANY_DIGIT).any():
         texts = texts.str.replace_many(_digits())
     texts = texts.str.to_lowercase().str.replace_all(r"\s+", " ")
     texts = texts.str.replace_all(_AT, "@").str.replace_all(_DOT, ".")

@@ -10,29 +10,39 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from ..engine import Chance, Far, Table, count, distinct, engine_of, keep, sample_users, summed
+from ..engine import (
+    RandomSource,
+    RemoteTable,
+    Table,
+    aggregate,
+    count_distinct,
+    count_rows,
+    engine_name,
+    filter_keys,
+    sample_users,
+)
 from ..errors import UsageError
-from .sessions import clicks_of, events_of
-from .tally import Source, Tally
+from .sessions import filter_clicks, group_events
+from .tally import RowAccounting, SourceFile
 
-__all__ = ["COLUMNS", "KINDS", "QueryLog", "encoder"]
+__all__ = ["COLUMNS", "SCHEMA", "QueryLog", "categorical_encoder"]
 
-KINDS: dict[str, pl.DataType] = {
+SCHEMA: dict[str, pl.DataType] = {
     "user": pl.String(),
     "query": pl.String(),
     "time": pl.Datetime("us"),
     "rank": pl.Int32(),
     "url": pl.String(),
 }
-COLUMNS = tuple(KINDS)
+COLUMNS = tuple(SCHEMA)
 
 
-def encoder() -> Callable[[pl.DataFrame], pl.DataFrame]:
+def categorical_encoder() -> Callable[[pl.DataFrame], pl.DataFrame]:
     """Make a function that replaces texts by numbers, with one dictionary for all tables."""
-    texts = {name for name, kind in KINDS.items() if kind == pl.String}
+    texts = {name for name, kind in SCHEMA.items() if kind == pl.String}
     kinds = {
         name: pl.Categorical(pl.Categories.random()) if name in texts else kind
-        for name, kind in KINDS.items()
+        for name, kind in SCHEMA.items()
     }
     return lambda rows: rows.select(pl.col(name).cast(kind) for name, kind in kinds.items())
 
@@ -61,8 +71,8 @@ class QueryLog:
     """
 
     rows: Table = field(repr=False)
-    tally: Tally = field(default_factory=Tally, repr=False)
-    sources: tuple[Source, ...] = field(default=(), repr=False)
+    tally: RowAccounting = field(default_factory=RowAccounting, repr=False)
+    sources: tuple[SourceFile, ...] = field(default=(), repr=False)
     seeded: bool = False
     sampled: bool = False
     asked: str = field(default="", repr=False)
@@ -76,7 +86,9 @@ class QueryLog:
 
         Nothing is normalised or rejected here; `read_log` does that.
         """
-        return cls(encoder()(table.select(COLUMNS)).lazy(), Tally(rows=table.height))
+        return cls(
+            categorical_encoder()(table.select(COLUMNS)).lazy(), RowAccounting(rows=table.height)
+        )
 
     @classmethod
     def from_rows(cls, rows: list[tuple[str, str, str | None, int | None, str | None]]) -> QueryLog:
@@ -88,7 +100,7 @@ class QueryLog:
     @property
     def frame(self) -> pl.LazyFrame:
         """All rows in one place."""
-        if isinstance(self.rows, Far):
+        if isinstance(self.rows, RemoteTable):
             raise UsageError(
                 f"this needs the whole log on one machine, and it lies on {self.engine}",
                 hint="leave --engine out; docs/spark.md lists what runs on Spark",
@@ -98,21 +110,21 @@ class QueryLog:
     @property
     def engine(self) -> str:
         """Name what the steps of methods run on."""
-        return engine_of(self.rows)
+        return engine_name(self.rows)
 
     def count(self, unit: str = "line") -> int:
         """Count the lines, events or clicks."""
         if unit == "line":
-            return count(self.rows)
+            return count_rows(self.rows)
         if unit not in _UNITS:
             raise UsageError(f'"{unit}" cannot be counted', hint="line, event or click")
-        counted = summed(self.rows, partial(_counted, unit=unit), ["all"])
+        counted = aggregate(self.rows, partial(_counted, unit=unit), ["all"])
         return int(counted["count"].sum())
 
     def distinct(self, column: str) -> int:
         """Count the different users, queries or URLs: a mark for each, no sorting or hashing."""
-        if isinstance(self.rows, Far):
-            return distinct(self.rows, column)
+        if isinstance(self.rows, RemoteTable):
+            return count_distinct(self.rows, column)
         codes = self.frame.select(pl.col(column).to_physical()).collect()[column]
         top = int(codes.max() or 0)  # type: ignore[arg-type]
         seen = np.zeros(1 + top, dtype=np.bool_)
@@ -122,20 +134,20 @@ class QueryLog:
 
     def events(self) -> pl.LazyFrame:
         """Give one row a submission of a query: user, query, time, lines, clicks."""
-        return events_of(self.frame)
+        return group_events(self.frame)
 
     def clicks(self) -> pl.LazyFrame:
         """Give the rows that have a click."""
-        return clicks_of(self.frame)
+        return filter_clicks(self.frame)
 
-    def sample(self, users: int, chance: Chance) -> QueryLog:
+    def sample(self, users: int, chance: RandomSource) -> QueryLog:
         """Keep so many users, drawn uniformly; the other rows are counted as dropped."""
         drawn = self._after(sample_users(self.frame, users, chance), "not in the sample of users")
         return replace(drawn, seeded=self.seeded or not chance.secret, sampled=True)
 
     def only(self, users: pl.DataFrame, reason: str) -> QueryLog:
         """Keep the rows of these users; the others are counted as dropped, for that reason."""
-        return self._after(keep(self.frame, users, ["user"]), reason)
+        return self._after(filter_keys(self.frame, users, ["user"]), reason)
 
     def _after(self, frame: pl.LazyFrame, reason: str) -> QueryLog:
         rows = frame.collect(engine="streaming")
@@ -144,10 +156,10 @@ class QueryLog:
         return replace(self, rows=rows.lazy(), tally=tally)
 
 
-_UNITS = {"event": events_of, "click": clicks_of}
+_UNITS = {"event": group_events, "click": filter_clicks}
 
 
-def _counted(frame: pl.LazyFrame, _: Chance, *, unit: str) -> pl.DataFrame:
+def _counted(frame: pl.LazyFrame, _: RandomSource, *, unit: str) -> pl.DataFrame:
     number = pl.len().cast(pl.Int64)
     found = _UNITS[unit](frame).select(count=number).collect(engine="streaming")
     return found.with_columns(all=pl.lit(0))

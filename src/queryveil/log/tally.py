@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-__all__ = ["REJECT_SCHEMA", "Source", "Tally"]
+__all__ = ["REJECT_SCHEMA", "RowAccounting", "SourceFile"]
 
 REJECT_SCHEMA = {"file": pl.String, "line": pl.Int64, "reason": pl.String}
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceFile:
     """One file that was read, the digest of its bytes, and which of its columns were taken."""
 
     path: str
@@ -23,7 +23,7 @@ class Source:
 
 
 @dataclass(repr=False)
-class Tally:
+class RowAccounting:
     """What became of the rows while a log was read.
 
     `objections` says how many users were to be left out, and how many of them had a row. Exact

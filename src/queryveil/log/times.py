@@ -15,7 +15,7 @@ import polars as pl
 
 from ..errors import UsageError
 
-__all__ = ["FORMS", "Form", "check_format", "is_time", "parse_time", "read_times"]
+__all__ = ["FORMS", "Form", "check_time_format", "is_valid_time", "parse_time", "read_times"]
 
 SECONDS, MILLISECONDS = "epoch seconds", "epoch milliseconds"
 # Nobody searched the web before 1990: digits alone that say so are a count of something else.
@@ -88,12 +88,12 @@ def parse_time(text: pl.Expr, how: str) -> pl.Expr:
     return text.str.to_datetime(how, time_unit="us", strict=False, cache=False)
 
 
-def is_time(moment: pl.Expr) -> pl.Expr:
+def is_valid_time(moment: pl.Expr) -> pl.Expr:
     """Tell what lies in the years 1 to 9999: no calendar that a log meets later has more."""
     return moment.is_between(datetime.min, datetime.max).fill_null(False)
 
 
-def check_format(how: str) -> None:
+def check_time_format(how: str) -> None:
     """Refuse a way of writing times that cannot be read back.
 
     >>> check_format("%d.%m.%Y %H:%M")

@@ -1,50 +1,50 @@
 """What risk and what use are left: one small file a measure."""
 
 from .base import Measure
-from .original import Original
-from .registry import all_measures, measure_named, parse_measure
-from .rerunning import Again, Rerunning
+from .original import MeasureContext
+from .registry import all_measures, get_measure, parse_measure
+from .rerunning import Rerun, RerunMeasure
 from .risk.epsilon_audit import EpsilonAudit
-from .risk.membership import Membership
-from .risk.own_run import OwnRun
+from .risk.membership import MembershipInference
+from .risk.own_run import LongestOwnRun
 from .risk.partial_knowledge_linkage import PartialKnowledgeLinkage
 from .risk.profile_exposure import ProfileExposure
 from .risk.rare_query_exposure import RareQueryExposure
 from .risk.record_linkage import RecordLinkage
 from .risk.uniqueness import Uniqueness
-from .use.frequency_error import FrequencyError
+from .use.frequency_error import QueryFrequencyError
 from .use.information_loss import InformationLoss
-from .use.next_query import NextQuery
-from .use.personalisation import Personalisation
+from .use.next_query import NextQueryPrediction
+from .use.personalisation import ProfileSimilarity
 from .use.profile_divergence import ProfileDivergence
 from .use.query_coverage import QueryCoverage
-from .use.retrieval import Retrieval
+from .use.retrieval import RetrievalEffectiveness
 from .use.semantic_remain import SemanticRemain
-from .use.word_frequency import WordFrequency
+from .use.word_frequency import WordFrequencyError
 
 __all__ = [
-    "Again",
     "EpsilonAudit",
-    "FrequencyError",
     "InformationLoss",
+    "LongestOwnRun",
     "Measure",
-    "Membership",
-    "NextQuery",
-    "Original",
-    "OwnRun",
+    "MeasureContext",
+    "MembershipInference",
+    "NextQueryPrediction",
     "PartialKnowledgeLinkage",
-    "Personalisation",
     "ProfileDivergence",
     "ProfileExposure",
+    "ProfileSimilarity",
     "QueryCoverage",
+    "QueryFrequencyError",
     "RareQueryExposure",
     "RecordLinkage",
-    "Rerunning",
-    "Retrieval",
+    "Rerun",
+    "RerunMeasure",
+    "RetrievalEffectiveness",
     "SemanticRemain",
     "Uniqueness",
-    "WordFrequency",
+    "WordFrequencyError",
     "all_measures",
-    "measure_named",
+    "get_measure",
     "parse_measure",
 ]

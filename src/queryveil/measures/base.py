@@ -11,15 +11,15 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from ..engine.declared import Declared
+from ..engine.declared import Parametrized
 from ..release import Release
-from .original import Original
+from .original import MeasureContext
 
 __all__ = ["Measure"]
 
 
 @dataclass(frozen=True)
-class Measure(Declared, ABC):
+class Measure(Parametrized, ABC):
     """The base of every measure: a figure of risk or of use.
 
     `says` tells in plain words what the value means, `unit` what it counts, `kind` whether it is
@@ -35,8 +35,8 @@ class Measure(Declared, ABC):
     kind: ClassVar[Literal["risk", "use"]]
 
     @abstractmethod
-    def of(self, before: Original, after: Release) -> dict[str, Any]:
+    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the `value` of a release, and what must stand beside it to be understood."""
 
-    def prepare(self, before: Original) -> None:
+    def prepare(self, before: MeasureContext) -> None:
         """Refuse what a measurement would stumble over, and do once what all releases need."""

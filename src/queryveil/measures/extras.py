@@ -7,10 +7,10 @@ from types import ModuleType
 
 from ..errors import UsageError
 
-__all__ = ["extra"]
+__all__ = ["import_extra"]
 
 
-def extra(module: str, purpose: str, *, of: str = "measures") -> ModuleType:
+def import_extra(module: str, purpose: str, *, of: str = "measures") -> ModuleType:
     """Import a module of an optional package, or say how to get it: with which of our extras."""
     try:
         return importlib.import_module(module)

@@ -7,16 +7,16 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from ..concepts import Mapper, Mapping, Taxonomy, open_taxonomy
-from ..engine import distinct_queries
+from ..concepts import ConceptMapping, Mapper, Taxonomy, open_taxonomy
+from ..engine import unique_queries
 from ..log import QueryLog
 
-__all__ = ["Original"]
+__all__ = ["MeasureContext"]
 
 T = TypeVar("T")
 
 
-class Original:
+class MeasureContext:
     """A log, and what was worked out from it: it is measured against many releases.
 
     >>> before = Original(QueryLog.from_rows([("a", "tennis", None, None, None)]))
@@ -39,10 +39,10 @@ class Original:
         """Open a taxonomy."""
         return self.once(("taxonomy", name), lambda: open_taxonomy(name))
 
-    def read(self, rows: pl.LazyFrame, taxonomy: str) -> Mapping:
+    def read(self, rows: pl.LazyFrame, taxonomy: str) -> ConceptMapping:
         """Find the concepts of the distinct queries of any rows, those of a release too."""
         mapper = self.once(("mapper", taxonomy), lambda: Mapper(self.taxonomy(taxonomy)))
-        return mapper.map(distinct_queries(rows))
+        return mapper.map(unique_queries(rows))
 
     def concepts(self, taxonomy: str) -> pl.DataFrame:
         """Give each user's concepts with their counts, of every phrase: user, concept, count."""

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from functools import cache
 
-from ..engine.declared import all_kinds, split_line
+from ..engine.declared import discover, parse_spec
 from ..errors import UsageError, did_you_mean
 from .base import Measure
 
-__all__ = ["all_measures", "measure_named", "parse_measure"]
+__all__ = ["all_measures", "get_measure", "parse_measure"]
 
 
 @cache
 def all_measures() -> dict[str, type[Measure]]:
     """Give every measure by its name."""
-    return all_kinds(Measure, __name__, __file__)  # type: ignore[type-abstract]
+    return discover(Measure, __name__, __file__)  # type: ignore[type-abstract]
 
 
-def measure_named(name: str) -> type[Measure]:
+def get_measure(name: str) -> type[Measure]:
     """Give the measure of that name, or say which name is near."""
     measures = all_measures()
     if name not in measures:
@@ -31,5 +31,5 @@ def parse_measure(text: str) -> Measure:
     >>> str(parse_measure("profile-divergence:topics=sanchez4:other=drop"))
     'profile-divergence:topics=sanchez4'
     """
-    name, values = split_line(text)
-    return measure_named(name).make(dict(values))
+    name, values = parse_spec(text)
+    return get_measure(name).make(dict(values))

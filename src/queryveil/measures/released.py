@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..concepts import file_names
+from ..concepts import public_names
 from ..errors import UsageError
 from ..log import QueryLog
 from ..release import Release
-from .original import Original
+from .original import MeasureContext
 
-__all__ = ["by_user", "released_concepts"]
+__all__ = ["released_concepts", "restore_users"]
 
 
-def by_user(rows: pl.DataFrame, release: Release) -> pl.DataFrame:
+def restore_users(rows: pl.DataFrame, release: Release) -> pl.DataFrame:
     """Put a user's own name in place of her pseudonyms, of which she may have several."""
     if release.mapping is None:
         raise UsageError(
@@ -27,7 +27,7 @@ def by_user(rows: pl.DataFrame, release: Release) -> pl.DataFrame:
 
 
 def released_concepts(
-    before: Original, release: Release, taxonomy: str
+    before: MeasureContext, release: Release, taxonomy: str
 ) -> tuple[pl.DataFrame, str]:
     """Give user, concept and count of what was released, and in words how that was read.
 
@@ -36,7 +36,9 @@ def released_concepts(
     """
     own = _own_concepts(before, release, taxonomy)
     if own is not None:
-        return by_user(own, release), "released rows read as the concepts that the method chose"
+        return restore_users(
+            own, release
+        ), "released rows read as the concepts that the method chose"
     if release.log is None:
         raise UsageError(
             f"this release ({release.method}) has no users' logs that {taxonomy} could read",
@@ -44,13 +46,13 @@ def released_concepts(
         )
     rows = QueryLog(release.log)
     found = before.read(rows.frame, taxonomy).concepts(rows)
-    return by_user(found, release), "released rows read from their texts"
+    return restore_users(found, release), "released rows read from their texts"
 
 
-def _own_concepts(before: Original, release: Release, taxonomy: str) -> pl.DataFrame | None:
+def _own_concepts(before: MeasureContext, release: Release, taxonomy: str) -> pl.DataFrame | None:
     """Give what the method says, if it speaks of this taxonomy: numbers mean nothing in another."""
     own, theirs = release.concepts, str(release.parameters.get("taxonomy", "wordnet"))
-    if own is None or file_names(theirs) != file_names(taxonomy):
+    if own is None or public_names(theirs) != public_names(taxonomy):
         return None
     if own.filter(pl.col("concept") >= len(before.taxonomy(taxonomy))).height:
         raise UsageError(f"{release.method} gave concepts that {taxonomy} does not have")

@@ -15,23 +15,23 @@ from ..errors import UsageError
 from ..log import QueryLog
 from ..release import Release
 from .base import Measure
-from .original import Original
+from .original import MeasureContext
 
-__all__ = ["Again", "Rerunning"]
+__all__ = ["Rerun", "RerunMeasure"]
 
 # Runs the method on a log. Each number of a turn has chance of its own, also under a seed.
-Again = Callable[[QueryLog, int], Release]
+Rerun = Callable[[QueryLog, int], Release]
 
 
 @dataclass(frozen=True)
-class Rerunning(Measure):
+class RerunMeasure(Measure):
     """A measure that runs the method again; `of` alone cannot tell its value."""
 
     @abstractmethod
-    def of_method(self, before: Original, after: Release, again: Again) -> dict[str, Any]:
+    def of_method(self, before: MeasureContext, after: Release, again: Rerun) -> dict[str, Any]:
         """Give the `value` of the method that made the release `after`."""
 
-    def of(self, before: Original, after: Release) -> dict[str, Any]:  # noqa: ARG002
+    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:  # noqa: ARG002
         """Refuse: without the method there is nothing to run."""
         raise UsageError(
             f"{self.name} runs the method again, and a release alone cannot",

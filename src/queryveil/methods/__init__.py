@@ -1,6 +1,6 @@
 """The published methods, one file each."""
 
-from .base import Earlier, Method, Parameter
+from .base import Method, Parameter, PreviousContributions
 from .click_graph import ClickGraph
 from .disconnected_graph import DisconnectedGraph
 from .frequent_queries import FrequentQueries
@@ -8,9 +8,9 @@ from .microaggregation.category import CategoryMicroaggregation
 from .microaggregation.family import Microaggregation
 from .microaggregation.semantic import SemanticMicroaggregation, StringMicroaggregation
 from .microaggregation.spelling import SyntacticMicroaggregation
-from .registry import all_methods, method_named, parse_method
+from .registry import all_methods, get_method, parse_method
 from .replacement import ConceptHistogram, ProfileFirst, SemanticReplacement
-from .spreading import check_spread, judged, run_method
+from .spreading import check_parallelism, judged, run_method
 from .statistics import DpStatistics
 
 __all__ = [
@@ -19,20 +19,20 @@ __all__ = [
     "ConceptHistogram",
     "DisconnectedGraph",
     "DpStatistics",
-    "Earlier",
     "FrequentQueries",
     "Method",
     "Microaggregation",
     "Parameter",
+    "PreviousContributions",
     "ProfileFirst",
     "SemanticMicroaggregation",
     "SemanticReplacement",
     "StringMicroaggregation",
     "SyntacticMicroaggregation",
     "all_methods",
-    "check_spread",
+    "check_parallelism",
+    "get_method",
     "judged",
-    "method_named",
     "parse_method",
     "run_method",
 ]

@@ -17,18 +17,18 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from ..engine import Chance, Far, Progress
-from ..engine.declared import Declared, Parameter, parameter
+from ..engine import Progress, RandomSource, RemoteTable
+from ..engine.declared import Parameter, Parametrized, parameter
 from ..errors import ParameterError
 from ..log import QueryLog
 from ..release import CountNoise, Guarantee, Release
-from .earlier import Earlier
+from .earlier import PreviousContributions
 
-__all__ = ["Earlier", "Method", "Parameter", "parameter"]
+__all__ = ["Method", "Parameter", "PreviousContributions", "parameter"]
 
 
 @dataclass(frozen=True)
-class Method(Declared, ABC):
+class Method(Parametrized, ABC):
     """The base of every method: parameters are checked when it is made."""
 
     title: ClassVar[str]
@@ -39,10 +39,10 @@ class Method(Declared, ABC):
     spread: ClassVar[Literal["no", "steps", "users", "blocks"]] = "no"
 
     @abstractmethod
-    def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
         """Protect a log."""
 
-    def run_share(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+    def run_share(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
         """Protect some users of a log as if they were all."""
         return self.run(log, chance, progress)
 
@@ -108,15 +108,15 @@ class Method(Declared, ABC):
         """Return what noise does to rows, in words, from public parameters alone."""
         return ()
 
-    def blocks(self, rows: Far, progress: Progress) -> Far:  # noqa: ARG002
+    def blocks(self, rows: RemoteTable, progress: Progress) -> RemoteTable:  # noqa: ARG002
         """Cut a table into the shares that can each be protected by a run of its own."""
         return rows
 
     def extend(
         self,
         log: QueryLog,  # noqa: ARG002
-        earlier: Earlier,  # noqa: ARG002
-        chance: Chance,  # noqa: ARG002
+        earlier: PreviousContributions,  # noqa: ARG002
+        chance: RandomSource,  # noqa: ARG002
         progress: Progress,  # noqa: ARG002
     ) -> Release:
         """Protect what came after an earlier release, with its pseudonyms and what it left.
@@ -126,7 +126,7 @@ class Method(Declared, ABC):
         """
         raise self.cannot_extend()
 
-    def slots(self, log: QueryLog, earlier: Earlier) -> pl.DataFrame:  # noqa: ARG002
+    def slots(self, log: QueryLog, earlier: PreviousContributions) -> pl.DataFrame:  # noqa: ARG002
         """Tell how many slots `extend` uses for whom: user, slots. No chance is in it.
 
         It is asked before noise is drawn, and again for a run that was killed.

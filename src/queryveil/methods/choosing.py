@@ -13,44 +13,46 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from ..dp.noise import Noise
-from ..dp.occurrences import Occurrences
-from ..engine import Chance, Table, summed
+from ..dp.noise import NoiseSource
+from ..dp.occurrences import OccurrenceThreshold
+from ..engine import RandomSource, Table, aggregate
 
-__all__ = ["choose_keys"]
+__all__ = ["select_frequent_keys"]
 
 _KEY = "query"
 _ORDER = ("order", "tie")  # 128 bits: equal ones are rarer than any delta
 
 
-def choose_keys(counted: Table, choice: Occurrences, noise: Noise, chance: Chance) -> pl.DataFrame:
+def select_frequent_keys(
+    counted: Table, choice: OccurrenceThreshold, noise: NoiseSource, chance: RandomSource
+) -> pl.DataFrame:
     """Give the queries that show, with their exact counts, in order: query, count.
 
     `counted` has each query once, with its count from 1 on.
     """
     rare = choice.threshold // 2
-    many = summed(counted, partial(_above, rare=rare), [_KEY]).sort(_KEY)
+    many = aggregate(counted, partial(_above, rare=rare), [_KEY]).sort(_KEY)
     shown = many[choice.release(many["count"].to_numpy().astype(np.int64), noise)]
-    sizes = summed(counted, partial(_sizes, rare=rare), ["count"]).sort("count")
+    sizes = aggregate(counted, partial(_sizes, rare=rare), ["count"]).sort("count")
     lots = {n: choice.lots(n, keys, noise) for n, keys in sizes.select("count", "keys").rows()}
     lots = {count: number for count, number in lots.items() if number}
     if not lots:
         return shown
-    few = summed(counted, partial(_drawn, lots=lots), [_KEY, "count", *_ORDER], chance)
+    few = aggregate(counted, partial(_drawn, lots=lots), [_KEY, "count", *_ORDER], chance)
     return pl.concat([shown, _first(few, lots).select(shown.columns)]).sort(_KEY)
 
 
-def _above(frame: pl.LazyFrame, _: Chance, *, rare: int) -> pl.DataFrame:
+def _above(frame: pl.LazyFrame, _: RandomSource, *, rare: int) -> pl.DataFrame:
     return frame.filter(pl.col("count") > rare).select(_KEY, "count").collect()
 
 
-def _sizes(frame: pl.LazyFrame, _: Chance, *, rare: int) -> pl.DataFrame:
+def _sizes(frame: pl.LazyFrame, _: RandomSource, *, rare: int) -> pl.DataFrame:
     """Tell how many keys have each low count."""
     low = frame.filter(pl.col("count").is_between(1, rare))
     return low.group_by("count").agg(keys=pl.len().cast(pl.Int64)).collect()
 
 
-def _drawn(frame: pl.LazyFrame, chance: Chance, *, lots: Mapping[int, int]) -> pl.DataFrame:
+def _drawn(frame: pl.LazyFrame, chance: RandomSource, *, lots: Mapping[int, int]) -> pl.DataFrame:
     """Put the rare keys of a share in random order, and give as many as could be drawn."""
     low = frame.filter(pl.col("count").is_in(list(lots))).select(_KEY, "count").sort(_KEY)
     rows = low.collect()

@@ -17,28 +17,28 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import polars as pl
 
-from ..dp import Noise, losses_of, pure_rho, show_amount
-from ..dp.occurrences import FreshCounts, Occurrences
+from ..dp import NoiseSource, format_amount, losses_of, pure_rho
+from ..dp.occurrences import LaplaceCounts, OccurrenceThreshold
 from ..engine import (
-    Chance,
-    Part,
+    PartitionOutput,
     Progress,
-    alike,
-    keep,
-    keyed,
-    permute,
-    protected,
-    summed,
+    RandomSource,
+    aggregate,
+    aggregate_remote,
+    filter_keys,
+    match_encoding,
+    protect_partitions,
+    shuffle_rows,
 )
-from ..errors import NothingLeftError
-from ..log import QueryLog, events_of, is_click
+from ..errors import EmptyReleaseError
+from ..log import QueryLog, group_events, is_click
 from ..release import Check, CountNoise, Guarantee, Release, pseudonymize
 from .base import Method, parameter
-from .choosing import choose_keys
+from .choosing import select_frequent_keys
 from .reading import FAILURES, READ_ALONE
 from .statistics.forecast import Cut, share_counted
-from .statistics.pools import read_url_pool
-from .times import coarse
+from .statistics.pools import read_public_results
+from .times import coarsen_time
 
 __all__ = ["ClickGraph"]
 
@@ -95,18 +95,20 @@ class ClickGraph(Method):
             return _SHARES["removal"]
         return _SHARES["with results" if self.results else "without"]
 
-    def choice(self) -> Occurrences:
+    def choice(self) -> OccurrenceThreshold:
         """Make what chooses the queries, from the parameters alone."""
         epsilon, delta = self.budget
-        make = Occurrences.tight if self.theorem == "tight" else Occurrences.published
+        make = (
+            OccurrenceThreshold.tight if self.theorem == "tight" else OccurrenceThreshold.published
+        )
         return make(self.max_queries_per_user, epsilon * self._shares()[0], delta)
 
-    def counts(self) -> dict[str, FreshCounts]:
+    def counts(self) -> dict[str, LaplaceCounts]:
         """Make the noise for counts of queries and of clicks, where there are any."""
         most = {"queries": self.max_queries_per_user, "clicks": self.max_clicks_per_user}
         shares = zip(most.items(), self._shares()[1:], strict=True)
         return {
-            name: FreshCounts.costing(n, self.budget[0] * share)
+            name: LaplaceCounts.costing(n, self.budget[0] * share)
             for (name, n), share in shares
             if share
         }
@@ -123,16 +125,16 @@ class ClickGraph(Method):
     def prepare(self) -> None:
         """Read the public results once, to see that they can be read."""
         for path in self.files():
-            read_url_pool(str(path))
+            read_public_results(str(path))
 
-    def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
         """Bound each user, count, choose; then give tables, or the logs of what was chosen."""
-        noise = Noise(None if chance.secret else chance.numbers)
-        results = read_url_pool(self.results) if self.results else _NO_CLICKS
+        noise = NoiseSource(None if chance.secret else chance.numbers)
+        results = read_public_results(self.results) if self.results else _NO_CLICKS
         with progress.stage("count occurrences"):
             first = partial(_first_events, most=self.max_queries_per_user)
-            counted = keyed(log.rows, first, ["query"])
-            chosen = choose_keys(counted, self.choice(), noise, chance)
+            counted = aggregate_remote(log.rows, first, ["query"])
+            chosen = select_frequent_keys(counted, self.choice(), noise, chance)
         if self.reading == "removal":
             return self._logs(log, chosen, results, chance, progress)
         return self._tables(log, chosen, results, noise, progress)
@@ -168,7 +170,7 @@ class ClickGraph(Method):
         log: QueryLog,
         chosen: pl.DataFrame,
         results: pl.DataFrame,
-        noise: Noise,
+        noise: NoiseSource,
         progress: Progress,
     ) -> Release:
         fresh = self.counts()
@@ -177,7 +179,7 @@ class ClickGraph(Method):
             with progress.stage("count clicks"):
                 known = results.join(chosen, on="query", how="semi").sort("query", "url")
                 clicks = partial(_first_clicks, known=known, most=self.max_clicks_per_user)
-                counted = summed(log.rows, clicks, ["query", "url"])
+                counted = aggregate(log.rows, clicks, ["query", "url"])
                 full = known.join(counted, on=["query", "url"], how="left", maintain_order="left")
                 full = full.with_columns(pl.col("count").fill_null(0))
                 tables["clicks"] = _with_noise(full, fresh["clicks"], noise)
@@ -215,17 +217,17 @@ class ClickGraph(Method):
         log: QueryLog,
         chosen: pl.DataFrame,
         results: pl.DataFrame,
-        chance: Chance,
+        chance: RandomSource,
         progress: Progress,
     ) -> Release:
         if not chosen.height:
-            raise NothingLeftError(
+            raise EmptyReleaseError(
                 "no query is frequent enough, so nothing would be released",
                 hint="take a larger epsilon or delta, or fewer queries a user",
             )
         with progress.stage("protect"):
             share = partial(_safe_logs, chosen=chosen, results=results)
-            found = protected(log.rows, share, chance)
+            found = protect_partitions(log.rows, share, chance)
         blanked = found.counts.get(_BLANKED, 0)
         return Release(
             method=self.name,
@@ -259,7 +261,7 @@ class ClickGraph(Method):
         return (_LINKED,) if self.reading == "removal" else ()
 
     def _statistics(self) -> Guarantee:
-        epsilon, delta = (show_amount(amount) for amount in self.budget)
+        epsilon, delta = (format_amount(amount) for amount in self.budget)
         queries = _first(self.max_queries_per_user, "query")
         clicks = (
             f"and for her {_first(self.max_clicks_per_user, 'click')}, counted for each URL of a "
@@ -297,7 +299,7 @@ class ClickGraph(Method):
         )
 
     def _removal(self) -> Guarantee:
-        epsilon, delta = (show_amount(amount) for amount in self.budget)
+        epsilon, delta = (format_amount(amount) for amount in self.budget)
         queries = _first(self.max_queries_per_user, "query")
         checks = [Check("time-step", {"step": "day"})]
         checks += [] if self.results else [Check("no-clicks", {})]
@@ -337,12 +339,12 @@ def _first(n: int, what: str) -> str:
     return f"first {what}" if n == 1 else f"first {n:,} {_SEVERAL[what]}"
 
 
-def _first_events(frame: pl.LazyFrame, _: Chance, *, most: int) -> pl.DataFrame:
-    return _first_counts(events_of(frame), ["query"], most)
+def _first_events(frame: pl.LazyFrame, _: RandomSource, *, most: int) -> pl.DataFrame:
+    return _first_counts(group_events(frame), ["query"], most)
 
 
 def _first_clicks(
-    frame: pl.LazyFrame, _: Chance, *, known: pl.DataFrame, most: int
+    frame: pl.LazyFrame, _: RandomSource, *, known: pl.DataFrame, most: int
 ) -> pl.DataFrame:
     """Count each user's first clicks; only those on public results need be known."""
     counted = _first_counts(frame.drop_nulls("url"), ["query", "url"], most)
@@ -350,15 +352,17 @@ def _first_clicks(
 
 
 def _safe_logs(
-    frame: pl.LazyFrame, chance: Chance, *, chosen: pl.DataFrame, results: pl.DataFrame
-) -> Part:
+    frame: pl.LazyFrame, chance: RandomSource, *, chosen: pl.DataFrame, results: pl.DataFrame
+) -> PartitionOutput:
     """Give some users' logs of safe queries, under new names."""
-    kept = keep(frame, alike(frame, chosen, "query"), ["query"]).collect(engine="streaming")
-    rows = _known_clicks(kept, results).with_columns(time=coarse("day"))
+    kept = filter_keys(frame, match_encoding(frame, chosen, "query"), ["query"]).collect(
+        engine="streaming"
+    )
+    rows = _known_clicks(kept, results).with_columns(time=coarsen_time("day"))
     blanked = int(kept.select(is_click().sum()).item() - rows["url"].count())
-    public, mapping = pseudonymize(permute(rows.lazy(), chance).collect(), "user", chance)
+    public, mapping = pseudonymize(shuffle_rows(rows.lazy(), chance).collect(), "user", chance)
     counts = {_KEPT: kept.height, _BLANKED: blanked}
-    return Part(public.select("user", "query", "time", "rank", "url"), mapping, counts)
+    return PartitionOutput(public.select("user", "query", "time", "rank", "url"), mapping, counts)
 
 
 def _first_counts(rows: pl.LazyFrame, keys: list[str], most: int) -> pl.DataFrame:
@@ -374,7 +378,7 @@ def _first_counts(rows: pl.LazyFrame, keys: list[str], most: int) -> pl.DataFram
     return counts.with_columns(pl.col(keys).cast(pl.String)).sort(keys)
 
 
-def _with_noise(table: pl.DataFrame, fresh: FreshCounts, noise: Noise) -> pl.DataFrame:
+def _with_noise(table: pl.DataFrame, fresh: LaplaceCounts, noise: NoiseSource) -> pl.DataFrame:
     """Put noise on the counts, and sort by what is published."""
     texts = [name for name in table.columns if name != "count"]
     noisy = fresh.release(table["count"].to_numpy().astype(np.int64), noise)

@@ -13,13 +13,13 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from ..concepts.taxonomy import Flags, Ints, Lists
-from ..engine import Chance, Progress, keep, permute
-from ..errors import InputError, NothingLeftError
+from ..concepts.taxonomy import BoolArray, IntArray, RaggedArray
+from ..engine import Progress, RandomSource, filter_keys, shuffle_rows
+from ..errors import EmptyReleaseError, InputError
 from ..log import QueryLog
 from ..release import Check, Guarantee, Release, pseudonymize
 from .base import Method, parameter
-from .times import coarse
+from .times import coarsen_time
 
 __all__ = ["DisconnectedGraph"]
 
@@ -51,7 +51,7 @@ class DisconnectedGraph(Method):
     )
     time: str = parameter("day", "how fine times are given", choices=("none", "month", "day"))
 
-    def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
         """Remove what points at a site, then disconnect, then keep the users' other rows."""
         with progress.stage("clicks"):
             clicks, sent = _clicks(log), log.frame.group_by("query").agg(rows=pl.len()).collect()
@@ -60,12 +60,14 @@ class DisconnectedGraph(Method):
         with progress.stage("disconnect"):
             kept = _disconnected(clicks.join(frank, on="query", how="semi"), sent)
         if not kept.height:
-            raise NothingLeftError(
+            raise EmptyReleaseError(
                 "no query is left, so nothing would be released", hint="smaller --sites"
             )
         with progress.stage("protect"):
-            rows = keep(log.frame, kept, ["query"]).with_columns(time=coarse(self.time))
-            shuffled = permute(rows, chance).collect()
+            rows = filter_keys(log.frame, kept, ["query"]).with_columns(
+                time=coarsen_time(self.time)
+            )
+            shuffled = shuffle_rows(rows, chance).collect()
             public, mapping = pseudonymize(shuffled, "user", chance)
         return Release(
             method=self.name,
@@ -149,12 +151,12 @@ def _disconnected(clicks: pl.DataFrame, sent: pl.DataFrame) -> pl.DataFrame:
         )
     edges = table.join(table, on="url").filter(pl.col("node") != pl.col("node_right"))
     ends = edges.select("node", "node_right").unique().sort("node", "node_right").to_numpy()
-    neighbours = Lists.grouped(ends[:, 0], ends[:, 1], nodes.height)
+    neighbours = RaggedArray.grouped(ends[:, 0], ends[:, 1], nodes.height)
     alone = _greedy(neighbours, nodes["rows"].to_numpy().astype(np.int64))
     return nodes.filter(pl.Series(alone)).select("query")
 
 
-def _greedy(neighbours: Lists, rows: Ints) -> Flags:
+def _greedy(neighbours: RaggedArray, rows: IntArray) -> BoolArray:
     """Tell which nodes stay; a heap with old entries is looked at until it has none left."""
     degree = neighbours.sizes.copy()
     stays = np.ones(len(rows), np.bool_)

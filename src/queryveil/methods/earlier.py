@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ..engine import Chance
+from ..engine import RandomSource
 
-__all__ = ["Earlier"]
+__all__ = ["PreviousContributions"]
 
 
 @dataclass(frozen=True, repr=False)
-class Earlier:
+class PreviousContributions:
     """Users who were released before, and what each one may still use.
 
     mapping
@@ -26,7 +26,7 @@ class Earlier:
     mapping: pl.DataFrame
     most: int
 
-    def after(self, slots: pl.DataFrame, chance: Chance) -> pl.DataFrame:
+    def after(self, slots: pl.DataFrame, chance: RandomSource) -> pl.DataFrame:
         """Give the mapping once users have used so many slots more: user, pseudonym, slots.
 
         Users keep their pseudonyms. Those who are new get one that nobody has.
@@ -39,7 +39,7 @@ class Earlier:
         names = self._new_names(new.height, chance)
         return pl.concat([known, new.select("user", names, slots="more")])
 
-    def _new_names(self, size: int, chance: Chance) -> pl.Series:
+    def _new_names(self, size: int, chance: RandomSource) -> pl.Series:
         taken = self.mapping["pseudonym"].implode()
         while True:
             names = pl.Series("pseudonym", chance.names(size)).cast(pl.String)

@@ -14,25 +14,25 @@ from typing import Any, ClassVar, Literal
 import polars as pl
 
 from ..engine import (
-    Chance,
-    Part,
+    PartitionOutput,
     Progress,
+    RandomSource,
     Table,
-    alike,
-    derive,
-    keep,
-    keyed,
-    keys_with_users,
-    permute,
-    protected,
-    summed,
-    users_and_lines,
+    aggregate,
+    aggregate_remote,
+    count_users_and_rows,
+    count_users_by_key,
+    filter_keys,
+    map_partitions,
+    match_encoding,
+    protect_partitions,
+    shuffle_rows,
 )
-from ..errors import NothingLeftError
-from ..log import QueryLog, is_click, with_sessions
+from ..errors import EmptyReleaseError
+from ..log import QueryLog, add_sessions, is_click
 from ..release import Check, Guarantee, Release, pseudonymize
 from .base import Method, parameter
-from .times import coarse
+from .times import coarsen_time
 
 __all__ = ["FrequentQueries"]
 
@@ -74,13 +74,13 @@ class FrequentQueries(Method):
     )
     clicks: bool = parameter(True, "whether ranks and URLs are kept at all")
 
-    def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
         """Count, keep, blank, rename, shuffle."""
         with progress.stage("count users"):
-            kept = derive(log.rows, partial(self._kept, self._frequent(log)), chance)
+            kept = map_partitions(log.rows, partial(self._kept, self._frequent(log)), chance)
             common = self._common(log, kept)
         with progress.stage("protect"):
-            found = protected(kept, partial(self._share, common), chance)
+            found = protect_partitions(kept, partial(self._share, common), chance)
         rows = found.counts.get(_KEPT, 0)
         return Release(
             method=self.name,
@@ -96,42 +96,44 @@ class FrequentQueries(Method):
         )
 
     def _frequent(self, log: QueryLog) -> pl.DataFrame:
-        frequent = keys_with_users(log.rows, ["query"], self.n)
+        frequent = count_users_by_key(log.rows, ["query"], self.n)
         if not frequent.height:
-            raise NothingLeftError(
+            raise EmptyReleaseError(
                 f"no query was sent by {self.n} or more users, so nothing would be released",
                 hint=f"the most frequent one was sent by {_most(log):,}: take no greater --n",
             )
         return frequent
 
-    def _kept(self, frequent: pl.DataFrame, frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+    def _kept(self, frequent: pl.DataFrame, frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
         # Sessions are those of the whole log: a dropped query is no pause.
-        lines = with_sessions(frame) if self.link == "session" else frame
-        lines = lines.with_columns(time=coarse(self.time))
-        return keep(lines, alike(frame, frequent, "query"), ["query"]).collect(engine="streaming")
+        lines = add_sessions(frame) if self.link == "session" else frame
+        lines = lines.with_columns(time=coarsen_time(self.time))
+        return filter_keys(lines, match_encoding(frame, frequent, "query"), ["query"]).collect(
+            engine="streaming"
+        )
 
     def _common(self, log: QueryLog, kept: Table) -> _Common:
         """Count the users of clicks, ranks and times: each stands under a threshold of its own."""
         times = partial(_users_of_times, step=self.time)
         return _Common(
-            keys_with_users(kept, _KEYS["url"], self.m) if self.clicks else None,
-            keys_with_users(kept, _KEYS["rank"], self.m) if self.clicks else None,
-            summed(log.rows, times, ["time"], at_least=("users", self.n)),
+            count_users_by_key(kept, _KEYS["url"], self.m) if self.clicks else None,
+            count_users_by_key(kept, _KEYS["rank"], self.m) if self.clicks else None,
+            aggregate(log.rows, times, ["time"], at_least=("users", self.n)),
         )
 
-    def _share(self, common: _Common, frame: pl.LazyFrame, chance: Chance) -> Part:
+    def _share(self, common: _Common, frame: pl.LazyFrame, chance: RandomSource) -> PartitionOutput:
         """Protect some users' rows of frequent queries, when it is known what enough users had."""
         kept = frame.collect()
         rows = kept
         for column, known in (("rank", common.rank), ("url", common.url), ("time", common.time)):
             rows = _blank(rows, column, known)
         counts = {_KEPT: kept.height, **self._blanked(kept, rows)}
-        rows = permute(rows.lazy(), chance).collect()
+        rows = shuffle_rows(rows.lazy(), chance).collect()
         public, mapping = self._renamed(rows, chance)
-        return Part(public, mapping, counts)
+        return PartitionOutput(public, mapping, counts)
 
     def _renamed(
-        self, rows: pl.DataFrame, chance: Chance
+        self, rows: pl.DataFrame, chance: RandomSource
     ) -> tuple[pl.DataFrame, pl.DataFrame | None]:
         if self.link == "none":
             names = pl.Series("user", chance.names(rows.height)).cast(pl.String)
@@ -231,8 +233,8 @@ class FrequentQueries(Method):
 
     def alternatives(self, log: QueryLog) -> list[dict[str, Any]]:
         """Say what other values of n would keep."""
-        sizes = partial(users_and_lines, keys=["query"])
-        known = summed(log.rows, sizes, ["query"], at_least=("users", min(_LADDER)))
+        sizes = partial(count_users_and_rows, keys=["query"])
+        known = aggregate(log.rows, sizes, ["query"], at_least=("users", min(_LADDER)))
         total = max(log.tally.kept, 1)
         ladder = sorted({*_LADDER, self.n} - set(range(min(_LADDER))))
         steps = [(n, known.filter(pl.col("users") >= n)) for n in ladder]
@@ -261,9 +263,9 @@ class _Common:
     time: pl.DataFrame = field(repr=False)
 
 
-def _users_of_times(frame: pl.LazyFrame, _: Chance, *, step: str) -> pl.DataFrame:
+def _users_of_times(frame: pl.LazyFrame, _: RandomSource, *, step: str) -> pl.DataFrame:
     """Count the users of each time of a share, whatever they sent then."""
-    times = frame.select("user", time=coarse(step)).drop_nulls("time").unique()
+    times = frame.select("user", time=coarsen_time(step)).drop_nulls("time").unique()
     return times.group_by("time").agg(users=pl.len().cast(pl.Int64)).collect(engine="streaming")
 
 
@@ -272,18 +274,18 @@ def _blank(rows: pl.DataFrame, column: str, known: pl.DataFrame | None) -> pl.Da
     if known is None:
         return rows.with_columns(pl.lit(None).cast(rows.schema[column]).alias(column))
     keys = _KEYS[column]
-    marked = alike(rows.lazy(), known, *keys).lazy().select(*keys, known=pl.lit(True))
+    marked = match_encoding(rows.lazy(), known, *keys).lazy().select(*keys, known=pl.lit(True))
     joined = rows.lazy().join(marked, on=list(keys), how="left", maintain_order="left")
     cell = pl.when("known").then(pl.col(column)).alias(column)
     return joined.with_columns(cell).drop("known").collect(engine="streaming")
 
 
 def _most(log: QueryLog) -> int:
-    sizes = keyed(log.rows, partial(users_and_lines, keys=["query"]), ["query"])
-    return int(summed(sizes, _greatest, ["all"], tops=["users"])["users"][0])
+    sizes = aggregate_remote(log.rows, partial(count_users_and_rows, keys=["query"]), ["query"])
+    return int(aggregate(sizes, _greatest, ["all"], tops=["users"])["users"][0])
 
 
-def _greatest(sizes: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+def _greatest(sizes: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     most = sizes.select(users=pl.col("users").max().fill_null(0).cast(pl.Int64))
     return most.collect().with_columns(all=pl.lit(0))
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from functools import cache
 
-from ..engine.declared import all_kinds, split_line
+from ..engine.declared import discover, parse_spec
 from ..errors import UsageError, did_you_mean
 from .base import Method
 
-__all__ = ["all_methods", "method_named", "parse_method"]
+__all__ = ["all_methods", "get_method", "parse_method"]
 
 
 @cache
 def all_methods() -> dict[str, type[Method]]:
     """Give every method by its name."""
-    return all_kinds(Method, __name__, __file__)  # type: ignore[type-abstract]
+    return discover(Method, __name__, __file__)  # type: ignore[type-abstract]
 
 
-def method_named(name: str) -> type[Method]:
+def get_method(name: str) -> type[Method]:
     """Give the method of that name, or say which name is near."""
     methods = all_methods()
     if name not in methods:
@@ -31,5 +31,5 @@ def parse_method(text: str) -> Method:
     >>> str(parse_method("frequent-queries:n=20:link=user"))
     'frequent-queries:n=20'
     """
-    name, values = split_line(text)
-    return method_named(name).make(dict(values))
+    name, values = parse_spec(text)
+    return get_method(name).make(dict(values))

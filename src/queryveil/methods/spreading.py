@@ -12,30 +12,38 @@ from typing import Any
 
 import polars as pl
 
-from ..engine import Chance, Far, Part, Progress, Silent, Whole, protected
+from ..engine import (
+    NoProgress,
+    PartitionOutput,
+    Progress,
+    ProtectedTable,
+    RandomSource,
+    RemoteTable,
+    protect_partitions,
+)
 from ..errors import UsageError
-from ..log import QueryLog, Tally
+from ..log import QueryLog, RowAccounting
 from ..release import Release
 from .base import Method
 
-__all__ = ["check_spread", "judged", "run_method"]
+__all__ = ["check_parallelism", "judged", "run_method"]
 
 _GROUP_BITS = 20  # of a group's number in its share; all other bits are random
 _AT_ONCE = 1_500_000  # rows of a run: what a run sets up costs seconds
 
 
-def check_spread(method: Method, log: QueryLog) -> None:
+def check_parallelism(method: Method, log: QueryLog) -> None:
     """Refuse a far log where the method needs all of it in one place; asked before anything."""
-    if isinstance(log.rows, Far) and method.spread == "no":
+    if isinstance(log.rows, RemoteTable) and method.spread == "no":
         raise UsageError(
             f"{method.name} needs the whole log on one machine, and it lies on {log.engine}",
             hint="leave --engine out; `queryveil methods` tells which run on Spark",
         )
 
 
-def run_method(method: Method, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+def run_method(method: Method, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
     """Protect a log, here or there; what speaks against the parameters stands on the release."""
-    check_spread(method, log)
+    check_parallelism(method, log)
     return judged(_run(method, log, chance, progress), method)
 
 
@@ -46,21 +54,21 @@ def judged(release: Release, method: Method) -> Release:
     return replace(release, not_release_grade=tuple(reasons), warnings=tuple(warnings))
 
 
-def _run(method: Method, log: QueryLog, chance: Chance, progress: Progress) -> Release:
-    if not isinstance(log.rows, Far) or method.spread == "steps":
+def _run(method: Method, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
+    if not isinstance(log.rows, RemoteTable) or method.spread == "steps":
         return method.run(log, chance, progress)
     table = method.blocks(log.rows, progress)
     at_once = _AT_ONCE if method.spread == "users" else 0
     with progress.stage("protect"):
-        whole = protected(table, partial(_share, method=method), chance, at_once)
+        whole = protect_partitions(table, partial(_share, method=method), chance, at_once)
     return _together(method, log, whole, progress)
 
 
-def _share(frame: pl.LazyFrame, chance: Chance, *, method: Method) -> Part:
+def _share(frame: pl.LazyFrame, chance: RandomSource, *, method: Method) -> PartitionOutput:
     """Run the method on some users as if they were all."""
     rows = frame.collect()
-    part = QueryLog(rows.lazy(), Tally(rows=rows.height))
-    release = method.run_share(part, chance, Silent())
+    part = QueryLog(rows.lazy(), RowAccounting(rows=rows.height))
+    release = method.run_share(part, chance, NoProgress())
     counts = {
         f"{what}/{reason}": number
         for what in ("dropped", "blanked", "made")
@@ -77,10 +85,10 @@ def _share(frame: pl.LazyFrame, chance: Chance, *, method: Method) -> Part:
         # Groups of different shares must not have one number.
         first = int(chance.numbers(1)[0] >> 24) << _GROUP_BITS
         mapping = mapping.with_columns(pl.col("group") + first)
-    return Part(public, mapping, counts, told)
+    return PartitionOutput(public, mapping, counts, told)
 
 
-def _together(method: Method, log: QueryLog, whole: Whole, progress: Progress) -> Release:
+def _together(method: Method, log: QueryLog, whole: ProtectedTable, progress: Progress) -> Release:
     told: dict[str, Any] = dict(whole.told)
     return Release(
         method=method.name,
@@ -100,7 +108,7 @@ def _together(method: Method, log: QueryLog, whole: Whole, progress: Progress) -
     )
 
 
-def _counts(whole: Whole, what: str) -> dict[str, int]:
+def _counts(whole: ProtectedTable, what: str) -> dict[str, int]:
     return {
         name.partition("/")[2]: number
         for name, number in whole.counts.items()

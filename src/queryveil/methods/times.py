@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-__all__ = ["coarse"]
+__all__ = ["coarsen_time"]
 
 
-def coarse(step: str) -> pl.Expr:
+def coarsen_time(step: str) -> pl.Expr:
     """Give the column `time` to the hour, the day, the month, or not at all."""
     return {
         "none": pl.lit(None, dtype=pl.Date),

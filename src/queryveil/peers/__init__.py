@@ -1,5 +1,5 @@
 """The client side: friends submit each other's queries, so that a search engine knows nobody's."""
 
-from .core import Peer, Route, Settings
+from .core import Peer, ProtocolSettings, Route
 
-__all__ = ["Peer", "Route", "Settings"]
+__all__ = ["Peer", "ProtocolSettings", "Route"]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from .messages import Message, Result
 
-__all__ = ["Action", "Broken", "Busy", "Deliver", "Nobody", "Send", "Submit"]
+__all__ = ["Action", "Busy", "Deliver", "EngineFailed", "NoRelayFound", "Send", "Submit"]
 
 
 class Send(NamedTuple):
@@ -31,13 +31,13 @@ class Deliver(NamedTuple):
     friend: str | None
 
 
-class Nobody(NamedTuple):
+class NoRelayFound(NamedTuple):
     """Ask the owner whether to submit her query herself: nobody answered."""
 
     errand: int
 
 
-class Broken(NamedTuple):
+class EngineFailed(NamedTuple):
     """Tell the owner that the search engine did not answer."""
 
     errand: int
@@ -50,4 +50,4 @@ class Busy(NamedTuple):
     seconds: int
 
 
-Action = Send | Submit | Deliver | Nobody | Broken | Busy
+Action = Send | Submit | Deliver | NoRelayFound | EngineFailed | Busy

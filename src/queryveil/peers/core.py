@@ -17,14 +17,14 @@ from typing import Generic, TypeVar
 
 from ..errors import ParameterError
 
-__all__ = ["Peer", "Route", "Settings"]
+__all__ = ["Peer", "ProtocolSettings", "Route"]
 
 Friend = TypeVar("Friend", bound=Hashable)
 Draw = Callable[[], float]  # a number from 0 on, below 1
 
 
 @dataclass(frozen=True)
-class Settings:
+class ProtocolSettings:
     """What all peers of a network agree on.
 
     `submit`: the chance that a relay submits a query rather than hands it on. `hops`: how often a
@@ -58,7 +58,12 @@ class Peer(Generic[Friend]):
     __slots__ = ("_asked", "_draw", "_settings", "_took", "selfish")
 
     def __init__(
-        self, friends: Iterable[Friend], settings: Settings, draw: Draw, *, selfish: bool = False
+        self,
+        friends: Iterable[Friend],
+        settings: ProtocolSettings,
+        draw: Draw,
+        *,
+        selfish: bool = False,
     ) -> None:
         self._asked: dict[Friend, float] = dict.fromkeys(friends, 0)
         self._took: dict[Friend, float] = dict.fromkeys(self._asked, 0)

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from .core import Route
 
-__all__ = ["Errand", "Limits", "Stage", "Tally", "Waits"]
+__all__ = ["Limits", "PeerStats", "PendingQuery", "QueryState", "Timeouts"]
 
 
-class Stage(Enum):
+class QueryState(Enum):
     """What an errand waits for."""
 
     OFFERED = "a friend's text, which was accepted"
@@ -22,7 +22,7 @@ class Stage(Enum):
     NOBODY = "the owner's word: nobody took it"
 
 
-class Waits(NamedTuple):
+class Timeouts(NamedTuple):
     """How long a peer waits, in seconds."""
 
     reply: float = 2.0  # for a friend to accept, and for the text after that
@@ -45,11 +45,11 @@ class Limits(NamedTuple):
 
 
 @dataclass(slots=True, repr=False)
-class Errand:
+class PendingQuery:
     """One query: the owner's (no sender), or one that a friend handed on."""
 
     number: int
-    stage: Stage
+    stage: QueryState
     sender: str | None = None
     sender_id: str = ""
     text: str = ""
@@ -70,7 +70,7 @@ class Errand:
 
 
 @dataclass(slots=True)
-class Tally:
+class PeerStats:
     """What passed between a peer and one friend.
 
     Nothing is lost: requests = ignored + refused + taken, taken = served + failed + unclaimed and

@@ -21,19 +21,19 @@ from collections.abc import Callable
 from math import ceil
 from secrets import SystemRandom, token_hex
 
-from .actions import Action, Broken, Busy, Deliver, Nobody, Send, Submit
-from .book import Book
-from .core import Peer, Settings
-from .errands import Errand, Limits, Stage, Tally, Waits
+from .actions import Action, Busy, Deliver, EngineFailed, NoRelayFound, Send, Submit
+from .book import PendingTable
+from .core import Peer, ProtocolSettings
+from .errands import Limits, PeerStats, PendingQuery, QueryState, Timeouts
 from .memory import Memory
-from .messages import Accepted, Answer, Failed, Message, Query, Refused, Request, Result
+from .messages import Accepted, Answer, Message, NoAnswer, Query, Refused, Request, Result
 from .shares import Shares
-from .start import start
+from .start import draw_initial_hops
 
 __all__ = ["Exchange"]
 
 _SYSTEM = SystemRandom()  # the operating system's
-_WAITS, _LIMITS = Waits(), Limits()
+_WAITS, _LIMITS = Timeouts(), Limits()
 _ROOM = 0.75  # of what a friend takes, what she is asked: clocks and messages differ a little
 
 
@@ -42,11 +42,11 @@ class Exchange:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: ProtocolSettings,
         clock: Callable[[], float],
         draw: Callable[[], float] = _SYSTEM.random,
         fresh: Callable[[], str] = lambda: token_hex(16),
-        waits: Waits = _WAITS,
+        waits: Timeouts = _WAITS,
         limits: Limits = _LIMITS,
     ) -> None:
         self._settings, self._clock, self._draw, self._fresh = settings, clock, draw, fresh
@@ -56,7 +56,7 @@ class Exchange:
         self._used: dict[str, OrderedDict[str, None]] = {}  # ids that friends have used
         self._theirs = Shares(limits.minute, clock)  # what is left of a friend's minute
         self._ours = Shares(_ROOM * limits.minute, clock)  # ... and of ours with her
-        self._book = Book()
+        self._book = PendingTable()
         self._usual = 1.0  # seconds that an own query takes
         self.shed = 0  # own queries for which there was no room
 
@@ -72,7 +72,7 @@ class Exchange:
         """How many queries are under way."""
         return len(self._book.errands)
 
-    def tally(self, friend: str) -> Tally:
+    def tally(self, friend: str) -> PeerStats:
         """Give what passed between this peer and a friend."""
         return self._memory.tally(friend)
 
@@ -86,7 +86,7 @@ class Exchange:
         return (took + 1) / (asked + 1)
 
     def remember(
-        self, friend: str, counts: tuple[float, float], tally: Tally, age: float = 0.0
+        self, friend: str, counts: tuple[float, float], tally: PeerStats, age: float = 0.0
     ) -> None:
         """Take up what is known of a friend from an earlier run, so many seconds ago."""
         self._memory.remember(friend, counts, tally, age)
@@ -110,7 +110,7 @@ class Exchange:
         for errand, _ in waiting:
             self._let_down(errand)
         for errand in self._book.sent_by(friend):
-            if errand.stage is Stage.OFFERED:
+            if errand.stage is QueryState.OFFERED:
                 self._close(errand)
         self._memory.went(friend)
         return [one for errand, stage in waiting for one in self._pass_over(errand, stage)]
@@ -118,11 +118,11 @@ class Exchange:
     def ask(self, text: str, person: bool = True) -> tuple[int, list[Action]]:
         """The owner has a query, as a person or by a program. Its number comes with the answer."""
         self._memory.fade()
-        errand = self._book.begin(Stage.ASKING)
+        errand = self._book.begin(QueryState.ASKING)
         places = self._limits.own - (0 if person else self._limits.reserved)
         if self._book.under_way() > max(1, places):
             return errand.number, self._shed(errand, self._usual)
-        errand.text, errand.hops = text, start(self._settings, self._draw)
+        errand.text, errand.hops = text, draw_initial_hops(self._settings, self._draw)
         errand.since = self._clock()
         errand.until = errand.since + self._patience(errand.hops - 1)
         errand.route = self._peer.route(None, errand.hops)
@@ -131,7 +131,7 @@ class Exchange:
     def insist(self, number: int) -> list[Action]:
         """The owner wants to submit a query herself, which nobody took."""
         errand = self._book.errands.get(number)
-        if errand is None or errand.stage is not Stage.NOBODY:
+        if errand is None or errand.stage is not QueryState.NOBODY:
             return []
         errand.since = self._clock()
         errand.until = errand.since + self._waits.own
@@ -147,8 +147,8 @@ class Exchange:
         given = isinstance(message, Query)
         errand = (self._book.incoming if given else self._book.outgoing).get((friend, message.id))
         wanted = {
-            Query: Stage.OFFERED, Accepted: Stage.ASKING, Refused: Stage.ASKING,
-            Answer: Stage.HANDED, Failed: Stage.HANDED,
+            Query: QueryState.OFFERED, Accepted: QueryState.ASKING, Refused: QueryState.ASKING,
+            Answer: QueryState.HANDED, NoAnswer: QueryState.HANDED,
         }[type(message)]  # fmt: skip
         if errand is None or errand.stage is not wanted:
             self.tally(friend).stray += 1  # forged, repeated, or too late
@@ -163,12 +163,12 @@ class Exchange:
     def is_submitting(self, number: int) -> bool:
         """Whether a query is still waited for that was to be submitted."""
         errand = self._book.errands.get(number)
-        return errand is not None and errand.stage is Stage.SUBMITTING
+        return errand is not None and errand.stage is QueryState.SUBMITTING
 
     def submitted(self, number: int, results: tuple[Result, ...] | None) -> list[Action]:
         """The search engine answered, or did not (None)."""
         errand = self._book.errands.get(number)
-        if errand is None or errand.stage is not Stage.SUBMITTING:
+        if errand is None or errand.stage is not QueryState.SUBMITTING:
             return []
         return self._fail(errand) if results is None else self._finish(errand, results)
 
@@ -196,16 +196,18 @@ class Exchange:
             tally.refused += 1
             return [Send(friend, Refused(message.id))]
         tally.taken += 1
-        errand = self._book.begin(Stage.OFFERED, friend, message.id)
-        self._book.wait(errand, Stage.OFFERED, self._clock() + self._waits.reply)
+        errand = self._book.begin(QueryState.OFFERED, friend, message.id)
+        self._book.wait(errand, QueryState.OFFERED, self._clock() + self._waits.reply)
         return [Send(friend, Accepted(message.id))]
 
-    def _heard(self, errand: Errand, message: Message) -> list[Action]:
+    def _heard(self, errand: PendingQuery, message: Message) -> list[Action]:
         match message:
             case Query():
                 return self._take(errand, message)
             case Accepted():
-                self._book.wait(errand, Stage.HANDED, self._clock() + self._patience(errand.hops))
+                self._book.wait(
+                    errand, QueryState.HANDED, self._clock() + self._patience(errand.hops)
+                )
                 query = Query(errand.friend_id, errand.hops + 1, errand.text)
                 return [Send(str(errand.friend), query)]
             case Answer():
@@ -215,12 +217,12 @@ class Exchange:
                 self._let_down(errand)
                 return self._pass_over(errand, stage)
 
-    def _take(self, errand: Errand, message: Query) -> list[Action]:
+    def _take(self, errand: PendingQuery, message: Query) -> list[Action]:
         if message.hops > self._settings.hops:
             return self._fail(errand)
         # The count is drawn anew as for an own query: one that only rose would tell whose it is.
         last = message.hops == self._settings.hops
-        errand.hops = message.hops if last else start(self._settings, self._draw)
+        errand.hops = message.hops if last else draw_initial_hops(self._settings, self._draw)
         errand.text = message.text
         errand.wanted = self._clock() + self._patience(message.hops - 1)
         errand.until = self._clock() + self._patience(errand.hops - 1)
@@ -233,7 +235,7 @@ class Exchange:
 
     # --- the way of a query ------------------------------------------------------------------
 
-    def _go_on(self, errand: Errand) -> list[Action]:
+    def _go_on(self, errand: PendingQuery) -> list[Action]:
         """Ask the next friend, or submit it; the owner is asked when no friend is left."""
         route = errand.route
         while route is not None and (friend := route.step()) is not None:
@@ -252,44 +254,44 @@ class Exchange:
         here = friend in self._peer.friends and self._book.asking[friend] < room
         return here and self._ours.take(friend)
 
-    def _pass_over(self, errand: Errand, stage: Stage) -> list[Action]:
+    def _pass_over(self, errand: PendingQuery, stage: QueryState) -> list[Action]:
         """Go on after a friend who did not serve, unless she has the text: then it ends here.
 
         An engine that is down stays down: were each peer to try its other friends, one query would
         be submitted dozens of times. And it must not matter whose query it is (see above).
         """
-        over = stage is Stage.HANDED or self._clock() >= errand.until
+        over = stage is QueryState.HANDED or self._clock() >= errand.until
         return self._give_up(errand) if over else self._go_on(errand)
 
-    def _give_up(self, errand: Errand) -> list[Action]:
+    def _give_up(self, errand: PendingQuery) -> list[Action]:
         """Hand a failure back, or ask the owner; of those not yet decided the oldest is over."""
         if not errand.own:
             return self._fail(errand)
-        self._book.wait(errand, Stage.NOBODY, self._clock() + self._waits.owner)
+        self._book.wait(errand, QueryState.NOBODY, self._clock() + self._waits.owner)
         for old in self._book.undecided()[: -self._limits.undecided]:
             self._close(old)
-        return [Nobody(errand.number)]
+        return [NoRelayFound(errand.number)]
 
-    def _shed(self, errand: Errand, seconds: float) -> list[Action]:
+    def _shed(self, errand: PendingQuery, seconds: float) -> list[Action]:
         self._close(errand)
         self.shed += 1
         return [Busy(errand.number, max(1, ceil(seconds)))]
 
-    def _request(self, errand: Errand, friend: str) -> list[Action]:
+    def _request(self, errand: PendingQuery, friend: str) -> list[Action]:
         self._book.ask(errand, friend, self._fresh())
         self.tally(friend).asked += 1
         errand.asked += 1
-        self._book.wait(errand, Stage.ASKING, self._clock() + self._waits.reply)
+        self._book.wait(errand, QueryState.ASKING, self._clock() + self._waits.reply)
         return [Send(friend, Request(errand.friend_id))]
 
-    def _submit(self, errand: Errand) -> list[Action]:
+    def _submit(self, errand: PendingQuery) -> list[Action]:
         errand.friend = None
         if self._clock() >= errand.wanted:
             return self._fail(errand)
-        self._book.wait(errand, Stage.SUBMITTING, errand.wanted)
+        self._book.wait(errand, QueryState.SUBMITTING, errand.wanted)
         return [Submit(errand.number, errand.text)]
 
-    def _answered(self, errand: Errand, results: tuple[Result, ...]) -> list[Action]:
+    def _answered(self, errand: PendingQuery, results: tuple[Result, ...]) -> list[Action]:
         friend = str(errand.friend)
         self._peer.heard(friend, accepted=True)
         self.tally(friend).answered += 1
@@ -297,11 +299,11 @@ class Exchange:
         self._book.release(errand)
         return self._finish(errand, results)
 
-    def _let_down(self, errand: Errand) -> None:
+    def _let_down(self, errand: PendingQuery) -> None:
         """Count that the friend who was asked did not serve: she refused, failed or is silent."""
         friend = str(errand.friend)
         self._peer.heard(friend, accepted=False)
-        if errand.stage is Stage.HANDED:
+        if errand.stage is QueryState.HANDED:
             self.tally(friend).lost += 1
         else:
             self.tally(friend).turned_down += 1
@@ -309,39 +311,41 @@ class Exchange:
 
     # --- the end of a query ------------------------------------------------------------------
 
-    def _finish(self, errand: Errand, results: tuple[Result, ...]) -> list[Action]:
+    def _finish(self, errand: PendingQuery, results: tuple[Result, ...]) -> list[Action]:
         self._close(errand, served=True)
         if errand.sender is None:
             self._usual += 0.1 * (self._clock() - errand.since - self._usual)
             return [Deliver(errand.number, results, errand.friend)]
         return self._reply(errand, Answer(errand.sender_id, results))
 
-    def _fail(self, errand: Errand) -> list[Action]:
+    def _fail(self, errand: PendingQuery) -> list[Action]:
         self._close(errand)
         if errand.sender is None:
-            return [Broken(errand.number)]
-        return self._reply(errand, Failed(errand.sender_id))
+            return [EngineFailed(errand.number)]
+        return self._reply(errand, NoAnswer(errand.sender_id))
 
-    def _reply(self, errand: Errand, message: Message) -> list[Action]:
+    def _reply(self, errand: PendingQuery, message: Message) -> list[Action]:
         here = errand.sender in self._peer.friends
         return [Send(str(errand.sender), message)] if here else []
 
-    def _expired(self, errand: Errand) -> list[Action]:
+    def _expired(self, errand: PendingQuery) -> list[Action]:
         stage = errand.stage
         if errand.friend_id:
             self._let_down(errand)
-        if stage in (Stage.OFFERED, Stage.NOBODY):
+        if stage in (QueryState.OFFERED, QueryState.NOBODY):
             self._close(errand)
             return []
-        return self._fail(errand) if stage is Stage.SUBMITTING else self._pass_over(errand, stage)
+        return (
+            self._fail(errand) if stage is QueryState.SUBMITTING else self._pass_over(errand, stage)
+        )
 
-    def _close(self, errand: Errand, served: bool = False) -> None:
+    def _close(self, errand: PendingQuery, served: bool = False) -> None:
         """End an errand, and count how it ended."""
         self._book.end(errand)
         if errand.sender is None:
             return
         tally = self.tally(errand.sender)
-        if errand.stage is Stage.OFFERED and not errand.text:
+        if errand.stage is QueryState.OFFERED and not errand.text:
             tally.unclaimed += 1
         else:
             got = served and errand.sender in self._peer.friends

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .core import Peer
-from .errands import Tally
+from .errands import PeerStats
 
 __all__ = ["Memory"]
 
@@ -23,12 +23,12 @@ class Memory:
     def __init__(self, peer: Peer[str], clock: Callable[[], float], half: float) -> None:
         self._peer, self._clock, self._half = peer, clock, half
         self._away: dict[str, tuple[float, float]] = {}
-        self._tallies: dict[str, Tally] = {}
+        self._tallies: dict[str, PeerStats] = {}
         self._faded: float | None = None
 
-    def tally(self, friend: str) -> Tally:
+    def tally(self, friend: str) -> PeerStats:
         """Return what passed between the peer and a friend, which does not fade."""
-        return self._tallies.setdefault(friend, Tally())
+        return self._tallies.setdefault(friend, PeerStats())
 
     def counts(self, friend: str) -> tuple[float, float]:
         """Return how often a friend was asked, and how often she served; old counts fade."""
@@ -38,7 +38,7 @@ class Memory:
         return self._away.get(friend, (0, 0))
 
     def remember(
-        self, friend: str, counts: tuple[float, float], tally: Tally, age: float = 0.0
+        self, friend: str, counts: tuple[float, float], tally: PeerStats, age: float = 0.0
     ) -> None:
         """Take up what is known of a friend from an earlier run, so many seconds ago."""
         share = self._share_after(age)

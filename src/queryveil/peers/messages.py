@@ -23,17 +23,17 @@ __all__ = [
     "MAX_TEXT",
     "Accepted",
     "Answer",
-    "Failed",
     "Message",
+    "NoAnswer",
     "Query",
     "Refused",
     "Request",
     "Result",
-    "clean",
     "decode",
     "encode",
-    "proper",
-    "result",
+    "limit_results",
+    "make_result",
+    "sanitize_text",
 ]
 
 MAX_TEXT = 512  # letters of a query
@@ -91,19 +91,19 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class NoAnswer:
     """It was accepted, and there is no answer."""
 
     id: str
 
 
-Message = Request | Accepted | Refused | Query | Answer | Failed
-_PLAIN: dict[str, type[Request | Accepted | Refused | Failed]] = {
-    "request": Request, "accepted": Accepted, "refused": Refused, "failed": Failed,
+Message = Request | Accepted | Refused | Query | Answer | NoAnswer
+_PLAIN: dict[str, type[Request | Accepted | Refused | NoAnswer]] = {
+    "request": Request, "accepted": Accepted, "refused": Refused, "failed": NoAnswer,
 }  # fmt: skip
 
 
-def clean(text: str, most: int) -> str:
+def sanitize_text(text: str, most: int) -> str:
     """Give a text without control characters, in one line, not longer than so many letters.
 
     >>> clean(" a\\n<b>\\x00 ", 10)
@@ -116,7 +116,7 @@ def clean(text: str, most: int) -> str:
     return " ".join(text.split())[:most].rstrip()
 
 
-def result(title: object, url: object, snippet: object = "") -> Result | None:
+def make_result(title: object, url: object, snippet: object = "") -> Result | None:
     """Return a result of what an engine gave, or None unless it leads to the open web.
 
     >>> result("A page", "javascript:alert(1)") is None
@@ -126,13 +126,13 @@ def result(title: object, url: object, snippet: object = "") -> Result | None:
     if address is None:
         return None
     texts = [one if isinstance(one, str) else "" for one in (title, snippet)]
-    named = clean(texts[0], _LENGTHS["title"]) or address[: _LENGTHS["title"]]
-    return Result(named, address, clean(texts[1], _LENGTHS["snippet"]))
+    named = sanitize_text(texts[0], _LENGTHS["title"]) or address[: _LENGTHS["title"]]
+    return Result(named, address, sanitize_text(texts[1], _LENGTHS["snippet"]))
 
 
-def proper(results: Iterable[Result]) -> tuple[Result, ...]:
+def limit_results(results: Iterable[Result]) -> tuple[Result, ...]:
     """Give so many results as an answer may have, each as it must be, and all within its size."""
-    made = (result(one.title, one.url, one.snippet) for one in results)
+    made = (make_result(one.title, one.url, one.snippet) for one in results)
     kept = tuple(one for one in made if one is not None)[:MAX_RESULTS]
     while kept and len(encode(Answer("0" * 32, kept))) > MAX_BYTES:
         kept = kept[:-1]
@@ -179,7 +179,7 @@ def _query(told: dict[str, Any]) -> Query:
         raise FormatError("a query is not as it must be")
     if type(hops) is not int or not 1 <= hops <= 20:
         raise FormatError("a query's count of hops cannot be")
-    if not text or clean(text, MAX_TEXT) != text:
+    if not text or sanitize_text(text, MAX_TEXT) != text:
         raise FormatError("a query's text is too long, or has letters that cannot be seen")
     return Query(told["id"], hops, text)
 
@@ -199,7 +199,7 @@ def _answer(told: dict[str, Any]) -> Answer:
 def _result(told: object) -> Result:
     if not isinstance(told, list) or len(told) != 3 or not all(isinstance(x, str) for x in told):
         raise FormatError("a result is not a title, an address and a text")
-    made = result(*told)
+    made = make_result(*told)
     # An address may be spelled in other ways than ours, by a friend of another version.
     if made is None or (made.title, made.snippet) != (told[0], told[2]):
         raise FormatError("a result is too long, leads nowhere, or has letters out of sight")

@@ -15,14 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import accumulate
 
-from .core import Settings
+from .core import ProtocolSettings
 
-__all__ = ["own_share", "start", "start_weights"]
+__all__ = ["draw_initial_hops", "initial_hop_distribution", "own_query_probability"]
 
 _MORE = 0.2  # how much of the doubt is given up for the counts to be spread over the range
 
 
-def own_share(settings: Settings) -> float:
+def own_query_probability(settings: ProtocolSettings) -> float:
     """Return the chance that a query which a friend sees is the sender's own.
 
     >>> own_share(Settings(submit=0.5))
@@ -31,7 +31,7 @@ def own_share(settings: Settings) -> float:
     return settings.submit + _MORE * (1 - settings.submit)
 
 
-def start_weights(settings: Settings) -> list[float]:
+def initial_hop_distribution(settings: ProtocolSettings) -> list[float]:
     """Return how likely a query goes on from a count of 0, 1, ...: they add up to 1.
 
     Where the count rises: let A(h) be the messages with count h, s(h) those of them that are own
@@ -43,13 +43,13 @@ def start_weights(settings: Settings) -> list[float]:
     >>> round(start_weights(Settings(hops=10))[0], 3)
     0.049
     """
-    share, growth = own_share(settings), 1 / (1 - _MORE)
+    share, growth = own_query_probability(settings), 1 / (1 - _MORE)
     raw = [1.0, *(share * growth**hop for hop in range(1, settings.hops))][: settings.hops]
     return [one / sum(raw) for one in raw]
 
 
-def start(settings: Settings, draw: Callable[[], float]) -> int:
+def draw_initial_hops(settings: ProtocolSettings, draw: Callable[[], float]) -> int:
     """Draw the count from which a query goes on: below the limit, if there is one."""
     point = draw()
-    sums = list(accumulate(start_weights(settings)))
+    sums = list(accumulate(initial_hop_distribution(settings)))
     return min(sum(point >= one for one in sums), max(0, settings.hops - 1))

@@ -12,10 +12,10 @@ from typing import Any
 
 import polars as pl
 
-from ..engine import count, values_of
+from ..engine import count_rows, values_of
 from .standing import Standing
 
-__all__ = ["CARD_KEYS", "InternalCard", "figures_of", "public_card"]
+__all__ = ["CARD_KEYS", "InternalCard", "make_public_card", "public_figures"]
 
 # What a public card holds; another part of it would be free text for anybody.
 CARD_KEYS = frozenset({
@@ -36,7 +36,7 @@ class InternalCard(dict[str, Any]):
         return f"InternalCard(method={method!r}, what it counts of the log is not shown)"
 
 
-def figures_of(
+def public_figures(
     log: pl.LazyFrame | None, tables: Mapping[str, pl.DataFrame] | None = None
 ) -> dict[str, int]:
     """Count what anyone can count: rows, different user names, queries and URLs; rows of tables."""
@@ -48,10 +48,10 @@ def figures_of(
         return {"rows": 0, "ids": 0, "queries": queries, "urls": urls} | sizes
     named = {"ids": "user", "queries": "query", "urls": "url"}
     found = {name: values_of(log, column).height for name, column in named.items()}
-    return {"rows": count(log), **found} | sizes
+    return {"rows": count_rows(log), **found} | sizes
 
 
-def public_card(
+def make_public_card(
     *,
     version: str,
     method: str,

@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..engine import count
+from ..engine import count_rows
 from ..log import flagged, is_click
 from .guarantee import Check
 
-__all__ = ["Finding", "run_check"]
+__all__ = ["CheckResult", "run_check"]
 
 _BATCH = 1 << 20  # rows at a time
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """What a check found; `holds` is None where this version of queryveil cannot tell."""
 
     check: str
@@ -33,7 +33,7 @@ class Finding:
 
 def run_check(
     check: Check, log: pl.LazyFrame | None, tables: dict[str, pl.DataFrame] | None = None
-) -> Finding:
+) -> CheckResult:
     """Run one check on the published log or tables; an unknown one does not hold."""
     if check.name == "no-identifiers":
         return _no_identifiers(log, tables or {})
@@ -41,13 +41,13 @@ def run_check(
         return _TABLE_CHECKS[check.name](tables or {}, check.given)
     known = _CHECKS.get(check.name)
     if known is None:
-        return Finding(check.name, False, "this version of queryveil does not know this check")
+        return CheckResult(check.name, False, "this version of queryveil does not know this check")
     if log is None:
-        return Finding(check.name, False, "there is no log to check")
+        return CheckResult(check.name, False, "there is no log to check")
     return known(log, check.given)
 
 
-def _no_identifiers(log: pl.LazyFrame | None, tables: dict[str, pl.DataFrame]) -> Finding:
+def _no_identifiers(log: pl.LazyFrame | None, tables: dict[str, pl.DataFrame]) -> CheckResult:
     """No text and no URL, in the log or a table, looks like an identifier."""
     frames = [table.lazy() for table in tables.values()] + ([] if log is None else [log])
     texts = [
@@ -58,14 +58,16 @@ def _no_identifiers(log: pl.LazyFrame | None, tables: dict[str, pl.DataFrame]) -
     ]
     bad = sum(flagged(frame, name).height for frame, name in texts)
     says = "no query and no URL looks like an identifier to our patterns, which miss names and more"
-    return Finding("no-identifiers", not bad, says if not bad else f"{bad:,} do, not so: {says}")
+    return CheckResult(
+        "no-identifiers", not bad, says if not bad else f"{bad:,} do, not so: {says}"
+    )
 
 
-def _min_ids(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:
+def _min_ids(log: pl.LazyFrame, given: dict[str, Any]) -> CheckResult:
     """Each value (query, or query and url) stands beside enough different user names."""
     columns, least, unit = given["columns"], given["at_least"], given["ids"]
     if type(least) is not int or least < 1:
-        return Finding("min-ids", False, f"the card's threshold of {least!r} {unit} is none")
+        return CheckResult("min-ids", False, f"the card's threshold of {least!r} {unit} is none")
     rows = log.select("user", *columns).drop_nulls(columns)
     users = rows.unique().group_by(columns).agg(users=pl.len())
     found = users.select(keys=pl.len(), short=(pl.col("users") < least).sum())
@@ -74,24 +76,24 @@ def _min_ids(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:
     holds = too_few == 0
     short = "" if holds else f"; {too_few:,} have fewer"
     says = f"each of {keys:,} distinct values of {name} has {least:,} or more {unit}{short}"
-    return Finding("min-ids", holds, says)
+    return CheckResult("min-ids", holds, says)
 
 
-def _equal_logs(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:
+def _equal_logs(log: pl.LazyFrame, given: dict[str, Any]) -> CheckResult:
     """Each user name's whole log, rows counted as often as they stand, is that of k or more."""
     k = given["k"]
     if type(k) is not int or k < 2:
-        return Finding("equal-logs", False, f"the card's k of {k!r} hides nobody")
+        return CheckResult("equal-logs", False, f"the card's k of {k!r} hides nobody")
     shared = _whole_logs(log).group_by("rows").agg(users=pl.len())
     found = shared.select(
         logs=pl.len(), users=pl.col("users").sum(), short=(pl.col("users") < k).sum()
     )
     logs, users, too_few = found.collect(engine="streaming").row(0)
     if not users:
-        return Finding("equal-logs", False, "there are no users who could share a log")
+        return CheckResult("equal-logs", False, "there are no users who could share a log")
     says = f"each of {logs:,} distinct logs is shared by {k:,} or more users ({users:,} users)"
     short = f"; {too_few:,} are shared by fewer" if too_few else ""
-    return Finding("equal-logs", too_few == 0, says + short)
+    return CheckResult("equal-logs", too_few == 0, says + short)
 
 
 def _whole_logs(log: pl.LazyFrame) -> pl.LazyFrame:
@@ -114,30 +116,30 @@ _STEPS = {
 }
 
 
-def _time_step(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:
+def _time_step(log: pl.LazyFrame, given: dict[str, Any]) -> CheckResult:
     """No time is finer than the step that was promised."""
     step = given["step"]
     times = log.select(pl.col("time").unique().cast(pl.String))
     time = pl.col("time")
     finer = time.is_not_null() if step == "none" else ~time.str.contains(_STEPS[step])
-    rows = count(times.filter(finer))
+    rows = count_rows(times.filter(finer))
     what = "no times are given" if step == "none" else f"times are given to the {step} only"
     says = what if not rows else f"{rows:,} distinct times break the promise that {what}"
-    return Finding("time-step", rows == 0, says)
+    return CheckResult("time-step", rows == 0, says)
 
 
-def _no_clicks(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:  # noqa: ARG001
+def _no_clicks(log: pl.LazyFrame, given: dict[str, Any]) -> CheckResult:  # noqa: ARG001
     """No rank and no URL is given."""
-    rows = count(log.filter(is_click()))
+    rows = count_rows(log.filter(is_click()))
     says = "no clicks are given" if not rows else f"{rows:,} rows have a click"
-    return Finding("no-clicks", rows == 0, says)
+    return CheckResult("no-clicks", rows == 0, says)
 
 
-def _slots(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:
+def _slots(log: pl.LazyFrame, given: dict[str, Any]) -> CheckResult:
     """Each user name has as many rows as promised, each with a number of its own for a time."""
     most, full = given["rows"], given["all"]
     if type(most) is not int or most < 1 or type(full) is not bool:
-        return Finding("slots", False, f"the card's number of rows, {most!r}, is none")
+        return CheckResult("slots", False, f"the card's number of rows, {most!r}, is none")
     numbered = log.select("user", slot=_slot())
     users = numbered.group_by("user").agg(
         rows=pl.len(),
@@ -154,7 +156,7 @@ def _slots(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:
     bad += _with_a_number_twice(numbered, found.filter("good"))
     exactly = "exactly" if full else "at most"
     says = f"each user name has {exactly} {most:,} rows, numbered instead of dated"
-    return Finding("slots", not bad, says if not bad else f"not so for {bad:,}: {says}")
+    return CheckResult("slots", not bad, says if not bad else f"not so for {bad:,}: {says}")
 
 
 def _slot() -> pl.Expr:
@@ -183,15 +185,17 @@ def _with_a_number_twice(numbered: pl.LazyFrame, users: pl.DataFrame) -> int:
     return len(np.unique(np.searchsorted(ends, missing, side="right")))
 
 
-def _disjoint_clicks(log: pl.LazyFrame, given: dict[str, Any]) -> Finding:  # noqa: ARG001
+def _disjoint_clicks(log: pl.LazyFrame, given: dict[str, Any]) -> CheckResult:  # noqa: ARG001
     """No URL stands beside two different queries."""
     pairs = log.select("query", "url").drop_nulls("url").unique()
-    shared = count(pairs.group_by("url").len().filter(pl.col("len") > 1))
+    shared = count_rows(pairs.group_by("url").len().filter(pl.col("len") > 1))
     says = "no URL was clicked for two queries"
-    return Finding("disjoint-clicks", not shared, says if not shared else f"{shared:,} do: {says}")
+    return CheckResult(
+        "disjoint-clicks", not shared, says if not shared else f"{shared:,} do: {says}"
+    )
 
 
-_CHECKS: dict[str, Callable[[pl.LazyFrame, dict[str, Any]], Finding]] = {
+_CHECKS: dict[str, Callable[[pl.LazyFrame, dict[str, Any]], CheckResult]] = {
     "min-ids": _min_ids,
     "equal-logs": _equal_logs,
     "time-step": _time_step,
@@ -201,30 +205,34 @@ _CHECKS: dict[str, Callable[[pl.LazyFrame, dict[str, Any]], Finding]] = {
 }
 
 
-def _min_count(tables: dict[str, pl.DataFrame], given: dict[str, Any]) -> Finding:
+def _min_count(tables: dict[str, pl.DataFrame], given: dict[str, Any]) -> CheckResult:
     """No count of a table is below its threshold."""
     name, least = given["table"], given["at_least"]
     if name not in tables or type(least) is not int:
-        return Finding("min-count", False, f"there is no table {name} to check")
+        return CheckResult("min-count", False, f"there is no table {name} to check")
     low = int((tables[name]["count"] < least).sum())
     says = f"each count of {name}.tsv is {least:,} or more"
-    return Finding("min-count", not low, says if not low else f"{low:,} are less, not so: {says}")
+    return CheckResult(
+        "min-count", not low, says if not low else f"{low:,} are less, not so: {says}"
+    )
 
 
-def _keys_released(tables: dict[str, pl.DataFrame], given: dict[str, Any]) -> Finding:
+def _keys_released(tables: dict[str, pl.DataFrame], given: dict[str, Any]) -> CheckResult:
     """Every query of one table stands in another one."""
     name, other = given["table"], given["of"]
     if name not in tables or other not in tables:
-        return Finding("keys-released", False, f"there are no tables {name} and {other} to check")
+        return CheckResult(
+            "keys-released", False, f"there are no tables {name} and {other} to check"
+        )
     strange = tables[name].select("query").unique().join(tables[other], on="query", how="anti")
     says = f"each query of {name}.tsv stands in {other}.tsv"
     holds = not strange.height
-    return Finding(
+    return CheckResult(
         "keys-released", holds, says if holds else f"{strange.height:,} do not, not so: {says}"
     )
 
 
-_TABLE_CHECKS: dict[str, Callable[[dict[str, pl.DataFrame], dict[str, Any]], Finding]] = {
+_TABLE_CHECKS: dict[str, Callable[[dict[str, pl.DataFrame], dict[str, Any]], CheckResult]] = {
     "min-count": _min_count,
     "keys-released": _keys_released,
 }

@@ -10,11 +10,11 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any
 
-from .formats import LOG_KINDS
-from .responsible import described, responsible
-from .tables import TABLES
+from .formats import PUBLIC_SCHEMA
+from .responsible import describe_release, responsible_ai_fields
+from .tables import PUBLIC_TABLES
 
-__all__ = ["croissant"]
+__all__ = ["croissant_metadata"]
 
 _STANDARD = "http://mlcommons.org/croissant/"
 _TERMS = (
@@ -52,7 +52,7 @@ _COLUMNS = {
 }
 
 
-def croissant(card: dict[str, Any]) -> dict[str, Any]:
+def croissant_metadata(card: dict[str, Any]) -> dict[str, Any]:
     """Describe the files of a release, their columns, and what to know before using them."""
     names = [name for name in card["files"] if _columns_of(name)]
     return {
@@ -60,12 +60,12 @@ def croissant(card: dict[str, Any]) -> dict[str, Any]:
         "@type": "sc:Dataset",
         "conformsTo": [f"{_STANDARD}1.0", f"{_STANDARD}RAI/1.0"],
         "name": f"query-log-{card['method']}",
-        "description": described(card),
+        "description": describe_release(card),
         "keywords": ["query log", "web search", "anonymization", card["method"]],
         "isLiveDataset": False,
         "distribution": [_file(name, card["files"][name]) for name in names],
         "recordSet": [_records(name, card["guarantee"]["checks"]) for name in names],
-    } | responsible(card)
+    } | responsible_ai_fields(card)
 
 
 def _columns_of(name: str) -> tuple[str, ...]:
@@ -73,9 +73,9 @@ def _columns_of(name: str) -> tuple[str, ...]:
     path = PurePath(name)
     if path.suffix[1:] not in _MEDIA:
         return ()
-    if path.stem in TABLES:
-        return (*TABLES[path.stem], "count")
-    return tuple(LOG_KINDS) if path.stem == "log" else ()
+    if path.stem in PUBLIC_TABLES:
+        return (*PUBLIC_TABLES[path.stem], "count")
+    return tuple(PUBLIC_SCHEMA) if path.stem == "log" else ()
 
 
 def _file(name: str, digest: str) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def _records(name: str, checks: list[dict[str, Any]]) -> dict[str, Any]:
     stem = PurePath(name).stem
     columns = {"time": _time(checks), **_COLUMNS}
     fields = [_field(name, column, *columns[column]) for column in _columns_of(name)]
-    key = [{"@id": f"{stem}/{column}"} for column in TABLES.get(stem, ())]
+    key = [{"@id": f"{stem}/{column}"} for column in PUBLIC_TABLES.get(stem, ())]
     records = {"@type": "cr:RecordSet", "@id": stem, "name": stem, "field": fields}
     return records | ({"key": key} if key else {})
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .noise import about_noise
-from .responsible import described, given_parameters, has_log
+from .responsible import describe_release, format_parameters, releases_log
 
 __all__ = ["deployment"]
 
@@ -49,9 +49,9 @@ def _basic(card: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": f"Web searches, released with {card['method']}",
         "data_curators": [{"data_curator_name": _TO_FILL_IN, "data_curator_type": _TO_FILL_IN}],
-        "description": described(card),
+        "description": describe_release(card),
         "intended_use": _TO_FILL_IN,
-        "data_product_type": "Dataset" if has_log(card) else "Summary statistics",
+        "data_product_type": "Dataset" if releases_log(card) else "Summary statistics",
         "data_product_region": _TO_FILL_IN,
         "publication_date": _TO_FILL_IN,
     }
@@ -94,7 +94,7 @@ def _model(promise: dict[str, Any]) -> dict[str, Any]:
 def _implementation(card: dict[str, Any]) -> dict[str, Any]:
     return {
         "preprocessing_and_hyperparameter_tuning": _list(
-            [f"Parameters: {given_parameters(card)}", *card["warnings"], *card["notes"]]
+            [f"Parameters: {format_parameters(card)}", *card["warnings"], *card["notes"]]
         ),
         "mechanisms": f"Method {card['method']} of queryveil {card['queryveil']}. Its "
         "documentation has the mechanism and the proof." + _noise(card),

@@ -21,13 +21,13 @@ from typing import Any
 from ..engine import exchange, locked, read_json, rename_new
 from ..errors import OutputError
 
-__all__ = ["check_target", "is_ours", "read_card", "whole_folder"]
+__all__ = ["atomic_folder", "check_output_folder", "is_queryveil_folder", "read_json_card"]
 
 _TRIES = 20
 _MOST_CARD = 64 << 20  # comparison.json has a line for each of its runs
 
 
-def read_card(path: Path) -> dict[str, Any]:
+def read_json_card(path: Path) -> dict[str, Any]:
     """Read what queryveil wrote about a folder; nothing if it is not there, or of other form."""
     try:
         found = read_json(path, most=_MOST_CARD)
@@ -36,16 +36,16 @@ def read_card(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def is_ours(folder: Path, card: str, names: set[str]) -> bool:
+def is_queryveil_folder(folder: Path, card: str, names: set[str]) -> bool:
     """Tell whether a folder is one that queryveil wrote, with nothing of others in it."""
     try:
         there = {path.name for path in folder.iterdir()}
     except OSError:
         return False
-    return "queryveil" in read_card(folder / card) and there <= names
+    return "queryveil" in read_json_card(folder / card) and there <= names
 
 
-def check_target(target: Path, force: bool, is_ours: Callable[[Path], bool]) -> None:
+def check_output_folder(target: Path, force: bool, is_ours: Callable[[Path], bool]) -> None:
     """Refuse a target that exists, unless it is ours to replace."""
     if not _is_text(str(target.absolute())):  # Polars cannot write there
         raise OutputError("this name is no text in UTF-8", where=target, hint="take another name")
@@ -74,7 +74,7 @@ def _is_text(name: str) -> bool:
 
 
 @contextmanager
-def whole_folder(target: Path, check: Callable[[], None]) -> Iterator[Path]:
+def atomic_folder(target: Path, check: Callable[[], None]) -> Iterator[Path]:
     """Give a hidden folder to fill; on leaving without an error it becomes the target.
 
     `check` refuses a target that must not be replaced. It is asked at the start and again

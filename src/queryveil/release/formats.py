@@ -19,17 +19,17 @@ import polars as pl
 from ..errors import UsageError, did_you_mean
 
 __all__ = [
-    "FORMATS",
-    "LOG_KINDS",
-    "check_format",
-    "harmless",
-    "original",
+    "OUTPUT_FORMATS",
+    "PUBLIC_SCHEMA",
+    "check_output_format",
+    "escape_formula",
     "read_public_log",
     "sink_log",
+    "unescape_formula",
     "write_public_log",
 ]
 
-LOG_KINDS = {
+PUBLIC_SCHEMA = {
     "user": pl.String,
     "query": pl.String,
     "time": pl.String,
@@ -41,12 +41,12 @@ _TEXTS = ("user", "query", "url")
 _RISKY = r"""^[=+\-@'"\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}\t\r\n\x00]"""
 
 
-def harmless(text: pl.Expr) -> pl.Expr:
+def escape_formula(text: pl.Expr) -> pl.Expr:
     """Put an apostrophe before what a spreadsheet would run."""
     return pl.when(text.str.contains(_RISKY)).then(pl.lit("'") + text).otherwise(text)
 
 
-def original(text: pl.Expr) -> pl.Expr:
+def unescape_formula(text: pl.Expr) -> pl.Expr:
     """Take the apostrophe away again."""
     return pl.when(text.str.starts_with("'")).then(text.str.slice(1)).otherwise(text)
 
@@ -72,7 +72,7 @@ def _sink_csv(rows: pl.LazyFrame, path: Target) -> None:
 
 
 def _safe(rows: pl.LazyFrame) -> pl.LazyFrame:
-    return _readable(rows).with_columns(harmless(pl.col(name)).alias(name) for name in _TEXTS)
+    return _readable(rows).with_columns(escape_formula(pl.col(name)).alias(name) for name in _TEXTS)
 
 
 def _readable(rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -82,16 +82,16 @@ def _readable(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _scan_csv(path: Path) -> pl.LazyFrame:
-    return _unharmed(pl.scan_csv(path, schema=LOG_KINDS, glob=False))
+    return _unharmed(pl.scan_csv(path, schema=PUBLIC_SCHEMA, glob=False))
 
 
 def _scan_tsv(path: Path) -> pl.LazyFrame:
-    rows = pl.scan_csv(path, separator="\t", quote_char=None, schema=LOG_KINDS, glob=False)
+    rows = pl.scan_csv(path, separator="\t", quote_char=None, schema=PUBLIC_SCHEMA, glob=False)
     return _unharmed(rows)
 
 
 def _unharmed(rows: pl.LazyFrame) -> pl.LazyFrame:
-    return rows.with_columns(original(pl.col(name)).alias(name) for name in _TEXTS)
+    return rows.with_columns(unescape_formula(pl.col(name)).alias(name) for name in _TEXTS)
 
 
 def _scan_parquet(path: Path) -> pl.LazyFrame:
@@ -101,10 +101,10 @@ def _scan_parquet(path: Path) -> pl.LazyFrame:
 
 
 def _scan_jsonl(path: Path) -> pl.LazyFrame:
-    return pl.scan_ndjson(glob.escape(str(path)), schema=LOG_KINDS)
+    return pl.scan_ndjson(glob.escape(str(path)), schema=PUBLIC_SCHEMA)
 
 
-FORMATS: dict[
+OUTPUT_FORMATS: dict[
     str, tuple[Callable[[pl.LazyFrame, Target], None], Callable[[Path], pl.LazyFrame]]
 ] = {
     "parquet": (_sink_parquet, _scan_parquet),
@@ -114,10 +114,10 @@ FORMATS: dict[
 }
 
 
-def check_format(name: str) -> str:
+def check_output_format(name: str) -> str:
     """Give the name back if it is a form to write, else an error."""
-    if name not in FORMATS:
-        raise UsageError(f'unknown form "{name}" to write', hint=did_you_mean(name, FORMATS))
+    if name not in OUTPUT_FORMATS:
+        raise UsageError(f'unknown form "{name}" to write', hint=did_you_mean(name, OUTPUT_FORMATS))
     return name
 
 
@@ -127,19 +127,19 @@ def write_public_log(rows: pl.LazyFrame, folder: Path, form: str) -> Path:
     Texts are written as texts: the dictionary of an encoded column knows every query of the
     log, also those that were dropped.
     """
-    path = folder / f"log.{check_format(form)}"
+    path = folder / f"log.{check_output_format(form)}"
     sink_log(rows, path, form)
     return path
 
 
 def sink_log(rows: pl.LazyFrame, target: Target, form: str) -> None:
     """Write the rows in a form, to a path or to what takes bytes."""
-    FORMATS[form][0](rows.with_columns(pl.col(_TEXTS).cast(pl.String)), target)
+    OUTPUT_FORMATS[form][0](rows.with_columns(pl.col(_TEXTS).cast(pl.String)), target)
 
 
 def read_public_log(folder: Path) -> pl.LazyFrame | None:
     """Read back what was published: user, query, time (as text), rank, url."""
-    for form, (_, scan) in FORMATS.items():
+    for form, (_, scan) in OUTPUT_FORMATS.items():
         if (path := folder / f"log.{form}").exists():
             return scan(path)
     return None

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from ..engine import count
+from ..engine import count_rows
 from ..log import flagged, kinds_of, kinds_of_urls, mask
 from .guarantee import Check, Guarantee
 from .release import Release
@@ -64,11 +64,11 @@ def _clean_log(release: Release, log: pl.LazyFrame) -> Release:
         if any(check.name == "slots" for check in release.guarantee.checks):
             log = _masked(log, queries)  # there a user's number of rows is part of the promise
         else:
-            gone = {_REASON: count(log.filter(bad))}
+            gone = {_REASON: count_rows(log.filter(bad))}
             log, release = log.filter(~bad), replace(release, dropped=_more(release.dropped, gone))
     if urls.height:
         bad = pl.col("url").is_in(urls["url"].implode()).fill_null(False)
-        blank = {f"URL: {_REASON}": count(log.filter(bad))}
+        blank = {f"URL: {_REASON}": count_rows(log.filter(bad))}
         log = log.with_columns(pl.when(~bad).then(pl.col("rank", "url")))
         release = replace(release, blanked=_more(release.blanked, blank))
     return replace(release, log=log)

@@ -6,18 +6,18 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .croissant import croissant
+from .croissant import croissant_metadata
 from .deployment import deployment
 from .noise import about_texts
-from .tables import TABLES
+from .tables import PUBLIC_TABLES
 
-__all__ = ["metadata", "metadata_fits", "reads_as"]
+__all__ = ["metadata_files", "metadata_matches", "reads_as"]
 
-_MAKERS = {"croissant.json": croissant, "dp-deployment.json": deployment}
-_ABOUT = tuple(f"{name}.about.txt" for name in TABLES)
+_MAKERS = {"croissant.json": croissant_metadata, "dp-deployment.json": deployment}
+_ABOUT = tuple(f"{name}.about.txt" for name in PUBLIC_TABLES)
 
 
-def metadata(card: dict[str, Any]) -> dict[str, str]:
+def metadata_files(card: dict[str, Any]) -> dict[str, str]:
     """Give the text of each file by its name; the card alone decides all of it."""
     made = {name: maker(card) for name, maker in _MAKERS.items()}
     return {
@@ -27,9 +27,9 @@ def metadata(card: dict[str, Any]) -> dict[str, str]:
     } | about_texts(card)
 
 
-def metadata_fits(card: dict[str, Any], public: Path) -> bool:
+def metadata_matches(card: dict[str, Any], public: Path) -> bool:
     """Tell whether the files that stand there are those of the card, no more and no less."""
-    expected = metadata(card)
+    expected = metadata_files(card)
     there = {name for name in (*_MAKERS, *_ABOUT) if (public / name).exists()}
     same = all(reads_as(public / name, text) for name, text in expected.items() if name in there)
     return same and there == expected.keys()

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePath
 
-from .formats import FORMATS
-from .tables import TABLES
+from .formats import OUTPUT_FORMATS
+from .tables import PUBLIC_TABLES
 
 __all__ = ["CARD", "KNOWN", "SIGNATURE", "data_of", "strange_names"]
 
 CARD = "release.json"
 SIGNATURE = "signature.json"
-_LOGS = frozenset(f"log.{form}" for form in FORMATS)
-_TABLES = frozenset(f"{name}.tsv" for name in TABLES)
-_TEXTS = frozenset(f"{name}.about.txt" for name in TABLES)
+_LOGS = frozenset(f"log.{form}" for form in OUTPUT_FORMATS)
+_TABLES = frozenset(f"{name}.tsv" for name in PUBLIC_TABLES)
+_TEXT_FILES = frozenset(f"{name}.about.txt" for name in PUBLIC_TABLES)
 _CARDS = frozenset({CARD, "report.html", "croissant.json", "dp-deployment.json", SIGNATURE})
-KNOWN = _LOGS | _TABLES | _TEXTS | _CARDS
+KNOWN = _LOGS | _TABLES | _TEXT_FILES | _CARDS
 
 
 def strange_names(names: Iterable[str]) -> list[str]:

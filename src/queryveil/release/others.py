@@ -16,8 +16,8 @@ from typing import Any, cast
 import polars as pl
 
 from ..log.readers.parquet import check_parquet
-from .checks import Finding
-from .formats import FORMATS, LOG_KINDS, read_public_log, sink_log
+from .checks import CheckResult
+from .formats import OUTPUT_FORMATS, PUBLIC_SCHEMA, read_public_log, sink_log
 from .tables import read_public_tables, write_table
 
 __all__ = ["as_written", "check_columns", "check_plain", "file_digest", "read_data"]
@@ -32,11 +32,13 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def check_plain(public: Path) -> Finding:
+def check_plain(public: Path) -> CheckResult:
     """Check that there are plain files alone: reading a pipe never ends, and a link leads out."""
     wrong = sorted(path.name for path in public.iterdir() if not stat.S_ISREG(path.lstat().st_mode))
     says = "all are plain files, no links and no pipes"
-    return Finding("plain", not wrong, f"not so ({', '.join(wrong)}): {says}" if wrong else says)
+    return CheckResult(
+        "plain", not wrong, f"not so ({', '.join(wrong)}): {says}" if wrong else says
+    )
 
 
 def read_data(public: Path, *, ours: bool) -> tuple[pl.LazyFrame | None, dict[str, pl.DataFrame]]:
@@ -47,13 +49,13 @@ def read_data(public: Path, *, ours: bool) -> tuple[pl.LazyFrame | None, dict[st
     return read_public_log(public), read_public_tables(public)
 
 
-def check_columns(log: pl.LazyFrame, public: Path) -> Finding:
+def check_columns(log: pl.LazyFrame, public: Path) -> CheckResult:
     """Check names and types of the columns, and that a Parquet file has nothing beside them."""
     kinds, path = log.collect_schema(), public / "log.parquet"
     beside = pl.read_parquet_metadata(path) if path.exists() else {}
-    holds = kinds == pl.Schema(LOG_KINDS) and _usual(beside)
+    holds = kinds == pl.Schema(PUBLIC_SCHEMA) and _usual(beside)
     says = f"columns are {', '.join(kinds)}"
-    return Finding("columns", holds, says if holds else f"{says}: other ones, or not alone")
+    return CheckResult("columns", holds, says if holds else f"{says}: other ones, or not alone")
 
 
 def _usual(beside: Mapping[str, str]) -> bool:
@@ -62,17 +64,21 @@ def _usual(beside: Mapping[str, str]) -> bool:
 
 def as_written(
     public: Path, log: pl.LazyFrame | None, tables: Mapping[str, pl.DataFrame]
-) -> Finding:
+) -> CheckResult:
     """Check that text files are, byte by byte, what is written of the rows that were read.
 
     A reader skips what it does not know, as a further field of a line of JSON.
     """
     wrong = [name for name, rows in tables.items() if _differs(public / f"{name}.tsv", rows)]
     wrong += [
-        "log" for form in FORMATS if form != "parquet" and _log_differs(public / f"log.{form}", log)
+        "log"
+        for form in OUTPUT_FORMATS
+        if form != "parquet" and _log_differs(public / f"log.{form}", log)
     ]
     says = "files of text hold the rows that are read from them, and nothing else"
-    return Finding("bytes", not wrong, f"not so ({', '.join(wrong)}): {says}" if wrong else says)
+    return CheckResult(
+        "bytes", not wrong, f"not so ({', '.join(wrong)}): {says}" if wrong else says
+    )
 
 
 class _Digest(io.RawIOBase):

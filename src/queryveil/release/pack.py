@@ -6,10 +6,10 @@ import gzip
 import tarfile
 from pathlib import Path
 
-from ..engine import whole_file
+from ..engine import atomic_file
 from ..errors import OutputError
 from .names import CARD, SIGNATURE
-from .verify import load_card
+from .verify import read_public_card
 
 __all__ = ["archive_public"]
 
@@ -24,7 +24,7 @@ def archive_public(folder: Path, archive: Path | None = None, force: bool = Fals
     whole = folder.resolve()
     target = archive or Path(f"{whole}.tar.gz")
     _check(target, whole)
-    with whole_file(target, force=force) as part:
+    with atomic_file(target, force=force) as part:
         _write(public, part, whole.name)
     return target
 
@@ -40,7 +40,7 @@ def _check(target: Path, folder: Path) -> None:
 
 def _write(public: Path, part: Path, name: str) -> None:
     there = [SIGNATURE] if (public / SIGNATURE).exists() else []
-    names = sorted([CARD, *load_card(public)["files"], *there])
+    names = sorted([CARD, *read_public_card(public)["files"], *there])
     with (
         part.open("wb") as raw,
         gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,

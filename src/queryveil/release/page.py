@@ -11,7 +11,7 @@ from .noise import about_noise
 from .sheet import document, listed, pairs, section
 from .standing import Level, words_of
 
-__all__ = ["page"]
+__all__ = ["render_card"]
 
 _COLOURS = ("#1b7f5c", "#d9a441", "#b3543e", "#6a7fb0", "#8a6aa8", "#7a8791", "#4f9bb5")
 _MODELS = {
@@ -23,7 +23,7 @@ _MODELS = {
 }
 
 
-def page(
+def render_card(
     card: dict[str, Any],
     extra: Sequence[str] = (),
     *,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..engine import Chance
+from ..engine import RandomSource
 
 __all__ = ["pseudonymize"]
 
 
 def pseudonymize(
-    rows: pl.DataFrame, unit: str, chance: Chance
+    rows: pl.DataFrame, unit: str, chance: RandomSource
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Replace `user` by a pseudonym, one for each value of the column `unit`.
 

@@ -11,14 +11,14 @@ import polars as pl
 from ..dp import Loss
 from ..errors import UsageError, VerificationError
 from ..log import QueryLog
-from .folder import read_card
-from .formats import original
+from .folder import read_json_card
+from .formats import unescape_formula
 from .guarantee import Check, Guarantee
 from .others import read_data
 from .release import Release
-from .verify import load_card
+from .verify import read_public_card
 
-__all__ = ["read_mapping", "read_release"]
+__all__ = ["read_pseudonyms", "read_release"]
 
 
 def read_release(folder: Path, source: QueryLog) -> Release:
@@ -26,7 +26,10 @@ def read_release(folder: Path, source: QueryLog) -> Release:
 
     Without the private mapping nobody can tell whose log is whose: some measures need that.
     """
-    card, own = load_card(folder / "public"), read_card(folder / "private" / "card.json")
+    card, own = (
+        read_public_card(folder / "public"),
+        read_json_card(folder / "private" / "card.json"),
+    )
     try:
         _check_same(own.get("input", {}), source, folder)
         return _release(folder, card, own, source)
@@ -48,7 +51,7 @@ def _release(folder: Path, card: dict[str, Any], own: dict[str, Any], source: Qu
         source=source,
         log=log,
         tables=tables,
-        mapping=read_mapping(mapping) if mapping.is_file() else None,
+        mapping=read_pseudonyms(mapping) if mapping.is_file() else None,
         recipe=own.get("recipe"),
         identifiers=card.get("identifiers"),
     )
@@ -71,11 +74,11 @@ def _check_same(known: dict[str, Any], log: QueryLog, folder: Path) -> None:
         )
 
 
-def read_mapping(path: Path, names: tuple[str, ...] = ("user", "pseudonym")) -> pl.DataFrame:
+def read_pseudonyms(path: Path, names: tuple[str, ...] = ("user", "pseudonym")) -> pl.DataFrame:
     """Return who has which pseudonym, and whatever else stands there, as texts."""
     try:
         table = pl.read_csv(path, separator="\t", infer_schema=False, glob=False)
-        return table.with_columns(original(pl.col(name)).alias(name) for name in names)
+        return table.with_columns(unescape_formula(pl.col(name)).alias(name) for name in names)
     except (pl.exceptions.PolarsError, OSError):  # which would show cells of it
         raise VerificationError("this mapping is damaged", where=path) from None
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ..engine import Progress, Silent, peak_mb
+from ..engine import NoProgress, Progress, peak_memory_mb
 from ..log import QueryLog
 from ..version import __version__
-from .cards import InternalCard, figures_of, public_card
+from .cards import InternalCard, make_public_card, public_figures
 from .guarantee import Guarantee
 from .noise import CountNoise, noise_of
 from .standing import Standing, standing_of
@@ -72,7 +72,7 @@ class Release:
     measured: Mapping[str, Any] = field(default_factory=dict)
     announce: Callable[[Release], Release] = field(default=lambda release: release)
     settle: Callable[[Path], None] = field(default=lambda _: None)
-    progress: Progress = field(default_factory=Silent)
+    progress: Progress = field(default_factory=NoProgress)
 
     def __repr__(self) -> str:
         """Return what may stand in a notebook that others see: nothing of the log or its users."""
@@ -104,7 +104,7 @@ class Release:
 
     def public_card(self, figures: dict[str, int], files: dict[str, str]) -> dict[str, Any]:
         """Make the card that may be published."""
-        return public_card(
+        return make_public_card(
             version=__version__,
             method=self.method,
             parameters=dict(self.parameters),
@@ -150,10 +150,10 @@ class Release:
             "ledger": dict(self.ledger),
             "measured": dict(self.measured),
             "seconds": dict(self.progress.seconds),
-            "peak_mb": peak_mb(),
+            "peak_mb": peak_memory_mb(),
         }
         return InternalCard(public | own)
 
     def planned_card(self) -> dict[str, Any]:
         """Give the internal card as it would be, without writing anything."""
-        return self.internal_card(self.public_card(figures_of(self.log, self.tables), {}))
+        return self.internal_card(self.public_card(public_figures(self.log, self.tables), {}))

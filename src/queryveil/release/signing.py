@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..engine import read_json, read_within, whole_file
+from ..engine import atomic_file, read_json, read_within
 from ..errors import InputError, OutputError, UsageError
-from .checks import Finding
+from .checks import CheckResult
 from .names import SIGNATURE
 from .others import check_plain, file_digest
 
@@ -104,24 +104,24 @@ class Signer:
         """Sign the public files as they are, and return the public key."""
         signed = b64encode(self.key.sign(manifest(public))).decode()
         told = {"version": 1, "key": _text_of(self.key), "signature": signed}
-        with whole_file(public / SIGNATURE, force=True) as part:
+        with atomic_file(public / SIGNATURE, force=True) as part:
             part.write_text(json.dumps(told, indent=2) + "\n", encoding="ascii")
             part.chmod(0o644)
         return str(told["key"])
 
 
-def signature_of(public: Path, signer: str | None = None) -> Finding:
+def signature_of(public: Path, signer: str | None = None) -> CheckResult:
     """Check the signature, and that it is the signer's where one is named."""
     path = public / SIGNATURE
     if not path.exists():
         says = "unsigned: whoever changes all files alike leaves no trace"
         if signer is not None:
             says = "unsigned, though a signer was named: the signature was removed or never made"
-        return Finding("signature", signer is None, says)
+        return CheckResult("signature", signer is None, says)
     if not check_plain(public).holds:
-        return Finding("signature", False, "not checked: not all are plain files")
+        return CheckResult("signature", False, "not checked: not all are plain files")
     holds, says = _checked(path, signer)
-    return Finding("signature", holds, says)
+    return CheckResult("signature", holds, says)
 
 
 def _checked(path: Path, signer: str | None) -> tuple[bool | None, str]:

@@ -8,11 +8,11 @@ from typing import IO
 
 import polars as pl
 
-from .formats import harmless, original
+from .formats import escape_formula, unescape_formula
 
-__all__ = ["TABLES", "read_public_tables", "write_public_tables", "write_table"]
+__all__ = ["PUBLIC_TABLES", "read_public_tables", "write_public_tables", "write_table"]
 
-TABLES = {
+PUBLIC_TABLES = {
     "queries": ("query",),
     "clicks": ("query", "url"),
     "transitions": ("query", "next"),
@@ -31,18 +31,23 @@ def write_public_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> lis
 
 def write_table(table: pl.DataFrame, name: str, target: Path | IO[bytes]) -> None:
     """Write one table, in its order, to a path or to what takes bytes."""
-    cells = [harmless(pl.col(text).str.replace_many(_SIGNS)).alias(text) for text in TABLES[name]]
-    rows = table.select(*TABLES[name], "count").with_columns(cells)
+    cells = [
+        escape_formula(pl.col(text).str.replace_many(_SIGNS)).alias(text)
+        for text in PUBLIC_TABLES[name]
+    ]
+    rows = table.select(*PUBLIC_TABLES[name], "count").with_columns(cells)
     rows.write_csv(target, separator="\t", quote_style="never")
 
 
 def read_public_tables(folder: Path) -> dict[str, pl.DataFrame]:
     """Read back what was published."""
     found = {}
-    for name, texts in TABLES.items():
+    for name, texts in PUBLIC_TABLES.items():
         path = folder / f"{name}.tsv"
         if path.exists():
             kinds = dict.fromkeys(texts, pl.String) | {"count": pl.Int64}
             rows = pl.read_csv(path, separator="\t", quote_char=None, schema=kinds, glob=False)
-            found[name] = rows.with_columns(original(pl.col(text)).alias(text) for text in texts)
+            found[name] = rows.with_columns(
+                unescape_formula(pl.col(text)).alias(text) for text in texts
+            )
     return found

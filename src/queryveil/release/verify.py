@@ -8,21 +8,21 @@ from typing import Any
 
 import polars as pl
 
-from ..engine import count, read_json
+from ..engine import count_rows, read_json
 from ..errors import InputError, VerificationError
 from ..version import __version__
-from .cards import CARD_KEYS, figures_of
-from .checks import Finding, run_check
-from .formats import LOG_KINDS
+from .cards import CARD_KEYS, public_figures
+from .checks import CheckResult, run_check
+from .formats import PUBLIC_SCHEMA
 from .guarantee import Check
-from .metadata import metadata_fits, reads_as
+from .metadata import metadata_matches, reads_as
 from .names import CARD, SIGNATURE, strange_names
 from .noise import noise_fits
 from .others import as_written, check_columns, check_plain, file_digest, read_data
-from .page import page
+from .page import render_card
 from .standing import Level
 
-__all__ = ["file_digest", "load_card", "verify_public"]
+__all__ = ["file_digest", "read_public_card", "verify_public"]
 
 # What a release's card must have for its checks to be run and told.
 _CARD = {
@@ -36,7 +36,7 @@ _CARD = {
 }
 
 
-def load_card(public: Path) -> dict[str, Any]:
+def read_public_card(public: Path) -> dict[str, Any]:
     """Read the public card."""
     path = public / "release.json"
     if not path.is_file():
@@ -67,23 +67,23 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def verify_public(public: Path, *, ours: bool = False) -> list[Finding]:
+def verify_public(public: Path, *, ours: bool = False) -> list[CheckResult]:
     """Run every check that the card names, and those that hold for every release.
 
     `ours` is for files that this process has just written: they need no guard.
     """
-    card = load_card(public)
+    card = read_public_card(public)
     plain = check_plain(public)
     if not plain.holds:
         return [plain]
     checks = card["guarantee"]["checks"]
-    findings = [Finding("checks", bool(checks), f"the card names {len(checks):,} checks")]
+    findings = [CheckResult("checks", bool(checks), f"the card names {len(checks):,} checks")]
     findings += [plain, _names(public, card), _keys(card), _claimed(card)]
     try:
         findings.append(_files(public, card))
         log, tables = read_data(public, ours=ours)
         if log is None and not tables:
-            return [*findings, Finding("log", False, "the published log is missing")]
+            return [*findings, CheckResult("log", False, "the published log is missing")]
         if not ours:
             findings.append(_told_by(card, as_written(public, log, tables)))
         if log is not None:
@@ -100,10 +100,10 @@ def verify_public(public: Path, *, ours: bool = False) -> list[Finding]:
         findings += [_rows_of(name, table) for name, table in tables.items()]
         findings += [run_check(Check.from_dict(check), log, tables) for check in checks]
     except InputError as error:  # of the guard
-        findings.append(Finding("log", False, f"the files cannot be read: {error.what}"))
+        findings.append(CheckResult("log", False, f"the files cannot be read: {error.what}"))
     except _UNREADABLE as error:
         text = (str(error).splitlines() or [type(error).__name__])[0][:200]
-        findings.append(Finding("log", False, f"the files cannot be read or checked: {text}"))
+        findings.append(CheckResult("log", False, f"the files cannot be read or checked: {text}"))
     return findings
 
 
@@ -123,31 +123,35 @@ _UNREADABLE = (
 _IN_ONE_PASS, _LONG = {"slots", "no-clicks", "no-identifiers"}, 20_000_000
 
 
-def _names(public: Path, card: dict[str, Any]) -> Finding:
+def _names(public: Path, card: dict[str, Any]) -> CheckResult:
     """Only names that a release can have, and one log: no check looks at anything else."""
     there = {path.name for path in public.iterdir()}
     wrong = strange_names(there | {str(name) for name in card["files"]})
     says = "only files that a release has, and no second log"
-    return Finding("names", not wrong, f"not so ({', '.join(wrong)}): {says}" if wrong else says)
+    return CheckResult(
+        "names", not wrong, f"not so ({', '.join(wrong)}): {says}" if wrong else says
+    )
 
 
-def _keys(card: dict[str, Any]) -> Finding:
+def _keys(card: dict[str, Any]) -> CheckResult:
     """Nothing stands on the card that no queryveil writes, and nothing is left out."""
     wrong = sorted({str(key) for key in card} - CARD_KEYS | CARD_KEYS - card.keys())
     if wrong and card.get("queryveil") != __version__:
-        return Finding("keys", None, f"the parts of the card ({', '.join(wrong)}) {_unknown(card)}")
+        return CheckResult(
+            "keys", None, f"the parts of the card ({', '.join(wrong)}) {_unknown(card)}"
+        )
     says = "the card has its parts, and no others"
-    return Finding("keys", not wrong, f"not so ({', '.join(wrong)}): {says}" if wrong else says)
+    return CheckResult("keys", not wrong, f"not so ({', '.join(wrong)}): {says}" if wrong else says)
 
 
-def _claimed(card: dict[str, Any]) -> Finding:
+def _claimed(card: dict[str, Any]) -> CheckResult:
     """The standing follows from the model and from the reasons on the card."""
     reasons, model = card["not_release_grade_because"], card["guarantee"]["model"]
     usual = Level.RULE_ONLY if model == "none" else Level.FORMAL
     level = Level.NOT_FOR_PUBLICATION if reasons else usual
     holds = card["standing"] == level and card["release_grade"] is (not reasons)
     says = f"the standing, {level.value}, follows from the guarantee and the reasons against it"
-    return Finding("standing", holds, says if holds else f"not so on the card: {says}")
+    return CheckResult("standing", holds, says if holds else f"not so on the card: {says}")
 
 
 def _unknown(card: dict[str, Any]) -> str:
@@ -155,20 +159,20 @@ def _unknown(card: dict[str, Any]) -> str:
     return f"is of version {version}, which queryveil {__version__} cannot compare"
 
 
-def _told_by(card: dict[str, Any], finding: Finding) -> Finding:
+def _told_by(card: dict[str, Any], finding: CheckResult) -> CheckResult:
     """Return what was found, or None for a file of another version that looks otherwise."""
     if finding.holds or card.get("queryveil") == __version__:
         return finding
-    return Finding(finding.check, None, f"the form of its files {_unknown(card)}")
+    return CheckResult(finding.check, None, f"the form of its files {_unknown(card)}")
 
 
-def _files(public: Path, card: dict[str, Any]) -> Finding:
+def _files(public: Path, card: dict[str, Any]) -> CheckResult:
     expected = {str(name): str(digest) for name, digest in card["files"].items()}
     found = {path.name for path in public.iterdir()} - {CARD, SIGNATURE}
     wrong = sorted(found ^ expected.keys())
     wrong += [n for n in sorted(found & expected.keys()) if _changed(public / n, expected[n])]
     says = f"files differ from the card: {', '.join(wrong)}" if wrong else "files are as written"
-    return Finding("files", not wrong, says)
+    return CheckResult("files", not wrong, says)
 
 
 def _changed(path: Path, digest: str) -> bool:
@@ -180,75 +184,77 @@ def _encoded(log: pl.LazyFrame, checks: list[Any]) -> pl.LazyFrame:
 
     A very long log whose checks read it in one pass is left where it is.
     """
-    if all(one.get("check") in _IN_ONE_PASS for one in checks) and count(log) > _LONG:
+    if all(one.get("check") in _IN_ONE_PASS for one in checks) and count_rows(log) > _LONG:
         return log
-    texts = [name for name, kind in LOG_KINDS.items() if kind == pl.String]
+    texts = [name for name, kind in PUBLIC_SCHEMA.items() if kind == pl.String]
     kinds = [pl.col(name).cast(pl.Categorical(pl.Categories.random())) for name in texts]
     return log.with_columns(kinds).collect(engine="streaming").lazy()
 
 
-def _cells(log: pl.LazyFrame) -> Finding:
+def _cells(log: pl.LazyFrame) -> CheckResult:
     """No check counts an empty cell, so none may stand where it would matter."""
     empty = pl.col("user").is_null() | pl.col("query").is_null()
-    rows = count(log.filter(empty | (pl.col("rank").is_not_null() & pl.col("url").is_null())))
+    rows = count_rows(log.filter(empty | (pl.col("rank").is_not_null() & pl.col("url").is_null())))
     says = "every row has a user and a query, and no rank stands without its URL"
-    return Finding("cells", rows == 0, says if not rows else f"not so in {rows:,} rows: {says}")
+    return CheckResult("cells", rows == 0, says if not rows else f"not so in {rows:,} rows: {says}")
 
 
-def _setting(card: dict[str, Any]) -> Finding:
+def _setting(card: dict[str, Any]) -> CheckResult:
     """The card says what became of identifiers, and is for publication only if they are gone."""
     setting = card.get("identifiers")
     if "identifiers" not in card and card.get("queryveil") != __version__:
-        return Finding("identifiers", None, "another version did not look for identifiers")
+        return CheckResult("identifiers", None, "another version did not look for identifiers")
     holds = setting in ("drop", "mask") or not card["release_grade"]
     says = f"identifiers: {setting or 'nobody looked for them'}"
     wrong = f"identifiers were let through, so this is not for publication ({says})"
-    return Finding("identifiers", holds, says if holds else wrong)
+    return CheckResult("identifiers", holds, says if holds else wrong)
 
 
-def _page(public: Path, card: dict[str, Any]) -> Finding:
+def _page(public: Path, card: dict[str, Any]) -> CheckResult:
     """The page for people says what the card says; another version may draw it otherwise."""
     if card.get("queryveil") != __version__:
-        return Finding("page", None, f"the page {_unknown(card)}")
-    holds = reads_as(public / "report.html", page(card))
+        return CheckResult("page", None, f"the page {_unknown(card)}")
+    holds = reads_as(public / "report.html", render_card(card))
     says = "the page says what the card says"
-    return Finding("page", holds, says if holds else f"not so: {says}")
+    return CheckResult("page", holds, says if holds else f"not so: {says}")
 
 
-def _metadata(public: Path, card: dict[str, Any]) -> Finding:
+def _metadata(public: Path, card: dict[str, Any]) -> CheckResult:
     """The descriptions for other tools say what the card says; see `_page` for other versions."""
     if card.get("queryveil") != __version__:
-        return Finding("metadata", None, f"what describes it for other tools {_unknown(card)}")
-    holds = metadata_fits(card, public)
+        return CheckResult("metadata", None, f"what describes it for other tools {_unknown(card)}")
+    holds = metadata_matches(card, public)
     says = "the descriptions for other tools say what the card says"
-    return Finding("metadata", holds, says if holds else f"not so: {says}")
+    return CheckResult("metadata", holds, says if holds else f"not so: {says}")
 
 
-def _noise(tables: dict[str, pl.DataFrame], card: dict[str, Any]) -> list[Finding]:
+def _noise(tables: dict[str, pl.DataFrame], card: dict[str, Any]) -> list[CheckResult]:
     """What is said of the noise follows from the tables; see `_page` for other versions."""
     if card.get("queryveil") != __version__:
-        return [Finding("noise", None, f"what is said of the noise {_unknown(card)}")]
+        return [CheckResult("noise", None, f"what is said of the noise {_unknown(card)}")]
     holds = noise_fits(card, tables)
     says = "what the card says of the noise follows from the tables"
     if holds and not tables:
         return []
-    return [Finding("noise", holds, says if holds else f"not so: {says}")]
+    return [CheckResult("noise", holds, says if holds else f"not so: {says}")]
 
 
-def _rows_of(name: str, table: pl.DataFrame) -> Finding:
+def _rows_of(name: str, table: pl.DataFrame) -> CheckResult:
     """Every cell of a table is filled, each key stands once, and the order is that of the rows."""
     texts = [column for column in table.columns if column != "count"]
     order = table.sort("count", *texts, descending=[True, *(False for _ in texts)])
     whole = not sum(table.null_count().row(0)) and table.select(texts).is_unique().all()
     says = f"each key of {name}.tsv stands once, the greatest count first"
     holds = bool(whole and order.equals(table))
-    return Finding("table", holds, says if holds else f"not so: {says}")
+    return CheckResult("table", holds, says if holds else f"not so: {says}")
 
 
 def _figures(
     log: pl.LazyFrame | None, tables: dict[str, pl.DataFrame], card: dict[str, Any]
-) -> Finding:
-    found = figures_of(log, tables)
+) -> CheckResult:
+    found = public_figures(log, tables)
     holds = found == card["figures"]
     says = "figures on the card follow from the files"
-    return Finding("figures", holds, says if holds else f"the files give other figures: {found}")
+    return CheckResult(
+        "figures", holds, says if holds else f"the files give other figures: {found}"
+    )

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ..errors import VerificationError
-from .cards import figures_of
-from .folder import check_target, is_ours, whole_folder
-from .formats import check_format, harmless, write_public_log
-from .metadata import metadata
-from .page import page
+from .cards import public_figures
+from .folder import atomic_folder, check_output_folder, is_queryveil_folder
+from .formats import check_output_format, escape_formula, write_public_log
+from .metadata import metadata_files
+from .page import render_card
 from .tables import write_public_tables
 from .verify import file_digest, verify_public
 
@@ -27,7 +27,7 @@ __all__ = ["is_release", "write_release"]
 
 def is_release(folder: Path) -> bool:
     """Tell whether a folder is a release, with nothing of others beside it."""
-    return is_ours(folder, "public/release.json", {"public", "private"})
+    return is_queryveil_folder(folder, "public/release.json", {"public", "private"})
 
 
 def write_release(
@@ -39,8 +39,8 @@ def write_release(
     signer: Signer | None = None,
 ) -> dict[str, Any]:
     """Write, verify, sign if wanted, and name the folder; return the internal card."""
-    check_format(form)
-    with whole_folder(target, lambda: check_target(target, force, is_release)) as folder:
+    check_output_format(form)
+    with atomic_folder(target, lambda: check_output_folder(target, force, is_release)) as folder:
         public, private = folder / "public", folder / "private"
         release = release.announce(release)
         public.mkdir(mode=0o755)
@@ -66,8 +66,8 @@ def _write_public(release: Release, public: Path, form: str) -> dict[str, Any]:
             raise OSError(str(error).splitlines()[0]) from error  # a full disk, told by Polars
     with release.progress.stage("describe"):
         digests = {path.name: file_digest(path) for path in paths}
-        card = release.public_card(figures_of(release.log, release.tables), digests)
-    for name, text in {"report.html": page(card), **metadata(card)}.items():
+        card = release.public_card(public_figures(release.log, release.tables), digests)
+    for name, text in {"report.html": render_card(card), **metadata_files(card)}.items():
         _write_text(public / name, text)
         card["files"][name] = file_digest(public / name)
     _write_text(public / "release.json", _json(card))
@@ -94,7 +94,7 @@ def _write_private(
     if release.absent is not None and not forget_mapping:
         _write_table(private / "absent.tsv", release.absent)
     _write_text(private / "card.json", _json(card))
-    _write_text(private / "report.html", page(card))
+    _write_text(private / "report.html", render_card(card))
     for path in private.iterdir():
         path.chmod(0o600)
 
@@ -102,7 +102,7 @@ def _write_private(
 def _write_table(path: Path, table: pl.DataFrame | pl.LazyFrame) -> None:
     kinds = table.lazy().collect_schema()
     texts = [name for name, kind in kinds.items() if kind == pl.String]
-    safe = table.lazy().with_columns(harmless(pl.col(name)).alias(name) for name in texts)
+    safe = table.lazy().with_columns(escape_formula(pl.col(name)).alias(name) for name in texts)
     safe.sink_csv(path, separator="\t")
 
 

@@ -1,17 +1,17 @@
 """What was found, drawn for people: pages that need nothing but themselves."""
 
-from .comparison import comparison_page
+from .comparison import render_comparison
 from .lines import short_labels
-from .peers import peers_page
-from .peers_picture import peers_svg
+from .peers import render_sweep
+from .peers_picture import sweep_svg
 from .picture import frontier_svg
-from .release_page import internal_page
+from .release_page import render_private_report
 
 __all__ = [
-    "comparison_page",
     "frontier_svg",
-    "internal_page",
-    "peers_page",
-    "peers_svg",
+    "render_comparison",
+    "render_private_report",
+    "render_sweep",
     "short_labels",
+    "sweep_svg",
 ]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Axis", "axis_of", "best_scale", "is_number", "round_ticks"]
+__all__ = ["Axis", "choose_scale", "is_drawable", "make_axis", "nice_ticks"]
 
 _FEW = 8  # values that are written one by one; of more, round ones between them
 
@@ -30,12 +30,12 @@ class Axis:
         return (here - low) / (high - low)
 
 
-def is_number(value: float | None) -> bool:
+def is_drawable(value: float | None) -> bool:
     """Tell whether a value can be drawn: an infinite one cannot."""
     return value is not None and math.isfinite(value)
 
 
-def best_scale(values: Sequence[object]) -> str:
+def choose_scale(values: Sequence[object]) -> str:
     """Choose the scale of values: log where they span much, names where they are no numbers.
 
     >>> best_scale([2, 3, 7]), best_scale([0.1, 1, 10]), best_scale(["user", "none"])
@@ -47,7 +47,7 @@ def best_scale(values: Sequence[object]) -> str:
     return "log" if min(numbers) > 0 and max(numbers) >= 20 * min(numbers) else "linear"
 
 
-def axis_of(values: Sequence[float], scale: str) -> Axis:
+def make_axis(values: Sequence[float], scale: str) -> Axis:
     """Make the axis of values that were chosen by hand: a few of them are all written."""
     low, high, log = min(values), max(values), scale == "log"
     if math.isclose(low, high):
@@ -62,12 +62,12 @@ def axis_of(values: Sequence[float], scale: str) -> Axis:
 
 def _between(low: float, high: float, log: bool) -> list[float]:
     if not log:
-        return [value for value in round_ticks(low, high) if low <= value <= high]
+        return [value for value in nice_ticks(low, high) if low <= value <= high]
     powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
     return [10.0**power for power in powers]
 
 
-def round_ticks(low: float, high: float, about: int = 5) -> list[float]:
+def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Give round values that enclose a range, about so many.
 
     >>> round_ticks(0, 0.93)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..release.sheet import cell, section, sortable, written
 
-__all__ = ["claims"]
+__all__ = ["claims_section"]
 
 # Words and a sign, so that nothing hangs on the colour.
 _VERDICTS = {
@@ -18,7 +18,7 @@ _VERDICTS = {
 }
 
 
-def claims(told: Sequence[Mapping[str, Any]]) -> str:
+def claims_section(told: Sequence[Mapping[str, Any]]) -> str:
     """Make a section of claims: paper, claim, published, ours, holds (or not, or none), why."""
     if not told:
         return ""

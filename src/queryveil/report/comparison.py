@@ -7,28 +7,32 @@ from html import escape
 from typing import Any
 
 from ..release.sheet import SORTING, cell, document, listed, number, section, sortable
-from .claims import claims
-from .frontier import SCRIPT, frontier
-from .frontier import STYLE as FRONTIER
-from .lines import Series, drawn_lines, reference_lines, series_of
+from .claims import claims_section
+from .frontier import FRONTIER_STYLE, SCRIPT, frontier_section
+from .lines import ChartSeries, chart_lines, figure_series, reference_lines
 from .plot import STYLE as CHART
 from .plot import line_chart
-from .runs import Run, Spread, named, runs_of
+from .runs import Range, RunSummary, format_param, summarize_runs
 
-__all__ = ["comparison_page"]
+__all__ = ["render_comparison"]
 
 _STYLE = "main { max-width: 60rem; }"
 
 
-def comparison_page(found: dict[str, Any]) -> str:
+def render_comparison(found: dict[str, Any]) -> str:
     """Draw what a comparison found, as it stands in comparison.json."""
-    parts = [_head(found), claims(found.get("claims") or ()), _differs(found), frontier(found)]
+    parts = [
+        _head(found),
+        claims_section(found.get("claims") or ()),
+        _differs(found),
+        frontier_section(found),
+    ]
     parts += [_figure(figure, found) for figure in found["figures"]]
     parts += [_all_runs(found), _errors(found), _measures(found), _again(found), _foot(found)]
     return document(
         _title(found),
         "".join(parts),
-        style=CHART + FRONTIER + _STYLE,
+        style=CHART + FRONTIER_STYLE + _STYLE,
         scripts=(SORTING, SCRIPT),
     )
 
@@ -62,7 +66,7 @@ def _differs(found: dict[str, Any]) -> str:
 
 
 def _figure(figure: dict[str, Any], found: dict[str, Any]) -> str:
-    series = series_of(figure, found["rows"])
+    series = figure_series(figure, found["rows"])
     measure = found["measures"][figure["measure"]]
     parts = [
         f'<p class="soft">{escape(figure["measure"])}: {escape(measure["says"])}. '
@@ -75,13 +79,13 @@ def _figure(figure: dict[str, Any], found: dict[str, Any]) -> str:
 
 def _chart(
     figure: dict[str, Any],
-    series: Sequence[Series],
+    series: Sequence[ChartSeries],
     measure: dict[str, Any],
-    beside: Sequence[Series],
+    beside: Sequence[ChartSeries],
 ) -> str:
     if figure["x"] is None or all(one.level for one in series):
         return _bars(series)
-    lines, scale, names = drawn_lines(series, figure["scale"], beside)
+    lines, scale, names = chart_lines(series, figure["scale"], beside)
     chart = line_chart(
         lines,
         title=f"{figure['title']}: {measure['title']}",
@@ -94,7 +98,7 @@ def _chart(
     return f"{chart}<details><summary>As a table</summary>{table}</details>"
 
 
-def _bars(series: Sequence[Series]) -> str:
+def _bars(series: Sequence[ChartSeries]) -> str:
     """Show one value a method, where nothing was swept."""
     if not series:
         return '<p class="soft">There is nothing to draw.</p>'
@@ -114,9 +118,9 @@ def _percent(values: Sequence[float], most: float) -> str:
     return f"{max(0.0, 100 * sum(values) / len(values) / most):.2f}"
 
 
-def _table(x: str, series: Sequence[Series]) -> str:
+def _table(x: str, series: Sequence[ChartSeries]) -> str:
     columns = list(dict.fromkeys(value for one in series for value in one.values))
-    heads = [("at all" if value is None else named(x, value), "number") for value in columns]
+    heads = [("at all" if value is None else format_param(x, value), "number") for value in columns]
     rows = [[cell(one.label), *(_number(one.values.get(v, [])) for v in columns)] for one in series]
     return sortable([("method", ""), *heads], rows)
 
@@ -124,10 +128,10 @@ def _table(x: str, series: Sequence[Series]) -> str:
 def _number(values: Sequence[float]) -> str:
     if not values:
         return number("", None)
-    return _spread(Spread(sum(values) / len(values), min(values), max(values)))
+    return _spread(Range(sum(values) / len(values), min(values), max(values)))
 
 
-def _spread(found: Spread) -> str:
+def _spread(found: Range) -> str:
     mean, *reach = str(found).split(" ", 1)
     spread = "".join(f' <span class="soft">{one}</span>' for one in reach)
     return number(f"{mean}{spread}", found.mean)
@@ -138,12 +142,12 @@ def _all_runs(found: dict[str, Any]) -> str:
     heads = [("method", ""), ("at", ""), *((line, "number") for line in found["measures"])]
     rows = [
         [cell(run.short), cell(run.at), *(_measured(run, line) for line in found["measures"])]
-        for run in runs_of(found)
+        for run in summarize_runs(found)
     ]
     return section("All runs", sortable(heads, rows))
 
 
-def _measured(run: Run, line: str) -> str:
+def _measured(run: RunSummary, line: str) -> str:
     spread = run.spread(line)
     if spread is not None:
         return _spread(spread)

@@ -9,14 +9,24 @@ from typing import Any
 
 from ..release.sheet import listed, section
 from .frontier_script import SCRIPT
-from .runs import Run
-from .scales import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Scale
-from .scatter import FAR, GONE, LETTER, TALL, THIS, Scatter, drawn, mark, scatter_of
+from .runs import RunSummary
+from .scales import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, MeasureAxis
+from .scatter import (
+    FAR,
+    GONE,
+    LETTER,
+    TALL,
+    THIS,
+    ScatterChart,
+    build_scatter,
+    draw_marker,
+    draw_scatter,
+)
 from .scatter import STYLE as PICTURE
 
-__all__ = ["SCRIPT", "STYLE", "frontier"]
+__all__ = ["FRONTIER_STYLE", "SCRIPT", "frontier_section"]
 
-STYLE = (
+FRONTIER_STYLE = (
     PICTURE
     + """
 .frontier { position: relative; } [hidden] { display: none; }
@@ -35,12 +45,12 @@ STYLE = (
 )
 
 
-def frontier(found: Mapping[str, Any]) -> str:
+def frontier_section(found: Mapping[str, Any]) -> str:
     """Draw the section of a comparison, or nothing where it has no risk or no use.
 
     The page needs `STYLE` and `SCRIPT`; without the script it shows the first two measures.
     """
-    scatter = scatter_of(found)
+    scatter = build_scatter(found)
     if scatter is None:
         return ""
     x, y = scatter.first()
@@ -59,12 +69,12 @@ def _reach(found: Mapping[str, Any]) -> str:
     return told if found["repeat"] > 1 else ""
 
 
-def _choice(scatter: Scatter, x: Scale, y: Scale) -> str:
+def _choice(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis) -> str:
     both = (("Risk", scatter.across, x), ("Use", scatter.up, y))
     return f'<p class="choice" hidden>{"".join(_select(*one) for one in both)}</p>'
 
 
-def _select(name: str, scales: Sequence[Scale], chosen: Scale) -> str:
+def _select(name: str, scales: Sequence[MeasureAxis], chosen: MeasureAxis) -> str:
     options = "".join(
         f'<option value="{i}"{" selected" * (scale is chosen)}>{escape(scale.line)}</option>'
         for i, scale in enumerate(scales)
@@ -72,32 +82,32 @@ def _select(name: str, scales: Sequence[Scale], chosen: Scale) -> str:
     return f"<label>{name} <select>{options}</select></label>"
 
 
-def _picture(scatter: Scatter, x: Scale, y: Scale) -> str:
+def _picture(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis) -> str:
     scales = "".join(_scale("across", scale, scale is x) for scale in scatter.across)
     scales += "".join(_scale("up", scale, scale is y) for scale in scatter.up)
     return (
         f'<svg class="chart scatter" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-label="Risk against use of each run">{drawn(scatter, x, y, scales)}</svg>'
+        f'aria-label="Risk against use of each run">{draw_scatter(scatter, x, y, scales)}</svg>'
     )
 
 
-def _scale(kind: str, scale: Scale, shown: bool) -> str:
+def _scale(kind: str, scale: MeasureAxis, shown: bool) -> str:
     return f'<g class="{kind}"{"" if shown else GONE}>{scale.drawn()}</g>'
 
 
-def _key(scatter: Scatter) -> str:
+def _key(scatter: ScatterChart) -> str:
     return f'<ul class="key">{"".join(_entry(scatter, label) for label in scatter.groups)}</ul>'
 
 
-def _entry(scatter: Scatter, label: str) -> str:
+def _entry(scatter: ScatterChart, label: str) -> str:
     short = next(run.short for run in scatter.runs if run.label == label)
     return (
         f'<li style="--c:{scatter.tint(label)}"><svg viewBox="0 0 22 20" aria-hidden="true">'
-        f"{mark(scatter, label, 11, 10)}</svg><span>{escape(short)}</span></li>"
+        f"{draw_marker(scatter, label, 11, 10)}</svg><span>{escape(short)}</span></li>"
     )
 
 
-def _words(scatter: Scatter, x: Scale, y: Scale) -> str:
+def _words(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis) -> str:
     best = [scatter.says(scatter.runs[i], x, y) for i in scatter.best(x, y)]
     missing = [run.name for run in scatter.runs if not scatter.has(run, x, y)]
     told = listed(best).replace("<ul>", '<ul class="told">', 1)
@@ -109,7 +119,7 @@ def _words(scatter: Scatter, x: Scale, y: Scale) -> str:
     )
 
 
-def _own(scatter: Scatter, x: Scale, y: Scale) -> str:
+def _own(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis) -> str:
     """Say where the release stands that the report is about, if it is about one."""
     own = next((i for i, run in enumerate(scatter.runs) if run.label == THIS), None)
     if own is None or not scatter.has(scatter.runs[own], x, y):
@@ -121,7 +131,7 @@ def _own(scatter: Scatter, x: Scale, y: Scale) -> str:
 _UNBEATEN = "No other run beats this release."
 
 
-def _data(scatter: Scatter) -> str:
+def _data(scatter: ScatterChart) -> str:
     """Hand all values to the script, in a form that can hold no end of the element."""
     told = {
         "frame": {
@@ -144,12 +154,12 @@ def _data(scatter: Scatter) -> str:
     return f'<script type="application/json" class="data">{safe}</script>'
 
 
-def _axis(scale: Scale) -> dict[str, Any]:
+def _axis(scale: MeasureAxis) -> dict[str, Any]:
     axis = scale.axis
     return {"line": scale.line, "low": axis.low, "high": axis.high, "flip": scale.flip}
 
 
-def _told(scatter: Scatter, run: Run) -> dict[str, Any]:
+def _told(scatter: ScatterChart, run: RunSummary) -> dict[str, Any]:
     lines = [scale.line for scale in (*scatter.across, *scatter.up)]
     spreads = {line: spread for line in lines if (spread := run.spread(line)) is not None}
     values = {

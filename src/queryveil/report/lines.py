@@ -6,15 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .axes import best_scale, is_number
-from .plot import Line, Point
+from .axes import choose_scale, is_drawable
+from .plot import ChartLine, ChartPoint
 
 __all__ = [
     "REFERENCES",
-    "Series",
-    "drawn_lines",
+    "ChartSeries",
+    "chart_lines",
+    "figure_series",
     "reference_lines",
-    "series_of",
     "short_labels",
 ]
 
@@ -30,7 +30,7 @@ REFERENCES = {
 
 
 @dataclass(frozen=True)
-class Series:
+class ChartSeries:
     """One line of a figure: its label, and the values of all repeats at each x.
 
     `x` is nothing for a method that was not swept.
@@ -45,39 +45,39 @@ class Series:
         return set(self.values) == {None}
 
 
-def series_of(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[Series]:
+def figure_series(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[ChartSeries]:
     """Give the lines of a figure, in the order of its methods; what is no number is left out."""
     wanted = {(label, method) for label, method in figure["runs"]}
     short = short_labels(label for label, _ in figure["runs"])
     found: dict[str, dict[Any, list[float]]] = {}
     for row in rows:
         shown = (row["label"], row["method"]) in wanted and row["measure"] == figure["measure"]
-        if not shown or not is_number(row["value"]):
+        if not shown or not is_drawable(row["value"]):
             continue
         beside = (f"{name}={value}" for name, value in row["swept"].items() if name != figure["x"])
         label = " ".join([short[row["label"]], *beside])
         here = found.setdefault(label, {})
         here.setdefault(row["swept"].get(figure["x"]), []).append(row["value"])
-    return [Series(label, values) for label, values in found.items()]
+    return [ChartSeries(label, values) for label, values in found.items()]
 
 
-def reference_lines(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[Series]:
+def reference_lines(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[ChartSeries]:
     """Give the lines that the figure's values are read against: one for all, or one a method."""
     found = []
     for name, called in REFERENCES.items():
         own = [row | {"value": row["told"].get(name)} for row in rows]
-        groups: list[list[Series]] = []
-        for series in series_of(figure, own):
+        groups: list[list[ChartSeries]] = []
+        for series in figure_series(figure, own):
             near = next((group for group in groups if _alike(group[0], series)), None)
             groups.append([series]) if near is None else near.append(series)
         found += [
-            Series(_called(called, [one.label for one in group], len(groups)), group[0].values)
+            ChartSeries(_called(called, [one.label for one in group], len(groups)), group[0].values)
             for group in groups
         ]
     return found
 
 
-def _alike(one: Series, other: Series) -> bool:
+def _alike(one: ChartSeries, other: ChartSeries) -> bool:
     """Tell whether two lines are one to the eye: nowhere further apart than a twentieth."""
     if one.values.keys() != other.values.keys():
         return False
@@ -108,12 +108,12 @@ def _shared(sets: Sequence[set[str]]) -> set[str]:
     return set.intersection(*sets) if len(sets) > 1 else set()
 
 
-def drawn_lines(
-    series: Sequence[Series], scale: str, references: Sequence[Series] = ()
-) -> tuple[list[Line], str, list[str]]:
+def chart_lines(
+    series: Sequence[ChartSeries], scale: str, references: Sequence[ChartSeries] = ()
+) -> tuple[list[ChartLine], str, list[str]]:
     """Give the lines, the scale of x, and the names along it if x has no numbers."""
     values = list(dict.fromkeys(x for one in series for x in one.values if x is not None))
-    best = best_scale(values)
+    best = choose_scale(values)
     if scale == "auto" or best == "names" or (scale == "log" and min(values) <= 0):
         scale = best
     names = [str(value) for value in values] if scale == "names" else []
@@ -123,14 +123,14 @@ def drawn_lines(
     return [*lines, *beside], scale, names
 
 
-def _line(series: Series, places: dict[Any, float]) -> Line:
+def _line(series: ChartSeries, places: dict[Any, float]) -> ChartLine:
     points = [
-        Point(
+        ChartPoint(
             places.get(x), _mean(values), min(values), max(values), _says(series.label, x, values)
         )
         for x, values in series.values.items()
     ]
-    return Line(series.label, tuple(sorted(points, key=lambda point: point.x or 0.0)))
+    return ChartLine(series.label, tuple(sorted(points, key=lambda point: point.x or 0.0)))
 
 
 def _mean(values: Sequence[float]) -> float:

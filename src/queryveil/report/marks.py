@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["COLOURS", "colour", "dash", "shape", "star"]
+__all__ = ["PALETTE", "color", "dash", "marker", "star_marker"]
 
 _MANY = 10
 _LIGHT = ("#0067a5", "#d1495b", "#2e8b57", "#b8720a", "#7a4fb5",
@@ -18,13 +18,13 @@ def _variables(colours: Sequence[str]) -> str:
     return "".join(f"--line{i}:{value};" for i, value in enumerate(colours))
 
 
-COLOURS = f"""
+PALETTE = f"""
 :root {{ {_variables(_LIGHT)} }}
 @media screen and (prefers-color-scheme: dark) {{ :root {{ {_variables(_DARK)} }} }}
 """
 
 
-def colour(number: int) -> str:
+def color(number: int) -> str:
     """Give the colour of a line, as a variable of the style `COLOURS`."""
     return f"var(--line{number % _MANY})"
 
@@ -35,7 +35,7 @@ def dash(number: int) -> str:
     return f' stroke-dasharray="{pattern}"' if pattern else ""
 
 
-def shape(number: int, x: float, y: float) -> str:
+def marker(number: int, x: float, y: float) -> str:
     """Give each line a shape of its own: colours alone are not seen by all."""
     if number % 4 == 0:
         return f'<circle class="mark" cx="{x}" cy="{y}" r="4.5"/>'
@@ -49,7 +49,7 @@ def shape(number: int, x: float, y: float) -> str:
     return f'<path class="mark" d="M{x} {y - 5.5:.1f}l5.5 9.5h-11z"/>'
 
 
-def star(x: float, y: float) -> str:
+def star_marker(x: float, y: float) -> str:
     """Give the shape of the one run that a chart is about."""
     return (
         f'<path class="mark" d="M{x} {y - 9:.1f}l2.6 6 6.4 .6-4.8 4.3 1.4 6.3-5.6-3.3'

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-__all__ = ["unbeaten"]
+__all__ = ["pareto_front"]
 
 
-def unbeaten(points: Sequence[tuple[float, float]]) -> list[int]:
+def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
     """Give the places of the points that none beats, from the least risk to the most.
 
     A point is (risk, use). Another beats it if it is at least as good in both, and better in one.

@@ -7,10 +7,10 @@ from html import escape
 from typing import Any
 
 from ..release.sheet import SORTING, cell, document, listed, number, pairs, section, sortable
-from .lines import Series, drawn_lines
+from .lines import ChartSeries, chart_lines
 from .plot import STYLE, line_chart
 
-__all__ = ["CHARTS", "chart_title", "peers_page", "setting_name", "settings_series"]
+__all__ = ["CHARTS", "chart_title", "format_setting", "render_sweep", "settings_series"]
 
 # What is drawn over the first swept parameter: figure, title, and what its axis tells.
 CHARTS = (
@@ -49,7 +49,7 @@ _MEANS = (
 )
 
 
-def peers_page(found: Mapping[str, Any]) -> str:
+def render_sweep(found: Mapping[str, Any]) -> str:
     """Draw what a sweep of simulations found, as it stands in sweep.json."""
     parts = [_head(found), _best(found), *(_chart(found, *one) for one in CHARTS)]
     parts += [_by_friends(found), _table(found), section("What the figures mean", listed(_MEANS))]
@@ -67,7 +67,7 @@ def _head(found: Mapping[str, Any]) -> str:
     )
 
 
-def setting_name(swept: Mapping[str, Any]) -> str:
+def format_setting(swept: Mapping[str, Any]) -> str:
     """Name a setting by what was swept.
 
     >>> setting_name({"submit": 0.5, "hops": 3})
@@ -82,23 +82,23 @@ def _best(found: Mapping[str, Any]) -> str:
         return ""
     shown = {says: _written(best[name]) for name, says in _COLUMNS.items()}
     rule = f'<p class="soft">Rule: {escape(found["rule"])}.</p>'
-    return section(f"Best: {setting_name(best['swept'])}", rule + pairs(shown))
+    return section(f"Best: {format_setting(best['swept'])}", rule + pairs(shown))
 
 
 def _written(value: float | None) -> str:
     return "none" if value is None else f"{value:.4g}"
 
 
-def settings_series(found: Mapping[str, Any], figure: str) -> list[Series]:
+def settings_series(found: Mapping[str, Any], figure: str) -> list[ChartSeries]:
     """Give a line for each combination of the other swept values, over the first one."""
     x = next(iter(found["swept"]), None)
     lines: dict[str, dict[Any, list[float]]] = {}
     for row in found["settings"]:
         if x is not None and row[figure] is not None:
             others = {name: value for name, value in row["swept"].items() if name != x}
-            line = lines.setdefault(setting_name(others) if others else x, {})
+            line = lines.setdefault(format_setting(others) if others else x, {})
             line[row["swept"][x]] = [row[figure]]
-    return [Series(label, values) for label, values in lines.items()]
+    return [ChartSeries(label, values) for label, values in lines.items()]
 
 
 def chart_title(found: Mapping[str, Any], figure: str, title: str) -> str:
@@ -112,7 +112,7 @@ def _chart(found: Mapping[str, Any], figure: str, title: str, unit: str) -> str:
     if not series:
         return ""
     title = chart_title(found, figure, title)
-    lines, scale, names = drawn_lines(series, "auto")
+    lines, scale, names = chart_lines(series, "auto")
     x = next(iter(found["swept"]))
     chart = line_chart(lines, title=title, x_title=x, y_title=unit, scale=scale, names=names)
     return section(title, chart)
@@ -121,10 +121,10 @@ def _chart(found: Mapping[str, Any], figure: str, title: str, unit: str) -> str:
 def _by_friends(found: Mapping[str, Any]) -> str:
     """Draw exposure over the number of friends, of the settings on the front."""
     shown = [row for row in found["settings"] if row["front"]][:8]
-    series = [Series(setting_name(row["swept"]), _degrees(row["runs"])) for row in shown]
+    series = [ChartSeries(format_setting(row["swept"]), _degrees(row["runs"])) for row in shown]
     if not any(one.values for one in series):
         return ""
-    lines, _, names = drawn_lines(_in_one_order(series), "names")
+    lines, _, names = chart_lines(_in_one_order(series), "names")
     title = "Exposure by number of friends, of settings on the front"
     chart = line_chart(lines, title=title, x_title="friends", y_title="PEL in percent", names=names)
     return section(title, chart)
@@ -138,11 +138,13 @@ def _degrees(runs: Sequence[Mapping[str, Any]]) -> dict[Any, list[float]]:
     return found
 
 
-def _in_one_order(series: Sequence[Series]) -> list[Series]:
+def _in_one_order(series: Sequence[ChartSeries]) -> list[ChartSeries]:
     """Keep the numbers of friends that all lines have, in their order."""
     common = set.intersection(*(set(one.values) for one in series))
     known = sorted(common, key=_low)
-    return [Series(one.label, {degree: one.values[degree] for degree in known}) for one in series]
+    return [
+        ChartSeries(one.label, {degree: one.values[degree] for degree in known}) for one in series
+    ]
 
 
 def _low(degree: str) -> int:
@@ -153,7 +155,7 @@ def _table(found: Mapping[str, Any]) -> str:
     heads = [("setting", "text"), ("", ""), *((says, "number") for says in _COLUMNS.values())]
     rows = [
         [
-            cell(setting_name(row["swept"]), "text"),
+            cell(format_setting(row["swept"]), "text"),
             cell("best" if row["best"] else "on the front" if row["front"] else ""),
             *(number(_written(row[name]), row[name]) for name in _COLUMNS),
         ]

@@ -7,21 +7,21 @@ from html import escape
 from typing import Any
 
 from ..release.sheet import COLOURS
-from .lines import drawn_lines
-from .marks import colour, dash, shape
+from .lines import chart_lines
+from .marks import color, dash, marker
 from .peers import CHARTS, chart_title, settings_series
-from .plot import HEIGHT, STYLE, WIDTH, Line, drawing
+from .plot import HEIGHT, STYLE, WIDTH, ChartLine, draw_lines
 
-__all__ = ["peers_svg"]
+__all__ = ["sweep_svg"]
 
-_GAP, _HEAD, _ROW, _COLUMNS = 40, 40, 26, 4
+_GAP, _HEAD, _ROW, _PICTURE_COLUMNS = 40, 40, 26, 4
 _ALONE = """
 .chart { margin: 0; max-width: none; } .chart .head { fill: var(--ink); font-weight: 600;
   font-size: 16px; }
 """
 
 
-def peers_svg(found: Mapping[str, Any]) -> str:
+def sweep_svg(found: Mapping[str, Any]) -> str:
     """Draw what a sweep found as the text of an .svg file; where nothing was swept it is empty."""
     panels = [_panel(found, *one, place) for place, one in enumerate(CHARTS)]
     key, rows = _key(_lines(found, CHARTS[-1][0]))
@@ -37,35 +37,35 @@ def peers_svg(found: Mapping[str, Any]) -> str:
     )
 
 
-def _lines(found: Mapping[str, Any], figure: str) -> list[Line]:
-    return drawn_lines(series, "auto")[0] if (series := settings_series(found, figure)) else []
+def _lines(found: Mapping[str, Any], figure: str) -> list[ChartLine]:
+    return chart_lines(series, "auto")[0] if (series := settings_series(found, figure)) else []
 
 
 def _panel(found: Mapping[str, Any], figure: str, title: str, unit: str, place: int) -> str:
     series = settings_series(found, figure)
     if not series:
         return ""
-    lines, scale, names = drawn_lines(series, "auto")
+    lines, scale, names = chart_lines(series, "auto")
     x = next(iter(found["swept"]))
     left = _GAP + place % 2 * (WIDTH + _GAP)
     top = _GAP + place // 2 * (HEIGHT + _HEAD)
     head = escape(chart_title(found, figure, title))
-    inside = drawing(lines, x_title=x, y_title=unit, scale=scale, names=names)
+    inside = draw_lines(lines, x_title=x, y_title=unit, scale=scale, names=names)
     return (
         f'<g transform="translate({left} {top})"><text class="head" y="-4">{head}</text>'
         f'<g transform="translate(0 8)">{inside}</g></g>'
     )
 
 
-def _key(lines: Sequence[Line]) -> tuple[str, int]:
+def _key(lines: Sequence[ChartLine]) -> tuple[str, int]:
     """Write the key below the charts, in rows of a few."""
-    step, top = (2 * WIDTH + _GAP) / _COLUMNS, 2 * (HEIGHT + _HEAD) + _GAP + 12
+    step, top = (2 * WIDTH + _GAP) / _PICTURE_COLUMNS, 2 * (HEIGHT + _HEAD) + _GAP + 12
     entries = []
     for number, line in enumerate(lines):
-        x, y = _GAP + step * (number % _COLUMNS), top + _ROW * (number // _COLUMNS)
+        x, y = _GAP + step * (number % _PICTURE_COLUMNS), top + _ROW * (number // _PICTURE_COLUMNS)
         entries.append(
-            f'<g style="--c:{colour(number)}"><line class="path" x1="{x}" x2="{x + 34}" y1="{y}" '
-            f'y2="{y}"{dash(number)}/>{shape(number, x + 17, y)}'
+            f'<g style="--c:{color(number)}"><line class="path" x1="{x}" x2="{x + 34}" y1="{y}" '
+            f'y2="{y}"{dash(number)}/>{marker(number, x + 17, y)}'
             f'<text x="{x + 42}" y="{y + 4.5}">{escape(line.label)}</text></g>'
         )
-    return "".join(entries), -(-len(entries) // _COLUMNS)
+    return "".join(entries), -(-len(entries) // _PICTURE_COLUMNS)

@@ -9,8 +9,8 @@ from typing import Any
 from ..errors import UsageError
 from ..release.sheet import COLOURS as SHEET
 from .plot import STYLE as CHART
-from .scales import HEIGHT, LEFT, RIGHT, WIDTH, Scale
-from .scatter import STYLE, Scatter, drawn, mark, scatter_of
+from .scales import HEIGHT, LEFT, RIGHT, WIDTH, MeasureAxis
+from .scatter import STYLE, ScatterChart, build_scatter, draw_marker, draw_scatter
 
 __all__ = ["frontier_svg"]
 
@@ -28,7 +28,7 @@ def frontier_svg(
 
     `labels` are names for the lines of methods; without, what all have in common is left out.
     """
-    scatter = scatter_of(found, labels)
+    scatter = build_scatter(found, labels)
     x = next((one for one in (scatter.across if scatter else ()) if one.line == x_measure), None)
     y = next((one for one in (scatter.up if scatter else ()) if one.line == y_measure), None)
     if scatter is None or x is None or y is None:
@@ -36,7 +36,7 @@ def frontier_svg(
             f'"{x_measure}" and "{y_measure}" are no risk and no use of this comparison',
             hint="see the measures of comparison.json",
         )
-    key, rows = _key(scatter, x, y)
+    key, rows = _picture_key(scatter, x, y)
     height = HEIGHT + _ROW * rows + 40
     title = escape(f"{x.title} against {y.title}")
     return (
@@ -44,24 +44,26 @@ def frontier_svg(
         f'viewBox="-12 -10 {WIDTH + 20} {height}" role="img" aria-label="{title}">'
         f"<title>{title}</title><style>{SHEET}{CHART}{STYLE}{_ALONE}</style>"
         f'<rect x="-12" y="-10" width="{WIDTH + 20}" height="{height}" rx="8" fill="var(--card)"/>'
-        f"{drawn(scatter, x, y, x.drawn() + y.drawn())}{key}</svg>\n"
+        f"{draw_scatter(scatter, x, y, x.drawn() + y.drawn())}{key}</svg>\n"
     )
 
 
-def _key(scatter: Scatter, x: Scale, y: Scale) -> tuple[str, int]:
+def _picture_key(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis) -> tuple[str, int]:
     """Write the key below the picture, in two columns if the names are short."""
     short = {run.label: run.short for run in scatter.runs if scatter.has(run, x, y)}
     columns = 1 if any(len(name) > _LONG for name in short.values()) else 2
     width, top = (RIGHT - LEFT) / columns, HEIGHT + 14
     entries = [
-        _entry(scatter, label, name, LEFT + width * (i % columns), top + _ROW * (i // columns))
+        _picture_entry(
+            scatter, label, name, LEFT + width * (i % columns), top + _ROW * (i // columns)
+        )
         for i, (label, name) in enumerate(short.items())
     ]
     return "".join(entries), -(-len(entries) // columns)
 
 
-def _entry(scatter: Scatter, label: str, name: str, x: float, y: float) -> str:
+def _picture_entry(scatter: ScatterChart, label: str, name: str, x: float, y: float) -> str:
     return (
-        f'<g style="--c:{scatter.tint(label)}">{mark(scatter, label, x + 6, y + 10)}'
+        f'<g style="--c:{scatter.tint(label)}">{draw_marker(scatter, label, x + 6, y + 10)}'
         f'<text x="{x + 18}" y="{y + 14.5}">{escape(name)}</text></g>'
     )

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from .axes import Axis, axis_of, round_ticks
-from .marks import COLOURS, colour, dash, shape
+from .axes import Axis, make_axis, nice_ticks
+from .marks import PALETTE, color, dash, marker
 
-__all__ = ["HEIGHT", "STYLE", "WIDTH", "Line", "Point", "drawing", "line_chart"]
+__all__ = ["HEIGHT", "STYLE", "WIDTH", "ChartLine", "ChartPoint", "draw_lines", "line_chart"]
 
 WIDTH, HEIGHT = 640, 400
 _FAINT = ("2 3", "9 3", "9 3 2 3", "1 6")
@@ -17,7 +17,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 620, 44, 340
 
 # On a phone the drawing shrinks, so its letters grow.
 STYLE = (
-    COLOURS
+    PALETTE
     + """
 .chart { display: block; width: 100%; max-width: 46rem; height: auto; margin: .8rem 0; }
 .chart text { fill: var(--soft); font: 13px system-ui, sans-serif; }
@@ -39,7 +39,7 @@ STYLE = (
 
 
 @dataclass(frozen=True)
-class Point:
+class ChartPoint:
     """A value with its least and greatest over repeats; `x` is nothing for a level line."""
 
     x: float | None
@@ -50,14 +50,14 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Line:
+class ChartLine:
     """A labelled line: points from left to right, or a single one for all x.
 
     A faint one is what others are read against; it has no marks.
     """
 
     label: str
-    points: tuple[Point, ...]
+    points: tuple[ChartPoint, ...]
     faint: bool = False
 
 
@@ -74,7 +74,7 @@ class _Frame:
 
 
 def line_chart(
-    lines: Sequence[Line],
+    lines: Sequence[ChartLine],
     *,
     title: str,
     x_title: str,
@@ -85,15 +85,15 @@ def line_chart(
     """Draw lines and a key to them. With `names`, x counts them from 0."""
     if not any(line.points for line in lines):
         return '<p class="soft">There is nothing to draw.</p>'
-    inside = drawing(lines, x_title=x_title, y_title=y_title, scale=scale, names=names)
+    inside = draw_lines(lines, x_title=x_title, y_title=y_title, scale=scale, names=names)
     return (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-label="{escape(title)}">{inside}</svg>{_key(lines)}'
     )
 
 
-def drawing(
-    lines: Sequence[Line],
+def draw_lines(
+    lines: Sequence[ChartLine],
     *,
     x_title: str,
     y_title: str,
@@ -107,15 +107,15 @@ def drawing(
     return _scales(frame, x_title, y_title) + drawn
 
 
-def _across(points: Sequence[Point], scale: str, names: Sequence[str]) -> Axis:
+def _across(points: Sequence[ChartPoint], scale: str, names: Sequence[str]) -> Axis:
     if names:
         return Axis(-0.4, len(names) - 0.6, tuple(enumerate(names)))
-    return axis_of([p.x for p in points if p.x is not None] or [0.0], scale)
+    return make_axis([p.x for p in points if p.x is not None] or [0.0], scale)
 
 
-def _up(points: Sequence[Point]) -> Axis:
+def _up(points: Sequence[ChartPoint]) -> Axis:
     low, high = min(p.low for p in points), max(p.high for p in points)
-    ticks = round_ticks(min(low, 0.0), high)
+    ticks = nice_ticks(min(low, 0.0), high)
     return Axis(ticks[0], ticks[-1], tuple((value, f"{value:g}") for value in ticks))
 
 
@@ -138,7 +138,7 @@ def _scales(frame: _Frame, x_title: str, y_title: str) -> str:
     )
 
 
-def _line(line: Line, number: int, frame: _Frame) -> str:
+def _line(line: ChartLine, number: int, frame: _Frame) -> str:
     if not line.points:
         return ""
     if line.points[0].x is None:
@@ -149,11 +149,11 @@ def _line(line: Line, number: int, frame: _Frame) -> str:
     return f"<g {_tint(line, number)}>{body}</g>"
 
 
-def _tint(line: Line, number: int) -> str:
-    return 'class="faint"' if line.faint else f'style="--c:{colour(number)}"'
+def _tint(line: ChartLine, number: int) -> str:
+    return 'class="faint"' if line.faint else f'style="--c:{color(number)}"'
 
 
-def _dashes(line: Line, number: int) -> str:
+def _dashes(line: ChartLine, number: int) -> str:
     """Tell lines apart that have no colour: those to read others against, and level ones."""
     level = bool(line.points) and line.points[0].x is None
     if line.faint:
@@ -161,7 +161,7 @@ def _dashes(line: Line, number: int) -> str:
     return ' stroke-dasharray="7 4"' if level else dash(number)
 
 
-def _level(line: Line, number: int, frame: _Frame) -> str:
+def _level(line: ChartLine, number: int, frame: _Frame) -> str:
     point = line.points[0]
     y, low, high = frame.y(point.value), frame.y(point.low), frame.y(point.high)
     return (
@@ -171,7 +171,7 @@ def _level(line: Line, number: int, frame: _Frame) -> str:
     )
 
 
-def _band(points: Sequence[Point], frame: _Frame) -> str:
+def _band(points: Sequence[ChartPoint], frame: _Frame) -> str:
     """Show what repeats gave: a band along the line, or a stroke at a single point."""
     if all(point.low == point.high for point in points):
         return ""
@@ -184,26 +184,26 @@ def _band(points: Sequence[Point], frame: _Frame) -> str:
     return f'<polygon class="band" points="{corners}"/>'
 
 
-def _path(line: Line, number: int, frame: _Frame) -> str:
+def _path(line: ChartLine, number: int, frame: _Frame) -> str:
     places = " ".join(f"{frame.x(p.x or 0.0)},{frame.y(p.value)}" for p in line.points)
     return f'<polyline class="path" points="{places}"{_dashes(line, number)}/>'
 
 
-def _mark(point: Point, number: int, frame: _Frame) -> str:
-    drawn = shape(number, frame.x(point.x or 0.0), frame.y(point.value))
+def _mark(point: ChartPoint, number: int, frame: _Frame) -> str:
+    drawn = marker(number, frame.x(point.x or 0.0), frame.y(point.value))
     return f"<g>{drawn}<title>{escape(point.says)}</title></g>"
 
 
-def _key(lines: Sequence[Line]) -> str:
+def _key(lines: Sequence[ChartLine]) -> str:
     """List the lines from top to bottom as they end on the right."""
     order = sorted(range(len(lines)), key=lambda i: -_last(lines[i]))
     return f'<ul class="key">{"".join(_entry(lines[i], i) for i in order)}</ul>'
 
 
-def _entry(line: Line, number: int) -> str:
+def _entry(line: ChartLine, number: int) -> str:
     level = bool(line.points) and line.points[0].x is None
     dashes = _dashes(line, number)
-    mark = "" if level or line.faint else shape(number, 17, 7)
+    mark = "" if level or line.faint else marker(number, 17, 7)
     return (
         f'<li {_tint(line, number)}><svg viewBox="0 0 34 14" aria-hidden="true">'
         f'<line class="path" x1="0" x2="34" y1="7" y2="7"{dashes}/>{mark}</svg>'
@@ -211,5 +211,5 @@ def _entry(line: Line, number: int) -> str:
     )
 
 
-def _last(line: Line) -> float:
+def _last(line: ChartLine) -> float:
     return line.points[-1].value if line.points else 0.0

@@ -7,20 +7,19 @@ from html import escape
 from typing import Any
 
 from ..errors import UsageError
-from ..release.page import page
+from ..release.page import render_card
 from ..release.sheet import SORTING, cell, number, section, sortable
-from .axes import is_number
-from .frontier import SCRIPT, frontier
-from .frontier import STYLE as FRONTIER
+from .axes import is_drawable
+from .frontier import FRONTIER_STYLE, SCRIPT, frontier_section
 from .lines import REFERENCES
 from .plot import STYLE as CHART
 
-__all__ = ["internal_page"]
+__all__ = ["render_private_report"]
 
-_STYLE = CHART + FRONTIER + "main { max-width: 60rem; }"
+_STYLE = CHART + FRONTIER_STYLE + "main { max-width: 60rem; }"
 
 
-def internal_page(
+def render_private_report(
     card: dict[str, Any],
     measures: Mapping[str, Mapping[str, Any]] | None = None,
     comparison: Mapping[str, Any] | None = None,
@@ -35,8 +34,8 @@ def internal_page(
             hint="give the card of private/card.json",
         )
     extra = [_risk_and_use(measures)] if measures else []
-    extra += [frontier(comparison)] if comparison else []
-    return page(card, extra, style=_STYLE, scripts=(SORTING, SCRIPT))
+    extra += [frontier_section(comparison)] if comparison else []
+    return render_card(card, extra, style=_STYLE, scripts=(SORTING, SCRIPT))
 
 
 def _risk_and_use(measures: Mapping[str, Mapping[str, Any]]) -> str:
@@ -64,7 +63,7 @@ def _in_words(told: Mapping[str, Any]) -> str:
         return f"Not measured: {escape(str(told.get('why_not', '')))}"
     words = [str(told["words"])] if told.get("words") else []
     beside = {called: told.get(name) for name, called in REFERENCES.items()}
-    words += [f"{called}: {value:.4g}" for called, value in beside.items() if is_number(value)]
+    words += [f"{called}: {value:.4g}" for called, value in beside.items() if is_drawable(value)]
     ruler = f'<span class="soft">Ruler: {escape(told["ruler"])}.</span>' if "ruler" in told else ""
     text = " ".join(f"{escape(one[:1].upper() + one[1:])}." for one in words)
     return "<br>".join(part for part in (text, ruler) if part)

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .axes import is_number
+from .axes import is_drawable
 from .lines import short_labels
 
-__all__ = ["Run", "Spread", "in_order", "named", "of_kind", "runs_of"]
+__all__ = ["Range", "RunSummary", "format_param", "measures_of_kind", "sort_runs", "summarize_runs"]
 
 
 @dataclass(frozen=True)
-class Spread:
+class Range:
     """What repeats gave: their mean, the least and the greatest."""
 
     mean: float
@@ -31,7 +31,7 @@ class Spread:
 
 
 @dataclass
-class Run:
+class RunSummary:
     """A method at its values: what each measure gave at each repeat, or why it gave nothing."""
 
     label: str
@@ -43,44 +43,46 @@ class Run:
     @property
     def at(self) -> str:
         """The swept values in words."""
-        return " ".join(named(name, value) for name, value in self.swept.items())
+        return " ".join(format_param(name, value) for name, value in self.swept.items())
 
     @property
     def name(self) -> str:
         """The method and its swept values in words."""
         return f"{self.short} {self.at}".strip()
 
-    def spread(self, measure: str) -> Spread | None:
+    def spread(self, measure: str) -> Range | None:
         """Sum up what a measure gave, if it gave numbers."""
         values = self.values.get(measure, [])
-        if not values or not all(map(is_number, values)):
+        if not values or not all(map(is_drawable, values)):
             return None
-        return Spread(sum(values) / len(values), min(values), max(values))
+        return Range(sum(values) / len(values), min(values), max(values))
 
 
-def runs_of(found: Mapping[str, Any], names: Mapping[str, str] | None = None) -> list[Run]:
+def summarize_runs(
+    found: Mapping[str, Any], names: Mapping[str, str] | None = None
+) -> list[RunSummary]:
     """Gather the rows of each run, in their order; `names` are other names for labels."""
     short = short_labels(dict.fromkeys(row["label"] for row in found["rows"])) | dict(names or {})
-    runs: dict[tuple[str, str], Run] = {}
+    runs: dict[tuple[str, str], RunSummary] = {}
     for row in found["rows"]:
-        new = Run(row["label"], short[row["label"]], row["swept"])
+        new = RunSummary(row["label"], short[row["label"]], row["swept"])
         run = runs.setdefault((row["label"], row["method"]), new)
         if row["value"] is not None:
             run.values.setdefault(row["measure"], []).append(row["value"])
-        if not is_number(row["value"]):
+        if not is_drawable(row["value"]):
             error = row["error"] or f"a value is {row['value']}"
             run.errors.setdefault(row["measure"], error)
     return list(runs.values())
 
 
-def of_kind(found: Mapping[str, Any], runs: Sequence[Run], kind: str) -> list[str]:
+def measures_of_kind(found: Mapping[str, Any], runs: Sequence[RunSummary], kind: str) -> list[str]:
     """List the measures of a kind, risk or use, that gave a number for any run."""
     about: Mapping[str, Mapping[str, Any]] = found["measures"]
     wanted = [line for line, one in about.items() if one.get("kind") == kind]
     return [line for line in wanted if any(run.spread(line) for run in runs)]
 
 
-def named(name: str, value: Any) -> str:
+def format_param(name: str, value: Any) -> str:
     """Write a parameter and its value as a person would.
 
     >>> named("min_users", 5), named("epsilon", 10.0)
@@ -90,7 +92,7 @@ def named(name: str, value: Any) -> str:
     return f"{name.replace('_', '-')}={shown}"
 
 
-def in_order(runs: Sequence[Run]) -> list[Run]:
+def sort_runs(runs: Sequence[RunSummary]) -> list[RunSummary]:
     """Sort runs by their first swept value, if those are numbers."""
     firsts = [next(iter(run.swept.values()), None) for run in runs]
     numbers = [one for one in firsts if isinstance(one, (int, float))]

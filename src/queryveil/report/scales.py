@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from .axes import Axis, round_ticks
-from .runs import Spread
+from .axes import Axis, nice_ticks
+from .runs import Range
 
-__all__ = ["BOTTOM", "HEIGHT", "LEFT", "RIGHT", "TOP", "WIDTH", "Scale", "scale_of"]
+__all__ = ["BOTTOM", "HEIGHT", "LEFT", "RIGHT", "TOP", "WIDTH", "MeasureAxis", "make_measure_axis"]
 
 WIDTH, HEIGHT = 640, 474
 LEFT, RIGHT, TOP, BOTTOM = 66, 616, 64, 392
 
 
 @dataclass(frozen=True)
-class Scale:
+class MeasureAxis:
     """The axis of a measure; `flip` if it has to run backwards for better to be on its side."""
 
     line: str
@@ -63,11 +63,11 @@ def _text(x: float, y: float, text: str, anchor: str = "", kind: str = "") -> st
     return f'<text x="{x}" y="{y}"{more}>{escape(text)}</text>'
 
 
-def scale_of(
-    line: str, about: Mapping[str, Any], spreads: Sequence[Spread], upright: bool
-) -> Scale:
+def make_measure_axis(
+    line: str, about: Mapping[str, Any], spreads: Sequence[Range], upright: bool
+) -> MeasureAxis:
     """Make the axis of a measure from all that it gave; from 0 where that is not far away."""
     low, high = min(one.low for one in spreads), max(one.high for one in spreads)
-    ticks = round_ticks(0.0 if 0 < low <= high / 2 else low, high)
+    ticks = nice_ticks(0.0 if 0 < low <= high / 2 else low, high)
     axis = Axis(ticks[0], ticks[-1], tuple((value, f"{value:g}") for value in ticks))
-    return Scale(line, about["title"], about["better"], upright, axis)
+    return MeasureAxis(line, about["title"], about["better"], upright, axis)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from .marks import colour, shape, star
-from .pareto import unbeaten
-from .runs import Run, in_order, of_kind, runs_of
-from .scales import BOTTOM, LEFT, RIGHT, TOP, Scale, scale_of
+from .marks import color, marker, star_marker
+from .pareto import pareto_front
+from .runs import RunSummary, measures_of_kind, sort_runs, summarize_runs
+from .scales import BOTTOM, LEFT, RIGHT, TOP, MeasureAxis, make_measure_axis
 
 __all__ = [
     "FAR",
@@ -19,10 +19,10 @@ __all__ = [
     "STYLE",
     "TALL",
     "THIS",
-    "Scatter",
-    "drawn",
-    "mark",
-    "scatter_of",
+    "ScatterChart",
+    "build_scatter",
+    "draw_marker",
+    "draw_scatter",
 ]
 
 THIS = "this release"  # the label of the run that a report is about
@@ -47,38 +47,38 @@ STYLE = """
 
 
 @dataclass(frozen=True)
-class Scatter:
+class ScatterChart:
     """The runs of a comparison, those of one method that are joined, and the axes to choose."""
 
-    runs: Sequence[Run]
+    runs: Sequence[RunSummary]
     groups: Sequence[str]
     strands: Sequence[Sequence[int]]
-    across: Sequence[Scale]
-    up: Sequence[Scale]
+    across: Sequence[MeasureAxis]
+    up: Sequence[MeasureAxis]
 
-    def group(self, run: Run) -> int:
+    def group(self, run: RunSummary) -> int:
         """Give the number of the method that a run is of."""
         return self.groups.index(run.label)
 
-    def has(self, run: Run, x: Scale, y: Scale) -> bool:
+    def has(self, run: RunSummary, x: MeasureAxis, y: MeasureAxis) -> bool:
         """Tell whether a run has both values."""
         return run.spread(x.line) is not None and run.spread(y.line) is not None
 
-    def says(self, run: Run, x: Scale, y: Scale) -> str:
+    def says(self, run: RunSummary, x: MeasureAxis, y: MeasureAxis) -> str:
         """Tell of a run in words."""
         return f"{run.name}: {x.line} {run.spread(x.line)}, {y.line} {run.spread(y.line)}"
 
     def tint(self, label: str) -> str:
         """Give the colour of a method."""
-        return "var(--ink)" if label == THIS else colour(self.groups.index(label))
+        return "var(--ink)" if label == THIS else color(self.groups.index(label))
 
-    def best(self, x: Scale, y: Scale) -> list[int]:
+    def best(self, x: MeasureAxis, y: MeasureAxis) -> list[int]:
         """List the runs that none beats, from the least risk to the most."""
         shown = [i for i, run in enumerate(self.runs) if self.has(run, x, y)]
         points = [(_worth(self.runs[i], x), _worth(self.runs[i], y)) for i in shown]
-        return [shown[place] for place in unbeaten(points)]
+        return [shown[place] for place in pareto_front(points)]
 
-    def over(self, number: int, x: Scale, y: Scale) -> list[int]:
+    def over(self, number: int, x: MeasureAxis, y: MeasureAxis) -> list[int]:
         """List the runs that beat one, of those that none beats; none if it is one of them."""
         best, own = self.best(x, y), self.runs[number]
         if number in best:
@@ -88,47 +88,51 @@ class Scatter:
             i for i in best if _worth(self.runs[i], x) <= risk and _worth(self.runs[i], y) >= use
         ]
 
-    def first(self) -> tuple[Scale, Scale]:
+    def first(self) -> tuple[MeasureAxis, MeasureAxis]:
         """Choose the first measures that some run has both of."""
         every = [(x, y) for x in self.across for y in self.up]
         both = (pair for pair in every if any(self.has(run, *pair) for run in self.runs))
         return next(both, every[0])
 
 
-def _worth(run: Run, scale: Scale) -> float:
+def _worth(run: RunSummary, scale: MeasureAxis) -> float:
     spread = run.spread(scale.line)
     value = spread.mean if spread else 0.0
     return -value if scale.flip else value
 
 
-def scatter_of(found: Mapping[str, Any], names: Mapping[str, str] | None = None) -> Scatter | None:
+def build_scatter(
+    found: Mapping[str, Any], names: Mapping[str, str] | None = None
+) -> ScatterChart | None:
     """Make the picture of a comparison, if it has a risk and a use."""
-    runs = runs_of(found, names)
-    risks, uses = of_kind(found, runs, "risk"), of_kind(found, runs, "use")
+    runs = summarize_runs(found, names)
+    risks, uses = measures_of_kind(found, runs, "risk"), measures_of_kind(found, runs, "use")
     across = [_scale(line, found, runs, upright=False) for line in risks]
     up = [_scale(line, found, runs, upright=True) for line in uses]
     if not across or not up:
         return None
     groups = list(dict.fromkeys(run.label for run in runs))
-    return Scatter(runs, groups, _strands(runs), across, up)
+    return ScatterChart(runs, groups, _strands(runs), across, up)
 
 
-def _scale(line: str, found: Mapping[str, Any], runs: Sequence[Run], upright: bool) -> Scale:
+def _scale(
+    line: str, found: Mapping[str, Any], runs: Sequence[RunSummary], upright: bool
+) -> MeasureAxis:
     spreads = [spread for run in runs if (spread := run.spread(line)) is not None]
-    return scale_of(line, found["measures"][line], spreads, upright)
+    return make_measure_axis(line, found["measures"][line], spreads, upright)
 
 
-def _strands(runs: Sequence[Run]) -> list[list[int]]:
+def _strands(runs: Sequence[RunSummary]) -> list[list[int]]:
     """Join runs of a method that differ in their first swept value alone."""
-    strands: dict[tuple[Any, ...], list[Run]] = {}
+    strands: dict[tuple[Any, ...], list[RunSummary]] = {}
     for run in runs:
         rest = tuple(run.swept.items())[1:]
         strands.setdefault((run.label, *rest), []).append(run)
     places = {id(run): i for i, run in enumerate(runs)}
-    return [[places[id(run)] for run in in_order(strand)] for strand in strands.values()]
+    return [[places[id(run)] for run in sort_runs(strand)] for strand in strands.values()]
 
 
-def drawn(scatter: Scatter, x: Scale, y: Scale, scales: str) -> str:
+def draw_scatter(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis, scales: str) -> str:
     """Draw what stands inside the picture; `scales` are the axes, drawn."""
     best = scatter.best(x, y)
     ends = {i for strand in scatter.strands if len(strand) > 1 for i in (strand[0], strand[-1])}
@@ -145,13 +149,17 @@ def drawn(scatter: Scatter, x: Scale, y: Scale, scales: str) -> str:
     )
 
 
-def _text(run: Run, end: bool) -> str:
+def _text(run: RunSummary, end: bool) -> str:
     """Write at the ends of a line where it begins and ends, and beside the release what it is."""
     return THIS if run.label == THIS else run.at * end
 
 
 def _legible(
-    scatter: Scatter, x: Scale, y: Scale, order: Sequence[int], texts: Mapping[int, str]
+    scatter: ScatterChart,
+    x: MeasureAxis,
+    y: MeasureAxis,
+    order: Sequence[int],
+    texts: Mapping[int, str],
 ) -> set[int]:
     """Give the texts that stand clear of those before them: two over each other tell nothing."""
     boxes: dict[int, tuple[float, float, float]] = {}
@@ -169,7 +177,7 @@ def _legible(
     return set(boxes)
 
 
-def _joins(scatter: Scatter, x: Scale, y: Scale) -> str:
+def _joins(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis) -> str:
     lines = []
     for strand in scatter.strands:
         runs = [scatter.runs[i] for i in strand]
@@ -188,13 +196,19 @@ def _step(places: Sequence[tuple[float, float]]) -> str:
     return f"M{places[0][0]} {BOTTOM}V{places[0][1]}{turns}H{RIGHT}"
 
 
-def _place(run: Run, x: Scale, y: Scale) -> tuple[float, float]:
+def _place(run: RunSummary, x: MeasureAxis, y: MeasureAxis) -> tuple[float, float]:
     across, up = run.spread(x.line), run.spread(y.line)
     return (x.place(across.mean), y.place(up.mean)) if across and up else (0.0, 0.0)
 
 
 def _run(
-    scatter: Scatter, number: int, x: Scale, y: Scale, best: bool, text: str, legible: bool
+    scatter: ScatterChart,
+    number: int,
+    x: MeasureAxis,
+    y: MeasureAxis,
+    best: bool,
+    text: str,
+    legible: bool,
 ) -> str:
     run = scatter.runs[number]
     shown = scatter.has(run, x, y)
@@ -208,7 +222,7 @@ def _run(
     return (
         f'<g class="{kind}" style="--c:{tint}" transform="translate({across} {up})"'
         f'{"" if shown else GONE}><path class="reach" d="{_reach(run, x, y)}"/>'
-        f'<g class="form">{mark(scatter, run.label)}</g>{label}<title>{escape(says)}</title></g>'
+        f'<g class="form">{draw_marker(scatter, run.label)}</g>{label}<title>{escape(says)}</title></g>'
     )
 
 
@@ -216,12 +230,12 @@ def _beside(across: float) -> str:
     return 'x="-9" text-anchor="end"' if across > FAR else 'x="9" text-anchor="start"'
 
 
-def mark(scatter: Scatter, label: str, x: float = 0, y: float = 0) -> str:
+def draw_marker(scatter: ScatterChart, label: str, x: float = 0, y: float = 0) -> str:
     """Draw the shape of a method."""
-    return star(x, y) if label == THIS else shape(scatter.groups.index(label), x, y)
+    return star_marker(x, y) if label == THIS else marker(scatter.groups.index(label), x, y)
 
 
-def _reach(run: Run, x: Scale, y: Scale) -> str:
+def _reach(run: RunSummary, x: MeasureAxis, y: MeasureAxis) -> str:
     """Draw what repeats gave, as seen from the mark."""
     across, up = run.spread(x.line), run.spread(y.line)
     if not across or not up:

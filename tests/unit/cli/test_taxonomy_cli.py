@@ -190,7 +190,7 @@ def test_check_a_damaged_file(cli, odp: str, tmp_path: Path) -> None:
 def test_check_a_file_that_is_whole_but_not_sound(cli, odp: str, tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from queryveil.concepts import Lists, Taxonomy
+    from queryveil.concepts import RaggedArray, Taxonomy
 
     good = Taxonomy.open(tmp_path / odp)
     items = good.all_ancestors.items.copy()
@@ -198,7 +198,7 @@ def test_check_a_file_that_is_whole_but_not_sound(cli, odp: str, tmp_path: Path)
     middle = range(1, len(items) - 1)
     place = next(i for i in middle if items[i - 1] + 1 < items[i] < items[i + 1])
     items[place] -= 1
-    wrong = Lists(good.all_ancestors.start, items)
+    wrong = RaggedArray(good.all_ancestors.start, items)
     replace(good, stored_ancestors=wrong).write(tmp_path / "bad.qvt")
     ran = cli("taxonomy", "check", "bad.qvt", "--json")
     assert ran.code == 1

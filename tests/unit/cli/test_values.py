@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from queryveil import ReadOptions
-from queryveil.cli.values import read_amount, read_share, read_size, read_users
+from queryveil.cli.values import parse_fraction, parse_number, parse_size, read_user_list
 from queryveil.errors import InputError, UsageError
 
 
@@ -18,19 +18,19 @@ from queryveil.errors import InputError, UsageError
     ("text", "share"), [("5%", 0.05), ("0.05", 0.05), (" 100 % ".replace(" %", "%"), 1), ("0", 0)]
 )
 def test_shares(text: str, share: float) -> None:
-    assert read_share(text) == share
+    assert parse_fraction(text) == share
 
 
 @pytest.mark.parametrize("text", ["101%", "-1%", "2", "x", "", "%", "nan", "inf", "1e999", "5%%x"])
 def test_no_shares(text: str) -> None:
     with pytest.raises(UsageError, match="is no"):
-        read_share(text)
+        parse_fraction(text)
 
 
 @given(st.integers(0, 10**9))
 def test_amounts(number: int) -> None:
-    assert read_amount(str(number)) == number
-    assert read_amount(f" {number}% ") == pytest.approx(number / 100)
+    assert parse_number(str(number)) == number
+    assert parse_number(f" {number}% ") == pytest.approx(number / 100)
 
 
 @pytest.mark.parametrize(
@@ -38,13 +38,13 @@ def test_amounts(number: int) -> None:
     [("20 GB", 20 * 10**9), ("512k", 512_000), ("1.5 MB", 1_500_000), ("7", 7), ("1 TiB", 10**12)],
 )
 def test_sizes(text: str, size: int) -> None:
-    assert read_size(text) == size
+    assert parse_size(text) == size
 
 
 @pytest.mark.parametrize("text", ["", "GB", "-1", "1.2.3", "1 PB", "x", ".", "1e9"])
 def test_no_sizes(text: str) -> None:
     with pytest.raises(UsageError, match="is no size"):
-        read_size(text)
+        parse_size(text)
 
 
 def test_days() -> None:
@@ -57,9 +57,9 @@ def test_days() -> None:
 def test_users(tmp_path: Path) -> None:
     path = tmp_path / "users.txt"
     path.write_text("\ufeffann\r\n\n  bob \nann\n", "utf-8")
-    assert read_users(path) == {"ann", "bob"}
+    assert read_user_list(path) == {"ann", "bob"}
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(InputError, match="no text in UTF-8"):
-        read_users(path)
+        read_user_list(path)
     with pytest.raises(InputError, match="cannot be read"):
-        read_users(tmp_path)
+        read_user_list(tmp_path)

@@ -11,25 +11,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import queryveil
-from queryveil.concepts import Draft, Repairs, Taxonomy, taxonomy_of_paths
-from queryveil.concepts.likeness.similarity import distance
-from queryveil.concepts.taxonomy.combine import combine
+from queryveil.concepts import RepairLog, Taxonomy, TaxonomyBuilder, taxonomy_from_paths
+from queryveil.concepts.likeness.similarity import concept_distance
+from queryveil.concepts.taxonomy.combine import merge_taxonomies
 from queryveil.errors import UsageError
 
 
 def graph_of(title: str, edges: dict[str, str], top: bool = False) -> Taxonomy:
     """Make a graph of one-letter concepts, each with its parents; labels are in upper case."""
-    draft = Draft(title)
+    draft = TaxonomyBuilder(title)
     places = {name: draft.add(name, line, name.upper()) for line, name in enumerate(edges, 1)}
     for name, above in edges.items():
         for parent in above:
             draft.edge(places[name], places[parent])
     draft.top = 0 if top else None
-    return draft.finish(Repairs(title))
+    return draft.finish(RepairLog(title))
 
 
-ODP = taxonomy_of_paths(["Top/Sports/Tennis", "Top/Sports/Golf"], "odp")
-SHOP = taxonomy_of_paths(["Shop/Tennis/Rackets"], "shop")
+ODP = taxonomy_from_paths(["Top/Sports/Tennis", "Top/Sports/Golf"], "odp")
+SHOP = taxonomy_from_paths(["Shop/Tennis/Rackets"], "shop")
 GRAPH = graph_of("graph", {"r": "", "s": "r", "t": "rs", "Top/Sports": "t"})
 
 
@@ -43,41 +43,44 @@ def way(taxonomy: Taxonomy, concept: int) -> list[str]:
 
 
 def test_the_first_that_knows_a_phrase_wins() -> None:
-    both, turned = combine([ODP, SHOP]), combine([SHOP, ODP])
+    both, turned = merge_taxonomies([ODP, SHOP]), merge_taxonomies([SHOP, ODP])
     assert [both.name(c) for c in both.lookup("tennis")] == ["Sports/Tennis", "Shop/Tennis"]
     assert [turned.name(c) for c in turned.lookup("tennis")] == ["Shop/Tennis", "Sports/Tennis"]
 
 
 def test_the_root_is_ours_and_counts_for_nothing() -> None:
-    both = combine([ODP, SHOP])
+    both = merge_taxonomies([ODP, SHOP])
     assert (both.name(0), both.label(0), both.root_counts) == ("", "", False)
     assert both.lookup("top") == []
     assert len(both) == 1 + (len(ODP) - 1) + len(SHOP)
     assert {both.name(int(c)) for c in both.children(0)} == {"Sports", "Shop"}
-    assert distance(both, both.concept("Sports"), both.concept("Shop")) == 1
-    assert distance(both, both.concept("Tennis"), both.concept("Golf")) == distance(
+    assert concept_distance(both, both.concept("Sports"), both.concept("Shop")) == 1
+    assert concept_distance(both, both.concept("Tennis"), both.concept("Golf")) == concept_distance(
         ODP, ODP.concept("Tennis"), ODP.concept("Golf")
     )
 
 
 def test_paths_are_written_out_beside_a_graph() -> None:
-    both = combine([ODP, GRAPH])
+    both = merge_taxonomies([ODP, GRAPH])
     assert not both.paths
     assert both.name(both.concept("Golf")) == "Top/Sports/Golf"
-    assert combine([ODP, SHOP]).paths
-    rooted = taxonomy_of_paths(["A/B", "C"], "two roots")
-    assert combine([rooted, GRAPH]).name(combine([rooted, GRAPH]).concept("B")) == "A/B"
+    assert merge_taxonomies([ODP, SHOP]).paths
+    rooted = taxonomy_from_paths(["A/B", "C"], "two roots")
+    assert (
+        merge_taxonomies([rooted, GRAPH]).name(merge_taxonomies([rooted, GRAPH]).concept("B"))
+        == "A/B"
+    )
 
 
 def test_a_name_of_two_parts_gets_the_title_of_the_later() -> None:
-    both = combine([ODP, GRAPH])
+    both = merge_taxonomies([ODP, GRAPH])
     mine, other = both.concept("Top/Sports"), both.concept("graph:Top/Sports")
     assert way(both, mine) == ["Top/Sports"]
     assert way(both, other) == ["r", "s", "t", "graph:Top/Sports"]
 
 
 def test_paths_of_one_branch_get_the_title_at_the_branch() -> None:
-    thrice = combine([ODP, ODP, taxonomy_of_paths(["Top/Sports/Tennis"], "odp 2")])
+    thrice = merge_taxonomies([ODP, ODP, taxonomy_from_paths(["Top/Sports/Tennis"], "odp 2")])
     assert [thrice.name(c) for c in thrice.lookup("tennis")] == [
         "Sports/Tennis",
         "odp 2:Sports/Tennis",
@@ -95,7 +98,7 @@ def test_parts_and_other_marks() -> None:
         mark_names={"colour": ["red", "blue"]},
     )
     other = replace(GRAPH, marks={"colour": np.zeros(4, np.uint8)}, mark_names={"colour": ["blue"]})
-    one = combine([marked, other, SHOP])
+    one = merge_taxonomies([marked, other, SHOP])
     colour = [one.mark_names["colour"][c] if c >= 0 else None for c in one.marks["colour"]]
     found = {
         one.name(c): (one.mark_names["part"][one.marks["part"][c]], colour[c])
@@ -107,17 +110,17 @@ def test_parts_and_other_marks() -> None:
     assert found["Shop/Tennis"] == ("shop", None)
     assert (one.marks["part"][0], one.marks["size"][0]) == (-1, -1)
     assert one.marks["size"][one.concept("Golf")] == 6
-    nested = combine([one, ODP])
+    nested = merge_taxonomies([one, ODP])
     assert nested.mark_names["part"] == ["odp", "graph", "shop", "odp 2"]
 
 
 def test_no_taxonomy() -> None:
     with pytest.raises(UsageError, match="no taxonomy"):
-        combine([])
+        merge_taxonomies([])
 
 
 def test_wordnet_first(wordnet: Taxonomy, tmp_path: Path) -> None:
-    both = combine([wordnet, ODP])
+    both = merge_taxonomies([wordnet, ODP])
     asthma = both.concept("asthma")
     assert both.name(asthma) == wordnet.name(wordnet.concept("asthma"))
     assert both.marks["lexicographer"][both.concept("Top/Sports/Golf")] == -1
@@ -143,7 +146,7 @@ def graphs(draw: st.DrawFn, title: str) -> Taxonomy:
 @settings(max_examples=60, deadline=None)
 @given(graphs("x"), graphs("y"))
 def test_each_concept_keeps_what_it_has(x: Taxonomy, y: Taxonomy) -> None:
-    both = combine([x, y])
+    both = merge_taxonomies([x, y])
     assert all((both.parents[c] < c).all() for c in range(len(both)))
     assert (np.diff(both.depths) >= 0).all()
     assert (both.meanings.sizes > 0).all()

@@ -14,19 +14,19 @@ import pytest
 
 from queryveil import QueryLog
 from queryveil.concepts import (
+    ConceptMapping,
     Mapper,
-    Mapping,
     Taxonomy,
-    combine,
-    explain,
+    explain_query,
+    merge_taxonomies,
     open_taxonomy,
-    taxonomy_of_paths,
+    taxonomy_from_paths,
 )
 from queryveil.concepts.mapping import mapper as mapper_module
-from queryveil.concepts.text.english import english_words
+from queryveil.concepts.text.english import load_word_list
 from queryveil.errors import UsageError
 
-BATET = taxonomy_of_paths(
+BATET = taxonomy_from_paths(
     [
         "Top/Sports/Water_Sports/Windsurfing",
         "Top/Sports/Water_Sports/Swimming_and_Diving",
@@ -51,7 +51,7 @@ def batet() -> Mapper:
     return Mapper(BATET)
 
 
-def mapped(mapper: Mapper, *queries: str) -> Mapping:
+def mapped(mapper: Mapper, *queries: str) -> ConceptMapping:
     return mapper.map(pl.Series("query", queries, dtype=pl.String))
 
 
@@ -67,7 +67,7 @@ def labels(mapper: Mapper, query: str) -> list[str | None]:
 def plain(*labelled: str, **options: object) -> Mapper:
     """Map to categories below one root, taking every word for a noun."""
     paths = [f"Top/{label.replace(' ', '_')}" for label in labelled]
-    return Mapper(taxonomy_of_paths(paths), **{"tagger": "none", **options})
+    return Mapper(taxonomy_from_paths(paths), **{"tagger": "none", **options})
 
 
 # --- the examples of the papers ------------------------------------------------------------------
@@ -126,12 +126,12 @@ def test_the_longest_label_at_the_end(query: str, label: str) -> None:
 
 
 def test_what_was_tried_on_the_way() -> None:
-    told = explain(plain("Sports"), "big winter sports")
+    told = explain_query(plain("Sports"), "big winter sports")
     (phrase,) = told["phrases"]
     assert phrase["tried"] == ["big winter sports", "winter sports", "sports"]
     assert (phrase["label"], phrase["concept"]) == ("Sports", "Top/Sports")
     assert phrase["ancestors"] == ["Sports"]
-    (missed,) = explain(plain("Sports"), "big zebra")["phrases"]
+    (missed,) = explain_query(plain("Sports"), "big zebra")["phrases"]
     assert missed["tried"] == ["big zebra", "zebra"]
     assert (missed["label"], missed["concept"], missed["ancestors"]) == (None, None, [])
 
@@ -219,12 +219,12 @@ def test_an_address_by_its_name(query: str) -> None:
 
 
 def test_words_of_an_address_elsewhere() -> None:
-    mapper = Mapper(taxonomy_of_paths(["Top/Weather", "Top/Index"]))
+    mapper = Mapper(taxonomy_from_paths(["Top/Weather", "Top/Index"]))
     assert labels(mapper, "weather index") == ["Index"]
 
 
 def test_a_query_without_a_noun_is_tried_whole() -> None:
-    mapper = Mapper(taxonomy_of_paths(["Top/Free", "Top/Very_Cheap", "Top/Watch"]))
+    mapper = Mapper(taxonomy_from_paths(["Top/Free", "Top/Very_Cheap", "Top/Watch"]))
     for query, label in (("free", "Free"), ("very cheap", "Very Cheap"), ("watch", "Watch")):
         assert labels(mapper, query) == [label]
     table = mapped(mapper, "free", "watch").table()
@@ -232,7 +232,7 @@ def test_a_query_without_a_noun_is_tried_whole() -> None:
 
 
 def test_a_verb_is_a_noun_if_nothing_else_is_found() -> None:
-    mapper = Mapper(taxonomy_of_paths(["Top/Watch", "Top/Phone"]))
+    mapper = Mapper(taxonomy_from_paths(["Top/Watch", "Top/Phone"]))
     assert labels(mapper, "zqx watch") == ["Watch"]
     assert labels(mapper, "watch phone") == ["Phone"]
 
@@ -267,7 +267,7 @@ def warm(batet: Mapper) -> Mapper:
 @pytest.mark.parametrize("query", ODD, ids=ascii)
 def test_odd_queries_alone(warm: Mapper, query: str) -> None:
     assert mapped(warm, query).table()["label"].drop_nulls().to_list() == []
-    assert explain(warm, query)["query"] == query
+    assert explain_query(warm, query)["query"] == query
 
 
 def test_odd_queries_in_wordnet(english: Mapper) -> None:
@@ -347,7 +347,7 @@ QUERIES = [
 ]  # fmt: skip
 
 
-def told_by_query(told: Mapping) -> dict[str, list[tuple[object, ...]]]:
+def told_by_query(told: ConceptMapping) -> dict[str, list[tuple[object, ...]]]:
     """What was found for each query, without its number."""
     rows: dict[str, list[tuple[object, ...]]] = {query: [] for query in told.queries.to_list()}
     names = told.queries.to_list()
@@ -417,7 +417,7 @@ def test_processes_agree(english: Mapper) -> None:
 
 
 def test_the_most_usual_meaning_of_an_ambiguous_label(english: Mapper, wordnet: Taxonomy) -> None:
-    usual = dict(line.split("\t") for line in english_words("usual meanings"))
+    usual = dict(line.split("\t") for line in load_word_list("usual meanings"))
     words = [word for word in ("bank", "plant", "spring", "mercury", "star") if word not in usual]
     assert len(words) > 2
     chance = [word for word in usual if word.isalpha()][:20]
@@ -433,29 +433,29 @@ def test_the_most_usual_meaning_of_an_ambiguous_label(english: Mapper, wordnet: 
 
 def test_the_first_category_of_an_ambiguous_label() -> None:
     for paths in (["Top/B/Java", "Top/A/Java"], ["Top/A/Java", "Top/B/Java"]):
-        told = mapped(Mapper(taxonomy_of_paths(paths), tagger="none"), "java").table()
+        told = mapped(Mapper(taxonomy_from_paths(paths), tagger="none"), "java").table()
         assert told["name"].to_list() == paths[:1]
 
 
 # --- several taxonomies, own terms ---------------------------------------------------------------
 
-SHOP = taxonomy_of_paths(["Shop/Tennis", "Shop/Water_Sports/Boards", "Shop/Weather"], "shop")
-SPORT = taxonomy_of_paths(["Top/Sport/Tennis", "Top/Sport/Boards", "Top/Sport/Golf"], "sport")
+SHOP = taxonomy_from_paths(["Shop/Tennis", "Shop/Water_Sports/Boards", "Shop/Weather"], "shop")
+SPORT = taxonomy_from_paths(["Top/Sport/Tennis", "Top/Sport/Boards", "Top/Sport/Golf"], "sport")
 
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_the_first_taxonomy_that_knows_a_phrase_wins(turned: bool) -> None:
     parts = [SPORT, SHOP] if turned else [SHOP, SPORT]
-    mapper = Mapper(combine(parts), tagger="none")
+    mapper = Mapper(merge_taxonomies(parts), tagger="none")
     told = mapped(mapper, "tennis", "boards", "golf", "weather").table()["name"].to_list()
     own, other = ["Shop/Tennis", "Shop/Water_Sports/Boards"], ["Sport/Tennis", "Sport/Boards"]
     assert told == [*(other if turned else own), "Sport/Golf", "Shop/Weather"]
 
 
 def test_the_first_taxonomy_wins_however_it_knows_the_phrase() -> None:
-    one = taxonomy_of_paths(["A/Glass"], "one")
-    other = taxonomy_of_paths(["B/Glasses"], "other")
-    told = [mapped(Mapper(combine(parts), tagger="none"), "glasses").table().row(0, named=True)
+    one = taxonomy_from_paths(["A/Glass"], "one")
+    other = taxonomy_from_paths(["B/Glasses"], "other")
+    told = [mapped(Mapper(merge_taxonomies(parts), tagger="none"), "glasses").table().row(0, named=True)
             for parts in ([one, other], [other, one])]  # fmt: skip
     assert [(row["name"], row["how"]) for row in told] == [
         ("A/Glass", "plural"),
@@ -464,7 +464,7 @@ def test_the_first_taxonomy_wins_however_it_knows_the_phrase() -> None:
 
 
 def test_more_words_beat_the_first_taxonomy() -> None:
-    mapper = Mapper(combine([SPORT, taxonomy_of_paths(["B/Table_Tennis"], "more")]))
+    mapper = Mapper(merge_taxonomies([SPORT, taxonomy_from_paths(["B/Table_Tennis"], "more")]))
     assert labels(mapper, "table tennis") == ["Table Tennis"]
 
 
@@ -504,7 +504,7 @@ def test_a_given_name_and_a_surname(english: Mapper, wordnet: Taxonomy) -> None:
 def test_a_town_that_wordnet_does_not_know(english: Mapper, wordnet: Taxonomy) -> None:
     known = set(wordnet.labels.series().str.to_lowercase())
     for kind, label in (("cities", "city"), ("towns", "town")):
-        names = [n for n in english_words(kind) if n not in known and " " in n and n.isascii()]
+        names = [n for n in load_word_list(kind) if n not in known and " " in n and n.isascii()]
         told = mapped(english, *names[:40]).table()
         hits = told.filter(pl.col("label") == label)
         assert hits["query"].n_unique() > 30, kind
@@ -518,7 +518,7 @@ def test_names_mean_nothing_in_other_taxonomies(batet: Mapper) -> None:
 
 
 def test_german() -> None:
-    tiere = taxonomy_of_paths(["Top/Tiere/Katze", "Top/Wohnen/K\u00fcche", "Top/Und"], "de")
+    tiere = taxonomy_from_paths(["Top/Tiere/Katze", "Top/Wohnen/K\u00fcche", "Top/Und"], "de")
     mapper = Mapper(tiere, language="german")
     assert labels(mapper, "Katzen in der K\u00fcche und die Katze") == [
         "Katze",

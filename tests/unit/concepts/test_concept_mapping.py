@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 
 from queryveil import QueryLog
-from queryveil.concepts import UNMAPPED, Mapper, Mapping, taxonomy_of_paths
+from queryveil.concepts import UNMAPPED, ConceptMapping, Mapper, taxonomy_from_paths
 from queryveil.errors import UsageError
 
-TAXONOMY = taxonomy_of_paths(
+TAXONOMY = taxonomy_from_paths(
     ["Top/Sports/Windsurfing", "Top/Sports/Swimming_and_Diving", "Top/Mediterranean"], "odp"
 )
 DIVING, WIND, SEA = (
@@ -24,11 +24,11 @@ def mapper() -> Mapper:
 
 
 @pytest.fixture(scope="module")
-def told(mapper: Mapper) -> Mapping:
+def told(mapper: Mapper) -> ConceptMapping:
     return mapper.map(pl.Series("query", QUERIES))
 
 
-def test_the_table_says_it_in_words(told: Mapping) -> None:
+def test_the_table_says_it_in_words(told: ConceptMapping) -> None:
     assert told.table().rows() == [
         (QUERIES[0], "diving", DIVING, "Top/Sports/Swimming_and_Diving", "Swimming and Diving",
          "part", False),
@@ -42,7 +42,7 @@ def test_the_table_says_it_in_words(told: Mapping) -> None:
     assert told.table().columns == ["query", "phrase", "concept", "name", "label", "how", "loose"]
 
 
-def test_texts_stand_beside_numbers(told: Mapping) -> None:
+def test_texts_stand_beside_numbers(told: ConceptMapping) -> None:
     texts = told.texts()
     assert texts.select("query", "phrase", "begin", "words", "matched").rows()[:2] == [
         (QUERIES[0], "diving", 0, 1, 1),
@@ -51,7 +51,7 @@ def test_texts_stand_beside_numbers(told: Mapping) -> None:
     assert texts.height == told.phrases.height
 
 
-def test_coverage_counts_queries(told: Mapping, mapper: Mapper) -> None:
+def test_coverage_counts_queries(told: ConceptMapping, mapper: Mapper) -> None:
     assert told.mapped.tolist() == [True, False, True, False, True]
     assert told.coverage() == 0.6
     assert told.unmapped().to_list() == ["zqx", ""]
@@ -61,7 +61,7 @@ def test_coverage_counts_queries(told: Mapping, mapper: Mapper) -> None:
     assert nothing.table().height == nothing.texts().height == 0
 
 
-def test_nothing_found_still_has_all_columns(mapper: Mapper, told: Mapping) -> None:
+def test_nothing_found_still_has_all_columns(mapper: Mapper, told: ConceptMapping) -> None:
     table = mapper.map(pl.Series("query", ["zqx"])).table()
     assert table.schema == told.table().schema
 
@@ -85,7 +85,7 @@ LOG = QueryLog.from_rows(
 
 
 @pytest.fixture(scope="module")
-def of_log(mapper: Mapper) -> Mapping:
+def of_log(mapper: Mapper) -> ConceptMapping:
     return mapper.map(LOG.frame.select("query").unique(maintain_order=True).collect()["query"])
 
 
@@ -95,7 +95,7 @@ def counted(table: pl.DataFrame) -> dict[tuple[str, int], int]:
 
 
 @pytest.mark.parametrize(("unit", "dives"), [("line", 2), ("event", 1)])
-def test_concepts_of_users(of_log: Mapping, unit: str, dives: int) -> None:
+def test_concepts_of_users(of_log: ConceptMapping, unit: str, dives: int) -> None:
     assert counted(of_log.concepts(LOG, unit)) == {
         ("ann", DIVING): dives,
         ("ann", SEA): dives + 1,
@@ -108,18 +108,18 @@ def test_concepts_of_users(of_log: Mapping, unit: str, dives: int) -> None:
     }
 
 
-def test_lines_count_if_nothing_is_said(of_log: Mapping) -> None:
+def test_lines_count_if_nothing_is_said(of_log: ConceptMapping) -> None:
     assert of_log.concepts(LOG).equals(of_log.concepts(LOG, "line"))
     assert not of_log.concepts(LOG).equals(of_log.concepts(LOG, "event"))
 
 
 @pytest.mark.parametrize("unit", ["events", "click", ""])
-def test_another_unit_is_refused(of_log: Mapping, unit: str) -> None:
+def test_another_unit_is_refused(of_log: ConceptMapping, unit: str) -> None:
     with pytest.raises(UsageError, match="cannot be counted"):
         of_log.concepts(LOG, unit)
 
 
-def test_users_without_a_concept_stay(of_log: Mapping) -> None:
+def test_users_without_a_concept_stay(of_log: ConceptMapping) -> None:
     profiles = of_log.profiles(LOG)
     assert profiles.users.to_list() == ["ann", "bob", "cat", "dan"]
     told = [
@@ -134,6 +134,6 @@ def test_users_without_a_concept_stay(of_log: Mapping) -> None:
     ]
 
 
-def test_queries_may_come_in_any_order(of_log: Mapping, mapper: Mapper) -> None:
+def test_queries_may_come_in_any_order(of_log: ConceptMapping, mapper: Mapper) -> None:
     turned = mapper.map(of_log.queries.reverse())
     assert turned.concepts(LOG).equals(of_log.concepts(LOG))

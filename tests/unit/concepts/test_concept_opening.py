@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from queryveil.concepts import Taxonomy, open_taxonomy, read_terms, taxonomy_of_paths
+from queryveil.concepts import Taxonomy, open_taxonomy, read_custom_terms, taxonomy_from_paths
 from queryveil.errors import FormatError, InputError, UsageError
 
 PATHS = "Top/Sports/Windsurfing\nTop/Sports/Tennis\n"
@@ -21,7 +21,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("odp.txt").write_text(PATHS)
     Path("shop.csv").write_text("parent,child\nhome,garden\ngarden,hose\n")
-    taxonomy_of_paths(["Top/Arts/Music", "Top/Arts/Tennis"], "arts").write("arts.qvt")
+    taxonomy_from_paths(["Top/Arts/Music", "Top/Arts/Tennis"], "arts").write("arts.qvt")
     return tmp_path
 
 
@@ -35,7 +35,7 @@ def test_wordnet_is_inside_and_opened_once() -> None:
 
 
 def test_a_taxonomy_is_given_back() -> None:
-    one = taxonomy_of_paths(["A/B"])
+    one = taxonomy_from_paths(["A/B"])
     assert open_taxonomy(one) is one
 
 
@@ -123,13 +123,13 @@ def test_a_file_of_ours_that_is_damaged_at_its_beginning(folder: Path, damage: b
 
 # --- own terms -----------------------------------------------------------------------------------
 
-TREE = taxonomy_of_paths(["Top/Sports/Water_Sports", "Top/Sports/Tennis", "Top/Regional"])
+TREE = taxonomy_from_paths(["Top/Sports/Water_Sports", "Top/Sports/Tennis", "Top/Regional"])
 
 
 def terms(tmp_path: Path, text: str | bytes) -> list[tuple[str, int]]:
     path = tmp_path / "terms.tsv"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return read_terms(path, TREE)
+    return read_custom_terms(path, TREE)
 
 
 def test_terms_name_concepts_by_path_or_label(tmp_path: Path) -> None:
@@ -159,4 +159,4 @@ def test_terms_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no text in UTF-8"):
         terms(tmp_path, b"caf\xe9\tTennis\n")
     with pytest.raises(InputError, match="No such file"):
-        read_terms(tmp_path / "nowhere", TREE)
+        read_custom_terms(tmp_path / "nowhere", TREE)

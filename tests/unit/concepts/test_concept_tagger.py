@@ -12,17 +12,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from queryveil.concepts import Lists, Mapper, taxonomy_of_paths
+from queryveil.concepts import Mapper, RaggedArray, taxonomy_from_paths
 from queryveil.concepts.text import MODIFIER, NOUN, OTHER, VERB, Vocabulary
-from queryveil.concepts.text.english import english_words
-from queryveil.concepts.text.kinds import kinds_of
-from queryveil.concepts.text.other_taggers import NoTagger, SpacyTagger
+from queryveil.concepts.text.english import load_word_list
+from queryveil.concepts.text.kinds import word_classes
+from queryveil.concepts.text.other_taggers import NounTagger, SpacyTagger
 from queryveil.concepts.text.tagger import BrillTagger
 from queryveil.errors import UsageError
 
-LEXICON = dict(line.split() for line in english_words("lexicon"))
-FORM = [line.split() for line in english_words("rules of form")]
-CONTEXT = [line.split() for line in english_words("rules of context")]
+LEXICON = dict(line.split() for line in load_word_list("lexicon"))
+FORM = [line.split() for line in load_word_list("rules of form")]
+CONTEXT = [line.split() for line in load_word_list("rules of context")]
 NOUNS = {"NN", "NNS", "NNP", "NNPS"}
 SENTENCE = {"TO", "MD", "PRP", "to", "n't"}
 EDGE = ("STAART", "STAART")
@@ -136,7 +136,7 @@ QUERIES = st.lists(st.lists(st.sampled_from(POOL), max_size=7), max_size=6)
 
 def tags_of(queries: list[list[str]]) -> list[list[str]]:
     numbers = VOCABULARY.number(pl.Series([w for query in queries for w in query], dtype=pl.String))
-    texts = Lists.from_sizes(np.array([len(query) for query in queries], np.int64), numbers)
+    texts = RaggedArray.from_sizes(np.array([len(query) for query in queries], np.int64), numbers)
     flat = TAGGER.names(texts)
     return [flat[texts.start[row] : texts.start[row + 1]] for row in range(len(texts))]
 
@@ -202,7 +202,7 @@ def test_some_tags(query: str, tags: str) -> None:
 def test_kinds() -> None:
     texts = VOCABULARY.encode(pl.Series(["cheap hotels in paris", "", "watch windsurfing"]))
     assert TAGGER.kinds(texts).tolist() == [MODIFIER, NOUN, OTHER, NOUN, VERB, NOUN]
-    assert kinds_of(["NNP", "NNPS", "VBN", "CD", "VBD", "DT", "", "STAART"]).tolist() == [
+    assert word_classes(["NNP", "NNPS", "VBN", "CD", "VBD", "DT", "", "STAART"]).tolist() == [
         NOUN, NOUN, MODIFIER, MODIFIER, VERB, OTHER, OTHER, OTHER,
     ]  # fmt: skip
     nothing = VOCABULARY.encode(pl.Series([], dtype=pl.String))
@@ -214,9 +214,9 @@ def test_kinds() -> None:
 
 
 def test_no_tagger_takes_all_for_nouns() -> None:
-    texts = Lists.of([[4, 2], [], [9]])
-    assert NoTagger().kinds(texts).tolist() == [NOUN] * 3
-    assert NoTagger().names(texts) == ["word"] * 3
+    texts = RaggedArray.of([[4, 2], [], [9]])
+    assert NounTagger().kinds(texts).tolist() == [NOUN] * 3
+    assert NounTagger().names(texts) == ["word"] * 3
 
 
 def test_spacy_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,4 +225,4 @@ def test_spacy_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
         SpacyTagger(Vocabulary(), "english")
     assert "queryveil[spacy]" in caught.value.hint
     with pytest.raises(UsageError, match="spacy is not installed"):
-        Mapper(taxonomy_of_paths(["Top/Sports"]), tagger="spacy")
+        Mapper(taxonomy_from_paths(["Top/Sports"]), tagger="spacy")

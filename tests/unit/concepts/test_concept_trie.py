@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.concepts import Lists
-from queryveil.concepts.mapping.phrases import Phrases, noun_phrases, whole_texts
+from queryveil.concepts import RaggedArray
+from queryveil.concepts.mapping.phrases import Phrases, noun_phrases, whole_queries
 from queryveil.concepts.mapping.trie import build_trie
 from queryveil.concepts.text import MODIFIER, NOUN, OTHER, VERB
 
@@ -40,7 +40,7 @@ def test_a_walk_against_a_dictionary(
     ends = data.draw(st.lists(st.integers(0, len(words) - 1), max_size=6))
     lengths = [data.draw(st.integers(0, end + 1)) for end in ends]
     last = [data.draw(st.integers(-1, WORDS - 1)) for _ in ends]
-    trie = build_trie(Lists.of(labels), WORDS)
+    trie = build_trie(RaggedArray.of(labels), WORDS)
     steps = trie.walk(
         np.array(words), np.array(ends, np.int64), np.array(lengths, np.int64),
         np.array(last, np.int64),
@@ -56,14 +56,14 @@ def test_a_walk_against_a_dictionary(
 
 
 def test_of_equal_labels_the_first_counts() -> None:
-    trie = build_trie(Lists.of([[], [1], [0, 1], [1], [0, 1]]), 2)
+    trie = build_trie(RaggedArray.of([[], [1], [0, 1], [1], [0, 1]]), 2)
     steps = trie.walk(np.array([0, 1]), np.array([1]), np.array([2]), np.array([1]))
     assert [entries.tolist() for _, entries in steps if len(entries)] == [[1], [2]]
 
 
 @pytest.mark.parametrize("labels", [[], [[]], [[], []]])
 def test_no_labels(labels: list[list[int]]) -> None:
-    trie = build_trie(Lists.of(labels), 3)
+    trie = build_trie(RaggedArray.of(labels), 3)
     steps = trie.walk(np.array([0, 1]), np.array([0, 1]), np.array([1, 2]), np.array([0, 1]))
     assert not [entry for _, entries in steps for entry in entries.tolist()]
 
@@ -96,7 +96,7 @@ def plain_phrases(texts: list[list[int]]) -> list[tuple[int, int]]:
 @given(TEXTS)
 def test_noun_phrases_against_a_loop(texts: list[list[int]]) -> None:
     kinds = np.array([kind for text in texts for kind in text], np.uint8)
-    found = noun_phrases(Lists.of([[0] * len(text) for text in texts]), kinds)
+    found = noun_phrases(RaggedArray.of([[0] * len(text) for text in texts]), kinds)
     assert list(zip(found.begins.tolist(), found.ends.tolist(), strict=True)) == plain_phrases(
         texts
     )
@@ -104,7 +104,7 @@ def test_noun_phrases_against_a_loop(texts: list[list[int]]) -> None:
 
 def test_phrases_do_not_run_into_the_next_text() -> None:
     kinds = np.array([MODIFIER, NOUN, NOUN, MODIFIER, NOUN], np.uint8)
-    found = noun_phrases(Lists.of([[0, 0], [], [0, 0], [0]]), kinds)
+    found = noun_phrases(RaggedArray.of([[0, 0], [], [0, 0], [0]]), kinds)
     assert (found.begins.tolist(), found.ends.tolist()) == ([0, 2, 4], [1, 2, 4])
 
 
@@ -116,6 +116,6 @@ def test_shorter_phrases() -> None:
 
 
 def test_whole_texts_leave_out_empty_ones() -> None:
-    texts = Lists.of([[5, 6], [], [7], [8, 9, 1]])
-    found = whole_texts(texts, np.array([1, 0, 3]))
+    texts = RaggedArray.of([[5, 6], [], [7], [8, 9, 1]])
+    found = whole_queries(texts, np.array([1, 0, 3]))
     assert (found.begins.tolist(), found.ends.tolist()) == ([0, 3], [1, 5])

@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stop_words import AVAILABLE_LANGUAGES
 
-from queryveil.concepts.text import PerWord, Vocabulary, language_named, normalise
-from queryveil.concepts.text.english import english_words
-from queryveil.concepts.text.glued import Gluing
+from queryveil.concepts.text import Vocabulary, WordFeature, get_language, tokenize
+from queryveil.concepts.text.english import load_word_list
+from queryveil.concepts.text.glued import CompoundSplitter
 from queryveil.concepts.text.language import english_singulars
 from queryveil.errors import UsageError
 
 
 def words_of(text: str) -> list[str]:
-    return normalise(pl.Series([text], dtype=pl.String)).to_list()[0]
+    return tokenize(pl.Series([text], dtype=pl.String)).to_list()[0]
 
 
 # --- words ---------------------------------------------------------------------------------------
@@ -64,14 +64,14 @@ def _is_s(word: str) -> bool:
 
 @given(st.lists(st.text(max_size=30), max_size=8))
 def test_words_are_stable_and_texts_do_not_touch(texts: list[str]) -> None:
-    together = normalise(pl.Series(texts, dtype=pl.String)).to_list()
-    turned = normalise(pl.Series([*texts[::-1], *texts], dtype=pl.String)).to_list()
+    together = tokenize(pl.Series(texts, dtype=pl.String)).to_list()
+    turned = tokenize(pl.Series([*texts[::-1], *texts], dtype=pl.String)).to_list()
     assert turned == [*together[::-1], *together]
     assert all(all(words) for words in together)
     # An "s" of its own joins the word before it, so what is written anew may differ there.
     kept = [words for words in together if not any(map(_is_s, words))]
     written = pl.Series([" ".join(words) for words in kept], dtype=pl.String)
-    assert normalise(written).to_list() == kept
+    assert tokenize(written).to_list() == kept
 
 
 # --- numbers -------------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ def test_numbers_against_a_dictionary(batches: list[list[str]]) -> None:
     vocabulary = Vocabulary()
     numbers: dict[str, int] = {}
     for texts in batches:
-        lists = normalise(pl.Series(texts, dtype=pl.String)).to_list()
+        lists = tokenize(pl.Series(texts, dtype=pl.String)).to_list()
         wanted = [[numbers.setdefault(w, len(numbers)) for w in words] for words in lists]
         found = vocabulary.encode(pl.Series(texts, dtype=pl.String))
         assert [found[row].tolist() for row in range(len(found))] == wanted
@@ -154,7 +154,7 @@ def test_a_figure_is_computed_once_a_word() -> None:
         asked.extend(new.to_list())
         return new.str.len_chars().to_numpy()
 
-    figure = PerWord(vocabulary, lengths)
+    figure = WordFeature(vocabulary, lengths)
     assert figure().tolist() == []
     vocabulary.number(pl.Series(["red", "blue"]))
     assert figure().tolist() == [3, 4]
@@ -181,14 +181,14 @@ LANGUAGES = sorted({*AVAILABLE_LANGUAGES} & {*Stemmer.algorithms()})
 
 
 def test_english_stop_words_carry_no_meaning() -> None:
-    stop = language_named("english").stop_words
+    stop = get_language("english").stop_words
     assert {"the", "in", "of", "and", "is", "dont", "whats"} <= stop
     assert not {"area", "home", "act", "work", "us navy", "hotel"} & stop
 
 
 @pytest.mark.parametrize("name", ["english", "English", "ENGLISH"])
 def test_english(name: str) -> None:
-    language = language_named(name)
+    language = get_language(name)
     assert (language.name, language.has_tagger) == ("english", True)
     words = pl.Series(["windsurfing", "universities", "generally", "flies"])
     # Porter's first algorithm, not Snowball's English: "general", not "generalli".
@@ -206,7 +206,7 @@ def test_english(name: str) -> None:
     ],
 )
 def test_other_languages(name: str, stop: str, word: str, stem: str) -> None:
-    language = language_named(name)
+    language = get_language(name)
     assert not language.has_tagger
     assert stop in language.stop_words
     words = pl.Series([word])
@@ -216,28 +216,28 @@ def test_other_languages(name: str, stop: str, word: str, stem: str) -> None:
 
 def test_every_language_can_be_had() -> None:
     for name in LANGUAGES:
-        language = language_named(name)
+        language = get_language(name)
         assert len(language.stop_words) > 50, name
         assert len(language.stem(pl.Series(["a", "bb"]))) == 2, name
 
 
 @pytest.mark.parametrize("name", ["english", "german", "french", "italian", "spanish", "dutch"])
 def test_stop_words_are_written_as_words_of_queries_are(name: str) -> None:
-    listed = sorted(language_named(name).stop_words)
-    written = normalise(pl.Series(listed)).to_list()
+    listed = sorted(get_language(name).stop_words)
+    written = tokenize(pl.Series(listed)).to_list()
     assert [word for word, words in zip(listed, written, strict=True) if words != [word]] == []
 
 
 @pytest.mark.parametrize(("name", "hint"), [("germn", '"german"'), ("x", "english"), ("", "a")])
 def test_an_unknown_language_is_refused(name: str, hint: str) -> None:
     with pytest.raises(UsageError, match="no stop words and stemmer") as caught:
-        language_named(name)
+        get_language(name)
     assert hint in caught.value.hint
 
 
 # --- plurals -------------------------------------------------------------------------------------
 
-IRREGULAR = dict(line.split() for line in english_words("irregular plurals"))
+IRREGULAR = dict(line.split() for line in load_word_list("irregular plurals"))
 
 
 def plain_singulars(word: str) -> tuple[str, str]:
@@ -305,18 +305,18 @@ def test_a_singular_is_among_the_two(plural: str, singular: str) -> None:
     ],
 )
 def test_the_last_of_glued_words(word: str, head: str) -> None:
-    gluing = Gluing({"games", "mower", "car"}, {"free", "bingo", "lawn", "car", "up", "per"},
+    gluing = CompoundSplitter({"games", "mower", "car"}, {"free", "bingo", "lawn", "car", "up", "per"},
                     {"pergames"})  # fmt: skip
     assert gluing.head(word) == head
 
 
 def test_the_longest_last_word_is_taken() -> None:
-    gluing = Gluing({"room", "bathroom"}, {"big", "bigbath", "bath"}, ())
+    gluing = CompoundSplitter({"room", "bathroom"}, {"big", "bigbath", "bath"}, ())
     assert gluing.head("bigbathroom") == "bathroom"
 
 
 def test_words_that_are_too_short_or_too_long() -> None:
-    gluing = Gluing({"abcd", "a" * 16}, {"xyz", "xy", "b" * 15, "b" * 14}, ())
+    gluing = CompoundSplitter({"abcd", "a" * 16}, {"xyz", "xy", "b" * 15, "b" * 14}, ())
     assert gluing.head("xyzabcd") == "abcd"
     assert gluing.head("xyabcd") == ""
     assert gluing.head("b" * 14 + "a" * 16) == "a" * 16
@@ -337,4 +337,4 @@ def test_glued_words_against_all_ways_to_cut(
     ways = [head for head in heads_kept if any(start + head == word for start in starts)]
     possible = 7 <= len(word) <= 30 and word not in whole
     wanted = max(ways, key=len, default="") if possible else ""
-    assert Gluing(heads, words, whole).head(word) == wanted
+    assert CompoundSplitter(heads, words, whole).head(word) == wanted

@@ -7,12 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.concepts import Taxonomy, open_taxonomy, similarity, taxonomy_of_paths, topics_of
-from queryveil.concepts.likeness.criteria import Near, Same, near
-from queryveil.concepts.likeness.domain import Domain, domain_of
-from queryveil.concepts.likeness.naming import names_of
-from queryveil.concepts.taxonomy.draft import Draft, Repairs
-from queryveil.dp.choice import Choices
+from queryveil.concepts import (
+    Taxonomy,
+    concept_similarity,
+    open_taxonomy,
+    select_topics,
+    taxonomy_from_paths,
+)
+from queryveil.concepts.likeness.criteria import IdentityScore, SimilarityScore, similarity_score
+from queryveil.concepts.likeness.domain import Domain, build_domain
+from queryveil.concepts.likeness.naming import publishable_labels
+from queryveil.concepts.taxonomy.draft import RepairLog, TaxonomyBuilder
+from queryveil.dp.choice import Candidates
 from queryveil.errors import UsageError
 from queryveil.methods.replacement.domains import open_domains
 
@@ -33,15 +39,15 @@ def wordnet() -> Taxonomy:
 
 @pytest.fixture(scope="module")
 def abstraction(wordnet: Taxonomy) -> Domain:
-    return domain_of(wordnet, wordnet.concept(ABSTRACTION))
+    return build_domain(wordnet, wordnet.concept(ABSTRACTION))
 
 
 @pytest.fixture(scope="module")
-def scores(abstraction: Domain) -> Near:
-    return near(abstraction)
+def scores(abstraction: Domain) -> SimilarityScore:
+    return similarity_score(abstraction)
 
 
-def likeness(scores: Near, one: int, two: int) -> float:
+def likeness(scores: SimilarityScore, one: int, two: int) -> float:
     """Look the score of two concepts up, as the choice does."""
     domain = scores.domain
     rows = [int(np.searchsorted(domain.starts, domain.place[c], "right")) - 1 for c in (one, two)]
@@ -58,17 +64,17 @@ def likeness(scores: Near, one: int, two: int) -> float:
 @pytest.mark.parametrize("name", FOUR)
 def test_the_four_domains_of_the_paper(wordnet: Taxonomy, name: str) -> None:
     size, least = FOUR[name]
-    domain = domain_of(wordnet, wordnet.concept(name))
+    domain = build_domain(wordnet, wordnet.concept(name))
     assert len(domain) == size == int(domain.sizes.sum())
     assert set(domain.concepts.tolist()) == set(wordnet.descendants(wordnet.concept(name)).tolist())
-    assert 1 - Choices.of(near(domain)).span == pytest.approx(least, abs=5e-5)
-    assert Choices.of(Same(size)).span == 1
+    assert 1 - Candidates.of(similarity_score(domain)).span == pytest.approx(least, abs=5e-5)
+    assert Candidates.of(IdentityScore(size)).span == 1
 
 
-def test_abstraction(abstraction: Domain, scores: Near) -> None:
+def test_abstraction(abstraction: Domain, scores: SimilarityScore) -> None:
     assert len(abstraction) == 39_914
     assert len(abstraction.sizes) < 20_000  # leaves of the same parents are one class
-    assert 1 - Choices.of(scores).span == pytest.approx(0.0158, abs=5e-5)
+    assert 1 - Candidates.of(scores).span == pytest.approx(0.0158, abs=5e-5)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +91,7 @@ def test_abstraction(abstraction: Domain, scores: Near) -> None:
 )
 def test_the_pairs_of_the_specification(wordnet, scores, one, two, top, expected) -> None:
     if top != ABSTRACTION:
-        scores = near(domain_of(wordnet, wordnet.concept(top)))
+        scores = similarity_score(build_domain(wordnet, wordnet.concept(top)))
     concepts = [wordnet.concept(name) for name in (one, two)]
     assert likeness(scores, *concepts) == pytest.approx(expected, abs=5e-7)
     assert likeness(scores, *concepts[::-1]) == pytest.approx(expected, abs=5e-7)
@@ -93,17 +99,17 @@ def test_the_pairs_of_the_specification(wordnet, scores, one, two, top, expected
 
 @settings(max_examples=60)
 @given(st.data())
-def test_levels_give_the_similarity(wordnet: Taxonomy, scores: Near, data) -> None:
+def test_levels_give_the_similarity(wordnet: Taxonomy, scores: SimilarityScore, data) -> None:
     """The same figure as `similarity`, which counts another way."""
     place = st.integers(0, len(scores.domain) - 1)
     one, two = (int(scores.domain.concepts[data.draw(place)]) for _ in range(2))
-    expected = similarity(wordnet, one, two, wordnet.concept(ABSTRACTION))
+    expected = concept_similarity(wordnet, one, two, wordnet.concept(ABSTRACTION))
     assert likeness(scores, one, two) == pytest.approx(expected, abs=1e-12)
 
 
 def test_concepts_of_different_topics_are_far(wordnet: Taxonomy) -> None:
-    topics = topics_of(wordnet, ["n#00463246", "n#00441824"])
-    scores = near(domain_of(wordnet, wordnet.concept("n#00523513"), topics), topics)
+    topics = select_topics(wordnet, ["n#00463246", "n#00441824"])
+    scores = similarity_score(build_domain(wordnet, wordnet.concept("n#00523513"), topics), topics)
     athletic, water, other = (
         wordnet.concept(name) for name in ("n#00463246", "n#00441824", "n#00523513")
     )
@@ -116,8 +122,8 @@ def test_concepts_of_different_topics_are_far(wordnet: Taxonomy) -> None:
 
 
 def test_a_domain_too_large_ends_at_a_level() -> None:
-    tree = taxonomy_of_paths(ILL)
-    domain = domain_of(tree, tree.concept("disease"), most=4)
+    tree = taxonomy_from_paths(ILL)
+    domain = build_domain(tree, tree.concept("disease"), most=4)
     names = [tree.label(c) for c in domain.concepts.tolist()]
     assert sorted(names) == ["disease", "flu", "lungs", "skin"]
     stands = {
@@ -134,15 +140,15 @@ def test_a_domain_too_large_ends_at_a_level() -> None:
     ("most", "size"), [(1, 1), (3, 1), (4, 4), (6, 4), (7, 7), (8, 8), (100, 8)]
 )
 def test_whole_levels_are_kept(most: int, size: int) -> None:
-    tree = taxonomy_of_paths(ILL)
-    domain = domain_of(tree, tree.concept("disease"), most=most)
+    tree = taxonomy_from_paths(ILL)
+    domain = build_domain(tree, tree.concept("disease"), most=most)
     assert len(domain) == size
     assert (domain.place >= 0).all()
 
 
 def test_what_is_cut_off_stands_for_an_ancestor_inside() -> None:
     """Also where the first of its parents lies outside the domain."""
-    draft = Draft("hand-made")
+    draft = TaxonomyBuilder("hand-made")
     entity, tool, disease = (
         draft.add(name, line, name) for line, name in enumerate(("entity", "tool", "disease"), 1)
     )
@@ -151,8 +157,8 @@ def test_what_is_cut_off_stands_for_an_ancestor_inside() -> None:
         (tool, entity), (disease, entity), (lungs, disease), (inhaler, tool), (inhaler, lungs),
     ):  # fmt: skip
         draft.edge(child, parent)
-    made = draft.finish(Repairs("here"))
-    domain = domain_of(made, made.concept("disease"), most=2)
+    made = draft.finish(RepairLog("here"))
+    domain = build_domain(made, made.concept("disease"), most=2)
     assert [made.label(c) for c in domain.concepts.tolist()] == ["disease", "lungs"]
     place = domain.place[made.concept("inhaler")]
     assert place >= 0
@@ -160,16 +166,16 @@ def test_what_is_cut_off_stands_for_an_ancestor_inside() -> None:
 
 
 def test_what_lies_outside_has_no_place() -> None:
-    tree = taxonomy_of_paths(["Top/disease/flu", "Top/sport/tennis"])
-    domain = domain_of(tree, tree.concept("disease"))
+    tree = taxonomy_from_paths(["Top/disease/flu", "Top/sport/tennis"])
+    domain = build_domain(tree, tree.concept("disease"))
     assert (domain.place[[0, tree.concept("sport"), tree.concept("tennis")]] == -1).all()
-    whole = domain_of(tree, 0)
+    whole = build_domain(tree, 0)
     assert 0 not in whole.concepts  # a root of ours is no concept
     assert len(whole) == 4
 
 
 def test_a_cut_domain_of_a_large_graph(wordnet: Taxonomy) -> None:
-    domain = domain_of(wordnet, 0, most=5000)
+    domain = build_domain(wordnet, 0, most=5000)
     assert 1000 < len(domain) <= 5000
     assert (domain.place >= 0).all()
     depths = wordnet.depths
@@ -179,10 +185,10 @@ def test_a_cut_domain_of_a_large_graph(wordnet: Taxonomy) -> None:
 
 
 def test_there_must_be_a_concept() -> None:
-    tree = taxonomy_of_paths(ILL)
+    tree = taxonomy_from_paths(ILL)
     for top in (-1, 99):
         with pytest.raises(UsageError, match="no concept"):
-            domain_of(tree, top)
+            build_domain(tree, top)
 
 
 def test_classes_hold_concepts_of_one_topic(wordnet: Taxonomy) -> None:
@@ -198,8 +204,8 @@ def test_classes_hold_concepts_of_one_topic(wordnet: Taxonomy) -> None:
 
 
 def test_every_concept_has_a_name_that_is_a_label_of_it(wordnet: Taxonomy) -> None:
-    names = names_of(wordnet)
-    assert names is names_of(wordnet)  # made once
+    names = publishable_labels(wordnet)
+    assert names is publishable_labels(wordnet)  # made once
     assert len(names.of) == len(wordnet)
     assert names.of.sizes.min() >= 1
     assert names.texts.is_unique().all()
@@ -212,15 +218,15 @@ def test_every_concept_has_a_name_that_is_a_label_of_it(wordnet: Taxonomy) -> No
 
 
 def test_names_are_drawn_alike(wordnet: Taxonomy) -> None:
-    names, asthma = names_of(wordnet), wordnet.concept("asthma")
+    names, asthma = publishable_labels(wordnet), wordnet.concept("asthma")
     drawn = names.drawn(np.full(6, asthma), np.arange(6, dtype=np.uint64))
     texts = names.texts.gather(drawn).to_list()
     assert texts == ["asthma", "asthma attack", "bronchial asthma"] * 2
 
 
 def test_a_concept_that_no_label_means_has_its_title() -> None:
-    tree = taxonomy_of_paths(["Top/Arts/Music", "Top/Shop/Music"])
-    names = names_of(tree)
+    tree = taxonomy_from_paths(["Top/Arts/Music", "Top/Shop/Music"])
+    names = publishable_labels(tree)
     for path in ("Top/Arts/Music", "Top/Shop/Music"):
         texts = names.texts.gather(names.of[tree.concept(path)]).to_list()
         assert texts == ["Music"]

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.concepts import Draft, Lists, Repairs, Taxonomy
+from queryveil.concepts import RaggedArray, RepairLog, Taxonomy, TaxonomyBuilder
 from queryveil.concepts.taxonomy.check import check_taxonomy
-from queryveil.concepts.taxonomy.levels import levels_of
+from queryveil.concepts.taxonomy.levels import compute_depths
 from queryveil.errors import FormatError
 
 
-def draft_of(names: str, *edges: str) -> Draft:
+def draft_of(names: str, *edges: str) -> TaxonomyBuilder:
     """A draft of concepts of one letter; `ab` is an edge from child a to parent b."""
-    draft = Draft("letters")
+    draft = TaxonomyBuilder("letters")
     for line, name in enumerate(names, 1):
         draft.add(name, line, name)
     for child, parent in edges:
@@ -25,8 +25,8 @@ def draft_of(names: str, *edges: str) -> Draft:
     return draft
 
 
-def finish(draft: Draft, allowed: bool = False) -> tuple[Taxonomy, dict[str, int]]:
-    repairs = Repairs("letters.csv", allowed=allowed)
+def finish(draft: TaxonomyBuilder, allowed: bool = False) -> tuple[Taxonomy, dict[str, int]]:
+    repairs = RepairLog("letters.csv", allowed=allowed)
     return draft.finish(repairs), repairs.done
 
 
@@ -69,7 +69,7 @@ def test_cycles(edges, shown):
     assert "--repair" in str(refused.value)
     taxonomy, done = finish(draft_of("rabc", *edges), allowed=True)
     assert done["a cycle"] == 1
-    assert levels_of(taxonomy.parents).min() == 0
+    assert compute_depths(taxonomy.parents).min() == 0
 
 
 def test_a_cycle_without_any_root():
@@ -115,7 +115,7 @@ def test_no_label():
 
 def test_no_concept():
     with pytest.raises(FormatError, match="no concept"):
-        finish(Draft("nothing"))
+        finish(TaxonomyBuilder("nothing"))
     only_top = draft_of("T")
     only_top.top = 0
     with pytest.raises(FormatError, match="no concept"):
@@ -145,8 +145,8 @@ def graphs(draw: st.DrawFn) -> tuple[list[list[int]], list[int]]:
     return parents, draw(st.permutations(range(size)))
 
 
-def drafted(parents: list[list[int]], order: list[int], counts: bool = True) -> Draft:
-    draft = Draft("any")
+def drafted(parents: list[list[int]], order: list[int], counts: bool = True) -> TaxonomyBuilder:
+    draft = TaxonomyBuilder("any")
     place = {concept: at for at, concept in enumerate(order)}
     for line, concept in enumerate(order, 1):
         draft.add(f"n{concept}", line, f"label {concept % 7}")
@@ -181,7 +181,7 @@ def test_numbers_rise_with_the_level_and_then_with_the_line(graph):
     parents, order = graph
     draft = drafted(parents, order)
     taxonomy, _ = finish(draft)
-    levels = levels_of(taxonomy.parents)
+    levels = compute_depths(taxonomy.parents)
     lines = np.empty(len(taxonomy), np.int64)
     lines[draft.number] = draft.lines
     pairs = list(zip(levels.tolist(), lines.tolist(), strict=True))
@@ -199,7 +199,7 @@ def test_the_same_draft_gives_the_same_taxonomy(graph):
 
 def same(one: Taxonomy, other: Taxonomy) -> bool:
     def arrays(taxonomy: Taxonomy) -> list[list[int]]:
-        lists: list[Lists] = [taxonomy.parents, taxonomy.meanings, taxonomy.all_ancestors]
+        lists: list[RaggedArray] = [taxonomy.parents, taxonomy.meanings, taxonomy.all_ancestors]
         flat = [taxonomy.names.bytes, taxonomy.labels.bytes, taxonomy.titles]
         return [a.tolist() for pair in lists for a in (pair.start, pair.items)] + [
             a.tolist() for a in flat

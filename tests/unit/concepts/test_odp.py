@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from queryveil.concepts import Repairs
+from queryveil.concepts import RepairLog
 from queryveil.concepts.loaders import dump as dumps
 from queryveil.concepts.loaders.odp import OdpImport, import_odp
-from queryveil.engine import Silent
+from queryveil.engine import NoProgress
 from queryveil.errors import FormatError, InputError
 
 HEAD = """<?xml version="1.0" encoding="UTF-8"?>
@@ -104,7 +104,7 @@ def load(folder: Path, structure: bytes, content: bytes | None = None, **options
     other = folder / "content.rdf.u8" if content is not None else None
     if other:
         other.write_bytes(content)
-    repairs = Repairs(path, options.pop("repair", False))
+    repairs = RepairLog(path, options.pop("repair", False))
     found = import_odp(path, other, repairs, **options)
     found.repairs = repairs
     return found
@@ -234,7 +234,7 @@ def test_a_path_holds_no_line_end(tmp_path):
 def test_progress_is_told_in_bytes(tmp_path):
     told: dict[str, list[int]] = {}
 
-    class Watched(Silent):
+    class Watched(NoProgress):
         def _shown(self, name, total):
             told[name] = [total or 0]
             return nullcontext(told[name].append)
@@ -260,7 +260,7 @@ def test_a_file_that_is_no_dump(tmp_path, data, repair):
 
 def test_a_file_that_is_missing(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
-        import_odp(tmp_path / "none", None, Repairs("none"))
+        import_odp(tmp_path / "none", None, RepairLog("none"))
 
 
 def test_a_dump_without_categories(tmp_path):

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from queryveil.concepts import Repairs
-from queryveil.concepts.loaders.paths import PathsImport, import_paths, title_of
-from queryveil.engine import Silent
+from queryveil.concepts import RepairLog
+from queryveil.concepts.loaders.paths import PathsImport, import_paths, title_from_path
+from queryveil.engine import NoProgress
 from queryveil.errors import FormatError, InputError
 
 
@@ -20,7 +20,7 @@ def write(path: Path, text: str | bytes) -> Path:
 
 
 def load(tmp_path: Path, text: str | bytes, name: str = "shop.txt", **more: bool) -> PathsImport:
-    return import_paths(write(tmp_path / name, text), Repairs(name, **more))
+    return import_paths(write(tmp_path / name, text), RepairLog(name, **more))
 
 
 def names(found: PathsImport) -> list[str]:
@@ -150,7 +150,7 @@ def test_faults_are_refused_with_their_line_or_mended(tmp_path, case):
     data = b"Top/A\n\n" + (line if isinstance(line, bytes) else line.encode()) + b"\nTop/C\n"
     with pytest.raises(FormatError, match=f"line 3: {fault}"):
         load(tmp_path, data)
-    repairs = Repairs("shop", allowed=True)
+    repairs = RepairLog("shop", allowed=True)
     found = import_paths(write(tmp_path / "shop.txt", data), repairs)
     assert names(found) == expected
     assert repairs.done == {fault: 1}
@@ -164,19 +164,19 @@ def test_no_path_at_all(tmp_path):
 
 def test_no_file_and_a_cut_one(tmp_path):
     with pytest.raises(InputError):
-        import_paths(tmp_path / "none.txt", Repairs("none"))
+        import_paths(tmp_path / "none.txt", RepairLog("none"))
     with pytest.raises(InputError, match="cut off"):
         load(tmp_path, gzip.compress(b"Top/A\n" * 1000)[:-12], "a.gz")
 
 
 def test_progress_is_told(tmp_path):
-    shown = Silent()
-    import_paths(write(tmp_path / "a.txt", "Top/A\n"), Repairs("a"), progress=shown)
+    shown = NoProgress()
+    import_paths(write(tmp_path / "a.txt", "Top/A\n"), RepairLog("a"), progress=shown)
     assert list(shown.seconds) == ["reading paths"]
 
 
 def test_titles():
-    assert [title_of(Path(n)) for n in ("x/shop.csv", "a.b.tsv.ZST", "shop")] == [
+    assert [title_from_path(Path(n)) for n in ("x/shop.csv", "a.b.tsv.ZST", "shop")] == [
         "shop",
         "a.b",
         "shop",

@@ -8,21 +8,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.concepts import Draft, Lists, Repairs, Taxonomy, taxonomy_of_paths
+from queryveil.concepts import (
+    RaggedArray,
+    RepairLog,
+    Taxonomy,
+    TaxonomyBuilder,
+    taxonomy_from_paths,
+)
 from queryveil.concepts.likeness import profiles
-from queryveil.concepts.likeness.prefixes import level_matrices, prefixes
+from queryveil.concepts.likeness.prefixes import ancestors_at_depth, level_matrices
 from queryveil.concepts.likeness.profiles import (
     UNMAPPED,
     Profiles,
-    centre_concept,
+    build_profiles,
+    centroid_concept,
     profile_distance,
     profile_distances,
-    profiles_of,
 )
-from queryveil.concepts.likeness.similarity import distance
+from queryveil.concepts.likeness.similarity import concept_distance
 from queryveil.errors import UsageError
 
-ODP = taxonomy_of_paths(
+ODP = taxonomy_from_paths(
     [
         "Top/Sports/Water_Sports/Windsurfing",
         "Top/Sports/Water_Sports/Swimming_and_Diving",
@@ -38,7 +44,7 @@ def pairs_of(*rows: tuple[str, int | None]) -> pl.DataFrame:
 
 
 def profiles_from(logs: list[dict[int, int]]) -> Profiles:
-    lists = Lists.of([sorted(log) for log in logs])
+    lists = RaggedArray.of([sorted(log) for log in logs])
     counts = [log[concept] for log in logs for concept in sorted(log)]
     users = pl.Series("user", [f"{place:03}" for place in range(len(logs))], dtype=pl.String)
     return Profiles(users, lists, np.array(counts, np.int64))
@@ -48,7 +54,7 @@ def profiles_from(logs: list[dict[int, int]]) -> Profiles:
 
 
 def concept_distance(a: int, b: int) -> float:
-    return float(a != b) if UNMAPPED in (a, b) else distance(ODP, a, b)
+    return float(a != b) if UNMAPPED in (a, b) else concept_distance(ODP, a, b)
 
 
 def slow_distance(one: dict[int, int], two: dict[int, int]) -> float:
@@ -77,7 +83,7 @@ LOGS = st.dictionaries(
 def test_distances_of_profiles(logs: list[dict[int, int]], cells: int) -> None:
     made = profiles_from(logs)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(profiles, "_MOST_CELLS", cells)  # blocks of one row, or of a few
+        patch.setattr(profiles, "_MAX_PROFILE_CELLS", cells)  # blocks of one row, or of a few
         found = np.array([profile_distances(ODP, made, i) for i in range(len(logs))])
     slow = [[slow_distance(one, two) for two in logs] for one in logs]
     assert found == pytest.approx(np.array(slow), abs=1e-6)
@@ -101,7 +107,7 @@ def test_distances_to_some(logs: list[dict[int, int]], data: st.DataObject) -> N
 @given(st.lists(LOGS.filter(bool), min_size=1, max_size=6))
 def test_centre_of_a_group(logs: list[dict[int, int]]) -> None:
     sums = slow_centre_sums(logs)
-    centre = centre_concept(ODP, profiles_from(logs), np.arange(len(logs)))
+    centre = centroid_concept(ODP, profiles_from(logs), np.arange(len(logs)))
     near = [c for c, total in sums.items() if total <= min(sums.values()) + 1e-9]
     assert centre == near[0]
 
@@ -112,7 +118,7 @@ def test_centre_of_a_group(logs: list[dict[int, int]]) -> None:
 def test_example_4_of_batet() -> None:
     first = [("1", WIND), ("1", SEA)]
     second = [("2", SWIM), ("2", SEA), ("2", SEA)]
-    made = profiles_of(pairs_of(*first, *second))
+    made = build_profiles(pairs_of(*first, *second))
     assert profile_distance(ODP, made, 0, 1) == 1 / 5
     assert profile_distance(ODP, made, 1, 0) == 1 / 5
 
@@ -124,15 +130,15 @@ def test_the_same_concepts_in_other_shares_are_no_distance() -> None:
 
 def test_equal_centres_give_the_lowest_number() -> None:
     made = profiles_from([{WIND: 1}, {SWIM: 1}, {SEA: 5}])
-    assert centre_concept(ODP, made, np.array([0, 1])) == min(WIND, SWIM)
-    assert centre_concept(ODP, made, np.array([0, 1, 2])) == SEA
+    assert centroid_concept(ODP, made, np.array([0, 1])) == min(WIND, SWIM)
+    assert centroid_concept(ODP, made, np.array([0, 1, 2])) == SEA
 
 
 # --- making --------------------------------------------------------------------------------------
 
 
 def test_no_user_is_lost() -> None:
-    made = profiles_of(pairs_of(("b", SEA), ("b", None), ("a", None), ("a", None), ("b", SEA)))
+    made = build_profiles(pairs_of(("b", SEA), ("b", None), ("a", None), ("a", None), ("b", SEA)))
     assert made.users.to_list() == ["a", "b"]
     assert [made.lists[user].tolist() for user in (0, 1)] == [[UNMAPPED], [SEA]]
     assert made.counts.tolist() == [1, 2]
@@ -145,7 +151,7 @@ def test_counts_may_be_given_and_users_encoded() -> None:
     table = pairs_of(("b", 5), ("b", 2), ("a", 2), ("b", 5)).with_columns(
         pl.col("user").cast(pl.Categorical), count=pl.Series([3, 1, 7, 2])
     )
-    made = profiles_of(table.lazy())
+    made = build_profiles(table.lazy())
     assert made.users.to_list() == ["a", "b"]
     assert made.users.dtype == pl.String
     assert made.lists.items.tolist() == [2, 2, 5]
@@ -154,20 +160,20 @@ def test_counts_may_be_given_and_users_encoded() -> None:
 
 
 def test_no_rows_are_no_users() -> None:
-    made = profiles_of(pairs_of())
+    made = build_profiles(pairs_of())
     assert len(made) == 0
     assert level_matrices(ODP, pairs_of(), 2)[1].columns == ["user", "category", "count"]
 
 
 def test_misuse() -> None:
     with pytest.raises(UsageError, match="column concept"):
-        profiles_of(pl.DataFrame({"user": ["a"]}))
+        build_profiles(pl.DataFrame({"user": ["a"]}))
     with pytest.raises(UsageError, match="no centre"):
-        centre_concept(ODP, profiles_from([{}]), np.array([0]))
+        centroid_concept(ODP, profiles_from([{}]), np.array([0]))
     with pytest.raises(UsageError, match="no such concept"):
         profile_distance(ODP, profiles_from([{99: 1}, {1: 1}]), 0, 1)
     with pytest.raises(UsageError, match="no level 0"):
-        prefixes(ODP, 0)
+        ancestors_at_depth(ODP, 0)
     with pytest.raises(UsageError, match="0 levels"):
         level_matrices(ODP, pairs_of(), 0)
     with pytest.raises(UsageError, match="no concept 99"):
@@ -178,28 +184,28 @@ def test_misuse() -> None:
 
 
 def test_prefixes_of_a_path() -> None:
-    soccer = taxonomy_of_paths(["Top/Sports/Soccer/UEFA/Spain/Clubs/Barcelona"])
-    cut = prefixes(soccer, 2)
+    soccer = taxonomy_from_paths(["Top/Sports/Soccer/UEFA/Spain/Clubs/Barcelona"])
+    cut = ancestors_at_depth(soccer, 2)
     assert soccer.name(cut[soccer.concept("Barcelona")]) == "Top/Sports/Soccer"
     assert cut[soccer.concept("Sports")] == UNMAPPED
-    assert prefixes(soccer, 7).tolist() == [-1] * len(soccer)
+    assert ancestors_at_depth(soccer, 7).tolist() == [-1] * len(soccer)
 
 
 def test_a_real_root_is_the_first_level() -> None:
-    home = taxonomy_of_paths(["Home/Garden/Mowers"])
-    assert prefixes(home, 1).tolist() == [0, 0, 0]
-    assert prefixes(home, 2).tolist() == [-1, 1, 1]
+    home = taxonomy_from_paths(["Home/Garden/Mowers"])
+    assert ancestors_at_depth(home, 1).tolist() == [0, 0, 0]
+    assert ancestors_at_depth(home, 2).tolist() == [-1, 1, 1]
 
 
 def test_a_graph_has_one_prefix_a_level() -> None:
-    draft = Draft("graph")
+    draft = TaxonomyBuilder("graph")
     for line, name in enumerate("abcd", 1):
         draft.add(name, line, name)
     for child, parent in ((1, 0), (2, 1), (3, 0), (3, 2)):  # d is below a, and below a/b/c
         draft.edge(child, parent)
-    graph = draft.finish(Repairs("graph"))
+    graph = draft.finish(RepairLog("graph"))
     d = graph.concept("d")
-    assert [int(prefixes(graph, level)[d]) for level in (1, 2, 3)] == [0, d, -1]
+    assert [int(ancestors_at_depth(graph, level)[d]) for level in (1, 2, 3)] == [0, d, -1]
 
 
 def slow_prefix(tree: Taxonomy, concept: int, level: int) -> str | None:

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.concepts import Draft, Repairs, Taxonomy, taxonomy_of_paths
-from queryveil.concepts.taxonomy.search import Search, search_path, write_search
-from queryveil.engine import Silent
+from queryveil.concepts import RepairLog, Taxonomy, TaxonomyBuilder, taxonomy_from_paths
+from queryveil.concepts.taxonomy.search import SearchIndex, index_path, write_index
+from queryveil.engine import NoProgress
 from queryveil.errors import InputError, OutputError
 
 PATHS = [
@@ -34,27 +34,27 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def odp() -> Taxonomy:
-    return taxonomy_of_paths(PATHS)
+    return taxonomy_from_paths(PATHS)
 
 
 @pytest.fixture(scope="module")
 def index(odp, tmp_path_factory) -> Path:
-    path = search_path(tmp_path_factory.mktemp("search") / "odp.qvt")
+    path = index_path(tmp_path_factory.mktemp("search") / "odp.qvt")
     write(path, odp)
     return path
 
 
-def write(path: Path, odp: Taxonomy, progress: Silent | None = None) -> None:
+def write(path: Path, odp: Taxonomy, progress: NoProgress | None = None) -> None:
     blocks = (([odp.concept(name) for name in names], texts) for names, texts in TEXTS)
-    write_search(path, odp, blocks, progress)
+    write_index(path, odp, blocks, progress)
 
 
 @pytest.fixture
-def search(index, odp) -> Search:
-    return Search(index, odp)
+def search(index, odp) -> SearchIndex:
+    return SearchIndex(index, odp)
 
 
-def named(search: Search, concepts: list[int]) -> list[str]:
+def named(search: SearchIndex, concepts: list[int]) -> list[str]:
     return [search.taxonomy.name(concept) for concept in concepts]
 
 
@@ -84,10 +84,10 @@ def test_words_are_stemmed_and_accents_do_not_matter(search):
 
 
 def test_another_language_is_not_stemmed_as_english():
-    draft = Draft("boutique", language="french")
+    draft = TaxonomyBuilder("boutique", language="french")
     root = draft.add("tout", 1, "tout")
     draft.add("magasins", 2, "magasins", root)
-    search = Search.of(draft.finish(Repairs("boutique")))
+    search = SearchIndex.of(draft.finish(RepairLog("boutique")))
     assert search.first("magasins", 1) == [1]
     assert search.first("magasin", 1) == []
 
@@ -128,8 +128,8 @@ def test_the_index_is_the_same_every_time(tmp_path, odp, index):
 
 
 def test_ties_are_broken_by_the_order_of_the_taxonomy():
-    odp = taxonomy_of_paths([f"Top/{letter}/Same" for letter in "ZYXWV"])
-    assert Search.of(odp).first("same", 4) == odp.lookup("same")[:4]
+    odp = taxonomy_from_paths([f"Top/{letter}/Same" for letter in "ZYXWV"])
+    assert SearchIndex.of(odp).first("same", 4) == odp.lookup("same")[:4]
 
 
 # --- hostile terms -------------------------------------------------------------------------------
@@ -160,19 +160,19 @@ def test_any_text_can_be_searched_for(text):
     ]
 
 
-_SMALL = Search.of(taxonomy_of_paths(PATHS))
+_SMALL = SearchIndex.of(taxonomy_from_paths(PATHS))
 
 
 # --- files ---------------------------------------------------------------------------------------
 
 
 def test_without_texts_labels_are_searched():
-    draft = Draft("words")
+    draft = TaxonomyBuilder("words")
     root = draft.add("00001740-n", 1, "entity")
     dog = draft.add("02084071-n", 2, "dog", root)
     draft.label(dog, "domestic dog")
     draft.add("02087122-n", 3, "hunting dog", dog)
-    search = Search.of(draft.finish(Repairs("words")))
+    search = SearchIndex.of(draft.finish(RepairLog("words")))
     assert search.first("entity", 5) == [0, 1, 2]
     assert search.first("domestic", 1) == [1]
 
@@ -180,15 +180,17 @@ def test_without_texts_labels_are_searched():
 def test_the_index_beside_the_file_is_taken(tmp_path, odp):
     odp.write(tmp_path / "odp.qvt")
     opened = Taxonomy.open(tmp_path / "odp.qvt")
-    assert Search.of(opened).first("whales", 1) == []
-    write(search_path(tmp_path / "odp.qvt"), odp)
-    assert named(Search.of(opened), Search.of(opened).first("whales", 1)) == ["Top/Arts/Music"]
+    assert SearchIndex.of(opened).first("whales", 1) == []
+    write(index_path(tmp_path / "odp.qvt"), odp)
+    assert named(SearchIndex.of(opened), SearchIndex.of(opened).first("whales", 1)) == [
+        "Top/Arts/Music"
+    ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["odp.qvt", "odp.qvt.search"]
 
 
 def test_a_missing_index(tmp_path, odp):
     with pytest.raises(InputError, match="no search index") as raised:
-        Search(tmp_path / "none.search", odp)
+        SearchIndex(tmp_path / "none.search", odp)
     assert raised.value.hint == "import the taxonomy again"
 
 
@@ -196,7 +198,7 @@ def test_a_missing_index(tmp_path, odp):
                                    [*PATHS[:-1], "Top/Arts/Biology", "Top/Science"]])  # fmt: skip
 def test_an_index_of_another_taxonomy(index, paths):
     with pytest.raises(InputError, match="of another taxonomy"):
-        Search(index, taxonomy_of_paths(paths))
+        SearchIndex(index, taxonomy_from_paths(paths))
 
 
 def test_an_index_that_is_damaged(tmp_path, odp, index):
@@ -204,7 +206,7 @@ def test_an_index_that_is_damaged(tmp_path, odp, index):
     for data in (b"", b"no database" * 1000, index.read_bytes()[:6000]):
         path.write_bytes(data)
         with pytest.raises(InputError, match=r"damaged|cut"):
-            Search(path, odp).first("soccer", 5)
+            SearchIndex(path, odp).first("soccer", 5)
 
 
 def test_a_database_of_something_else(tmp_path, odp):
@@ -213,7 +215,7 @@ def test_a_database_of_something_else(tmp_path, odp):
     base.commit()
     base.close()
     with pytest.raises(InputError, match="damaged"):
-        Search(tmp_path / "other.search", odp)
+        SearchIndex(tmp_path / "other.search", odp)
 
 
 def test_nothing_is_left_of_an_index_that_fails(tmp_path, odp):
@@ -222,10 +224,10 @@ def test_nothing_is_left_of_an_index_that_fails(tmp_path, odp):
         raise InputError("the content is cut off")
 
     with pytest.raises(InputError, match="cut off"):
-        write_search(tmp_path / "odp.search", odp, texts())
+        write_index(tmp_path / "odp.search", odp, texts())
     assert not list(tmp_path.iterdir())
     with pytest.raises(OutputError):
-        write_search(tmp_path / "no folder" / "odp.search", odp)
+        write_index(tmp_path / "no folder" / "odp.search", odp)
 
 
 def test_the_index_is_opened_to_read_only(search):
@@ -236,12 +238,12 @@ def test_the_index_is_opened_to_read_only(search):
 def test_a_name_with_signs_of_an_address(tmp_path, odp):
     path = tmp_path / "odp 100%?mode=rwc#x.search"
     write(path, odp)
-    assert Search(path, odp).first("soccer", 1)
+    assert SearchIndex(path, odp).first("soccer", 1)
 
 
 def test_several_processes_search_at_once(tmp_path, odp, search):
     odp.write(tmp_path / "odp.qvt")
-    write(search_path(tmp_path / "odp.qvt"), odp)
+    write(index_path(tmp_path / "odp.qvt"), odp)
     code = (
         "import sys; from queryveil.concepts import Taxonomy;"
         "from queryveil.concepts.taxonomy.search import Search;"
@@ -268,6 +270,6 @@ def test_a_copy_opens_its_own(search, in_memory):
 
 
 def test_progress_and_stages(tmp_path, odp):
-    progress = Silent()
+    progress = NoProgress()
     write(tmp_path / "odp.search", odp, progress)
     assert list(progress.seconds) == ["index the texts"]

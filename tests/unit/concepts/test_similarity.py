@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import queryveil
-from queryveil.concepts import Draft, Repairs, Taxonomy, taxonomy_of_paths
+from queryveil.concepts import RepairLog, Taxonomy, TaxonomyBuilder, taxonomy_from_paths
 from queryveil.concepts.likeness.similarity import (
-    distance,
-    distances,
-    similarities,
-    similarity,
+    concept_distance,
+    concept_similarity,
+    pairwise_distances,
+    pairwise_similarities,
 )
 from queryveil.concepts.likeness.tables import distance_table
 from queryveil.errors import UsageError
@@ -33,7 +33,7 @@ def wordnet() -> Taxonomy:
 
 @pytest.fixture(scope="module")
 def odp() -> Taxonomy:
-    return taxonomy_of_paths(
+    return taxonomy_from_paths(
         [
             "Top/Sports/Water_Sports/Windsurfing",
             "Top/Sports/Water_Sports/Swimming_and_Diving",
@@ -70,7 +70,7 @@ def slow_similarity(taxonomy: Taxonomy, a: int, b: int, domain: int) -> float:
 @st.composite
 def graphs(draw: st.DrawFn) -> Taxonomy:
     """Draw a small graph in which each concept has one to four parents."""
-    draft = Draft("drawn")
+    draft = TaxonomyBuilder("drawn")
     size = draw(st.integers(2, 14))
     if draw(st.booleans()):
         draft.top = 0
@@ -80,7 +80,7 @@ def graphs(draw: st.DrawFn) -> Taxonomy:
             above = draw(st.sets(st.integers(0, place - 1), min_size=1, max_size=4))
             for parent in sorted(above):
                 draft.edge(place, parent)
-    return draft.finish(Repairs("drawn"))
+    return draft.finish(RepairLog("drawn"))
 
 
 def all_pairs(concepts: list[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -94,7 +94,7 @@ def test_all_distances_of_a_graph(graph: Taxonomy) -> None:
     everything = np.arange(len(graph))
     first, second = all_pairs(everything.tolist())
     slow = [slow_distance(graph, a, b) for a, b in zip(first, second, strict=True)]
-    found = distances(graph, first, second)
+    found = pairwise_distances(graph, first, second)
     assert found.tolist() == slow
     square = distance_table(graph, everything, everything)
     assert square.reshape(-1).tolist() == pytest.approx(slow, abs=1e-6)
@@ -108,21 +108,21 @@ def test_all_distances_of_a_graph(graph: Taxonomy) -> None:
 def test_all_similarities_of_a_domain(graph: Taxonomy, data: st.DataObject) -> None:
     domain = data.draw(st.integers(0, len(graph) - 1))
     first, second = all_pairs(graph.descendants(domain).tolist())
-    found = similarities(graph, first, second, domain)
+    found = pairwise_similarities(graph, first, second, domain)
     slow = [slow_similarity(graph, a, b, domain) for a, b in zip(first, second, strict=True)]
     assert found == pytest.approx(slow, abs=1e-12)
     assert ((found >= 0) & (found <= 1)).all()
     assert ((found == 1) == (first == second)).all()
-    assert (found == similarities(graph, second, first, domain)).all()
+    assert (found == pairwise_similarities(graph, second, first, domain)).all()
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=5), min_size=2, max_size=9))
 def test_trees_too(ways: list[list[str]]) -> None:
-    tree = taxonomy_of_paths(["Top/" + "/".join(way) for way in ways])
+    tree = taxonomy_from_paths(["Top/" + "/".join(way) for way in ways])
     first, second = all_pairs(list(range(len(tree))))
     slow = [slow_distance(tree, a, b) for a, b in zip(first, second, strict=True)]
-    assert distances(tree, first, second).tolist() == slow
+    assert pairwise_distances(tree, first, second).tolist() == slow
 
 
 def test_wordnet_at_random(wordnet: Taxonomy) -> None:
@@ -130,7 +130,7 @@ def test_wordnet_at_random(wordnet: Taxonomy) -> None:
     first, second = rng.integers(0, len(wordnet), (2, 400))
     second[:200] = first[:200] + 1 - 2 * (first[:200] > 9)  # neighbours share more
     slow = [slow_distance(wordnet, a, b) for a, b in zip(first, second, strict=True)]
-    assert distances(wordnet, first, second).tolist() == slow
+    assert pairwise_distances(wordnet, first, second).tolist() == slow
     table = distance_table(wordnet, first[:5], second)
     exact = [slow_distance(wordnet, a, b) for a in first[:5] for b in second]
     assert table.reshape(-1).tolist() == pytest.approx(exact, abs=1e-6)
@@ -141,14 +141,14 @@ def test_wordnet_at_random(wordnet: Taxonomy) -> None:
 
 def test_example_3_of_batet(odp: Taxonomy) -> None:
     wind, swim = odp.concept("Windsurfing"), odp.concept("Swimming and Diving")
-    assert distance(odp, wind, swim) == 0.5
-    assert distance(odp, wind, odp.concept("Mediterranean")) == 1
+    assert concept_distance(odp, wind, swim) == 0.5
+    assert concept_distance(odp, wind, odp.concept("Mediterranean")) == 1
 
 
 def test_an_artificial_root_is_like_itself_alone(odp: Taxonomy) -> None:
-    assert distance(odp, 0, 0) == 0
-    assert distance(odp, 0, odp.concept("Sports")) == 1
-    assert similarity(odp, 0, 0) == 1
+    assert concept_distance(odp, 0, 0) == 0
+    assert concept_distance(odp, 0, odp.concept("Sports")) == 1
+    assert concept_similarity(odp, 0, 0) == 1
     assert distance_table(odp, np.array([0]), np.array([0, 1])).tolist() == [[0, 1]]
 
 
@@ -167,8 +167,8 @@ def test_similarities_of_wordnet(
     wordnet: Taxonomy, one: str, two: str, domain: str, expected: float
 ) -> None:
     a, b, top = (wordnet.concept(name) for name in (one, two, domain))
-    assert similarity(wordnet, a, b, top) == pytest.approx(expected, abs=5e-7)
-    assert similarity(wordnet, a, a, top) == 1
+    assert concept_similarity(wordnet, a, b, top) == pytest.approx(expected, abs=5e-7)
+    assert concept_similarity(wordnet, a, a, top) == 1
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_domains_of_sanchez(wordnet: Taxonomy, domain: str, size: int, least: fl
     top = wordnet.concept(domain)
     inside = wordnet.descendants(top)
     assert len(inside) == size
-    found = similarities(wordnet, np.repeat(inside, size), np.tile(inside, size), top)
+    found = pairwise_similarities(wordnet, np.repeat(inside, size), np.tile(inside, size), top)
     assert found.min() == pytest.approx(least, abs=5e-5)
     assert found.max() == 1
 
@@ -196,26 +196,26 @@ def test_abstraction_is_the_domain_of_all_four(wordnet: Taxonomy) -> None:
 def test_a_concept_outside_the_domain(wordnet: Taxonomy) -> None:
     asthma, tennis = wordnet.concept("asthma"), wordnet.concept("tennis")
     with pytest.raises(UsageError, match=f"{tennis} does not lie in the domain disease"):
-        similarity(wordnet, asthma, tennis, wordnet.concept(DISEASE))
+        concept_similarity(wordnet, asthma, tennis, wordnet.concept(DISEASE))
 
 
 def test_no_such_concept(odp: Taxonomy) -> None:
     for wrong in (-1, len(odp)):
         with pytest.raises(UsageError, match="no such concept"):
-            distance(odp, 0, wrong)
+            concept_distance(odp, 0, wrong)
         with pytest.raises(UsageError, match="no concept"):
-            similarity(odp, 0, 0, wrong)
+            concept_similarity(odp, 0, 0, wrong)
     with pytest.raises(UsageError, match="as many"):
-        distances(odp, np.array([1, 2]), np.array([1]))
+        pairwise_distances(odp, np.array([1, 2]), np.array([1]))
 
 
 def test_nothing_is_asked(odp: Taxonomy) -> None:
     none = np.empty(0, np.int64)
-    assert len(distances(odp, none, none)) == 0
+    assert len(pairwise_distances(odp, none, none)) == 0
     assert distance_table(odp, none, np.array([1])).shape == (0, 1)
 
 
 def test_more_domains_than_are_kept(wordnet: Taxonomy) -> None:
     asthma = wordnet.concept("asthma")
     for domain in wordnet.ancestors(asthma).tolist():
-        assert similarity(wordnet, asthma, asthma, domain) == 1
+        assert concept_similarity(wordnet, asthma, asthma, domain) == 1

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from queryveil.concepts import Repairs, Taxonomy
+from queryveil.concepts import RepairLog, Taxonomy
 from queryveil.concepts.loaders.skos import import_skos
 from queryveil.errors import FormatError, InputError, UsageError
 
@@ -35,11 +35,11 @@ def load(
     text: str | bytes,
     name: str = "shop.ttl",
     language: str = "en",
-    repairs: Repairs | None = None,
+    repairs: RepairLog | None = None,
 ) -> Taxonomy:
     path = tmp_path / name
     path.write_bytes(text if isinstance(text, bytes) else (PREFIXES + text).encode())
-    return import_skos(path, repairs or Repairs(name), language=language)
+    return import_skos(path, repairs or RepairLog(name), language=language)
 
 
 def edges(taxonomy: Taxonomy) -> list[tuple[str, str]]:
@@ -229,7 +229,7 @@ def test_faults_are_refused_or_mended(tmp_path, case):
     with pytest.raises(FormatError, match=fault) as refused:
         load(tmp_path, SHOP + text)
     assert "line" not in refused.value.what
-    repairs = Repairs("shop", allowed=True)
+    repairs = RepairLog("shop", allowed=True)
     found = load(tmp_path, SHOP + text, repairs=repairs)
     if more is not None:
         assert set(edges(found)) == {*SHOP_EDGES, *more}
@@ -257,7 +257,7 @@ def test_files_that_cannot_be_read(tmp_path, name, data, said):
 
 def test_no_file_and_a_cut_one(tmp_path):
     with pytest.raises(InputError):
-        import_skos(tmp_path / "none.ttl", Repairs("none"))
+        import_skos(tmp_path / "none.ttl", RepairLog("none"))
     with pytest.raises(InputError, match="cut off"):
         load(tmp_path, gzip.compress(NT)[:-10], "a.nt.gz")
 

@@ -9,7 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from queryveil.concepts import Draft, Lists, Repairs, Taxonomy, Texts, taxonomy_of_paths
+from queryveil.concepts import (
+    RaggedArray,
+    RepairLog,
+    StringArray,
+    Taxonomy,
+    TaxonomyBuilder,
+    taxonomy_from_paths,
+)
 from queryveil.concepts.taxonomy.check import check_taxonomy, describe_taxonomy
 from queryveil.concepts.taxonomy.file import read_arrays, write_arrays
 from queryveil.errors import FormatError, InputError
@@ -17,24 +24,24 @@ from queryveil.errors import FormatError, InputError
 
 def shop() -> Taxonomy:
     """home > garden > hose; kitchen > tap, hose; `tap` also means the garden."""
-    draft = Draft("shop")
+    draft = TaxonomyBuilder("shop")
     home = draft.add("home", 1, "home")
     garden, kitchen = (draft.add(n, 2, n, home) for n in ("garden", "kitchen"))
     hose = draft.add("hose", 3, "hose", garden)
     draft.edge(hose, kitchen)
     draft.label(draft.add("tap", 4, "tap", kitchen), "faucet")
     draft.label(garden, "tap")
-    return draft.finish(Repairs("shop"))
+    return draft.finish(RepairLog("shop"))
 
 
 def failed(taxonomy: Taxonomy) -> list[str]:
     return [one["check"] for one in check_taxonomy(taxonomy) if not one["holds"]]
 
 
-def changed(lists: Lists, at: int, value: int) -> Lists:
+def changed(lists: RaggedArray, at: int, value: int) -> RaggedArray:
     items = lists.items.copy()
     items[at] = value
-    return Lists(lists.start, items)
+    return RaggedArray(lists.start, items)
 
 
 def test_a_whole_taxonomy(tmp_path):
@@ -51,7 +58,7 @@ def test_a_whole_taxonomy(tmp_path):
 
 
 def test_paths_may_end_alike():
-    found = check_taxonomy(taxonomy_of_paths(["Top/A/News", "Top/B/News"]))
+    found = check_taxonomy(taxonomy_from_paths(["Top/A/News", "Top/B/News"]))
     assert all(one["holds"] for one in found)
     assert found[-2] == {"check": "paths", "holds": True, "says": "every concept has its own path"}
 
@@ -59,31 +66,31 @@ def test_paths_may_end_alike():
 good = shop()
 stored = replace(good, stored_ancestors=good.all_ancestors)
 BROKEN = {
-    "texts": replace(good, labels=Texts(np.frombuffer(b"\xff\n", np.uint8))),
-    "texts without end": replace(good, names=Texts(np.frombuffer(b"home", np.uint8))),
-    "sizes": replace(good, names=Texts.of(["home"])),
+    "texts": replace(good, labels=StringArray(np.frombuffer(b"\xff\n", np.uint8))),
+    "texts without end": replace(good, names=StringArray(np.frombuffer(b"home", np.uint8))),
+    "sizes": replace(good, names=StringArray.of(["home"])),
     "sizes of titles": replace(good, titles=good.titles[1:]),
     "sizes of marks": replace(good, marks={"kind": np.zeros(2, np.int32)}),
-    "sizes of lists": replace(good, parents=Lists(good.parents.start, good.parents.items[:-1])),
+    "sizes of lists": replace(good, parents=RaggedArray(good.parents.start, good.parents.items[:-1])),
     "sizes below none": replace(
-        good, parents=Lists(np.array([0, 3, 1, 2, 4, 5]), good.parents.items)
+        good, parents=RaggedArray(np.array([0, 3, 1, 2, 4, 5]), good.parents.items)
     ),
-    "sizes of ancestors": replace(good, stored_ancestors=Lists.of([[0]])),
+    "sizes of ancestors": replace(good, stored_ancestors=RaggedArray.of([[0]])),
     "sizes of nothing": replace(
-        good, names=Texts.of([]), labels=Texts.of([]), meanings=Lists.of([]),
-        titles=good.titles[:0], parents=Lists.of([]),
+        good, names=StringArray.of([]), labels=StringArray.of([]), meanings=RaggedArray.of([]),
+        titles=good.titles[:0], parents=RaggedArray.of([]),
     ),
     "parents": replace(good, parents=changed(good.parents, 0, 99)),
     "parents below none": replace(good, parents=changed(good.parents, 0, -1)),
     "label rows": replace(good, titles=good.titles + 3),
     "meanings": replace(good, meanings=changed(good.meanings, 1, 5)),
-    "root": replace(good, parents=Lists.of([[], [0], [], [1, 2], [2]])),
-    "order": replace(good, parents=Lists.of([[], [0], [0], [4], [2]])),
-    "levels": replace(good, parents=Lists.of([[], [0], [1], [0], [2]])),
+    "root": replace(good, parents=RaggedArray.of([[], [0], [], [1, 2], [2]])),
+    "order": replace(good, parents=RaggedArray.of([[], [0], [0], [4], [2]])),
+    "levels": replace(good, parents=RaggedArray.of([[], [0], [1], [0], [2]])),
     "ancestors": replace(stored, stored_ancestors=changed(good.all_ancestors, 4, 1)),
     "labels": replace(good, titles=good.titles[::-1]),
-    "names": replace(good, names=Texts.of(["home", "x", "x", "hose", "tap"])),
-    "paths": replace(good, names=Texts.of(["home", "x", "x", "hose", "tap"]), paths=True),
+    "names": replace(good, names=StringArray.of(["home", "x", "x", "hose", "tap"])),
+    "paths": replace(good, names=StringArray.of(["home", "x", "x", "hose", "tap"]), paths=True),
 }  # fmt: skip
 
 
@@ -116,14 +123,14 @@ def test_figures():
 
 
 def test_an_artificial_root_is_not_counted():
-    figures = describe_taxonomy(taxonomy_of_paths(["Top/Arts/News", "Top/Sports"]))
+    figures = describe_taxonomy(taxonomy_from_paths(["Top/Arts/News", "Top/Sports"]))
     assert figures["concepts"] == figures["labels"] == 3
     assert (figures["edges"], figures["greatest depth"], figures["leaves"]) == (1, 2, 2)
     assert figures["branches"][0] == {"concept": "Arts", "name": "Top/Arts", "concepts": 2}
 
 
 def test_one_concept():
-    one = taxonomy_of_paths(["Home"])
+    one = taxonomy_from_paths(["Home"])
     assert failed(one) == []
     assert describe_taxonomy(one)["branches"] == []
 

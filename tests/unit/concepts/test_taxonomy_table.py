@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from queryveil.concepts import Repairs, Taxonomy
+from queryveil.concepts import RepairLog, Taxonomy
 from queryveil.concepts.loaders.table import import_table
 from queryveil.errors import ColumnError, FormatError, InputError, UsageError
 
@@ -16,12 +16,12 @@ def load(
     tmp_path: Path,
     text: str | bytes,
     name: str = "shop.csv",
-    repairs: Repairs | None = None,
+    repairs: RepairLog | None = None,
     columns: dict[str, str] | None = None,
 ) -> Taxonomy:
     path = tmp_path / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return import_table(path, repairs or Repairs(name), columns=columns)
+    return import_table(path, repairs or RepairLog(name), columns=columns)
 
 
 def edges(taxonomy: Taxonomy) -> list[tuple[str, str]]:
@@ -198,7 +198,7 @@ def test_faults_are_refused_with_their_line_or_mended(tmp_path, case):
     text, said, fault, expected = FAULTS[case]
     with pytest.raises(FormatError, match=said):
         load(tmp_path, text)
-    repairs = Repairs("shop", allowed=True)
+    repairs = RepairLog("shop", allowed=True)
     assert edges(load(tmp_path, text, repairs=repairs)) == expected
     assert set(repairs.done) == {fault}
 
@@ -206,7 +206,7 @@ def test_faults_are_refused_with_their_line_or_mended(tmp_path, case):
 def test_an_open_quotation_mark_is_never_passed_over(tmp_path):
     for text in ('r,a\nr,"b\nr,c\nr,d\n', 'r,a\nr,"b\nr,c"x\n'):
         with pytest.raises(FormatError, match="line 2: a quotation mark that is not closed"):
-            load(tmp_path, text, repairs=Repairs("shop", allowed=True))
+            load(tmp_path, text, repairs=RepairLog("shop", allowed=True))
 
 
 def test_lines_are_counted_through_cells_of_several_lines(tmp_path):
@@ -221,4 +221,4 @@ def test_no_table(tmp_path):
         with pytest.raises(FormatError, match="no concept"):
             load(tmp_path, text)
     with pytest.raises(InputError):
-        import_table(tmp_path / "none.csv", Repairs("none"))
+        import_table(tmp_path / "none.csv", RepairLog("none"))

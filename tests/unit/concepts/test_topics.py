@@ -10,8 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import queryveil
-from queryveil.concepts import Taxonomy, taxonomy_of_paths
-from queryveil.concepts.likeness.topics import OTHER, default_topics, preset, topics_of
+from queryveil.concepts import Taxonomy, taxonomy_from_paths
+from queryveil.concepts.likeness.topics import (
+    OFF_TOPIC,
+    default_topics,
+    select_topics,
+    topic_preset,
+)
 from queryveil.errors import UsageError
 
 
@@ -22,19 +27,19 @@ def wordnet() -> Taxonomy:
 
 @pytest.fixture(scope="module")
 def odp() -> Taxonomy:
-    return taxonomy_of_paths(["Top/Sports/Tennis/Balls", "Top/Arts/Music", "Top/News"])
+    return taxonomy_from_paths(["Top/Sports/Tennis/Balls", "Top/Arts/Music", "Top/News"])
 
 
 def test_the_four_domains(wordnet: Taxonomy) -> None:
-    topics = preset(wordnet, "sanchez4")
+    topics = topic_preset(wordnet, "sanchez4")
     assert topics.names == ["disease", "scientific discipline", "sport", "social event"]
     assert topics.sizes.tolist() == [606, 435, 177, 255]  # disjoint: nothing is lost
     assert topics.of[wordnet.concept("asthma")] == 0
-    assert topics.of[wordnet.concept("entity")] == OTHER
+    assert topics.of[wordnet.concept("entity")] == OFF_TOPIC
 
 
 def test_the_nineteen_topics(wordnet: Taxonomy) -> None:
-    four, nineteen = preset(wordnet, "sanchez4"), preset(wordnet, "sanchez19")
+    four, nineteen = topic_preset(wordnet, "sanchez4"), topic_preset(wordnet, "sanchez19")
     assert len(nineteen) == 19
     assert nineteen.sizes.sum() == 1292
     assert np.all(four.of[nineteen.of >= 0] >= 0)
@@ -42,7 +47,7 @@ def test_the_nineteen_topics(wordnet: Taxonomy) -> None:
 
 
 def test_the_nineteen_are_what_their_names_say(wordnet: Taxonomy) -> None:
-    nineteen = preset(wordnet, "sanchez19")
+    nineteen = topic_preset(wordnet, "sanchez19")
     four = [wordnet.concept(f"n#{n}") for n in ("14070360", "05999797", "00523513", "07288639")]
     children = {int(child) for topic in four for child in wordnet.children(topic)}
     seen: list[set[int]] = []
@@ -57,7 +62,7 @@ def test_the_nineteen_are_what_their_names_say(wordnet: Taxonomy) -> None:
 
 def test_lexicographer_files(wordnet: Taxonomy) -> None:
     topics = default_topics(wordnet)
-    assert topics.names == preset(wordnet, "lexicographer").names
+    assert topics.names == topic_preset(wordnet, "lexicographer").names
     assert topics.names[topics.of[wordnet.concept("tennis")]] == "act"
     assert topics.of.min() >= 0
     assert topics.of.dtype == np.int16
@@ -67,18 +72,18 @@ def test_branches(odp: Taxonomy) -> None:
     topics = default_topics(odp)
     assert topics.names == ["Sports", "Arts", "News"]
     assert topics.of[odp.concept("Balls")] == 0
-    assert topics.of[0] == OTHER
+    assert topics.of[0] == OFF_TOPIC
 
 
 def test_the_first_topic_wins(odp: Taxonomy) -> None:
     balls = odp.concept("Balls")
-    assert topics_of(odp, ["Tennis", "Sports"]).of[balls] == 0
-    assert topics_of(odp, ["Tennis", "Sports"]).of[odp.concept("Sports")] == 1
-    assert topics_of(odp, ["Sports", "Tennis", "Sports"]).sizes.tolist() == [3, 0, 0]
+    assert select_topics(odp, ["Tennis", "Sports"]).of[balls] == 0
+    assert select_topics(odp, ["Tennis", "Sports"]).of[odp.concept("Sports")] == 1
+    assert select_topics(odp, ["Sports", "Tennis", "Sports"]).sizes.tolist() == [3, 0, 0]
 
 
 def test_an_artificial_root_as_topic_has_everything(odp: Taxonomy) -> None:
-    assert topics_of(odp, ["Arts", 0], ["arts", "rest"]).sizes.tolist() == [2, len(odp) - 2]
+    assert select_topics(odp, ["Arts", 0], ["arts", "rest"]).sizes.tolist() == [2, len(odp) - 2]
 
 
 @settings(max_examples=40, deadline=None)
@@ -87,23 +92,23 @@ def test_topics_as_the_taxonomy_tells_them(wordnet: Taxonomy, data: st.DataObjec
     top = st.integers(0, 400)  # low numbers have much below them
     chosen = data.draw(st.lists(top, min_size=1, max_size=6, unique=True))
     concept = data.draw(st.integers(0, len(wordnet) - 1))
-    place = topics_of(wordnet, chosen).of[concept]
+    place = select_topics(wordnet, chosen).of[concept]
     told = wordnet.topic(concept, chosen)
-    assert (None if place == OTHER else chosen[place]) == told
+    assert (None if place == OFF_TOPIC else chosen[place]) == told
 
 
 def test_misuse(odp: Taxonomy) -> None:
     with pytest.raises(UsageError, match='did you mean "sanchez19"'):
-        preset(odp, "sanches19")
+        topic_preset(odp, "sanches19")
     with pytest.raises(UsageError, match="WordNet's"):
-        preset(odp, "sanchez4")
+        topic_preset(odp, "sanchez4")
     with pytest.raises(UsageError, match="no lexicographer"):
-        preset(odp, "lexicographer")
+        topic_preset(odp, "lexicographer")
     with pytest.raises(UsageError, match="no concept"):
-        topics_of(odp, [99])
+        select_topics(odp, [99])
     with pytest.raises(UsageError, match="names"):
-        topics_of(odp, ["Arts"], ["a", "b"])
+        select_topics(odp, ["Arts"], ["a", "b"])
     with pytest.raises(UsageError, match="names"):
-        topics_of(odp, [])
+        select_topics(odp, [])
     with pytest.raises(UsageError, match="too many"):
-        topics_of(odp, [1] * 40_000)
+        select_topics(odp, [1] * 40_000)

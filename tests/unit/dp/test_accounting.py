@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.dp.accounting import Part, joint_delta, zcdp_delta
+from queryveil.dp.accounting import TableLoss, composed_delta, zcdp_delta
 
 
 def opendp_delta(rho: float, epsilon: float) -> float:
@@ -74,9 +74,9 @@ def test_no_noise_to_account_for_is_no_reason_to_promise_zero() -> None:
 def test_joint_delta_against_the_plain_sum(
     tables: list[tuple[Fraction, int, Fraction]], rest: Fraction, epsilon: Fraction
 ) -> None:
-    parts = [Part(float(rho), keys, float(chance)) for rho, keys, chance in tables]
+    parts = [TableLoss(float(rho), keys, float(chance)) for rho, keys, chance in tables]
     shown = sum(keys * chance for _, keys, chance in tables)
-    found = joint_delta(parts, float(rest), epsilon)
+    found = composed_delta(parts, float(rest), epsilon)
     with localcontext(prec=30):
         plain = plain_delta(sum(rho for rho, _, _ in tables) + rest, epsilon)
         plain += Decimal(shown.numerator) / shown.denominator
@@ -87,9 +87,9 @@ def test_joint_delta_against_the_plain_sum(
 
 def test_joint_delta_covers_every_cut_into_lifted_and_hidden_keys() -> None:
     """Each fixed cut costs less than the sum, which holds for cuts that change on the way."""
-    parts = [Part(0.004, 6, 1e-7), Part(0.002, 3, 4e-7), Part(0.002, 2, 1e-6)]
+    parts = [TableLoss(0.004, 6, 1e-7), TableLoss(0.002, 3, 4e-7), TableLoss(0.002, 2, 1e-6)]
     for epsilon in (Fraction(1, 2), Fraction(1)):
-        found = joint_delta(parts, 0.0005, epsilon)
+        found = composed_delta(parts, 0.0005, epsilon)
         for cut in product(*(range(part.keys + 1) for part in parts)):
             pairs = list(zip(parts, cut, strict=True))
             rho = sum(part.rho * (1 - t / part.keys) for part, t in pairs) + 0.0005
@@ -99,11 +99,13 @@ def test_joint_delta_covers_every_cut_into_lifted_and_hidden_keys() -> None:
 
 def test_leaving_a_user_out_is_paid_for() -> None:
     """The more her keys may show, the less of epsilon is left for the other direction."""
-    rarely, often = (joint_delta([Part(0.01, 10, p)], 0.0, Fraction(1)) for p in (1e-12, 1e-3))
+    rarely, often = (
+        composed_delta([TableLoss(0.01, 10, p)], 0.0, Fraction(1)) for p in (1e-12, 1e-3)
+    )
     hidden = float(zcdp_delta(np.array([0.01]), 1.0)[0])
     assert rarely == pytest.approx(hidden + 1e-11, rel=1e-6)
     assert often - 1e-2 > hidden
 
 
 def test_keys_that_show_half_of_the_time_have_no_promise() -> None:
-    assert joint_delta([Part(1e-6, 5, 0.1)], 0.0, Fraction(1)) == 1.0
+    assert composed_delta([TableLoss(1e-6, 5, 0.1)], 0.0, Fraction(1)) == 1.0

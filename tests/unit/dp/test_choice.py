@@ -7,36 +7,43 @@ import math
 import numpy as np
 import pytest
 
-from queryveil.concepts.likeness.criteria import Same
-from queryveil.dp.choice import Choices, TableScores, Weights, apart_by, calibrate, nominal
-from queryveil.dp.choice import worst_ratio as worst
-from queryveil.dp.choice.weights import most_strength
+from queryveil.concepts.likeness.criteria import IdentityScore
+from queryveil.dp.choice import (
+    Candidates,
+    ExponentialWeights,
+    ScoreTable,
+    calibrate_bounded_range,
+    calibrate_exact,
+    calibrate_nominal,
+    max_log_ratio,
+)
+from queryveil.dp.choice.weights import max_exponent
 from queryveil.errors import UsageError
 
 
-def line(size: int) -> Choices:
+def line(size: int) -> Candidates:
     """Items on a line, the nearer the better."""
     places = np.arange(size)
     table = np.abs(places[:, None] - places[None, :]).astype(np.uint16)
-    return Choices.of(TableScores(1 - np.arange(size) / size, table))
+    return Candidates.of(ScoreTable(1 - np.arange(size) / size, table))
 
 
 def test_counts_of_levels() -> None:
     assert line(3).counts.tolist() == [[0, 1, 1], [0, 2, 0], [0, 1, 1]]
     assert line(3).span == pytest.approx(2 / 3)
     assert len(line(3)) == 3
-    assert Choices.of(Same(5)).counts.tolist() == [[0, 4]]
+    assert Candidates.of(IdentityScore(5)).counts.tolist() == [[0, 4]]
 
 
 def test_classes_and_starts() -> None:
-    choices = Choices.of(Same(5))
+    choices = Candidates.of(IdentityScore(5))
     assert choices.starts.tolist() == [0, 5]
     assert choices.classes(np.array([0, 4])).tolist() == [0, 0]
     assert line(3).classes(np.array([2, 0])).tolist() == [2, 0]
 
 
 def test_weights_are_integers_in_proportion() -> None:
-    weights = Weights.of(line(4), 2.0)
+    weights = ExponentialWeights.of(line(4), 2.0)
     assert weights.levels.dtype == np.int64
     assert weights.levels[0] == 2**55
     expected = np.exp(-2.0 * np.arange(4) / 4)
@@ -49,55 +56,57 @@ def test_weights_are_integers_in_proportion() -> None:
 
 
 def test_no_strength_makes_all_alike() -> None:
-    weights = Weights.of(line(4), 0.0)
+    weights = ExponentialWeights.of(line(4), 0.0)
     assert len(set(weights.levels.tolist())) == 1
-    assert worst(weights) <= 2e-11
+    assert max_log_ratio(weights) <= 2e-11
 
 
 @pytest.mark.parametrize("strength", [-1.0, math.nan, math.inf, 1e3])
 def test_a_strength_that_cannot_be_drawn_is_refused(strength: float) -> None:
     with pytest.raises(UsageError, match="strength"):
-        Weights.of(line(4), strength)
+        ExponentialWeights.of(line(4), strength)
 
 
 @pytest.mark.parametrize("size", [2, 3, 1000, 100_000])
 def test_the_greatest_strength_still_has_fair_weights(size: int) -> None:
-    choices = Choices.of(Same(size))
-    weights = Weights.of(choices, most_strength(choices))
+    choices = Candidates.of(IdentityScore(size))
+    weights = ExponentialWeights.of(choices, max_exponent(choices))
     assert weights.levels.min() >= 2**6 - 1
     assert weights.totals.max() < 2**59
     for epsilon in (50.0, 1e4):  # more is asked for than can be drawn: the most is taken
-        for made in (nominal(choices, epsilon), calibrate(choices, epsilon)):
-            assert made.strength <= most_strength(choices)
-            assert worst(made) <= epsilon
+        for made in (calibrate_nominal(choices, epsilon), calibrate_exact(choices, epsilon)):
+            assert made.strength <= max_exponent(choices)
+            assert max_log_ratio(made) <= epsilon
 
 
 def test_one_item_needs_no_strength() -> None:
-    for choices in (line(1), Choices.of(Same(1))):
+    for choices in (line(1), Candidates.of(IdentityScore(1))):
         assert choices.span == 0
-        assert calibrate(choices, 1.0).strength == nominal(choices, 1.0).strength == 0
-        assert worst(calibrate(choices, 1.0)) <= 2e-11
+        assert (
+            calibrate_exact(choices, 1.0).strength == calibrate_nominal(choices, 1.0).strength == 0
+        )
+        assert max_log_ratio(calibrate_exact(choices, 1.0)) <= 2e-11
 
 
 def test_a_sensitivity_may_be_named() -> None:
-    assert nominal(line(4), 1.0).strength == pytest.approx(1 / 1.5)
-    assert nominal(line(4), 1.0, sensitivity=1.0).strength == pytest.approx(0.5)
+    assert calibrate_nominal(line(4), 1.0).strength == pytest.approx(1 / 1.5)
+    assert calibrate_nominal(line(4), 1.0, sensitivity=1.0).strength == pytest.approx(0.5)
     # One that is too small would break the promise, and is not believed.
-    assert 2 * nominal(line(4), 1.0, sensitivity=0.1).ratio <= 1.0
+    assert 2 * calibrate_nominal(line(4), 1.0, sensitivity=0.1).ratio <= 1.0
 
 
 @pytest.mark.parametrize("epsilon", [1e-7, 0.01, 1.0, 20.0])
 @pytest.mark.parametrize("size", [2, 9, 60])
 def test_calibration_comes_near_epsilon(size: int, epsilon: float) -> None:
-    made = calibrate(line(size), epsilon)
-    assert worst(made) <= epsilon
-    assert worst(made) >= 0.999 * epsilon
-    assert 2 * apart_by(line(size), epsilon / 2).ratio <= epsilon
+    made = calibrate_exact(line(size), epsilon)
+    assert max_log_ratio(made) <= epsilon
+    assert max_log_ratio(made) >= 0.999 * epsilon
+    assert 2 * calibrate_bounded_range(line(size), epsilon / 2).ratio <= epsilon
 
 
 def test_a_good_hint_is_taken_as_it_is() -> None:
-    found = calibrate(line(30), 1.0)
-    assert calibrate(line(30), 1.0, found.strength).strength == found.strength
+    found = calibrate_exact(line(30), 1.0)
+    assert calibrate_exact(line(30), 1.0, found.strength).strength == found.strength
 
 
 @pytest.mark.parametrize(
@@ -105,5 +114,5 @@ def test_a_good_hint_is_taken_as_it_is() -> None:
 )
 def test_a_wrong_hint_does_no_harm(hint: float) -> None:
     """Neither one that is too great, which would break the promise, nor one that wastes."""
-    made = calibrate(line(30), 1.0, hint)
-    assert 0.999 <= worst(made) <= 1.0
+    made = calibrate_exact(line(30), 1.0, hint)
+    assert 0.999 <= max_log_ratio(made) <= 1.0

@@ -8,10 +8,10 @@ from math import exp, expm1, log, log1p
 import pytest
 
 from queryveil.dp.korolova import (
-    published_loss,
+    exact_delta,
+    exact_epsilon,
+    published_privacy_loss,
     published_threshold,
-    tight_delta,
-    tight_epsilon,
 )
 from queryveil.errors import UsageError
 
@@ -28,13 +28,13 @@ def test_published_thresholds(d: int, threshold: float) -> None:
 
 @pytest.mark.parametrize("d", TABLE)
 def test_a_published_threshold_costs_what_it_was_made_for(d: int) -> None:
-    epsilon, delta = published_loss(d, published_threshold(d, EPSILON, DELTA), d / EPSILON)
+    epsilon, delta = published_privacy_loss(d, published_threshold(d, EPSILON, DELTA), d / EPSILON)
     assert epsilon == pytest.approx(EPSILON)
     assert delta == pytest.approx(DELTA)
 
 
 def test_the_confirmed_case_of_one_query() -> None:
-    epsilon, delta = published_loss(1, 5.70, 0.434)
+    epsilon, delta = published_privacy_loss(1, 5.70, 0.434)
     assert epsilon == pytest.approx(log(10), rel=1e-2)
     assert delta == pytest.approx(1e-5, rel=2e-2)
 
@@ -45,18 +45,18 @@ def test_the_confirmed_case_of_one_query() -> None:
 def test_the_second_term_matters_for_much_noise(
     threshold: float, scale: float, loss: float
 ) -> None:
-    assert published_loss(1, threshold, scale)[0] == pytest.approx(loss, abs=5e-4)
+    assert published_privacy_loss(1, threshold, scale)[0] == pytest.approx(loss, abs=5e-4)
 
 
 def test_no_threshold_is_too_high_for_the_formula() -> None:
-    assert published_loss(1, 10**7, 1.0) == (1.0, 0.0)
+    assert published_privacy_loss(1, 10**7, 1.0) == (1.0, 0.0)
 
 
 @pytest.mark.parametrize(("d", "delta"), [(20, 1.1e-6), (5, 2e-6)])
 def test_the_tight_delta_at_the_published_threshold(d: int, delta: float) -> None:
     threshold, scale = published_threshold(d, EPSILON, DELTA), d / EPSILON
-    assert tight_delta(d, threshold, scale) == pytest.approx(delta, rel=0.04)
-    assert tight_epsilon(d, threshold, scale) == pytest.approx(EPSILON)
+    assert exact_delta(d, threshold, scale) == pytest.approx(delta, rel=0.04)
+    assert exact_epsilon(d, threshold, scale) == pytest.approx(EPSILON)
 
 
 def parts_of(d: int, most: int) -> list[tuple[int, ...]]:
@@ -81,9 +81,9 @@ def test_tight_bounds_hold_for_every_way_to_spread_a_users_queries(
     most_delta = max(-expm1(hidden) for hidden in hides)
     spent = [(d - sum(way)) / scale - hidden
              for way, hidden in zip(parts_of(d, d), hides, strict=True)]  # fmt: skip
-    delta, epsilon = tight_delta(d, threshold, scale), tight_epsilon(d, threshold, scale)
+    delta, epsilon = exact_delta(d, threshold, scale), exact_epsilon(d, threshold, scale)
     assert most_delta <= delta * (1 + 1e-12)
-    assert delta <= published_loss(d, threshold, scale)[1] * (1 + 1e-12)
+    assert delta <= published_privacy_loss(d, threshold, scale)[1] * (1 + 1e-12)
     assert max(spent) <= epsilon * (1 + 1e-12)
     assert epsilon == pytest.approx(max(spent))
 
@@ -97,7 +97,7 @@ def test_what_has_no_threshold_is_refused(d: int, epsilon: float, delta: float) 
 
 
 @pytest.mark.parametrize(("d", "threshold", "scale"), [(0, 5.0, 1.0), (6, 5.0, 1.0), (1, 5.0, 0.0)])
-@pytest.mark.parametrize("bound", [published_loss, tight_delta, tight_epsilon])
+@pytest.mark.parametrize("bound", [published_privacy_loss, exact_delta, exact_epsilon])
 def test_bounds_that_do_not_hold_are_refused(bound, d, threshold, scale) -> None:
     with pytest.raises(UsageError, match="do not hold"):
         bound(d, threshold, scale)

@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 
 from queryveil.dp import (
     Budget,
-    Head,
+    ChainHead,
     Ledger,
-    exact_text,
-    ledger_path,
-    read_delta,
-    read_epsilon,
-    show_amount,
+    format_amount,
+    format_exact,
+    locate_ledger,
+    parse_delta,
+    parse_epsilon,
 )
 from queryveil.dp.ledger import file as files
-from queryveil.dp.ledger.chain import canonical, chained
+from queryveil.dp.ledger.chain import canonical_json, chain_hash
 from queryveil.errors import (
     BudgetError,
     FormatError,
@@ -619,10 +619,10 @@ def test_each_of_thousands_of_rows_is_read_once(
                      "kind": "dp", "method": "m", "recipe": "m", "log": "x", "epsilon": "1/7",
                      "delta": "0", "notes": [], "extra": {}}  # fmt: skip
             ledger._file.add(head, event)
-            head = Head(head.number + 1, chained(head, canonical(event)))
-    walked: list[Head] = []
+            head = ChainHead(head.number + 1, chain_hash(head, canonical_json(event)))
+    walked: list[ChainHead] = []
     monkeypatch.setattr(
-        files, "chained", lambda head, text: walked.append(head) or chained(head, text)
+        files, "chain_hash", lambda head, text: walked.append(head) or chain_hash(head, text)
     )
     with Ledger.open(place) as ledger:
         assert ledger.spent() == (Fraction(10000, 7), 0)  # of no known relation: counted twice
@@ -638,9 +638,9 @@ def test_each_of_thousands_of_rows_is_read_once(
 
 @given(st.fractions(min_value=Fraction(1, 10**9), max_value=10**9))
 def test_amounts_there_and_back(value: Fraction) -> None:
-    assert read_epsilon(exact_text(value)) == value
-    shown = show_amount(value)
-    assert shown.startswith("about") or read_epsilon(shown) == value
+    assert parse_epsilon(format_exact(value)) == value
+    shown = format_amount(value)
+    assert shown.startswith("about") or parse_epsilon(shown) == value
 
 
 @pytest.mark.parametrize(
@@ -650,23 +650,23 @@ def test_amounts_there_and_back(value: Fraction) -> None:
 )  # fmt: skip
 def test_no_epsilon(text: str) -> None:
     with pytest.raises(UsageError) as caught:
-        read_epsilon(text)
+        parse_epsilon(text)
     assert caught.value.hint
 
 
 @pytest.mark.parametrize("text", ["1", "2", "-1e-9", "nan", "1/0"])
 def test_no_delta(text: str) -> None:
     with pytest.raises(UsageError):
-        read_delta(text)
+        parse_delta(text)
 
 
 def test_amounts() -> None:
-    assert read_epsilon("0.1") == Fraction(1, 10)
-    assert read_epsilon(" 1e-7 ") == Fraction(1, 10**7)
-    assert read_epsilon("2/6") == Fraction(1, 3)
-    assert read_delta("0") == 0
+    assert parse_epsilon("0.1") == Fraction(1, 10)
+    assert parse_epsilon(" 1e-7 ") == Fraction(1, 10**7)
+    assert parse_epsilon("2/6") == Fraction(1, 3)
+    assert parse_delta("0") == 0
     long = sum((Fraction(1, n) for n in range(1, 9000)), Fraction(0))
-    assert show_amount(long) == exact_text(long) == "about 9.68214"
+    assert format_amount(long) == format_exact(long) == "about 9.68214"
 
 
 # --- where it lies -------------------------------------------------------------------------------
@@ -676,14 +676,14 @@ def test_the_folder_of_the_log(tmp_path: Path) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
     there.mkdir()
-    assert ledger_path(None, [here / "a.tsv", here / "b.tsv"]) == here / "ledger.db"
+    assert locate_ledger(None, [here / "a.tsv", here / "b.tsv"]) == here / "ledger.db"
     with pytest.raises(UsageError, match="--dataset"):
-        ledger_path(None, [here / "a.tsv", there / "b.tsv"])
+        locate_ledger(None, [here / "a.tsv", there / "b.tsv"])
     with pytest.raises(UsageError, match="--dataset"):
-        ledger_path(None, [])
+        locate_ledger(None, [])
     (here / "a.tsv").write_text("x")
     (there / "link.tsv").symlink_to(here / "a.tsv")
-    assert ledger_path(None, [there / "link.tsv"]) == here / "ledger.db"
+    assert locate_ledger(None, [there / "link.tsv"]) == here / "ledger.db"
 
 
 def test_a_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -691,17 +691,17 @@ def test_a_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     logs = [Path("elsewhere/log.tsv")]
     named = tmp_path / "data" / "queryveil" / "aol-2006.v_1.db"
-    assert ledger_path("aol-2006.v_1", logs) == named
+    assert locate_ledger("aol-2006.v_1", logs) == named
     monkeypatch.setenv("XDG_DATA_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert ledger_path("aol", []) == tmp_path / "home/.local/share/queryveil/aol.db"
+    assert locate_ledger("aol", []) == tmp_path / "home/.local/share/queryveil/aol.db"
     (tmp_path / "aol").mkdir()
     for text in ("./aol", "aol/", str(tmp_path / "aol")):
-        assert ledger_path(text, logs) == tmp_path / "aol" / "ledger.db"
-    assert ledger_path("./", []) == tmp_path / "ledger.db"
-    assert ledger_path("aol", []) == tmp_path / "home/.local/share/queryveil/aol.db"
+        assert locate_ledger(text, logs) == tmp_path / "aol" / "ledger.db"
+    assert locate_ledger("./", []) == tmp_path / "ledger.db"
+    assert locate_ledger("aol", []) == tmp_path / "home/.local/share/queryveil/aol.db"
     with pytest.raises(InputError, match="no such folder"):
-        ledger_path("./oal", [])
+        locate_ledger("./oal", [])
     for wrong in ("", "a b", ".hidden", "ä", "a" * 101, "a\n"):
         with pytest.raises(UsageError, match="no name"):
-            ledger_path(wrong, [])
+            locate_ledger(wrong, [])

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.dp import NoisyCounts
+from queryveil.dp import ThresholdedCounts
 from queryveil.dp import noise as module
-from queryveil.dp.noise import Noise, exact_scale
-from queryveil.engine import Chance
+from queryveil.dp.noise import NoiseSource, exact_scale
+from queryveil.engine import RandomSource
 from queryveil.errors import UsageError
 
 KINDS = ("laplace", "gaussian")
@@ -62,7 +62,7 @@ def test_a_scale_that_cannot_be_drawn_is_refused(value: Fraction) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_scale_that_a_float_would_round_is_refused(kind: str) -> None:
     with pytest.raises(UsageError, match="no multiple"):
-        getattr(Noise(), kind)(3, Fraction(1, 3))
+        getattr(NoiseSource(), kind)(3, Fraction(1, 3))
 
 
 # --- OpenDP --------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ def test_a_scale_that_a_float_would_round_is_refused(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_noise_is_whole_numbers_and_as_many_as_asked(kind: str) -> None:
     for size in (0, 1, 7):
-        drawn = getattr(Noise(), kind)(size, Fraction(5, 2))
+        drawn = getattr(NoiseSource(), kind)(size, Fraction(5, 2))
         assert drawn.dtype == np.int64
         assert drawn.shape == (size,)
 
@@ -79,7 +79,7 @@ def test_noise_is_whole_numbers_and_as_many_as_asked(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_part_is_drawn_twice(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_PART", 50)
-    drawn = getattr(Noise(), kind)(175, Fraction(1000))
+    drawn = getattr(NoiseSource(), kind)(175, Fraction(1000))
     parts = [tuple(drawn[begin : begin + 25]) for begin in range(0, 175, 25)]
     assert drawn.shape == (175,)
     assert len(set(parts)) == 7
@@ -87,12 +87,12 @@ def test_no_part_is_drawn_twice(kind: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_opendp_says_the_same_cost() -> None:
     dp.enable_features("contrib")
-    laplace = NoisyCounts("laplace", exact_scale(Fraction(61, 3)), 9, keys=7)
+    laplace = ThresholdedCounts("laplace", exact_scale(Fraction(61, 3)), 9, keys=7)
     made = dp.m.make_laplace(
         dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64"), float(laplace.scale)
     )
     assert made.map(7) == pytest.approx(float(laplace.epsilon), rel=1e-12)
-    gaussian = NoisyCounts("gaussian", exact_scale(Fraction(61, 3)), 9, keys=9)
+    gaussian = ThresholdedCounts("gaussian", exact_scale(Fraction(61, 3)), 9, keys=9)
     made = dp.m.make_gaussian(
         dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64"), float(gaussian.scale)
     )
@@ -105,7 +105,7 @@ def test_without_opendp_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(UsageError, match="needs OpenDP"):
-        Noise().laplace(1, Fraction(1))
+        NoiseSource().laplace(1, Fraction(1))
 
 
 # --- the stream that can be repeated -------------------------------------------------------------
@@ -115,16 +115,16 @@ def test_without_opendp_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(3), Fraction(85, 2)])
 def test_repeatable_noise_follows_the_formula(kind: str, scale: Fraction) -> None:
     size = 20_000
-    drawn = getattr(Noise(Chance(seed=4).numbers), kind)(size, scale)
+    drawn = getattr(NoiseSource(RandomSource(seed=4).numbers), kind)(size, scale)
     # Dvoretzky, Kiefer, Wolfowitz: a gap beyond this has a chance of 1e-6.
     assert distance(drawn, kind, scale) < sqrt(log(2e6) / (2 * size))
-    narrow = getattr(Noise(Chance(seed=4).numbers), kind)(size, scale * Fraction(4, 5))
+    narrow = getattr(NoiseSource(RandomSource(seed=4).numbers), kind)(size, scale * Fraction(4, 5))
     assert distance(narrow, kind, scale) > sqrt(log(2e6) / (2 * size))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_repeatable_noise_is_the_same_again(kind: str) -> None:
-    first, second = (getattr(Noise(Chance(seed=9).numbers), kind) for _ in range(2))
+    first, second = (getattr(NoiseSource(RandomSource(seed=9).numbers), kind) for _ in range(2))
     assert first(100, Fraction(8)).tolist() == second(100, Fraction(8)).tolist()
 
 
@@ -139,13 +139,13 @@ def test_repeatable_noise_has_the_exact_chances(kind: str) -> None:
     wanted = range(-far + 1, far + 1)
     near = [(number, z) for number, z in zip(numbers, wanted, strict=True) if abs(z) < 8]
     stream = np.array([number for number, _ in near], np.uint64)
-    drawn = getattr(Noise(lambda size: stream[:size]), kind)(len(stream), scale)
+    drawn = getattr(NoiseSource(lambda size: stream[:size]), kind)(len(stream), scale)
     assert drawn.tolist() == [z for _, z in near]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_ends_of_the_stream_are_the_ends_of_the_noise(kind: str) -> None:
     ends = np.array([0, 2**64 - 1, 2**63], np.uint64)
-    low, high, middle = getattr(Noise(lambda size: ends[:size]), kind)(3, Fraction(2))
+    low, high, middle = getattr(NoiseSource(lambda size: ends[:size]), kind)(3, Fraction(2))
     assert low < -15 < 15 < high
     assert abs(middle) <= 1

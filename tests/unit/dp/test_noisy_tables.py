@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.dp import NoisyCounts, Shape, gaussian_tables, laplace_tables
-from queryveil.dp.accounting import Part, joint_delta
+from queryveil.dp import TableBudget, ThresholdedCounts, calibrate_gaussian, calibrate_laplace
+from queryveil.dp.accounting import TableLoss, composed_delta
 from queryveil.dp.tails import gaussian_tail, laplace_tail
 from queryveil.errors import UsageError
 
@@ -43,8 +43,8 @@ DELTAS = st.integers(4, 14).map(lambda n: Fraction(1, 10**n))
 KEYS = st.integers(1, 60)
 
 
-def shapes_of(shares: tuple[Fraction, ...], keys: int) -> list[Shape]:
-    return [Shape(keys + place, share) for place, share in enumerate(shares)]
+def shapes_of(shares: tuple[Fraction, ...], keys: int) -> list[TableBudget]:
+    return [TableBudget(keys + place, share) for place, share in enumerate(shares)]
 
 
 # --- what is made --------------------------------------------------------------------------------
@@ -53,7 +53,7 @@ def shapes_of(shares: tuple[Fraction, ...], keys: int) -> list[Shape]:
 @settings(max_examples=40)
 @given(SHARES, KEYS, EPSILONS, DELTAS)
 def test_laplace_tables_use_up_the_budget(shares, keys, epsilon, delta) -> None:
-    tables = laplace_tables(shapes_of(shares, keys), epsilon, delta)
+    tables = calibrate_laplace(shapes_of(shares, keys), epsilon, delta)
     assert epsilon * Fraction(9, 10) < sum(t.epsilon for t in tables) <= epsilon
     assert sum(t.keys * t.chance for t in tables) <= delta
     for table, share in zip(tables, shares, strict=True):
@@ -67,11 +67,11 @@ def test_laplace_tables_use_up_the_budget(shares, keys, epsilon, delta) -> None:
 @settings(max_examples=8)
 @given(SHARES, KEYS, EPSILONS, DELTAS, st.sampled_from((Fraction(0), Fraction(1, 20))))
 def test_gaussian_tables_use_up_the_budget(shares, keys, epsilon, delta, rest) -> None:
-    tables, left = gaussian_tables(shapes_of(shares, keys), epsilon, delta, rest)
+    tables, left = calibrate_gaussian(shapes_of(shares, keys), epsilon, delta, rest)
 
     def cost(smaller: Fraction = Fraction(1)) -> float:
-        parts = [Part(float(t.rho / smaller**2), t.keys, float(t.chance)) for t in tables]
-        return joint_delta(parts, float(left), epsilon)
+        parts = [TableLoss(float(t.rho / smaller**2), t.keys, float(t.chance)) for t in tables]
+        return composed_delta(parts, float(left), epsilon)
 
     assert cost() <= delta
     assert cost(Fraction(97, 100)) > delta  # 3 % less noise would be too little
@@ -87,39 +87,39 @@ def test_gaussian_tables_use_up_the_budget(shares, keys, epsilon, delta, rest) -
 def test_the_default_budget_in_numbers() -> None:
     """A change of these is a change of what is promised, or of how good it is."""
     shares = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 4))
-    shapes = [Shape(20, share) for share in shares]
-    tables, _ = gaussian_tables(shapes, Fraction(1), Fraction(1, 10**9), Fraction(1, 20))
+    shapes = [TableBudget(20, share) for share in shares]
+    tables, _ = calibrate_gaussian(shapes, Fraction(1), Fraction(1, 10**9), Fraction(1, 20))
     assert [t.users for t in tables] == [258, 369, 369]
-    laplace = laplace_tables(shapes, Fraction(1), Fraction(1, 10**9))
+    laplace = calibrate_laplace(shapes, Fraction(1), Fraction(1, 10**9))
     assert [t.scale for t in laplace] == [40, 80, 80]
     assert [t.users for t in laplace] == [952, 1956, 1956]
 
 
 def test_half_the_epsilon_needs_about_twice_the_noise() -> None:
     one, half = (
-        gaussian_tables([Shape(20, Fraction(1))], epsilon, Fraction(1, 10**9))[0][0].scale
+        calibrate_gaussian([TableBudget(20, Fraction(1))], epsilon, Fraction(1, 10**9))[0][0].scale
         for epsilon in (Fraction(1), Fraction(1, 2))
     )
     assert 1.9 < half / one < 2.1
 
 
-@pytest.mark.parametrize("kind", [laplace_tables, gaussian_tables])
+@pytest.mark.parametrize("kind", [calibrate_laplace, calibrate_gaussian])
 def test_a_budget_that_cannot_be_kept_is_refused(kind) -> None:
     with pytest.raises(UsageError):
-        kind([Shape(1, Fraction(1))], Fraction(1, 10**15), Fraction(1, 10**9))
+        kind([TableBudget(1, Fraction(1))], Fraction(1, 10**15), Fraction(1, 10**9))
 
 
 def test_a_key_that_shows_often_needs_an_epsilon_that_pays_for_it() -> None:
     """With little epsilon and much delta, leaving a user out would cost more than noise does."""
     with pytest.raises(UsageError, match="cannot be kept"):
-        laplace_tables([Shape(1, Fraction(1))], Fraction(1, 1000), Fraction(1, 10))
+        calibrate_laplace([TableBudget(1, Fraction(1))], Fraction(1, 1000), Fraction(1, 10))
 
 
 # --- one table -----------------------------------------------------------------------------------
 
 
 def test_keys_below_least_get_no_noise_and_never_show() -> None:
-    table = NoisyCounts("laplace", Fraction(2), threshold=5, keys=1, least=3)
+    table = ThresholdedCounts("laplace", Fraction(2), threshold=5, keys=1, least=3)
     source = Given(100, 3, 2)
     places, counts = table.release(np.array([2, 3, 0, 4, 5, 1]), source)
     # Effective counts are 1, 2, 3; noise makes 101, 5, 5.
@@ -130,7 +130,7 @@ def test_keys_below_least_get_no_noise_and_never_show() -> None:
 
 
 def test_the_threshold_itself_shows_and_one_less_does_not() -> None:
-    table = NoisyCounts("gaussian", Fraction(2), threshold=5, keys=1)
+    table = ThresholdedCounts("gaussian", Fraction(2), threshold=5, keys=1)
     places, counts = table.release(np.array([9, 9, 9]), Given(-3, -4, -5))
     # 9 users are an effective count of 8: 5 shows, 4 and 3 do not.
     assert places.tolist() == [0]
@@ -138,7 +138,7 @@ def test_the_threshold_itself_shows_and_one_less_does_not() -> None:
 
 
 def test_an_empty_table_stays_empty() -> None:
-    table = NoisyCounts("gaussian", Fraction(2), threshold=5, keys=1)
+    table = ThresholdedCounts("gaussian", Fraction(2), threshold=5, keys=1)
     places, counts = table.release(np.zeros(0, np.int64), Given())
     assert (len(places), len(counts)) == (0, 0)
 
@@ -151,7 +151,7 @@ def test_an_empty_table_stays_empty() -> None:
     st.data(),
 )
 def test_release_is_the_rule_of_the_proof(counts, least, threshold, data) -> None:
-    table = NoisyCounts("laplace", Fraction(1), threshold, keys=2, least=least)
+    table = ThresholdedCounts("laplace", Fraction(1), threshold, keys=2, least=least)
     enough = [place for place, n in enumerate(counts) if n >= least]
     noise = data.draw(st.lists(st.integers(-20, 20), min_size=len(enough), max_size=len(enough)))
     wanted = {}
@@ -164,8 +164,8 @@ def test_release_is_the_rule_of_the_proof(counts, least, threshold, data) -> Non
 
 
 def test_each_noise_has_its_own_cost() -> None:
-    laplace = NoisyCounts("laplace", Fraction(4), 5, keys=8)
-    gaussian = NoisyCounts("gaussian", Fraction(4), 5, keys=8)
+    laplace = ThresholdedCounts("laplace", Fraction(4), 5, keys=8)
+    gaussian = ThresholdedCounts("gaussian", Fraction(4), 5, keys=8)
     assert laplace.epsilon == 2
     assert gaussian.rho == Fraction(1, 4)
     assert laplace.rho == 8 * Fraction(1, 32)  # each key a pure 1/4
@@ -176,4 +176,6 @@ def test_each_noise_has_its_own_cost() -> None:
 @pytest.mark.parametrize("wrong", [{"threshold": 0}, {"keys": 0}, {"least": 0}])
 def test_a_table_without_a_proof_is_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(UsageError, match="cannot have"):
-        NoisyCounts(**{"noise": "laplace", "scale": Fraction(1), "threshold": 5, "keys": 1} | wrong)
+        ThresholdedCounts(
+            **{"noise": "laplace", "scale": Fraction(1), "threshold": 5, "keys": 1} | wrong
+        )

@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from queryveil.dp.noise import Noise
-from queryveil.dp.occurrences import FreshCounts, Occurrences
+from queryveil.dp.noise import NoiseSource
+from queryveil.dp.occurrences import LaplaceCounts, OccurrenceThreshold
 from queryveil.errors import UsageError
 
 EPSILON, DELTA = Fraction(1), Fraction(1, 10**6)
@@ -32,15 +32,17 @@ def test_partitions() -> None:
 
 
 CHOICES = [
-    Occurrences.tight(d, Fraction(epsilon), Fraction(delta))
+    OccurrenceThreshold.tight(d, Fraction(epsilon), Fraction(delta))
     for d in (1, 2, 3, 5, 12)
     for epsilon in ("0.05", "1", "3")
     for delta in ("0.01", "1e-9")
-] + [Occurrences(Fraction(500), 12, 12), Occurrences(Fraction(10), 10, 1)]
+] + [OccurrenceThreshold(Fraction(500), 12, 12), OccurrenceThreshold(Fraction(10), 10, 1)]
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
-def test_no_way_to_spread_occurrences_is_worse_than_the_two_ends(choice: Occurrences) -> None:
+def test_no_way_to_spread_occurrences_is_worse_than_the_two_ends(
+    choice: OccurrenceThreshold,
+) -> None:
     for own in range(choice.keys + 1):
         shared = (choice.keys - own) / choice.scale
         for ways in partitions(own):
@@ -56,7 +58,7 @@ def test_no_way_to_spread_occurrences_is_worse_than_the_two_ends(choice: Occurre
 @pytest.mark.parametrize("d", [1, 2, 7, 40])
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "5"])
 def test_the_tight_threshold_is_the_least(d: int, epsilon: str) -> None:
-    choice = Occurrences.tight(d, Fraction(epsilon), DELTA)
+    choice = OccurrenceThreshold.tight(d, Fraction(epsilon), DELTA)
     assert choice.epsilon <= Fraction(epsilon)
     assert choice.delta <= DELTA
     if choice.threshold > d:
@@ -66,25 +68,25 @@ def test_the_tight_threshold_is_the_least(d: int, epsilon: str) -> None:
 @pytest.mark.parametrize("d", [1, 2, 5, 20, 160])
 def test_the_published_threshold_is_that_of_the_paper(d: int) -> None:
     epsilon, delta = Fraction(repr(math.log(10))), Fraction(1, 10**5)
-    choice = Occurrences.published(d, epsilon, delta)
+    choice = OccurrenceThreshold.published(d, epsilon, delta)
     paper = d * (1 - math.log(2e-5 / d) / math.log(10))  # 5.70, 12.0, 31.99, 140.0, 1264.5
     assert paper <= choice.threshold <= paper * (1 + 1 / 256) + 1.5
     assert d / 2 * math.exp((d - choice.threshold) / choice.scale) <= 1e-5
-    tight = Occurrences.tight(d, epsilon, delta)
+    tight = OccurrenceThreshold.tight(d, epsilon, delta)
     assert tight.threshold < choice.threshold
     assert tight.scale == choice.scale
     assert choice.delta < delta
 
 
 def test_integer_noise_is_above_a_number_less_often_than_the_papers() -> None:
-    choice = Occurrences(Fraction(3), 20, 4)
+    choice = OccurrenceThreshold(Fraction(3), 20, 4)
     for n in range(1, 5):
         assert choice.shown(n) < math.exp((n - 20) / 3) / 2
 
 
 def test_a_key_of_one_user_alone_can_cost_more_than_the_noise() -> None:
     # A threshold that is low for the noise, as in the right half of a published figure.
-    choice = Occurrences(Fraction(10), 10, 1)
+    choice = OccurrenceThreshold(Fraction(10), 10, 1)
     assert 0.19 < float(choice.shown(1)) < 0.2
     assert -math.log1p(-float(choice.shown(1))) <= choice.epsilon
     assert choice.epsilon > Fraction(2, 10)
@@ -92,16 +94,16 @@ def test_a_key_of_one_user_alone_can_cost_more_than_the_noise() -> None:
 
 def test_a_delta_near_epsilon_is_refused() -> None:
     with pytest.raises(UsageError, match="cannot be kept"):
-        Occurrences.tight(1, Fraction(1, 1000), Fraction(1, 100))
+        OccurrenceThreshold.tight(1, Fraction(1, 1000), Fraction(1, 100))
 
 
 @pytest.mark.parametrize("threshold", [0, 2])
 def test_a_threshold_below_what_one_user_has_is_refused(threshold: int) -> None:
     with pytest.raises(UsageError, match="threshold"):
-        Occurrences(Fraction(1), threshold, 3)
+        OccurrenceThreshold(Fraction(1), threshold, 3)
 
 
-class Fixed(Noise):
+class Fixed(NoiseSource):
     """Noise that a test chooses."""
 
     def __init__(self, *noise: int) -> None:
@@ -114,25 +116,25 @@ class Fixed(Noise):
 
 
 def test_what_is_above_the_threshold_shows() -> None:
-    choice = Occurrences(Fraction(2), 10, 3)
+    choice = OccurrenceThreshold(Fraction(2), 10, 3)
     counts = np.array([11, 10, 0, 10, 1, 400], np.int64)
     shown = choice.release(counts, Fixed(0, 0, 1, 10, -390))  # no noise for what nobody has
     assert shown.tolist() == [0, 3, 4]
 
 
 def test_fresh_counts_get_noise_on_zeros_too() -> None:
-    fresh = FreshCounts.costing(3, Fraction(1, 2))
+    fresh = LaplaceCounts.costing(3, Fraction(1, 2))
     assert fresh.epsilon == Fraction(1, 2)
     assert fresh.release(np.array([0, 5], np.int64), Fixed(-2, 3)).tolist() == [-2, 8]
 
 
 def test_costs_are_never_above_what_was_asked() -> None:
     for most in (1, 3, 7, 1000):
-        fresh = FreshCounts.costing(most, Fraction(1, 3))
+        fresh = LaplaceCounts.costing(most, Fraction(1, 3))
         assert Fraction(1, 4) < fresh.epsilon <= Fraction(1, 3)
 
 
 def test_drawn_noise_shows_as_often_as_told() -> None:
-    choice = Occurrences(Fraction(2), 4, 2)
-    shown = len(choice.release(np.full(200_000, 2, np.int64), Noise()))
+    choice = OccurrenceThreshold(Fraction(2), 4, 2)
+    shown = len(choice.release(np.full(200_000, 2, np.int64), NoiseSource()))
     assert abs(shown / 200_000 - float(choice.shown(2))) < 0.004

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queryveil.dp import public
-from queryveil.dp.noise import Noise
-from queryveil.dp.public import PublicCounts, RareCells
-from queryveil.engine import Chance
+from queryveil.dp.noise import NoiseSource
+from queryveil.dp.public import EmptyCellSampler, PublicCounts
+from queryveil.engine import RandomSource
 from queryveil.errors import UsageError
 
 SCALES = [
@@ -55,7 +55,7 @@ def chi_square(found: Counter, chances: dict, size: int) -> None:
 
 @pytest.mark.parametrize(("scale", "threshold"), SETTINGS)
 def test_a_candidate_that_stays_is_as_likely_as_noise_that_reaches(scale, threshold) -> None:
-    rare = RareCells(scale, threshold)
+    rare = EmptyCellSampler(scale, threshold)
     assert (rare.pace * 256).denominator == 1
     for digits in (50, 90):
         low, high = rare.stay(digits)
@@ -69,7 +69,7 @@ def test_a_candidate_that_stays_is_as_likely_as_noise_that_reaches(scale, thresh
 
 @pytest.mark.parametrize(("scale", "threshold"), SETTINGS)
 def test_few_candidates_are_in_vain(scale, threshold) -> None:
-    rare = RareCells(scale, threshold)
+    rare = EmptyCellSampler(scale, threshold)
     if rare.pace < public._SLOWEST:
         assert rare.stay(50)[0] > Fraction(9, 10)
     else:  # then there are about as many candidates as batches of 10^12 cells
@@ -77,10 +77,10 @@ def test_few_candidates_are_in_vain(scale, threshold) -> None:
 
 
 def test_a_chance_of_nearly_a_half() -> None:
-    wide = RareCells(Fraction(2**30), 1)
+    wide = EmptyCellSampler(Fraction(2**30), 1)
     assert abs(chance_of(wide.scale, 1) - Decimal("0.5")) < 1e-9
     assert Fraction(7, 5) < wide.pace < Fraction(3, 2)
-    shown = wide.shown(4000, Noise())
+    shown = wide.shown(4000, NoiseSource())
     assert abs(len(shown) - 2000) < 6 * sqrt(1000)
 
 
@@ -146,8 +146,8 @@ def scripted(cells, gaps, coins, monkeypatch) -> tuple[int, ...]:
         return np.array([next(next_coin) for _ in range(size)], np.bool_)
 
     monkeypatch.setattr(public, "_geometric", geometric)
-    monkeypatch.setattr(RareCells, "_stays", stays)
-    return tuple(RareCells(Fraction(1), 1).shown(cells, Noise()).tolist())
+    monkeypatch.setattr(EmptyCellSampler, "_stays", stays)
+    return tuple(EmptyCellSampler(Fraction(1), 1).shown(cells, NoiseSource()).tolist())
 
 
 @given(st.data())
@@ -157,10 +157,10 @@ def test_empty_cells_stand_between_those_with_a_count(data: st.DataObject) -> No
     empty = [place for place in range(cells) if place not in held]
     ranks = sorted(data.draw(st.sets(st.sampled_from(range(len(empty))))) if empty else [])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(RareCells, "shown", lambda *_: np.array(ranks, np.int64))
+        patch.setattr(EmptyCellSampler, "shown", lambda *_: np.array(ranks, np.int64))
         made = PublicCounts(Fraction(1, 256), 5, 1)  # so little noise that there is none
         counts = np.full(len(held), 9, np.int64)
-        places, noisy = made.release(np.array(held, np.int64), counts, cells, Noise())
+        places, noisy = made.release(np.array(held, np.int64), counts, cells, NoiseSource())
     assert dict(zip(places.tolist(), noisy.tolist(), strict=True)) == (
         dict.fromkeys(held, 9) | {empty[rank]: 5 for rank in ranks}
     )
@@ -170,8 +170,10 @@ def test_empty_cells_stand_between_those_with_a_count(data: st.DataObject) -> No
 # --- with real noise -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("source", [Noise(), Noise(Chance(5).numbers)], ids=["real", "repeatable"])
-def test_patterns_of_empty_cells_are_those_of_noise_on_every_cell(source: Noise) -> None:
+@pytest.mark.parametrize(
+    "source", [NoiseSource(), NoiseSource(RandomSource(5).numbers)], ids=["real", "repeatable"]
+)
+def test_patterns_of_empty_cells_are_those_of_noise_on_every_cell(source: NoiseSource) -> None:
     """Three neighbouring cells: the chance of each of the eight patterns."""
     made, blocks = PublicCounts(Fraction(3, 2), 2, 1), 12_000
     none = np.zeros(0, np.int64)
@@ -191,7 +193,7 @@ def test_counts_and_empty_cells_together_against_the_plain_way() -> None:
     made, rounds = PublicCounts(Fraction(5, 4), 1, 1), 8_000
     counts = np.tile([2, 0, 1, 0, 0], rounds)
     held = np.flatnonzero(counts)
-    places, values = made.release(held, counts[held], len(counts), Noise())
+    places, values = made.release(held, counts[held], len(counts), NoiseSource())
     told = np.zeros(len(counts), np.int64)  # 0 stands for hidden
     told[places] = values
     a = exp(-4 / 5)
@@ -204,11 +206,11 @@ def test_counts_and_empty_cells_together_against_the_plain_way() -> None:
 def test_geometric_numbers_are_geometric() -> None:
     for scale in (Fraction(1, 2), Fraction(2)):
         a = exp(-float(1 / scale))
-        for source in (Noise(), Noise(Chance(3).numbers)):
+        for source in (NoiseSource(), NoiseSource(RandomSource(3).numbers)):
             drawn = public._geometric(10_000, scale, source)
             assert len(drawn) == 10_000
             chi_square(Counter(drawn.tolist()), {g: (1 - a) * a**g for g in range(60)}, 10_000)
-    wide = public._geometric(4_000, Fraction(2**39), Noise())
+    wide = public._geometric(4_000, Fraction(2**39), NoiseSource())
     assert float(wide.mean()) == pytest.approx(2**39, rel=5 / sqrt(4_000))
 
 
@@ -219,7 +221,7 @@ def test_geometric_numbers_are_geometric() -> None:
 def test_any_number_of_cells(cells: int) -> None:
     made = PublicCounts.for_cells(20, Fraction(1), cells)
     held = np.arange(min(cells, 3), dtype=np.int64)
-    places, values = made.release(held, np.full(len(held), 10**6), cells, Noise())
+    places, values = made.release(held, np.full(len(held), 10**6), cells, NoiseSource())
     assert set(held.tolist()) <= set(places.tolist())
     assert (np.diff(places) > 0).all()
     assert not len(places) or places[-1] < cells
@@ -230,8 +232,8 @@ def test_any_number_of_cells(cells: int) -> None:
 @pytest.mark.parametrize("cells", [10**6, 10**12])
 def test_on_average_at_most_one_empty_cell_shows(cells: int) -> None:
     made = PublicCounts.for_cells(3, Fraction(1), cells)
-    rare = RareCells(made.scale, made.threshold)
-    found = [rare.shown(cells, Noise()) for _ in range(400)]
+    rare = EmptyCellSampler(made.scale, made.threshold)
+    found = [rare.shown(cells, NoiseSource()) for _ in range(400)]
     mean = 400 * cells * float(made.chance)
     assert mean <= 400
     assert abs(sum(map(len, found)) - mean) < 6 * sqrt(mean)
@@ -240,9 +242,9 @@ def test_on_average_at_most_one_empty_cell_shows(cells: int) -> None:
 
 
 def test_a_chance_that_is_next_to_nothing_takes_one_gap() -> None:
-    rare = RareCells(Fraction(1, 256), 40)  # e^-10240
+    rare = EmptyCellSampler(Fraction(1, 256), 40)  # e^-10240
     assert rare.pace == public._SLOWEST
-    assert not len(rare.shown(10**9, Noise()))
+    assert not len(rare.shown(10**9, NoiseSource()))
     low, high = rare.stay(50)
     assert 0 < low < high < Fraction(1, 10**4000)
 
@@ -255,7 +257,7 @@ def test_a_chance_that_is_next_to_nothing_takes_one_gap() -> None:
 def test_what_are_no_cells_is_refused(places, counts, cells) -> None:
     with pytest.raises(UsageError, match="no counts of"):
         made = PublicCounts(Fraction(1), 1, 1)
-        made.release(np.array(places, np.int64), np.array(counts, np.int64), cells, Noise())
+        made.release(np.array(places, np.int64), np.array(counts, np.int64), cells, NoiseSource())
 
 
 # --- coins and streams ---------------------------------------------------------------------------
@@ -264,11 +266,11 @@ def test_what_are_no_cells_is_refused(places, counts, cells) -> None:
 def stream(*numbers: int):
     """Give these numbers, then fail."""
     left = list(numbers)
-    return Noise(lambda size: np.array([left.pop(0) for _ in range(size)], np.uint64))
+    return NoiseSource(lambda size: np.array([left.pop(0) for _ in range(size)], np.uint64))
 
 
 def test_a_coin_takes_more_bits_until_it_is_sure() -> None:
-    rare = RareCells(Fraction(1), 3)
+    rare = EmptyCellSampler(Fraction(1), 3)
     low, high = rare.stay(120)
     bits = int(low * 2**192)
     assert bits == int(high * 2**192)
@@ -287,7 +289,8 @@ def test_the_same_stream_gives_the_same_release() -> None:
     made = PublicCounts(Fraction(20), 60, 5)
     held, counts = np.array([3, 500, 9_000]), np.array([70, 80, 10])
     one, two, other = (
-        made.release(held, counts, 10**4, Noise(Chance(seed).numbers)) for seed in (1, 1, 2)
+        made.release(held, counts, 10**4, NoiseSource(RandomSource(seed).numbers))
+        for seed in (1, 1, 2)
     )
     assert [part.tolist() for part in one] == [part.tolist() for part in two]
     assert [part.tolist() for part in one] != [part.tolist() for part in other]
@@ -295,6 +298,6 @@ def test_the_same_stream_gives_the_same_release() -> None:
 
 def test_streams_that_are_stuck_come_to_an_end() -> None:
     made, none = PublicCounts(Fraction(2), 3, 1), np.zeros(0, np.int64)
-    low, high = (Noise(lambda size, n=n: np.full(size, n, np.uint64)) for n in (0, 2**64 - 1))
+    low, high = (NoiseSource(lambda size, n=n: np.full(size, n, np.uint64)) for n in (0, 2**64 - 1))
     assert made.release(none, none, 50, low)[0].tolist() == []  # the longest gap
     assert made.release(none, none, 50, high)[0].tolist() == []  # no candidate stays

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.dp import Entry, Ledger, Loss
+from queryveil.dp import Ledger, LedgerEntry, Loss
 from queryveil.dp.ledger import file as files
-from queryveil.dp.ledger.chain import Head, canonical, chained
+from queryveil.dp.ledger.chain import ChainHead, canonical_json, chain_hash
 from queryveil.dp.ledger.charges import charge_in, replaced_delta
 from queryveil.dp.ledger.entries import entry_of
 from queryveil.errors import BudgetError, UsageError, VerificationError
@@ -141,7 +141,7 @@ def test_conversion_rises_and_never_counts_too_little(
         assert cost.delta <= 1
 
 
-def entry(epsilon: Fraction, delta: Fraction, known: bool) -> Entry:
+def entry(epsilon: Fraction, delta: Fraction, known: bool) -> LedgerEntry:
     told = {"entry": 1, "time": "2026-01-01T00:00:00+00:00", "kind": "dp", "method": "m",
             "recipe": "m", "log": "x", "epsilon": str(epsilon), "delta": str(delta), "notes": [],
             "extra": {}, "relation": "add-remove" if known else None, "losses": []}  # fmt: skip
@@ -158,7 +158,7 @@ def write(place: Path, *events: dict[str, Any]) -> None:
         for event in events:
             full = {"time": "2026-01-01T00:00:00+00:00", **event}
             ledger._file.add(head, full)
-            head = Head(head.number + 1, chained(head, canonical(full)))
+            head = ChainHead(head.number + 1, chain_hash(head, canonical_json(full)))
 
 
 def old(number: int, method: str, **more: Any) -> dict[str, Any]:

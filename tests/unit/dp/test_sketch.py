@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.dp import Noise, Sketch
+from queryveil.dp import NoiseSource, NoisySketch
 from queryveil.errors import UsageError
 
 UNIT = 1024
-SMALL = Sketch(Fraction(50), buckets=16)
+SMALL = NoisySketch(Fraction(50), buckets=16)
 
 
 class NoNoise:
@@ -38,7 +38,7 @@ def columns(table: list[tuple[int, int, float]]) -> tuple[np.ndarray, np.ndarray
     return np.array(user, np.int64), np.array(bucket, np.int64), np.array(wish, np.float64)
 
 
-def dense(sketch: Sketch, table: list[tuple[int, int, float]]) -> np.ndarray:
+def dense(sketch: NoisySketch, table: list[tuple[int, int, float]]) -> np.ndarray:
     """Give the weights as one row a user."""
     owner, place, weights = sketch.weights(*columns(table))
     full = np.zeros((5, sketch.buckets), np.int64)
@@ -107,7 +107,7 @@ def test_weights_that_grow_when_rounded_are_refused() -> None:
 
 @given(st.fractions(min_value=Fraction(1, 10**9), max_value=1))
 def test_a_sketch_costs_at_most_what_it_may(rho: Fraction) -> None:
-    made = Sketch.for_rho(rho)
+    made = NoisySketch.for_rho(rho)
     assert rho * Fraction(99, 100) < made.rho <= rho
     assert made.rho == Fraction(UNIT**2) / (2 * made.scale**2)
     assert (made.scale * 256).denominator == 1
@@ -135,8 +135,8 @@ def test_what_many_users_send_is_heaviest() -> None:
 
 def test_released_sums_are_noisy() -> None:
     """Real noise on empty buckets has the scale that the cost speaks of."""
-    sketch = Sketch(Fraction(40), buckets=1 << 12)
+    sketch = NoisySketch(Fraction(40), buckets=1 << 12)
     nothing = np.zeros(0, np.int64)
-    seen = sketch.release(nothing, nothing, nothing, np.zeros(0), Noise())
+    seen = sketch.release(nothing, nothing, nothing, np.zeros(0), NoiseSource())
     assert len(np.unique(seen)) > 100
     assert 0.9 < seen.std() < 1.1  # twelve standard errors to each side are 0.13

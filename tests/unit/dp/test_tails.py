@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.dp.tails import gaussian_tail, laplace_tail, least_threshold
+from queryveil.dp.tails import gaussian_tail, laplace_tail, min_threshold
 from queryveil.errors import UsageError
 
 SCALES = st.integers(64, 256 * 30).map(lambda n: Fraction(n, 256))
@@ -68,15 +68,15 @@ def test_the_chance_of_at_least_zero_is_bounded_too() -> None:
 @given(SCALES, st.integers(2, 40), st.sampled_from((laplace_tail, gaussian_tail)))
 def test_thresholds_are_the_least(scale: Fraction, digits: int, tail) -> None:
     chance = Fraction(1, 10**digits)
-    found = least_threshold(tail, scale, chance)
+    found = min_threshold(tail, scale, chance)
     assert tail(scale, found) <= chance
     assert found == 1 or tail(scale, found - 1) > chance
 
 
 def test_a_threshold_is_at_least_one() -> None:
-    assert least_threshold(laplace_tail, Fraction(1), Fraction(1)) == 1
+    assert min_threshold(laplace_tail, Fraction(1), Fraction(1)) == 1
 
 
 def test_a_threshold_beyond_reason_is_refused() -> None:
     with pytest.raises(UsageError, match="no threshold"):
-        least_threshold(laplace_tail, Fraction(2**39), Fraction(1, 10**1000))
+        min_threshold(laplace_tail, Fraction(2**39), Fraction(1, 10**1000))

@@ -11,9 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.dp import Shape
-from queryveil.dp.noise import Noise
-from queryveil.dp.union import KnownCounts, UnionTables, WeightedSelection, union_tables
+from queryveil.dp import TableBudget
+from queryveil.dp.noise import NoiseSource
+from queryveil.dp.union import (
+    GaussianCounts,
+    SetUnionRelease,
+    WeightedSelection,
+    calibrate_set_union,
+)
 from queryveil.errors import UsageError
 
 UNIT = 1024
@@ -21,7 +26,7 @@ ONE = Fraction(1)
 SMALL = Fraction(1, 10**7)
 
 
-class Silence(Noise):
+class Silence(NoiseSource):
     """No noise at all; remembers how much was asked for."""
 
     def __init__(self) -> None:
@@ -130,7 +135,7 @@ def test_defects_are_refused() -> None:
 def test_real_noise_shows_about_half_at_the_threshold() -> None:
     one = WeightedSelection(Fraction(2000), 10 * UNIT, 1)
     key = np.repeat(np.arange(400), 11)
-    shown = one.release(np.arange(len(key)), key, Noise())
+    shown = one.release(np.arange(len(key)), key, NoiseSource())
     assert 120 < len(shown) < 280
     assert one.users == 11
 
@@ -139,9 +144,9 @@ def test_real_noise_shows_about_half_at_the_threshold() -> None:
 
 
 def test_known_counts_are_all_shown_and_at_least_one() -> None:
-    table = KnownCounts.fitted(10, Fraction(1, 100))
+    table = GaussianCounts.fitted(10, Fraction(1, 100))
     assert table.rho <= Fraction(1, 100) < table.rho * Fraction(101, 100)
-    noisy = table.release(np.array([0, 3, 100_000] * 200), Noise())
+    noisy = table.release(np.array([0, 3, 100_000] * 200), NoiseSource())
     assert len(noisy) == 600 and noisy.min() == 1
     assert abs(int(noisy[2]) - 100_000) < 12 * table.scale
     assert table.release(np.zeros(0, np.int64), Silence()).tolist() == []
@@ -150,8 +155,8 @@ def test_known_counts_are_all_shown_and_at_least_one() -> None:
 # --- all together --------------------------------------------------------------------------------
 
 
-def shapes(*keys: int) -> list[Shape]:
-    return [Shape(n, Fraction(2 if place == 0 else 1, len(keys) + 1)) for place, n in
+def shapes(*keys: int) -> list[TableBudget]:
+    return [TableBudget(n, Fraction(2 if place == 0 else 1, len(keys) + 1)) for place, n in
             enumerate(keys)]  # fmt: skip
 
 
@@ -167,7 +172,7 @@ def test_all_together_stays_within_the_budget(
     epsilon: str, delta: str, keys: list[int], rounds: tuple[int, ...], select: str
 ) -> None:
     most = Fraction(epsilon), Fraction(delta)
-    made = union_tables(shapes(*keys), *most, rounds, Fraction(select))
+    made = calibrate_set_union(shapes(*keys), *most, rounds, Fraction(select))
     assert len(made.rounds) == len(rounds) and len(made.others) == len(keys) - 1
     assert made.delta(most[0]) <= most[1]
     if most[0] <= 3:  # beyond, thresholds are so low that whole numbers are coarse
@@ -176,7 +181,7 @@ def test_all_together_stays_within_the_budget(
 
 
 def test_the_budget_is_cut_as_asked() -> None:
-    made = union_tables([Shape(10, ONE)], ONE, SMALL, (1, 3, 9), Fraction(3, 4))
+    made = calibrate_set_union([TableBudget(10, ONE)], ONE, SMALL, (1, 3, 9), Fraction(3, 4))
     first, second, third = made.rounds
     assert float(second.rho / first.rho) == pytest.approx(3, rel=1e-3)
     assert float(third.rho / first.rho) == pytest.approx(9, rel=1e-3)
@@ -186,14 +191,14 @@ def test_the_budget_is_cut_as_asked() -> None:
 
 
 def test_a_rest_is_left_and_paid_for() -> None:
-    made = union_tables(shapes(10, 3), ONE, SMALL, rest=Fraction(1, 20))
+    made = calibrate_set_union(shapes(10, 3), ONE, SMALL, rest=Fraction(1, 20))
     assert float(made.rest / made.rho) == pytest.approx(0.05, rel=1e-3)
     assert made.delta(ONE) <= SMALL < replace(made, rest=2 * made.rest).delta(ONE)
 
 
 def test_delta_adds_up_everything() -> None:
-    made = union_tables(shapes(5, 3, 2), ONE, SMALL)
-    alone = UnionTables(made.rounds, made.counts)
+    made = calibrate_set_union(shapes(5, 3, 2), ONE, SMALL)
+    alone = SetUnionRelease(made.rounds, made.counts)
     assert alone.rho < made.rho and alone.chance < made.chance
     assert alone.delta(ONE) < made.delta(ONE)
     low = replace(made.rounds[0], threshold=made.rounds[0].threshold - 2 * UNIT)
@@ -206,7 +211,7 @@ def test_delta_adds_up_everything() -> None:
 
 def test_more_budget_finds_more() -> None:
     def users(epsilon: str = "1", delta: str = "1e-7", keys: int = 10, select: str = "3/4") -> int:
-        made = union_tables([Shape(keys, ONE)], Fraction(epsilon), Fraction(delta), (1,),
+        made = calibrate_set_union([TableBudget(keys, ONE)], Fraction(epsilon), Fraction(delta), (1,),
                             Fraction(select))  # fmt: skip
         return made.rounds[0].users
 
@@ -218,7 +223,7 @@ def test_more_budget_finds_more() -> None:
 
 def test_what_cannot_be_kept_is_refused() -> None:
     with pytest.raises(UsageError, match="cannot be kept"):
-        union_tables([Shape(2, ONE)], Fraction("1e-9"), Fraction("1e-2"))
+        calibrate_set_union([TableBudget(2, ONE)], Fraction("1e-9"), Fraction("1e-2"))
     for share in ("0", "1", "3/2"):
         with pytest.raises(UsageError, match="selection cannot take"):
-            union_tables([Shape(2, ONE)], ONE, SMALL, (1,), Fraction(share))
+            calibrate_set_union([TableBudget(2, ONE)], ONE, SMALL, (1,), Fraction(share))

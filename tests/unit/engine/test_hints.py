@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from queryveil.concepts.likeness.criteria import Same
-from queryveil.dp.choice import Choices, worst_ratio
-from queryveil.engine import recall, remember
+from queryveil.concepts.likeness.criteria import IdentityScore
+from queryveil.dp.choice import Candidates, max_log_ratio
+from queryveil.engine import load_hint, save_hint
 from queryveil.methods.replacement.mechanism import _calibrated, _Known
 
 
@@ -25,40 +25,40 @@ def only_file(place: Path) -> Path:
 
 
 def test_nothing_is_recalled_of_nothing(place: Path) -> None:
-    assert recall("a key") is None
+    assert load_hint("a key") is None
     assert not place.exists()
 
 
 @pytest.mark.parametrize("value", [0.1, 1 / 3, 1e300, 5e-324, 0.0])
 def test_a_number_comes_back_as_it_was(value: float) -> None:
-    remember("a key", value)
-    remember("another", 7.0)
-    assert recall("a key") == value
-    remember("a key", 2.0)
-    assert recall("a key") == 2.0
+    save_hint("a key", value)
+    save_hint("another", 7.0)
+    assert load_hint("a key") == value
+    save_hint("a key", 2.0)
+    assert load_hint("a key") == 2.0
 
 
 @pytest.mark.parametrize("text", [b"", b"no number", b"\xff\xfe", b"1 2", b"0x10"])
 def test_a_damaged_hint_is_none(place: Path, text: bytes) -> None:
-    remember("a key", 1.0)
+    save_hint("a key", 1.0)
     only_file(place).write_bytes(text)
-    assert recall("a key") is None
+    assert load_hint("a key") is None
 
 
 def test_a_folder_in_its_place_is_none(place: Path) -> None:
-    remember("a key", 1.0)
+    save_hint("a key", 1.0)
     path = only_file(place)
     path.unlink()
     path.mkdir()
-    assert recall("a key") is None
-    remember("a key", 2.0)
-    assert recall("a key") is None
+    assert load_hint("a key") is None
+    save_hint("a key", 2.0)
+    assert load_hint("a key") is None
 
 
 def test_a_place_that_cannot_be_written_is_no_error(place: Path) -> None:
     place.write_text("a file where a folder should be")
-    remember("a key", 1.0)
-    assert recall("a key") is None
+    save_hint("a key", 1.0)
+    assert load_hint("a key") is None
 
 
 def test_nobody_has_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,16 +67,16 @@ def test_nobody_has_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(Path, "home", homeless)
-    remember("a key", 1.0)
-    assert recall("a key") is None
+    save_hint("a key", 1.0)
+    assert load_hint("a key") is None
 
 
 @pytest.mark.parametrize("foreign", [1e9, 5.0, 1.02, 0.01, -1.0, math.nan, math.inf])
 def test_a_foreign_hint_is_checked_before_it_is_used(foreign: float) -> None:
-    known = _Known(Choices.of(Same(50)), "same 50")
+    known = _Known(Candidates.of(IdentityScore(50)), "same 50")
     right = _calibrated(known, 1.0)
-    assert recall("same 50 1.0") == right.strength
-    remember("same 50 1.0", foreign)
+    assert load_hint("same 50 1.0") == right.strength
+    save_hint("same 50 1.0", foreign)
     again = _calibrated(known, 1.0)
-    assert 0.999 <= worst_ratio(again) <= 1.0
-    assert recall("same 50 1.0") == again.strength
+    assert 0.999 <= max_log_ratio(again) <= 1.0
+    assert load_hint("same 50 1.0") == again.strength

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from queryveil.engine import exchange, locked, rename_new, renaming, whole_file
+from queryveil.engine import atomic_file, exchange, locked, rename_new, renaming
 from queryveil.errors import OutputError
 
 
@@ -129,7 +129,7 @@ def test_a_lock_that_a_killed_run_left_is_free(tmp_path: Path) -> None:
 
 @contextmanager
 def written(target: Path, text: str, **how: bool) -> Iterator[None]:
-    with whole_file(target, **how) as part:
+    with atomic_file(target, **how) as part:
         part.write_text(text)
         yield
 
@@ -152,7 +152,7 @@ def test_a_file_that_came_meanwhile_is_not_replaced(tmp_path: Path) -> None:
 def test_a_private_file_is_private_from_its_first_byte(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        with whole_file(tmp_path / "out", private=True) as part:
+        with atomic_file(tmp_path / "out", private=True) as part:
             assert part.stat().st_mode & 0o777 == 0o600
             part.write_text("x")
     finally:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from queryveil.engine import Engine
+from queryveil.engine import EngineConfig
 from queryveil.engine.spark import session
 from queryveil.errors import InputError, UsageError
 
@@ -85,13 +85,13 @@ def test_spark_connect_is_refused() -> None:
     ],
 )
 def test_errors_are_told_in_words(text: str, words: str) -> None:
-    with pytest.raises(InputError, match=words), session.errors_told():
+    with pytest.raises(InputError, match=words), session.readable_errors():
         raise RuntimeError(text)
 
 
 def test_an_engine_is_checked() -> None:
     with pytest.raises(UsageError, match='no engine "sparc"'):
-        Engine("sparc")
+        EngineConfig("sparc")
     with pytest.raises(UsageError, match="not the engine"):
-        Engine(master="yarn")
-    assert not Engine().is_far
+        EngineConfig(master="yarn")
+    assert not EngineConfig().is_far

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 import polars as pl
 import pytest
 
-from queryveil.engine import Chance, Progress
+from queryveil.engine import Progress, RandomSource
 from queryveil.log import QueryLog
-from queryveil.methods import Earlier, Method, all_methods
+from queryveil.methods import Method, PreviousContributions, all_methods
 from queryveil.methods.base import parameter
 from queryveil.release import Check, Guarantee, Release
 
@@ -48,7 +48,7 @@ class Slotted(Method):
             checks=(Check("no-clicks", {}),),
         )
 
-    def slots(self, log: QueryLog, earlier: Earlier) -> pl.DataFrame:
+    def slots(self, log: QueryLog, earlier: PreviousContributions) -> pl.DataFrame:
         rows = log.frame.group_by("user").agg(slots=pl.len()).collect()
         wants = rows.select(pl.col("user").cast(pl.String), pl.col("slots").cast(pl.Int64))
         used = earlier.mapping.select("user", used="slots")
@@ -56,11 +56,17 @@ class Slotted(Method):
         uses = wants.join(used, on="user", how="left").with_columns(free=free)
         return uses.select("user", slots=pl.min_horizontal("slots", "free"))
 
-    def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
-        return self.extend(log, Earlier(NONE, self.max_queries_per_user), chance, progress)
+    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
+        return self.extend(
+            log, PreviousContributions(NONE, self.max_queries_per_user), chance, progress
+        )
 
     def extend(
-        self, log: QueryLog, earlier: Earlier, chance: Chance, progress: Progress
+        self,
+        log: QueryLog,
+        earlier: PreviousContributions,
+        chance: RandomSource,
+        progress: Progress,
     ) -> Release:
         uses = self.slots(log, earlier)
         mapping = earlier.after(uses, chance)

@@ -14,7 +14,7 @@ import queryveil as qv
 
 def test_the_docstring_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    qv.synth("log.tsv", users=2000, seed=1)
+    qv.write_synthetic_log("log.tsv", users=2000, seed=1)
     code = qv.__doc__.partition("import queryveil as qv")[2]
     assert "anonymize" in code
     names = {"qv": qv}

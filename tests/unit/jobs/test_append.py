@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from slotted import NONE, Slotted, known, write_log
 
 import queryveil as qv
-from queryveil.dp import Entry, Ledger
+from queryveil.dp import Ledger, LedgerEntry
 from queryveil.dp.ledger import file as files
-from queryveil.engine import Chance, Silent
+from queryveil.engine import NoProgress, RandomSource
 from queryveil.errors import (
     BudgetError,
     InputError,
@@ -30,8 +30,8 @@ from queryveil.errors import (
     UsageError,
     VerificationError,
 )
-from queryveil.jobs.ledger import limit_ledger
-from queryveil.methods import Earlier
+from queryveil.jobs.ledger import set_ledger_limit
+from queryveil.methods import PreviousContributions
 from queryveil.release import Release
 
 ONE = [("ann", 1), ("ann", 2), ("bob", 1)]
@@ -51,7 +51,7 @@ def top(tmp_path: Path) -> Path:
     """A folder with three logs, each longer than the one before, and a release of the first."""
     for name, rows in (("one", ONE), ("two", TWO), ("three", THREE)):
         write_log(tmp_path / "logs" / f"{name}.tsv", rows)
-    qv.anonymize_to(read(tmp_path, "one"), Slotted(), tmp_path / "a")
+    qv.anonymize_to_folder(read(tmp_path, "one"), Slotted(), tmp_path / "a")
     return tmp_path
 
 
@@ -62,7 +62,7 @@ def read(top: Path, name: str, **more: Any) -> qv.QueryLog:
 def append(top: Path, name: str, old: str, new: str, **more: Any) -> dict[str, Any]:
     days = {"three": 5, "more": 5, "most": 6}
     more.setdefault("since", f"2006-03-0{days.get(name, 3)}")
-    return qv.append_to(read(top, name), top / old, top / new, **more)
+    return qv.extend_release(read(top, name), top / old, top / new, **more)
 
 
 def mapping(folder: Path) -> dict[str, tuple[str, int]]:
@@ -74,7 +74,7 @@ def slots(folder: Path) -> dict[str, int]:
     return {user: used for user, (_, used) in mapping(folder).items()}
 
 
-def entries(top: Path) -> list[Entry]:
+def entries(top: Path) -> list[LedgerEntry]:
     with Ledger.open(top / "logs" / "ledger.db", create=False) as ledger:
         return ledger.entries()
 
@@ -151,7 +151,7 @@ def test_only_what_is_new_counts_also_in_a_log_of_its_own(top: Path) -> None:
         ("bob", "2006-03-03 10:00:00"), ("bob", None), ("cat", "2006-03-01 10:00:00"),
         ("cat", "2006-03-02 10:00:00"),
     )  # fmt: skip
-    card = qv.append_to(log, top / "a", top / "b", since="2006-03-03", dataset=f"{top}/logs")
+    card = qv.extend_release(log, top / "a", top / "b", since="2006-03-03", dataset=f"{top}/logs")
     assert slots(top / "b") == {"ann": 2, "bob": 2}
     assert card["dropped"] == {
         "no time, so not known to be new": 1,
@@ -162,7 +162,7 @@ def test_only_what_is_new_counts_also_in_a_log_of_its_own(top: Path) -> None:
 
 def test_a_log_without_times(top: Path) -> None:
     how: dict[str, Any] = {"since": "2006-03-03", "dataset": f"{top}/logs"}
-    card = qv.append_to(timeless(("bob", None)), top / "a", top / "b", **how)
+    card = qv.extend_release(timeless(("bob", None)), top / "a", top / "b", **how)
     assert card["output"]["rows"] == 0
     assert card["dropped"]["no time, so not known to be new"] == 1
 
@@ -171,7 +171,7 @@ def test_a_log_without_times(top: Path) -> None:
 def test_no_row_of_the_first_log_decides_what_is_new(top: Path, rows: list[Any]) -> None:
     """Neither whether it has times, nor a clock that runs ahead."""
     how: dict[str, Any] = {"dataset": f"{top}/logs"}
-    qv.anonymize_to(timeless(*rows), Slotted(), top / "t", **how)
+    qv.anonymize_to_folder(timeless(*rows), Slotted(), top / "t", **how)
     append(top, "two", "t", "c", since="2006-03-03", **how)
     assert sum(rows_of(top / "c").values()) == 4
 
@@ -179,13 +179,13 @@ def test_no_row_of_the_first_log_decides_what_is_new(top: Path, rows: list[Any])
 def test_the_first_new_day_is_the_owners_word(top: Path) -> None:
     with pytest.raises(UsageError, match="no row may decide"):
         append(top, "two", "a", "b", since=None)
-    qv.anonymize_to(read(top, "one", until="2006-03-02"), Slotted(), top / "d")
+    qv.anonymize_to_folder(read(top, "one", until="2006-03-02"), Slotted(), top / "d")
     with pytest.raises(UsageError, match="read up to 2006-03-02"):
         append(top, "two", "d", "e", since="2006-03-02")
     append(top, "two", "d", "e", since=None)  # the day after, as the earlier one was cut there
     assert slots(top / "e")["cat"] == 2
     log = read(top, "three", since="2006-03-05")  # as on the command line
-    qv.append_to(log, top / "e", top / "f")
+    qv.extend_release(log, top / "e", top / "f")
     assert slots(top / "f")["dan"] == 1
 
 
@@ -193,7 +193,7 @@ def test_nobody_has_anything_left(top: Path) -> None:
     whole = [("eve", day) for day in (1, 2, 3, 4)]
     write_log(top / "logs" / "full.tsv", whole)
     write_log(top / "logs" / "more.tsv", [*whole, ("eve", 5)])
-    qv.anonymize_to(read(top, "full"), Slotted(), top / "full")
+    qv.anonymize_to_folder(read(top, "full"), Slotted(), top / "full")
     card = append(top, "more", "full", "b")
     assert card["output"]["rows"] == 0
     assert slots(top / "b") == {"eve": 4}
@@ -232,7 +232,7 @@ def test_a_lower_guarantee_is_the_sum(top: Path) -> None:
 def test_decimals_stay_what_they_are(top: Path) -> None:
     """0.1 + 0.2 is not 0.3 in floats; the ledger counts fractions, the card not less."""
     method = Slotted(epsilon=0.1)
-    qv.anonymize_to(read(top, "one"), method, top / "a1")
+    qv.anonymize_to_folder(read(top, "one"), method, top / "a1")
     append(top, "two", "a1", "b1", lower_guarantee=True)
     card = append(top, "three", "b1", "c1", lower_guarantee=True)
     assert card["parameters"]["spent_before"] == 0.2
@@ -242,14 +242,14 @@ def test_decimals_stay_what_they_are(top: Path) -> None:
 
 
 def test_the_limit_holds(top: Path) -> None:
-    limit_ledger("1.5", "0", [top / "logs" / "one.tsv"])
+    set_ledger_limit("1.5", "0", [top / "logs" / "one.tsv"])
     with pytest.raises(BudgetError, match=r"needs epsilon 1, but 0.5 is left"):
         append(top, "two", "a", "b", lower_guarantee=True)
     assert not (top / "b").exists()
     assert len(entries(top)) == 1
     # What a limit leaves is not taken unasked: the promise stays.
     assert append(top, "two", "a", "b")["guarantee"]["epsilon"] == 1.0
-    limit_ledger("0.5", "0", [top / "logs" / "one.tsv"])
+    set_ledger_limit("0.5", "0", [top / "logs" / "one.tsv"])
     with pytest.raises(BudgetError, match=r"limit of 0.5 is passed"):
         append(top, "three", "b", "c")
 
@@ -280,7 +280,7 @@ def test_a_release_is_extended_once(top: Path) -> None:
 
 def test_a_repeat_of_the_new_log_is_no_copy_of_the_part(top: Path) -> None:
     append(top, "two", "a", "b")
-    card = qv.anonymize_to(read(top, "two"), Slotted(), top / "whole")
+    card = qv.anonymize_to_folder(read(top, "two"), Slotted(), top / "whole")
     assert "copied" not in card
     assert spent(top) == 2
 
@@ -323,15 +323,17 @@ def test_a_log_from_no_file_cannot_be_tried_again(
     day = "2006-03-0{} 10:00:00".format
     first = qv.QueryLog.from_rows([("ann", "x", day(1), None, None)])
     later = qv.QueryLog.from_rows([("ann", "x", day(2), None, None)])
-    qv.anonymize_to(first, Slotted(), tmp_path / "a", dataset="us")
+    qv.anonymize_to_folder(first, Slotted(), tmp_path / "a", dataset="us")
     # Two logs without files are not the same log.
-    assert "copied" not in qv.anonymize_to(later, Slotted(), tmp_path / "a2", dataset="us")
+    assert "copied" not in qv.anonymize_to_folder(later, Slotted(), tmp_path / "a2", dataset="us")
     with monkeypatch.context() as patch:
         stumble(patch)
         with pytest.raises(KeyboardInterrupt):
-            qv.append_to(later, tmp_path / "a", tmp_path / "b", since="2006-03-02", dataset="us")
+            qv.extend_release(
+                later, tmp_path / "a", tmp_path / "b", since="2006-03-02", dataset="us"
+            )
     with pytest.raises(UsageError, match="cannot be told from another log"):
-        qv.append_to(later, tmp_path / "a", tmp_path / "b", since="2006-03-02", dataset="us")
+        qv.extend_release(later, tmp_path / "a", tmp_path / "b", since="2006-03-02", dataset="us")
 
 
 def test_two_at_once(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -387,7 +389,7 @@ def test_nobody_ever_loses_more_than_the_ledger_counts(
     write_log(top / "logs" / "0.tsv", rows)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Slotted, "drawn", top / "drawn")
-        qv.anonymize_to(read(top, "0"), Slotted(), top / "r0")
+        qv.anonymize_to_folder(read(top, "0"), Slotted(), top / "r0")
         old, log, day = "r0", "0", 2
         for number, step in enumerate(steps, 1):
             if old == f"r{number - 1}":  # else it is tried again with the same log
@@ -480,21 +482,23 @@ def test_what_is_refused_costs_nothing(
 
 
 def test_what_is_not_for_publication(top: Path) -> None:
-    qv.anonymize_to(read(top, "one"), Slotted(), top / "seeded", seed=1)
+    qv.anonymize_to_folder(read(top, "one"), Slotted(), top / "seeded", seed=1)
     with pytest.raises(UsageError, match=r"not for publication.*fixed seed"):
         append(top, "two", "seeded", "b")
     with pytest.raises(UsageError, match="sample of users"):
-        qv.append_to(read(top, "two", sample_users=2), top / "a", top / "b")
+        qv.extend_release(read(top, "two", sample_users=2), top / "a", top / "b")
 
 
 def test_methods_without_slots(top: Path) -> None:
-    qv.anonymize_to(read(top, "one"), qv.FrequentQueries(n=2), top / "frequent")
+    qv.anonymize_to_folder(read(top, "one"), qv.FrequentQueries(n=2), top / "frequent")
     with pytest.raises(ParameterError, match="frequent-queries cannot extend an earlier release"):
         append(top, "two", "frequent", "b")
-    nothing = Earlier(NONE, 1)
+    nothing = PreviousContributions(NONE, 1)
     for call in (
         lambda: qv.FrequentQueries().slots(read(top, "one"), nothing),
-        lambda: qv.FrequentQueries().extend(read(top, "one"), nothing, Chance(), Silent()),
+        lambda: qv.FrequentQueries().extend(
+            read(top, "one"), nothing, RandomSource(), NoProgress()
+        ),
     ):
         with pytest.raises(ParameterError, match="cannot extend") as caught:
             call()
@@ -507,7 +511,7 @@ def test_promises_without_slots(
 ) -> None:
     real = Slotted.guarantee
     monkeypatch.setattr(Slotted, "guarantee", lambda self: replace(real(self), **promise))
-    qv.anonymize_to(read(top, "one"), Slotted(epsilon=2.0), top / "other")
+    qv.anonymize_to_folder(read(top, "one"), Slotted(epsilon=2.0), top / "other")
     with pytest.raises(ParameterError):
         append(top, "two", "other", "b")
 
@@ -516,7 +520,7 @@ def test_files_must_be_named_and_the_same(top: Path) -> None:
     words = top / "words.txt"
     words.write_text("one")
     method = Slotted(words=str(words))
-    qv.anonymize_to(read(top, "one"), method, top / "w")
+    qv.anonymize_to_folder(read(top, "one"), method, top / "w")
     with pytest.raises(UsageError, match=r"where its method's files lie \(words.txt\)") as caught:
         append(top, "two", "w", "b")
     assert "--method" in str(caught.value)
@@ -563,7 +567,7 @@ def test_without_a_mapping_it_ends(top: Path) -> None:
 
 
 def test_new_users_get_names_that_nobody_has() -> None:
-    class Narrow(Chance):
+    class Narrow(RandomSource):
         """Draws a name that is taken, then another one."""
 
         drawn: ClassVar[list[str]] = ["taken", "free"]
@@ -574,10 +578,14 @@ def test_new_users_get_names_that_nobody_has() -> None:
     kinds = {"user": pl.String, "slots": pl.UInt32}
     known_users = pl.DataFrame([("ann", "taken", 1)], schema=NONE.schema, orient="row")
     uses = pl.DataFrame([("bob", 2)], schema=kinds, orient="row")
-    found = Earlier(known_users, 4).after(uses, Narrow())
+    found = PreviousContributions(known_users, 4).after(uses, Narrow())
     assert found.rows() == [("ann", "taken", 1), ("bob", "free", 2)]
     assert found.schema == NONE.schema
-    assert Earlier(known_users, 4).after(uses.clear(), Chance()).equals(known_users)
+    assert (
+        PreviousContributions(known_users, 4)
+        .after(uses.clear(), RandomSource())
+        .equals(known_users)
+    )
 
 
 @dataclass(frozen=True)

@@ -18,19 +18,19 @@ from queryveil.dp import Ledger
 from queryveil.dp.ledger import warnings_of
 from queryveil.jobs import (
     PRESETS,
-    Asked,
     Comparison,
     Figure,
-    How,
+    FigureRequest,
+    RunOptions,
     compare,
     compare_figures,
-    figures_of,
-    journal_of,
-    preset_figures,
+    get_preset,
+    open_journal,
+    request_figures,
     write_comparison,
 )
 from queryveil.jobs.comparing import cells
-from queryveil.jobs.spending import PEEKED
+from queryveil.jobs.spending import DATA_ACCESS_NOTE
 from queryveil.methods.microaggregation import stand_ins
 
 PRIVATE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:split=1/0/0"
@@ -110,7 +110,7 @@ def test_the_same_seed_gives_the_same_and_turns_differ(
         seen.append(tuple(sorted(after.mapping["pseudonym"])))
         return {"value": 0.0}
 
-    monkeypatch.setattr(cells, "taken", peek)
+    monkeypatch.setattr(cells, "compute_measure", peek)
     for seed in (7, 7, None):
         compare(log, ["frequent-queries:n=2"], measures=["uniqueness"], repeat=2, seed=seed)
     assert seen[:2] == seen[2:4]
@@ -123,18 +123,18 @@ def test_private_methods_are_noted_and_nothing_is_spent(tmp_path: Path, syntheti
     with Ledger.open(tmp_path / "ledger.db", create=False) as ledger:
         entries, spent = ledger.entries(), ledger.spent()
     assert [(entry.kind, entry.method, entry.notes) for entry in entries] == [
-        ("look", "compare (dp-statistics)", (PEEKED,))
+        ("look", "compare (dp-statistics)", (DATA_ACCESS_NOTE,))
     ]
     assert spent.epsilon == 0
     assert warnings_of(entries, spent, None, None) == []  # no release, and nothing to confirm
-    assert PEEKED in found.about["notes"][0]
-    assert PEEKED in qv.anonymize(qv.read_log(path), PRIVATE).notes
+    assert DATA_ACCESS_NOTE in found.about["notes"][0]
+    assert DATA_ACCESS_NOTE in qv.anonymize(qv.read_log(path), PRIVATE).notes
 
 
 def test_others_leave_a_note_too(tmp_path: Path, synthetic: Path, measure: str) -> None:
     path = Path(shutil.copy(synthetic, tmp_path / "log.tsv"))
     found = compare(qv.read_log(path), ["frequent-queries:n=2"])
-    assert PEEKED in found.about["notes"][0]
+    assert DATA_ACCESS_NOTE in found.about["notes"][0]
     with Ledger.open(tmp_path / "ledger.db", create=False) as ledger:
         assert [entry.kind for entry in ledger.entries()] == ["look"]
 
@@ -153,7 +153,7 @@ def test_what_is_wrong_is_told_before_anything_is_run(log: qv.QueryLog, measure:
         (lambda: compare(log, ["frequent-queries"], repeat=0), "repeats"),
         (lambda: compare(log, ["frequent-queries"], seed=-1), "negative"),
         (lambda: compare(empty, ["frequent-queries"]), "no row"),
-        (lambda: preset_figures("sanchez2017"), "sanchez2018"),
+        (lambda: get_preset("sanchez2017"), "sanchez2018"),
         (lambda: compare(log, ["frequent-queries"], workers=-1), "workers"),
         (
             lambda: compare(log, ["frequent-queries"], measures=[f"{measure}:topics=Cooking"]),
@@ -170,7 +170,7 @@ def test_figures_share_runs(log: qv.QueryLog, measure: str) -> None:
         Figure("one", ["frequent-queries"], measure, {"n": ["2", "3"]}, "n"),
         Figure("two", ["frequent-queries"], other, {"n": ["3"]}, "n", "log"),
     ]
-    found = compare_figures(log, Asked(tuple(figures)))
+    found = compare_figures(log, FigureRequest(tuple(figures)))
     assert [(row["swept"]["n"], row["measure"]) for row in found.rows] == [
         (2, measure), (3, measure), (3, other),
     ]  # fmt: skip
@@ -225,7 +225,7 @@ def test_what_is_known_is_not_run_again(
     part: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log, out, ran = qv.read_log(part), tmp_path / "out", []
-    plain = cells.perform
+    plain = cells.run_task
     monkeypatch.setattr(stand_ins, "Mapper", cache(Mapper))  # to make one takes most of a run
 
     def counted(before: object, task: cells.Task) -> dict:
@@ -235,7 +235,7 @@ def test_what_is_known_is_not_run_again(
     monkeypatch.setattr("queryveil.jobs.comparing.workers.perform", counted)
 
     def go(*measures: str, k: tuple[int, ...], fresh: bool = False, **more: object) -> Comparison:
-        journal = journal_of(out, fresh=fresh)
+        journal = open_journal(out, fresh=fresh)
         asked = {"sweep": {"k": k}, "measures": measures, "journal": journal, **more}
         found = compare(log, ["string-microaggregation"], **asked)
         write_comparison(found, out, force=True, journal=journal)
@@ -266,7 +266,7 @@ def test_what_is_known_is_not_run_again(
 def test_a_changed_file_is_another_ruler(synthetic: Path, tmp_path: Path, measure: str) -> None:
     log = qv.read_log(synthetic)
     for expected in (0, 1, 0):
-        journal = journal_of(tmp_path / "out")
+        journal = open_journal(tmp_path / "out")
         found = compare(log, ["frequent-queries:n=3"], measures=[measure], journal=journal)
         assert found.about["known_before"] == expected
         if expected:
@@ -275,12 +275,12 @@ def test_a_changed_file_is_another_ruler(synthetic: Path, tmp_path: Path, measur
 
 
 def test_a_torn_line_is_left_out(synthetic: Path, tmp_path: Path) -> None:
-    log, journal = qv.read_log(synthetic), journal_of(tmp_path / "out")
+    log, journal = qv.read_log(synthetic), open_journal(tmp_path / "out")
     asked = {"sweep": {"n": [2, 3]}, "measures": ["query-coverage"]}
     compare(log, ["frequent-queries"], journal=journal, **asked)
     whole = journal.path.read_text()
     journal.path.write_text(whole[:-20] + "\nnonsense\n[1]\n")
-    found = compare(log, ["frequent-queries"], journal=journal_of(tmp_path / "out"), **asked)
+    found = compare(log, ["frequent-queries"], journal=open_journal(tmp_path / "out"), **asked)
     assert found.about["known_before"] == 1
 
 
@@ -288,7 +288,7 @@ def test_other_users_of_the_same_file_are_another_log(synthetic: Path, tmp_path:
     log, found = qv.read_log(synthetic), []
     users = log.frame.select("user").unique(maintain_order=True).collect()
     for some in (users[:20], users[20:40]):
-        journal = journal_of(tmp_path / "out")
+        journal = open_journal(tmp_path / "out")
         part = log.only(some, "not of this half")
         asked = {"measures": ["query-coverage"], "journal": journal}
         found.append(compare(part, ["frequent-queries:n=1:m=1"], **asked).about["known_before"])
@@ -311,15 +311,15 @@ def test_only_workers_are_stopped(synthetic: Path, measure: str) -> None:
 
 def test_nobodys_log_is_not_noted(tmp_path: Path, synthetic: Path) -> None:
     path = Path(shutil.copy(synthetic, tmp_path / "log.tsv"))
-    asked = figures_of([PRIVATE], ["query-coverage"], {})
-    found = compare_figures(qv.read_log(path), asked, How(nobodys=True))
+    asked = request_figures([PRIVATE], ["query-coverage"], {})
+    found = compare_figures(qv.read_log(path), asked, RunOptions(nobodys=True))
     assert found.about["notes"] == []
     assert not (tmp_path / "ledger.db").exists()
 
 
 def test_a_log_without_files_has_no_journal(log: qv.QueryLog, tmp_path: Path) -> None:
     for _ in range(2):
-        journal = journal_of(tmp_path / "out")
+        journal = open_journal(tmp_path / "out")
         how = {"measures": ["query-coverage"], "journal": journal}
         found = compare(log, ["frequent-queries:n=2"], **how)
         assert found.about["known_before"] == 0

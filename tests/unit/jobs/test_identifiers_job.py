@@ -11,7 +11,7 @@ from slotted import Slotted, known
 
 import queryveil as qv
 from queryveil.errors import UsageError
-from queryveil.jobs import How, compare, compare_figures, figures_of, journal_of
+from queryveil.jobs import RunOptions, compare, compare_figures, open_journal, request_figures
 
 LINES = ["user,query,time"]
 LINES += [f"u{n},weather,2006-03-01 10:00:00" for n in range(9)]
@@ -31,7 +31,7 @@ def test_a_wrong_setting_is_told_before_any_work(path: Path) -> None:
     log, method = qv.read_log(path), qv.parse_method(METHOD)
     for job in (
         lambda: qv.anonymize(log, method, identifiers="lose"),
-        lambda: qv.anonymize_to(log, method, path.parent / "out", identifiers="lose"),
+        lambda: qv.anonymize_to_folder(log, method, path.parent / "out", identifiers="lose"),
         lambda: qv.plan(log, method, identifiers="lose"),
         lambda: compare(log, [METHOD], identifiers="lose"),
     ):
@@ -44,7 +44,7 @@ def test_a_wrong_setting_is_told_before_any_work(path: Path) -> None:
 def test_plan_tells_what_anonymize_does(path: Path, setting: str, rows: int) -> None:
     log, method = qv.read_log(path), qv.parse_method(METHOD)
     planned = qv.plan(log, method, identifiers=setting)
-    made = qv.anonymize_to(log, method, path.parent / "out", identifiers=setting)
+    made = qv.anonymize_to_folder(log, method, path.parent / "out", identifiers=setting)
     assert planned["output"]["rows"] == made["output"]["rows"] == rows
     assert planned["dropped"] == made["dropped"]
     assert planned["release_grade"] is made["release_grade"] is (setting != "keep")
@@ -65,10 +65,10 @@ def test_compare_runs_what_anonymize_would(path: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_known_is_known_for_one_setting(path: Path, tmp_path: Path) -> None:
-    log, asked = qv.read_log(path), figures_of([METHOD], ["query-coverage"], {})
+    log, asked = qv.read_log(path), request_figures([METHOD], ["query-coverage"], {})
     known_before = [
         compare_figures(
-            log, asked, How(journal=journal_of(tmp_path / "out"), identifiers=setting)
+            log, asked, RunOptions(journal=open_journal(tmp_path / "out"), identifiers=setting)
         ).about["known_before"]
         for setting in ("drop", "keep", "drop")
     ]
@@ -86,15 +86,15 @@ def test_what_extends_a_release_treats_them_alike(path: Path, tmp_path: Path) ->
         return qv.read_log(path, since=f"2006-03-0{1 + days}")
 
     with known():
-        qv.anonymize_to(
+        qv.anonymize_to_folder(
             longer(0), Slotted(max_queries_per_user=9), tmp_path / "a", identifiers="mask"
         )
-        alike = qv.append_to(longer(1), tmp_path / "a", tmp_path / "b")
+        alike = qv.extend_release(longer(1), tmp_path / "a", tmp_path / "b")
         assert alike["identifiers"] == alike["ledger"]["identifiers"] == "mask"
         assert alike["output"]["rows"] == 3
         with pytest.raises(UsageError, match="lose"):
-            qv.append_to(longer(2), tmp_path / "b", tmp_path / "c", identifiers="lose")
-        other = qv.append_to(longer(2), tmp_path / "b", tmp_path / "c", identifiers="drop")
+            qv.extend_release(longer(2), tmp_path / "b", tmp_path / "c", identifiers="lose")
+        other = qv.extend_release(longer(2), tmp_path / "b", tmp_path / "c", identifiers="drop")
         assert other["output"]["rows"] == 2
         assert other["dropped"]["query looks like: phone number"] == 1
 

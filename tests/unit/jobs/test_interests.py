@@ -10,14 +10,14 @@ import polars as pl
 import pytest
 
 import queryveil as qv
-from queryveil.concepts import Mapper, open_taxonomy, preset
+from queryveil.concepts import Mapper, open_taxonomy, topic_preset
 from queryveil.errors import UsageError
-from queryveil.jobs.interests import interests
-from queryveil.log.synthetic.interests import interested
+from queryveil.jobs.interests import topical_rows
+from queryveil.log.synthetic.interests import generate_topical
 
 
 def test_every_query_is_one_concept_of_the_four_domains() -> None:
-    log = interests("A", 60, 50, seed=3)
+    log = topical_rows("A", 60, 50, seed=3)
     assert log.shape == (3000, 5)
     assert log.columns == ["user", "query", "time", "rank", "url"]
     assert set(log["user"].value_counts()["count"]) == {50}
@@ -25,7 +25,7 @@ def test_every_query_is_one_concept_of_the_four_domains() -> None:
     queries = log["query"].unique().sort()
     found = Mapper(wordnet).map(queries)
     assert sorted(found.phrases["query"].to_list()) == list(range(len(queries)))
-    nineteen, four = preset(wordnet, "sanchez19"), preset(wordnet, "sanchez4")
+    nineteen, four = topic_preset(wordnet, "sanchez19"), topic_preset(wordnet, "sanchez4")
     concepts = found.phrases["concept"].to_numpy()
     assert nineteen.of[concepts].min() >= 0
     assert four.of[concepts].min() >= 0
@@ -34,7 +34,7 @@ def test_every_query_is_one_concept_of_the_four_domains() -> None:
 
 
 def test_times_rise() -> None:
-    log = interests("A", 4, 30, seed=3)
+    log = topical_rows("A", 4, 30, seed=3)
     for (_,), mine in log.group_by("user", maintain_order=True):
         assert mine["time"].is_sorted()
         assert mine["time"].n_unique() == 30
@@ -42,7 +42,7 @@ def test_times_rise() -> None:
 
 def test_users_differ_in_what_they_like() -> None:
     words = [[f"{topic} {n}" for n in range(5)] for topic in "abcd"]
-    log = interested(words, [0, 0, 1, 1], users=300, queries=40, seed=1)
+    log = generate_topical(words, [0, 0, 1, 1], users=300, queries=40, seed=1)
     topic = log["query"].str.slice(0, 1)
     shares = log.with_columns(topic=topic).group_by("user", "topic").len()
     most = shares.group_by("user").agg(pl.col("len").max())["len"]
@@ -55,7 +55,7 @@ def test_users_differ_in_what_they_like() -> None:
 def test_a_seed_gives_the_same_log(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("one.tsv", "two.tsv", "three.tsv")]
     for path, seed in zip(paths, (5, 5, 6), strict=True):
-        card = qv.synth(path, users=20, about="A", queries=7, seed=seed)
+        card = qv.write_synthetic_log(path, users=20, about="A", queries=7, seed=seed)
         assert (card["users"], card["rows"]) == (20, 140)
     one, two, three = (path.read_bytes() for path in paths)
     assert one == two != three
@@ -64,7 +64,7 @@ def test_a_seed_gives_the_same_log(tmp_path: Path) -> None:
 
 
 def test_by_default_there_are_a_hundred_queries_each(tmp_path: Path) -> None:
-    card = qv.synth(tmp_path / "log.parquet", users=3, about="A")
+    card = qv.write_synthetic_log(tmp_path / "log.parquet", users=3, about="A")
     assert card["rows"] == 300
 
 
@@ -87,7 +87,7 @@ def test_what_is_refused(tmp_path: Path, asked: dict[str, Any]) -> None:
     if asked.get("about") == "n#14145095":
         asked = {"about": _leaf()}
     with pytest.raises(UsageError):
-        qv.synth(tmp_path / "log.tsv", **asked)
+        qv.write_synthetic_log(tmp_path / "log.tsv", **asked)
     assert not list(tmp_path.iterdir())
 
 
@@ -100,4 +100,4 @@ def _leaf() -> str:
 @pytest.mark.parametrize(("words", "groups"), [([], []), ([["a"], []], [0, 0]), ([["a"]], [0, 1])])
 def test_topics_need_words(words: list[list[str]], groups: list[int]) -> None:
     with pytest.raises(UsageError, match="words"):
-        interested(words, groups, users=2, queries=2)
+        generate_topical(words, groups, users=2, queries=2)

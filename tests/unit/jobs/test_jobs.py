@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import queryveil as qv
-from queryveil.engine import Chance
-from queryveil.jobs import check_release_target
+from queryveil.engine import RandomSource
+from queryveil.jobs import check_release_output
 
 LINES = [(f"u{n}", "weather", "2006-03-01 10:00:00", 1, "http://w.example") for n in range(12)]
 LINES += [(f"u{n}", "red shoes", "2006-03-01 11:00:00", None, None) for n in range(6)]
@@ -102,12 +102,12 @@ def test_the_private_folder_may_be_gone(folder: Path) -> None:
 
 
 def test_targets_are_refused_before_any_work(folder: Path, tmp_path: Path) -> None:
-    check_release_target(tmp_path / "new", "tsv", False)
-    check_release_target(folder, "tsv", True)
+    check_release_output(tmp_path / "new", "tsv", False)
+    check_release_output(folder, "tsv", True)
     with pytest.raises(qv.OutputError, match="exists already"):
-        check_release_target(folder, "tsv", False)
+        check_release_output(folder, "tsv", False)
     with pytest.raises(qv.UsageError, match="unknown form"):
-        check_release_target(tmp_path / "new", "doc", False)
+        check_release_output(tmp_path / "new", "doc", False)
 
 
 # --- synth ---------------------------------------------------------------------------------------
@@ -115,11 +115,11 @@ def test_targets_are_refused_before_any_work(folder: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("ending", [".tsv", ".tsv.gz", ".tsv.zst", ".csv", ".jsonl", ".parquet"])
 def test_a_synthetic_log_reads_back_in_every_form(tmp_path: Path, ending: str) -> None:
-    made = qv.synth(tmp_path / f"log{ending}", users=20, lines=800, seed=3)
+    made = qv.write_synthetic_log(tmp_path / f"log{ending}", users=20, lines=800, seed=3)
     assert (made["users"], made["rows"], made["seed"]) == (20, 800, 3)
     assert made["bytes"] == (tmp_path / f"log{ending}").stat().st_size
     plain = tmp_path / "plain.tsv"
-    qv.synth(plain, users=20, lines=800, seed=3)
+    qv.write_synthetic_log(plain, users=20, lines=800, seed=3)
     found, expected = (qv.read_log(path) for path in (tmp_path / f"log{ending}", plain))
     assert found.tally.rows == 800
     texts = pl.col("user", "query", "url").cast(pl.String)
@@ -130,7 +130,7 @@ def test_a_synthetic_log_reads_back_in_every_form(tmp_path: Path, ending: str) -
 
 def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        qv.synth(tmp_path / f"{name}.tsv.gz", users=5, seed=8)
+        qv.write_synthetic_log(tmp_path / f"{name}.tsv.gz", users=5, seed=8)
     one, two = ((tmp_path / f"{name}.tsv.gz").read_bytes() for name in ("one", "two"))
     assert one == two
     assert gzip.decompress(one).startswith(b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n1\t")
@@ -140,16 +140,16 @@ def test_synth_does_not_overwrite(tmp_path: Path) -> None:
     path = tmp_path / "log.tsv"
     path.write_text("mine")
     with pytest.raises(qv.OutputError, match="exists already"):
-        qv.synth(path, users=2)
+        qv.write_synthetic_log(path, users=2)
     assert path.read_text() == "mine"
-    qv.synth(path, users=2, force=True)
+    qv.write_synthetic_log(path, users=2, force=True)
     assert path.read_text() != "mine"
 
 
 @pytest.mark.parametrize("name", ["log", "log.doc", "log.gz", ".zip"])
 def test_synth_needs_a_known_ending(tmp_path: Path, name: str) -> None:
     with pytest.raises(qv.UsageError, match="does not say in what form"):
-        qv.synth(tmp_path / name, users=2)
+        qv.write_synthetic_log(tmp_path / name, users=2)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_synth_needs_a_known_ending(tmp_path: Path, name: str) -> None:
 def test_synth_where_nothing_can_be_written(tmp_path: Path, where: str) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(qv.OutputError, match=r"cannot be written \((?!None)"):
-        qv.synth(tmp_path / where, users=2)
+        qv.write_synthetic_log(tmp_path / where, users=2)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
@@ -167,7 +167,7 @@ def test_synth_where_nothing_can_be_written(tmp_path: Path, where: str) -> None:
 )
 def test_synth_refuses_impossible_numbers(tmp_path: Path, numbers: dict[str, int]) -> None:
     with pytest.raises(qv.UsageError):
-        qv.synth(tmp_path / "log.tsv", **numbers)
+        qv.write_synthetic_log(tmp_path / "log.tsv", **numbers)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -210,7 +210,7 @@ def test_the_demo_spares_a_real_release(tmp_path: Path, synthetic) -> None:
 
 
 def test_a_sample_that_can_be_drawn_again_is_not_for_publication(synthetic) -> None:
-    log = qv.read_log(synthetic, sample_users=0.9, chance=Chance(seed=3))
+    log = qv.read_log(synthetic, sample_users=0.9, chance=RandomSource(seed=3))
     assert log.seeded
     assert qv.anonymize(log, qv.FrequentQueries(n=5)).not_release_grade
     secret = qv.read_log(synthetic, sample_users=0.9)

@@ -13,9 +13,9 @@ import pytest
 
 import queryveil as qv
 from queryveil.dp import Ledger
-from queryveil.jobs import sweep_peers
-from queryveil.jobs.peeking import NOTED
-from queryveil.jobs.spending import PEEKED
+from queryveil.jobs import sweep
+from queryveil.jobs.peeking import DATA_ACCESS_RECORDED
+from queryveil.jobs.spending import DATA_ACCESS_NOTE
 
 PRIVATE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:split=1/0/0"
 Look = Callable[[qv.QueryLog], Any]
@@ -31,8 +31,8 @@ LOOKS: dict[str, Look] = {
     "plan": lambda log: qv.plan(log, qv.FrequentQueries(n=5)),
     "measure": measured,
     "compare": lambda log: qv.compare(log, ["frequent-queries:n=5"], measures=["query-coverage"]),
-    "peers simulate": lambda log: qv.simulate_peers(log, seed=1),
-    "peers sweep": lambda log: sweep_peers(log, {"hops": [1]}, seed=1),
+    "peers simulate": lambda log: qv.simulate(log, seed=1),
+    "peers sweep": lambda log: sweep(log, {"hops": [1]}, seed=1),
 }
 
 
@@ -55,11 +55,11 @@ def test_a_look_is_noted_once(log: Path, name: str) -> None:
 
 
 def test_a_later_private_release_tells_of_a_profile(log: Path, tmp_path: Path) -> None:
-    assert qv.profile(qv.read_log(log))["notes"] == [NOTED]
+    assert qv.profile(qv.read_log(log))["notes"] == [DATA_ACCESS_RECORDED]
     qv.anonymize(qv.read_log(log), PRIVATE).write(tmp_path / "out")
     card = json.loads((tmp_path / "out" / "public" / "release.json").read_text("utf-8"))
-    assert PEEKED in card["notes"]
-    assert PEEKED in (tmp_path / "out" / "public" / "report.html").read_text("utf-8")
+    assert DATA_ACCESS_NOTE in card["notes"]
+    assert DATA_ACCESS_NOTE in (tmp_path / "out" / "public" / "report.html").read_text("utf-8")
 
 
 def test_the_command_tells_it(cli, log: Path, tmp_path: Path) -> None:

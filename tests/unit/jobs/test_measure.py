@@ -14,7 +14,7 @@ LINE = "profile-divergence:topics=sanchez4"
 
 @pytest.fixture
 def log(tmp_path: Path) -> qv.QueryLog:
-    qv.synth(tmp_path / "log.tsv", about="A", users=20, queries=5)
+    qv.write_synthetic_log(tmp_path / "log.tsv", about="A", users=20, queries=5)
     return qv.read_log(tmp_path / "log.tsv")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import queryveil as qv
-from queryveil.jobs import measure_to
+from queryveil.jobs import measure_folder
 
 FAST = ("record-linkage", "query-coverage")
 
@@ -23,7 +23,7 @@ def folder(synthetic: Path, tmp_path: Path) -> Path:
 
 def test_the_private_report_has_the_figures(synthetic: Path, folder: Path) -> None:
     public = {path.name: path.read_bytes() for path in (folder / "public").iterdir()}
-    found = measure_to(qv.read_log(synthetic), folder, FAST)
+    found = measure_folder(qv.read_log(synthetic), folder, FAST)
     private = folder / "private"
     assert found["report"] == str(private / "report.html")
     page = (private / "report.html").read_text()
@@ -36,15 +36,15 @@ def test_the_private_report_has_the_figures(synthetic: Path, folder: Path) -> No
 
 def test_what_was_measured_before_stays(synthetic: Path, folder: Path) -> None:
     log = qv.read_log(synthetic)
-    measure_to(log, folder, ["record-linkage"])
-    measure_to(log, folder, ["query-coverage"])
+    measure_folder(log, folder, ["record-linkage"])
+    measure_folder(log, folder, ["query-coverage"])
     kept = json.loads((folder / "private" / "measures.json").read_text())
     assert set(kept["measures"]) == set(FAST)
 
 
 def test_the_frontier_has_this_release_in_it(synthetic: Path, folder: Path) -> None:
     log = qv.read_log(synthetic)
-    found = measure_to(log, folder, FAST, sweep={"n": [3, 4]}, methods=["frequent-queries:n=9"])
+    found = measure_folder(log, folder, FAST, sweep={"n": [3, 4]}, methods=["frequent-queries:n=9"])
     rows = found["comparison"]["rows"]
     labels = {(row["label"], tuple(row["swept"].items())) for row in rows}
     assert labels == {
@@ -53,34 +53,34 @@ def test_the_frontier_has_this_release_in_it(synthetic: Path, folder: Path) -> N
     own = {row["measure"]: row["value"] for row in rows if row["label"] == "this release"}
     assert own == {line: told["value"] for line, told in found["measures"].items()}
     assert "this release" in (folder / "private" / "report.html").read_text()
-    measure_to(log, folder, ["uniqueness"])  # the frontier stays
+    measure_folder(log, folder, ["uniqueness"])  # the frontier stays
     assert "comparison" in json.loads((folder / "private" / "measures.json").read_text())
 
 
 def test_a_public_copy_is_measured_without_a_report(synthetic: Path, folder: Path) -> None:
     shutil.rmtree(folder / "private")
-    found = measure_to(qv.read_log(synthetic), folder, ["query-coverage"])
+    found = measure_folder(qv.read_log(synthetic), folder, ["query-coverage"])
     assert found["report"] is None
     assert not (folder / "private").exists()
 
 
 def test_another_log_is_refused(synthetic: Path, folder: Path, tmp_path: Path) -> None:
     """Its figures would say that nobody can be found."""
-    qv.synth(tmp_path / "other.tsv", users=30, seed=99)
+    qv.write_synthetic_log(tmp_path / "other.tsv", users=30, seed=99)
     before = (folder / "private" / "report.html").read_bytes()
     with pytest.raises(qv.UsageError, match="another log"):
-        measure_to(qv.read_log(tmp_path / "other.tsv"), folder, FAST)
+        measure_folder(qv.read_log(tmp_path / "other.tsv"), folder, FAST)
     assert (folder / "private" / "report.html").read_bytes() == before
     packed = tmp_path / "same.tsv.gz"
     packed.write_bytes(gzip.compress(synthetic.read_bytes()))
-    assert measure_to(qv.read_log(packed), folder, FAST)["report"]
+    assert measure_folder(qv.read_log(packed), folder, FAST)["report"]
 
 
 def test_a_sweep_of_nothing_is_told_before_anything_is_measured(
     synthetic: Path, folder: Path
 ) -> None:
     with pytest.raises(qv.UsageError, match='none of the methods has the parameter "zz"'):
-        measure_to(qv.read_log(synthetic), folder, FAST, sweep={"zz": [1, 2]})
+        measure_folder(qv.read_log(synthetic), folder, FAST, sweep={"zz": [1, 2]})
     assert not (folder / "private" / "measures.json").exists()
 
 
@@ -92,5 +92,7 @@ def test_a_method_with_files_is_run_again_with_them(synthetic: Path, tmp_path: P
     method = qv.CategoryMicroaggregation(k=2, taxonomy=str(tree), min_coverage=0)
     qv.anonymize(qv.read_log(synthetic), method).write(tmp_path / "out")
     assert str(tree) not in (tmp_path / "out" / "public" / "release.json").read_text()
-    found = measure_to(qv.read_log(synthetic), tmp_path / "out", ["uniqueness"], sweep={"k": [3]})
+    found = measure_folder(
+        qv.read_log(synthetic), tmp_path / "out", ["uniqueness"], sweep={"k": [3]}
+    )
     assert [row["error"] for row in found["comparison"]["rows"]] == [None, None]

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import queryveil as qv
-from queryveil.errors import InputError, NothingLeftError, UsageError, VerificationError
+from queryveil.errors import EmptyReleaseError, InputError, UsageError, VerificationError
 
 K = 4
 LINE = f"string-microaggregation:k={K}:min-users=2"
@@ -102,7 +102,7 @@ def test_too_few_newcomers_are_dropped_and_counted(tmp_path: Path) -> None:
     assert card["dropped"][f"fewer than {K} users are new since the earlier release"] == 6 * (K - 1)
     assert set(groups(tmp_path / "two")) == set(groups(tmp_path / "one"))
     third = write_log(tmp_path / "logs" / "c.tsv", range(100, 100 + K - 1), 2)
-    with pytest.raises((NothingLeftError, InputError)):
+    with pytest.raises((EmptyReleaseError, InputError)):
         release(third, tmp_path / "three", groups_of=tmp_path / "one")
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import queryveil as qv
-from queryveil.jobs import PAPERS, How, replicate
-from queryveil.jobs.comparing.sweeps import expand
+from queryveil.jobs import PAPERS, RunOptions, replicate
+from queryveil.jobs.comparing.sweeps import expand_grid
 from queryveil.jobs.replicating import batet2013, erola2011
-from queryveil.jobs.replicating.claims import Claim, Found, MissingError, Paper, Verdict
+from queryveil.jobs.replicating.claims import Claim, Evidence, MissingResultError, Paper, Verdict
 
 FACTS = {
     "seconds by queries": {100: 1.0, 400: 4.0},
@@ -42,7 +42,7 @@ def drawn(name: str) -> list[dict]:
         {"label": run.label, "measure": figure.measure, "swept": dict(run.swept),
          "value": 1.0, "error": None, "told": TOLD}
         for figure in PAPERS[name].figures
-        for run in expand(figure.methods, figure.sweep)
+        for run in expand_grid(figure.methods, figure.sweep)
     ]  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def rows_of(paper: Paper, **more: object) -> list[dict]:
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
 def test_claims_speak_of_what_is_drawn(paper: Paper) -> None:
     for claim in paper.claims:
-        told = claim.judged(Found(rows_of(paper), FACTS))
+        told = claim.judged(Evidence(rows_of(paper), FACTS))
         assert told["holds"] in (True, False), told
         assert told["ours"]
         assert told["published"]
@@ -63,7 +63,7 @@ def test_claims_speak_of_what_is_drawn(paper: Paper) -> None:
 def test_what_failed_cannot_be_told(paper: Paper) -> None:
     failed = rows_of(paper, value=None, error="it did not run", told={})
     for rows in ([], failed):
-        told = [claim.judged(Found(rows, {})) for claim in paper.claims]
+        told = [claim.judged(Evidence(rows, {})) for claim in paper.claims]
         assert {one["holds"] for one in told} == {None}
         assert all(one["why"] for one in told)
     if paper.figures:
@@ -86,7 +86,7 @@ def test_a_claim_can_fail() -> None:
             row | {"value": (9.0 if row["label"] == bad else 1.0) / row["swept"].get("k", 1)}
             for row in rows_of(batet2013.PAPER)
         ]
-        found = Found(rows, {})
+        found = Evidence(rows, {})
         return {c.says: c.judged(found)["holds"] for c in batet2013.PAPER.claims}
 
     best = "the proposed method loses least"
@@ -100,15 +100,15 @@ def test_means_over_repeats_and_what_is_told() -> None:
     row = {"label": "m", "measure": "x", "swept": {"k": 2, "n": 1}, "error": None}
     rows = [row | {"value": v, "told": {"a": {"b": v}}} for v in (1.0, 3.0)]
     rows.append(row | {"swept": {"k": 2, "n": 2}, "value": 9.0, "told": {}})
-    found = Found(rows, {})
+    found = Evidence(rows, {})
     assert found.curve("m", "x", "k", at={"n": 1}) == {2: 2.0}
     assert found.curve("m", "x", "n") == {1: 2.0, 2: 9.0}
     assert found.curve("m", "x", "k", "a.b") == {2: 2.0}
-    with pytest.raises(MissingError, match="at 7"):
+    with pytest.raises(MissingResultError, match="at 7"):
         found.curve("m", "x", "k")[7]
-    with pytest.raises(MissingError, match="no y"):
+    with pytest.raises(MissingResultError, match="no y"):
         found.curve("m", "y", "k")
-    with pytest.raises(MissingError):
+    with pytest.raises(MissingResultError):
         found.fact("seconds")
     claim = Claim("c", "p", lambda _: Verdict("o", True, "w"))
     assert claim.judged(found) == {
@@ -122,7 +122,7 @@ def test_a_paper_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     tree.write_text("".join(f"Top/a{i % 3}/b{i % 9}/c{i}/d{i}/e{i}\n" for i in range(20)))
     rows = [(f"u{i % 17}", f"e{i % 20}", None, None, None) for i in range(300)]
     log = qv.QueryLog.from_rows(rows)
-    found = replicate("erola2011", log, How(seed=1), taxonomy=str(tree))
+    found = replicate("erola2011", log, RunOptions(seed=1), taxonomy=str(tree))
     claims = {claim["claim"]: claim for claim in found.about["claims"]}
     assert claims["more than 1/k remains"]["holds"] is not None
     assert "% of concepts" in claims["queries that have a category on level 5"]["ours"]
@@ -136,14 +136,14 @@ def test_a_paper_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_paper_without_figures(tmp_path: Path) -> None:
     """The P2P paper: its claims are checked on simulations, no method is run."""
     rows = [(f"u{i % 60}", f"q{i % 7} {i}", None, None, None) for i in range(900)]
-    found = replicate("p2p", qv.QueryLog.from_rows(rows), How(seed=1))
+    found = replicate("p2p", qv.QueryLog.from_rows(rows), RunOptions(seed=1))
     claims = {claim["claim"]: claim for claim in found.about["claims"]}
     assert claims["users with few friends are most exposed"]["holds"]
     assert claims["selfish users are penalised: more exposed"]["holds"]
     assert claims["T1: its user stays hidden among who submits it"]["holds"]
     page = found.write(tmp_path / "out") / "report.html"
     assert "penalised" in page.read_text()
-    small = replicate("p2p", qv.QueryLog.from_rows(rows[:5]), How(seed=1))
+    small = replicate("p2p", qv.QueryLog.from_rows(rows[:5]), RunOptions(seed=1))
     assert {claim["holds"] for claim in small.about["claims"]} == {None}
 
 

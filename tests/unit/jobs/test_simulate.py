@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from queryveil.errors import OutputError, UsageError
-from queryveil.jobs import read_sweeps, simulate_peers, sweep_peers, write_sweep
-from queryveil.jobs.best_setting import marked, summed_up
+from queryveil.jobs import parse_sweeps, simulate, sweep, write_sweep
+from queryveil.jobs.best_setting import average_runs, mark_best
 from queryveil.log import QueryLog
 from queryveil.peers.simulation import Scenario
 
@@ -25,19 +25,19 @@ def log() -> QueryLog:
 
 
 def test_one_object_with_named_figures(log: QueryLog) -> None:
-    found = simulate_peers(lambda: log, Scenario(selfish=0.2), seed=3)
+    found = simulate(lambda: log, Scenario(selfish=0.2), seed=3)
     assert set(found) >= NAMES
     for name in ("pel", "uncertainty"):
         assert set(found[name]) == {"mean", "by_degree", "honest", "selfish"}
     assert found["scenario"]["selfish"] == 0.2
     assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert found == simulate_peers(log, Scenario(selfish=0.2), seed=3)
-    assert found != simulate_peers(log, Scenario(selfish=0.2))
+    assert found == simulate(log, Scenario(selfish=0.2), seed=3)
+    assert found != simulate(log, Scenario(selfish=0.2))
 
 
 def test_a_sweep(log: QueryLog, tmp_path: Path) -> None:
-    sweep = read_sweeps(["submit=0.2,0.8", "hops=1..2"])
-    found = sweep_peers(log, sweep, seed=1, repeat=2)
+    sweep = parse_sweeps(["submit=0.2,0.8", "hops=1..2"])
+    found = sweep(log, sweep, seed=1, repeat=2)
     assert [row["swept"] for row in found.settings] == [
         {"submit": submit, "hops": hops} for submit in (0.2, 0.8) for hops in (1, 2)
     ]
@@ -63,11 +63,11 @@ def test_a_sweep(log: QueryLog, tmp_path: Path) -> None:
 
 
 def test_parameters_of_the_graph_and_nothing_swept(log: QueryLog, tmp_path: Path) -> None:
-    found = sweep_peers(log, {"m": ["1", "3"]}, Scenario(hops=1), seed=1)
+    found = sweep(log, {"m": ["1", "3"]}, Scenario(hops=1), seed=1)
     assert [row["swept"] for row in found.settings] == [{"m": 1}, {"m": 3}]
     assert found.about["classes"] is None  # with m=3 nobody has one friend
     assert found.settings[0]["pel"] > found.settings[1]["pel"]
-    alone = sweep_peers(log, {}, seed=1)
+    alone = sweep(log, {}, seed=1)
     assert alone.settings[0]["best"]
     page = (write_sweep(alone, tmp_path / "out") / "report.html").read_text("utf-8")
     assert "as asked" in page
@@ -76,7 +76,7 @@ def test_parameters_of_the_graph_and_nothing_swept(log: QueryLog, tmp_path: Path
 
 def test_all_selfish(log: QueryLog, tmp_path: Path) -> None:
     """Without honest users there is no best setting, and the page says so by its silence."""
-    found = sweep_peers(log, {"hops": ["1"]}, Scenario(selfish=1.0), seed=1)
+    found = sweep(log, {"hops": ["1"]}, Scenario(selfish=1.0), seed=1)
     assert found.best is None
     assert found.settings[0]["pel_selfish"] == pytest.approx(100)
     write_sweep(found, tmp_path / "out")
@@ -84,25 +84,25 @@ def test_all_selfish(log: QueryLog, tmp_path: Path) -> None:
 
 def test_wrong_usage(log: QueryLog) -> None:
     with pytest.raises(UsageError, match='no "hop"'):
-        sweep_peers(log, {"hop": ["1"]})
+        sweep(log, {"hop": ["1"]})
     with pytest.raises(UsageError, match="repeats"):
-        sweep_peers(log, {"hops": ["1"]}, repeat=0)
+        sweep(log, {"hops": ["1"]}, repeat=0)
     with pytest.raises(UsageError, match="settings"):
-        sweep_peers(log, {"hops": range(20), "submit": [i / 100 for i in range(1, 90)]})
+        sweep(log, {"hops": range(20), "submit": [i / 100 for i in range(1, 90)]})
 
 
 def test_the_best_setting_by_hand() -> None:
     told = [(30.0, 1.0), (10.0, 2.0), (5.0, 3.0), (10.0, 1.5), (None, 1.0)]
-    rows = marked([{"learned": learned, "mean_hops": hops} for learned, hops in told], 2.0)
+    rows = mark_best([{"learned": learned, "mean_hops": hops} for learned, hops in told], 2.0)
     assert [row["best"] for row in rows] == [False, False, False, True, False]
     assert [row["front"] for row in rows][:4] == [True, False, True, True]
-    slow = marked([{"learned": 5.0, "mean_hops": 3.0}, {"learned": 9.0, "mean_hops": 2.5}], 2.0)
+    slow = mark_best([{"learned": 5.0, "mean_hops": 3.0}, {"learned": 9.0, "mean_hops": 2.5}], 2.0)
     assert [row["best"] for row in slow] == [False, True]
 
 
 def test_sums_of_runs(log: QueryLog) -> None:
-    run = simulate_peers(log, Scenario(dishonest=0.2), seed=1)
-    sums = summed_up([run, run])
+    run = simulate(log, Scenario(dishonest=0.2), seed=1)
+    sums = average_runs([run, run])
     assert sums["learned"] == max(run["pel"]["honest"], 100 * run["guess_rate"])
     assert sums["pel_selfish"] is None
     assert sums["pel_fewest"] == next(iter(run["pel"]["by_degree"].values()))

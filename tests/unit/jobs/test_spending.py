@@ -12,9 +12,9 @@ import queryveil as qv
 from conftest import add_subjects
 from queryveil.dp import Ledger
 from queryveil.errors import BudgetError, InputError, UsageError, VerificationError
-from queryveil.jobs import anonymize_to
-from queryveil.jobs.ledger import limit_ledger
-from queryveil.jobs.spending import PEEKED
+from queryveil.jobs import anonymize_to_folder
+from queryveil.jobs.ledger import set_ledger_limit
+from queryveil.jobs.spending import DATA_ACCESS_NOTE
 
 LINE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:split=1/0/0"
 
@@ -36,7 +36,7 @@ def spent(log: Path) -> tuple[int, int]:
 
 
 def release(log: Path, out: Path, line: str = LINE, **more: object) -> dict[str, object]:
-    return anonymize_to(qv.read_log(log), qv.parse_method(line), out, **more)
+    return anonymize_to_folder(qv.read_log(log), qv.parse_method(line), out, **more)
 
 
 def test_it_is_paid_before_the_noise(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +121,7 @@ def test_a_release_of_another_ledger_is_not_copied(log: Path, tmp_path: Path) ->
     other.mkdir()
     with pytest.raises(InputError, match="there is no ledger"):
         qv.copy_release(tmp_path / "one", tmp_path / "two", dataset=f"{other}/")
-    limit_ledger("1", "0", dataset=f"{other}/")
+    set_ledger_limit("1", "0", dataset=f"{other}/")
     with pytest.raises(UsageError, match="does not know this release"):
         qv.copy_release(tmp_path / "one", tmp_path / "two", dataset=f"{other}/")
     assert not (tmp_path / "two").exists()
@@ -148,7 +148,7 @@ def test_a_release_may_be_written_twice(log: Path, tmp_path: Path, line: str) ->
 
 
 def test_beyond_the_limit_nothing_is_written(log: Path, tmp_path: Path) -> None:
-    limit_ledger("10", "1e-3", [log], relation="add-remove")
+    set_ledger_limit("10", "1e-3", [log], relation="add-remove")
     release(log, tmp_path / "one")
     with pytest.raises(BudgetError, match="needs epsilon 9, but 1 is left"):
         release(log, tmp_path / "two", LINE.replace("user=2", "user=3"))
@@ -196,12 +196,12 @@ def test_a_look_at_the_data_is_told_for_ever(log: Path, tmp_path: Path) -> None:
     assert "input" not in told
     assert told["forecast"]["expected"]["queries"] >= 0
     assert spent(log) == (0, 0)
-    assert qv.plan(qv.read_log(log), qv.parse_method(LINE), peek=True)["peeked"] == PEEKED
+    assert qv.plan(qv.read_log(log), qv.parse_method(LINE), peek=True)["peeked"] == DATA_ACCESS_NOTE
     assert spent(log) == (0, 1)
     release(log, tmp_path / "one")
     card = json.loads((tmp_path / "one" / "public" / "release.json").read_text("utf-8"))
-    assert PEEKED in card["notes"]
-    assert PEEKED in (tmp_path / "one" / "public" / "report.html").read_text("utf-8")
+    assert DATA_ACCESS_NOTE in card["notes"]
+    assert DATA_ACCESS_NOTE in (tmp_path / "one" / "public" / "report.html").read_text("utf-8")
     assert qv.verify(tmp_path / "one")["holds"]
 
 

@@ -5,30 +5,30 @@ from __future__ import annotations
 import pytest
 
 from queryveil import FrequentQueries, ParameterError, UsageError, all_methods
-from queryveil.engine.declared import split_lines
-from queryveil.jobs.comparing.sweeps import expand, read_sweep, read_sweeps
+from queryveil.engine.declared import split_specs
+from queryveil.jobs.comparing.sweeps import expand_grid, parse_sweep, parse_sweeps
 
 
 def test_values() -> None:
-    assert read_sweep("epsilon = 0.1, 1,10") == ("epsilon", ("0.1", "1", "10"))
-    assert read_sweep("min-users=2..4,9,9") == ("min_users", ("2", "3", "4", "9"))
-    assert read_sweeps(["k=2", "link=user,none"]) == {"k": ("2",), "link": ("user", "none")}
+    assert parse_sweep("epsilon = 0.1, 1,10") == ("epsilon", ("0.1", "1", "10"))
+    assert parse_sweep("min-users=2..4,9,9") == ("min_users", ("2", "3", "4", "9"))
+    assert parse_sweeps(["k=2", "link=user,none"]) == {"k": ("2",), "link": ("user", "none")}
 
 
 @pytest.mark.parametrize("text", ["k", "k=", "=3", "k=2,,3", "k=7..2", "k=1..99999", ""])
 def test_no_sweep(text: str) -> None:
     with pytest.raises(UsageError):
-        read_sweep(text)
+        parse_sweep(text)
 
 
 def test_a_parameter_is_swept_once() -> None:
     with pytest.raises(UsageError, match="twice"):
-        read_sweeps(["k=2", "k=3"])
+        parse_sweeps(["k=2", "k=3"])
 
 
 def test_all_combinations_of_what_concerns_a_method() -> None:
     methods = ["frequent-queries", "semantic-microaggregation", "frequent-queries:n=9"]
-    runs = expand(methods, {"n": ("5", "6"), "link": ["user", "none"], "k": [2]})
+    runs = expand_grid(methods, {"n": ("5", "6"), "link": ["user", "none"], "k": [2]})
     assert [(run.label, dict(run.swept)) for run in runs] == [
         *(
             ("frequent-queries", {"n": n, "link": link})
@@ -42,28 +42,28 @@ def test_all_combinations_of_what_concerns_a_method() -> None:
 
 
 def test_a_method_may_be_an_object_and_stands_once() -> None:
-    runs = expand([FrequentQueries(n=9), "frequent-queries:n=9"], {})
+    runs = expand_grid([FrequentQueries(n=9), "frequent-queries:n=9"], {})
     assert [str(run.method) for run in runs] == ["frequent-queries:n=9"]
 
 
 def test_what_cannot_be_run_is_told_before_anything_is() -> None:
     with pytest.raises(UsageError, match="none of the methods"):
-        expand(["frequent-queries"], {"kk": ["2"]})
+        expand_grid(["frequent-queries"], {"kk": ["2"]})
     with pytest.raises(UsageError, match="no list"):
-        expand(["frequent-queries"], {"n": []})
+        expand_grid(["frequent-queries"], {"n": []})
     with pytest.raises(UsageError, match="no list"):
-        expand(["frequent-queries"], {"n": "30"})
+        expand_grid(["frequent-queries"], {"n": "30"})
     with pytest.raises(ParameterError):
-        expand(["frequent-queries"], {"n": ["-1"]})
+        expand_grid(["frequent-queries"], {"n": ["-1"]})
     with pytest.raises(UsageError, match="unknown method"):
-        expand(["frequent-query"], {})
+        expand_grid(["frequent-query"], {})
     with pytest.raises(UsageError, match="nothing"):
-        expand([], {})
+        expand_grid([], {})
 
 
 def test_a_list_of_lines_may_have_commas_in_values() -> None:
     text = "dp-statistics:pool=a,b, frequent-queries:n=3,click-graph"
-    assert split_lines(text, all_methods()) == [
+    assert split_specs(text, all_methods()) == [
         "dp-statistics:pool=a,b", "frequent-queries:n=3", "click-graph",
     ]  # fmt: skip
-    assert split_lines("unknown,frequent-queries", all_methods()) == ["unknown", "frequent-queries"]
+    assert split_specs("unknown,frequent-queries", all_methods()) == ["unknown", "frequent-queries"]

@@ -9,18 +9,18 @@ import polars as pl
 import pytest
 
 from queryveil import QueryLog, profile
-from queryveil.concepts import Mapper, Taxonomy, taxonomy_of_paths
+from queryveil.concepts import Mapper, Taxonomy, taxonomy_from_paths
 from queryveil.errors import ColumnError, FormatError, InputError, OutputError, UsageError
 from queryveil.jobs import (
-    TAXONOMY_KINDS,
+    TAXONOMY_FORMATS,
     check_taxonomy_file,
+    describe_taxonomy_file,
+    explain_queries,
     import_taxonomy,
     list_taxonomies,
     make_mapper,
-    map_file,
-    map_queries,
+    map_to_file,
     search_taxonomy,
-    show_taxonomy,
 )
 
 PATHS = """Top/Sports/Water_Sports/Windsurfing\tboards and sails
@@ -161,7 +161,7 @@ def test_import_of_the_wrong_kind_or_number(kind: str, files: list[str], says: s
     assert not Path("new.qvt").exists()
 
 
-@pytest.mark.parametrize("kind", [kind for kind in TAXONOMY_KINDS if kind != "skos"])
+@pytest.mark.parametrize("kind", [kind for kind in TAXONOMY_FORMATS if kind != "skos"])
 def test_import_of_a_file_that_is_not_there(kind: str) -> None:
     with pytest.raises(InputError):
         import_taxonomy(kind, ["nowhere"], "new.qvt")
@@ -190,7 +190,7 @@ def test_list_a_folder_that_is_not_there() -> None:
 
 
 def test_show_a_taxonomy(odp: str) -> None:
-    told = show_taxonomy(odp)
+    told = describe_taxonomy_file(odp)
     assert (told["taxonomy"], told["concepts"], told["greatest depth"]) == ("odp", 7, 3)
     assert {one["name"] for one in told["branches"]} == {"Top/Sports", "Top/Regional"}
 
@@ -199,7 +199,7 @@ def test_show_a_taxonomy(odp: str) -> None:
     "concept", ["Water Sports", "water_sports", "Top/Sports/Water_Sports", "Sports/Water_Sports/"]
 )
 def test_show_a_concept(odp: str, concept: str) -> None:
-    told = show_taxonomy(odp, concept)
+    told = describe_taxonomy_file(odp, concept)
     assert told["concept"] == "Top/Sports/Water_Sports"
     assert (told["label"], told["labels"], told["depth"]) == ("Water Sports", ["Water Sports"], 2)
     assert [one["label"] for one in told["ancestors"]] == ["Sports", "Water Sports"]
@@ -211,16 +211,16 @@ def test_show_a_concept(odp: str, concept: str) -> None:
 
 def test_show_a_concept_that_is_not_there(odp: str) -> None:
     with pytest.raises(UsageError, match='"windsurf" is no concept of odp') as caught:
-        show_taxonomy(odp, "windsurf")
+        describe_taxonomy_file(odp, "windsurf")
     assert caught.value.hint
 
 
 def test_show_other_meanings() -> None:
-    told = show_taxonomy("wordnet", "bank")
+    told = describe_taxonomy_file("wordnet", "bank")
     assert told["label"] == "bank"
     assert len(told["other_meanings"]) == 9
-    assert len(show_taxonomy("wordnet", "person")["children"]) == 20
-    assert show_taxonomy("wordnet", "person")["number_of_children"] > 100
+    assert len(describe_taxonomy_file("wordnet", "person")["children"]) == 20
+    assert describe_taxonomy_file("wordnet", "person")["number_of_children"] > 100
 
 
 def test_search(odp: str) -> None:
@@ -270,7 +270,7 @@ def test_check_a_file_that_is_cut_off(odp: str, size: int) -> None:
 
 
 def test_map_queries_tells_every_step(odp: str) -> None:
-    told, other = map_queries(make_mapper(odp), ["diving in the Mediterranean", "zqx"])
+    told, other = explain_queries(make_mapper(odp), ["diving in the Mediterranean", "zqx"])
     assert told["query"] == "diving in the Mediterranean"
     assert [(one["word"], one["kind"]) for one in told["words"]] == [
         ("diving", "noun"), ("in", "stop word"), ("the", "stop word"), ("mediterranean", "noun"),
@@ -290,14 +290,14 @@ def test_map_queries_tells_every_step(odp: str) -> None:
 def test_make_mapper_with_own_terms(odp: str) -> None:
     Path("terms.tsv").write_text("scuba\tSwimming and Diving\nzqx\tMediterranean\n")
     mapper = make_mapper(odp, terms="terms.tsv")
-    (told,) = map_queries(mapper, ["scuba in the zqx"])
+    (told,) = explain_queries(mapper, ["scuba in the zqx"])
     assert [one["label"] for one in told["phrases"]] == ["Swimming and Diving", "Mediterranean"]
 
 
 @pytest.fixture(scope="module")
 def mapper() -> Mapper:
     paths = [line.partition("\t")[0] for line in PATHS.splitlines()]
-    return make_mapper(taxonomy_of_paths(paths, "odp"))
+    return make_mapper(taxonomy_from_paths(paths, "odp"))
 
 
 READERS = {
@@ -310,7 +310,7 @@ READERS = {
 @pytest.mark.parametrize("form", READERS)
 def test_map_file(mapper: Mapper, form: str) -> None:
     queries = pl.Series(["diving", 'zqx, "zqx"', "diving", "the", "mediterranean\tdiving"])
-    told = map_file(mapper, queries, f"out{form}")
+    told = map_to_file(mapper, queries, f"out{form}")
     assert told == {"out": f"out{form}", "queries": 4, "phrases": 3, "coverage": 0.5}
     table = READERS[form](f"out{form}")
     assert table.columns == ["query", "phrase", "concept", "name", "label", "how", "loose"]
@@ -321,16 +321,16 @@ def test_map_file(mapper: Mapper, form: str) -> None:
 def test_map_file_replaces_only_when_told(mapper: Mapper) -> None:
     Path("out.tsv").write_text("mine")
     with pytest.raises(OutputError):
-        map_file(mapper, pl.Series(["diving"]), "out.tsv")
+        map_to_file(mapper, pl.Series(["diving"]), "out.tsv")
     assert Path("out.tsv").read_text() == "mine"
-    map_file(mapper, pl.Series(["diving"]), "out.tsv", force=True)
+    map_to_file(mapper, pl.Series(["diving"]), "out.tsv", force=True)
     assert "diving" in Path("out.tsv").read_text()
 
 
 @pytest.mark.parametrize("name", ["out.xlsx", "out", "out.TXT"])
 def test_map_file_in_an_unknown_form(mapper: Mapper, name: str) -> None:
     with pytest.raises(UsageError, match="does not say in what form") as caught:
-        map_file(mapper, pl.Series(["diving"]), name)
+        map_to_file(mapper, pl.Series(["diving"]), name)
     assert ".parquet" in caught.value.hint
     assert not Path(name).exists()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import queryveil as qv
-from queryveil.engine import Chance, Silent
+from queryveil.engine import NoProgress, RandomSource
 from queryveil.jobs import HANDFUL, check_yield, low_yield, people_needed
 
 TABLES = "dp-statistics:epsilon=1:split=1/0/0:selection=gaussian"
@@ -111,7 +111,7 @@ NEAR = ["dp-statistics:epsilon=8:delta=1e-5:split=1/0/0",
 def test_the_forecast_is_near_what_a_synthetic_log_gives(line: str, log_of: Callable) -> None:
     method, expected = qv.parse_method(line), qv.parse_method(line).expected_queries()
     assert expected is not None
-    found = method.run(log_of(3_000), Chance(1), Silent()).tables["queries"].height
+    found = method.run(log_of(3_000), RandomSource(1), NoProgress()).tables["queries"].height
     assert found / 2.5 <= expected(3_000) <= 2.5 * found
 
 
@@ -119,7 +119,7 @@ def test_the_forecast_is_near_what_a_synthetic_log_gives(line: str, log_of: Call
 def log_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], qv.QueryLog]:
     def made(users: int) -> qv.QueryLog:
         path = tmp_path_factory.mktemp("synthetic") / "log.tsv"
-        qv.synth(path, users=users)
+        qv.write_synthetic_log(path, users=users)
         return qv.read_log(path)
 
     return made

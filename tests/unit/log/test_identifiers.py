@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from queryveil.log.identifiers import (
-    KINDS,
+    IDENTIFIER_KINDS,
+    flag_identifiers,
     kinds_of,
     kinds_of_urls,
-    luhn,
-    mark,
     mask,
-    redact,
+    mask_identifiers,
+    passes_luhn,
 )
 
 FOUND = {
@@ -275,7 +275,7 @@ LEFT = {
 
 def flags(queries: list[str | None]) -> pl.DataFrame:
     return pl.DataFrame({"query": queries}, schema={"query": pl.String}).select(
-        mark(pl.col("query"))
+        flag_identifiers(pl.col("query"))
     )
 
 
@@ -343,7 +343,7 @@ DISGUISED = {
 @pytest.mark.parametrize(("kind", "query"), table(DISGUISED))
 def test_finds_what_is_disguised(kind: str, query: str) -> None:
     assert flags([query])[kind].item() is True
-    assert KINDS[kinds_of(pl.Series([query]))[0]].name == kind
+    assert IDENTIFIER_KINDS[kinds_of(pl.Series([query]))[0]].name == kind
 
 
 @pytest.mark.parametrize(
@@ -362,7 +362,7 @@ def test_finds_what_is_disguised(kind: str, query: str) -> None:
     ],
 )
 def test_finds_in_addresses(kind: str, url: str) -> None:
-    assert KINDS[kinds_of_urls(pl.Series([url]))[0]].name in (kind, "email")
+    assert IDENTIFIER_KINDS[kinds_of_urls(pl.Series([url]))[0]].name in (kind, "email")
     assert kinds_of_urls(pl.Series([url, None])).is_null().to_list() == [False, True]
 
 
@@ -415,21 +415,21 @@ def test_a_masked_text_is_clean_or_still_found(kind: str, query: str) -> None:
 
 
 def test_tables_cover_every_kind() -> None:
-    names = [kind.name for kind in KINDS]
+    names = [kind.name for kind in IDENTIFIER_KINDS]
     assert names == list(FOUND) == list(LEFT)
     assert all(len(rows) >= 8 for rows in [*FOUND.values(), *LEFT.values()])
 
 
 def test_each_example_is_of_its_kind_only() -> None:
-    found = flags([kind.example for kind in KINDS])
-    for row, kind in zip(found.iter_rows(named=True), KINDS, strict=True):
+    found = flags([kind.example for kind in IDENTIFIER_KINDS])
+    for row, kind in zip(found.iter_rows(named=True), IDENTIFIER_KINDS, strict=True):
         assert [name for name, hit in row.items() if hit] == [kind.name]
 
 
 def test_a_column_at_hand_gives_the_same() -> None:
     queries = [query for _, query in table(FOUND) + table(LEFT)]
     found = flags([*queries])
-    for kind in KINDS:
+    for kind in IDENTIFIER_KINDS:
         assert kind.find_in(pl.Series(queries)).to_list() == found[kind.name].to_list()
 
 
@@ -445,13 +445,13 @@ def test_rows_keep_their_place() -> None:
 @pytest.mark.parametrize("queries", [[], [None], [""]])
 def test_nothing_to_find(queries: list[str | None]) -> None:
     found = flags(queries)
-    assert found.schema == {kind.name: pl.Boolean for kind in KINDS}
+    assert found.schema == {kind.name: pl.Boolean for kind in IDENTIFIER_KINDS}
     assert not any(any(row) for row in found.iter_rows())
 
 
 def test_streams() -> None:
     queries = pl.LazyFrame({"query": ["jane@example.com", None, "203.0.113.7"] * 1000})
-    marked = queries.with_columns(mark(pl.col("query"))).collect(engine="streaming")
+    marked = queries.with_columns(flag_identifiers(pl.col("query"))).collect(engine="streaming")
     assert marked["email"].sum() == marked["ip"].sum() == 1000
 
 
@@ -468,7 +468,7 @@ DIGITS = st.text("0123456789", min_size=13, max_size=19)
 
 @given(st.lists(DIGITS, min_size=1, max_size=20))
 def test_luhn_is_the_slow_luhn(numbers: list[str]) -> None:
-    fast = pl.DataFrame({"n": numbers}).select(luhn(pl.col("n"))).to_series()
+    fast = pl.DataFrame({"n": numbers}).select(passes_luhn(pl.col("n"))).to_series()
     assert fast.to_list() == [slow_luhn(number) for number in numbers]
 
 
@@ -543,12 +543,12 @@ def test_a_megabyte_does_not_blow_up() -> None:
     ],
 )
 def test_redact(query: str, shown: str) -> None:
-    assert redact(query) == shown
+    assert mask_identifiers(query) == shown
 
 
 @pytest.mark.parametrize(("kind", "query"), table(FOUND))
 def test_redacted_queries_hold_nothing(kind: str, query: str) -> None:
-    shown = redact(query)
+    shown = mask_identifiers(query)
     assert not any(letter.isdigit() for letter in shown)
     # A masked address still shows that its secret was there: "token=•••".
     assert "=•••" in shown or flags([shown])[kind].item() is False

@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 import zstandard
 
-from queryveil.engine import Chance, Silent
-from queryveil.errors import InputError, RejectedError, UsageError
+from queryveil.engine import NoProgress, RandomSource
+from queryveil.errors import InputError, TooManyRejectedError, UsageError
 from queryveil.log import QueryLog, ReadOptions, read
 from queryveil.log import read_log as read_a_log
 from queryveil.log.readers import source
@@ -124,7 +124,7 @@ def test_many_blocks_are_as_one(tmp_path, monkeypatch):
 
 
 def test_progress_comes_to_the_size_of_the_files(tmp_path):
-    class Watched(Silent):
+    class Watched(NoProgress):
         total = done = 0
 
         def stage(self, name, total=None):
@@ -200,19 +200,20 @@ def test_samples_by_number_and_by_share(crowd, asked, users):
 
 
 def test_samples_are_repeatable_with_a_seed_and_only_then(crowd):
-    def sample(chance: Chance) -> frozenset[str]:
+    def sample(chance: RandomSource) -> frozenset[str]:
         return frozenset(users_of(read_log(crowd, sample_users=20, chance=chance)))
 
-    assert sample(Chance(3)) == sample(Chance(3))
-    assert len({sample(Chance(seed)) for seed in range(5)}) > 1
-    assert len({sample(Chance()) for _ in range(5)}) > 1
+    assert sample(RandomSource(3)) == sample(RandomSource(3))
+    assert len({sample(RandomSource(seed)) for seed in range(5)}) > 1
+    assert len({sample(RandomSource()) for _ in range(5)}) > 1
 
 
 def test_a_sample_does_not_depend_on_the_order_of_the_file(crowd, tmp_path):
     lines = crowd.read_text().splitlines()
     turned = write(tmp_path / "turned.tsv", "\n".join([lines[0], *lines[:0:-1]]))
     first, second = (
-        set(users_of(read_log(path, sample_users=5, chance=Chance(1)))) for path in (crowd, turned)
+        set(users_of(read_log(path, sample_users=5, chance=RandomSource(1))))
+        for path in (crowd, turned)
     )
     assert first == second
 
@@ -262,7 +263,7 @@ def with_bad(good: int, bad: int) -> str:
 def test_above_the_share_that_is_allowed_nothing_comes_back(tmp_path, good, bad, most, stops):
     path = write(tmp_path / "log.tsv", with_bad(good, bad))
     if stops:
-        with pytest.raises(RejectedError):
+        with pytest.raises(TooManyRejectedError):
             read_log(path, max_rejected=most)
     else:
         assert read_log(path, max_rejected=most).tally.rejected == ({"no user": bad} if bad else {})
@@ -270,14 +271,14 @@ def test_above_the_share_that_is_allowed_nothing_comes_back(tmp_path, good, bad,
 
 def test_one_percent_is_the_default(tmp_path):
     assert read_log(write(tmp_path / "log.tsv", with_bad(99, 1))).count() == 99
-    with pytest.raises(RejectedError):
+    with pytest.raises(TooManyRejectedError):
         read_log(write(tmp_path / "log.tsv", with_bad(98, 2)))
 
 
 def test_the_stop_says_how_many_why_where_and_what_to_do(tmp_path):
     text = aol("7") + "\tcats\t2006-03-01 10:00:05\t\t\n" * 2 + "8\tcats\tsoon\t\t\n" * 3
     path = write(tmp_path / "log.tsv", text)
-    with pytest.raises(RejectedError) as caught:
+    with pytest.raises(TooManyRejectedError) as caught:
         read_log(path)
     said = str(caught.value)
     assert "5 of 6 rows cannot be read (not a date: 3, no user: 2)" in said
@@ -299,7 +300,7 @@ def test_a_hopeless_file_is_not_read_to_its_end(tmp_path, monkeypatch):
     monkeypatch.setattr(read, "_EARLY_STOP", 50)
     monkeypatch.setattr(source, "BLOCK", 400)
     path = write(tmp_path / "log.tsv", with_bad(1, 5000))
-    with pytest.raises(RejectedError, match=r"of \d\d rows cannot be read"):
+    with pytest.raises(TooManyRejectedError, match=r"of \d\d rows cannot be read"):
         read_log(path)
     assert read_log(path, max_rejected=1).tally.rejected == {"no user": 5000}
 
@@ -315,7 +316,7 @@ def test_how_times_are_written(tmp_path):
 
 def test_encoding(tmp_path):
     path = write(tmp_path / "log.tsv", aol("7", query="CAF\u00c9").encode("latin-1"))
-    with pytest.raises(RejectedError) as caught:
+    with pytest.raises(TooManyRejectedError) as caught:
         read_log(path)
     assert "not UTF-8: 1" in str(caught.value)
     assert "--encoding latin-1" in caught.value.hint

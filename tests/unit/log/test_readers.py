@@ -15,9 +15,9 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.errors import ColumnError, FormatError, RejectedError, UsageError
+from queryveil.errors import ColumnError, FormatError, TooManyRejectedError, UsageError
 from queryveil.log import READERS, QueryLog, parse_columns, read_log
-from queryveil.log.readers import ReaderOptions, TextFile, find_reader, reader_named, source
+from queryveil.log.readers import ReaderOptions, TextFile, detect_reader, get_reader, source
 from queryveil.log.readers.jsonl import _fast, _slow
 
 
@@ -124,7 +124,7 @@ def test_readers_have_different_names_and_say_what_they_read():
     assert len({reader.name for reader in READERS}) == len(READERS) == 8
     assert all(reader.title for reader in READERS)
     with pytest.raises(UsageError) as caught:
-        reader_named("josnl")
+        get_reader("josnl")
     assert caught.value.hint == 'did you mean "jsonl"?'
 
 
@@ -348,7 +348,7 @@ def test_a_stray_quotation_mark_costs_its_own_line_only(tmp_path, monkeypatch, b
         ("2", "b"), ("4", "d"), ("5", '5" disk'), ("7", "f"), ("9", "h"),
     ]  # fmt: skip
     assert rejected_of(log) == [(n, "quotation mark out of place") for n in (2, 4, 7, 9)]
-    with pytest.raises(RejectedError) as caught:
+    with pytest.raises(TooManyRejectedError) as caught:
         read_log(tmp_path / "log.csv")
     assert "--quote none" in caught.value.hint
 
@@ -756,7 +756,7 @@ def test_ubi_queries_alone_and_times_in_milliseconds(tmp_path):
 
 
 def test_ubi_events_alone(tmp_path):
-    with pytest.raises(RejectedError, match="click without its query: 1") as caught:
+    with pytest.raises(TooManyRejectedError, match="click without its query: 1") as caught:
         read_log(write(tmp_path / "ubi_events.jsonl", ubi_event(1, 1, "x")))
     assert "name the file of queries too" in caught.value.hint
 
@@ -937,11 +937,11 @@ def test_access_logs_numbers_of_lines(tmp_path, monkeypatch, block):
 @pytest.mark.parametrize("data", [b"", b'{"query_id": 1}\n', b"7\t970916105432\tx\n", b"PAR1"])
 def test_the_name_of_a_file_tells_its_format_and_no_row_does(tmp_path, name, form, data):
     pack = {".gz": gzip.compress, ".zst": zstandard.compress}.get(Path(name).suffix, bytes)
-    assert find_reader(TextFile(write(tmp_path / name, pack(data)))).name == form
+    assert detect_reader(TextFile(write(tmp_path / name, pack(data)))).name == form
 
 
 def test_a_header_is_no_row_and_may_be_that_of_aol(tmp_path):
-    assert find_reader(TextFile(write(tmp_path / "log.tsv", AOL))).name == "aol"
+    assert detect_reader(TextFile(write(tmp_path / "log.tsv", AOL))).name == "aol"
 
 
 @pytest.mark.parametrize("name", ["log", "log.txt", "log.gz", "log.csv.old", "catalog"])
@@ -954,7 +954,7 @@ def test_a_name_that_tells_no_format(tmp_path, name):
 
 def test_a_reader_can_be_used_by_itself(tmp_path):
     file = TextFile(write(tmp_path / "log.tsv", AOL))
-    (rows,) = reader_named("aol").read([file], ReaderOptions())
+    (rows,) = get_reader("aol").read([file], ReaderOptions())
     assert rows.table.columns == ["user", "query", "time", "rank", "url", "line", "fault"]
     assert rows.table["line"].to_list() == [2, 3]
     assert rows.table["query"].to_list() == ["Red  Shoes", "caf\u00e9 \u6771\u4eac"]

@@ -13,11 +13,11 @@ from polars.testing import assert_frame_equal
 
 from queryveil.errors import UsageError
 from queryveil.log import synthetic
-from queryveil.log.synthetic import planned_lines, synthesize
-from queryveil.log.synthetic.sessions import Kind, lines_of_users, plan
-from queryveil.log.synthetic.shape import AOL_CLICKS, AOL_LINES, AOL_USERS, Dice
-from queryveil.log.synthetic.vocabulary import vocabulary
-from queryveil.log.synthetic.wording import _identifier, card
+from queryveil.log.synthetic import generate_blocks, planned_rows
+from queryveil.log.synthetic.sessions import RowKind, plan_sessions, rows_per_user
+from queryveil.log.synthetic.shape import AOL_CLICKS, AOL_LINES, AOL_USERS, BlockRandom
+from queryveil.log.synthetic.vocabulary import load_vocabulary
+from queryveil.log.synthetic.wording import _identifier, fake_card_number
 
 EVENT = ["user", "query", "time"]
 SCHEMA = pl.Schema(
@@ -32,7 +32,7 @@ SCHEMA = pl.Schema(
 
 
 def make(users: int | None = None, *, lines: int | None = None, seed: int = 0) -> pl.DataFrame:
-    return pl.concat(synthesize(users, lines=lines, seed=seed))
+    return pl.concat(generate_blocks(users, lines=lines, seed=seed))
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +49,14 @@ def test_columns_and_types(log: pl.DataFrame) -> None:
 
 
 def test_lines_per_user_are_heavy_tailed() -> None:
-    counts = lines_of_users(AOL_USERS, None, 0)
+    counts = rows_per_user(AOL_USERS, None, 0)
     assert np.median(counts) == pytest.approx(20, abs=1)
     assert counts.sum() == pytest.approx(AOL_LINES, rel=0.02)
     assert 2000 < counts.max() <= 20_000
 
 
 def test_lines_per_user_with_lines_given() -> None:
-    counts = lines_of_users(AOL_USERS, AOL_LINES, 0)
+    counts = rows_per_user(AOL_USERS, AOL_LINES, 0)
     assert counts.sum() == AOL_LINES
     assert counts.min() >= 1
     assert np.median(counts) == pytest.approx(20, abs=1)
@@ -134,20 +134,20 @@ def test_lines_come_in_sessions(log: pl.DataFrame) -> None:
 
 
 def test_kinds_of_lines_follow_aol() -> None:
-    kinds = plan(lines_of_users(2000, None, 0), Dice.of(0, 1)).kind
-    assert (kinds <= Kind.RESENT).mean() == pytest.approx(0.577, abs=0.02)
-    assert (kinds == Kind.NEXT_PAGE).mean() == pytest.approx(0.217, abs=0.02)
-    assert (kinds == Kind.FURTHER_CLICK).mean() == pytest.approx(0.206, abs=0.02)
-    assert (kinds == Kind.RESENT).mean() > 0.02
-    assert (kinds == Kind.REFORMULATED).mean() > 0.1
+    kinds = plan_sessions(rows_per_user(2000, None, 0), BlockRandom.of(0, 1)).kind
+    assert (kinds <= RowKind.RESENT).mean() == pytest.approx(0.577, abs=0.02)
+    assert (kinds == RowKind.NEXT_PAGE).mean() == pytest.approx(0.217, abs=0.02)
+    assert (kinds == RowKind.FURTHER_CLICK).mean() == pytest.approx(0.206, abs=0.02)
+    assert (kinds == RowKind.RESENT).mean() > 0.02
+    assert (kinds == RowKind.REFORMULATED).mean() > 0.1
 
 
 def test_lines_repeat_only_own_and_earlier_ones() -> None:
-    lines = plan(lines_of_users(500, None, 3), Dice.of(3, 1))
+    lines = plan_sessions(rows_per_user(500, None, 3), BlockRandom.of(3, 1))
     source = lines.source
     assert (source <= np.arange(len(source))).all()
     assert (lines.user[source] == lines.user).all()
-    assert (lines.kind[source] <= Kind.REFORMULATED).all()
+    assert (lines.kind[source] <= RowKind.REFORMULATED).all()
 
 
 def test_reformulations_keep_words(log: pl.DataFrame) -> None:
@@ -160,7 +160,7 @@ def test_reformulations_keep_words(log: pl.DataFrame) -> None:
 
 
 def test_users_come_back_to_their_topics() -> None:
-    words = vocabulary()
+    words = load_vocabulary()
     topic_of = {
         word: topic
         for topic, (start, size) in enumerate(zip(words.starts, words.sizes, strict=True))
@@ -187,7 +187,7 @@ def test_users_come_back_to_their_topics() -> None:
 )
 def test_exact_lines_and_users(users: int | None, lines: int) -> None:
     log = make(users, lines=lines)
-    assert log.height == lines == planned_lines(users, lines=lines)
+    assert log.height == lines == planned_rows(users, lines=lines)
     assert log["user"].n_unique() == (users or max(1, round(lines / 55.35)))
     assert log["time"].min() >= datetime(2006, 3, 1)
     assert log["time"].max() < datetime(2006, 6, 1)
@@ -196,12 +196,12 @@ def test_exact_lines_and_users(users: int | None, lines: int) -> None:
 def test_thousand_users_when_nothing_is_asked_for() -> None:
     log = make()
     assert log["user"].n_unique() == 1000
-    assert log.height == planned_lines()
+    assert log.height == planned_rows()
 
 
 def test_blocks_keep_users_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(synthetic, "BLOCK_LINES", 1000)
-    blocks = list(synthesize(lines=10_000))
+    monkeypatch.setattr(synthetic, "BLOCK_ROWS", 1000)
+    blocks = list(generate_blocks(lines=10_000))
     assert len(blocks) > 3
     users = [set(block["user"]) for block in blocks]
     assert sum(map(len, users)) == len(set.union(*users))
@@ -229,14 +229,14 @@ def test_log_of_a_seed_is_pinned() -> None:
 )
 def test_bad_values_are_refused_at_once(users: int | None, lines: int | None, seed: int) -> None:
     with pytest.raises(UsageError) as caught:
-        synthesize(users, lines=lines, seed=seed)
+        generate_blocks(users, lines=lines, seed=seed)
     assert caught.value.hint
 
 
 def test_too_large_values_are_refused() -> None:
     for arguments in ({"lines": 10**12}, {"users": 10**9}, {"seed": 2**64}):
         with pytest.raises(UsageError):
-            synthesize(**arguments)
+            generate_blocks(**arguments)
 
 
 # --- nobody's data -------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ def test_identifiers_are_from_reserved_ranges() -> None:
         r"987-65-432\d",
         r"http://www\.[a-z]+\.example/reset\?token=[0-9a-f]{14}",
     )
-    made = [_identifier(number, vocabulary()) for number in range(0, 10**15, 10**12 + 7)]
+    made = [_identifier(number, load_vocabulary()) for number in range(0, 10**15, 10**12 + 7)]
     for text in made:
         assert any(re.fullmatch(pattern, text) for pattern in harmless), text
     assert len({next(p for p in harmless if re.fullmatch(p, text)) for text in made}) == 5
@@ -264,7 +264,7 @@ def test_identifiers_are_from_reserved_ranges() -> None:
 
 @pytest.mark.parametrize("number", [0, 1, 123_456_789, 10**9 - 1, 10**12])
 def test_cards_pass_luhn(number: int) -> None:
-    digits = [int(digit) for digit in card(number)]
+    digits = [int(digit) for digit in fake_card_number(number)]
     doubled = [sum(divmod(2 * digit, 10)) for digit in digits[::2]]
     assert len(digits) == 16
     assert (sum(doubled) + sum(digits[1::2])) % 10 == 0
@@ -277,10 +277,10 @@ def test_identifiers_are_rare_but_there(log: pl.DataFrame) -> None:
 
 
 def test_vocabulary() -> None:
-    words = vocabulary()
+    words = load_vocabulary()
     assert 100 <= len(words.topics) <= 150
     assert words.sizes.sum() == words.given
     assert words.sizes.min() >= 15
     assert words.words.str.contains(r"^[a-z]+( [a-z]+)*$").all()
     assert words.words.str.len_chars().min() >= 3
-    assert vocabulary() is words
+    assert load_vocabulary() is words

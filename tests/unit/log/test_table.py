@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.engine import Chance
-from queryveil.log import COLUMNS, PAUSE_MINUTES, QueryLog, Tally, with_sessions
+from queryveil.engine import RandomSource
+from queryveil.log import COLUMNS, SESSION_GAP_MINUTES, QueryLog, RowAccounting, add_sessions
 
 START = datetime(2006, 3, 1, 10)
-PAUSE = timedelta(minutes=PAUSE_MINUTES)
+PAUSE = timedelta(minutes=SESSION_GAP_MINUTES)
 
 
 def log_of(lines: list[tuple]) -> QueryLog:
@@ -108,7 +108,7 @@ def test_events_and_sessions_are_what_the_definition_says(rows):
 @settings(deadline=None)
 @given(lines)
 def test_sessions_of_lines(rows):
-    found = with_sessions(log_of(rows).frame).collect()
+    found = add_sessions(log_of(rows).frame).collect()
     assert found.height == len(rows)
     assert found["session"].to_list() == sorted(found["session"].to_list())
     by_session: dict[int, list[tuple]] = {}
@@ -162,7 +162,7 @@ def test_without_times_every_line_is_an_event_and_a_session():
     assert [(event[1], event[3]) for event in events_of(log)] == [
         ("cats", 1), ("cats", 1), ("dogs", 1), ("dogs", 1),
     ]  # fmt: skip
-    assert with_sessions(log.frame).collect()["session"].n_unique() == 4
+    assert add_sessions(log.frame).collect()["session"].n_unique() == 4
 
 
 def test_the_order_of_the_file_does_not_matter_but_for_the_same_second():
@@ -197,7 +197,7 @@ def test_texts_are_stored_once_and_compare_as_texts():
 def test_a_sample_keeps_whole_users_and_counts_the_rest():
     rows = [line(at, f"query {at}", user=str(at % 10)) for at in range(100)]
     log = log_of(rows)
-    some = log.sample(3, Chance(1))
+    some = log.sample(3, RandomSource(1))
     users = set(some.frame.collect()["user"])
     assert len(users) == 3
     assert some.count() == sum(row[0] in users for row in rows) == 30
@@ -222,7 +222,7 @@ counts = st.dictionaries(st.sampled_from(["a", "b", "c"]), st.integers(0, 9))
 @settings(deadline=None)
 @given(st.lists(counts), st.lists(counts), st.integers(0, 1000))
 def test_a_tally_adds_up(drops, rejects, kept):
-    tally = Tally()
+    tally = RowAccounting()
     for reasons in drops:
         tally.drop(reasons)
     for reasons in rejects:

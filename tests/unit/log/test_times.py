@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queryveil.errors import UsageError
-from queryveil.log.times import FORMS, check_format, is_time, parse_time, read_times
+from queryveil.log.times import FORMS, check_time_format, is_valid_time, parse_time, read_times
 
 ANY_FORM = "|".join(form.pattern for form in FORMS)
 AT = datetime(2006, 3, 1, 22, 30, 5)
@@ -23,7 +23,7 @@ AT = datetime(2006, 3, 1, 22, 30, 5)
 def read(texts: list[str | None], how: str) -> list[datetime | None]:
     table = pl.DataFrame({"t": texts}, schema={"t": pl.String})
     parsed = table.select(parse_time(pl.col("t"), how))
-    return parsed.select(pl.when(is_time(pl.col("t"))).then(pl.col("t")))["t"].to_list()
+    return parsed.select(pl.when(is_valid_time(pl.col("t"))).then(pl.col("t")))["t"].to_list()
 
 
 @pytest.mark.parametrize(
@@ -204,17 +204,17 @@ def test_the_first_and_the_last_year_are_years():
 )
 def test_ways_that_an_owner_may_name(how, text, moment):
     """A clock of twelve hours, or one that is written as %T, must not lose its hours."""
-    check_format(how)
+    check_time_format(how)
     assert read([text], how) == [moment]
 
 
 @pytest.mark.parametrize("how", [*(form.how for form in FORMS), "%Y%j", "%d %B %Y"])
 def test_ways_that_are_ways(how):
-    check_format(how)
+    check_time_format(how)
 
 
 @pytest.mark.parametrize("how", ["%Q", "%", "abc", "%Y-%m-%d %H", "%H:%M", "%d.%m.", "%Y"])
 def test_ways_that_are_none(how):
     with pytest.raises(UsageError) as caught:
-        check_format(how)
+        check_time_format(how)
     assert "%d.%m.%Y" in caught.value.hint

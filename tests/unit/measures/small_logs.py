@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from queryveil import Guarantee, Mapper, QueryLog, Release, open_taxonomy
-from queryveil.measures import Original
+from queryveil.measures import MeasureContext
 
 Sent = dict[str, list[str]]
 
@@ -31,9 +31,9 @@ def _mapper(ruler: str) -> Mapper:
     return Mapper(open_taxonomy(ruler))
 
 
-def original_of(log: QueryLog, ruler: str) -> Original:
+def original_of(log: QueryLog, ruler: str) -> MeasureContext:
     """Give a log to measure against; what maps it is made once for all tests of a ruler."""
-    before = Original(log)
+    before = MeasureContext(log)
     before.once(("mapper", ruler), lambda: _mapper(ruler))
     before.once(("taxonomy", ruler), lambda: _mapper(ruler).taxonomy)
     return before

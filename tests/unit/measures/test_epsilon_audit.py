@@ -13,11 +13,16 @@ import pytest
 from small_logs import original_of, write_ruler
 
 from queryveil import ClickGraph, Guarantee, QueryLog, Release, UsageError
-from queryveil.engine import Chance, Silent
-from queryveil.jobs.measuring import runs_again
-from queryveil.measures import EpsilonAudit, Original
-from queryveil.measures.risk.audit_bound import Rule, best_rule, least_share, proven
-from queryveil.measures.risk.audit_trial import trial_for
+from queryveil.engine import NoProgress, RandomSource
+from queryveil.jobs.measuring import make_rerun
+from queryveil.measures import EpsilonAudit, MeasureContext
+from queryveil.measures.risk.audit_bound import (
+    GuessRule,
+    clopper_pearson_lower,
+    epsilon_lower_bound,
+    fit_rule,
+)
+from queryveil.measures.risk.audit_trial import choose_trial
 
 QUERIES = ["tennis", "swimming", "music", "theatre", "asthma"]
 ADD = "two logs of which one has the whole log of one more user"
@@ -50,7 +55,7 @@ def audit(
 ) -> dict[str, object]:
     log = rows_of(30)
     after = release_of(log, given, **more)
-    return (audit or EpsilonAudit()).of_method(Original(log), after, again)
+    return (audit or EpsilonAudit()).of_method(MeasureContext(log), after, again)
 
 
 def users_of(rows: pl.LazyFrame) -> pl.DataFrame:
@@ -132,8 +137,8 @@ def test_a_large_delta_leaves_nothing_to_prove() -> None:
 
 def test_a_real_method_is_not_caught() -> None:
     method, log = ClickGraph(epsilon=1), rows_of(60)
-    after = method.run(log, Chance(1), Silent())
-    found = EpsilonAudit(runs=40).of_method(Original(log), after, runs_again(method, 1))
+    after = method.run(log, RandomSource(1), NoProgress())
+    found = EpsilonAudit(runs=40).of_method(MeasureContext(log), after, make_rerun(method, 1))
     assert found["holds"] is True
     assert found["crowd"] in (64, 512)
 
@@ -208,7 +213,7 @@ def test_lengths_that_are_public_are_the_same_on_both_sides(tmp_path: Path) -> N
         parameters={"max_queries_per_user": 3, "taxonomy": ruler},
     )
     before, again = original_of(log, ruler), names_of_topics(True)
-    trial = trial_for(before, after, again, 20, 20)
+    trial = choose_trial(before, after, again, 20, 20)
     assert sorted(text for pair in trial.texts for text in pair) == [
         "Music", "Swimming", "Tennis", "Theatre",
     ]  # fmt: skip
@@ -225,7 +230,7 @@ def test_promises_that_no_log_can_try_are_refused() -> None:
     with pytest.raises(UsageError, match="no users' logs"):
         audit(laplace(1.0), promise(1.0, SWAP))
     with pytest.raises(UsageError, match="runs the method again"):
-        EpsilonAudit().of(Original(rows_of(3)), release_of(rows_of(3), promise()))
+        EpsilonAudit().of(MeasureContext(rows_of(3)), release_of(rows_of(3), promise()))
 
 
 def plain_least_share(right: int, guesses: int, doubt: float) -> float:
@@ -244,33 +249,37 @@ def plain_least_share(right: int, guesses: int, doubt: float) -> float:
 @pytest.mark.parametrize("right", [0, 1, 7, 15, 20])
 @pytest.mark.parametrize("doubt", [0.05, 0.01])
 def test_the_lower_bound_is_that_of_clopper_and_pearson(right: int, doubt: float) -> None:
-    assert least_share(right, 20, doubt) == pytest.approx(
+    assert clopper_pearson_lower(right, 20, doubt) == pytest.approx(
         plain_least_share(right, 20, doubt), abs=1e-9
     )
 
 
 def test_the_most_that_can_be_proven_grows_with_the_trials() -> None:
     share = 0.05 ** (1 / 100)
-    assert proven(100, 100, 100) == pytest.approx(log(share / (1 - share)))
-    assert proven(99, 100, 100) < proven(100, 100, 100) < proven(200, 200, 200)
-    assert proven(100, 100, 100, delta=1e-5) < proven(100, 100, 100)
-    assert proven(50, 100, 100) == proven(0, 0, 100) == 0.0
+    assert epsilon_lower_bound(100, 100, 100) == pytest.approx(log(share / (1 - share)))
+    assert (
+        epsilon_lower_bound(99, 100, 100)
+        < epsilon_lower_bound(100, 100, 100)
+        < epsilon_lower_bound(200, 200, 200)
+    )
+    assert epsilon_lower_bound(100, 100, 100, delta=1e-5) < epsilon_lower_bound(100, 100, 100)
+    assert epsilon_lower_bound(50, 100, 100) == epsilon_lower_bound(0, 0, 100) == 0.0
 
 
 def test_at_most_5_of_100_audits_of_randomised_response_go_wrong() -> None:
     draw = np.random.default_rng(7)
     right = draw.binomial(100, exp(1) / (1 + exp(1)), 2000)
-    wrong = np.mean([proven(int(one), 100, 100) > 1.0 for one in right])
+    wrong = np.mean([epsilon_lower_bound(int(one), 100, 100) > 1.0 for one in right])
     assert 0.01 < wrong <= 0.055
 
 
 def test_rules_guess_what_they_say() -> None:
     table = {"x": np.array([5.0, 1.0, 4.0, 2.0, 3.0, 0.0, 6.0, 7.0])}
     coins = np.array([True, False, True, False, False, False, True, True])
-    rule = Rule("x", 1, tops=0.25, bottoms=0.25)
+    rule = GuessRule("x", 1, tops=0.25, bottoms=0.25)
     assert (rule.guesses(8), rule.right(table, coins)) == (4, 4)
-    assert Rule("x", -1, tops=0.25, bottoms=0.25).right(table, coins) == 0
-    (_, found), backwards = best_rule(table, coins, 0.0), best_rule(table, ~coins, 0.0)[1]
+    assert GuessRule("x", -1, tops=0.25, bottoms=0.25).right(table, coins) == 0
+    (_, found), backwards = fit_rule(table, coins, 0.0), fit_rule(table, ~coins, 0.0)[1]
     assert (found.threshold, found.right(table, coins)) == (3.5, 8)
     assert (backwards.sign, backwards.right(table, ~coins)) == (-1, 8)
 
@@ -281,4 +290,4 @@ def test_without_scipy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(UsageError, match="needs scipy"):
-        proven(9, 10, 10)
+        epsilon_lower_bound(9, 10, 10)

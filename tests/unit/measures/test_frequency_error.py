@@ -10,16 +10,18 @@ from hypothesis import strategies as st
 from small_logs import Sent, log_of, release_of, table_of
 
 from queryveil import InputError, ParameterError, QueryLog, UsageError
-from queryveil.measures import Original
-from queryveil.measures.use.frequencies import compare_counts, rank_correlation
-from queryveil.measures.use.frequency_error import FrequencyError
+from queryveil.measures import MeasureContext
+from queryveil.measures.use.frequencies import compare_frequencies, rank_correlation
+from queryveil.measures.use.frequency_error import QueryFrequencyError
 
 BEFORE = {"a": ["tennis"] * 4 + ["music"] * 2, "b": ["asthma", "theatre"]}
 
 
 def wrong(before: Sent, after: Sent, line: dict | None = None, **more: object) -> dict:
     log = log_of(before)
-    return FrequencyError(**(line or {})).of(Original(log), release_of(log, after, **more))
+    return QueryFrequencyError(**(line or {})).of(
+        MeasureContext(log), release_of(log, after, **more)
+    )
 
 
 counts = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 9), max_size=6)
@@ -36,7 +38,7 @@ def plain_top(table: dict[str, int], top: int) -> list[str]:
 
 @given(counts.filter(bool), counts, st.integers(1, 7))
 def test_it_is_the_definition(before: dict, after: dict, top: int) -> None:
-    found = compare_counts(frame(before), frame(after), top)
+    found = compare_frequencies(frame(before), frame(after), top)
     first = plain_top(before, top)
     scale = sum(before.values()) / max(sum(after.values()), 1)
     for name, grown in (("error_scaled", scale), ("error_as_given", 1)):
@@ -81,7 +83,7 @@ def test_a_table_goes_before_a_log() -> None:
     table = table_of(log, {"tennis": 4, "music": 2, "asthma": 1, "theatre": 1})
     both = release_of(log, {"a": ["new"]}, tables=table.tables)
     for release in (table, both):
-        found = FrequencyError().of(Original(log), release)
+        found = QueryFrequencyError().of(MeasureContext(log), release)
         assert (found["value"], found["overlap"], found["rank_correlation"]) == (0, 1, 1)
         assert found["ruler"] == "counts of the table of queries"
 
@@ -99,6 +101,6 @@ def test_refusals() -> None:
     with pytest.raises(UsageError, match="neither a log nor a table"):
         wrong(BEFORE, {}, log=None)
     with pytest.raises(InputError, match="nothing"):
-        FrequencyError().prepare(Original(QueryLog.from_rows([])))
+        QueryFrequencyError().prepare(MeasureContext(QueryLog.from_rows([])))
     with pytest.raises(ParameterError):
-        FrequencyError(top=0)
+        QueryFrequencyError(top=0)

@@ -22,11 +22,16 @@ from queryveil import (
     open_taxonomy,
     read_log,
 )
-from queryveil.concepts import profile_distances, profiles_of
-from queryveil.measures import Original
+from queryveil.concepts import build_profiles, profile_distances
+from queryveil.measures import MeasureContext
 from queryveil.measures.use.information_loss import InformationLoss
-from queryveil.measures.use.partitions import cut, merges, partition_distance
-from queryveil.measures.use.random_groups import RULES, Grouping, quotas, random_prototypes
+from queryveil.measures.use.partitions import cut_tree, linkage_tree, partition_distance
+from queryveil.measures.use.random_groups import (
+    PROTOTYPE_RULES,
+    Grouping,
+    length_quotas,
+    sample_random_prototypes,
+)
 
 BEFORE = {"a": ["tennis"], "b": ["swimming"], "c": ["music"], "d": ["theatre"]}
 
@@ -96,7 +101,7 @@ def test_it_is_the_definition_on_a_log(synthetic: Path) -> None:
     log = QueryLog.from_frame(
         log.frame.collect().with_columns(pl.col("user").cast(pl.String)).join(some, on="user")
     )
-    before, measure = Original(log), InformationLoss(linkage="average")
+    before, measure = MeasureContext(log), InformationLoss(linkage="average")
     release = anonymize(log, SemanticMicroaggregation(k=3), seed=1)
     found = measure.of(before, release)
     wordnet = open_taxonomy("wordnet")
@@ -104,9 +109,9 @@ def test_it_is_the_definition_on_a_log(synthetic: Path) -> None:
     rows = release.log.collect().with_columns(pl.col("user").cast(pl.String).replace(names))
     partitions = []
     for one in (log, QueryLog.from_frame(rows)):
-        profiles = profiles_of(Original(one).concepts("wordnet"))
+        profiles = build_profiles(MeasureContext(one).concepts("wordnet"))
         matrix = np.stack([profile_distances(wordnet, profiles, i) for i in range(60)])
-        partitions.append(cut(merges(((matrix + matrix.T) / 2).round(6), "average"), 5))
+        partitions.append(cut_tree(linkage_tree(((matrix + matrix.T) / 2).round(6), "average"), 5))
     want = 100 * partition_distance(*partitions)
     assert found["value"] == pytest.approx(want, abs=1e-3)
     assert 0 < found["random_groups"] <= 100
@@ -129,14 +134,16 @@ def test_the_floor_needs_groups_that_are_known(ruler: str) -> None:
 
 
 def test_the_floor_knows_all_microaggregations() -> None:
-    assert set(RULES) == {name for name in all_methods() if name.endswith("microaggregation")}
+    assert set(PROTOTYPE_RULES) == {
+        name for name in all_methods() if name.endswith("microaggregation")
+    }
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 3)), min_size=1, max_size=20))
 def test_quotas_add_up_to_the_mean_length(users: list) -> None:
     weights, groups = (np.array(side) for side in zip(*users, strict=True))
     _, group = np.unique(groups, return_inverse=True)
-    found = quotas(weights, group)
+    found = length_quotas(weights, group)
     for number in np.unique(group):
         mine = group == number
         mean = weights[mine].sum() / mine.sum()
@@ -151,14 +158,14 @@ def test_a_prototype_worked_by_hand(ruler: str, rule: str, want: str) -> None:
     rows = {"a": {tennis: 1, asthma: 3}, "b": {tennis: 4, swimming: 4}, "c": {}}
     pairs = [(user, c, n) for user, own in rows.items() for c, n in (own or {None: 1}).items()]
     kinds = {"user": pl.String, "concept": pl.Int32, "count": pl.Int64}
-    profiles = profiles_of(pl.DataFrame(pairs, schema=kinds, orient="row"))
-    made, group = random_prototypes(odp, profiles, Grouping((3,), rule, 1))
+    profiles = build_profiles(pl.DataFrame(pairs, schema=kinds, orient="row"))
+    made, group = sample_random_prototypes(odp, profiles, Grouping((3,), rule, 1))
     # 12 concepts of 3 users: 4 in the prototype, 1 of a's and 3 of b's, whose centre is Tennis.
     assert group.tolist() == [0, 0, 0]
     want_counts = {odp.concept(want): 1, tennis: 3} if want != "Tennis" else {tennis: 4}
     assert dict(zip(made.lists.items.tolist(), made.counts.tolist(), strict=True)) == want_counts
     # Asthma and Swimming have one user each: Tennis stands in for them.
-    made, _ = random_prototypes(odp, profiles, Grouping((3,), rule, 2))
+    made, _ = sample_random_prototypes(odp, profiles, Grouping((3,), rule, 2))
     assert dict(zip(made.lists.items.tolist(), made.counts.tolist(), strict=True)) == {tennis: 4}
 
 

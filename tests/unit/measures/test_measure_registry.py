@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from queryveil import ParameterError, ProfileDivergence, UsageError, all_measures, parse_measure
-from queryveil.measures import Measure, measure_named
+from queryveil.measures import Measure, get_measure
 
 
 @pytest.mark.parametrize("kind", all_measures().values(), ids=all_measures())
@@ -14,7 +14,7 @@ def test_a_measure_says_what_it_is(kind: type[Measure]) -> None:
     assert kind.better in ("lower", "higher")
     assert kind.kind in ("risk", "use")
     assert all(declared.says for declared in kind.parameters())
-    assert measure_named(kind.name) is kind
+    assert get_measure(kind.name) is kind
     assert parse_measure(str(kind())) == kind()
 
 

@@ -20,11 +20,11 @@ from queryveil import (
     UsageError,
     measure,
 )
-from queryveil.engine import Chance, Silent
-from queryveil.measures import Membership, Original
-from queryveil.measures.risk.guessing import advantage, area, best_threshold
-from queryveil.measures.risk.membership_attacks import known_of, scores
-from queryveil.measures.risk.texts import sent_of
+from queryveil.engine import NoProgress, RandomSource
+from queryveil.measures import MeasureContext, MembershipInference
+from queryveil.measures.risk.guessing import auc, best_threshold, rates_at_threshold
+from queryveil.measures.risk.membership_attacks import attack_scores, gather_knowledge
+from queryveil.measures.risk.texts import count_user_queries
 
 Again = Callable[[QueryLog, int], Release]
 
@@ -61,8 +61,8 @@ def exact_table(log: QueryLog, turn: int) -> Release:
 
 def found(again: Again, users: int = 60, **more: int) -> dict[str, object]:
     log = log_of(many(users))
-    asked = Membership(**more)
-    return asked.of_method(Original(log), again(log, 0), again)
+    asked = MembershipInference(**more)
+    return asked.of_method(MeasureContext(log), again(log, 0), again)
 
 
 @pytest.mark.parametrize("again", [unchanged, exact_table], ids=["log", "table"])
@@ -100,14 +100,14 @@ def test_each_half_has_half_of_the_users_and_of_the_persons() -> None:
         sizes.append((turn, half.distinct("user")))
         return unchanged(half, turn)
 
-    Membership(runs=3, targets=30).of_method(Original(log), unchanged(log, 0), again)
+    MembershipInference(runs=3, targets=30).of_method(MeasureContext(log), unchanged(log, 0), again)
     assert sizes == [(0, 30), (1, 30), (2, 30)]
 
 
 def test_scores_worked_out_by_hand() -> None:
     log = log_of({"1": ["a", "a", "b"], "2": ["a", "c"], "3": ["d"]})
-    known = known_of(sent_of(log.frame), pl.Series([0, 1, 2]))
-    told = scores(known, release_of(log, {"x": ["a", "b", "z"], "y": ["a"]}))
+    known = gather_knowledge(count_user_queries(log.frame), pl.Series([0, 1, 2]))
+    told = attack_scores(known, release_of(log, {"x": ["a", "b", "z"], "y": ["a"]}))
     assert told["shown"].tolist() == [1.0, 0.5, 0.0]
     assert told["rarest"].tolist() == [1.0, 0.0, 0.0]
     assert told["closest"].tolist() == pytest.approx([2 / 3, 1 / 2, 0.0])
@@ -119,8 +119,8 @@ def test_scores_worked_out_by_hand() -> None:
 
 def test_tables_have_no_single_logs_to_compare() -> None:
     log = log_of({"1": ["a"], "2": ["b"]})
-    known = known_of(sent_of(log.frame), pl.Series([0, 1]))
-    assert sorted(scores(known, exact_table(log, 0))) == ["counts", "rarest", "shown"]
+    known = gather_knowledge(count_user_queries(log.frame), pl.Series([0, 1]))
+    assert sorted(attack_scores(known, exact_table(log, 0))) == ["counts", "rarest", "shown"]
 
 
 tries = st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=2, max_size=30).filter(
@@ -132,12 +132,12 @@ tries = st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=2, max_si
 def test_thresholds_and_areas_are_what_they_are_called(drawn: list[tuple[int, bool]]) -> None:
     values = np.array([float(score) for score, _ in drawn])
     members = np.array([member for _, member in drawn])
-    gains = [np.subtract(*advantage(values, members, float(t))) for t in range(7)]
+    gains = [np.subtract(*rates_at_threshold(values, members, float(t))) for t in range(7)]
     threshold, gain = best_threshold(values, members)
     assert gain == pytest.approx(max(0.0, *gains))
-    assert np.subtract(*advantage(values, members, threshold)) == pytest.approx(gain)
+    assert np.subtract(*rates_at_threshold(values, members, threshold)) == pytest.approx(gain)
     wins = [(a > b) + (a == b) / 2 for a in values[members] for b in values[~members]]
-    assert area(values, members) == pytest.approx(np.mean(wins))
+    assert auc(values, members) == pytest.approx(np.mean(wins))
 
 
 def test_few_users_and_releases_alone_are_refused() -> None:
@@ -145,7 +145,7 @@ def test_few_users_and_releases_alone_are_refused() -> None:
         found(unchanged, users=19)
     log = log_of(many(20))
     with pytest.raises(UsageError, match="runs the method again"):
-        Membership().of(Original(log), unchanged(log, 0))
+        MembershipInference().of(MeasureContext(log), unchanged(log, 0))
 
 
 def test_what_a_method_refuses_is_told() -> None:
@@ -154,12 +154,12 @@ def test_what_a_method_refuses_is_told() -> None:
 
     log = log_of(many(40))
     with pytest.raises(ParameterError, match="has 20 users"):
-        Membership().of_method(Original(log), unchanged(log, 0), again)
+        MembershipInference().of_method(MeasureContext(log), unchanged(log, 0), again)
 
 
 def test_a_method_is_run_by_the_job() -> None:
     log = log_of(many(40))
-    release = FrequentQueries(n=5).run(log, Chance(1), Silent())
+    release = FrequentQueries(n=5).run(log, RandomSource(1), NoProgress())
     told = measure(log, release, ["membership:runs=4"])["measures"]["membership:runs=4"]
     assert -1 <= told["low"] <= told["raw"] <= told["high"] <= 1
     assert told["value"] == max(0, told["raw"])

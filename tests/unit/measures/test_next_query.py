@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import queryveil as qv
 from queryveil import InputError, ParameterError, QueryLog, Release, UsageError
-from queryveil.measures import NextQuery, Original, Retrieval
+from queryveil.measures import MeasureContext, NextQueryPrediction, RetrievalEffectiveness
 from queryveil.measures.use.next_query import hits_at
-from queryveil.measures.use.steps import steps_of
+from queryveil.measures.use.steps import transitions
 
 # Two users go from q to r, one from q to s; as many folds as users.
 ROWS: list[Row] = [
@@ -30,8 +30,8 @@ NEXT = ["query", "next"]
 def found(
     log: QueryLog, made: Callable[[QueryLog], Release], after: Release | None = None, **more: object
 ) -> dict:
-    measure = NextQuery(**({"folds": log.distinct("user")} | more))
-    return measure.of_method(Original(log), after or made(log), always(made))
+    measure = NextQueryPrediction(**({"folds": log.distinct("user")} | more))
+    return measure.of_method(MeasureContext(log), after or made(log), always(made))
 
 
 def tables_of(steps: list[tuple[str, str, int]]) -> Callable[[QueryLog], Release]:
@@ -96,7 +96,7 @@ def test_numbers_of_rows_tell_an_order() -> None:
 
 def follows(*rows: tuple[str, str, object], whole: bool = False) -> list[tuple[str, str]]:
     lines = [(user, query, time, None, None) for user, query, time in rows]
-    return steps_of(QueryLog.from_rows(lines).frame, whole).select(NEXT).rows()
+    return transitions(QueryLog.from_rows(lines).frame, whole).select(NEXT).rows()
 
 
 def test_what_is_a_step() -> None:
@@ -161,7 +161,7 @@ def test_no_test_row_is_in_what_is_learned_from() -> None:
         trained.append(set(part.frame.collect()["user"].cast(pl.String)))
         return unchanged(part)
 
-    told = NextQuery(folds=4).of_method(Original(log), unchanged(log), spy)
+    told = NextQueryPrediction(folds=4).of_method(MeasureContext(log), unchanged(log), spy)
     held = [{row[0] for row in rows} - part for part in trained]
     assert [len(part) for part in held] == [2] * 4
     assert len(set().union(*held)) == 8
@@ -176,13 +176,17 @@ def test_measures_over_the_same_folds_share_the_runs() -> None:
         turns.append(turn)
         return unchanged(part)
 
-    before, after = Original(log), unchanged(log)
-    for measure in (Retrieval(folds=3), NextQuery(folds=3), NextQuery(folds=3, top=1)):
+    before, after = MeasureContext(log), unchanged(log)
+    for measure in (
+        RetrievalEffectiveness(folds=3),
+        NextQueryPrediction(folds=3),
+        NextQueryPrediction(folds=3, top=1),
+    ):
         measure.of_method(before, after, again)
     assert turns == [0, 1, 2]
-    NextQuery(folds=2).of_method(before, after, again)
+    NextQueryPrediction(folds=2).of_method(before, after, again)
     assert turns == [0, 1, 2, 0, 1]
-    NextQuery(folds=2).of_method(before, after, partial(again))
+    NextQueryPrediction(folds=2).of_method(before, after, partial(again))
     assert turns == [0, 1, 2, 0, 1, 0, 1]
 
 
@@ -195,7 +199,7 @@ def test_a_real_method() -> None:
 def test_refusals() -> None:
     alone = QueryLog.from_rows([(user, "q", at(0), None, None) for user in "abcdef"])
     with pytest.raises(InputError, match=r"no steps from one query.*times"):
-        NextQuery().prepare(Original(alone))
+        NextQueryPrediction().prepare(MeasureContext(alone))
     with pytest.raises(UsageError, match="neither a log nor tables"):
         found(LOG, unchanged, after=release(LOG))
     queries = {"queries": table(["query"], [("q", 9)])}
@@ -205,6 +209,6 @@ def test_refusals() -> None:
     with pytest.raises(UsageError, match="have no times"):
         found(LOG, unchanged, after=timeless)
     with pytest.raises(UsageError, match="runs the method again"):
-        NextQuery().of(Original(LOG), unchanged(LOG))
+        NextQueryPrediction().of(MeasureContext(LOG), unchanged(LOG))
     with pytest.raises(ParameterError):
-        NextQuery(top=0)
+        NextQueryPrediction(top=0)

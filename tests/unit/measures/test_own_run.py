@@ -11,14 +11,14 @@ from hypothesis import given
 from risk_logs import Logs, log_of, logs_and_releases, names_of, release_of
 
 from queryveil import FrequentQueries, QueryLog, UsageError
-from queryveil.engine import Chance, Silent
-from queryveil.measures import Original
-from queryveil.measures.risk.own_run import OwnRun
+from queryveil.engine import NoProgress, RandomSource
+from queryveil.measures import MeasureContext
+from queryveil.measures.risk.own_run import LongestOwnRun
 
 
 def found(before: Logs, after: Logs, **more: object) -> dict:
     log = log_of(before)
-    return OwnRun().of(Original(log), release_of(log, after, **more))
+    return LongestOwnRun().of(MeasureContext(log), release_of(log, after, **more))
 
 
 def plain(own: list[str], released: list[str]) -> int:
@@ -51,17 +51,19 @@ def test_rows_stand_in_the_order_of_their_times() -> None:
     log = log_of({"1": ["a", "b"]})
     rows = {"user": "x", "query": ["a", "z", "b", "a"], "time": ["3", "2", "10", "9"]}
     made = release_of(log, {}, log=pl.LazyFrame(rows), mapping=names_of([("1", "x")]))
-    assert OwnRun().of(Original(log), made)["value"] == 3  # as numbers: z, a, a, b
+    assert LongestOwnRun().of(MeasureContext(log), made)["value"] == 3  # as numbers: z, a, a, b
     dates = ["2006-03-02", "2006-03-01", "2006-03-03", "2006-02-01"]
     dated = pl.LazyFrame(rows | {"time": dates})
     made = release_of(log, {}, log=dated, mapping=names_of([("1", "x")]))
-    assert OwnRun().of(Original(log), made)["value"] == 2  # a, z, a, b
+    assert LongestOwnRun().of(MeasureContext(log), made)["value"] == 2  # a, z, a, b
 
 
 def test_times_that_are_equal_or_missing_are_counted() -> None:
     log = log_of({"1": ["a", "b"]})
     rows = pl.LazyFrame({"user": "x", "query": ["a", "b", "a", "b"], "time": [1, 1, 2, None]})
-    told = OwnRun().of(Original(log), release_of(log, {}, log=rows, mapping=names_of([("1", "x")])))
+    told = LongestOwnRun().of(
+        MeasureContext(log), release_of(log, {}, log=rows, mapping=names_of([("1", "x")]))
+    )
     assert (told["value"], told["without_time"]) == (3, 1)
     assert told["same_time"] == pytest.approx(2 / 3, abs=1e-6)
     assert told["rows_of_a_user"] == 4
@@ -71,7 +73,7 @@ def test_a_run_does_not_go_over_from_one_log_to_another() -> None:
     log = log_of({"1": ["a"], "2": ["b"]})
     names = names_of([("1", "p-x"), ("1", "p-y"), ("2", "p-z")])
     release = release_of(log, {"x": ["a", "a"], "y": ["a", "a", "a"], "z": ["b"]}, mapping=names)
-    told = OwnRun().of(Original(log), release)
+    told = LongestOwnRun().of(MeasureContext(log), release)
     assert (told["value"], told["longest"]) == (2, 3)
 
 
@@ -93,11 +95,11 @@ def test_phrases(tmp_path: Path) -> None:
 def test_a_release_without_times_is_refused() -> None:
     rows = [(user, "ours", "2006-03-01 10:00:00", None, None) for user in "abc"]
     log = QueryLog.from_rows(rows)
-    dated = FrequentQueries(n=2).run(log, Chance(1), Silent())
-    assert OwnRun().of(Original(log), dated)["value"] == 1
-    bare = FrequentQueries(n=2, time="none").run(log, Chance(1), Silent())
+    dated = FrequentQueries(n=2).run(log, RandomSource(1), NoProgress())
+    assert LongestOwnRun().of(MeasureContext(log), dated)["value"] == 1
+    bare = FrequentQueries(n=2, time="none").run(log, RandomSource(1), NoProgress())
     with pytest.raises(UsageError, match="no times"):
-        OwnRun().of(Original(log), bare)
+        LongestOwnRun().of(MeasureContext(log), bare)
 
 
 def test_what_cannot_be_linked_is_refused() -> None:

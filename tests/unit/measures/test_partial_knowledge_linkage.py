@@ -11,14 +11,17 @@ from hypothesis import strategies as st
 from risk_logs import Logs, log_of, logs, logs_and_releases, names_of, release_of
 
 from queryveil import ParameterError, UsageError
-from queryveil.measures import Original, parse_measure
-from queryveil.measures.risk.partial_knowledge_linkage import PartialKnowledgeLinkage, wilson
+from queryveil.measures import MeasureContext, parse_measure
+from queryveil.measures.risk.partial_knowledge_linkage import (
+    PartialKnowledgeLinkage,
+    wilson_interval,
+)
 
 
 def found(before: Logs, after: Logs, more: dict | None = None, **line: object) -> dict:
     log = log_of(before)
     release = release_of(log, after, **(more or {}))
-    return PartialKnowledgeLinkage(**line).of(Original(log), release)
+    return PartialKnowledgeLinkage(**line).of(MeasureContext(log), release)
 
 
 def plain(before: Logs, after: Logs) -> float:
@@ -48,7 +51,7 @@ def test_what_is_known_is_a_part_of_a_persons_queries(
 ) -> None:
     before, _ = both
     measure = PartialKnowledgeLinkage(known=number, choice=choice)
-    sent = measure.sent(Original(log_of(before)), release_of(log_of(before), before))
+    sent = measure.sent(MeasureContext(log_of(before)), release_of(log_of(before), before))
     tried, asked = measure._tries(sent)
     senders = Counter(query for own in before.values() for query in set(own))
     for ask, user in tried.rows():
@@ -88,7 +91,7 @@ def test_some_persons_stand_for_all() -> None:
     people = {str(n): [f"mine {n}"] for n in range(50)}
     told = found(people, people, targets=20)
     assert (told["value"], told["tries"], told["users"]) == (100, 20, 50)
-    assert told["low"] == pytest.approx(100 * wilson(20, 20)[0], abs=1e-5)
+    assert told["low"] == pytest.approx(100 * wilson_interval(20, 20)[0], abs=1e-5)
     assert told["high"] == 100
 
 
@@ -115,7 +118,7 @@ def test_several_logs_of_a_person_and_logs_of_nobody() -> None:
     log = log_of({"1": ["a", "b"]})
     names = names_of([("1", "p-x"), ("1", "p-y")])
     after = {"x": ["a"], "y": ["b"], "nobody": ["a"], "no one": ["z"]}
-    told = PartialKnowledgeLinkage().of(Original(log), release_of(log, after, mapping=names))
+    told = PartialKnowledgeLinkage().of(MeasureContext(log), release_of(log, after, mapping=names))
     assert told["value"] == pytest.approx(100 * 2 / 3, abs=1e-5)  # x, y and nobody: one each
     assert told["chance"] == 50
 
@@ -131,11 +134,11 @@ def test_phrases(tmp_path: Path) -> None:
 
 
 def test_wilson() -> None:
-    assert wilson(0, 10)[0] == 0
-    assert wilson(0, 10)[1] == pytest.approx(0.2775, abs=1e-4)
-    assert wilson(5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)
-    assert wilson(10, 10)[1] == pytest.approx(1)
-    assert wilson(0, 0) == (0, 1)
+    assert wilson_interval(0, 10)[0] == 0
+    assert wilson_interval(0, 10)[1] == pytest.approx(0.2775, abs=1e-4)
+    assert wilson_interval(5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)
+    assert wilson_interval(10, 10)[1] == pytest.approx(1)
+    assert wilson_interval(0, 0) == (0, 1)
 
 
 def test_what_cannot_be_linked_is_refused() -> None:

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from queryveil import UsageError
 from queryveil.measures.use.partitions import (
-    best_number,
-    chance_level,
-    cut,
-    merges,
+    best_cluster_count,
+    cut_tree,
+    expected_distance,
+    linkage_tree,
     partition_distance,
 )
 
@@ -67,8 +67,8 @@ def test_other_names_for_the_clusters_change_nothing(both: list) -> None:
 
 def test_the_level_of_chance_is_that_of_random_partitions() -> None:
     one, two = np.arange(1000) % 80, np.arange(1000) // 12.5
-    assert chance_level(one, two.astype(int)) == pytest.approx(0.725, abs=0.02)  # SPEC 8.1
-    assert chance_level(one, two.astype(int)) == chance_level(one, two.astype(int))
+    assert expected_distance(one, two.astype(int)) == pytest.approx(0.725, abs=0.02)  # SPEC 8.1
+    assert expected_distance(one, two.astype(int)) == expected_distance(one, two.astype(int))
 
 
 def line(places: list[float]) -> np.ndarray:
@@ -92,23 +92,23 @@ def test_average_linkage_is_the_definition(seed: int, users: int, data: st.DataO
     matrix = np.random.default_rng(seed).random((users, users))
     matrix = (matrix + matrix.T) * (1 - np.eye(users))
     number = data.draw(st.integers(1, users))
-    labels = cut(merges(matrix, "average"), number)
+    labels = cut_tree(linkage_tree(matrix, "average"), number)
     found = {frozenset(np.flatnonzero(labels == one).tolist()) for one in np.unique(labels)}
     assert found == plain_average(matrix, number)
 
 
 @pytest.mark.parametrize("linkage", ["ward", "average"])
 def test_clusters_worked_by_hand(linkage: str) -> None:
-    steps = merges(line([0, 0.1, 0.5, 0.6, 0.9]), linkage)
-    assert partition_distance(cut(steps, 3), np.array([0, 0, 1, 1, 2])) == 0
-    assert partition_distance(cut(steps, 5), np.arange(5)) == 0
-    assert len(np.unique(cut(steps, 1))) == 1
+    steps = linkage_tree(line([0, 0.1, 0.5, 0.6, 0.9]), linkage)
+    assert partition_distance(cut_tree(steps, 3), np.array([0, 0, 1, 1, 2])) == 0
+    assert partition_distance(cut_tree(steps, 5), np.arange(5)) == 0
+    assert len(np.unique(cut_tree(steps, 1))) == 1
 
 
 @pytest.mark.parametrize("linkage", ["ward", "average"])
 def test_equal_users_are_never_parted(linkage: str) -> None:
-    steps = merges(line([0, 0, 0, 1, 1]), linkage)
-    assert partition_distance(cut(steps, 4), np.array([0, 0, 0, 1, 1])) == 0
+    steps = linkage_tree(line([0, 0, 0, 1, 1]), linkage)
+    assert partition_distance(cut_tree(steps, 4), np.array([0, 0, 0, 1, 1])) == 0
 
 
 def plain_index(matrix: np.ndarray, labels: np.ndarray) -> float:
@@ -125,9 +125,9 @@ def plain_index(matrix: np.ndarray, labels: np.ndarray) -> float:
 @given(points, st.sampled_from(["ward", "average"]))
 def test_the_best_number_is_that_of_the_definition(places: list, linkage: str) -> None:
     matrix = line([round(place, 3) for place in places])
-    steps = merges(matrix, linkage)
-    found = best_number(matrix, steps)
-    known = {n: cut(steps, n) for n in range(2, max(2, len(places) // 2) + 1)}
+    steps = linkage_tree(matrix, linkage)
+    found = best_cluster_count(matrix, steps)
+    known = {n: cut_tree(steps, n) for n in range(2, max(2, len(places) // 2) + 1)}
     index = {n: plain_index(matrix, labels) for n, labels in known.items() if len(set(labels)) == n}
     if index and max(index.values()) < np.inf:
         assert index[found] == pytest.approx(max(index.values()), rel=1e-6)
@@ -135,13 +135,13 @@ def test_the_best_number_is_that_of_the_definition(places: list, linkage: str) -
 
 def test_three_heaps_are_three_clusters() -> None:
     matrix = line([0, 0.01, 0.02, 0.5, 0.51, 0.52, 0.98, 0.99, 1])
-    assert best_number(matrix, merges(matrix, "ward")) == 3
+    assert best_cluster_count(matrix, linkage_tree(matrix, "ward")) == 3
     equal = line([0, 0, 0.5, 0.5, 1, 1])
-    assert best_number(equal, merges(equal, "ward")) == 3
-    assert best_number(line([0, 1]), merges(line([0, 1]), "ward")) == 2
+    assert best_cluster_count(equal, linkage_tree(equal, "ward")) == 3
+    assert best_cluster_count(line([0, 1]), linkage_tree(line([0, 1]), "ward")) == 2
 
 
 def test_without_scipy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy.cluster.hierarchy", None)
     with pytest.raises(UsageError, match=r"queryveil\[measures\]"):
-        merges(line([0, 1]), "ward")
+        linkage_tree(line([0, 1]), "ward")

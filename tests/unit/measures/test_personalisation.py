@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from small_logs import Sent, log_of, original_of, release_of, write_ruler
 
 from queryveil import InputError, UsageError
-from queryveil.measures.use.personalisation import Personalisation, cosines
+from queryveil.measures.use.personalisation import ProfileSimilarity, profile_cosines
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def ruler(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def near(ruler: str, before: Sent, after: Sent, **more: object) -> dict:
     log = log_of(before)
-    return Personalisation(taxonomy=ruler).of(
+    return ProfileSimilarity(taxonomy=ruler).of(
         original_of(log, ruler), release_of(log, after, **more)
     )
 
@@ -45,7 +45,7 @@ def plain_cosine(p: dict[int, int], q: dict[int, int]) -> float:
 
 @given(tables, tables)
 def test_it_is_the_definition(before: dict, after: dict) -> None:
-    found = dict(cosines(frame(before), frame(after)).rows())
+    found = dict(profile_cosines(frame(before), frame(after)).rows())
     assert found.keys() == before.keys()
     for user, own in before.items():
         assert found[user] == pytest.approx(plain_cosine(own, after.get(user, {})), abs=1e-12)

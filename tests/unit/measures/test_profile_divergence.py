@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from queryveil import Guarantee, InputError, ParameterError, QueryLog, Release, UsageError
 from queryveil.concepts import Mapper, open_taxonomy
-from queryveil.measures import Original, ProfileDivergence, original
-from queryveil.measures.use.profile_divergence import profile_losses
+from queryveil.measures import MeasureContext, ProfileDivergence, original
+from queryveil.measures.use.profile_divergence import profile_divergences
 
 PATHS = """Top/Sports/Tennis
 Top/Sports/Swimming
@@ -64,7 +64,7 @@ def release_of(source: QueryLog, sent: dict[str, list[str]], **more: object) -> 
 def loss(ruler: str, before: dict, after: dict, line: dict | None = None, **more: object) -> dict:
     log = log_of(before)
     measure = ProfileDivergence(taxonomy=ruler, **(line or {}))
-    return measure.of(Original(log), release_of(log, after, **more))
+    return measure.of(MeasureContext(log), release_of(log, after, **more))
 
 
 def plain_divergence(p: dict[int, float], q: dict[int, float]) -> float:
@@ -95,7 +95,7 @@ def frame(profiles: dict[str, dict[int, float]]) -> pl.DataFrame:
 @given(tables, tables)
 def test_it_is_the_definition(before: dict, after: dict) -> None:
     was, now = shares(before), shares(after)
-    found = dict(profile_losses(frame(was), frame(now)).rows())
+    found = dict(profile_divergences(frame(was), frame(now)).rows())
     assert found.keys() == was.keys()
     for user, profile in was.items():
         want = plain_divergence(profile, now[user]) if user in now else 1.0
@@ -107,7 +107,7 @@ def test_values_worked_by_hand() -> None:
     was = {"same": {0: 1.0}, "apart": {0: 1.0}, "half": {0: 1.0}, "turned": {0: 0.75, 1: 0.25}}
     now = {"same": {0: 1.0}, "apart": {1: 1.0}, "half": {0: 0.5, 1: 0.5},
            "turned": {0: 0.25, 1: 0.75}}  # fmt: skip
-    found = dict(profile_losses(frame(was), frame(now)).rows())
+    found = dict(profile_divergences(frame(was), frame(now)).rows())
     assert found["same"] == 0
     assert found["apart"] == 1
     assert found["half"] == pytest.approx(0.311278, abs=1e-6)  # 3/2 - 3/4 log2 3
@@ -163,14 +163,14 @@ def test_what_the_method_says_goes_before_its_texts(ruler: str) -> None:
     log = log_of({"a": ["theatre"]})
     made = release_of(log, {"a": ["tennis"]})
     release = Release(**{**vars(made), **own})
-    found = ProfileDivergence(taxonomy=ruler).of(Original(log), release)
+    found = ProfileDivergence(taxonomy=ruler).of(MeasureContext(log), release)
     assert found["value"] == 0
     assert "the method chose" in found["ruler"]
     named = Release(**{**vars(release), "parameters": {"taxonomy": "paths.txt"}})
-    assert ProfileDivergence(taxonomy=ruler).of(Original(log), named) == found
+    assert ProfileDivergence(taxonomy=ruler).of(MeasureContext(log), named) == found
     # The numbers of another taxonomy mean nothing here, so the texts are read.
     other = Release(**{**vars(release), "parameters": {"taxonomy": "wordnet"}})
-    assert ProfileDivergence(taxonomy=ruler).of(Original(log), other)["value"] == 1
+    assert ProfileDivergence(taxonomy=ruler).of(MeasureContext(log), other)["value"] == 1
 
 
 def test_concepts_that_the_ruler_does_not_have_are_refused(ruler: str) -> None:
@@ -178,7 +178,7 @@ def test_concepts_that_the_ruler_does_not_have_are_refused(ruler: str) -> None:
     made = release_of(log, {"a": ["tennis"]}, concepts=said)
     release = Release(**{**vars(made), "parameters": {"taxonomy": ruler}})
     with pytest.raises(UsageError, match="does not have"):
-        ProfileDivergence(taxonomy=ruler).of(Original(log), release)
+        ProfileDivergence(taxonomy=ruler).of(MeasureContext(log), release)
 
 
 def test_a_user_with_several_pseudonyms_is_one_user(ruler: str) -> None:
@@ -186,7 +186,7 @@ def test_a_user_with_several_pseudonyms_is_one_user(ruler: str) -> None:
     names = pl.DataFrame({"user": ["a", "a"], "pseudonym": ["x", "y"]})
     rows = log_of({"x": ["tennis"], "y": ["music"], "made up": ["asthma"]}).frame
     release = release_of(log, {}, log=rows, mapping=names)
-    found = ProfileDivergence(taxonomy=ruler).of(Original(log), release)
+    found = ProfileDivergence(taxonomy=ruler).of(MeasureContext(log), release)
     assert (found["value"], found["users"]) == (0, 1)
 
 
@@ -218,7 +218,7 @@ def test_the_log_is_mapped_once(ruler: str, monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(Mapper, "map", counted)
     log = log_of({"a": ["tennis", "music"]})
-    before = Original(log)
+    before = MeasureContext(log)
     for topics in ("auto", "Sports"):
         for query in ("tennis", "music"):
             release = release_of(log, {"a": [query]})

@@ -11,8 +11,8 @@ from hypothesis import given
 from risk_logs import Logs, log_of, logs, logs_and_releases, names_of, release_of
 
 from queryveil import UsageError
-from queryveil.measures import Original, ProfileExposure
-from queryveil.measures.risk.profile_exposure import exposure
+from queryveil.measures import MeasureContext, ProfileExposure
+from queryveil.measures.risk.profile_exposure import exposure_levels
 
 TABLE = [
     ("abcd", "abcd", 100.0, 100.0, 100.0),
@@ -35,7 +35,7 @@ def frame(sent: Logs) -> pl.DataFrame:
 
 def value(before: Logs, after: Logs, way: str = "coupling", **more: object) -> dict[str, object]:
     log = log_of(before)
-    return ProfileExposure(way=way).of(Original(log), release_of(log, after, **more))
+    return ProfileExposure(way=way).of(MeasureContext(log), release_of(log, after, **more))
 
 
 @pytest.mark.parametrize(("was", "now", "coupling", "share", "cover"), TABLE)
@@ -70,7 +70,7 @@ def plain(was: list[str], now: list[str]) -> float:
 @given(logs_and_releases())
 def test_it_is_the_joint_law_cell_by_cell(drawn: tuple[Logs, Logs]) -> None:
     before, after = drawn
-    found = exposure(frame(before), frame(after))
+    found = exposure_levels(frame(before), frame(after))
     want = [plain(before[user], after[user]) if user in after else 0.0 for user in sorted(before)]
     assert found["user"].to_list() == sorted(before)
     assert found["coupling"].to_list() == pytest.approx(want, abs=1e-6)
@@ -101,7 +101,7 @@ def test_an_uncertainty_of_just_70_is_not_above_it() -> None:
 
 def test_users_who_appear_are_left_out() -> None:
     now = frame({"1": ["a"], "9": ["a"]})
-    assert exposure(frame({"1": ["a"]}), now).rows() == [("1", 100.0, 100.0, 100.0)]
+    assert exposure_levels(frame({"1": ["a"]}), now).rows() == [("1", 100.0, 100.0, 100.0)]
 
 
 def test_several_logs_of_a_user_are_taken_together() -> None:
@@ -109,12 +109,12 @@ def test_several_logs_of_a_user_are_taken_together() -> None:
     released = release_of(
         log, {"x": ["a"], "y": ["b"]}, mapping=names_of([("1", "p-x"), ("1", "p-y")])
     )
-    assert ProfileExposure().of(Original(log), released)["value"] == 100.0
+    assert ProfileExposure().of(MeasureContext(log), released)["value"] == 100.0
 
 
 def test_tables_and_strangers_are_refused() -> None:
     log = log_of({"1": ["a"]})
     with pytest.raises(UsageError, match="no users' logs"):
-        ProfileExposure().of(Original(log), release_of(log, {}, log=None))
+        ProfileExposure().of(MeasureContext(log), release_of(log, {}, log=None))
     with pytest.raises(UsageError, match="is in the log"):
-        ProfileExposure().of(Original(log), release_of(log, {"2": ["a"]}))
+        ProfileExposure().of(MeasureContext(log), release_of(log, {"2": ["a"]}))

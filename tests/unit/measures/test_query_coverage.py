@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from small_logs import Sent, log_of, release_of, table_of
 
 from queryveil import InputError, ParameterError, QueryLog, UsageError
-from queryveil.measures import Original
-from queryveil.measures.use.query_coverage import QueryCoverage, coverage
+from queryveil.measures import MeasureContext
+from queryveil.measures.use.query_coverage import QueryCoverage, coverage_fractions
 
 
 def kept(before: Sent, after: Sent, **more: object) -> dict:
     log = log_of(before)
-    return QueryCoverage().of(Original(log), release_of(log, after, **more))
+    return QueryCoverage().of(MeasureContext(log), release_of(log, after, **more))
 
 
 counts = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 9), max_size=6)
@@ -30,7 +30,7 @@ def frame(table: dict[str, int]) -> pl.DataFrame:
 
 @given(counts.filter(bool), counts)
 def test_it_is_the_definition(before: dict, after: dict) -> None:
-    found = coverage(frame(before), frame(after))
+    found = coverage_fractions(frame(before), frame(after))
     common = (Counter(before) & Counter(after)).total()
     beyond = (Counter(after) - Counter(before)).total()
     assert found["kept"] == pytest.approx(common / sum(before.values()), abs=1e-6)
@@ -49,13 +49,17 @@ def test_values_worked_by_hand() -> None:
 
 def test_the_value_may_be_of_the_volume() -> None:
     log = log_of({"a": ["tennis", "tennis", "tennis", "music"]})
-    found = QueryCoverage(count="volume").of(Original(log), release_of(log, {"a": ["tennis"] * 3}))
+    found = QueryCoverage(count="volume").of(
+        MeasureContext(log), release_of(log, {"a": ["tennis"] * 3})
+    )
     assert found["value"] == 0.75
 
 
 def test_a_table_of_queries_is_enough() -> None:
     log = log_of({"a": ["tennis", "tennis", "music"]})
-    found = QueryCoverage().of(Original(log), table_of(log, {"tennis": 3, "gone": 0, "less": -2}))
+    found = QueryCoverage().of(
+        MeasureContext(log), table_of(log, {"tennis": 3, "gone": 0, "less": -2})
+    )
     assert found["volume"] == {"kept": 0.666667, "lost": 0.333333, "invented": 0.333333}
     assert found["distinct"] == {"kept": 0.5, "lost": 0.5, "invented": 0}
     assert found["ruler"] == "counts of the table of queries"
@@ -72,6 +76,6 @@ def test_refusals() -> None:
     with pytest.raises(UsageError, match="neither a log nor a table"):
         kept({"a": ["tennis"]}, {}, log=None)
     with pytest.raises(InputError, match="no queries"):
-        QueryCoverage().prepare(Original(QueryLog.from_rows([])))
+        QueryCoverage().prepare(MeasureContext(QueryLog.from_rows([])))
     with pytest.raises(ParameterError):
         QueryCoverage(count="rows")

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from queryveil import UsageError
-from queryveil.measures.extras import extra
+from queryveil.measures.extras import import_extra
 from queryveil.measures.use import rank_metrics
-from queryveil.measures.use.click_counts import Seen
-from queryveil.measures.use.rank_metrics import METRICS, judged, paired
+from queryveil.measures.use.click_counts import LogStatistics
+from queryveil.measures.use.rank_metrics import METRICS, evaluate_rankings, paired_t_test
 from queryveil.measures.use.rankers import (
-    ends_of_walks,
-    graph_of,
-    ranked_by_feedback,
-    ranked_by_walk,
+    build_click_graph,
+    rank_by_feedback,
+    rank_by_walk,
+    walk_probabilities,
 )
 
 Counts = dict[tuple[str, str], int]
@@ -28,12 +28,12 @@ Counts = dict[tuple[str, str], int]
 
 def seen_of(
     clicks: Counts, steps: Counts, ranks: dict[tuple[str, str], float] | None = None
-) -> Seen:
+) -> LogStatistics:
     ranks = ranks or {}
     rows = [(q, u, float(n), ranks.get((q, u))) for (q, u), n in sorted(clicks.items())]
     kinds = {"query": pl.String, "url": pl.String, "count": pl.Float64, "rank": pl.Float64}
     moves = table(["query", "next"], [(q, to, n) for (q, to), n in sorted(steps.items())])
-    return Seen(
+    return LogStatistics(
         pl.DataFrame(schema={"query": pl.String, "count": pl.Float64}),
         pl.DataFrame(rows, schema=kinds, orient="row"),
         moves.with_columns(pl.col("count").cast(pl.Float64)),
@@ -42,7 +42,7 @@ def seen_of(
 
 
 def walked(clicks: Counts, steps: Counts, query: str) -> dict[str, float]:
-    ends = ends_of_walks(graph_of(seen_of(clicks, steps)), pl.Series([query]))
+    ends = walk_probabilities(build_click_graph(seen_of(clicks, steps)), pl.Series([query]))
     return {url: score for _, url, score in ends.rows() if score}
 
 
@@ -95,9 +95,9 @@ def places(ranked: pl.DataFrame) -> list[str]:
 
 
 def test_equal_chances_stand_by_name_and_topics_share_a_ranking() -> None:
-    graph = graph_of(seen_of({("a", "z"): 1, ("a", "x"): 1, ("a", "y"): 2}, {}))
+    graph = build_click_graph(seen_of({("a", "z"): 1, ("a", "x"): 1, ("a", "y"): 2}, {}))
     tests = pl.DataFrame({"topic": [1, 2], "query": ["a", "a"]})
-    assert places(ranked_by_walk(graph, tests)) == ["y", "x", "z"] * 2
+    assert places(rank_by_walk(graph, tests)) == ["y", "x", "z"] * 2
 
 
 def test_feedback_by_hand() -> None:
@@ -107,8 +107,8 @@ def test_feedback_by_hand() -> None:
         {("a", "x"): 4.0, ("a", "y"): 1.0},
     )
     tests = pl.DataFrame({"topic": [1], "query": ["a"], "url": ["z"], "rank": [1]})
-    assert places(ranked_by_feedback(seen_of(clicks, {}, ranks), tests, False)) == ["y", "x", "z"]
-    without = ranked_by_feedback(seen_of(clicks, {}), tests, False)
+    assert places(rank_by_feedback(seen_of(clicks, {}, ranks), tests, False)) == ["y", "x", "z"]
+    without = rank_by_feedback(seen_of(clicks, {}), tests, False)
     assert places(without) == ["x", "y", "z"]
 
 
@@ -116,7 +116,7 @@ def test_the_papers_feedback_is_the_tested_click() -> None:
     """z: .6/2 + .4/4 = .4, above y (1/3) and below x (1/2); its place by clicks alone is last."""
     clicks = {("a", "x"): 3, ("a", "y"): 2, ("a", "z"): 1}
     tests = pl.DataFrame({"topic": [1], "query": ["a"], "url": ["z"], "rank": [1]})
-    leaky = ranked_by_feedback(seen_of(clicks, {}, {("a", "y"): 1.0}), tests, True)
+    leaky = rank_by_feedback(seen_of(clicks, {}, {("a", "y"): 1.0}), tests, True)
     assert places(leaky) == ["x", "z", "y"]
 
 
@@ -145,7 +145,9 @@ def test_metrics_are_their_definitions(relevant: set[str], ranking: list[str]) -
     tests = pl.DataFrame({"topic": [7] * len(relevant), "url": sorted(relevant)})
     kinds = {"topic": pl.Int64, "url": pl.String, "place": pl.Int64}
     rows = [(7, url, place + 1) for place, url in enumerate(ranking)]
-    found = judged(tests, pl.DataFrame(rows, schema=kinds, orient="row")).row(0, named=True)
+    found = evaluate_rankings(tests, pl.DataFrame(rows, schema=kinds, orient="row")).row(
+        0, named=True
+    )
     assert found["ranked"] == bool(ranking)
     assert {name: found[name] for name in METRICS} == pytest.approx(
         plain_metrics(relevant, ranking)
@@ -154,13 +156,13 @@ def test_metrics_are_their_definitions(relevant: set[str], ranking: list[str]) -
 
 def test_topics_without_a_ranking_have_nothing() -> None:
     tests = pl.DataFrame({"topic": [3, 5], "url": ["x", "x"]})
-    found = judged(tests, pl.DataFrame({"topic": [5], "url": ["x"], "place": [1]}))
+    found = evaluate_rankings(tests, pl.DataFrame({"topic": [5], "url": ["x"], "place": [1]}))
     assert found.select("topic", "ranked", "ndcg@10").rows() == [(3, False, 0.0), (5, True, 1.0)]
 
 
 def test_the_t_test_by_hand() -> None:
     """Differences 1, 1, 1, -1: mean .5, deviation 1, so t = 1 with 3 degrees: p = .391."""
-    found = paired(np.array([1.0, 1.0, 1.0, 0.0]), np.array([0.0, 0.0, 0.0, 1.0]))
+    found = paired_t_test(np.array([1.0, 1.0, 1.0, 0.0]), np.array([0.0, 0.0, 0.0, 1.0]))
     assert found["difference"] == 0.5
     assert found["p_value"] == 0.391
     assert (found["low"], found["high"]) == pytest.approx((0.5 - 3.182446 / 2, 0.5 + 3.182446 / 2))
@@ -168,19 +170,19 @@ def test_the_t_test_by_hand() -> None:
 
 
 def test_the_t_test_without_spread() -> None:
-    same = paired(np.zeros(3), np.zeros(3))
-    lost = paired(np.zeros(3), np.ones(3))
+    same = paired_t_test(np.zeros(3), np.zeros(3))
+    lost = paired_t_test(np.zeros(3), np.ones(3))
     assert (same["p_value"], same["significant"]) == (1.0, False)
     assert (lost["p_value"], lost["significant"], lost["low"]) == (0.0, True, -1.0)
-    assert set(paired(np.zeros(1), np.ones(1)).values()) == {None}
+    assert set(paired_t_test(np.zeros(1), np.ones(1)).values()) == {None}
 
 
 def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match=r"needs nosuch.*queryveil\[measures\]"):
-        extra("nosuch.part", "this")
+        import_extra("nosuch.part", "this")
     monkeypatch.setitem(__import__("sys").modules, "ir_measures", None)
     with pytest.raises(UsageError, match="judging rankings needs ir_measures"):
-        rank_metrics.judged(
+        rank_metrics.evaluate_rankings(
             pl.DataFrame({"topic": [1], "url": ["x"]}),
             pl.DataFrame({"topic": [1], "url": ["x"], "place": [1]}),
         )

@@ -10,14 +10,14 @@ from hypothesis import given
 from risk_logs import Logs, log_of, logs_and_releases, release_of
 
 from queryveil import FrequentQueries
-from queryveil.engine import Chance, Silent
-from queryveil.measures import Original
+from queryveil.engine import NoProgress, RandomSource
+from queryveil.measures import MeasureContext
 from queryveil.measures.risk.rare_query_exposure import RareQueryExposure
 
 
 def found(before: Logs, after: Logs, **more: object) -> dict:
     log = log_of(before)
-    return RareQueryExposure().of(Original(log), release_of(log, after, **more))
+    return RareQueryExposure().of(MeasureContext(log), release_of(log, after, **more))
 
 
 @given(logs_and_releases())
@@ -57,8 +57,8 @@ def test_an_unchanged_and_an_empty_release() -> None:
 
 def test_frequent_queries_expose_no_rare_ones() -> None:
     log = log_of({str(n): ["ours", f"mine {n}"] for n in range(3)})
-    made = FrequentQueries(n=2).run(log, Chance(1), Silent())
-    told = RareQueryExposure().of(Original(log), made)
+    made = FrequentQueries(n=2).run(log, RandomSource(1), NoProgress())
+    told = RareQueryExposure().of(MeasureContext(log), made)
     assert (told["value"], told["queries"]) == (0, 1)
 
 

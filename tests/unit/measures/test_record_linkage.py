@@ -17,17 +17,17 @@ from queryveil import (
     UsageError,
     parse_method,
     read_log,
-    synth,
+    write_synthetic_log,
 )
-from queryveil.engine import Chance, Silent
-from queryveil.measures import Original, parse_measure
+from queryveil.engine import NoProgress, RandomSource
+from queryveil.measures import MeasureContext, parse_measure
 from queryveil.measures.risk import overlap
 from queryveil.measures.risk.record_linkage import RecordLinkage
 
 
 def found(before: Logs, after: Logs, **more: object) -> dict:
     log = log_of(before)
-    return RecordLinkage().of(Original(log), release_of(log, after, **more))
+    return RecordLinkage().of(MeasureContext(log), release_of(log, after, **more))
 
 
 def plain(before: Logs, after: Logs) -> float:
@@ -96,7 +96,7 @@ def test_a_user_with_several_logs_is_found_by_each() -> None:
     log = log_of({"1": ["a", "b"], "2": ["b"]})
     names = names_of([("1", "p-x"), ("1", "p-y"), ("2", "p-z")])
     release = release_of(log, {"x": ["a"], "y": ["b"], "z": ["b"], "nobody": ["a"]}, mapping=names)
-    told = RecordLinkage().of(Original(log), release)
+    told = RecordLinkage().of(MeasureContext(log), release)
     assert told["value"] == 62.5  # 1: a finds her, b is hers or 2's; 2: b
     assert told["logs"] == 4
 
@@ -106,8 +106,10 @@ def test_a_group_of_k_gives_one_in_k() -> None:
     log = log_of(people)
     shared = {user: ["ours", "theirs"] for user in people}
     assert found(people, shared)["value"] == pytest.approx(100 / 6, abs=1e-5)
-    made = FrequentQueries(n=2).run(log, Chance(1), Silent())
-    assert RecordLinkage().of(Original(log), made)["value"] == pytest.approx(100 / 6, abs=1e-5)
+    made = FrequentQueries(n=2).run(log, RandomSource(1), NoProgress())
+    assert RecordLinkage().of(MeasureContext(log), made)["value"] == pytest.approx(
+        100 / 6, abs=1e-5
+    )
 
 
 @pytest.fixture
@@ -121,15 +123,17 @@ def test_phrases_are_compared_with_phrases(sports: str) -> None:
     log = log_of({"1": ["tennis and music", "tennis"], "2": ["swimming and music"]})
     after = {"1": ["tennis", "tennis", "music"], "2": ["music", "tennis"]}
     whole = release_of(log, after)
-    assert RecordLinkage().of(Original(log), whole)["value"] == 50  # as queries: "tennis" is 1's
+    assert (
+        RecordLinkage().of(MeasureContext(log), whole)["value"] == 50
+    )  # as queries: "tennis" is 1's
     parts = release_of(log, after, parameters={"emit": "phrase", "taxonomy": sports})
-    told = RecordLinkage().of(Original(log), parts)
+    told = RecordLinkage().of(MeasureContext(log), parts)
     assert told["value"] == 50
     assert "phrases of the log's queries" in told["ruler"]
     only = release_of(
         log, {"1": ["music"], "2": ["swimming"]}, parameters={"emit": "phrase", "taxonomy": sports}
     )
-    assert RecordLinkage().of(Original(log), only)["value"] == 75  # 1: both have music
+    assert RecordLinkage().of(MeasureContext(log), only)["value"] == 75  # 1: both have music
     assert found({"1": ["x"]}, {"1": ["x"]}, parameters={"emit": "full"})["value"] == 100
 
 
@@ -138,17 +142,17 @@ def test_a_taxonomy_that_only_the_owner_can_find_is_asked_for(sports: str) -> No
     shown = {"emit": "phrase", "taxonomy": "sports.txt"}  # a card does not tell where it lies
     release = release_of(log, {"1": ["music"]}, parameters=shown)
     with pytest.raises(UsageError, match=r"record-linkage:taxonomy=FILE"):
-        RecordLinkage().of(Original(log), release)
+        RecordLinkage().of(MeasureContext(log), release)
     measure = RecordLinkage(taxonomy=sports)
-    assert measure.of(Original(log), release)["value"] == 50
+    assert measure.of(MeasureContext(log), release)["value"] == 50
     assert parse_measure(f"record-linkage:taxonomy={sports}") == measure
 
 
 def test_a_release_of_semantic_microaggregation(sports: str) -> None:
     people = {str(n): ["tennis", "music"] if n % 2 else ["swimming pool"] for n in range(8)}
     log = log_of(people)
-    made = SemanticMicroaggregation(k=2, taxonomy=sports).run(log, Chance(1), Silent())
-    told = RecordLinkage(taxonomy=sports).of(Original(log), made)
+    made = SemanticMicroaggregation(k=2, taxonomy=sports).run(log, RandomSource(1), NoProgress())
+    told = RecordLinkage(taxonomy=sports).of(MeasureContext(log), made)
     assert 0 < told["value"] <= 50
     assert told["vanished"] == 0
 
@@ -163,7 +167,7 @@ def test_what_cannot_be_linked_is_refused() -> None:
 
 
 def test_the_log_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = Original(log_of({"1": ["a"], "2": ["b"]}))
+    before = MeasureContext(log_of({"1": ["a"], "2": ["b"]}))
     RecordLinkage().prepare(before)
     monkeypatch.setattr(before, "log", QueryLog.from_rows([]))
     assert RecordLinkage().of(before, release_of(before.log, {"1": ["a"]}))["value"] == 50
@@ -174,16 +178,16 @@ LINES = ("frequent-queries:n=3", "frequent-queries:n=2:link=session", "string-mi
 
 @pytest.mark.parametrize("line", LINES)
 def test_releases_of_real_methods(line: str, tmp_path: Path) -> None:
-    synth(tmp_path / "log.tsv", users=60)
+    write_synthetic_log(tmp_path / "log.tsv", users=60)
     log = read_log(tmp_path / "log.tsv")
-    release = parse_method(line).run(log, Chance(1), Silent())
+    release = parse_method(line).run(log, RandomSource(1), NoProgress())
     owner = dict(release.mapping.select("pseudonym", "user").rows())
     before, after = _sent(log.frame), _sent(release.log)
     total: dict[str, list[float]] = {}
     for name, queries in after.items():
         total.setdefault(owner[name], []).append(_chance(before, queries, owner[name]))
     want = 100 * sum(sum(chances) / len(chances) for chances in total.values()) / len(before)
-    told = RecordLinkage().of(Original(log), release)
+    told = RecordLinkage().of(MeasureContext(log), release)
     assert told["value"] == pytest.approx(want, abs=1e-5)
     assert (told["logs"], told["vanished"]) == (len(after), len(before) - len(total))
 

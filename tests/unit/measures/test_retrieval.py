@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import queryveil as qv
 from queryveil import InputError, ParameterError, QueryLog, Release, UsageError
-from queryveil.measures import Original, Retrieval
+from queryveil.measures import MeasureContext, RetrievalEffectiveness
 from queryveil.measures.use.retrieval import clicked_events
 
 # As many folds as users: each is held out once, however folds are drawn.
@@ -29,8 +29,8 @@ def found(
 ) -> dict:
     """Measure a method that is a function, with a fold for each user."""
     users = log.distinct("user")
-    measure = Retrieval(**({"folds": users} | more))
-    return measure.of_method(Original(log), after or made(log), always(made))
+    measure = RetrievalEffectiveness(**({"folds": users} | more))
+    return measure.of_method(MeasureContext(log), after or made(log), always(made))
 
 
 def tables_of(clicks: list[tuple[str, str, int]]) -> Callable[[QueryLog], Release]:
@@ -166,7 +166,7 @@ def test_no_test_row_is_in_what_is_learned_from() -> None:
         trained.append(set(part.frame.collect()["user"].cast(pl.String)))
         return unchanged(part)
 
-    told = Retrieval(folds=4).of_method(Original(log), unchanged(log), spy)
+    told = RetrievalEffectiveness(folds=4).of_method(MeasureContext(log), unchanged(log), spy)
     everybody = {row[0] for row in rows}
     held = [everybody - part for part in trained]
     assert [len(part) for part in held] == [3] * 4
@@ -218,18 +218,18 @@ def test_a_method_that_stops_on_fewer_users_is_told() -> None:
 def test_refusals() -> None:
     bare = QueryLog.from_rows([(user, "q", at(0), None, None) for user in "abcdef"])
     with pytest.raises(InputError, match=r"no searches with a clicked URL.*clicks"):
-        Retrieval().prepare(Original(bare))
+        RetrievalEffectiveness().prepare(MeasureContext(bare))
     with pytest.raises(InputError, match="5 folds of users"):
-        Retrieval().prepare(Original(LOG))
+        RetrievalEffectiveness().prepare(MeasureContext(LOG))
     with pytest.raises(UsageError, match="neither a log nor tables"):
         found(LOG, unchanged, after=release(LOG))
     with pytest.raises(UsageError, match="runs the method again"):
-        Retrieval().of(Original(LOG), unchanged(LOG))
+        RetrievalEffectiveness().of(MeasureContext(LOG), unchanged(LOG))
     with pytest.raises(ParameterError, match="no feedback"):
-        Retrieval(feedback="test")
+        RetrievalEffectiveness(feedback="test")
     for wrong in ({"metric": "mrr"}, {"folds": 1}, {"topics": 0}, {"scope": "some"}):
         with pytest.raises(ParameterError):
-            Retrieval(**wrong)
+            RetrievalEffectiveness(**wrong)
 
 
 some_rows = st.lists(

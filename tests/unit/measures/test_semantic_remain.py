@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from small_logs import Sent, log_of, original_of, release_of, write_ruler
 
 from queryveil import InputError, ParameterError, UsageError
-from queryveil.measures.use.semantic_remain import SemanticRemain, remaining
+from queryveil.measures.use.semantic_remain import SemanticRemain, remaining_shares
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def frame(table: dict[str, dict[int, int]]) -> pl.DataFrame:
 
 @given(tables, tables)
 def test_it_is_the_definition(before: dict, after: dict) -> None:
-    found = dict(remaining(frame(before), frame(after)).rows())
+    found = dict(remaining_shares(frame(before), frame(after)).rows())
     assert found.keys() == before.keys()
     for user, own in before.items():
         rho = sum(min(n, after.get(user, {}).get(category, 0)) for category, n in own.items())

@@ -10,21 +10,21 @@ from hypothesis import given
 from risk_logs import Logs, log_of, logs, logs_and_releases, release_of
 
 from queryveil import FrequentQueries, QueryLog, UsageError
-from queryveil.engine import Chance, Silent
-from queryveil.measures import Original
-from queryveil.measures.risk.uniqueness import Uniqueness, singled_out
+from queryveil.engine import NoProgress, RandomSource
+from queryveil.measures import MeasureContext
+from queryveil.measures.risk.uniqueness import Uniqueness, count_unique
 
 
 def found(before: Logs, after: Logs, **more: object) -> dict:
     log = log_of(before)
-    return Uniqueness().of(Original(log), release_of(log, after, **more))
+    return Uniqueness().of(MeasureContext(log), release_of(log, after, **more))
 
 
 @given(logs)
 def test_it_is_the_plain_count(people: Logs) -> None:
     whole = Counter(tuple(sorted(log)) for log in people.values())
     alone = sum(1 for users in whole.values() if users == 1)
-    assert singled_out(log_of(people).frame) == (alone, len(people))
+    assert count_unique(log_of(people).frame) == (alone, len(people))
 
 
 @given(logs_and_releases())
@@ -33,7 +33,9 @@ def test_the_order_of_rows_does_not_matter(both: tuple[Logs, Logs]) -> None:
     log = log_of(before)
     release = release_of(log, after)
     turned = release_of(log, after, log=release.log.reverse())
-    assert Uniqueness().of(Original(log), release) == Uniqueness().of(Original(log), turned)
+    assert Uniqueness().of(MeasureContext(log), release) == Uniqueness().of(
+        MeasureContext(log), turned
+    )
 
 
 def test_values_worked_by_hand() -> None:
@@ -49,7 +51,7 @@ def test_values_worked_by_hand() -> None:
 def test_times_and_clicks_single_out_too() -> None:
     rows = [("1", "a", "2006-03-01 10:00:00", None, None), ("2", "a", None, None, None),
             ("3", "a", None, 1, "http://x.example"), ("4", "a", None, None, None)]  # fmt: skip
-    assert singled_out(QueryLog.from_rows(rows).frame) == (2, 4)
+    assert count_unique(QueryLog.from_rows(rows).frame) == (2, 4)
 
 
 def test_an_unchanged_and_an_empty_release() -> None:
@@ -64,8 +66,8 @@ def test_it_needs_no_mapping() -> None:
     same = {"1": ["a"], "2": ["b"]}
     assert found(same, same, mapping=None)["value"] == 1
     log = log_of({str(n): ["a", "b"] for n in range(3)})
-    made = FrequentQueries(n=2, link="none").run(log, Chance(1), Silent())
-    told = Uniqueness().of(Original(log), made)
+    made = FrequentQueries(n=2, link="none").run(log, RandomSource(1), NoProgress())
+    told = Uniqueness().of(MeasureContext(log), made)
     assert (told["value"], told["users"]) == (0, 6)
 
 
@@ -73,7 +75,7 @@ def test_encoded_and_plain_texts_give_the_same() -> None:
     people = {"1": ["a"], "2": ["a"], "3": ["b"]}
     frame = log_of(people).frame
     texts = frame.with_columns(pl.col("user", "query", "url").cast(pl.String))
-    assert singled_out(frame) == singled_out(texts) == (1, 3)
+    assert count_unique(frame) == count_unique(texts) == (1, 3)
 
 
 def test_a_release_of_statistics_alone_is_refused() -> None:
@@ -82,7 +84,7 @@ def test_a_release_of_statistics_alone_is_refused() -> None:
 
 
 def test_the_log_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = Original(log_of({"1": ["a"], "2": ["a"]}))
+    before = MeasureContext(log_of({"1": ["a"], "2": ["a"]}))
     Uniqueness().prepare(before)
     monkeypatch.setattr(before, "log", QueryLog.from_rows([]))
     assert "0 of 2 have" in Uniqueness().of(before, release_of(before.log, {"1": ["a"]}))["words"]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from small_logs import Sent, log_of, release_of, table_of
 
 from queryveil import InputError, UsageError
-from queryveil.measures import Original
-from queryveil.measures.use.word_frequency import WordFrequency
+from queryveil.measures import MeasureContext
+from queryveil.measures.use.word_frequency import WordFrequencyError
 
 BEFORE = {"a": ["cheap hotels in paris", "paris hotels"], "b": ["paris"]}
 
@@ -21,7 +21,9 @@ texts = st.lists(st.sampled_from(["ants", "bees", "cats"]), max_size=4).map(" ".
 
 def wrong(before: Sent, after: Sent, line: dict | None = None, **more: object) -> dict:
     log = log_of(before)
-    return WordFrequency(**(line or {})).of(Original(log), release_of(log, after, **more))
+    return WordFrequencyError(**(line or {})).of(
+        MeasureContext(log), release_of(log, after, **more)
+    )
 
 
 @given(st.dictionaries(texts, st.integers(1, 9)))
@@ -32,7 +34,7 @@ def test_words_are_counted_where_they_stand(queries: dict) -> None:
     want = Counter()
     for text, n in queries.items():
         want.update({word: n * text.split().count(word) for word in set(text.split())})
-    assert dict(WordFrequency().texts(rows).rows()) == dict(want)
+    assert dict(WordFrequencyError().texts(rows).rows()) == dict(want)
 
 
 def test_values_worked_by_hand() -> None:
@@ -58,7 +60,7 @@ def test_the_same_log_has_no_error_and_an_empty_one_has_all() -> None:
     assert wrong(BEFORE, {})["value"] == 1
     log = log_of(BEFORE)
     table = table_of(log, {"cheap hotels in paris": 1, "paris hotels": 1, "paris": 1})
-    assert WordFrequency().of(Original(log), table)["value"] == 0
+    assert WordFrequencyError().of(MeasureContext(log), table)["value"] == 0
 
 
 def test_refusals() -> None:

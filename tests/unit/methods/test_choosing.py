@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from queryveil.dp.noise import Noise
-from queryveil.dp.occurrences import Occurrences
-from queryveil.engine import Chance
+from queryveil.dp.noise import NoiseSource
+from queryveil.dp.occurrences import OccurrenceThreshold
+from queryveil.engine import RandomSource
 from queryveil.errors import UsageError
-from queryveil.methods.choosing import choose_keys
+from queryveil.methods.choosing import select_frequent_keys
 
-CHOICE = Occurrences(Fraction(4), 8, 2)
+CHOICE = OccurrenceThreshold(Fraction(4), 8, 2)
 
 
 def table(counts: dict[str, int]) -> pl.LazyFrame:
@@ -22,7 +22,9 @@ def table(counts: dict[str, int]) -> pl.LazyFrame:
 
 
 def shown(counts: dict[str, int]) -> list[str]:
-    return choose_keys(table(counts), CHOICE, Noise(), Chance())["query"].to_list()
+    return select_frequent_keys(table(counts), CHOICE, NoiseSource(), RandomSource())[
+        "query"
+    ].to_list()
 
 
 def chance_to_show(count: int) -> float:
@@ -54,10 +56,12 @@ def test_all_rare_keys_have_equal_chances() -> None:
 
 
 def test_counts_are_given_as_they_are_in_order() -> None:
-    found = choose_keys(table({"b": 900, "a": 800, "c": 1}), CHOICE, Noise(), Chance())
+    found = select_frequent_keys(
+        table({"b": 900, "a": 800, "c": 1}), CHOICE, NoiseSource(), RandomSource()
+    )
     assert found.filter(pl.col("count") > 1).rows() == [("a", 800), ("b", 900)]
 
 
 def test_lots_are_for_low_counts_alone() -> None:
     with pytest.raises(UsageError, match="above the threshold"):
-        CHOICE.lots(9, 10, Noise())
+        CHOICE.lots(9, 10, NoiseSource())

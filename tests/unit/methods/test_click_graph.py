@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import queryveil as qv
-from queryveil.engine import Chance, Silent
+from queryveil.engine import NoProgress, RandomSource
 from queryveil.errors import InputError, ParameterError
 from queryveil.jobs import verify
 from queryveil.methods.click_graph import ClickGraph, _first_counts
@@ -40,7 +40,7 @@ def rows_of(users: int) -> list[Row]:
 
 
 def run(method: ClickGraph, rows: list[Row], seed: int | None = 1) -> qv.Release:
-    return method.run(qv.QueryLog.from_rows(rows), Chance(seed), Silent())
+    return method.run(qv.QueryLog.from_rows(rows), RandomSource(seed), NoProgress())
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_rows_without_times() -> None:
 
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_leaving_a_user_out_changes_counts_by_at_most_that(most: int) -> None:
-    numbers = iter(Chance(5).numbers(600).tolist())
+    numbers = iter(RandomSource(5).numbers(600).tolist())
     rows: list[Row] = [
         (f"u{next(numbers) % 9}", f"q{next(numbers) % 5}", at(next(numbers) % 9000), None, None)
         for _ in range(200)

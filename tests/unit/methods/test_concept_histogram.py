@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import queryveil as qv
-from queryveil.concepts import Mapper, open_taxonomy, preset
-from queryveil.dp import Noise
-from queryveil.engine import Chance, Silent
+from queryveil.concepts import Mapper, open_taxonomy, topic_preset
+from queryveil.dp import NoiseSource
+from queryveil.engine import NoProgress, RandomSource
 from queryveil.errors import ParameterError, UsageError
 from queryveil.methods.replacement import family
 from queryveil.methods.replacement.histogram import ConceptHistogram, _spread
@@ -41,7 +41,7 @@ def no_hints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(method: qv.Method, rows: list[Any] = ROWS, seed: int | None = 1) -> qv.Release:
-    return method.run(qv.QueryLog.from_rows(rows), Chance(seed), Silent())
+    return method.run(qv.QueryLog.from_rows(rows), RandomSource(seed), NoProgress())
 
 
 def written(release: qv.Release) -> pl.DataFrame:
@@ -83,13 +83,13 @@ def test_a_threshold_is_chosen_or_named() -> None:
 
 def test_noise_that_is_drawn_is_that_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    real = Noise.laplace
+    real = NoiseSource.laplace
 
-    def laplace(self: Noise, size: int, scale: Fraction) -> Any:
+    def laplace(self: NoiseSource, size: int, scale: Fraction) -> Any:
         asked.append((size, scale))
         return real(self, size, scale)
 
-    monkeypatch.setattr(Noise, "laplace", laplace)
+    monkeypatch.setattr(NoiseSource, "laplace", laplace)
     run(ConceptHistogram(domain=SPORT, max_queries_per_user=5, epsilon=2.0, threshold=3), seed=None)
     assert asked[0] == (3, Fraction(5))  # the cells that have a count: tennis, golf, judo
 
@@ -151,7 +151,7 @@ def test_rows_follow_the_noisy_counts(data) -> None:
     shown = [u * cells + c for u in range(users) for c in range(cells) if table[u][c]]
     noisy = [table[place // cells][place % cells] for place in shown]
     items = _spread(
-        np.array(shown, np.int64), np.array(noisy, np.int64), users, cells, rows, Chance(1)
+        np.array(shown, np.int64), np.array(noisy, np.int64), users, cells, rows, RandomSource(1)
     ).reshape(users, rows)
     for mine, counts in zip(items, table, strict=True):
         got, whole = np.bincount(mine, minlength=cells), sum(counts)
@@ -173,7 +173,7 @@ def test_with_much_epsilon_topics_come_back(mechanism: str) -> None:
         domain="disease,sport", epsilon=500, mechanism=mechanism, max_queries_per_user=20
     )
     release = run(method, rows)
-    topics = preset(open_taxonomy("wordnet"), "sanchez4")
+    topics = topic_preset(open_taxonomy("wordnet"), "sanchez4")
     named = dict(release.mapping.select("pseudonym", "user").rows())
     sports: Counter[str] = Counter()
     for name, concept in release.concepts.with_columns(pl.col("user").cast(pl.String)).rows():
@@ -186,7 +186,7 @@ def test_with_much_epsilon_topics_come_back(mechanism: str) -> None:
 
 def test_concepts_of_topics() -> None:
     numbers, concepts = _topic_concepts(ProfileFirst(domain="A").domains())
-    nineteen = preset(open_taxonomy("wordnet"), "sanchez19")
+    nineteen = topic_preset(open_taxonomy("wordnet"), "sanchez19")
     assert len(concepts) == 19
     assert concepts.sizes.tolist() == nineteen.sizes.tolist()
     assert (numbers == nineteen.of).all()

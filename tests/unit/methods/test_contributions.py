@@ -23,7 +23,7 @@ from queryveil.methods.microaggregation.contributions import (
     check_contributions,
     within_bound,
 )
-from queryveil.methods.microaggregation.prototype import bounded_quotas, quotas
+from queryveil.methods.microaggregation.prototype import bounded_quotas, member_quotas
 
 FAMILY = ("semantic", "string", "category", "syntactic")
 REFINED = [*FAMILY, "semantic:refine", "string:refine"]
@@ -129,7 +129,7 @@ def test_quotas_keep_the_bound_and_are_the_papers_where_they_can(
     weights = np.array([weight for one in groups for weight in one])
     group = np.repeat(np.arange(len(groups)), [len(one) for one in groups])
     found, short = bounded_quotas(weights, group, share)
-    paper = quotas(weights, group)
+    paper = member_quotas(weights, group)
     lengths = np.bincount(group, found).astype(np.int64)
     assert (found <= np.minimum(weights, allowance(lengths, share)[group])).all()
     assert (lengths + short == np.bincount(group, paper)).all()

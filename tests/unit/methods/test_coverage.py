@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import queryveil as qv
-from queryveil.engine import Chance, Silent
+from queryveil.engine import NoProgress, RandomSource
 from queryveil.methods import run_method
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "privacy"))
@@ -106,7 +106,7 @@ def test_an_english_log_is_taken(line: str, queries: list[str]) -> None:
 @pytest.mark.parametrize("about", [None, "disease,sport"])
 def test_synthetic_logs_are_taken(about: str | None, tmp_path: Path) -> None:
     more = {"about": about, "queries": 20} if about else {}
-    qv.synth(tmp_path / "log.tsv", users=40, **more)
+    qv.write_synthetic_log(tmp_path / "log.tsv", users=40, **more)
     for line in BY_MEANING:
         qv.anonymize(qv.read_log(tmp_path / "log.tsv"), line)
 
@@ -120,15 +120,17 @@ def test_a_log_in_shares_is_judged_as_a_whole() -> None:
     """A block of users with nothing but unknown words is no reason to refuse."""
     from in_shares import in_shares
 
-    from queryveil.methods.microaggregation.far_blocks import block_table
+    from queryveil.methods.microaggregation.far_blocks import repartition_by_similarity
 
     method = qv.parse_method("semantic-microaggregation:k=3")
     shares = in_shares(log_of(GERMAN)).rows
     with pytest.raises(qv.CoverageError):
-        method.blocks(shares, Silent())
+        method.blocks(shares, NoProgress())
     with pytest.raises(qv.CoverageError):
-        block_table(shares, "wordnet", 3, 2, Silent(), covered=method._check_coverage)
-    part = method.run_share(log_of(GERMAN), Chance(), Silent())
+        repartition_by_similarity(
+            shares, "wordnet", 3, 2, NoProgress(), covered=method._check_coverage
+        )
+    part = method.run_share(log_of(GERMAN), RandomSource(), NoProgress())
     assert part.parameters["min_coverage"] == 0.4
 
 
@@ -160,6 +162,6 @@ def test_the_spread_run_tells_the_owner_too() -> None:
     method = qv.parse_method(
         "semantic-replacement:domain=sport:max-queries-per-user=2:criterion=nsqc"
     )
-    release = run_method(method, in_shares(log_of(["zz", "tennis"])), Chance(), Silent())
+    release = run_method(method, in_shares(log_of(["zz", "tennis"])), RandomSource(), NoProgress())
     assert release.coverage == 0.5
     assert release.noise_says == method.noise_says()

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import queryveil as qv
-from queryveil.concepts import Lists
+from queryveil.concepts import RaggedArray
 from queryveil.errors import InputError
 from queryveil.methods.disconnected_graph import _greedy
 
@@ -93,7 +93,7 @@ def test_greedy_equals_the_plain_definition(nodes: int, data: st.DataObject) -> 
     for a, b in pairs:
         near[a].add(b)
         near[b].add(a)
-    lists = Lists.of([sorted(near[n]) for n in range(nodes)])
+    lists = RaggedArray.of([sorted(near[n]) for n in range(nodes)])
     left = set(range(nodes))
     while any(near[n] & left for n in left):
         gone = max(left, key=lambda n: (len(near[n] & left), -rows[n], -n))

@@ -22,13 +22,13 @@ from queryveil import (
     parse_method,
     verify,
 )
-from queryveil.dp.noise import Noise
+from queryveil.dp.noise import NoiseSource
 from queryveil.dp.public import PublicCounts
-from queryveil.engine import Chance, Silent
-from queryveil.log.synthetic import synthesize
+from queryveil.engine import NoProgress, RandomSource
+from queryveil.log.synthetic import generate_blocks
 from queryveil.methods.statistics import DpStatistics
-from queryveil.methods.statistics.paper import Paper
-from queryveil.methods.statistics.pools import read_pool, read_url_pool
+from queryveil.methods.statistics.paper import AsPublished
+from queryveil.methods.statistics.pools import read_public_queries, read_public_results
 
 Line = tuple[str, str, str | None, int | None, str | None]
 
@@ -50,7 +50,7 @@ def lines(users: int, *queries: str, url: bool = True) -> list[Line]:
 
 def run(rows: list[Line], seed: int | None = None, **values: object) -> Release:
     log = QueryLog.from_rows(rows)
-    return DpStatistics.make(values).run(log, Chance(seed), Silent())
+    return DpStatistics.make(values).run(log, RandomSource(seed), NoProgress())
 
 
 def table(release: Release, name: str) -> dict[tuple[str, ...], int]:
@@ -139,18 +139,18 @@ def test_defaults() -> None:
 
 
 def test_a_list_is_normalised_as_a_log_is(pool: str) -> None:
-    assert read_pool(pool).to_list() == ["weather", "news today", "maps", "zebra"]
+    assert read_public_queries(pool).to_list() == ["weather", "news today", "maps", "zebra"]
 
 
 def test_the_list_inside() -> None:
-    labels = read_pool("wordnet")
+    labels = read_public_queries("wordnet")
     assert len(labels) > 110_000
     assert labels.n_unique() == len(labels)
     assert {"weather", "credit card", "dog"} <= set(labels.to_list())
 
 
 def test_results_are_pairs(urls: str) -> None:
-    assert read_url_pool(urls).rows() == [
+    assert read_public_results(urls).rows() == [
         ("weather", "http://0.example"),
         ("weather", "http://9.example"),
         ("zebra", "http://z.example"),
@@ -199,7 +199,7 @@ def test_pure_counts_users_once(pool: str, urls: str) -> None:
     assert queries.keys() >= {("weather",), ("news today",), ("maps",)}
     assert all(abs(queries[(q,)] - 300) < 40 for q in ("weather", "news today", "maps"))
     clicks = table(release, "clicks")  # only what is a public result
-    assert clicks.keys() <= set(read_url_pool(urls).rows())
+    assert clicks.keys() <= set(read_public_results(urls).rows())
     assert abs(clicks["weather", "http://0.example"] - 300) < 40
     steps = table(release, "transitions")
     for pair in (("weather", "news today"), ("news today", "weather"), ("weather", "maps")):
@@ -212,7 +212,7 @@ def test_pure_counts_users_once(pool: str, urls: str) -> None:
 def test_a_query_that_is_not_public_never_shows(pool: str, seed: int | None) -> None:
     rows = lines(400, "my secret", "weather", "other secret")
     release = run(rows, seed, mode="pure", epsilon=SURE, pool=pool)
-    known = set(read_pool(pool).to_list())
+    known = set(read_public_queries(pool).to_list())
     assert ("weather",) in table(release, "queries")
     for frame in release.tables.values():
         for column in set(frame.columns) - {"count", "url"}:
@@ -290,11 +290,13 @@ def test_a_list_of_a_million_queries_takes_no_loop_over_it(tmp_path: Path) -> No
 
 
 def test_the_list_inside_on_a_synthetic_log(tmp_path: Path) -> None:
-    log = QueryLog.from_frame(pl.concat(synthesize(users=300, seed=3)))
+    log = QueryLog.from_frame(pl.concat(generate_blocks(users=300, seed=3)))
     method = DpStatistics(mode="pure", epsilon=SURE, max_queries_per_user=5)
-    release = method.run(log, Chance(), Silent())
+    release = method.run(log, RandomSource(), NoProgress())
     assert release.tables["queries"].height > 0
-    assert set(release.tables["queries"]["query"].to_list()) <= set(read_pool("wordnet").to_list())
+    assert set(release.tables["queries"]["query"].to_list()) <= set(
+        read_public_queries("wordnet").to_list()
+    )
     release.write(tmp_path / "out")
     assert verify(tmp_path / "out")["holds"]
 
@@ -352,7 +354,7 @@ def slowly(rows: list[Line], most: int, clicks: int) -> dict[str, Counter]:
 
 
 def test_the_papers_steps_without_noise(pool: str, monkeypatch) -> None:
-    monkeypatch.setattr(Noise, "laplace", lambda self, size, scale: pl.zeros(size, eager=True)
+    monkeypatch.setattr(NoiseSource, "laplace", lambda self, size, scale: pl.zeros(size, eager=True)
                         .cast(pl.Int64).to_numpy())  # fmt: skip
     monkeypatch.setattr(PublicCounts, "release", lambda self, places, counts, cells, source: (
         places[counts >= self.threshold], counts[counts >= self.threshold]))  # fmt: skip
@@ -377,7 +379,7 @@ def test_the_papers_steps_without_noise(pool: str, monkeypatch) -> None:
 
 
 def test_the_papers_noise() -> None:
-    made = Paper("wordnet", Fraction("2.5"), 20, 10, 500)
+    made = AsPublished("wordnet", Fraction("2.5"), 20, 10, 500)
     assert made.scale * 256 % 1 == 0
     b = made.scale
     assert Fraction("2.49") < 20 / b + 10 / b + 19 / b <= Fraction("2.5")

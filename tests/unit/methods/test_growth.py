@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 from queryveil.concepts import Profiles, open_taxonomy
-from queryveil.concepts.taxonomy import Lists
-from queryveil.dp import Noise
-from queryveil.engine import Chance, Silent
+from queryveil.concepts.taxonomy import RaggedArray
+from queryveil.dp import NoiseSource
+from queryveil.engine import NoProgress, RandomSource
 from queryveil.methods import SemanticReplacement
 from queryveil.methods.microaggregation import blocks
 from queryveil.methods.replacement import mechanism, texts
@@ -44,11 +44,11 @@ def test_drawing_takes_little_more_than_what_is_drawn(
     method: SemanticReplacement, monkeypatch: pytest.MonkeyPatch, empty: bool
 ) -> None:
     monkeypatch.setattr(mechanism, "PIECE", PIECE)
-    made = method.mechanism(method.domains(), Silent())
+    made = method.mechanism(method.domains(), NoProgress())
     items = np.full(ROWS, -1 if empty else 3, np.int32)
-    noise = Noise(Chance(1).numbers)
-    made.replace(items[:10], noise, Silent())  # what is kept of it is not counted below
-    found, most = most_bytes(lambda: made.replace(items, noise, Silent()))
+    noise = NoiseSource(RandomSource(1).numbers)
+    made.replace(items[:10], noise, NoProgress())  # what is kept of it is not counted below
+    found, most = most_bytes(lambda: made.replace(items, noise, NoProgress()))
     assert len(found) == ROWS
     assert int(found.min()) >= 0
     assert most < found.nbytes + 300 * PIECE
@@ -60,11 +60,11 @@ def test_writing_takes_no_table_of_all_rows(monkeypatch: pytest.MonkeyPatch) -> 
     names = pl.Series([f"n{n:06}" for n in range(users)]).shuffle(1)
     mapping = pl.DataFrame({"user": [f"u{n}" for n in range(users)], "pseudonym": names})
     sizes, concepts = np.full(users, 100), np.arange(ROWS, dtype=np.int32) % len(taxonomy)
-    texts.names_of(taxonomy)
+    texts.publishable_labels(taxonomy)
     ordered, most = most_bytes(lambda: texts.by_pseudonym(mapping, sizes, concepts))
     assert most < 4 * ROWS + 80 * PIECE
     written, most = most_bytes(
-        lambda: texts.write_rows(taxonomy, mapping, sizes, ordered, Chance(1))
+        lambda: texts.render_rows(taxonomy, mapping, sizes, ordered, RandomSource(1))
     )
     assert written.log.height == written.concepts.height == ROWS
     rows = written.log.with_columns(concept=written.concepts["concept"]).sort("user", "time")
@@ -91,7 +91,7 @@ def test_what_is_written_does_not_depend_on_the_pieces(monkeypatch: pytest.Monke
     for piece in (100, 1, 3):
         monkeypatch.setattr(texts, "PIECE", piece)
         ordered = texts.by_pseudonym(mapping, sizes, concepts)
-        made = texts.write_rows(taxonomy, mapping, sizes, ordered, Chance(1), before)
+        made = texts.render_rows(taxonomy, mapping, sizes, ordered, RandomSource(1), before)
         table = made.log.select(pl.col("user").cast(pl.String), pl.col("time").cast(pl.Int32))
         tables.append(table.with_columns(made.concepts["concept"]).rows())
     assert tables[0] == [
@@ -109,10 +109,10 @@ def test_cutting_into_blocks_takes_little_more_than_the_points(
     concepts = np.arange(users, dtype=np.int32) * 7919 % 300
     profiles = Profiles(
         pl.Series([f"u{n}" for n in range(users)]),
-        Lists.from_sizes(np.ones(users, np.int64), concepts),
+        RaggedArray.from_sizes(np.ones(users, np.int64), concepts),
         np.ones(users, np.int64),
     )
-    found, most = most_bytes(lambda: blocks.similar_blocks(None, profiles, 1000))
+    found, most = most_bytes(lambda: blocks.split_into_blocks(None, profiles, 1000))
     assert np.array_equal(np.sort(np.concatenate(found)), np.arange(users))
     assert max(map(len, found)) <= 1000
     points = users * 128 * 4

@@ -12,18 +12,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import queryveil as qv
-from queryveil.concepts import distance, profile_distances, profiles_of, taxonomy_of_paths
-from queryveil.concepts.likeness.matrix import profile_matrix
-from queryveil.engine import Chance, Silent
+from queryveil.concepts import (
+    build_profiles,
+    concept_distance,
+    profile_distances,
+    taxonomy_from_paths,
+)
+from queryveil.concepts.likeness.matrix import profile_distance_matrix
+from queryveil.engine import NoProgress, RandomSource
 from queryveil.errors import ParameterError
-from queryveil.methods.microaggregation.blocks import similar_blocks
-from queryveil.methods.microaggregation.closest import closest_items
+from queryveil.methods.microaggregation.blocks import split_into_blocks
+from queryveil.methods.microaggregation.closest import select_items_greedily
 from queryveil.methods.microaggregation.family import partition_profiles
-from queryveil.methods.microaggregation.prototype import centres, quotas, semantic_items
-from queryveil.methods.microaggregation.repetition import repeated_texts
+from queryveil.methods.microaggregation.prototype import (
+    group_centroids,
+    member_quotas,
+    select_items,
+)
+from queryveil.methods.microaggregation.repetition import most_repeated_queries
 
 PATHS = [f"Top/{a}/{a}{b}/{a}{b}{c}" for a in "xyz" for b in "pq" for c in "12"]
-TREE = taxonomy_of_paths(PATHS)
+TREE = taxonomy_from_paths(PATHS)
 CONCEPTS = st.integers(1, len(TREE) - 1)
 LOGS = st.lists(
     st.dictionaries(CONCEPTS, st.integers(1, 5), min_size=0, max_size=5), min_size=4, max_size=12
@@ -37,14 +46,14 @@ def profiles_from(logs: list[dict[int, int]]):
         for concept, count in (log.items() or [(None, 1)])
     ]
     schema = {"user": pl.String, "concept": pl.Int32, "count": pl.Int64}
-    return profiles_of(pl.DataFrame(rows, schema=schema, orient="row"))
+    return build_profiles(pl.DataFrame(rows, schema=schema, orient="row"))
 
 
 @settings(max_examples=60, deadline=None)
 @given(LOGS)
 def test_the_matrix_is_that_of_single_distances(logs: list[dict[int, int]]) -> None:
     made = profiles_from(logs)
-    matrix = profile_matrix(TREE, made)
+    matrix = profile_distance_matrix(TREE, made)
     slow = np.array([profile_distances(TREE, made, user) for user in range(len(made))])
     np.fill_diagonal(slow, 0)
     assert matrix == pytest.approx(slow, abs=2e-6)
@@ -56,14 +65,14 @@ def test_the_matrix_is_that_of_single_distances(logs: list[dict[int, int]]) -> N
 def test_centres_are_those_of_single_groups(logs: list[dict[int, int]]) -> None:
     made = profiles_from(logs)
     group = np.arange(len(logs)) // 2
-    found = centres(TREE, made, group) if any(logs) else None
+    found = group_centroids(TREE, made, group) if any(logs) else None
     for number in range(int(group.max()) + 1) if any(logs) else ():
         members = np.flatnonzero(group == number)
         weights = Counter()
         for user in members.tolist():
             weights.update(logs[user])
         sums = {
-            one: sum(count * distance(TREE, one, two) for two, count in weights.items())
+            one: sum(count * concept_distance(TREE, one, two) for two, count in weights.items())
             for one in weights
         }
         if sums:  # of equals the lowest number
@@ -74,7 +83,7 @@ def test_centres_are_those_of_single_groups(logs: list[dict[int, int]]) -> None:
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 50), min_size=2, max_size=9))
 def test_quotas_add_up_to_the_mean_length(weights: list[int]) -> None:
-    found = quotas(np.array(weights), np.zeros(len(weights), np.int64))
+    found = member_quotas(np.array(weights), np.zeros(len(weights), np.int64))
     assert found.sum() == int(sum(weights) / len(weights) + 0.5)
     assert all(0 <= quota <= weight for quota, weight in zip(found, weights, strict=True))
     exact = np.array(weights) / len(weights)
@@ -88,8 +97,8 @@ def test_items_are_members_own_and_nearest_first(logs: list[dict[int, int]]) -> 
         return
     made = profiles_from(logs)
     group = np.arange(len(logs)) // 3
-    items = semantic_items(TREE, made, group)
-    wanted = quotas(np.array([sum(log.values()) for log in logs]), group)
+    items = select_items(TREE, made, group)
+    wanted = member_quotas(np.array([sum(log.values()) for log in logs]), group)
     for user, log in enumerate(logs):
         given_ = Counter(items.concept[items.user == user].tolist())
         assert sum(given_.values()) == wanted[user]
@@ -100,7 +109,7 @@ def test_items_are_members_own_and_nearest_first(logs: list[dict[int, int]]) -> 
 def test_blocks_hold_every_user_once_and_similar_ones_together() -> None:
     logs = [{1 + (place % 3): 3} for place in range(60)]
     made = profiles_from(logs)
-    blocks = similar_blocks(TREE, made, 20)
+    blocks = split_into_blocks(TREE, made, 20)
     assert sorted(np.concatenate(blocks).tolist()) == list(range(60))
     assert all(len(block) <= 20 for block in blocks)
     assert all(len({place % 3 for place in block.tolist()}) == 1 for block in blocks)
@@ -108,14 +117,14 @@ def test_blocks_hold_every_user_once_and_similar_ones_together() -> None:
 
 def test_all_users_alike_can_be_cut() -> None:
     made = profiles_from([{1: 1}] * 50)
-    assert [len(block) for block in similar_blocks(TREE, made, 20)] == [16, 17, 17]
+    assert [len(block) for block in split_into_blocks(TREE, made, 20)] == [16, 17, 17]
 
 
 @pytest.mark.parametrize("how", ["exact", "blocked"])
 def test_every_group_has_k_users(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("queryveil.methods.microaggregation.family.BLOCK_USERS", 20)
     made = profiles_from([{1 + place % 12: 1 + place % 4} for place in range(97)])
-    sizes = np.bincount(partition_profiles(TREE, made, 4, how, False, Silent()))
+    sizes = np.bincount(partition_profiles(TREE, made, 4, how, False, NoProgress()))
     assert sizes.min() >= 4
     assert sizes.max() <= 7
 
@@ -183,7 +192,7 @@ def test_prototypes_by_repetition_have_the_mean_length() -> None:
     rows = [("a", "x")] * 10 + [("b", "x")] * 20 + [("b", "y")] * 9 + [("a", "y")]
     log = log_of(*rows)
     members = log.frame.select("user").unique().collect().with_columns(group=pl.lit(0, pl.Int64))
-    texts, _ = repeated_texts(log.frame, members.sort("user"), Chance(1))
+    texts, _ = most_repeated_queries(log.frame, members.sort("user"), RandomSource(1))
     assert texts.height == 20
     assert set(texts["query"]) <= {"x", "y"}
 
@@ -213,7 +222,9 @@ def test_erola_copies_are_drawn_by_share_and_repetition() -> None:
     members = pl.DataFrame({"user": ["a", "b", "c"], "group": [0, 0, 0]})
     members = members.with_columns(pl.col("user").cast(log.frame.collect_schema()["user"]))
     copies = [
-        repeated_texts(log.frame, members, Chance(seed))[0]["query"].to_list().count("x")
+        most_repeated_queries(log.frame, members, RandomSource(seed))[0]["query"]
+        .to_list()
+        .count("x")
         for seed in range(300)
     ]
     assert set(copies) == {1, 2}  # the list is not gone through a second time here
@@ -226,8 +237,10 @@ def plain_sum(tree, prototype: Counter, logs: list[dict[int, int]]) -> float:
     for log in logs:
         if not log:
             continue
-        forth = sum(n * min(distance(tree, c, d) for d in log) for c, n in prototype.items())
-        back = sum(n * min(distance(tree, c, d) for d in prototype) for c, n in log.items())
+        forth = sum(
+            n * min(concept_distance(tree, c, d) for d in log) for c, n in prototype.items()
+        )
+        back = sum(n * min(concept_distance(tree, c, d) for d in prototype) for c, n in log.items())
         total += (forth + back) / (sum(prototype.values()) + sum(log.values()))
     return total
 
@@ -240,7 +253,7 @@ def test_the_closest_prototype_has_members_concepts_no_more_than_their_mean(
     if not any(logs):
         return
     made, group = profiles_from(logs), np.zeros(len(logs), np.int64)
-    closest, paper = closest_items(TREE, made, group), semantic_items(TREE, made, group)
+    closest, paper = select_items_greedily(TREE, made, group), select_items(TREE, made, group)
     assert len(closest) == len(paper)
     whole = Counter()
     for log in logs:
@@ -260,7 +273,7 @@ def test_the_greedy_choice_is_that_of_the_definition(logs: list[dict[int, int]])
     if not any(logs):
         return
     made, group = profiles_from(logs), np.zeros(len(logs), np.int64)
-    items = closest_items(TREE, made, group)
+    items = select_items_greedily(TREE, made, group)
     whole = Counter()
     for log in logs:
         whole.update(log)
@@ -277,7 +290,7 @@ def test_the_greedy_choice_is_that_of_the_definition(logs: list[dict[int, int]])
 @cache
 def between(one: int, two: int) -> float:
     """Give the distance of two concepts: the test above asks for the same few all the time."""
-    return distance(TREE, one, two)
+    return concept_distance(TREE, one, two)
 
 
 def fixed_sum(prototype: Counter, logs: list[dict[int, int]], length: int) -> float:
@@ -299,7 +312,7 @@ def test_the_closest_prototype_is_nearer_than_the_paper_s() -> None:
     made, group = profiles_from(logs), np.zeros(len(logs), np.int64)
     sums = [
         plain_sum(TREE, Counter(choose(TREE, made, group).concept.tolist()), logs)
-        for choose in (closest_items, semantic_items)
+        for choose in (select_items_greedily, select_items)
     ]
     assert sums[0] < 0.8 * sums[1]
 

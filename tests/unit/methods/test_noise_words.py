@@ -11,7 +11,7 @@ import pytest
 
 import queryveil as qv
 from queryveil import ConceptHistogram, ProfileFirst, QueryLog, SemanticReplacement
-from queryveil.engine import Chance, Silent
+from queryveil.engine import NoProgress, RandomSource
 from queryveil.methods.replacement.noise_words import own_share
 
 USERS, PHRASES = 400, 10  # the same query twice in a row would be one event
@@ -36,7 +36,7 @@ def test_a_histogram_keeps_about_the_share_that_is_told(epsilon: float) -> None:
     method = ConceptHistogram(epsilon=epsilon, **SPORT)
     cells = len(method.domains().concepts)
     best = own_share(method.counts(cells), cells, PHRASES)
-    found = own_rows(method.run(LOG, Chance(2), Silent()))
+    found = own_rows(method.run(LOG, RandomSource(2), NoProgress()))
     expected = best.shown * best.rows
     assert abs(float(found.mean()) - expected) < 0.02 + 0.15 * expected
 
@@ -44,8 +44,8 @@ def test_a_histogram_keeps_about_the_share_that_is_told(epsilon: float) -> None:
 @pytest.mark.parametrize("epsilon", [1, 60])
 def test_a_replaced_phrase_stays_as_often_as_is_told(epsilon: float) -> None:
     method = SemanticReplacement(epsilon=epsilon, criterion="nsqc", **SPORT)
-    stays = method.mechanism(method.domains(), Silent()).chance(1.0)
-    release = method.run(LOG, Chance(2), Silent())
+    stays = method.mechanism(method.domains(), NoProgress()).chance(1.0)
+    release = method.run(LOG, RandomSource(2), NoProgress())
     spread = (stays * (1 - stays) / (USERS * PHRASES)) ** 0.5
     assert abs(float(own_rows(release).mean()) - stays) < 4 * spread + 1e-3
     assert release.noise_says == method.noise_says()
@@ -63,7 +63,7 @@ def test_a_replaced_phrase_stays_as_often_as_is_told(epsilon: float) -> None:
 )
 def test_every_way_to_tell_profiles_has_its_words(mechanism: str, says: str) -> None:
     method = ProfileFirst(mechanism=mechanism, domain="disease,sport", max_queries_per_user=3)
-    release = method.run(LOG, Chance(1), Silent())
+    release = method.run(LOG, RandomSource(1), NoProgress())
     assert says in release.noise_says[0]
     assert "never a phrase" in release.noise_says[1]
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from queryveil import FrequentQueries, ParameterError, UsageError, all_methods, parse_method
-from queryveil.methods import Method, Parameter, method_named
+from queryveil.methods import Method, Parameter, get_method
 
 
 def values_of(declared: Parameter) -> st.SearchStrategy[object]:
@@ -137,4 +137,4 @@ def test_a_method_cannot_be_changed() -> None:
 def test_a_parameter_by_its_option_or_its_name() -> None:
     with pytest.raises(ParameterError, match='no parameter "min-users"'):
         FrequentQueries.make({"min_users": 3})
-    assert method_named("frequent-queries") is FrequentQueries
+    assert get_method("frequent-queries") is FrequentQueries

@@ -16,7 +16,7 @@ from queryveil.methods.microaggregation.partition import (
     greedy_groups,
     group_sizes,
     mdav,
-    within,
+    mean_intra_group_distance,
 )
 
 
@@ -167,9 +167,9 @@ def test_within_is_a_mean_of_means(case) -> None:
     for user, number in enumerate(group):
         others = [x for x in np.flatnonzero(group == number) if x != user]
         means.append(np.mean([float(matrix[user, x]) for x in others]))
-    assert within(matrix, group) == pytest.approx(np.mean(means))
+    assert mean_intra_group_distance(matrix, group) == pytest.approx(np.mean(means))
 
 
 def test_within_of_nobody_and_of_the_lonely() -> None:
-    assert within(np.zeros((0, 0), np.float32), np.array([], np.int32)) == 0
-    assert within(np.ones((2, 2)) - np.eye(2), np.array([0, 1], np.int32)) == 0
+    assert mean_intra_group_distance(np.zeros((0, 0), np.float32), np.array([], np.int32)) == 0
+    assert mean_intra_group_distance(np.ones((2, 2)) - np.eye(2), np.array([0, 1], np.int32)) == 0

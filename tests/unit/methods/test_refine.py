@@ -12,8 +12,12 @@ from hypothesis import strategies as st
 
 from queryveil.errors import UsageError, VerificationError
 from queryveil.methods.microaggregation import refine as module
-from queryveil.methods.microaggregation.partition import group_sizes, mdav, within
-from queryveil.methods.microaggregation.refine import refine
+from queryveil.methods.microaggregation.partition import (
+    group_sizes,
+    mdav,
+    mean_intra_group_distance,
+)
+from queryveil.methods.microaggregation.refine import refine_groups
 
 
 def clustered(size: int, seed: int = 0, clusters: int = 40) -> np.ndarray:
@@ -52,22 +56,22 @@ def test_never_worse(k: int, more: int, seed: int, ties: bool, bad: bool) -> Non
         matrix = np.rint(matrix * 3).astype(np.float32)
     group = chunks(len(matrix), k) if bad else mdav(matrix, k)
     given_ = group.copy()
-    found = refine(matrix, group, k)
+    found = refine_groups(matrix, group, k)
     assert (group == given_).all()
-    assert within(matrix, found) <= within(matrix, group)
+    assert mean_intra_group_distance(matrix, found) <= mean_intra_group_distance(matrix, group)
     assert total(matrix, found) <= total(matrix, group) * (1 + 1e-12)
     sizes = group_sizes(found)
     assert k <= sizes.min() <= sizes.max() < 2 * k
     assert len(sizes) == len(matrix) // k
     assert found.dtype == np.int32
-    assert (found == refine(matrix, group, k)).all()
+    assert (found == refine_groups(matrix, group, k)).all()
 
 
 @settings(max_examples=25)
 @given(st.integers(2, 5), st.integers(0, 10**6))
 def test_pairs_are_the_best(half: int, seed: int) -> None:
     matrix = clustered(2 * half, seed, 3)
-    found = refine(matrix, chunks(2 * half, 2), 2)
+    found = refine_groups(matrix, chunks(2 * half, 2), 2)
     best = least_pairs(matrix, tuple(range(2 * half)))
     assert total(matrix, found) / 2 == pytest.approx(best, abs=1e-6)
 
@@ -81,7 +85,12 @@ def test_a_step_gains_what_it_says(size: int, k: int) -> None:
 
     def gain(after: np.ndarray) -> float:
         sums = (total(matrix, group) - total(matrix, after)) / 2
-        means = (within(matrix, group) - within(matrix, after)) * size * (k - 1) / 2
+        means = (
+            (mean_intra_group_distance(matrix, group) - mean_intra_group_distance(matrix, after))
+            * size
+            * (k - 1)
+            / 2
+        )
         return min(sums, means)
 
     for user in range(size):
@@ -103,13 +112,15 @@ def test_a_step_gains_what_it_says(size: int, k: int) -> None:
 def test_better_than_mdav(k: int, size: int) -> None:
     matrix = clustered(size)
     group = mdav(matrix, k)
-    assert within(matrix, refine(matrix, group, k)) < 0.94 * within(matrix, group)
+    assert mean_intra_group_distance(
+        matrix, refine_groups(matrix, group, k)
+    ) < 0.94 * mean_intra_group_distance(matrix, group)
 
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_users_who_are_all_alike_stay_in_groups(k: int) -> None:
     matrix = np.zeros((13, 13), np.float32)
-    sizes = group_sizes(refine(matrix, mdav(matrix, k), k))
+    sizes = group_sizes(refine_groups(matrix, mdav(matrix, k), k))
     assert sizes.min() >= k
     assert sizes.sum() == 13
 
@@ -117,23 +128,23 @@ def test_users_who_are_all_alike_stay_in_groups(k: int) -> None:
 def test_groups_of_three_among_pairs_stay_lawful() -> None:
     """Fewer groups than pairs: nothing is matched, swaps do it."""
     matrix, group = clustered(12, 3, 2), np.repeat(np.arange(4), 3).astype(np.int32)
-    found = refine(matrix, group, 2)
+    found = refine_groups(matrix, group, 2)
     assert group_sizes(found).tolist() and group_sizes(found).min() >= 2
     assert group_sizes(found).max() <= 3
-    assert within(matrix, found) <= within(matrix, group)
+    assert mean_intra_group_distance(matrix, found) <= mean_intra_group_distance(matrix, group)
 
 
 def test_one_group_and_nobody() -> None:
     for size in (0, 2, 3):
         group = np.zeros(size, np.int32)
-        assert (refine(clustered(3)[:size, :size], group, 2) == group).all()
+        assert (refine_groups(clustered(3)[:size, :size], group, 2) == group).all()
 
 
 def test_what_is_refused() -> None:
     with pytest.raises(VerificationError):
-        refine(clustered(4), np.array([0, 0, 0, 1], np.int32), 2)
+        refine_groups(clustered(4), np.array([0, 0, 0, 1], np.int32), 2)
     with pytest.raises(UsageError, match="as many rows"):
-        refine(clustered(5), np.array([0, 0, 1, 1], np.int32), 2)
+        refine_groups(clustered(5), np.array([0, 0, 1, 1], np.int32), 2)
 
 
 def test_without_rustworkx(monkeypatch) -> None:
@@ -147,5 +158,5 @@ def test_without_rustworkx(monkeypatch) -> None:
     monkeypatch.setattr(module.importlib, "import_module", missing)
     matrix = clustered(8)
     with pytest.raises(UsageError, match=r"pip install 'queryveil\[refine\]'"):
-        refine(matrix, mdav(matrix, 2), 2)
-    refine(matrix, mdav(matrix, 3), 3)
+        refine_groups(matrix, mdav(matrix, 2), 2)
+    refine_groups(matrix, mdav(matrix, 3), 3)

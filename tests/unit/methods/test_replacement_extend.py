@@ -11,8 +11,8 @@ import pytest
 import queryveil as qv
 from queryveil.concepts import Mapper
 from queryveil.dp import Ledger
-from queryveil.engine import Chance, Silent
-from queryveil.methods import Earlier
+from queryveil.engine import NoProgress, RandomSource
+from queryveil.methods import PreviousContributions
 from queryveil.methods.replacement import family
 from queryveil.methods.replacement.semantic import SemanticReplacement as Replacement
 
@@ -40,7 +40,7 @@ def log(day: int, **queries: list[str]) -> qv.QueryLog:
 
 
 def first(method: Replacement) -> qv.Release:
-    return method.run(log(1, ann=["tennis", "golf"], bob=["judo"]), Chance(1), Silent())
+    return method.run(log(1, ann=["tennis", "golf"], bob=["judo"]), RandomSource(1), NoProgress())
 
 
 def rows_of(release: qv.Release) -> dict[str, list[int]]:
@@ -85,8 +85,8 @@ def test_a_first_release_tells_what_was_used() -> None:
 )  # fmt: skip
 def test_rows_go_on_within_what_is_left(method, most, rows, used) -> None:
     before = first(method).mapping
-    earlier = Earlier(before, most)
-    release = method.extend(NEW, earlier, Chance(2), Silent())
+    earlier = PreviousContributions(before, most)
+    release = method.extend(NEW, earlier, RandomSource(2), NoProgress())
     assert rows_of(release) == rows
     assert slots_in(release.mapping) == used
     names = dict(release.mapping.select("user", "pseudonym").rows())
@@ -101,7 +101,7 @@ def test_rows_go_on_within_what_is_left(method, most, rows, used) -> None:
 
 
 def test_others_do_not_change_how_much_is_used() -> None:
-    earlier = Earlier(first(KEPT).mapping, 6)
+    earlier = PreviousContributions(first(KEPT).mapping, 6)
     alone = slots_in(KEPT.slots(log(2, ann=["polo", "rugby"]), earlier))
     many = slots_in(KEPT.slots(log(2, ann=["polo", "rugby"], cat=["golf"] * 3), earlier))
     assert alone["ann"] == many["ann"] == 2
@@ -109,14 +109,18 @@ def test_others_do_not_change_how_much_is_used() -> None:
 
 def test_every_row_of_an_extension_is_accounted_for() -> None:
     for method, most in ((STRICT, 3), (STRICT, 6), (KEPT, 3), (KEPT, 2)):
-        release = method.extend(NEW, Earlier(first(method).mapping, most), Chance(2), Silent())
+        release = method.extend(
+            NEW, PreviousContributions(first(method).mapping, most), RandomSource(2), NoProgress()
+        )
         card = release.planned_card()
         released = release.log.collect().height
         assert card["input"]["rows"] + sum(card["made"].values()) == released + sum(
             card["dropped"].values()
         )
     nothing = "nothing is left of the user's budget"
-    release = KEPT.extend(NEW, Earlier(first(KEPT).mapping, 2), Chance(2), Silent())
+    release = KEPT.extend(
+        NEW, PreviousContributions(first(KEPT).mapping, 2), RandomSource(2), NoProgress()
+    )
     assert release.dropped[nothing] == 3
 
 
@@ -144,8 +148,8 @@ def test_from_release_to_release(method: Replacement, tmp_path: Path) -> None:
         tmp_path / "logs" / "two.tsv",
         "ann tennis 1,ann golf 2,bob judo 1,ann polo 5,ann rugby 6,cat football 5",
     )
-    qv.anonymize_to(qv.read_log(one), method, tmp_path / "a")
-    card = qv.append_to(qv.read_log(two, since="2006-03-05"), tmp_path / "a", tmp_path / "b")
+    qv.anonymize_to_folder(qv.read_log(one), method, tmp_path / "a")
+    card = qv.extend_release(qv.read_log(two, since="2006-03-05"), tmp_path / "a", tmp_path / "b")
     assert qv.verify(tmp_path / "b")["holds"]
     assert card["guarantee"]["epsilon"] == 1
     # Who is new in the second log is seen, so the promise about both is conditional.
@@ -157,7 +161,7 @@ def test_from_release_to_release(method: Replacement, tmp_path: Path) -> None:
         assert ledger.spent().epsilon == 1
     three = write(tmp_path / "logs" / "three.tsv", "ann polo 6,bob golf 8,dan judo 9")
     log = qv.read_log(three, since="2006-03-07")
-    more = qv.append_to(log, tmp_path / "b", tmp_path / "c", lower_guarantee=True)
+    more = qv.extend_release(log, tmp_path / "b", tmp_path / "c", lower_guarantee=True)
     assert more["guarantee"]["epsilon"] == 2
     assert qv.verify(tmp_path / "c")["holds"]
     rows = pl.read_parquet(tmp_path / "c" / "public" / "log.parquet")

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 import queryveil as qv
-from queryveil.concepts import Mapper, open_taxonomy, topics_of
-from queryveil.concepts.likeness.naming import names_of
+from queryveil.concepts import Mapper, open_taxonomy, select_topics
+from queryveil.concepts.likeness.naming import publishable_labels
 from queryveil.dp import Ledger
-from queryveil.engine import Chance, Silent
+from queryveil.engine import NoProgress, RandomSource
 from queryveil.errors import ParameterError, QueryveilError, UsageError
 from queryveil.methods.replacement import family
 from queryveil.methods.replacement.domains import open_domains
@@ -52,7 +52,7 @@ ROWS = [
 
 
 def run(method: Replacement, rows: list[Row] = ROWS, seed: int | None = 1) -> qv.Release:
-    return method.run(qv.QueryLog.from_rows(rows), Chance(seed), Silent())
+    return method.run(qv.QueryLog.from_rows(rows), RandomSource(seed), NoProgress())
 
 
 def written(release: qv.Release) -> pl.DataFrame:
@@ -83,7 +83,7 @@ def test_everybody_has_the_same_number_of_rows(criterion: str, calibration: str)
         assert sorted(mine["time"].to_list()) == [1, 2, 3, 4]
     assert log["rank"].null_count() == log["url"].null_count() == log.height
     wordnet = open_taxonomy("wordnet")
-    assert set(log["query"]) <= set(names_of(wordnet).texts)
+    assert set(log["query"]) <= set(publishable_labels(wordnet).texts)
     concepts = release.concepts.with_columns(pl.col("user").cast(pl.String))
     assert concepts["user"].to_list() == log["user"].to_list()
     inside = set(wordnet.descendants(wordnet.concept(SPORT)).tolist())
@@ -124,7 +124,7 @@ def test_a_users_first_queries_in_time_count() -> None:
     method = Replacement(domain=f"{SPORT},n#14070360", keep_length=True, max_queries_per_user=2)
     rows = sent("ann", "tennis", "golf", "asthma", "pneumonia")
     wordnet = open_taxonomy("wordnet")
-    topics = topics_of(wordnet, [SPORT, "n#14070360"])
+    topics = select_topics(wordnet, [SPORT, "n#14070360"])
     for order in ([0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]):
         release = run(method, [rows[n] for n in order])
         assert topics.of[release.concepts["concept"].to_numpy()].tolist() == [0, 0]
@@ -360,7 +360,7 @@ def test_topics_are_kept_where_each_is_a_domain() -> None:
     method = Replacement(domain="disease,sport", keep_length=True)
     release = run(method)
     wordnet = open_taxonomy("wordnet")
-    topics = topics_of(wordnet, ["n#14070360", SPORT])
+    topics = select_topics(wordnet, ["n#14070360", SPORT])
     named = dict(release.mapping.select("pseudonym", "user").rows())
     found: dict[str, list[int]] = {}
     for name, concept in release.concepts.with_columns(pl.col("user").cast(pl.String)).rows():
@@ -374,7 +374,7 @@ def test_no_replacement_leaves_its_topic(text: str) -> None:
     found = open_domains(open_taxonomy("wordnet"), text, "auto")
     topics = found.topics if len(found.topics) == len(found.domains) else None
     if topics is None:
-        topics = topics_of(found.taxonomy, [int(d.concepts[0]) for d in found.domains])
+        topics = select_topics(found.taxonomy, [int(d.concepts[0]) for d in found.domains])
     for number, domain in enumerate(found.domains):
         assert set(topics.of[domain.concepts].tolist()) == {number}
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from queryveil.errors import UsageError
 from queryveil.methods.microaggregation import syntactic as module
-from queryveil.methods.microaggregation.syntactic import host_labels, syntactic_matrix
+from queryveil.methods.microaggregation.syntactic import host_labels, syntactic_distance_matrix
 
 START = datetime(2006, 3, 1)
 Row = tuple[str, datetime | None, str | None]
@@ -84,7 +84,7 @@ def test_it_is_the_definition(users: list[list[Row]], block: int, chance) -> Non
     chance.shuffle(order)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_USERS", block)
-        found = syntactic_matrix(rows[order])
+        found = syntactic_distance_matrix(rows[order])
     assert found == pytest.approx(np.array(expected), abs=1e-5)
     assert found.dtype == np.float32
     assert (found == found.T).all()
@@ -94,20 +94,20 @@ def test_it_is_the_definition(users: list[list[Row]], block: int, chance) -> Non
 def test_the_same_again_and_alike_users() -> None:
     row = ("red car", START, "http://a.example")
     rows = frame([[row], [row, row], [("blue sky", START, None)]])
-    found = syntactic_matrix(rows)
+    found = syntactic_distance_matrix(rows)
     assert found[0, 1] == 0
     assert 0 < found[0, 2] <= 1
-    assert (found == syntactic_matrix(rows)).all()
+    assert (found == syntactic_distance_matrix(rows)).all()
 
 
 def test_a_log_without_times_or_clicks() -> None:
     rows = pl.DataFrame({"user": [1, 0], "query": ["a b", "a"], "time": None, "url": None})
     expected = (1 / 2 + 2 / 3 + 1 / 2) / 3
-    assert syntactic_matrix(rows)[0, 1] == pytest.approx(expected)
+    assert syntactic_distance_matrix(rows)[0, 1] == pytest.approx(expected)
 
 
 def test_nobody() -> None:
-    assert syntactic_matrix(frame([])).shape == (0, 0)
+    assert syntactic_distance_matrix(frame([])).shape == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -129,12 +129,12 @@ def test_what_is_refused() -> None:
     row = ("a", None, None)
     rows = frame([[row], [row] * 3])
     with pytest.raises(UsageError, match=r"user 1 has 3 rows.*at most 2"):
-        syntactic_matrix(rows, cap=2)
+        syntactic_distance_matrix(rows, cap=2)
     with pytest.raises(UsageError, match="user 0 has no row"):
-        syntactic_matrix(rows.filter(pl.col("user") == 1))
+        syntactic_distance_matrix(rows.filter(pl.col("user") == 1))
     with pytest.raises(UsageError, match="column time and url"):
-        syntactic_matrix(rows.drop("time", "url"))
+        syntactic_distance_matrix(rows.drop("time", "url"))
     with pytest.raises(UsageError, match="no user or no query"):
-        syntactic_matrix(rows.with_columns(query=pl.lit(None, pl.String)))
+        syntactic_distance_matrix(rows.with_columns(query=pl.lit(None, pl.String)))
     with pytest.raises(UsageError, match="numbered from 0"):
-        syntactic_matrix(rows.with_columns(user=pl.col("user") - 1))
+        syntactic_distance_matrix(rows.with_columns(user=pl.col("user") - 1))

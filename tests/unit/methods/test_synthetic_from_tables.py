@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from conftest import python_calls
-from queryveil.engine import Chance
+from queryveil.engine import RandomSource
 from queryveil.errors import InputError, ParameterError
 from queryveil.methods.statistics import synthetic
-from queryveil.methods.statistics.synthetic import SAYS, public_facts, synthetic_log
+from queryveil.methods.statistics.synthetic import SYNTHESIS_NOTE, public_constants, synthesize_log
 
 TABLES = {
     "queries": pl.DataFrame({"query": ["weather", "news", "cats"], "count": [600, 300, 100]}),
@@ -37,7 +37,7 @@ def chi_square(found: dict[str, int], weights: dict[str, int]) -> float:
 
 
 def test_columns_are_those_of_a_release() -> None:
-    log = synthetic_log(TABLES, 500, Chance(1))
+    log = synthesize_log(TABLES, 500, RandomSource(1))
     assert log.schema == {
         "user": pl.String, "query": pl.String, "time": pl.Date, "rank": pl.Int32, "url": pl.String,
     }  # fmt: skip
@@ -50,24 +50,24 @@ def test_columns_are_those_of_a_release() -> None:
 
 @pytest.mark.parametrize("users", [1, 2, 1000])
 def test_every_user_has_a_row(users: int) -> None:
-    log = synthetic_log(TABLES, users, Chance(2))
+    log = synthesize_log(TABLES, users, RandomSource(2))
     assert log["user"].n_unique() == users
     assert log["user"].str.contains(r"^[a-z]{12}$").all()
 
 
 def test_rows_a_user_are_about_as_many_as_told() -> None:
-    log = synthetic_log(TABLES, 20_000, Chance(3))
+    log = synthesize_log(TABLES, 20_000, RandomSource(3))
     assert 18 < log.height / 20_000 < 20
-    assert "19 rows a user" in public_facts()["queries of a session"]
+    assert "19 rows a user" in public_constants()["queries of a session"]
 
 
 def test_rows_are_shuffled() -> None:
-    names = synthetic_log(TABLES, 200, Chance(4))["user"]
+    names = synthesize_log(TABLES, 200, RandomSource(4))["user"]
     assert (names == names.shift()).sum() < len(names) / 20
 
 
 def test_only_what_was_released_occurs() -> None:
-    log = synthetic_log(TABLES, 2000, Chance(5))
+    log = synthesize_log(TABLES, 2000, RandomSource(5))
     assert set(log["query"]) == {"weather", "news", "cats"}
     clicks = {(query, url) for query, url in log.select("query", "url").rows() if url}
     assert clicks == {("news", "n1"), ("news", "n2"), ("cats", "c")}
@@ -80,7 +80,7 @@ def test_keys_that_are_no_released_queries_are_never_drawn() -> None:
         "transitions": pl.DataFrame({"query": ["news", "dogs"], "next": ["dogs", "news"],
                                      "count": [99, 99]}),
     }  # fmt: skip
-    log = synthetic_log(strange, 500, Chance(6))
+    log = synthesize_log(strange, 500, RandomSource(6))
     assert set(log["query"]) == {"weather", "news", "cats"}
     assert log["url"].count() == 0
 
@@ -92,7 +92,7 @@ def walked(restart: int, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     one = np.zeros(len(names), np.int64)
     anywhere = synthetic._Choices.of(one, np.arange(len(names)), weight, 1)
     steps = synthetic._steps(TABLES, names)
-    query = synthetic._walks(np.full(20_000, 5), anywhere, steps, Chance(7))
+    query = synthetic._walks(np.full(20_000, 5), anywhere, steps, RandomSource(7))
     return names.gather(query).to_numpy().reshape(-1, 5).tolist()
 
 
@@ -122,7 +122,7 @@ def test_some_steps_go_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_shares_follow_the_noisy_counts() -> None:
     no_steps = {name: TABLES[name] for name in ("queries", "clicks")}
-    log = synthetic_log(no_steps, 5000, Chance(8))
+    log = synthesize_log(no_steps, 5000, RandomSource(8))
     counts = dict(TABLES["queries"].rows())
     assert chi_square(Counter(log["query"]), counts) < 12
     news = log.filter(query="news")
@@ -133,7 +133,9 @@ def test_shares_follow_the_noisy_counts() -> None:
 
 
 def test_one_query_alone() -> None:
-    log = synthetic_log({"queries": pl.DataFrame({"query": ["x"], "count": [1]})}, 50, Chance(9))
+    log = synthesize_log(
+        {"queries": pl.DataFrame({"query": ["x"], "count": [1]})}, 50, RandomSource(9)
+    )
     assert set(log["query"]) == {"x"}
     assert log["url"].dtype == pl.String
     assert log["url"].count() == log["rank"].count() == 0
@@ -142,34 +144,34 @@ def test_one_query_alone() -> None:
 def test_empty_tables_are_like_missing_ones() -> None:
     empty = {name: table.clear() for name, table in TABLES.items()} | {"queries": TABLES["queries"]}
     missing = {"queries": TABLES["queries"]}
-    one, two = (synthetic_log(tables, 50, Chance(10)) for tables in (empty, missing))
+    one, two = (synthesize_log(tables, 50, RandomSource(10)) for tables in (empty, missing))
     assert one.equals(two)
 
 
 def test_counts_that_noise_made_negative_are_never_drawn() -> None:
     queries = pl.DataFrame({"query": ["a", "b", "c"], "count": [5, 0, -3]})
-    log = synthetic_log({"queries": queries}, 300, Chance(11))
+    log = synthesize_log({"queries": queries}, 300, RandomSource(11))
     assert set(log["query"]) == {"a"}
 
 
 def test_large_counts() -> None:
     queries = pl.DataFrame({"query": ["a", "b"], "count": [2**60, 2**60]})
-    log = synthetic_log({"queries": queries}, 2000, Chance(12))
+    log = synthesize_log({"queries": queries}, 2000, RandomSource(12))
     assert chi_square(Counter(log["query"]), {"a": 1, "b": 1}) < 12
 
 
 def test_seeds() -> None:
-    one, two, three = (synthetic_log(TABLES, 100, Chance(seed)) for seed in (1, 1, 2))
+    one, two, three = (synthesize_log(TABLES, 100, RandomSource(seed)) for seed in (1, 1, 2))
     assert one.equals(two)
     assert not one.equals(three)
-    open_one, open_two = (synthetic_log(TABLES, 100, Chance()) for _ in range(2))
+    open_one, open_two = (synthesize_log(TABLES, 100, RandomSource()) for _ in range(2))
     assert set(open_one["user"]).isdisjoint(open_two["user"])
 
 
 @pytest.mark.parametrize("users", [0, -1])
 def test_no_users(users: int) -> None:
     with pytest.raises(ParameterError, match="one user or more"):
-        synthetic_log(TABLES, users, Chance())
+        synthesize_log(TABLES, users, RandomSource())
 
 
 @pytest.mark.parametrize("counts", [[], [0, -4]])
@@ -178,7 +180,7 @@ def test_nothing_released(counts: list[int]) -> None:
     table = pl.DataFrame({"query": names, "count": pl.Series(counts, dtype=pl.Int64)})
     for tables in ({"queries": table}, {}):
         with pytest.raises(InputError, match="larger epsilon"):
-            synthetic_log(tables, 5, Chance())
+            synthesize_log(tables, 5, RandomSource())
 
 
 def test_a_million_rows_take_no_loop_over_rows() -> None:
@@ -189,13 +191,13 @@ def test_a_million_rows_take_no_loop_over_rows() -> None:
     clicks = queries.with_columns(url=pl.format("http://{}.example", "query"))
     tables = {"queries": queries, "clicks": clicks, "transitions": steps}
     with python_calls() as made:
-        log = synthetic_log(tables, 56_000, Chance())
+        log = synthesize_log(tables, 56_000, RandomSource())
     assert log.height > 1_000_000
     assert len(made) < 200_000  # a tenth of that
 
 
 def test_words_for_the_card() -> None:
-    assert "no user of it is a person" in SAYS
-    facts = public_facts()
+    assert "no user of it is a person" in SYNTHESIS_NOTE
+    facts = public_constants()
     assert all(isinstance(says, str) and says for says in facts.values())
     assert facts["days"].startswith("90 days from 2000-01-01")

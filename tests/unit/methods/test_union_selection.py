@@ -10,24 +10,24 @@ import numpy as np
 import polars as pl
 import pytest
 
-from queryveil.dp import Shape
-from queryveil.dp.noise import Noise
-from queryveil.dp.union import UnionTables, union_tables
-from queryveil.engine import Chance
+from queryveil.dp import TableBudget
+from queryveil.dp.noise import NoiseSource
+from queryveil.dp.union import SetUnionRelease, calibrate_set_union
+from queryveil.engine import RandomSource
 from queryveil.methods.statistics import union as module
-from queryveil.methods.statistics.union import select_queries
+from queryveil.methods.statistics.union import release_set_union
 
 Sent = dict[str, set[str]]
 
 
-class Silence(Noise):
+class Silence(NoiseSource):
     """No noise at all."""
 
     def gaussian(self, size: int, scale: Fraction) -> np.ndarray:
         return np.zeros(size, np.int64)
 
 
-class Loud(Noise):
+class Loud(NoiseSource):
     """Noise that takes a million from everything."""
 
     def gaussian(self, size: int, scale: Fraction) -> np.ndarray:
@@ -48,14 +48,16 @@ def zipf(users: int, seed: int = 0, most: int = 6) -> Sent:
     }
 
 
-def made(keys: int, rounds: tuple[int, ...], low: int = 1) -> UnionTables:
+def made(keys: int, rounds: tuple[int, ...], low: int = 1) -> SetUnionRelease:
     """Make mechanisms of which only the thresholds matter, lowered for small logs."""
-    found = union_tables([Shape(keys, Fraction(1))], Fraction(1), Fraction(1, 10**6), rounds)
+    found = calibrate_set_union(
+        [TableBudget(keys, Fraction(1))], Fraction(1), Fraction(1, 10**6), rounds
+    )
     lowered = tuple(replace(one, threshold=one.threshold // low) for one in found.rounds)
     return replace(found, rounds=lowered)
 
 
-def slow(sent: Sent, mechanisms: UnionTables) -> dict[str, int]:
+def slow(sent: Sent, mechanisms: SetUnionRelease) -> dict[str, int]:
     """Do the same without noise, key by key; no user may have too many keys."""
     found: set[str] = set()
     for one in mechanisms.rounds:
@@ -72,7 +74,7 @@ def slow(sent: Sent, mechanisms: UnionTables) -> dict[str, int]:
 @pytest.mark.parametrize("seed", range(3))
 def test_without_noise_it_is_the_slow_version(rounds: tuple[int, ...], seed: int) -> None:
     sent, mechanisms = zipf(400, seed), made(6, rounds, low=4)
-    table = select_queries(frame(sent).lazy(), mechanisms, Chance(), Silence())
+    table = release_set_union(frame(sent).lazy(), mechanisms, RandomSource(), Silence())
     expected = slow(sent, mechanisms)
     assert len(expected) > 3
     assert dict(zip(table["query"].to_list(), table["count"].to_list(), strict=True)) == expected
@@ -84,14 +86,16 @@ def test_later_rounds_find_what_the_first_made_room_for() -> None:
     found = made(2, (1, 3))
     same = tuple(replace(one, threshold=79 * 724 + 1) for one in found.rounds)
     once, twice = replace(found, rounds=same[:1]), replace(found, rounds=same)
-    assert select_queries(frame(sent).lazy(), once, Chance(), Silence()).rows() == [("a", 280)]
-    table = select_queries(frame(sent).lazy(), twice, Chance(), Silence())
+    assert release_set_union(frame(sent).lazy(), once, RandomSource(), Silence()).rows() == [
+        ("a", 280)
+    ]
+    table = release_set_union(frame(sent).lazy(), twice, RandomSource(), Silence())
     assert table.sort("query").rows() == [("a", 280), ("b", 80)]
 
 
 def test_each_user_is_bounded_in_every_round(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    bound = module.at_most
+    bound = module.bound_contributions
 
     def spied(pairs: pl.DataFrame, most: int, *rest: object) -> pl.DataFrame:
         kept = bound(pairs, most, *rest)
@@ -99,9 +103,9 @@ def test_each_user_is_bounded_in_every_round(monkeypatch: pytest.MonkeyPatch) ->
         assert seen[-1] <= most
         return kept
 
-    monkeypatch.setattr(module, "at_most", spied)
-    table = select_queries(
-        frame(zipf(500, most=20)).lazy(), made(3, (1, 3, 9), low=8), Chance(), Noise()
+    monkeypatch.setattr(module, "bound_contributions", spied)
+    table = release_set_union(
+        frame(zipf(500, most=20)).lazy(), made(3, (1, 3, 9), low=8), RandomSource(), NoiseSource()
     )
     assert len(table) > 2
     assert seen[:3] == [3, 3, 3] and len(seen) == 4
@@ -113,38 +117,42 @@ def test_what_a_user_likes_comes_first() -> None:
     def like(rows: pl.DataFrame) -> np.ndarray:
         return (rows["query"].cast(pl.String) == "b").to_numpy().astype(np.float64)
 
-    table = select_queries(pairs.lazy(), made(1, (1,)), Chance(), Silence(), like)
+    table = release_set_union(pairs.lazy(), made(1, (1,)), RandomSource(), Silence(), like)
     assert table.rows() == [("b", 200)]
 
 
 def test_every_found_query_is_counted_and_none_below_one() -> None:
     pairs = frame({f"u{n}": {"a", "b"} for n in range(400)})
     found = made(2, (1,))
-    assert select_queries(pairs.lazy(), found, Chance(), Loud()).is_empty()
+    assert release_set_union(pairs.lazy(), found, RandomSource(), Loud()).is_empty()
     sure = replace(found, rounds=(replace(found.rounds[0], threshold=-(10**7)),))
-    table = select_queries(pairs.lazy(), sure, Chance(), Loud())
+    table = release_set_union(pairs.lazy(), sure, RandomSource(), Loud())
     assert sorted(table.rows()) == [("a", 1), ("b", 1)]
 
 
 def test_a_query_of_one_user_is_never_found() -> None:
     found = made(2, (1,))
     sure = replace(found, rounds=(replace(found.rounds[0], threshold=-(10**7)),))
-    table = select_queries(frame({"u": {"a", "b"}, "v": {"b"}}).lazy(), sure, Chance(), Silence())
+    table = release_set_union(
+        frame({"u": {"a", "b"}, "v": {"b"}}).lazy(), sure, RandomSource(), Silence()
+    )
     assert table["query"].to_list() == ["b"]
 
 
 def test_an_empty_log_gives_an_empty_table() -> None:
-    table = select_queries(frame({}).lazy(), made(2, (1, 3, 9)), Chance(), Noise())
+    table = release_set_union(frame({}).lazy(), made(2, (1, 3, 9)), RandomSource(), NoiseSource())
     assert table.columns == ["query", "count"] and table.is_empty()
 
 
 def test_the_same_seed_finds_the_same() -> None:
     """Small scales, because a stream that can be repeated fills a table of chances first."""
-    found = union_tables([Shape(3, Fraction(1))], Fraction(20), Fraction(1, 1000), (1, 3))
+    found = calibrate_set_union(
+        [TableBudget(3, Fraction(1))], Fraction(20), Fraction(1, 1000), (1, 3)
+    )
     pairs = frame(zipf(300)).sort("user", "query")
 
     def once(seed: int) -> list[tuple[str, int]]:
-        chance = Chance(seed=seed)
-        return select_queries(pairs.lazy(), found, chance, Noise(chance.numbers)).rows()
+        chance = RandomSource(seed=seed)
+        return release_set_union(pairs.lazy(), found, chance, NoiseSource(chance.numbers)).rows()
 
     assert once(3) == once(3) != once(4)

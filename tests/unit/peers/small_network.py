@@ -9,14 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from queryveil.peers.actions import Broken, Busy, Deliver, Nobody, Send, Submit
-from queryveil.peers.core import Settings
-from queryveil.peers.errands import Limits, Waits
+from queryveil.peers.actions import Busy, Deliver, EngineFailed, NoRelayFound, Send, Submit
+from queryveil.peers.core import ProtocolSettings
+from queryveil.peers.errands import Limits, Timeouts
 from queryveil.peers.exchange import Exchange
 from queryveil.peers.messages import Query, Request, Result
 
 PAGE = (Result("A page", "https://example.org/", "text"),)
-WAITS = Waits(reply=2, engine=10, hop=2, own=60, owner=5)
+WAITS = Timeouts(reply=2, engine=10, hop=2, own=60, owner=5)
 
 
 @dataclass
@@ -36,7 +36,7 @@ class World:
     friends: dict[str, set[str]]
     seed: int = 0
     faults: Faults = field(default_factory=Faults)
-    settings: Settings = field(default_factory=lambda: Settings(hops=5))
+    settings: ProtocolSettings = field(default_factory=lambda: ProtocolSettings(hops=5))
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
@@ -98,7 +98,7 @@ class World:
                     self.submitted[text] += 1
                     self.on_submit(name, text)
                     self.submit(name, peer, number)
-                case Deliver(number) | Nobody(number) | Broken(number) | Busy(number):
+                case Deliver(number) | NoRelayFound(number) | EngineFailed(number) | Busy(number):
                     kind = type(action).__name__.lower()
                     self.by[self.texts[peer, number]] = getattr(action, "friend", None)
                     self.ends[self.texts[peer, number]].append(kind)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from queryveil.errors import FormatError
 from queryveil.peers.addresses import is_public_host, web_address
-from queryveil.peers.messages import Answer, Result, decode, encode, proper
+from queryveil.peers.messages import Answer, Result, decode, encode, limit_results
 
 HERE = [
     # loopback by numbers
@@ -54,7 +54,7 @@ def test_a_friend_cannot_send_a_near_address(host: str) -> None:
     near = Result("t", f"http://{host}:7070/search?q=x", "s")
     with pytest.raises(FormatError):
         decode(encode(Answer("0" * 32, (near,))))
-    assert proper([near]) == ()
+    assert limit_results([near]) == ()
 
 
 TRICKS = [

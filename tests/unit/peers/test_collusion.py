@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 
 from queryveil.peers.actions import Send, Submit
-from queryveil.peers.core import Settings
-from queryveil.peers.errands import Tally, Waits
+from queryveil.peers.core import ProtocolSettings
+from queryveil.peers.errands import PeerStats, Timeouts
 from queryveil.peers.exchange import Exchange
-from queryveil.peers.messages import Accepted, Answer, Failed, Query, Refused, Request, Result
-from queryveil.peers.start import start_weights
+from queryveil.peers.messages import Accepted, Answer, NoAnswer, Query, Refused, Request, Result
+from queryveil.peers.start import initial_hop_distribution
 
 PAGE = (Result("A page", "https://example.org/"),)
-SETTINGS = Settings(submit=0.5, hops=10)
+SETTINGS = ProtocolSettings(submit=0.5, hops=10)
 HERS = "f" * 32
 WAYS = ("refuse", "silent", "leave", "answer", "fail", "hold", "take and leave")
 Seen = tuple[Any, ...]
@@ -36,7 +36,7 @@ class Attack:
     def __init__(self, ways: dict[str, str], draw: Callable[[], float]) -> None:
         self.now, self.ways, self.seen = 0.0, ways, []
         ids = iter(f"{number:032x}" for number in range(99))
-        self.peer = Exchange(SETTINGS, lambda: self.now, draw, ids.__next__, Waits())
+        self.peer = Exchange(SETTINGS, lambda: self.now, draw, ids.__next__, Timeouts())
         for friend in ("x", "y", "z", "s"):
             self.peer.came(friend)
 
@@ -73,7 +73,7 @@ class Attack:
             return self.peer.went(friend)
         if way == "silent" or (got and way == "hold"):
             return []
-        says = (Answer(message.id, PAGE) if way == "answer" else Failed(message.id)) if got else (
+        says = (Answer(message.id, PAGE) if way == "answer" else NoAnswer(message.id)) if got else (
             (Refused if way == "refuse" else Accepted)(message.id)
         )  # fmt: skip
         return self.peer.received(friend, says)
@@ -94,7 +94,7 @@ def shares(views: Counter[Seen]) -> dict[Seen, Fraction]:
 
 def start_point(count: int) -> float:
     """Give a draw with which an own query begins at a count."""
-    weights = start_weights(SETTINGS)
+    weights = initial_hop_distribution(SETTINGS)
     return sum(weights[:count]) + weights[count] / 2
 
 
@@ -151,7 +151,7 @@ def test_it_is_the_same_where_trust_differs() -> None:
         attack = Attack(ways, lambda: queue.pop(0) if queue else draws.random())
         for friend, counted in counts.items():
             attack.peer.went(friend)
-            attack.peer.remember(friend, counted, Tally())
+            attack.peer.remember(friend, counted, PeerStats())
             attack.peer.came(friend)
         return attack.own() if whose == "own" else attack.relayed(4)
 

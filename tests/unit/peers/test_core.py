@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.engine import Chance
+from queryveil.engine import RandomSource
 from queryveil.errors import ParameterError
-from queryveil.peers import Peer, Settings
-from queryveil.peers.simulation.draws import draws
+from queryveil.peers import Peer, ProtocolSettings
+from queryveil.peers.simulation.draws import uniform_stream
 
-SETTINGS = st.builds(Settings, st.floats(0.01, 1.0), st.integers(0, 6))
+SETTINGS = st.builds(ProtocolSettings, st.floats(0.01, 1.0), st.integers(0, 6))
 
 
 @given(st.integers(0, 8), SETTINGS, st.integers(0, 8), st.integers(0, 99))
 def test_each_friend_is_asked_once_and_never_the_sender(
-    friends: int, settings: Settings, hops: int, seed: int
+    friends: int, settings: ProtocolSettings, hops: int, seed: int
 ) -> None:
-    peer = Peer(range(friends), settings, draws(Chance(seed)))
+    peer = Peer(range(friends), settings, uniform_stream(RandomSource(seed)))
     route = peer.route(0 if friends else None, hops)
     asked = []
     while (friend := route.step()) is not None:
@@ -35,7 +35,7 @@ def test_each_friend_is_asked_once_and_never_the_sender(
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=40))
 def test_trust_is_what_was_heard(heard: list[tuple[int, bool]]) -> None:
-    peer = Peer(range(3), Settings(), draws(Chance(1)))
+    peer = Peer(range(3), ProtocolSettings(), uniform_stream(RandomSource(1)))
     for friend, accepted in heard:
         peer.heard(friend, accepted)
     for friend in range(3):
@@ -47,16 +47,16 @@ def test_trust_is_what_was_heard(heard: list[tuple[int, bool]]) -> None:
 
 def test_tit_for_tat() -> None:
     """A friend who took nothing of ten is served by one in eleven; a selfish peer serves nobody."""
-    peer = Peer(["ann"], Settings(), iter([0.08, 0.1]).__next__)
+    peer = Peer(["ann"], ProtocolSettings(), iter([0.08, 0.1]).__next__)
     for _ in range(10):
         peer.heard("ann", accepted=False)
     assert [peer.accepts("ann"), peer.accepts("ann")] == [True, False]
     assert not peer.accepts("a stranger")
-    assert not Peer(["ann"], Settings(), iter([0.0]).__next__, selfish=True).accepts("ann")
+    assert not Peer(["ann"], ProtocolSettings(), iter([0.0]).__next__, selfish=True).accepts("ann")
 
 
 def test_friends_come_and_go() -> None:
-    peer: Peer[str] = Peer([], Settings(), draws(Chance(1)))
+    peer: Peer[str] = Peer([], ProtocolSettings(), uniform_stream(RandomSource(1)))
     peer.befriend("ann", 4, 2)
     assert peer.trust("ann") == 0.6
     peer.forget("ann")
@@ -70,4 +70,4 @@ def test_friends_come_and_go() -> None:
 @pytest.mark.parametrize("given", [(0.0, 3), (1.1, 3), (0.5, -1), (0.5, 21)])
 def test_settings_that_do_not_go(given: Sequence[float]) -> None:
     with pytest.raises(ParameterError):
-        Settings(*given)
+        ProtocolSettings(*given)

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from queryveil.peers.actions import Broken, Busy, Deliver, Nobody, Send, Submit
-from queryveil.peers.core import Settings
-from queryveil.peers.errands import Limits, Stage, Tally, Waits
+from queryveil.peers.actions import Busy, Deliver, EngineFailed, NoRelayFound, Send, Submit
+from queryveil.peers.core import ProtocolSettings
+from queryveil.peers.errands import Limits, PeerStats, QueryState, Timeouts
 from queryveil.peers.exchange import Exchange
-from queryveil.peers.messages import Accepted, Answer, Failed, Query, Refused, Request, Result
+from queryveil.peers.messages import Accepted, Answer, NoAnswer, Query, Refused, Request, Result
 
 PAGE = (Result("A page", "https://example.org/"),)
 ONE, TWO = "1" * 32, "2" * 32
-WAITS = Waits(reply=2, engine=10, hop=2, own=60, owner=300)
+WAITS = Timeouts(reply=2, engine=10, hop=2, own=60, owner=300)
 
 
 class Clock:
@@ -39,7 +39,9 @@ def made(*friends: str, draws: Any = None, hops: int = 3, **more: Any) -> tuple[
     """Make an exchange that never submits by its own draw, and whose ids are 1, 2, ..."""
     clock = Clock()
     ids: Iterator[str] = iter(str(number) * 32 for number in range(1, 10))
-    peer = Exchange(Settings(hops=hops), clock, draws or Draws(), ids.__next__, WAITS, **more)
+    peer = Exchange(
+        ProtocolSettings(hops=hops), clock, draws or Draws(), ids.__next__, WAITS, **more
+    )
     for friend in friends:
         peer.came(friend)
     return peer, clock
@@ -77,7 +79,7 @@ def test_the_last_hop_submits() -> None:
 def test_hops_above_the_limit_fail() -> None:
     peer, _ = made("ann", "bob", draws=Draws(0.5))
     peer.received("ann", Request(TWO))
-    assert peer.received("ann", Query(TWO, 4, "cats")) == [Send("ann", Failed(TWO))]
+    assert peer.received("ann", Query(TWO, 4, "cats")) == [Send("ann", NoAnswer(TWO))]
     assert peer.open == 0
 
 
@@ -94,7 +96,7 @@ def test_the_next_is_asked_and_then_the_owner(silent: bool) -> None:
     number, (first,) = peer.ask("cats")
     (second,) = no(first.friend, ONE)
     assert {first.friend, second.friend} == {"ann", "bob"}
-    assert no(second.friend, TWO) == [Nobody(number)]
+    assert no(second.friend, TWO) == [NoRelayFound(number)]
     assert peer.counts("ann") == peer.counts("bob") == (1, 0)
     assert peer.received(first.friend, Accepted(ONE)) == []  # too late
     assert peer.insist(number) == [Submit(number, "cats")]
@@ -105,12 +107,12 @@ def test_the_next_is_asked_and_then_the_owner(silent: bool) -> None:
 def test_her_own_share_needs_no_question() -> None:
     peer, _ = made("ann", draws=Draws(0.9, 0.0))
     assert peer.ask("cats")[1] == [Submit(1, "cats")]
-    assert peer.submitted(1, None) == [Broken(1)]
+    assert peer.submitted(1, None) == [EngineFailed(1)]
 
 
 def test_without_friends_she_is_asked() -> None:
     peer, clock = made()
-    assert peer.ask("cats") == (1, [Nobody(1)])
+    assert peer.ask("cats") == (1, [NoRelayFound(1)])
     clock.now = 301
     assert peer.wake() == []
     assert (peer.open, peer.insist(1)) == (0, [])
@@ -122,13 +124,13 @@ def test_a_friend_who_had_the_text_and_is_lost_is_the_last_to_read_it(way: str) 
     number, (first,) = peer.ask("cats")
     peer.received(first.friend, Accepted(ONE))
     if way == "failed":
-        actions = peer.received(first.friend, Failed(ONE))
+        actions = peer.received(first.friend, NoAnswer(ONE))
     elif way == "went":
         actions = peer.went(first.friend)
     else:
         clock.now = 12  # the engine's time, and that of the last hop
         actions = peer.wake()
-    assert actions == [Nobody(number)]
+    assert actions == [NoRelayFound(number)]
     assert peer.tally(first.friend).lost == 1
     assert peer.counts(first.friend) == (1, 0)  # accepting alone earns no trust
     assert peer.insist(number) == [Submit(number, "cats")]
@@ -141,13 +143,13 @@ def test_a_relay_hands_any_failure_back(way: str) -> None:
     (asked,) = peer.received("ann", Query(TWO, 1, "cats"))
     peer.received(asked.friend, Accepted(ONE))
     if way == "failed":
-        actions = peer.received(asked.friend, Failed(ONE))
+        actions = peer.received(asked.friend, NoAnswer(ONE))
     elif way == "went":
         actions = peer.went(asked.friend)
     else:
         clock.now = 14  # before ann has given up, who waits for 16
         actions = peer.wake()
-    assert actions == [Send("ann", Failed(TWO))]
+    assert actions == [Send("ann", NoAnswer(TWO))]
     assert peer.open == 0
 
 
@@ -196,7 +198,7 @@ def test_forged_messages_change_nothing() -> None:
     peer, _ = made("ann", "bob")
     number, (first,) = peer.ask("cats")
     other = "bob" if first.friend == "ann" else "ann"
-    forged = [Accepted(ONE), Refused(ONE), Answer(ONE, PAGE), Failed(ONE), Query(ONE, 1, "dogs")]
+    forged = [Accepted(ONE), Refused(ONE), Answer(ONE, PAGE), NoAnswer(ONE), Query(ONE, 1, "dogs")]
     assert [peer.received(other, message) for message in forged] == [[]] * 5
     assert peer.received(first.friend, Answer(ONE, PAGE)) == []  # she has no text yet
     assert peer.received(first.friend, Answer(TWO, PAGE)) == []
@@ -229,7 +231,7 @@ def test_an_engine_that_never_answers_fails_in_time() -> None:
     peer.received("ann", Request(ONE))
     assert peer.received("ann", Query(ONE, 2, "cats")) == [Submit(1, "cats")]
     clock.now = 14  # before this the friend has not given up
-    assert peer.wake() == [Send("ann", Failed(ONE))]
+    assert peer.wake() == [Send("ann", NoAnswer(ONE))]
     assert peer.submitted(1, PAGE) == []
 
 
@@ -242,7 +244,7 @@ def test_trust_outlives_absence_and_restart() -> None:
     peer.came("ann")
     assert peer.counts("ann") == (1, 0)
     again, _ = made()
-    again.remember("ann", (9, 4), Tally(asked=9))
+    again.remember("ann", (9, 4), PeerStats(asked=9))
     again.came("ann")
     assert (again.trust("ann"), again.tally("ann").asked) == (0.5, 9)
 
@@ -253,7 +255,7 @@ def test_who_went_twice_is_no_matter() -> None:
 
 
 def test_stages_say_what_is_waited_for() -> None:
-    assert len({stage.value for stage in Stage}) == 5
+    assert len({stage.value for stage in QueryState}) == 5
 
 
 def test_a_friend_has_so_many_queries_a_minute() -> None:
@@ -277,7 +279,7 @@ def test_unanswered_searches_do_not_lock_the_owner_out() -> None:
     numbers = []
     for _ in range(1000):
         number, actions = peer.ask("cats")
-        assert actions == [Nobody(number)]
+        assert actions == [NoRelayFound(number)]
         numbers.append(number)
         clock.now += 0.01
     assert peer.open == 3
@@ -346,7 +348,7 @@ def test_trust_returns_with_time() -> None:
         peer._peer.heard("bob", accepted=True)
     peer.went("bob")  # what is known of those who are away fades too
     assert peer.trust("ann") == pytest.approx(1 / 9)
-    day = Waits().half
+    day = Timeouts().half
     for days, asked in ((1, 4), (2, 2), (5, 0.25)):
         clock.now = days * day
         assert peer.counts("ann") == pytest.approx((asked, 0))
@@ -359,7 +361,7 @@ def test_trust_returns_with_time() -> None:
 
 def test_what_was_known_before_a_restart_has_aged() -> None:
     peer, _ = made()
-    peer.remember("ann", (8, 4), Tally(asked=9), age=2 * Waits().half)
+    peer.remember("ann", (8, 4), PeerStats(asked=9), age=2 * Timeouts().half)
     assert peer.counts("ann") == pytest.approx((2, 1))
     assert peer.tally("ann").asked == 9
 
@@ -370,4 +372,4 @@ def test_nothing_is_submitted_that_nobody_waits_for() -> None:
     peer.received("ann", Request(TWO))
     assert peer.received("ann", Query(TWO, 2, "cats")) == [Send("bob", Request(ONE))]
     clock.now = 14.5  # she has given up
-    assert peer.received("bob", Refused(ONE)) == [Send("ann", Failed(TWO))]
+    assert peer.received("bob", Refused(ONE)) == [Send("ann", NoAnswer(TWO))]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_network import Faults, World, ring
 
-from queryveil.peers.core import Settings
+from queryveil.peers.core import ProtocolSettings
 from queryveil.peers.errands import Limits
 from queryveil.peers.messages import Query
 
@@ -125,7 +125,7 @@ def test_messages_are_conserved(size, seed, queries) -> None:
 @given(SEEDS, st.floats(0.05, 1), st.integers(0, 20))
 def test_a_loop_ends(seed, submit, hops) -> None:
     """In a triangle a query comes round again; those who hand it on end it."""
-    world = World(ring(3), seed, settings=Settings(submit, hops))
+    world = World(ring(3), seed, settings=ProtocolSettings(submit, hops))
     searched(world, 10)
     kept(world)
     assert all(len(world.handed(text)) <= 60 * hops for text in world.ends)
@@ -213,7 +213,7 @@ def test_who_never_relays_is_served_less() -> None:
 @pytest.mark.parametrize("chords", [0, 12], ids=["two friends", "four friends"])
 def test_the_engine_cannot_tell_whose_query_it_is_by_who_sends_it_most(chords) -> None:
     """Test T1 of the paper: one peer sends one query many times, and is not its top submitter."""
-    world = World(ring(12, chords, seed=1), seed=2, settings=Settings(0.5, 10))
+    world = World(ring(12, chords, seed=1), seed=2, settings=ProtocolSettings(0.5, 10))
     accounts: Counter[str] = Counter()
     world.on_submit = lambda name, _: accounts.update([name])
     for number in range(1500):
@@ -226,7 +226,7 @@ def test_the_engine_cannot_tell_whose_query_it_is_by_who_sends_it_most(chords) -
 
 def test_a_friend_cannot_tell_whose_query_it_is_by_its_hops() -> None:
     """At all counts, the lowest too, some 60% are the sender's own."""
-    world = World(ring(12, 12, seed=1), seed=3, settings=Settings(0.5, 10))
+    world = World(ring(12, 12, seed=1), seed=3, settings=ProtocolSettings(0.5, 10))
     askers = {f"q{number}": f"p{number % 12}" for number in range(3000)}
     for number, (text, name) in enumerate(askers.items()):
         world.at(number, lambda n=name, q=text: world.ask(n, q))

@@ -8,18 +8,18 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from queryveil.engine import Chance
+from queryveil.engine import RandomSource
 from queryveil.errors import InputError, ParameterError, UsageError
 from queryveil.log import QueryLog
-from queryveil.peers.simulation.graphs import graph_of, graph_parameters
-from queryveil.peers.simulation.population import Population, echoes, population_of
+from queryveil.peers.simulation.graphs import build_social_graph, graph_parameters
+from queryveil.peers.simulation.population import Population, population_from_log, repeated_queries
 
-PEOPLE = echoes(pl.Series([f"u{i:02}" for i in range(40)]), 1)
+PEOPLE = repeated_queries(pl.Series([f"u{i:02}" for i in range(40)]), 1)
 
 
 def people_of(sent: dict[str, str]) -> Population:
     rows = [(user, q, None, None, None) for user, text in sent.items() for q in text.split(",")]
-    return population_of(QueryLog.from_rows(rows))
+    return population_from_log(QueryLog.from_rows(rows))
 
 
 @pytest.mark.parametrize(
@@ -27,10 +27,10 @@ def people_of(sent: dict[str, str]) -> Population:
     [("barabasi-albert", 76), ("barabasi-albert:m=3", 111), ("watts-strogatz:k=4:p=0.5", 80)],
 )
 def test_drawn(line: str, links: int) -> None:
-    graph = graph_of(line, PEOPLE, Chance(1))
+    graph = build_social_graph(line, PEOPLE, RandomSource(1))
     assert graph.links == links
-    assert graph.friends == graph_of(line, PEOPLE, Chance(1)).friends
-    assert graph.friends != graph_of(line, PEOPLE, Chance(2)).friends
+    assert graph.friends == build_social_graph(line, PEOPLE, RandomSource(1)).friends
+    assert graph.friends != build_social_graph(line, PEOPLE, RandomSource(2)).friends
     for user, friends in enumerate(graph.friends):
         assert user not in friends
         assert all(user in graph.friends[friend] for friend in friends)
@@ -43,16 +43,16 @@ def test_drawn(line: str, links: int) -> None:
 )  # fmt: skip
 def test_graphs_that_do_not_go(line: str) -> None:
     with pytest.raises(ParameterError):
-        graph_of(line, PEOPLE, Chance(1))
+        build_social_graph(line, PEOPLE, RandomSource(1))
 
 
 def test_a_file_of_links(tmp_path: Path) -> None:
-    people = echoes(pl.Series(["ann", "bob", "cy d"]), 1)
+    people = repeated_queries(pl.Series(["ann", "bob", "cy d"]), 1)
     path = tmp_path / "links.txt"
     path.write_text(
         "# who knows whom\nann bob\nbob,ann\ncy d\tann\nann ann\nann eve\nann\n\n", "utf-8"
     )
-    graph = graph_of(str(path), people, Chance(1))
+    graph = build_social_graph(str(path), people, RandomSource(1))
     assert graph.friends == [[1, 2], [0], [0]]
     wanted = {"a stranger to the log": 1, "a friend of herself": 1, "no two names": 1}
     assert graph.rejected == wanted
@@ -63,9 +63,9 @@ def test_files_that_are_no_graph(tmp_path: Path) -> None:
     path = tmp_path / "links.txt"
     path.write_text("ann bob\n")
     with pytest.raises(InputError, match="two users"):
-        graph_of(str(path), PEOPLE, Chance(1))
+        build_social_graph(str(path), PEOPLE, RandomSource(1))
     with pytest.raises(InputError, match="no graph") as told:
-        graph_of("barabasi", PEOPLE, Chance(1))
+        build_social_graph("barabasi", PEOPLE, RandomSource(1))
     assert "barabasi-albert" in str(told.value.hint)
 
 
@@ -75,19 +75,19 @@ def test_like_minded() -> None:
         "a": "tennis racket,news", "b": "tennis court,news", "c": "violin bow,news",
         "d": "violin case,news", "e": "cheese",
     })  # fmt: skip
-    graph = graph_of("interests:k=1", people, Chance(1))
+    graph = build_social_graph("interests:k=1", people, RandomSource(1))
     assert [[people.names[one] for one in some] for some in graph.friends] == [
         ["b"], ["a"], ["d"], ["c"], [],
     ]  # fmt: skip
 
 
 def test_nobody_is_like_anybody() -> None:
-    graph = graph_of("interests", people_of({"a": "x", "b": "y"}), Chance(1))
+    graph = build_social_graph("interests", people_of({"a": "x", "b": "y"}), RandomSource(1))
     assert graph.friends == [[], []]
 
 
 def test_without_networkx(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(UsageError, match="needs networkx") as told:
-        graph_of("barabasi-albert", PEOPLE, Chance(1))
+        build_social_graph("barabasi-albert", PEOPLE, RandomSource(1))
     assert "queryveil[peers]" in str(told.value.hint)

@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.engine import Chance
-from queryveil.peers import Settings
+from queryveil.engine import RandomSource
+from queryveil.peers import ProtocolSettings
 from queryveil.peers.simulation import guessing
-from queryveil.peers.simulation.draws import draws
-from queryveil.peers.simulation.guessing import Engine, guesses
+from queryveil.peers.simulation.draws import uniform_stream
+from queryveil.peers.simulation.guessing import Adversary, guess_senders
 from queryveil.peers.simulation.network import Network
-from queryveil.peers.simulation.reach import Reach
+from queryveil.peers.simulation.reach import ReachModel
 
 PATH = [[1], [0, 2], [1, 3], [2]]
 STAR = [[1, 2, 3, 4], [0], [0], [0], [0]]
 
 
-def walked(friends: Sequence[Sequence[int]], how: Settings, origin: int) -> np.ndarray:
+def walked(friends: Sequence[Sequence[int]], how: ProtocolSettings, origin: int) -> np.ndarray:
     """Follow every way of a query by the words of the protocol."""
     found = np.zeros(len(friends))
 
@@ -51,8 +51,8 @@ def graphs(draw: st.DrawFn) -> list[list[int]]:
 def test_reach_is_what_the_protocol_says(
     friends: list[list[int]], submit: float, hops: int
 ) -> None:
-    how = Settings(submit, hops)
-    found = np.concatenate([block for _, block in Reach.of(friends, how).blocks()])
+    how = ProtocolSettings(submit, hops)
+    found = np.concatenate([block for _, block in ReachModel.of(friends, how).blocks()])
     wanted = np.array([walked(friends, how, origin) for origin in range(len(friends))])
     assert found == pytest.approx(wanted, abs=1e-12)
     assert found.sum(axis=1) == pytest.approx(np.ones(len(friends)))
@@ -61,14 +61,14 @@ def test_reach_is_what_the_protocol_says(
 @pytest.mark.parametrize("starts", [(1.0,), (0.2, 0.3, 0.5)])
 def test_reach_is_what_the_network_does(starts: tuple[float, ...]) -> None:
     """Also where the count begins at random: a query then has fewer hops left."""
-    how = Settings(submit=0.3)
-    network = Network(PATH, how, draws(Chance(3)), starts=starts)
+    how = ProtocolSettings(submit=0.3)
+    network = Network(PATH, how, uniform_stream(RandomSource(3)), starts=starts)
     traffic = network.run([0] * 20_000)
     seen = np.bincount(traffic.account, minlength=4) / 20_000
-    ways = [walked(PATH, Settings(0.3, 3 - begin), 0) for begin in range(len(starts))]
+    ways = [walked(PATH, ProtocolSettings(0.3, 3 - begin), 0) for begin in range(len(starts))]
     wanted = sum(chance * way for chance, way in zip(starts, ways, strict=True))
     assert seen == pytest.approx(wanted, abs=0.02)
-    _, found = next(Reach.of(PATH, how, starts).blocks())
+    _, found = next(ReachModel.of(PATH, how, starts).blocks())
     assert found[0] == pytest.approx(wanted)
 
 
@@ -80,32 +80,37 @@ def test_guesses_by_hand(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """
     monkeypatch.setattr("queryveil.peers.simulation.reach._CELLS", cells)
     monkeypatch.setattr(guessing, "_ENTRIES", 1 if cells == 1 else 2_000_000)
-    engine = Engine.knowing(STAR, Settings(hops=1))
+    engine = Adversary.knowing(STAR, ProtocolSettings(hops=1))
     texts, accounts = np.array([0, 1, 2, 2, 2]), np.array([1, 0, 2, 3, 4])
-    found = guesses(engine, texts, accounts)
+    found = guess_senders(engine, texts, accounts)
     assert found["one"].tolist()[0] == found["several"].tolist()[0] == 1
     assert found["one"].tolist()[1] in (1, 2, 3, 4)
     assert found["one"].tolist()[2:] == [0, 0, 0]
 
 
 def test_who_relays_nothing_is_found() -> None:
-    engine = Engine.knowing(PATH, Settings(hops=0))
+    engine = Adversary.knowing(PATH, ProtocolSettings(hops=0))
     texts, accounts = np.array([5, 5, 9]), np.array([2, 2, 0])
-    assert guesses(engine, texts, accounts)["several"].tolist() == [2, 2, 0]
+    assert guess_senders(engine, texts, accounts)["several"].tolist() == [2, 2, 0]
 
 
 def test_nothing_was_seen() -> None:
     nothing = np.empty(0, dtype=np.int64)
-    assert guesses(Engine.knowing(PATH, Settings()), nothing, nothing)["one"].tolist() == []
+    assert (
+        guess_senders(Adversary.knowing(PATH, ProtocolSettings()), nothing, nothing)["one"].tolist()
+        == []
+    )
 
 
 def test_two_users_of_the_same_text_are_told_apart() -> None:
     """At both ends of a long line: `several` finds both, `one` cannot."""
     line = [[one for one in (user - 1, user + 1) if 0 <= one < 12] for user in range(12)]
-    network = Network(line, Settings(), draws(Chance(1)))
+    network = Network(line, ProtocolSettings(), uniform_stream(RandomSource(1)))
     senders = [0, 11] * 300
     traffic = network.run(senders)
     accounts, origins = np.array(traffic.account), np.array(senders)
-    found = guesses(Engine.knowing(line, Settings()), np.zeros(600, dtype=np.int64), accounts)
+    found = guess_senders(
+        Adversary.knowing(line, ProtocolSettings()), np.zeros(600, dtype=np.int64), accounts
+    )
     assert np.mean(found["several"] == origins) > 0.95
     assert np.mean(found["one"] == origins) <= 0.5

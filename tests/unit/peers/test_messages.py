@@ -15,30 +15,30 @@ from queryveil.peers.messages import (
     MAX_TEXT,
     Accepted,
     Answer,
-    Failed,
+    NoAnswer,
     Query,
     Refused,
     Request,
     Result,
-    clean,
     decode,
     encode,
-    proper,
-    result,
+    limit_results,
+    make_result,
+    sanitize_text,
 )
 
 ID = "0123456789abcdef" * 2
 IDS = st.integers(0, 2**128 - 1).map(lambda number: f"{number:032x}")
-TEXTS = st.text(min_size=1).map(lambda text: clean(text, MAX_TEXT)).filter(bool)
+TEXTS = st.text(min_size=1).map(lambda text: sanitize_text(text, MAX_TEXT)).filter(bool)
 RESULTS = st.builds(
-    result,
+    make_result,
     st.text(),
     st.sampled_from(["https://example.org/a?b=c", "http://x.example/"]),
     st.text(),
 )
 MESSAGES = st.one_of(
     st.builds(Request, IDS), st.builds(Accepted, IDS), st.builds(Refused, IDS),
-    st.builds(Failed, IDS), st.builds(Query, IDS, st.integers(1, 20), TEXTS),
+    st.builds(NoAnswer, IDS), st.builds(Query, IDS, st.integers(1, 20), TEXTS),
     st.builds(Answer, IDS, st.lists(RESULTS, max_size=MAX_RESULTS).map(tuple)),
 )  # fmt: skip
 
@@ -59,8 +59,8 @@ def test_bytes_are_a_message_or_an_error(data) -> None:
 
 @given(st.text(max_size=900))
 def test_cleaned_text_stays_clean(text) -> None:
-    once = clean(text, 100)
-    assert clean(once, 100) == once
+    once = sanitize_text(text, 100)
+    assert sanitize_text(once, 100) == once
     assert len(once) <= 100
     assert once.isprintable() or any(one.isspace() or ord(one) > 127 for one in once)
 
@@ -100,21 +100,21 @@ def test_what_is_no_json_is_refused(data) -> None:
 
 
 def test_a_text_that_is_cut_at_a_blank_is_clean() -> None:
-    assert clean("abc def", 4) == "abc" == clean("abc", 4)
-    query = Query(ID, 1, clean("x" * (MAX_TEXT - 1) + " y", MAX_TEXT))
+    assert sanitize_text("abc def", 4) == "abc" == sanitize_text("abc", 4)
+    query = Query(ID, 1, sanitize_text("x" * (MAX_TEXT - 1) + " y", MAX_TEXT))
     assert decode(encode(query)) == query
 
 
 def test_results_are_made_proper() -> None:
     given = [Result("a\nb", "https://x.example/", " s "), Result("bad", "data:text/html,x")] * 30
-    made = proper(given)
+    made = limit_results(given)
     assert made[0] == Result("a b", "https://x.example/", "s")
     assert len(made) == MAX_RESULTS
     assert decode(encode(Answer(ID, made))) == Answer(ID, made)
 
 
 def test_a_result_without_title_is_called_by_its_address() -> None:
-    assert result(None, "https://x.example/", 7) == Result(
+    assert make_result(None, "https://x.example/", 7) == Result(
         "https://x.example/", "https://x.example/", ""
     )
 
@@ -123,12 +123,12 @@ def test_a_result_without_title_is_called_by_its_address() -> None:
 def test_the_largest_answer_fits_and_can_be_handed_on(letter: str) -> None:
     """What one peer may say another must be able to repeat, whatever the letters."""
     page = Result(letter * 300, "http://x.example/" + "a" * 1900, letter * 1000)
-    kept = proper([page] * MAX_RESULTS)
+    kept = limit_results([page] * MAX_RESULTS)
     assert kept
     data = encode(Answer(ID, kept))
     assert len(data) <= MAX_BYTES
     assert encode(decode(data)) == data
-    assert proper(kept) == kept
+    assert limit_results(kept) == kept
 
 
 def test_more_than_the_most_is_refused_though_it_is_padded() -> None:
@@ -155,8 +155,8 @@ def test_addresses_that_no_friend_may_send(url: str) -> None:
 
 def test_other_letters_of_an_engines_address_are_written_plainly() -> None:
     assert (
-        result("t", "https://x.example/caf\u00e9?q=a%20b").url
+        make_result("t", "https://x.example/caf\u00e9?q=a%20b").url
         == "https://x.example/caf%C3%A9?q=a%20b"
     )
-    assert result("t", "https://x.example/\u202e").url.isascii()
-    assert result("t", "https://x.example/\ud800") is None
+    assert make_result("t", "https://x.example/\u202e").url.isascii()
+    assert make_result("t", "https://x.example/\ud800") is None

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.engine import Chance
-from queryveil.peers import Settings
-from queryveil.peers.simulation.draws import draws
+from queryveil.engine import RandomSource
+from queryveil.peers import ProtocolSettings
+from queryveil.peers.simulation.draws import uniform_stream
 from queryveil.peers.simulation.network import Network, Traffic
 
 SHARES = st.sampled_from([0.0, 0.1, 0.5])
@@ -27,8 +27,8 @@ def graphs(draw: st.DrawFn) -> list[list[int]]:
 
 
 def played(graph: list[list[int]], rounds: int, seed: int = 1, **more: object) -> Traffic:
-    how = Settings(more.pop("submit", 0.5), more.pop("hops", 3))
-    network = Network(graph, how, draws(Chance(seed)), **more)
+    how = ProtocolSettings(more.pop("submit", 0.5), more.pop("hops", 3))
+    network = Network(graph, how, uniform_stream(RandomSource(seed)), **more)
     return network.run(list(range(len(graph))) * rounds)
 
 
@@ -67,7 +67,7 @@ def test_exactly_once_where_nothing_gets_lost(
 def test_a_lost_acceptance_makes_a_duplicate() -> None:
     """0 asks 1, who accepts; that gets lost. Both submit the query, and 0 heard nothing."""
     numbers = [0.9, 0.0, 0.9, 0.0, 0.001]  # not herself, friend 1, request kept, accepts, lost
-    network = Network([[1], [0]], Settings(), iter(numbers).__next__, loss=0.01)
+    network = Network([[1], [0]], ProtocolSettings(), iter(numbers).__next__, loss=0.01)
     network.search(0)
     assert (network.traffic.account, network.traffic.hops) == ([1, 0], [1, 0])
     assert (network.traffic.silent, network.traffic.failures) == (1, 1)
@@ -76,7 +76,7 @@ def test_a_lost_acceptance_makes_a_duplicate() -> None:
 
 def test_a_lost_answer_makes_a_duplicate() -> None:
     numbers = [0.9, 0.0, 0.9, 0.0, 0.9, 0.001]  # as before, acceptance kept, answer lost
-    network = Network([[1], [0]], Settings(), iter(numbers).__next__, loss=0.01)
+    network = Network([[1], [0]], ProtocolSettings(), iter(numbers).__next__, loss=0.01)
     network.search(0)
     assert (network.traffic.account, network.traffic.failures) == ([1, 0], 1)
     assert network.peers[0].counts(1) == (1, 1)

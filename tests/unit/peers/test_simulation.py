@@ -8,11 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from queryveil.engine import Chance
+from queryveil.engine import RandomSource
 from queryveil.errors import InputError, ParameterError, UsageError
 from queryveil.log import QueryLog
-from queryveil.peers.simulation import Scenario, figures_of, play, population_of, users_of
-from queryveil.peers.simulation.spread import spread_of
+from queryveil.peers.simulation import (
+    Scenario,
+    population_from_log,
+    run_simulation,
+    summarize,
+    user_metrics,
+)
+from queryveil.peers.simulation.spread import submission_spread
 
 
 def log_of(users: int, queries: int) -> QueryLog:
@@ -22,8 +28,8 @@ def log_of(users: int, queries: int) -> QueryLog:
 
 
 def figures(users: int = 120, queries: int = 20, **more: Any) -> dict[str, Any]:
-    people = population_of(log_of(users, queries))
-    return figures_of(play(people, Scenario(**more), Chance(4)))
+    people = population_from_log(log_of(users, queries))
+    return summarize(run_simulation(people, Scenario(**more), RandomSource(4)))
 
 
 def test_the_population_of_a_log() -> None:
@@ -34,21 +40,21 @@ def test_the_population_of_a_log() -> None:
         ("a", "between", "2006-03-01 12:00:00", 2, "http://y.example"),
         ("a", "never", None, None, None),
     ]
-    people = population_of(QueryLog.from_rows(rows))
+    people = population_from_log(QueryLog.from_rows(rows))
     sent = [(people.names[int(who)], people.texts[int(what)])
             for who, what in zip(people.who, people.what, strict=True)]  # fmt: skip
     assert sent == [("b", "early"), ("a", "between"), ("b", "late"), ("a", "never")]
-    first = population_of(QueryLog.from_rows(rows), queries=1)
+    first = population_from_log(QueryLog.from_rows(rows), queries=1)
     assert (first.users, first.searches) == (2, 2)
     with pytest.raises(InputError):
-        population_of(QueryLog.from_rows([]))
+        population_from_log(QueryLog.from_rows([]))
 
 
 def test_two_friends_by_hand() -> None:
     """With one friend and no hop left she submits a third herself, and two thirds are his."""
-    people = population_of(log_of(2, 600))
-    outcome = play(people, Scenario(graph="barabasi-albert:m=1"), Chance(1))
-    told = figures_of(outcome)
+    people = population_from_log(log_of(2, 600))
+    outcome = run_simulation(people, Scenario(graph="barabasi-albert:m=1"), RandomSource(1))
+    told = summarize(outcome)
     assert told["hops"] == pytest.approx(2 / 3, abs=0.05)
     assert told["submissions"] == told["queries"] == 1200
     assert sum(told["hops_counted"].values()) == 1200
@@ -89,8 +95,8 @@ def test_what_dishonest_friends_learn() -> None:
 
 
 def test_t1() -> None:
-    people = population_of(log_of(120, 1))
-    told = figures_of(play(people, Scenario(test="t1", queries=60), Chance(4)))
+    people = population_from_log(log_of(120, 1))
+    told = summarize(run_simulation(people, Scenario(test="t1", queries=60), RandomSource(4)))
     one = told["t1"]
     assert told["queries"] == 120 * 60
     assert one["shown"]["mean"] <= 0.05
@@ -103,7 +109,7 @@ def test_t1() -> None:
 def test_spread_by_hand() -> None:
     origin = np.array([0] * 10 + [1] * 20)
     account = np.array([0] * 5 + [1] * 4 + [2] + [1] * 20)
-    first, second = spread_of(origin, account).to_dicts()
+    first, second = submission_spread(origin, account).to_dicts()
     assert (first["share"], first["rank"], first["top_relay"]) == (0.5, 1, 0.4)
     assert not first["shown"]  # five against four is noise
     assert (second["share"], second["evenness"], second["accounts"]) == (1, 0, 1)
@@ -126,8 +132,8 @@ def test_a_user_alone(tmp_path: Path) -> None:
     """Who has no friend submits all herself."""
     path = tmp_path / "links"
     path.write_text("u000 u001\n")
-    people = population_of(log_of(3, 30))
-    users = users_of(play(people, Scenario(graph=str(path)), Chance(1)))
+    people = population_from_log(log_of(3, 30))
+    users = user_metrics(run_simulation(people, Scenario(graph=str(path)), RandomSource(1)))
     assert users["friends"].to_list() == [1, 1, 0]
     assert users["pel"][2] == pytest.approx(100)
     assert users["queries"][2] == pytest.approx(0, abs=1e-9)

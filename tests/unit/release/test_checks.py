@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from queryveil.release import Check, Finding
+from queryveil.release import Check, CheckResult
 from queryveil.release.checks import run_check
 
 Row = tuple[str | None, str | None, str | None, int | None, str | None]
@@ -21,7 +21,7 @@ def log(*rows: Row) -> pl.LazyFrame:
     return pl.DataFrame(rows, schema=names, orient="row").lazy()
 
 
-def check(name: str, table: pl.LazyFrame, **given: object) -> Finding:
+def check(name: str, table: pl.LazyFrame, **given: object) -> CheckResult:
     return run_check(Check.from_dict({"check": name, **given}), table)
 
 

@@ -193,7 +193,7 @@ def test_a_release_that_cannot_be_replaced_stays(
 
 def after_the_check(monkeypatch: pytest.MonkeyPatch, other: Callable[[], object]) -> None:
     """Let another run end after the last check of the target, before the renaming."""
-    real, steps = folder_module.check_target, iter([lambda: None, other])
+    real, steps = folder_module.check_output_folder, iter([lambda: None, other])
 
     def checked(*args: Any) -> None:
         real(*args)

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from queryveil import QueryLog, UsageError
 from queryveil.release.formats import (
-    FORMATS,
-    check_format,
-    harmless,
-    original,
+    OUTPUT_FORMATS,
+    check_output_format,
+    escape_formula,
     read_public_log,
+    unescape_formula,
     write_public_log,
 )
 
@@ -72,7 +72,7 @@ def spreadsheet_cells(path: Path) -> list[str]:
         return [cell for row in csv.reader(file, delimiter=separator) for cell in row]
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", OUTPUT_FORMATS)
 @given(rows=ROWS)
 @example(rows=[('"', '"', '"', None), ("a", 'b"', '"c"', 1)])
 @example(rows=[("'", "''", "'='", None)])
@@ -112,14 +112,14 @@ def test_no_cell_runs_in_a_spreadsheet(
 )
 def test_risky_texts_get_one_apostrophe(text: str) -> None:
     column = pl.select(x=pl.lit(text))
-    safe = column.select(harmless(pl.col("x"))).item()
+    safe = column.select(escape_formula(pl.col("x"))).item()
     assert safe == f"'{text}"
-    assert pl.select(x=pl.lit(safe)).select(original(pl.col("x"))).item() == text
+    assert pl.select(x=pl.lit(safe)).select(unescape_formula(pl.col("x"))).item() == text
 
 
 @pytest.mark.parametrize("text", ["weather", "a=b", "10 + 5", "http://a.example/?q=-1", "ä", "1"])
 def test_ordinary_texts_are_left_alone(text: str) -> None:
-    assert pl.select(x=pl.lit(text)).select(harmless(pl.col("x"))).item() == text
+    assert pl.select(x=pl.lit(text)).select(escape_formula(pl.col("x"))).item() == text
 
 
 @pytest.mark.parametrize("form", ["parquet", "jsonl"])
@@ -141,7 +141,7 @@ def test_a_line_end_inside_a_url_does_not_break_tsv(tmp_path: Path) -> None:
     assert read_public_log(tmp_path).collect()["url"].to_list() == ["http://a.example/%09x%0D%0Ay"]
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", OUTPUT_FORMATS)
 @pytest.mark.parametrize(
     "name", ["plain", "a[b]", "a[1-9]", "a*b", "a?b", "with blank", "ü{x}", "%41"]
 )
@@ -154,7 +154,7 @@ def test_folders_with_odd_names(tmp_path: Path, form: str, name: str) -> None:
     assert read_public_log(folder).collect()["query"].to_list() == ["q"]
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", OUTPUT_FORMATS)
 def test_encoded_columns_are_written_as_texts(tmp_path: Path, form: str) -> None:
     lines = [("ann", "kept", "2006-03-01 10:00:00", None, None),
              ("bob", "secret words of bob", "2006-03-01 10:00:00", None, None)]  # fmt: skip
@@ -164,7 +164,7 @@ def test_encoded_columns_are_written_as_texts(tmp_path: Path, form: str) -> None
     assert b"bob" not in path.read_bytes()
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", OUTPUT_FORMATS)
 def test_nulls_and_times(tmp_path: Path, form: str) -> None:
     rows = table([("a", "q", None, None)]).with_columns(time=pl.lit(datetime(2006, 3, 1, 10)))
     write_public_log(rows.lazy(), tmp_path, form)
@@ -177,7 +177,7 @@ def test_nulls_and_times(tmp_path: Path, form: str) -> None:
 
 def test_order_is_kept(tmp_path: Path) -> None:
     rows = table([(f"u{n}", f"q{n * 7919 % 50000}", None, 1) for n in range(50_000)])
-    for form in FORMATS:
+    for form in OUTPUT_FORMATS:
         folder = tmp_path / form
         folder.mkdir()
         write_public_log(rows.lazy(), folder, form)
@@ -188,7 +188,7 @@ def test_an_unknown_form_is_explained() -> None:
     with pytest.raises(
         UsageError, match=r'unknown form "parket" to write\. Hint: did you mean "parquet"'
     ):
-        check_format("parket")
+        check_output_format("parket")
 
 
 def test_no_log_is_none(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import queryveil as qv
 from queryveil.release import Check, Guarantee, Release, file_digest, verify_public
 from queryveil.release import without_identifiers as cleaned
-from queryveil.release.formats import LOG_KINDS
+from queryveil.release.formats import PUBLIC_SCHEMA
 
 ROWS = [("a", "weather", "2006-03-01", 1, "http://a.example/?token=b7"),
         ("a", "jane@mail.example", "2006-03-01", None, None),
@@ -21,7 +21,7 @@ ROWS = [("a", "weather", "2006-03-01", 1, "http://a.example/?token=b7"),
 
 def release(*checks: Check, tables: dict | None = None, rows: list | None = None) -> Release:
     promise = Guarantee("none", "a rule", checks=checks or (Check("time-step", {"step": "day"}),))
-    kinds = dict(LOG_KINDS) | {"time": pl.String}
+    kinds = dict(PUBLIC_SCHEMA) | {"time": pl.String}
     table = pl.DataFrame(ROWS if rows is None else rows, schema=kinds, orient="row")
     log = table.with_columns(pl.col("time").str.to_date()).lazy()
     source = qv.QueryLog.from_rows([("a", "x", None, None, None)] * 4)

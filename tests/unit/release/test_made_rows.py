@@ -14,9 +14,9 @@ import pytest
 from rich.console import Console
 
 from queryveil import FrequentQueries, QueryLog, Release, anonymize, verify
-from queryveil.cli.draw import draw_card
+from queryveil.cli.draw import print_card
 from queryveil.release import Check, Guarantee
-from queryveil.release.page import page
+from queryveil.release.page import render_card
 from queryveil.release.verify import verify_public
 
 USERS = [f"user{n}" for n in range(6)]
@@ -57,7 +57,7 @@ def release() -> Release:
 
 def drawn(card: dict[str, Any]) -> str:
     console = Console(file=io.StringIO(), width=100)
-    draw_card(console, card, "Released")
+    print_card(console, card, "Released")
     return console.file.getvalue()
 
 
@@ -85,8 +85,8 @@ def test_nothing_is_made_unless_a_method_says_so() -> None:
     assert re.search(r"released +6 +█+ 100.0%", drawn(card))
     assert re.search(r"distinct queries +1 +of 1", drawn(card))
     assert not re.search(r"^made", drawn(card), flags=re.M)
-    assert "Rows made by the method" not in page(card)
-    assert "released as a row of the log" not in page(card)
+    assert "Rows made by the method" not in render_card(card)
+    assert "released as a row of the log" not in render_card(card)
 
 
 def test_made_rows_are_drawn_as_no_share(release: Release) -> None:
@@ -100,7 +100,7 @@ def test_made_rows_are_drawn_as_no_share(release: Release) -> None:
 
 
 def test_the_page_gives_shares_of_the_rows_that_went_in(release: Release) -> None:
-    text = page(release.planned_card())
+    text = render_card(release.planned_card())
     widths = [float(width) for width in re.findall(r'<i style="width:([\d.-]+)%', text)]
     assert widths == [0, 100]
     assert "6 rows went in" in text
@@ -109,7 +109,7 @@ def test_the_page_gives_shares_of_the_rows_that_went_in(release: Release) -> Non
     assert '<td>released in all</td><td class="number">9</td>' in text
     assert '<td class="number">150.00%' not in text
     some = replace(release, dropped={"row of a group": 3}, made={"row of a prototype": 6})
-    widths = re.findall(r'<i style="width:([\d.-]+)%', page(some.planned_card()))
+    widths = re.findall(r'<i style="width:([\d.-]+)%', render_card(some.planned_card()))
     assert widths == ["50.000", "50.000"]
 
 

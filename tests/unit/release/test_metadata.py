@@ -14,8 +14,8 @@ import pytest
 import queryveil as qv
 from queryveil import FrequentQueries, QueryLog, Release, anonymize
 from queryveil.release import Check, Guarantee, verify_public
-from queryveil.release.formats import FORMATS
-from queryveil.release.metadata import metadata
+from queryveil.release.formats import OUTPUT_FORMATS
+from queryveil.release.metadata import metadata_files
 
 ROWS = [
     (f"private-name-{n}", query, "2006-03-01 10:00:00", 1, "http://a.example")
@@ -111,7 +111,7 @@ def assert_describes(told: dict[str, Any], public: Path, fields: dict[str, dict[
             assert one["source"]["extract"] == {"column": one["name"]}
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", OUTPUT_FORMATS)
 def test_a_log_is_described(form: str, tmp_path: Path) -> None:
     made = anonymize(QueryLog.from_rows(ROWS), FrequentQueries(n=5))
     told = written(made, tmp_path / "out", form)
@@ -317,7 +317,7 @@ def test_nothing_private_is_in_them(tmp_path: Path) -> None:
     lines += [f"private-name-1\tsecret {n}\t2006-03-01 10:00:00\t\t" for n in range(5)]
     path.write_text("\n".join(lines) + "\n")
     card = anonymize(qv.read_log(path), FrequentQueries(n=5)).write(tmp_path / "out")
-    text = "".join(metadata(card).values())
+    text = "".join(metadata_files(card).values())
     assert text == (tmp_path / "out" / "public" / "croissant.json").read_text("utf-8")
     digests = list(card["input"]["sha256"].values())
     assert digests
@@ -328,8 +328,8 @@ def test_nothing_private_is_in_them(tmp_path: Path) -> None:
 def test_they_are_decided_by_the_card(tmp_path: Path) -> None:
     card = release(promise()).write(tmp_path / "out")
     public = load(tmp_path / "out" / "public" / "release.json")
-    assert metadata(card) == metadata(public)  # the internal card adds nothing
-    for name, text in metadata(public).items():
+    assert metadata_files(card) == metadata_files(public)  # the internal card adds nothing
+    for name, text in metadata_files(public).items():
         assert (tmp_path / "out" / "public" / name).read_text("utf-8") == text
 
 

@@ -12,8 +12,8 @@ import pytest
 
 import queryveil as qv
 from queryveil import ClickGraph, DpStatistics, QueryLog
-from queryveil.dp.repeatable import Repeatable
-from queryveil.engine import Chance, Silent
+from queryveil.dp.repeatable import SeededNoise
+from queryveil.engine import NoProgress, RandomSource
 from queryveil.release import CountNoise
 from queryveil.release.noise import noise_of
 from queryveil.release.tables import read_public_tables
@@ -29,7 +29,7 @@ def noise(kind: str, scale: float) -> CountNoise:
 def draws(kind: str, scale: float, size: int) -> np.ndarray:
     from fractions import Fraction
 
-    source = Repeatable(Chance(7).numbers)
+    source = SeededNoise(RandomSource(7).numbers)
     draw = source.laplace if kind == "laplace" else source.gaussian
     return draw(size, Fraction(scale))
 
@@ -121,7 +121,7 @@ def test_95_of_100_counts_lie_within_the_interval(name: str, lists: dict[str, st
     log, true = QueryLog.from_rows(rows), true_counts(rows)
     method, held, outside = METHODS[name](lists), [], 0
     for seed in range(6):
-        release = method.run(log, Chance(seed), Silent())
+        release = method.run(log, RandomSource(seed), NoProgress())
         for told in release.noise:
             for *key, count in release.tables[told.table].rows():
                 low, high = told.around(count)
@@ -169,7 +169,7 @@ def test_a_reader_is_told_on_the_page_the_card_and_beside_the_table(
 def test_what_is_told_follows_from_parameters_and_tables(tmp_path: Path) -> None:
     """Nothing of the log but what is released has a say."""
     method = METHODS["gaussian"]({})
-    one, two = (method.run(QueryLog.from_rows(rows_of(n)), Chance(1), Silent())
+    one, two = (method.run(QueryLog.from_rows(rows_of(n)), RandomSource(1), NoProgress())
                 for n in (3_000, 4_000))  # fmt: skip
     assert one.noise == two.noise
     assert noise_of(one.noise, two.tables) == noise_of(two.noise, two.tables)

@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from queryveil import FrequentQueries, Method, QueryLog, all_methods, anonymize
 from queryveil.cli.commands import app
-from queryveil.release.page import page
+from queryveil.release.page import render_card
 
 
 class Tags(HTMLParser):
@@ -43,7 +43,7 @@ def card(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
 def test_the_page_is_well_formed(card: dict[str, object]) -> None:
     for one in (card, {k: v for k, v in card.items() if k not in ("input", "output")}):
         tags = Tags()
-        tags.feed(page(one))
+        tags.feed(render_card(one))
         assert tags.open == []
         assert "script" not in tags.seen
 
@@ -59,7 +59,7 @@ def test_texts_are_escaped(card: dict[str, object], text: str) -> None:
         "not_release_grade_because": [text],
         "seconds": {text: 1.0},
     }
-    drawn = page(odd)
+    drawn = render_card(odd)
     tags = Tags()
     tags.feed(drawn)
     assert not {"script", "img"} & tags.seen
@@ -68,7 +68,7 @@ def test_texts_are_escaped(card: dict[str, object], text: str) -> None:
 
 def test_an_empty_log_draws(card: dict[str, object]) -> None:
     nothing = card | {"input": card["input"] | {"rows": 0, "rejected": {}}, "dropped": {}}
-    assert "0 rows went in" in page(nothing)
+    assert "0 rows went in" in render_card(nothing)
 
 
 def test_pages_stand_in_both_folders(tmp_path: Path) -> None:
@@ -89,7 +89,9 @@ def typed(drawn: str) -> list[str]:
 def test_the_command_asks_for_the_same_method(card: dict[str, object], name: str) -> None:
     """Typed as it stands on the page, the command line gives the method back."""
     method = turned(all_methods()[name]())
-    program, command, *words = typed(page(card | {"method": name, "parameters": method.values()}))
+    program, command, *words = typed(
+        render_card(card | {"method": name, "parameters": method.values()})
+    )
     assert (program, command) == ("queryveil", "anonymize")
     given = get_command(app).commands["anonymize"].make_context("anonymize", words).params
     assert given["method"] == name
@@ -105,19 +107,21 @@ def turned(method: Method) -> Method:
 
 
 def test_odd_values_are_quoted(card: dict[str, object]) -> None:
-    words = typed(page(card | {"parameters": {"pool": "my list; rm", "empty": "", "x": None}}))
+    words = typed(
+        render_card(card | {"parameters": {"pool": "my list; rm", "empty": "", "x": None}})
+    )
     assert words[words.index("--pool") + 1] == "my list; rm"
     assert words[words.index("--empty") + 1] == ""
     assert "--x" not in words
 
 
 def test_the_promise_stands_at_the_top(card: dict[str, object]) -> None:
-    drawn = page(card)
+    drawn = render_card(card)
     assert drawn.count(card["guarantee"]["says"]) == 1
     assert drawn.index(card["guarantee"]["says"]) < drawn.index("What is promised")
 
 
 def test_the_log_is_named_to_its_owner_alone(card: dict[str, object]) -> None:
     named = card | {"input": card["input"] | {"sha256": {"my<log.tsv": "12ab"}}}
-    assert "my&lt;log.tsv (SHA-256 12ab)" in page(named)
-    assert "12ab" not in page({k: v for k, v in named.items() if k != "input"})
+    assert "my&lt;log.tsv (SHA-256 12ab)" in render_card(named)
+    assert "12ab" not in render_card({k: v for k, v in named.items() if k != "input"})

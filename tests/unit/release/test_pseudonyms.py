@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from queryveil.engine import Chance
+from queryveil.engine import RandomSource
 from queryveil.release import pseudonymize
 
 ROWS = pl.DataFrame(
@@ -13,7 +13,7 @@ ROWS = pl.DataFrame(
 
 
 def test_one_for_each_user() -> None:
-    rows, mapping = pseudonymize(ROWS, "user", Chance())
+    rows, mapping = pseudonymize(ROWS, "user", RandomSource())
     assert rows["query"].to_list() == list("vwxyz")
     assert rows.columns == ROWS.columns
     names = dict(mapping.rows())
@@ -23,7 +23,7 @@ def test_one_for_each_user() -> None:
 
 
 def test_one_for_each_session() -> None:
-    rows, mapping = pseudonymize(ROWS, "session", Chance())
+    rows, mapping = pseudonymize(ROWS, "session", RandomSource())
     b, a, other_b, again, c = rows["user"]
     assert a == again
     assert len({a, b, other_b, c}) == 4
@@ -32,8 +32,8 @@ def test_one_for_each_session() -> None:
 
 def test_encoded_users_are_named_as_texts() -> None:
     encoded = ROWS.with_columns(pl.col("user").cast(pl.Categorical))
-    rows, mapping = pseudonymize(encoded, "user", Chance(seed=4))
-    plain, same = pseudonymize(ROWS, "user", Chance(seed=4))
+    rows, mapping = pseudonymize(encoded, "user", RandomSource(seed=4))
+    plain, same = pseudonymize(ROWS, "user", RandomSource(seed=4))
     assert mapping.schema["user"] == pl.String
     assert mapping.rows() == same.rows()
     assert rows["user"].cast(pl.String).to_list() == plain["user"].to_list()
@@ -41,7 +41,7 @@ def test_encoded_users_are_named_as_texts() -> None:
 
 def test_two_runs_share_no_name() -> None:
     users = pl.DataFrame({"user": [f"u{n}" for n in range(500)]})
-    (one, _), (two, _) = (pseudonymize(users, "user", Chance()) for _ in range(2))
+    (one, _), (two, _) = (pseudonymize(users, "user", RandomSource()) for _ in range(2))
     assert set(one["user"]).isdisjoint(two["user"])
     order = sorted(range(500), key=one["user"].to_list().__getitem__)
     assert order != list(range(500))  # the order of names tells nothing of the order of users

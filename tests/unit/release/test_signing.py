@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import queryveil as qv
-from queryveil.jobs import anonymize_to
+from queryveil.jobs import anonymize_to_folder
 from queryveil.release import signing
 
 ROWS = [(user, "weather", "2006-03-01 10:00:00", None, None) for user in "abc"]
@@ -169,11 +169,11 @@ def test_a_folder_that_stands_is_signed(
     monkeypatch.setattr("queryveil.release.folder._named", named)
     method = qv.parse_method("frequent-queries:n=2")
     with pytest.raises(KeyboardInterrupt):
-        anonymize_to(qv.QueryLog.from_rows(ROWS), method, tmp_path / "new", sign=key)
+        anonymize_to_folder(qv.QueryLog.from_rows(ROWS), method, tmp_path / "new", sign=key)
     assert seen == [True]
     assert not (tmp_path / "new").exists()
     with pytest.raises(qv.QueryveilError):
-        anonymize_to(qv.QueryLog.from_rows(ROWS), method, tmp_path / "new", sign=out)
+        anonymize_to_folder(qv.QueryLog.from_rows(ROWS), method, tmp_path / "new", sign=out)
     assert not (tmp_path / "new").exists()
 
 

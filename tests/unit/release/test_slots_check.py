@@ -7,11 +7,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from queryveil.release import Check, Finding
+from queryveil.release import Check, CheckResult
 from queryveil.release.checks import run_check
 
 
-def check(rows: list[tuple[str, Any]], most: Any = 3, full: Any = True) -> Finding:
+def check(rows: list[tuple[str, Any]], most: Any = 3, full: Any = True) -> CheckResult:
     names = {"user": pl.String, "time": pl.String}
     table = pl.DataFrame(rows, schema=names, orient="row")
     return run_check(Check("slots", {"rows": most, "all": full}), table.lazy())

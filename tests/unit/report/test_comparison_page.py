@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from compared import RISK, USE, Balanced, cells, compared
 
-from queryveil.report import comparison_page
-from queryveil.report.lines import drawn_lines, reference_lines, series_of, short_labels
+from queryveil.report import render_comparison
+from queryveil.report.lines import chart_lines, figure_series, reference_lines, short_labels
 
 
 def row(label: str, value: float | None, repeat: int = 1, **swept: Any) -> dict[str, Any]:
@@ -42,7 +42,7 @@ ROWS = [
 
 
 def test_the_page_is_whole_and_fetches_nothing() -> None:
-    page = comparison_page(comparison(ROWS, notes=["a note & more"]))
+    page = render_comparison(comparison(ROWS, notes=["a note & more"]))
     found = Balanced(page)
     assert found.fetched == []
     assert not re.search(r"https?:|@import|url\(|<link|<img|fetch|XMLHttp|import\(", page)
@@ -57,13 +57,13 @@ def test_the_page_is_whole_and_fetches_nothing() -> None:
 def test_a_ruler_is_told_for_whom_it_is() -> None:
     rows = [row("m:a=1", 0.2, k=2), row("n", 0.5)]
     rows[1]["told"] = {"ruler": "another", "users": 1200, "left_out": 3}
-    text = Balanced(comparison_page(comparison(rows))).text
+    text = Balanced(render_comparison(comparison(rows))).text
     assert "Ruler of m: a ruler & more." in text
     assert "Ruler of n: another; 1,200 users measured, 3 left out." in text
 
 
 def test_where_nothing_was_swept_there_are_bars() -> None:
-    page = comparison_page(comparison([row("one", 0.5), row("two", 0.25)], None, repeat=1))
+    page = render_comparison(comparison([row("one", 0.5), row("two", 0.25)], None, repeat=1))
     assert "<svg" not in page
     assert "width:100.00%" in page
     assert "width:50.00%" in page
@@ -72,25 +72,25 @@ def test_where_nothing_was_swept_there_are_bars() -> None:
 
 @pytest.mark.parametrize("x", ["k", None])
 def test_where_all_failed_that_is_said(x: str | None) -> None:
-    found = Balanced(comparison_page(comparison([row("bad", None)], x)))
+    found = Balanced(render_comparison(comparison([row("bad", None)], x)))
     assert "nothing to draw" in found.text
     assert "it <b>broke" in found.text
 
 
 def test_zero_everywhere_can_be_drawn() -> None:
-    Balanced(comparison_page(comparison([row("m", 0.0, k=2)])))
-    Balanced(comparison_page(comparison([row("m", 0.0)], None)))
+    Balanced(render_comparison(comparison([row("m", 0.0, k=2)])))
+    Balanced(render_comparison(comparison([row("m", 0.0)], None)))
 
 
 def test_series() -> None:
     found = comparison([*ROWS, row("m", 0.9, k=2, link="user")])
-    series = series_of(found["figures"][0], found["rows"])
+    series = figure_series(found["figures"][0], found["rows"])
     assert [(one.label, one.level, one.values) for one in series] == [
         ("m", False, {2: [0.2, 0.4], 3: [0.6]}),
         ("flat n=1", True, {None: [0.5]}),
         ("m link=user", False, {2: [0.9]}),
     ]
-    lines, scale, names = drawn_lines(series, "auto")
+    lines, scale, names = chart_lines(series, "auto")
     assert (scale, names) == ("linear", [])
     first = lines[0].points[0]
     assert (first.value, first.low, first.high) == (pytest.approx(0.3), 0.2, 0.4)
@@ -99,11 +99,11 @@ def test_series() -> None:
 
 def test_a_scale_that_does_not_suit_is_not_taken() -> None:
     rows = [row("m", 0.1, k=0), row("m", 0.2, k=50)]
-    series = series_of(comparison(rows)["figures"][0], rows)
-    assert drawn_lines(series, "log")[1] == "linear"
+    series = figure_series(comparison(rows)["figures"][0], rows)
+    assert chart_lines(series, "log")[1] == "linear"
     rows = [row("m", 0.1, k="a"), row("m", 0.2, k="b")]
-    series = series_of(comparison(rows)["figures"][0], rows)
-    assert drawn_lines(series, "log")[1:] == ("names", ["a", "b"])
+    series = figure_series(comparison(rows)["figures"][0], rows)
+    assert chart_lines(series, "log")[1:] == ("names", ["a", "b"])
 
 
 def test_labels_are_short_and_apart() -> None:
@@ -127,7 +127,7 @@ def test_labels_are_short_and_apart() -> None:
 def test_all_runs_stand_in_one_table() -> None:
     rows = cells("m", {"k": 2}, 1, found=1.0, kept=0.25) + cells("m", {"k": 2}, 2, found=2.0)
     rows += cells("b<i>", {}, found=None, kept=0.5)
-    page = comparison_page(compared(rows))
+    page = render_comparison(compared(rows))
     table = page[page.index("All runs") :].partition("</table>")[0]
     assert '<td>m</td><td>k=2</td><td class="number" data-value="1.5">1.5 <span' in table
     assert "(1 to 2)" in table
@@ -141,11 +141,11 @@ def test_claims_are_told_in_words() -> None:
         {"paper": "P", "claim": f"c{i}", "published": "<1", "ours": 0.5, "holds": holds, "why": why}
         for i, (holds, why) in enumerate([(True, ""), (False, "a < b"), (None, None)])
     ]
-    text = Balanced(comparison_page(compared(cells("m", {}, found=1.0)) | {"claims": told})).text
+    text = Balanced(render_comparison(compared(cells("m", {}, found=1.0)) | {"claims": told})).text
     assert text.index("What the paper says, and what we find") < text.index("All runs")
     for words in ("\u2713 holds", "\u2715 does not hold", "? cannot be told", "a < b", "<1"):
         assert words in text
-    without = comparison_page(compared(cells("m", {}, found=1.0)))
+    without = render_comparison(compared(cells("m", {}, found=1.0)))
     assert "What the paper says" not in without
 
 
@@ -159,7 +159,7 @@ def test_hostile_texts_stay_texts() -> None:
     about = {HOSTILE: RISK | {"title": HOSTILE, "says": HOSTILE, "unit": HOSTILE}, "kept": USE}
     claim = {"paper": HOSTILE, "claim": HOSTILE, "published": HOSTILE, "ours": HOSTILE,
              "holds": None, "why": HOSTILE}  # fmt: skip
-    page = comparison_page(compared(rows, **about) | {"claims": [claim], "notes": [HOSTILE]})
+    page = render_comparison(compared(rows, **about) | {"claims": [claim], "notes": [HOSTILE]})
     tags = [tag for tag, _ in Balanced(page).seen]
     assert "img" not in tags
     assert tags.count("script") == 3  # sorting, the picture, and its values
@@ -179,7 +179,7 @@ def test_what_values_are_read_against_is_drawn_once_if_it_is_the_same() -> None:
     found = referred({"m": [0.10, 0.20], "n": [0.101, 0.199]})
     [line] = reference_lines(found["figures"][0], found["rows"])
     assert (line.label, line.values) == ("by chance", {2: [0.10], 3: [0.20]})
-    page = comparison_page(found)
+    page = render_comparison(found)
     assert page.count('<g class="faint"') == 1
     assert "by chance" in Balanced(page).text
 
@@ -190,5 +190,5 @@ def test_and_apart_if_it_is_not() -> None:
     assert [line.label for line in lines] == [
         "by chance (m)", "by chance (n)", "worst case of the paper",
     ]  # fmt: skip
-    drawn, _, _ = drawn_lines(series_of(found["figures"][0], found["rows"]), "linear", lines)
+    drawn, _, _ = chart_lines(figure_series(found["figures"][0], found["rows"]), "linear", lines)
     assert [line.faint for line in drawn] == [False, False, True, True, True]

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from queryveil.errors import UsageError
-from queryveil.report import comparison_page, frontier_svg
-from queryveil.report.frontier import frontier
-from queryveil.report.pareto import unbeaten
-from queryveil.report.scatter import scatter_of
+from queryveil.report import frontier_svg, render_comparison
+from queryveil.report.frontier import frontier_section
+from queryveil.report.pareto import pareto_front
+from queryveil.report.scatter import build_scatter
 
 few = st.integers(0, 4).map(float)
 
@@ -26,7 +26,7 @@ def beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
 
 @given(st.lists(st.tuples(few, few), max_size=12))
 def test_unbeaten_is_what_it_says(points: list[tuple[float, float]]) -> None:
-    found = unbeaten(points)
+    found = pareto_front(points)
     plain = [i for i, p in enumerate(points) if not any(beats(other, p) for other in points)]
     assert sorted(found) == plain
     assert [points[i] for i in found] == sorted(points[i] for i in found)
@@ -50,7 +50,7 @@ def marks(svg: ElementTree.Element) -> list[tuple[float, float]]:
 
 
 def test_the_section_tells_the_best_in_words() -> None:
-    html = frontier(compared(ROWS))
+    html = frontier_section(compared(ROWS))
     told = re.search(r'<ul class="told">(.*?)</ul>', html)[1]
     assert re.findall("<li>(.*?)</li>", told) == [
         "m k=5: found 1, kept 0.2", "flat: found 2, kept 0.4", "m k=2: found 4, kept 0.6",
@@ -63,10 +63,10 @@ def test_the_section_tells_the_best_in_words() -> None:
 def test_runs_are_joined_in_the_order_of_what_was_swept() -> None:
     both = [*cells("m", {"k": 2, "link": "a"}, found=1.0), *cells("m", {"k": 2, "link": "b"}),
             *cells("m", {"k": 1, "link": "a"}, found=1.0, kept=1.0)]  # fmt: skip
-    assert scatter_of(compared(ROWS)).strands == [[1, 2, 0], [3], [4]]
-    assert scatter_of(compared(both)).strands[0] == [1, 0]
+    assert build_scatter(compared(ROWS)).strands == [[1, 2, 0], [3], [4]]
+    assert build_scatter(compared(both)).strands[0] == [1, 0]
     words = [*cells("m", {"by": "b"}, found=1.0, kept=1.0), *cells("m", {"by": "a"}, found=1.0)]
-    assert scatter_of(compared(words)).strands == [[0, 1]]
+    assert build_scatter(compared(words)).strands == [[0, 1]]
 
 
 @pytest.mark.parametrize("risk", ["lower", "higher"])
@@ -75,7 +75,7 @@ def test_better_is_left_and_up(risk: str, use: str) -> None:
     x, y = (1.0 if risk == "lower" else 9.0), (9.0 if use == "higher" else 1.0)
     rows = [*cells("good", {}, found=x, kept=y), *cells("bad", {}, found=10 - x, kept=10 - y)]
     about = {"found": RISK | {"better": risk}, "kept": USE | {"better": use}}
-    html = frontier(compared(rows, **about))
+    html = frontier_section(compared(rows, **about))
     (good, bad) = marks(svg_of(html))
     assert good[0] < bad[0]
     assert good[1] < bad[1]  # y grows downwards
@@ -91,34 +91,34 @@ def test_better_is_left_and_up(risk: str, use: str) -> None:
 )
 def test_without_both_there_is_no_picture(about: dict) -> None:
     rows = [row for row in ROWS if row["measure"] in about]
-    assert frontier(compared(rows, **about)) == ""
-    assert "Risk against use" not in comparison_page(compared(rows, **about))
+    assert frontier_section(compared(rows, **about)) == ""
+    assert "Risk against use" not in render_comparison(compared(rows, **about))
 
 
 def test_a_measure_that_failed_everywhere_cannot_be_chosen() -> None:
     rows = cells("m", {}, found=None, other=1.0, kept=0.5)
-    html = frontier(compared(rows, found=RISK, other=RISK, kept=USE))
+    html = frontier_section(compared(rows, found=RISK, other=RISK, kept=USE))
     assert re.findall("<option[^>]*>(.*?)</option>", html) == ["other", "kept"]
 
 
 def test_the_first_measures_that_some_run_has_both_of() -> None:
     rows = [*cells("a", {}, found=1.0), *cells("b", {}, other=1.0, kept=2.0)]
-    html = frontier(compared(rows, found=RISK, other=RISK, kept=USE))
+    html = frontier_section(compared(rows, found=RISK, other=RISK, kept=USE))
     assert '<option value="1" selected>other</option>' in html
 
 
 def test_what_is_no_number_is_not_drawn() -> None:
     rows = [*cells("a", {}, found=float("inf"), kept=1.0), *cells("b", {}, found=1.0, kept=1.0)]
-    html = frontier(compared(rows))
+    html = frontier_section(compared(rows))
     assert len(marks(svg_of(html))) == 1
     assert "Infinity" not in html
     rows = cells("a", {}, found=float("nan"), kept=1.0)
-    assert frontier(compared(rows)) == ""
+    assert frontier_section(compared(rows)) == ""
 
 
 def test_repeats_reach() -> None:
     rows = cells("m", {}, 1, found=1.0, kept=1.0) + cells("m", {}, 2, found=3.0, kept=2.0)
-    html = frontier(compared(rows) | {"repeat": 2})
+    html = frontier_section(compared(rows) | {"repeat": 2})
     reach = re.search(r'class="reach" d="M(\S+) 0H(\S+)M0 (\S+)V(\S+)"', html)
     left, right, low, high = map(float, reach.groups())
     assert left < 0 < right
@@ -129,7 +129,7 @@ def test_repeats_reach() -> None:
 
 def test_the_script_gets_all_values_in_a_form_that_ends_nothing() -> None:
     bad = "</script><!--<script>&"
-    html = frontier(compared([*ROWS, *cells(bad, {}, found=1.0, kept=1.0)]))
+    html = frontier_section(compared([*ROWS, *cells(bad, {}, found=1.0, kept=1.0)]))
     text = re.search(r'class="data">(.*?)</script>', html)[1]
     assert not re.search("[<>&]", text)
     data = json.loads(text)
@@ -140,10 +140,10 @@ def test_the_script_gets_all_values_in_a_form_that_ends_nothing() -> None:
 
 def test_where_this_release_stands() -> None:
     own = cells("this release", {}, found=3.5, kept=0.3)
-    assert "<b>This release is beaten by flat.</b>" in frontier(compared([*ROWS, *own]))
+    assert "<b>This release is beaten by flat.</b>" in frontier_section(compared([*ROWS, *own]))
     own = cells("this release", {}, found=0.5, kept=0.3)
-    assert "<b>No other run beats this release.</b>" in frontier(compared([*ROWS, *own]))
-    assert '<p class="own"><b></b></p>' in frontier(compared(ROWS))
+    assert "<b>No other run beats this release.</b>" in frontier_section(compared([*ROWS, *own]))
+    assert '<p class="own"><b></b></p>' in frontier_section(compared(ROWS))
 
 
 def test_the_picture_alone() -> None:
@@ -167,6 +167,6 @@ def test_a_picture_of_what_was_not_measured(pair: tuple[str, str]) -> None:
 
 def test_the_same_place_everywhere_can_be_drawn() -> None:
     rows = [*cells("a", {}, found=0.0, kept=0.0), *cells("b", {}, found=0.0, kept=0.0)]
-    html = frontier(compared(rows))
+    html = frontier_section(compared(rows))
     Balanced(html)
     assert len(marks(svg_of(html))) == 2

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.report.axes import Axis, axis_of, best_scale, round_ticks
-from queryveil.report.plot import Line, Point, line_chart
+from queryveil.report.axes import Axis, choose_scale, make_axis, nice_ticks
+from queryveil.report.plot import ChartLine, ChartPoint, line_chart
 
 
-def point(x: float | None, value: float, spread: float = 0.0, says: str = "here") -> Point:
-    return Point(x, value, value - spread, value + spread, says)
+def point(x: float | None, value: float, spread: float = 0.0, says: str = "here") -> ChartPoint:
+    return ChartPoint(x, value, value - spread, value + spread, says)
 
 
-def drawn(lines: list[Line], **more: object) -> ElementTree.Element:
+def drawn(lines: list[ChartLine], **more: object) -> ElementTree.Element:
     text = line_chart(lines, title="t", x_title="x", y_title="y", **more)
     return ElementTree.fromstring(f"<div>{text}</div>")
 
@@ -28,7 +28,7 @@ def marks(chart: ElementTree.Element) -> list[tuple[float, float]]:
 
 
 def test_points_stand_where_they_belong() -> None:
-    chart = drawn([Line("a", (point(2, 0.0), point(3, 0.5), point(4, 1.0)))])
+    chart = drawn([ChartLine("a", (point(2, 0.0), point(3, 0.5), point(4, 1.0)))])
     (x1, y1), (x2, y2), (x3, y3) = marks(chart)
     assert x2 - x1 == pytest.approx(x3 - x2, abs=0.2)
     assert y1 - y2 == pytest.approx(y2 - y3, abs=0.2)
@@ -36,7 +36,7 @@ def test_points_stand_where_they_belong() -> None:
 
 
 def test_a_log_axis_has_equal_steps_for_equal_factors() -> None:
-    chart = drawn([Line("a", tuple(point(x, 1.0) for x in (0.1, 1, 10)))], scale="log")
+    chart = drawn([ChartLine("a", tuple(point(x, 1.0) for x in (0.1, 1, 10)))], scale="log")
     xs = [x for x, _ in marks(chart)]
     assert xs[1] - xs[0] == pytest.approx(xs[2] - xs[1], abs=0.2)
     assert [t.text for t in chart.iter("text") if t.get("text-anchor") == "middle"] == [
@@ -45,29 +45,31 @@ def test_a_log_axis_has_equal_steps_for_equal_factors() -> None:
 
 
 def test_names_along_the_axis() -> None:
-    chart = drawn([Line("a", (point(0, 1.0), point(1, 2.0)))], names=["user", "none"])
+    chart = drawn([ChartLine("a", (point(0, 1.0), point(1, 2.0)))], names=["user", "none"])
     texts = [text.text for text in chart.iter("text")]
     assert {"user", "none"} <= set(texts)
 
 
 def test_repeats_show_as_a_band_or_a_stroke() -> None:
-    band = drawn([Line("a", (point(1, 0.5, 0.1), point(2, 0.6, 0.1)))])
+    band = drawn([ChartLine("a", (point(1, 0.5, 0.1), point(2, 0.6, 0.1)))])
     assert len([e for e in band.iter("polygon") if e.get("class") == "band"]) == 1
-    alone = drawn([Line("a", (point(1, 0.5, 0.1),))])
+    alone = drawn([ChartLine("a", (point(1, 0.5, 0.1),))])
     assert len([e for e in alone.iter("line") if e.get("class") == "reach"]) == 1
-    sure = drawn([Line("a", (point(1, 0.5), point(2, 0.6)))])
+    sure = drawn([ChartLine("a", (point(1, 0.5), point(2, 0.6)))])
     assert not list(sure.iter("polygon"))
 
 
 def test_a_level_line_spans_the_chart() -> None:
-    chart = drawn([Line("a", (point(1, 0.5), point(9, 0.6))), Line("b", (point(None, 0.4),))])
+    chart = drawn(
+        [ChartLine("a", (point(1, 0.5), point(9, 0.6))), ChartLine("b", (point(None, 0.4),))]
+    )
     level = [e for e in chart.find("svg").iter("line") if e.get("class") == "path"]
     assert len(level) == 1
     assert float(level[0].get("x2")) - float(level[0].get("x1")) > 500
 
 
 def test_the_key_goes_from_top_to_bottom() -> None:
-    lines = [Line(name, (point(1, 0.0), point(2, end))) for name, end in
+    lines = [ChartLine(name, (point(1, 0.0), point(2, end))) for name, end in
              (("low", 0.1), ("high", 0.9), ("middle", 0.5))]  # fmt: skip
     key = ["".join(entry.itertext()) for entry in drawn(lines).iter("li")]
     assert key == ["high", "middle", "low"]
@@ -76,8 +78,10 @@ def test_the_key_goes_from_top_to_bottom() -> None:
 def test_texts_are_escaped() -> None:
     bad = '<script>alert("&")</script>'
     text = line_chart(
-        [Line(bad, (point(1, 1.0, says=bad),))], title=bad, x_title=bad, y_title=bad
-    ) + line_chart([Line("a", (point(0, 1.0),))], title="", x_title="", y_title="", names=[bad])
+        [ChartLine(bad, (point(1, 1.0, says=bad),))], title=bad, x_title=bad, y_title=bad
+    ) + line_chart(
+        [ChartLine("a", (point(0, 1.0),))], title="", x_title="", y_title="", names=[bad]
+    )
     assert "<script" not in text
     found = ElementTree.fromstring(f"<div>{text}</div>")
     assert next(found.iter("title")).text == bad
@@ -85,7 +89,7 @@ def test_texts_are_escaped() -> None:
 
 def test_nothing_to_draw() -> None:
     assert "nothing to draw" in line_chart([], title="", x_title="", y_title="")
-    assert "nothing to draw" in line_chart([Line("a", ())], title="", x_title="", y_title="")
+    assert "nothing to draw" in line_chart([ChartLine("a", ())], title="", x_title="", y_title="")
 
 
 values = st.floats(0, 1e6, allow_subnormal=False)
@@ -96,7 +100,9 @@ values = st.floats(0, 1e6, allow_subnormal=False)
     st.sampled_from(["linear", "log"]),
 )
 def test_any_points_stay_inside(points: dict[float, float], scale: str) -> None:
-    chart = drawn([Line("a", tuple(point(x, y) for x, y in sorted(points.items())))], scale=scale)
+    chart = drawn(
+        [ChartLine("a", tuple(point(x, y) for x, y in sorted(points.items())))], scale=scale
+    )
     for x, y in marks(chart):
         assert 62 <= x <= 620
         assert 44 <= y <= 340
@@ -104,7 +110,7 @@ def test_any_points_stay_inside(points: dict[float, float], scale: str) -> None:
 
 @given(st.floats(-1e9, 1e9), st.floats(0, 1e9))
 def test_round_ticks_enclose_and_are_few(low: float, span: float) -> None:
-    ticks = round_ticks(low, low + span)
+    ticks = nice_ticks(low, low + span)
     slack = 1e-6 * max(abs(low), span, 1)
     assert ticks[0] <= low + slack
     assert ticks[-1] >= low + span - slack
@@ -113,16 +119,16 @@ def test_round_ticks_enclose_and_are_few(low: float, span: float) -> None:
 
 
 def test_many_values_get_round_ticks() -> None:
-    assert len(axis_of(list(range(1, 60)), "linear").ticks) < 10
-    powers = axis_of([10 ** (i / 4) for i in range(-8, 9)], "log")
+    assert len(make_axis(list(range(1, 60)), "linear").ticks) < 10
+    powers = make_axis([10 ** (i / 4) for i in range(-8, 9)], "log")
     assert [text for _, text in powers.ticks] == ["0.01", "0.1", "1", "10", "100"]
 
 
 def test_scales() -> None:
-    assert best_scale([1, 2.5]) == "linear"
-    assert best_scale([0, 100]) == "linear"
-    assert best_scale([True, False]) == "names"
-    assert best_scale([]) == "names"
+    assert choose_scale([1, 2.5]) == "linear"
+    assert choose_scale([0, 100]) == "linear"
+    assert choose_scale([True, False]) == "names"
+    assert choose_scale([]) == "names"
     assert Axis(1, 100, (), log=True).place(10) == pytest.approx(0.5)
-    assert math.isfinite(axis_of([3.0], "log").place(3.0))
-    assert math.isfinite(axis_of([3.0], "linear").place(3.0))
+    assert math.isfinite(make_axis([3.0], "log").place(3.0))
+    assert math.isfinite(make_axis([3.0], "linear").place(3.0))

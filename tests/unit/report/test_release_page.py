@@ -6,8 +6,8 @@ import pytest
 from compared import Balanced, cells, compared
 
 from queryveil import FrequentQueries, QueryLog, UsageError, anonymize
-from queryveil.release.page import page
-from queryveil.report import internal_page
+from queryveil.release.page import render_card
+from queryveil.report import render_private_report
 
 MEASURES = {
     "linkage:known=5": {
@@ -30,7 +30,7 @@ def card(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
 
 
 def test_risk_is_told_in_words(card: dict[str, object]) -> None:
-    text = Balanced(internal_page(card, dict(reversed(MEASURES.items())))).text
+    text = Balanced(render_private_report(card, dict(reversed(MEASURES.items())))).text
     for words in (
         "An attacker who knows five queries finds 7 of 300; guessing finds 1.", "2.348",
         "Ruler: a <ruler>.", "By chance: 85.44.", "linkage:known=5; percent",
@@ -42,27 +42,27 @@ def test_risk_is_told_in_words(card: dict[str, object]) -> None:
 
 def test_other_methods_stand_beside_it(card: dict[str, object]) -> None:
     rows = [*cells("this release", {}, found=1.0, kept=0.5), *cells("m", {}, found=2.0, kept=0.6)]
-    drawn = internal_page(card, MEASURES, compared(rows))
+    drawn = render_private_report(card, MEASURES, compared(rows))
     found = Balanced(drawn)
     assert "No other run beats this release." in found.text
     assert found.fetched == []
 
 
 def test_nothing_measured_is_nothing_shown(card: dict[str, object]) -> None:
-    text = Balanced(internal_page(card)).text
+    text = Balanced(render_private_report(card)).text
     assert "Risk and use, measured" not in text
     assert "In numbers" in text
 
 
 def test_a_public_page_shows_no_measure(card: dict[str, object]) -> None:
     public = {name: value for name, value in card.items() if name != "input"}
-    assert "In numbers" in page(public)
+    assert "In numbers" in render_card(public)
     with pytest.raises(UsageError, match="private data"):
-        internal_page(public, MEASURES)
+        render_private_report(public, MEASURES)
 
 
 def test_hostile_measures(card: dict[str, object]) -> None:
     bad = "</td><script>hacked=1</script>"
     told = dict.fromkeys(("title", "unit", "better", "kind", "words", "ruler"), bad)
-    found = Balanced(internal_page(card, {bad: told | {"value": 1.0}}))
+    found = Balanced(render_private_report(card, {bad: told | {"value": 1.0}}))
     assert [tag for tag, _ in found.seen].count("script") == 2

@@ -1,36 +1,41 @@
 """How alike concepts and users are: distances, similarities, profiles, levels, topics."""
 
-from .prefixes import level_matrices, prefixes
+from .prefixes import ancestors_at_depth, level_matrices
 from .profiles import (
     UNMAPPED,
     Profiles,
-    centre_concept,
+    build_profiles,
+    centroid_concept,
     count_concepts,
     profile_distance,
     profile_distances,
-    profiles_of,
 )
-from .similarity import distance, distances, similarities, similarity
+from .similarity import (
+    concept_distance,
+    concept_similarity,
+    pairwise_distances,
+    pairwise_similarities,
+)
 from .tables import distance_table
-from .topics import Topics, default_topics, preset, topics_of
+from .topics import Topics, default_topics, select_topics, topic_preset
 
 __all__ = [
     "UNMAPPED",
     "Profiles",
     "Topics",
-    "centre_concept",
+    "ancestors_at_depth",
+    "build_profiles",
+    "centroid_concept",
+    "concept_distance",
+    "concept_similarity",
     "count_concepts",
     "default_topics",
-    "distance",
     "distance_table",
-    "distances",
     "level_matrices",
-    "prefixes",
-    "preset",
+    "pairwise_distances",
+    "pairwise_similarities",
     "profile_distance",
     "profile_distances",
-    "profiles_of",
-    "similarities",
-    "similarity",
-    "topics_of",
+    "select_topics",
+    "topic_preset",
 ]

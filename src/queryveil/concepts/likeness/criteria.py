@@ -19,7 +19,7 @@ from ...errors import UsageError
 from .domain import Domain
 from .topics import Topics
 
-__all__ = ["Near", "Same", "near"]
+__all__ = ["IdentityScore", "SimilarityScore", "similarity_score"]
 
 _MOST_ABOVE = 130  # the table of levels has the cube of it; WordNet has 35
 
@@ -27,7 +27,7 @@ Levels = NDArray[np.unsignedinteger[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class Same:
+class IdentityScore:
     """A concept is like itself alone; all concepts are one class."""
 
     size: int
@@ -52,7 +52,7 @@ class Same:
 
 
 @dataclass(frozen=True, eq=False)
-class Near:
+class SimilarityScore:
     """A concept is like those with which it shares ancestors.
 
     `table[above of one, shared, above of the other]` has the level; the last level is that of
@@ -90,7 +90,7 @@ class Near:
         return np.asarray(lookup.reshape(-1).take(places))
 
 
-def near(domain: Domain, topics: Topics | None = None) -> Near:
+def similarity_score(domain: Domain, topics: Topics | None = None) -> SimilarityScore:
     """Score by similarity; with topics, by similarity within one (the domain must know them)."""
     most = int(domain.above.max()) + 1
     if most > _MOST_ABOVE:
@@ -111,5 +111,5 @@ def near(domain: Domain, topics: Topics | None = None) -> Near:
     apart = np.array([float(1 - kind) for kind in order])
     values = np.append(1 - np.log2(1 + apart), 0.0)
     if topics is None:
-        return Near(domain, values, table, np.zeros(len(domain.sizes), np.int16))
-    return Near(domain, values, table, topics.of[domain.concepts[domain.starts[:-1]]])
+        return SimilarityScore(domain, values, table, np.zeros(len(domain.sizes), np.int16))
+    return SimilarityScore(domain, values, table, topics.of[domain.concepts[domain.starts[:-1]]])

@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError
-from ..taxonomy.arrays import Flags, Ints, Lists
+from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
-from .overlap import within
+from .overlap import restrict
 from .topics import Topics
 
-__all__ = ["Domain", "domain_of"]
+__all__ = ["Domain", "build_domain"]
 
 Counts = NDArray[np.unsignedinteger[Any]]
 
-MOST_CONCEPTS = 100_000  # of a domain; a larger one ends at a level that has no more
+MAX_CONCEPTS = 100_000  # of a domain; a larger one ends at a level that has no more
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +41,12 @@ class Domain:
     """
 
     title: str
-    concepts: Ints
-    place: Ints
+    concepts: IntArray
+    place: IntArray
     sizes: NDArray[np.int64]
-    above: Ints
-    base: Ints
-    bases: Lists
+    above: IntArray
+    base: IntArray
+    bases: RaggedArray
 
     def __len__(self) -> int:
         return len(self.concepts)
@@ -69,13 +69,13 @@ class Domain:
         return np.asarray(self.shared[self.base[row]][self.base[others]])
 
 
-def domain_of(
+def build_domain(
     taxonomy: Taxonomy,
     top: int,
     topics: Topics | None = None,
     *,
-    without: Flags | None = None,
-    most: int = MOST_CONCEPTS,
+    without: BoolArray | None = None,
+    most: int = MAX_CONCEPTS,
 ) -> Domain:
     """Make the domain below a concept.
 
@@ -101,7 +101,7 @@ def domain_of(
     return _classed(taxonomy, top, inside, stands, topics)
 
 
-def _shallow(taxonomy: Taxonomy, inside: Flags, most: int) -> Ints:
+def _shallow(taxonomy: Taxonomy, inside: BoolArray, most: int) -> IntArray:
     """Leave out what lies too deep, in place; give for each concept what stands for it, or -1.
 
     That is what stands for the first of its parents that has one.
@@ -122,11 +122,13 @@ def _shallow(taxonomy: Taxonomy, inside: Flags, most: int) -> Ints:
 
 
 def _classed(
-    taxonomy: Taxonomy, top: int, inside: Flags, stands: Ints, topics: Topics | None
+    taxonomy: Taxonomy, top: int, inside: BoolArray, stands: IntArray, topics: Topics | None
 ) -> Domain:
     members = np.flatnonzero(inside)
     numbers = np.where(inside, np.cumsum(inside) - 1, -1).astype(np.int32)
-    parents, sets = (within(lists, numbers) for lists in (taxonomy.parents, taxonomy.all_ancestors))
+    parents, sets = (
+        restrict(lists, numbers) for lists in (taxonomy.parents, taxonomy.all_ancestors)
+    )
     leaf = np.bincount(parents.items, minlength=len(members)) == 0
     topic = np.zeros(len(members), np.int64) if topics is None else topics.of[members]
     bases = _bases(parents, leaf)
@@ -158,18 +160,18 @@ class _Bases:
     leaves that have several).
     """
 
-    of: Ints
-    single: Ints
+    of: IntArray
+    single: IntArray
     joined: list[tuple[int, ...]]
 
-    def lists(self, sets: Lists) -> Lists:
+    def lists(self, sets: RaggedArray) -> RaggedArray:
         """Give the ancestors of each base, from the root down."""
         joined = [np.unique(sets.gather(np.array(ways))[0]) for ways in self.joined]
         rows = [sets[concept] for concept in self.single.tolist()] + joined
-        return Lists.from_sizes(np.array([len(row) for row in rows]), np.concatenate(rows))
+        return RaggedArray.from_sizes(np.array([len(row) for row in rows]), np.concatenate(rows))
 
 
-def _bases(parents: Lists, leaf: Flags) -> _Bases:
+def _bases(parents: RaggedArray, leaf: BoolArray) -> _Bases:
     of = np.full(len(parents), -1, np.int64)
     # A concept with others below it has its own set; so has a leaf without parents here.
     single = np.flatnonzero(~leaf | (parents.sizes == 0))
@@ -184,7 +186,7 @@ def _bases(parents: Lists, leaf: Flags) -> _Bases:
     return _Bases(of, single, list(joined))
 
 
-def _shared(bases: Lists) -> Counts:
+def _shared(bases: RaggedArray) -> Counts:
     """Count the common ancestors of all pairs of bases.
 
     The row of a base is the sum of its ancestors' marks; that of a base which has but one ancestor

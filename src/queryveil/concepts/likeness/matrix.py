@@ -9,20 +9,20 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..taxonomy.arrays import Ints
+from ..taxonomy.arrays import IntArray
 from ..taxonomy.graph import Taxonomy
-from .profiles import Profiles, concept_table
+from .profiles import Profiles, concept_distance_table
 
-__all__ = ["Matrix", "profile_matrix"]
+__all__ = ["Matrix", "profile_distance_matrix"]
 
 Matrix = NDArray[np.float32]
 
 _DIGITS = 6  # what differs by less is a tie: rounding must not decide who is nearer
-_MOST_CELLS = 1 << 26  # of a table of concepts, or of users and counted concepts: 256 MB
+_MAX_MATRIX_CELLS = 1 << 26  # of a table of concepts, or of users and counted concepts: 256 MB
 _ROWS = 256  # of the matrix at a time
 
 
-def profile_matrix(
+def profile_distance_matrix(
     taxonomy: Taxonomy | None, profiles: Profiles, advance: Callable[[int], None] = lambda _: None
 ) -> Matrix:
     """Give Ds of all pairs of users, eq. (4) of Batet 2013; without a taxonomy, equal or not.
@@ -53,7 +53,7 @@ def _fill_semantic(
     start = profiles.lists.start
     for block in _user_blocks(profiles, len(concepts)):
         own = np.unique(places[start[block[0]] : start[block[-1] + 1]])
-        table = concept_table(taxonomy, concepts[own], concepts)
+        table = concept_distance_table(taxonomy, concepts[own], concepts)
         row = np.zeros(len(concepts), np.intp)
         row[own] = np.arange(len(own))
         for user in block:
@@ -79,9 +79,9 @@ def _per_user(profiles: Profiles, values: NDArray[np.float32]) -> NDArray[np.flo
     return np.asarray(np.add.reduceat(values, profiles.lists.start[:-1]), np.float32)
 
 
-def _user_blocks(profiles: Profiles, concepts: int) -> list[Ints]:
+def _user_blocks(profiles: Profiles, concepts: int) -> list[IntArray]:
     """Cut the users so that the concepts of a block, each with all others, stay bounded."""
-    most = max(1, _MOST_CELLS // max(concepts, 1))
+    most = max(1, _MAX_MATRIX_CELLS // max(concepts, 1))
     sizes = np.cumsum(profiles.lists.sizes)
     cuts = np.searchsorted(sizes, np.arange(most, int(sizes[-1]) + most, most))
     edges = np.unique(np.concatenate([[0], cuts + 1, [len(profiles)]]).clip(0, len(profiles)))

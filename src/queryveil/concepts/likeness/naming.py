@@ -8,27 +8,27 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ..taxonomy.arrays import Ints, Lists
+from ..taxonomy.arrays import IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 
-__all__ = ["Names", "names_of"]
+__all__ = ["PublishableLabels", "publishable_labels"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Names:
+class PublishableLabels:
     """The texts that concepts may be published as: `texts`, each once, and which `of` each."""
 
     texts: pl.Series
-    of: Lists
+    of: RaggedArray
 
-    def drawn(self, concepts: Ints, numbers: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    def drawn(self, concepts: IntArray, numbers: NDArray[np.uint64]) -> NDArray[np.uint32]:
         """Choose for each concept one of its texts by a random number; give their places."""
         choices = self.of.sizes[concepts].astype(np.uint64)
         picks = (numbers % choices).astype(np.int64)
         return np.asarray(self.of.items[self.of.start[concepts] + picks], np.uint32)
 
 
-def names_of(taxonomy: Taxonomy) -> Names:
+def publishable_labels(taxonomy: Taxonomy) -> PublishableLabels:
     """Give the labels of every concept: where some lead back to it, only those.
 
     A label leads back if the concept is its most usual meaning, so that who reads it, or maps it
@@ -41,7 +41,7 @@ def names_of(taxonomy: Taxonomy) -> Names:
     ['asthma', 'asthma attack', 'bronchial asthma']
     """
     known = taxonomy.kept.get("names")
-    if isinstance(known, Names):
+    if isinstance(known, PublishableLabels):
         return known
     labels = taxonomy.labels.series()
     texts = labels.unique(maintain_order=True)
@@ -55,7 +55,7 @@ def names_of(taxonomy: Taxonomy) -> Names:
     title = np.setdiff1d(np.arange(len(taxonomy)), concepts)  # no label means it: its own title
     owners = np.concatenate([concepts[kept], title])
     items = np.concatenate([numbers[rows[kept]], numbers[taxonomy.titles[title]]])
-    made = Names(texts, Lists.grouped(owners, items, len(taxonomy)))
+    made = PublishableLabels(texts, RaggedArray.grouped(owners, items, len(taxonomy)))
     taxonomy.kept["names"] = made
     return made
 

@@ -13,13 +13,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ...errors import UsageError
-from ..taxonomy.arrays import Flags, Ints, Lists
+from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
-from ..taxonomy.levels import levels_of
+from ..taxonomy.levels import compute_depths
 
-__all__ = ["AncestorTable", "ancestor_table", "within"]
+__all__ = ["AncestorTable", "get_ancestor_table", "restrict"]
 
-_MOST_KEPT = 8  # domains of a taxonomy whose tables are kept
+_MAX_CACHED_ANCESTORS = 8  # domains of a taxonomy whose tables are kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,14 +35,14 @@ class AncestorTable:
     """
 
     title: str
-    sets: Lists  # the ancestors inside the domain, in its own numbers
-    sizes: Ints
-    slots: Ints
-    cells: Ints
+    sets: RaggedArray  # the ancestors inside the domain, in its own numbers
+    sizes: IntArray
+    slots: IntArray
+    cells: IntArray
     bounds: list[int]  # the slots of level i are bounds[i] to bounds[i + 1]
-    numbers: Ints | None  # of each concept of the taxonomy, its number here, or -1
+    numbers: IntArray | None  # of each concept of the taxonomy, its number here, or -1
 
-    def local(self, concepts: Ints) -> Ints:
+    def local(self, concepts: IntArray) -> IntArray:
         """Give the numbers of concepts in this domain; refuse those that are not in it."""
         size = len(self.sizes) if self.numbers is None else len(self.numbers)
         if len(concepts) and not 0 <= int(concepts.min()) <= int(concepts.max()) < size:
@@ -55,7 +55,7 @@ class AncestorTable:
             raise UsageError(f"concept {outside} does not lie in the domain {self.title}")
         return found
 
-    def shared(self, first: Ints, second: Ints) -> Ints:
+    def shared(self, first: IntArray, second: IntArray) -> IntArray:
         """Count the common ancestors of each pair."""
         counts = np.where(first == second, self.sizes[first], 0)
         pairs = np.flatnonzero(first != second)
@@ -75,7 +75,7 @@ class AncestorTable:
 _kept: WeakKeyDictionary[Taxonomy, dict[int, AncestorTable]] = WeakKeyDictionary()
 
 
-def ancestor_table(taxonomy: Taxonomy, domain: int | None = None) -> AncestorTable:
+def get_ancestor_table(taxonomy: Taxonomy, domain: int | None = None) -> AncestorTable:
     """Give the table of a domain, made at its first use; the root's domain is everything.
 
     It takes `4 * slots` bytes a concept; WordNet needs 65 slots, a tree as many as it is deep.
@@ -83,14 +83,14 @@ def ancestor_table(taxonomy: Taxonomy, domain: int | None = None) -> AncestorTab
     tables = _kept.setdefault(taxonomy, {})
     top = domain or 0
     if top not in tables:
-        if len(tables) >= _MOST_KEPT:
+        if len(tables) >= _MAX_CACHED_ANCESTORS:
             tables.pop(next(iter(tables)))
         tables[top] = _domain_table(taxonomy, top) if top else _whole_table(taxonomy)
     return tables[top]
 
 
 def _whole_table(taxonomy: Taxonomy) -> AncestorTable:
-    levels = levels_of(taxonomy.parents)
+    levels = compute_depths(taxonomy.parents)
     if not taxonomy.root_counts:
         levels = np.maximum(levels - 1, 0)  # its level would be empty, where pairs end
     return _made(taxonomy.title, taxonomy.all_ancestors, levels, None)
@@ -102,19 +102,21 @@ def _domain_table(taxonomy: Taxonomy, top: int) -> AncestorTable:
         raise UsageError(f"there is no concept {top} that could be a domain")
     inside = taxonomy.below(top)
     numbers = np.where(inside, np.cumsum(inside) - 1, -1).astype(np.int32)
-    parents, sets = (within(x, numbers) for x in (taxonomy.parents, taxonomy.all_ancestors))
-    return _made(taxonomy.label(top), sets, levels_of(parents), numbers)
+    parents, sets = (restrict(x, numbers) for x in (taxonomy.parents, taxonomy.all_ancestors))
+    return _made(taxonomy.label(top), sets, compute_depths(parents), numbers)
 
 
-def within(lists: Lists, numbers: Ints) -> Lists:
+def restrict(lists: RaggedArray, numbers: IntArray) -> RaggedArray:
     """Take the lists of the concepts that have a number, with such concepts only, renumbered."""
     kept = np.flatnonzero((numbers[lists.items] >= 0) & (numbers >= 0)[lists.owners])
     owners = numbers[lists.owners[kept]]
     sizes = np.bincount(owners, minlength=int(numbers.max()) + 1)
-    return Lists.from_sizes(sizes, numbers[lists.items[kept]])
+    return RaggedArray.from_sizes(sizes, numbers[lists.items[kept]])
 
 
-def _made(title: str, sets: Lists, levels: Ints, numbers: Ints | None) -> AncestorTable:
+def _made(
+    title: str, sets: RaggedArray, levels: IntArray, numbers: IntArray | None
+) -> AncestorTable:
     colours = _colours(sets, levels)
     widths = np.zeros(int(levels.max(initial=0)) + 1, np.int64)
     np.maximum.at(widths, levels, colours + 1)
@@ -125,7 +127,7 @@ def _made(title: str, sets: Lists, levels: Ints, numbers: Ints | None) -> Ancest
     return AncestorTable(title, sets, sets.sizes, slots, cells, bounds.tolist(), numbers)
 
 
-def _colours(sets: Lists, levels: Ints) -> Ints:
+def _colours(sets: RaggedArray, levels: IntArray) -> IntArray:
     """Colour the concepts so that those of one level in one set differ; most are alone, 0.
 
     One colour after the other is given to as many as can have it, those that meet most others
@@ -146,7 +148,7 @@ def _colours(sets: Lists, levels: Ints) -> Ints:
     return colours
 
 
-def _independent(left: Flags, one: Ints, two: Ints) -> Flags:
+def _independent(left: BoolArray, one: IntArray, two: IntArray) -> BoolArray:
     """Choose concepts of which no two meet; of two that meet, `one` goes before `two`."""
     free, taken = left.copy(), np.zeros(len(left), np.bool_)
     while free.any():
@@ -159,7 +161,7 @@ def _independent(left: Flags, one: Ints, two: Ints) -> Flags:
     return taken
 
 
-def _meeting(sets: Lists, levels: Ints) -> tuple[Ints, Ints]:
+def _meeting(sets: RaggedArray, levels: IntArray) -> tuple[IntArray, IntArray]:
     """Give the pairs of concepts, lower number first, that share a set and a level.
 
     A set has one concept on each level down to its own; only larger ones have two on one.

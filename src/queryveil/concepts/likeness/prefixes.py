@@ -12,14 +12,14 @@ import numpy as np
 import polars as pl
 
 from ...errors import UsageError
-from ..taxonomy.arrays import Ints
+from ..taxonomy.arrays import IntArray
 from ..taxonomy.graph import Taxonomy
 from .profiles import UNMAPPED, count_concepts
 
-__all__ = ["level_matrices", "prefixes"]
+__all__ = ["ancestors_at_depth", "level_matrices"]
 
 
-def prefixes(taxonomy: Taxonomy, level: int) -> Ints:
+def ancestors_at_depth(taxonomy: Taxonomy, level: int) -> IntArray:
     """Give every concept's ancestor at a depth, itself included; -1 where it is less deep.
 
     >>> from queryveil.concepts import taxonomy_of_paths
@@ -51,10 +51,10 @@ def level_matrices(
     if levels < 1:
         raise UsageError(f"{levels} levels cannot be counted", hint="take 1 or more")
     rows = count_concepts(pairs).filter(pl.col("concept") != UNMAPPED)
-    return [_level(rows, prefixes(taxonomy, level)) for level in range(1, levels + 1)]
+    return [_level(rows, ancestors_at_depth(taxonomy, level)) for level in range(1, levels + 1)]
 
 
-def _level(rows: pl.DataFrame, cut: Ints) -> pl.DataFrame:
+def _level(rows: pl.DataFrame, cut: IntArray) -> pl.DataFrame:
     concepts = rows["concept"].to_numpy()
     if len(concepts) and int(concepts.max()) >= len(cut):
         raise UsageError(f"there is no concept {int(concepts.max())} in this taxonomy")
@@ -63,7 +63,7 @@ def _level(rows: pl.DataFrame, cut: Ints) -> pl.DataFrame:
     return deep.group_by("user", "category").agg(pl.col("count").sum()).sort("user", "category")
 
 
-def _first_parents(taxonomy: Taxonomy) -> Ints:
+def _first_parents(taxonomy: Taxonomy) -> IntArray:
     """Give each concept's first parent; the root is its own."""
     parents = taxonomy.parents
     above = np.arange(len(taxonomy), dtype=np.int32)
@@ -72,7 +72,7 @@ def _first_parents(taxonomy: Taxonomy) -> Ints:
     return above
 
 
-def _chain_depths(above: Ints, root_counts: bool) -> Ints:
+def _chain_depths(above: IntArray, root_counts: bool) -> IntArray:
     """Count the concepts on the way of first parents, all concepts one step at a time."""
     depths = np.full(len(above), int(root_counts), np.int32)
     at = above

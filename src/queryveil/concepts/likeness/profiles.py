@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ...errors import UsageError
-from ..taxonomy.arrays import Ints, Lists
+from ..taxonomy.arrays import IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 from .similarity import Floats
 from .tables import distance_table
@@ -21,17 +21,17 @@ from .tables import distance_table
 __all__ = [
     "UNMAPPED",
     "Profiles",
-    "centre_concept",
-    "concept_table",
+    "build_profiles",
+    "centroid_concept",
+    "concept_distance_table",
     "count_concepts",
     "profile_distance",
     "profile_distances",
-    "profiles_of",
 ]
 
 UNMAPPED = -1  # the concept of a user who has none: equal to itself, and far from all others
 
-_MOST_CELLS = 1 << 22  # of a table of distances at a time: 32 MB
+_MAX_PROFILE_CELLS = 1 << 22  # of a table of distances at a time: 32 MB
 _TIE = 1e-6  # sums that differ by less, relative to their weights, differ by rounding only
 
 
@@ -44,7 +44,7 @@ class Profiles:
     """
 
     users: pl.Series
-    lists: Lists
+    lists: RaggedArray
     counts: NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -56,15 +56,15 @@ class Profiles:
         ends = np.concatenate([[0], np.cumsum(self.counts)])
         return np.diff(ends[self.lists.start])
 
-    def of(self, user: int) -> tuple[Ints, NDArray[np.int64]]:
+    def of(self, user: int) -> tuple[IntArray, NDArray[np.int64]]:
         """Give the concepts of one user, and their counts."""
         begin, end = self.lists.start[user : user + 2]
         return self.lists.items[begin:end], self.counts[begin:end]
 
-    def some(self, users: Ints) -> Profiles:
+    def some(self, users: IntArray) -> Profiles:
         """Give the profiles of some users alone, in this order."""
-        places, _ = Lists(self.lists.start, np.arange(len(self.counts))).gather(users)
-        lists = Lists.from_sizes(self.lists.sizes[users], self.lists.items[places])
+        places, _ = RaggedArray(self.lists.start, np.arange(len(self.counts))).gather(users)
+        lists = RaggedArray.from_sizes(self.lists.sizes[users], self.lists.items[places])
         return Profiles(self.users.gather(users), lists, self.counts[places])
 
 
@@ -86,7 +86,7 @@ def count_concepts(pairs: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     return counted.sort("user", "concept").collect()
 
 
-def profiles_of(pairs: pl.DataFrame | pl.LazyFrame) -> Profiles:
+def build_profiles(pairs: pl.DataFrame | pl.LazyFrame) -> Profiles:
     """Make the profiles of all users from pairs of user and concept (see `count_concepts`).
 
     Phrases without a concept are left out, but no user is: one who has no other phrases gets
@@ -102,7 +102,7 @@ def profiles_of(pairs: pl.DataFrame | pl.LazyFrame) -> Profiles:
     rows = rows.filter((pl.col("concept") != UNMAPPED) | (pl.col("last") == UNMAPPED))
     sizes = rows.group_by("user", maintain_order=True).len()
     concepts, counts = rows["concept"].to_numpy(), rows["count"].to_numpy()
-    lists = Lists.from_sizes(sizes["len"].to_numpy(), concepts)
+    lists = RaggedArray.from_sizes(sizes["len"].to_numpy(), concepts)
     return Profiles(sizes["user"], lists, np.where(concepts == UNMAPPED, 1, counts))
 
 
@@ -112,7 +112,7 @@ def profile_distance(taxonomy: Taxonomy, profiles: Profiles, i: int, j: int) -> 
 
 
 def profile_distances(
-    taxonomy: Taxonomy, profiles: Profiles, i: int, others: Ints | None = None
+    taxonomy: Taxonomy, profiles: Profiles, i: int, others: IntArray | None = None
 ) -> Floats:
     """Give Ds of user i's profile to those of other users, or of all; eq. (4) of Batet 2013.
 
@@ -130,7 +130,7 @@ def profile_distances(
     return np.asarray(apart / np.maximum(total, 1))
 
 
-def centre_concept(taxonomy: Taxonomy, profiles: Profiles, members: Ints) -> int:
+def centroid_concept(taxonomy: Taxonomy, profiles: Profiles, members: IntArray) -> int:
     """Give the centre of a group of users, eq. (6) of Batet 2013; of equals, the lowest number.
 
     It is the concept of theirs that is nearest to all their concepts, weighted by counts.
@@ -142,12 +142,12 @@ def centre_concept(taxonomy: Taxonomy, profiles: Profiles, members: Ints) -> int
     weights = np.bincount(place, group.counts)
     sums = np.zeros(len(concepts))
     for rows in _blocks(len(concepts), len(concepts)):
-        sums += weights[rows] @ concept_table(taxonomy, concepts[rows], concepts)
+        sums += weights[rows] @ concept_distance_table(taxonomy, concepts[rows], concepts)
     nearest = np.flatnonzero(sums <= sums.min() + _TIE * weights.sum())
     return int(concepts[nearest[0]])
 
 
-def _sums_apart(taxonomy: Taxonomy, them: Profiles, mine: Ints, counts: Ints) -> Floats:
+def _sums_apart(taxonomy: Taxonomy, them: Profiles, mine: IntArray, counts: IntArray) -> Floats:
     """Give eq. (3) of one profile and each of others; what it gives for an empty one is void.
 
     Distances are taken between my concepts and the distinct ones of all others, some of mine
@@ -162,7 +162,7 @@ def _sums_apart(taxonomy: Taxonomy, them: Profiles, mine: Ints, counts: Ints) ->
     if not len(filled):
         return apart
     for rows in _blocks(len(mine), len(place)):
-        table = concept_table(taxonomy, mine[rows], concepts)
+        table = concept_distance_table(taxonomy, mine[rows], concepts)
         np.minimum(nearest, table.min(axis=0), out=nearest)
         each = table.take(place, axis=1)
         apart[filled] += counts[rows] @ np.minimum.reduceat(each, starts, axis=1)
@@ -172,11 +172,13 @@ def _sums_apart(taxonomy: Taxonomy, them: Profiles, mine: Ints, counts: Ints) ->
 
 def _blocks(rows: int, columns: int) -> list[slice]:
     """Cut rows into blocks, so that a block of that many columns stays of bounded size."""
-    step = max(1, _MOST_CELLS // max(columns, 1))
+    step = max(1, _MAX_PROFILE_CELLS // max(columns, 1))
     return [slice(begin, begin + step) for begin in range(0, rows, step)]
 
 
-def concept_table(taxonomy: Taxonomy | None, rows: Ints, columns: Ints) -> NDArray[np.float32]:
+def concept_distance_table(
+    taxonomy: Taxonomy | None, rows: IntArray, columns: IntArray
+) -> NDArray[np.float32]:
     """Give the distances of concepts, of which any may be `UNMAPPED`.
 
     Without a taxonomy two are equal (0) or not (1), as strings are in Batet's variant.

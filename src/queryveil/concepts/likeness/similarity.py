@@ -11,18 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError
-from ..taxonomy.arrays import Ints
+from ..taxonomy.arrays import IntArray
 from ..taxonomy.graph import Taxonomy
-from .overlap import AncestorTable, ancestor_table
+from .overlap import AncestorTable, get_ancestor_table
 
-__all__ = ["Floats", "distance", "distances", "similarities", "similarity"]
+__all__ = [
+    "Floats",
+    "concept_distance",
+    "concept_similarity",
+    "pairwise_distances",
+    "pairwise_similarities",
+]
 
 Floats = NDArray[np.float64]
 
 _CHUNK = 1 << 16  # pairs at a time, so that what is compared stays in the processor's cache
 
 
-def distance(taxonomy: Taxonomy, a: int, b: int) -> float:
+def concept_distance(taxonomy: Taxonomy, a: int, b: int) -> float:
     """Give the distance of two concepts, from 0 (the same) to 1 (nothing shared).
 
     It is eq. (1) of Batet 2013: of all ancestors of the two, the share that is not common.
@@ -33,15 +39,15 @@ def distance(taxonomy: Taxonomy, a: int, b: int) -> float:
     >>> distance(odp, odp.concept("Windsurfing"), odp.concept("Swimming and Diving"))
     0.5
     """
-    return float(distances(taxonomy, np.array([a]), np.array([b]))[0])
+    return float(pairwise_distances(taxonomy, np.array([a]), np.array([b]))[0])
 
 
-def distances(taxonomy: Taxonomy, first: Ints, second: Ints) -> Floats:
+def pairwise_distances(taxonomy: Taxonomy, first: IntArray, second: IntArray) -> Floats:
     """Give eq. (1) of Batet 2013 for each pair of two arrays of concepts."""
-    return _unlike(ancestor_table(taxonomy), first, second)
+    return _unlike(get_ancestor_table(taxonomy), first, second)
 
 
-def similarity(taxonomy: Taxonomy, a: int, b: int, domain: int | None = None) -> float:
+def concept_similarity(taxonomy: Taxonomy, a: int, b: int, domain: int | None = None) -> float:
     """Give the similarity of two concepts, from 0 (nothing shared) to exactly 1 (the same).
 
     It is eq. (5) of Sanchez 2018, `1 - log2(1 + apart / all)`, over the ancestors that lie
@@ -52,26 +58,26 @@ def similarity(taxonomy: Taxonomy, a: int, b: int, domain: int | None = None) ->
     >>> round(similarity(ill, ill.concept("asthma"), ill.concept("pneumonia")), 6)
     0.415037
     """
-    return float(similarities(taxonomy, np.array([a]), np.array([b]), domain)[0])
+    return float(pairwise_similarities(taxonomy, np.array([a]), np.array([b]), domain)[0])
 
 
-def similarities(
-    taxonomy: Taxonomy, first: Ints, second: Ints, domain: int | None = None
+def pairwise_similarities(
+    taxonomy: Taxonomy, first: IntArray, second: IntArray, domain: int | None = None
 ) -> Floats:
     """Give eq. (5) of Sanchez 2018 for each pair of two arrays of concepts of a domain."""
-    apart = _unlike(ancestor_table(taxonomy, domain), first, second)
+    apart = _unlike(get_ancestor_table(taxonomy, domain), first, second)
     np.log2(np.add(apart, 1, out=apart), out=apart)
     return np.subtract(1, apart, out=apart)
 
 
-def _share_apart(shared: Ints, both: Ints) -> Floats:
+def _share_apart(shared: IntArray, both: IntArray) -> Floats:
     """Give the share of all ancestors of a pair that is not common, 0 where there is none."""
     union = both - shared
     share: Floats = np.divide(union - shared, np.maximum(union, 1), dtype=np.float64)
     return share
 
 
-def _unlike(table: AncestorTable, first: Ints, second: Ints) -> Floats:
+def _unlike(table: AncestorTable, first: IntArray, second: IntArray) -> Floats:
     """Give the Jaccard distance of the sets of each pair."""
     if len(first) != len(second):
         raise UsageError(

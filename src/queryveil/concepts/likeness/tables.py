@@ -13,28 +13,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError
-from ..taxonomy.arrays import Ints, Lists
+from ..taxonomy.arrays import IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 
-__all__ = ["distance_table", "keep_table"]
+__all__ = ["cache_distances", "distance_table"]
 
-_MOST_KEPT = 1 << 30  # cells of a table that is kept: of some 30,000 concepts, in a byte each
-_CHUNK = 1 << 15  # cells at a time
+_MAX_CACHED_TABLES = (
+    1 << 30
+)  # cells of a table that is kept: of some 30,000 concepts, in a byte each
+_TABLE_CHUNK = 1 << 15  # cells at a time
 
 
 @dataclass(frozen=True, eq=False)
 class _Shared:
     """How many ancestors concepts share; `row` and `column` give the place of a concept, or -1."""
 
-    row: Ints
-    column: Ints
+    row: IntArray
+    column: IntArray
     counts: NDArray[np.unsignedinteger]
 
-    def has(self, rows: Ints, columns: Ints) -> bool:
+    def has(self, rows: IntArray, columns: IntArray) -> bool:
         return bool((self.row[rows] >= 0).all() and (self.column[columns] >= 0).all())
 
 
-def distance_table(taxonomy: Taxonomy, rows: Ints, columns: Ints) -> NDArray[np.float32]:
+def distance_table(taxonomy: Taxonomy, rows: IntArray, columns: IntArray) -> NDArray[np.float32]:
     """Give eq. (1) of Batet 2013 for each of some concepts (rows) with each of others (columns).
 
     Short floats: tables are large, and fractions of ancestor counts need no more.
@@ -50,7 +52,7 @@ def distance_table(taxonomy: Taxonomy, rows: Ints, columns: Ints) -> NDArray[np.
     sizes = taxonomy.all_ancestors.sizes.astype(np.float32)
     found = np.empty((len(rows), len(columns)), np.float32)
     others, places = sizes[columns], shared.column[columns]
-    step = max(1, _CHUNK // max(len(columns), 1))
+    step = max(1, _TABLE_CHUNK // max(len(columns), 1))
     for begin in range(0, len(rows), step):  # a chunk at a time stays in the cache
         some = rows[begin : begin + step]
         common = shared.counts[shared.row[some][:, None], places].astype(np.float32)
@@ -62,14 +64,14 @@ def distance_table(taxonomy: Taxonomy, rows: Ints, columns: Ints) -> NDArray[np.
     return found
 
 
-def keep_table(taxonomy: Taxonomy, concepts: Ints) -> None:
+def cache_distances(taxonomy: Taxonomy, concepts: IntArray) -> None:
     """Count once what all these share, if memory allows, for every later table of some of them."""
     above, _ = taxonomy.all_ancestors.gather(concepts)
-    if len(np.unique(above)) * len(concepts) <= _MOST_KEPT:
+    if len(np.unique(above)) * len(concepts) <= _MAX_CACHED_TABLES:
         taxonomy.kept["shared"] = _count_shared(taxonomy, concepts, concepts)
 
 
-def _count_shared(taxonomy: Taxonomy, rows: Ints, columns: Ints) -> _Shared:
+def _count_shared(taxonomy: Taxonomy, rows: IntArray, columns: IntArray) -> _Shared:
     """Count the common ancestors of concepts; the columns are counted once each."""
     sets = taxonomy.all_ancestors
     above, _ = sets.gather(rows)
@@ -89,14 +91,14 @@ def _count_shared(taxonomy: Taxonomy, rows: Ints, columns: Ints) -> _Shared:
     return _Shared(place, column, shared)
 
 
-def _places(concepts: Ints, size: int) -> Ints:
+def _places(concepts: IntArray, size: int) -> IntArray:
     place = np.full(size, -1, np.int64)
     place[concepts] = np.arange(len(concepts))
     return place
 
 
-def _columns_below(sets: Lists, columns: Ints, place: Ints, size: int) -> Lists:
+def _columns_below(sets: RaggedArray, columns: IntArray, place: IntArray, size: int) -> RaggedArray:
     """Give for each concept that counts which columns lie below it, or are it."""
     above, column = sets.gather(columns)
     counted = place[above] >= 0
-    return Lists.grouped(place[above[counted]], column[counted], size)
+    return RaggedArray.grouped(place[above[counted]], column[counted], size)

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError, did_you_mean
-from ..taxonomy.arrays import Ints
+from ..taxonomy.arrays import IntArray
 from ..taxonomy.graph import Taxonomy
 
-__all__ = ["OTHER", "Topics", "default_topics", "preset", "topics_of"]
+__all__ = ["OFF_TOPIC", "Topics", "default_topics", "select_topics", "topic_preset"]
 
-OTHER = -1
+OFF_TOPIC = -1
 
 _FOUR = {
     "n#14070360": "disease",
@@ -70,12 +70,12 @@ class Topics:
         return len(self.names)
 
     @property
-    def sizes(self) -> Ints:
+    def sizes(self) -> IntArray:
         """How many concepts each topic has."""
         return np.bincount(self.of[self.of >= 0], minlength=len(self.names))
 
 
-def topics_of(
+def select_topics(
     taxonomy: Taxonomy, concepts: Sequence[int | str], names: Sequence[str] | None = None
 ) -> Topics:
     """Take these concepts, numbers or names, as topics; each has itself and all below it.
@@ -97,7 +97,7 @@ def topics_of(
     return Topics(named, _first_topics(taxonomy, found), tuple(found))
 
 
-def preset(taxonomy: Taxonomy, name: str) -> Topics:
+def topic_preset(taxonomy: Taxonomy, name: str) -> Topics:
     """Give a ready set of topics.
 
     `sanchez4` and `sanchez19` are those of Sanchez 2018, on WordNet; `lexicographer` are
@@ -107,7 +107,7 @@ def preset(taxonomy: Taxonomy, name: str) -> Topics:
         "sanchez4": lambda wordnet: _fixed(wordnet, _FOUR),
         "sanchez19": lambda wordnet: _fixed(wordnet, _NINETEEN),
         "lexicographer": _lexicographer,
-        "branches": lambda tree: topics_of(tree, tree.children(0).tolist()),
+        "branches": lambda tree: select_topics(tree, tree.children(0).tolist()),
     }
     if name not in presets:
         raise UsageError(f'"{name}" is no set of topics', hint=did_you_mean(name, presets))
@@ -117,14 +117,14 @@ def preset(taxonomy: Taxonomy, name: str) -> Topics:
 def default_topics(taxonomy: Taxonomy) -> Topics:
     """Give WordNet's lexicographer files where a taxonomy has them, and branches elsewhere."""
     if "lexicographer" not in taxonomy.marks:
-        return preset(taxonomy, "branches")
-    files = preset(taxonomy, "lexicographer")
-    branches = [c for c in taxonomy.children(0).tolist() if files.of[c] == OTHER]
+        return topic_preset(taxonomy, "branches")
+    files = topic_preset(taxonomy, "lexicographer")
+    branches = [c for c in taxonomy.children(0).tolist() if files.of[c] == OFF_TOPIC]
     if not branches:
         return files
-    beside = topics_of(taxonomy, branches)
-    shifted = np.where(beside.of == OTHER, OTHER, beside.of + len(files))
-    both = np.where(files.of == OTHER, shifted, files.of)
+    beside = select_topics(taxonomy, branches)
+    shifted = np.where(beside.of == OFF_TOPIC, OFF_TOPIC, beside.of + len(files))
+    both = np.where(files.of == OFF_TOPIC, shifted, files.of)
     return Topics([*files.names, *beside.names], both.astype(np.int16))
 
 
@@ -146,12 +146,12 @@ def _first_topics(taxonomy: Taxonomy, topics: list[int]) -> NDArray[np.int16]:
     first = np.full(len(taxonomy), none, np.int16)
     np.minimum.at(first, sets.owners[held], place[sets.items[held]])
     first = np.minimum(first, place[0])  # an artificial root is no ancestor, yet has all below
-    return np.where(first == none, np.int16(OTHER), first).astype(np.int16)
+    return np.where(first == none, np.int16(OFF_TOPIC), first).astype(np.int16)
 
 
 def _fixed(wordnet: Taxonomy, topics: dict[str, str]) -> Topics:
     try:
-        return topics_of(wordnet, list(topics), list(topics.values()))
+        return select_topics(wordnet, list(topics), list(topics.values()))
     except UsageError as error:
         raise UsageError(
             f"{wordnet.title} has not the concepts of these topics",

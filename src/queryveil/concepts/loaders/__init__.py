@@ -1,7 +1,7 @@
 """One loader for each form in which knowledge bases come."""
 
 from .odp import OdpImport, import_odp
-from .paths import PathsImport, PathTree, import_paths, taxonomy_of_paths
+from .paths import PathsImport, PathTree, import_paths, taxonomy_from_paths
 from .skos import SKOS_ENDINGS, import_skos
 from .table import import_table
 
@@ -14,5 +14,5 @@ __all__ = [
     "import_paths",
     "import_skos",
     "import_table",
-    "taxonomy_of_paths",
+    "taxonomy_from_paths",
 ]

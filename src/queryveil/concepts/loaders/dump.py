@@ -19,9 +19,9 @@ from typing import IO
 import zstandard
 
 from ...errors import FormatError, InputError
-from ..taxonomy.draft import Repairs
+from ..taxonomy.draft import RepairLog
 
-__all__ = ["Dump"]
+__all__ = ["OdpFile"]
 
 _BLOCK = 4 << 20
 _HEAD = 64 << 10
@@ -35,7 +35,7 @@ _ROOT = re.compile(rb"<(?:\w+:)?RDF[\s>]")
 
 
 @dataclass
-class Dump:
+class OdpFile:
     """One file of a dump, plain or packed, as the elements of one name.
 
     What is no text is replaced, and counted in `counted`; so are the `marks` found.
@@ -43,7 +43,7 @@ class Dump:
 
     path: Path
     name: str
-    repairs: Repairs
+    repairs: RepairLog
     counted: Counter[str]
     marks: dict[str, str] = field(default_factory=dict)
     line: int = 1

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
 
-from ...engine import Progress, Silent
+from ...engine import NoProgress, Progress
 from ...errors import FormatError
-from ..taxonomy.draft import Repairs
+from ..taxonomy.draft import RepairLog
 from ..taxonomy.graph import Taxonomy
-from .dump import Dump
+from .dump import OdpFile
 from .paths import PathTree
 
 __all__ = ["OdpImport", "SiteBlock", "import_odp"]
@@ -56,7 +56,7 @@ class OdpImport:
 def import_odp(
     structure: Path,
     content: Path | None,
-    repairs: Repairs,
+    repairs: RepairLog,
     *,
     world: bool = False,
     adult: bool = False,
@@ -70,15 +70,15 @@ def import_odp(
     """
     wanted = {"World": world, "Adult": adult}
     load = _Load(repairs, {start: b for b in wanted if not wanted[b] for start in _BRANCHES[b]})
-    shown = progress or Silent()
-    load.structure(Dump(structure, "Topic", repairs, load.counted, _LINKS), shown)
+    shown = progress or NoProgress()
+    load.structure(OdpFile(structure, "Topic", repairs, load.counted, _LINKS), shown)
     taxonomy = load.finish()
 
     def sites() -> Iterator[SiteBlock]:
         yield from load.described()
         if content is not None:
-            faults = Repairs(content, repairs.allowed, repairs.done)
-            yield from load.sites(Dump(content, "ExternalPage", faults, load.counted), shown)
+            faults = RepairLog(content, repairs.allowed, repairs.done)
+            yield from load.sites(OdpFile(content, "ExternalPage", faults, load.counted), shown)
 
     return OdpImport(taxonomy, sites, load.counted)
 
@@ -89,7 +89,7 @@ class _Load:
     `known` gives a path's place in the draft, and once that is finished its concept.
     """
 
-    def __init__(self, repairs: Repairs, left_out: dict[str, str]) -> None:
+    def __init__(self, repairs: RepairLog, left_out: dict[str, str]) -> None:
         self.repairs = repairs
         self.left_out = left_out
         self.tree: PathTree | None = None
@@ -99,7 +99,7 @@ class _Load:
         self.descriptions: list[str] = []
         self.links: list[tuple[str, str]] = []
 
-    def structure(self, dump: Dump, progress: Progress) -> None:
+    def structure(self, dump: OdpFile, progress: Progress) -> None:
         self.tree = tree = PathTree("ODP", self.repairs)
         with progress.stage("read the structure", _size(dump.path)) as advance:
             for line, body in dump.elements(advance):
@@ -165,7 +165,7 @@ class _Load:
         yield concepts, self.descriptions
         self.described_paths, self.descriptions = [], []
 
-    def sites(self, dump: Dump, progress: Progress) -> Iterator[SiteBlock]:
+    def sites(self, dump: OdpFile, progress: Progress) -> Iterator[SiteBlock]:
         concepts: list[int] = []
         texts: list[str] = []
         with progress.stage("read the sites", _size(dump.path)) as advance:

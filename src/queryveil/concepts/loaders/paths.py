@@ -8,20 +8,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...engine import Progress, Silent
+from ...engine import NoProgress, Progress
 from ...log.readers import TextFile
-from ..taxonomy.draft import Draft, Repairs
+from ..taxonomy.draft import RepairLog, TaxonomyBuilder
 from ..taxonomy.graph import Taxonomy
 
 __all__ = [
     "PathTree",
     "PathsImport",
-    "clean",
+    "file_size",
     "import_paths",
-    "size_of",
-    "taxonomy_of_paths",
-    "text_lines",
-    "title_of",
+    "iter_lines",
+    "normalize_text",
+    "taxonomy_from_paths",
+    "title_from_path",
 ]
 
 _PATH_COLUMNS = {"path", "paths", "category", "categories", "category_path", "topic"}
@@ -36,8 +36,8 @@ _NUMBER = re.compile(r"[\d.,\s]*")
 class PathTree:
     """A tree that grows path by path; a path's parents need no line of their own."""
 
-    def __init__(self, title: str, repairs: Repairs) -> None:
-        self.draft = Draft(title, paths=True)
+    def __init__(self, title: str, repairs: RepairLog) -> None:
+        self.draft = TaxonomyBuilder(title, paths=True)
         self.repairs = repairs
         self._places: dict[str, int] = {}
 
@@ -72,13 +72,13 @@ class PathTree:
         return self.draft.finish(self.repairs)
 
 
-def taxonomy_of_paths(paths: Iterable[str], title: str = "paths") -> Taxonomy:
+def taxonomy_from_paths(paths: Iterable[str], title: str = "paths") -> Taxonomy:
     """Make a taxonomy of category paths.
 
     >>> taxonomy_of_paths(["Home/Garden/Mowers", "Home/Kitchen"]).title
     'paths'
     """
-    tree = PathTree(title, Repairs(title))
+    tree = PathTree(title, RepairLog(title))
     for line, path in enumerate(paths, 1):
         tree.add(path, line)
     return tree.finish()
@@ -97,16 +97,18 @@ class PathsImport:
     counted: dict[str, int]
 
 
-def import_paths(path: Path, repairs: Repairs, *, progress: Progress | None = None) -> PathsImport:
+def import_paths(
+    path: Path, repairs: RepairLog, *, progress: Progress | None = None
+) -> PathsImport:
     """Read a file of category paths, one a line, plain, `.gz` or `.zst`.
 
     After a tab may stand a text of one of the category's sites; a path may stand on many lines.
     With a header, the columns named path or category, and text, description or title are taken.
     Paths are compared as they are: in another case it is another concept.
     """
-    reader = _Reader(PathTree(title_of(path), repairs))
-    with (progress or Silent()).stage("reading paths", size_of(path)) as advance:
-        for line, text, fault in text_lines(TextFile(path, advance=advance, lone_cr=True)):
+    reader = _Reader(PathTree(title_from_path(path), repairs))
+    with (progress or NoProgress()).stage("reading paths", file_size(path)) as advance:
+        for line, text, fault in iter_lines(TextFile(path, advance=advance, lone_cr=True)):
             if fault:
                 repairs.needed("a line that is no text", "it is left out", line, fault)
             elif not text.strip():
@@ -140,7 +142,7 @@ class _Reader:
             return
         text = cells[self._text]
         if self._named or not _NUMBER.fullmatch(text):  # a number is a count, not a text
-            kept = clean(text, line, self.tree.repairs)
+            kept = normalize_text(text, line, self.tree.repairs)
             if kept:
                 self.texts.append((place, kept))
 
@@ -154,7 +156,7 @@ class _Reader:
         return True
 
     def _add(self, cell: str, line: int) -> int | None:
-        path = _AROUND.sub("/", clean(cell, line, self.tree.repairs))
+        path = _AROUND.sub("/", normalize_text(cell, line, self.tree.repairs))
         if not path:
             self.tree.repairs.needed("a line without a path", "it is left out", line)
             return None
@@ -162,7 +164,7 @@ class _Reader:
         return self.tree.add(path, line)
 
 
-def text_lines(file: TextFile) -> Iterator[tuple[int, str, str | None]]:
+def iter_lines(file: TextFile) -> Iterator[tuple[int, str, str | None]]:
     """Give each line with its number, without its end, and what is wrong with its bytes."""
     for block in file.blocks():
         lines = block.data.decode().split("\n")
@@ -170,7 +172,7 @@ def text_lines(file: TextFile) -> Iterator[tuple[int, str, str | None]]:
             yield line, text.removesuffix("\r"), block.faults.get(line)
 
 
-def clean(text: str, line: int | None, repairs: Repairs) -> str:
+def normalize_text(text: str, line: int | None, repairs: RepairLog) -> str:
     """Give a text with single blanks; a control character in it is a fault.
 
     >>> clean(" Water   Sports ", 1, Repairs("shop.csv"))
@@ -182,7 +184,7 @@ def clean(text: str, line: int | None, repairs: Repairs) -> str:
     return " ".join(_LEFT_OVER.sub(" ", text).split())
 
 
-def title_of(path: Path) -> str:
+def title_from_path(path: Path) -> str:
     """Name a taxonomy after its file.
 
     >>> title_of(Path("data/shop.v2.csv.gz"))
@@ -192,6 +194,6 @@ def title_of(path: Path) -> str:
     return Path(name).stem
 
 
-def size_of(path: Path) -> int | None:
+def file_size(path: Path) -> int | None:
     """Give the size of a file in bytes, for a progress display; None where there is no file."""
     return path.stat().st_size if path.is_file() else None

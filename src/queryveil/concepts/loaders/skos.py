@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ...engine import Progress, Silent
+from ...engine import NoProgress, Progress
 from ...errors import FormatError, UsageError
 from ...log.readers import TextFile
-from ..taxonomy.draft import Draft, Repairs
+from ..taxonomy.draft import RepairLog, TaxonomyBuilder
 from ..taxonomy.graph import Taxonomy
-from .paths import clean, size_of, title_of
+from .paths import file_size, normalize_text, title_from_path
 from .rdf_guard import Growth, checked_json, checked_xml
-from .table import put_under_root
+from .table import attach_orphans
 
 __all__ = ["SKOS_ENDINGS", "import_skos"]
 
@@ -54,7 +54,7 @@ _CHUNK = 1 << 20
 
 
 def import_skos(
-    path: Path, repairs: Repairs, *, language: str = "en", progress: Progress | None = None
+    path: Path, repairs: RepairLog, *, language: str = "en", progress: Progress | None = None
 ) -> Taxonomy:
     """Read a vocabulary in Turtle, N-Triples, RDF/XML or JSON-LD, plain, `.gz` or `.zst`.
 
@@ -64,10 +64,10 @@ def import_skos(
     the concept instead.
     """
     graph = _Graph()
-    with (progress or Silent()).stage("reading triples", size_of(path)) as advance:
+    with (progress or NoProgress()).stage("reading triples", file_size(path)) as advance:
         for triple in _triples(TextFile(path, advance=advance)):
             graph.take(*triple)
-    return graph.finish(Draft(title_of(path)), language.lower(), repairs)
+    return graph.finish(TaxonomyBuilder(title_from_path(path)), language.lower(), repairs)
 
 
 # --- the graph -----------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ class _Graph:
 
     # -- to a taxonomy --------------------------------------------------------------------------
 
-    def finish(self, draft: Draft, language: str, repairs: Repairs) -> Taxonomy:
+    def finish(self, draft: TaxonomyBuilder, language: str, repairs: RepairLog) -> Taxonomy:
         """Make the taxonomy."""
         draft.language = _LANGUAGES.get(language.split("-", maxsplit=1)[0], language)
         for subject, kind, node in self.distant:
@@ -161,18 +161,18 @@ class _Graph:
             if node in members and (node in self.described or node in self.labels):
                 places[node] = draft.add(node, 0)
                 for text in _chosen(self.labels.get(node, []), language):
-                    label = clean(text.replace("_", " "), None, repairs)
+                    label = normalize_text(text.replace("_", " "), None, repairs)
                     if label:
                         draft.label(places[node], label)
         orphans = _join(draft, edges, places, repairs)
         if self.has_top and places:
             draft.top = draft.add("", 0)
-        put_under_root(draft, orphans)
+        attach_orphans(draft, orphans)
         return draft.finish(repairs)
 
 
 def _join(
-    draft: Draft, edges: list[tuple[str, str]], places: dict[str, int], repairs: Repairs
+    draft: TaxonomyBuilder, edges: list[tuple[str, str]], places: dict[str, int], repairs: RepairLog
 ) -> list[int]:
     """Add the edges, and give the children of parents that the file does not describe."""
     orphans = []

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 
-from ...engine import Progress, Silent
+from ...engine import NoProgress, Progress
 from ...errors import ColumnError, FormatError, UsageError, did_you_mean
 from ...log.readers import TextFile
-from ..taxonomy.draft import Draft, Repairs
+from ..taxonomy.draft import RepairLog, TaxonomyBuilder
 from ..taxonomy.graph import Taxonomy
-from .paths import clean, size_of, text_lines, title_of
+from .paths import file_size, iter_lines, normalize_text, title_from_path
 
-__all__ = ["import_table", "put_under_root"]
+__all__ = ["attach_orphans", "import_table"]
 
 _USUAL = {
     "parent": {"parent", "parent id", "parentid", "broader", "parent name", "parent category"},
@@ -31,7 +31,7 @@ _Row = tuple[int, list[str]]
 
 def import_table(
     path: Path,
-    repairs: Repairs,
+    repairs: RepairLog,
     *,
     columns: dict[str, str] | None = None,
     progress: Progress | None = None,
@@ -43,13 +43,15 @@ def import_table(
     Several declared roots get one above them, which does not count as a concept. `columns`
     says which column is which, by header or, in a table without one, by number from 1.
     """
-    with (progress or Silent()).stage("reading the table", size_of(path)) as advance:
+    with (progress or NoProgress()).stage("reading the table", file_size(path)) as advance:
         file = TextFile(path, advance=advance, lone_cr=True)
         rows = _rows(file, _separator(file, path), repairs)
         places, width, rest = _columns(rows, columns or {}, path)
-        graph = _Graph(Draft(title_of(path)), repairs, labelled="label" in places)
+        graph = _Graph(TaxonomyBuilder(title_from_path(path)), repairs, labelled="label" in places)
         for line, cells in _of_width(rest, width, repairs):
-            graph.take({n: clean(cells[at], line, repairs) for n, at in places.items()}, line)
+            graph.take(
+                {n: normalize_text(cells[at], line, repairs) for n, at in places.items()}, line
+            )
     return graph.finish()
 
 
@@ -57,8 +59,8 @@ def import_table(
 class _Graph:
     """Concepts by their name or id, as the rows name them."""
 
-    draft: Draft
-    repairs: Repairs
+    draft: TaxonomyBuilder
+    repairs: RepairLog
     labelled: bool
     places: dict[str, int] = field(default_factory=dict)
     edges: list[tuple[int, str, int]] = field(default_factory=list)
@@ -100,7 +102,7 @@ class _Graph:
         roots = _roots(self.draft)
         if len(self.declared & set(roots)) > 1:
             self._one_above(roots)
-        put_under_root(self.draft, orphans)
+        attach_orphans(self.draft, orphans)
         return self.draft.finish(self.repairs)
 
     def _one_above(self, roots: list[int]) -> None:
@@ -113,7 +115,7 @@ class _Graph:
         self.draft.top = self.draft.add("", 0)
 
 
-def put_under_root(draft: Draft, orphans: Iterable[int]) -> None:
+def attach_orphans(draft: TaxonomyBuilder, orphans: Iterable[int]) -> None:
     """Put concepts whose parent is missing under the root, or under one made for them.
 
     >>> draft = Draft("shop")
@@ -134,7 +136,7 @@ def put_under_root(draft: Draft, orphans: Iterable[int]) -> None:
         draft.edge(place, roots[0])
 
 
-def _roots(draft: Draft) -> list[int]:
+def _roots(draft: TaxonomyBuilder) -> list[int]:
     children = set(draft.edge_children)
     return [place for place in range(len(draft.names)) if place not in children]
 
@@ -152,7 +154,7 @@ def _separator(file: TextFile, path: Path) -> str:
     return found
 
 
-def _rows(file: TextFile, separator: str, repairs: Repairs) -> Iterator[_Row]:
+def _rows(file: TextFile, separator: str, repairs: RepairLog) -> Iterator[_Row]:
     """Give the rows with the numbers of their first lines; a cell in quotes may hold lines."""
     faults: dict[int, str] = {}
     reader = csv.reader(_fed(file, faults), delimiter=separator, strict=True)
@@ -176,13 +178,13 @@ def _rows(file: TextFile, separator: str, repairs: Repairs) -> Iterator[_Row]:
 
 
 def _fed(file: TextFile, faults: dict[int, str]) -> Iterator[str]:
-    for line, text, fault in text_lines(file):
+    for line, text, fault in iter_lines(file):
         if fault:
             faults[line] = fault
         yield f"{text}\n"
 
 
-def _of_width(rows: Iterator[_Row], width: int, repairs: Repairs) -> Iterator[_Row]:
+def _of_width(rows: Iterator[_Row], width: int, repairs: RepairLog) -> Iterator[_Row]:
     for line, cells in rows:
         if len(cells) == width:
             yield line, cells
@@ -192,7 +194,7 @@ def _of_width(rows: Iterator[_Row], width: int, repairs: Repairs) -> Iterator[_R
             repairs.needed(fault, "it is left out", line, detail)
 
 
-def _refuse_if_long(first: int, last: int, error: csv.Error, repairs: Repairs) -> None:
+def _refuse_if_long(first: int, last: int, error: csv.Error, repairs: RepairLog) -> None:
     """An open quotation mark swallows all after it, so leaving out that row is no repair."""
     if last > first:
         raise FormatError(

@@ -9,12 +9,12 @@ import polars as pl
 from ..text.kinds import MODIFIER, NOUN, VERB
 from .mapper import Mapper
 
-__all__ = ["explain"]
+__all__ = ["explain_query"]
 
 _KINDS = {NOUN: "noun", MODIFIER: "modifier", VERB: "verb"}
 
 
-def explain(mapper: Mapper, query: str) -> dict[str, Any]:
+def explain_query(mapper: Mapper, query: str) -> dict[str, Any]:
     """Tell each step of a query's way: its words, its phrases, what was looked up and found.
 
     >>> from queryveil.concepts import open_taxonomy

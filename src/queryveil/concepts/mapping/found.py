@@ -10,17 +10,17 @@ import polars as pl
 
 from ...errors import UsageError
 from ...log import QueryLog
-from ..likeness.profiles import Profiles, count_concepts, profiles_of
-from ..taxonomy.arrays import Flags
+from ..likeness.profiles import Profiles, build_profiles, count_concepts
+from ..taxonomy.arrays import BoolArray
 from ..taxonomy.graph import Taxonomy
-from ..text.words import normalise
-from .index import HOW
+from ..text.words import tokenize
+from .index import MATCH_KINDS
 
-__all__ = ["PHRASES", "Mapping"]
+__all__ = ["PHRASE_SCHEMA", "ConceptMapping"]
 
 # One row a phrase: its query (by number), where it begins and how many words it has, how many of
 # them the label has, the concept (-1: none), how it was found, and whether at a second try.
-PHRASES: dict[str, type[pl.DataType]] = {
+PHRASE_SCHEMA: dict[str, type[pl.DataType]] = {
     "query": pl.Int64,
     "begin": pl.Int32,
     "words": pl.Int32,
@@ -32,7 +32,7 @@ PHRASES: dict[str, type[pl.DataType]] = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Mapping:
+class ConceptMapping:
     """Distinct queries and their phrases, as columns; see `PHRASES`.
 
     >>> import queryveil.concepts as c
@@ -49,7 +49,7 @@ class Mapping:
     phrases: pl.DataFrame
 
     @cached_property
-    def mapped(self) -> Flags:
+    def mapped(self) -> BoolArray:
         """Whether each query has a concept."""
         marked = np.zeros(len(self.queries), np.bool_)
         marked[self.phrases.filter(pl.col("concept") >= 0)["query"].to_numpy()] = True
@@ -79,7 +79,7 @@ class Mapping:
             schema={"concept": pl.Int32, "name": pl.String, "label": pl.String},
         )
         texts = self.texts().join(about, on="concept", how="left", maintain_order="left")
-        how = pl.col("how").replace_strict(dict(enumerate(HOW)), default=None)
+        how = pl.col("how").replace_strict(dict(enumerate(MATCH_KINDS)), default=None)
         concept = pl.when(pl.col("concept") >= 0).then("concept")
         return texts.select("query", "phrase", concept, "name", "label", how, "loose")
 
@@ -87,7 +87,7 @@ class Mapping:
         """Give the phrases with the texts of query and phrase in place of numbers."""
         rows = self.phrases["query"].to_numpy()
         queries = self.queries.cast(pl.String)
-        words = normalise(queries).gather(rows).alias("all words")
+        words = tokenize(queries).gather(rows).alias("all words")
         query = queries.gather(rows).alias("query")
         return self.phrases.with_columns(query, words).with_columns(
             phrase=pl.col("all words").list.slice("begin", "words").list.join(" ")
@@ -112,4 +112,4 @@ class Mapping:
 
     def profiles(self, log: QueryLog, unit: str = "line") -> Profiles:
         """Give the users' profiles: their concepts with counts (C_r in Batet 2013)."""
-        return profiles_of(self.concepts(log, unit))
+        return build_profiles(self.concepts(log, unit))

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from ..taxonomy.arrays import Flags, Ints
+from ..taxonomy.arrays import BoolArray, IntArray
 from ..taxonomy.graph import Taxonomy
-from ..text.english import english_words
+from ..text.english import load_word_list
 from ..text.language import Language
 from ..text.tagger import english_lexicon
 from ..text.words import Vocabulary
 
-__all__ = ["Gazetteer", "People", "gazetteer_for"]
+__all__ = ["Gazetteer", "PersonNames", "load_gazetteer"]
 
 _PERSON, _CITY, _TOWN = "n#00007846", "n#08524735", "n#08665504"
 
@@ -38,18 +38,20 @@ class Gazetteer:
     person: int | None = None
 
 
-class People:
+class PersonNames:
     """Tells which phrases are a person's name."""
 
     def __init__(self, person: int, vocabulary: Vocabulary) -> None:
         self.person = person
         common = english_lexicon().filter(pl.col("word").str.contains("^[a-z]+$"))["word"]
-        self._given = vocabulary.flags(english_words("given names"))
-        self._alone = vocabulary.flags(english_words("given names alone"))
-        self._surname = vocabulary.flags(english_words("surnames"))
+        self._given = vocabulary.flags(load_word_list("given names"))
+        self._alone = vocabulary.flags(load_word_list("given names alone"))
+        self._surname = vocabulary.flags(load_word_list("surnames"))
         self._common = vocabulary.flags(common)
 
-    def named(self, first: Ints, last: Ints, lengths: Ints, known: Flags) -> Flags:
+    def named(
+        self, first: IntArray, last: IntArray, lengths: IntArray, known: BoolArray
+    ) -> BoolArray:
         """Tell which phrases of two or three words begin with a given name and end in a surname.
 
         A surname that is also a common word counts only after a name that is nothing else. For
@@ -60,7 +62,7 @@ class People:
         return np.asarray(named & np.isin(lengths, (2, 3)))
 
 
-def gazetteer_for(taxonomy: Taxonomy, language: Language) -> Gazetteer:
+def load_gazetteer(taxonomy: Taxonomy, language: Language) -> Gazetteer:
     """Give the names for a taxonomy that holds WordNet; an empty gazetteer for any other."""
     numbers = dict(taxonomy.numbers([_PERSON, _CITY, _TOWN]))
     if len(numbers) < 3 or language.name != "english":
@@ -69,10 +71,10 @@ def gazetteer_for(taxonomy: Taxonomy, language: Language) -> Gazetteer:
     places = [
         (name, numbers[kind])
         for kind, names in ((_CITY, "cities"), (_TOWN, "towns"))
-        for name in english_words(names)
+        for name in load_word_list(names)
     ]
-    alone = [(name, person) for name in english_words("given names alone")]
-    pairs = [line.split("\t") for line in english_words("usual meanings")]
+    alone = [(name, person) for name in load_word_list("given names alone")]
+    pairs = [line.split("\t") for line in load_word_list("usual meanings")]
     named = dict(taxonomy.numbers([name for _, name in pairs]))
     usual = [(label, named[name]) for label, name in pairs]
     return Gazetteer((*usual, *alone), tuple(places), person)

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from ..taxonomy.arrays import Flags, Ints, Lists
+from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
-from ..text.english import english_words
-from ..text.glued import Gluing
+from ..text.english import load_word_list
+from ..text.glued import CompoundSplitter
 from ..text.language import Language
 from ..text.tagger import english_lexicon
-from ..text.words import PerWord, Vocabulary
+from ..text.words import Vocabulary, WordFeature
 from .trie import build_trie
 
-__all__ = ["HOW", "Found", "LabelIndex", "Labels"]
+__all__ = ["MATCH_KINDS", "LabelIndex", "LabelMatches", "LabelSet"]
 
 # How a label was found, best first. A part is one of the things that a joined label names.
-HOW = (
+MATCH_KINDS = (
     "label", "plural", "stem", "glued", "part", "part plural", "part stem", "part glued", "name"
 )  # fmt: skip
 _WAYS = 4
@@ -30,25 +30,25 @@ _JOINED = r"\s*(?:,|&|/|\band\b|\bor\b)\s*"
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class LabelMatches:
     """For each phrase: the concept (-1 if none), how many words matched, and how (see `HOW`)."""
 
-    concepts: Ints
-    lengths: Ints
-    how: Ints
+    concepts: IntArray
+    lengths: IntArray
+    how: IntArray
 
     @classmethod
-    def nothing(cls, phrases: int) -> Found:
+    def nothing(cls, phrases: int) -> LabelMatches:
         """Give so many phrases for which nothing was found."""
         none = np.full(phrases, -1)
         return cls(none, np.zeros(phrases, np.int64), none)
 
-    def some(self, rows: Ints | Flags) -> Found:
+    def some(self, rows: IntArray | BoolArray) -> LabelMatches:
         """Take some of the phrases."""
-        return Found(self.concepts[rows], self.lengths[rows], self.how[rows])
+        return LabelMatches(self.concepts[rows], self.lengths[rows], self.how[rows])
 
 
-class Labels:
+class LabelSet:
     """The labels of a taxonomy, compiled.
 
     The others are labels from elsewhere, each with its concept: they go `before` the taxonomy's
@@ -79,30 +79,30 @@ class Labels:
         self.ranks = (entries["rank"] * 8 + entries["part"].cast(pl.Int64) * _WAYS).to_numpy()
         self.surface = build_trie(lists, len(self.words) + 1)
         stem_of = self.stems.number(language.stem(self.words.words))
-        stemmed = Lists(lists.start, stem_of[lists.items])
+        stemmed = RaggedArray(lists.start, stem_of[lists.items])
         stemmed = _emptied(stemmed, entries["proper"].to_numpy())
         self.stem = build_trie(stemmed, len(self.stems) + 1)
         spans = _emptied(_taken(spelled, order), (spelled.sizes[order] < 2) | (lists.sizes == 0))
         self.span = build_trie(spans, len(self.words) + 1)
-        self.gluing = Gluing(*_glue(self.words, lists, entries, language))
+        self.gluing = CompoundSplitter(*_glue(self.words, lists, entries, language))
 
 
 class LabelIndex:
     """Labels, ready to be found in phrases of a vocabulary."""
 
-    def __init__(self, labels: Labels, language: Language, vocabulary: Vocabulary) -> None:
+    def __init__(self, labels: LabelSet, language: Language, vocabulary: Vocabulary) -> None:
         self._language, self._labels = language, labels
-        self._surface_of = PerWord(vocabulary, labels.words.known)
-        self._singular_of = PerWord(vocabulary, self._singulars)
-        self._stem_of = PerWord(vocabulary, lambda new: labels.stems.known(language.stem(new)))
-        self._head_of = PerWord(vocabulary, self._heads)
+        self._surface_of = WordFeature(vocabulary, labels.words.known)
+        self._singular_of = WordFeature(vocabulary, self._singulars)
+        self._stem_of = WordFeature(vocabulary, lambda new: labels.stems.known(language.stem(new)))
+        self._head_of = WordFeature(vocabulary, self._heads)
 
-    def knows(self) -> Flags:
+    def knows(self) -> BoolArray:
         """Tell for every word of the vocabulary whether some label has it, in whatever form."""
         ways = (self._surface_of, self._singular_of, self._stem_of, self._head_of)
         return np.asarray(np.any([way() >= 0 for way in ways], axis=0))
 
-    def spans(self, texts: Lists) -> Flags:
+    def spans(self, texts: RaggedArray) -> BoolArray:
         """Mark the words that stand in a label of several words: "north carolina"."""
         words = self._surface_of()[texts.items]
         places = np.arange(len(words))
@@ -113,13 +113,13 @@ class LabelIndex:
             np.add.at(edges, ends + 1, -1)
         return np.asarray(np.cumsum(edges)[:-1] > 0)
 
-    def _singulars(self, new: pl.Series) -> Ints:
+    def _singulars(self, new: pl.Series) -> IntArray:
         first, *others = (self._labels.words.known(form) for form in self._language.singulars(new))
         for other in others:
             first = np.where(first >= 0, first, other)
         return first
 
-    def _heads(self, new: pl.Series) -> Ints:
+    def _heads(self, new: pl.Series) -> IntArray:
         """Give the last word of each glued word that is unknown otherwise."""
         unknown = np.flatnonzero(self._singulars(new) < 0)
         heads = [self._labels.gluing.head(word) for word in new.gather(unknown).to_list()]
@@ -127,7 +127,7 @@ class LabelIndex:
         found[unknown] = self._singulars(pl.Series(heads, dtype=pl.String))
         return found
 
-    def find(self, words: Ints, ends: Ints, lengths: Ints) -> Found:
+    def find(self, words: IntArray, ends: IntArray, lengths: IntArray) -> LabelMatches:
         """Find for each phrase the longest label that it ends in.
 
         `words` are the words of all phrases in a row; a phrase is the `lengths` words that end
@@ -155,7 +155,7 @@ class LabelIndex:
         hit = label >= 0
         sizes = np.where(hit, -(-best // _LENGTH), 0)
         how = np.where(hit, (sizes * _LENGTH - best) % 8, -1)
-        return Found(np.where(hit, labels.concepts[label], -1), sizes, how)
+        return LabelMatches(np.where(hit, labels.concepts[label], -1), sizes, how)
 
 
 def _own_labels(taxonomy: Taxonomy, language: Language) -> pl.DataFrame:
@@ -176,11 +176,11 @@ def _own_labels(taxonomy: Taxonomy, language: Language) -> pl.DataFrame:
         own = own.filter(pl.col("concept") != 0)
     if "lexicographer" in taxonomy.marks and language.name == "english":
         listed = taxonomy.marks["lexicographer"][own["concept"].to_numpy()] != -1
-        own = own.filter(~(pl.col("text").is_in(english_words("plain plurals")) & listed))
+        own = own.filter(~(pl.col("text").is_in(load_word_list("plain plurals")) & listed))
     return own
 
 
-def _ranks(taxonomy: Taxonomy, concepts: Ints) -> Ints:
+def _ranks(taxonomy: Taxonomy, concepts: IntArray) -> IntArray:
     """Give the rank of the part of the taxonomy that each concept is of, from 1."""
     part = taxonomy.marks.get("part", np.zeros(len(taxonomy), np.int64))
     return np.asarray(part[concepts].astype(np.int64) + 1)
@@ -193,7 +193,7 @@ def _instead(labels: Sequence[tuple[str, int]], taxonomy: Taxonomy) -> pl.DataFr
 
 
 def _glue(
-    words: Vocabulary, labels: Lists, entries: pl.DataFrame, language: Language
+    words: Vocabulary, labels: RaggedArray, entries: pl.DataFrame, language: Language
 ) -> tuple[list[str], list[str], list[str]]:
     """Give the words that may end a glued word, those before, and those not to be parted."""
     if language.name != "english":
@@ -203,7 +203,7 @@ def _glue(
     plain = words.words.gather(np.unique(single))
     heads = plain.filter(plain.is_in(nouns.implode())).to_list()
     common = english_lexicon()["word"].str.to_lowercase().to_list()
-    whole = [*english_words("surnames"), *common]
+    whole = [*load_word_list("surnames"), *common]
     return [*heads, *(f"{head}s" for head in heads)], common, whole
 
 
@@ -224,18 +224,18 @@ def _parts(whole: pl.DataFrame) -> pl.DataFrame:
     return parts.filter(pl.col("text").str.len_chars() > 1)
 
 
-def _without(words: Vocabulary, spelled: Lists, language: Language) -> Lists:
+def _without(words: Vocabulary, spelled: RaggedArray, language: Language) -> RaggedArray:
     """Leave the stop words out, and labels of one letter: "t" is seldom thymine."""
     kept = ~words.words.is_in(sorted(language.stop_words)).to_numpy()[spelled.items]
     sizes = np.bincount(spelled.owners[kept], minlength=len(spelled))
-    lists = Lists.from_sizes(sizes, spelled.items[kept])
+    lists = RaggedArray.from_sizes(sizes, spelled.items[kept])
     letter = (words.words.str.len_chars() < 2).to_numpy()[lists.items]
     alone = np.zeros(len(lists), np.bool_)
     alone[lists.owners[letter]] = True
     return _emptied(lists, alone & (sizes == 1))
 
 
-def _order(entries: pl.DataFrame, spelled: Lists, stripped: Lists) -> Ints:
+def _order(entries: pl.DataFrame, spelled: RaggedArray, stripped: RaggedArray) -> IntArray:
     """Put the entry that shall win first where several are spelled alike.
 
     Whole labels go before parts, labels without stop words before those with some, words of
@@ -250,12 +250,12 @@ def _order(entries: pl.DataFrame, spelled: Lists, stripped: Lists) -> Ints:
     return order["row"].to_numpy()
 
 
-def _emptied(lists: Lists, which: Flags) -> Lists:
+def _emptied(lists: RaggedArray, which: BoolArray) -> RaggedArray:
     """Empty some of the lists."""
     kept = ~which[lists.owners]
-    return Lists.from_sizes(np.where(which, 0, lists.sizes), lists.items[kept])
+    return RaggedArray.from_sizes(np.where(which, 0, lists.sizes), lists.items[kept])
 
 
-def _taken(lists: Lists, rows: Ints) -> Lists:
+def _taken(lists: RaggedArray, rows: IntArray) -> RaggedArray:
     items, places = lists.gather(rows)
-    return Lists.from_sizes(np.bincount(places, minlength=len(rows)), items)
+    return RaggedArray.from_sizes(np.bincount(places, minlength=len(rows)), items)

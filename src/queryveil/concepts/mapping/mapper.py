@@ -14,26 +14,28 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ...engine import Progress, Silent
+from ...engine import NoProgress, Progress
 from ...errors import UsageError, did_you_mean
-from ..taxonomy.arrays import Bytes, Flags, Ints, Lists
+from ..taxonomy.arrays import BoolArray, ByteArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 from ..text.kinds import NOUN, OTHER, VERB, Tagger
-from ..text.language import Language, language_named
-from ..text.other_taggers import NoTagger, SpacyTagger
+from ..text.language import Language, get_language
+from ..text.other_taggers import NounTagger, SpacyTagger
 from ..text.tagger import BrillTagger
-from ..text.words import PerWord, Vocabulary
-from .found import PHRASES, Mapping
-from .gazetteer import Gazetteer, People, gazetteer_for
-from .index import HOW, Found, LabelIndex, Labels
-from .phrases import Phrases, noun_phrases, whole_texts
+from ..text.words import Vocabulary, WordFeature
+from .found import PHRASE_SCHEMA, ConceptMapping
+from .gazetteer import Gazetteer, PersonNames, load_gazetteer
+from .index import MATCH_KINDS, LabelIndex, LabelMatches, LabelSet
+from .phrases import Phrases, noun_phrases, whole_queries
 
-__all__ = ["TAGGERS", "Block", "Mapper"]
+__all__ = ["TAGGERS", "Mapper", "TokenizedQueries"]
 
 TAGGERS = ("brill", "spacy", "none")
 _BLOCK = 500_000
 _MOST_DROPPED = 16  # words from the right; whoever types more names nothing with the first
-_SURE = [HOW.index(how) for how in ("label", "plural", "glued", "part", "part plural", "name")]
+_SURE = [
+    MATCH_KINDS.index(how) for how in ("label", "plural", "glued", "part", "part plural", "name")
+]
 # What looks like an address, and the parts of it that name nothing.
 _ADDRESS = (
     r"(?i)^\s*(?:https?:|www\b)"
@@ -66,14 +68,16 @@ class Mapper:
     ) -> None:
         self._made_of = (taxonomy, language, tagger, tuple(terms))
         self.taxonomy = taxonomy
-        self.language = language_named(language or taxonomy.language)
+        self.language = get_language(language or taxonomy.language)
         self.vocabulary = Vocabulary()
         self.tagger = _tagger(tagger, self.language, self.vocabulary)
-        names = gazetteer_for(taxonomy, self.language)
+        names = load_gazetteer(taxonomy, self.language)
         labels = _labels(taxonomy, self.language, names, terms)
         self._index = LabelIndex(labels, self.language, self.vocabulary)
-        self._people = People(names.person, self.vocabulary) if names.person is not None else None
-        self._long = PerWord(self.vocabulary, lambda new: (new.str.len_chars() > 2).to_numpy())
+        self._people = (
+            PersonNames(names.person, self.vocabulary) if names.person is not None else None
+        )
+        self._long = WordFeature(self.vocabulary, lambda new: (new.str.len_chars() > 2).to_numpy())
         self._stop = self.vocabulary.flags(self.language.stop_words)
         self._address = self.vocabulary.flags(_ADDRESS_WORDS)
 
@@ -81,27 +85,29 @@ class Mapper:
         """Travel to other processes as what it is made of: a stemmer cannot."""
         return _made_again, self._made_of
 
-    def map(self, queries: pl.Series, progress: Progress | None = None) -> Mapping:
+    def map(self, queries: pl.Series, progress: Progress | None = None) -> ConceptMapping:
         """Map distinct queries, each once."""
-        shown = progress or Silent()
+        shown = progress or NoProgress()
         blocks = []
         with shown.stage("find concepts", len(queries)) as advance:
             for start in range(0, len(queries), _BLOCK):
                 block = queries[start : start + _BLOCK].cast(pl.String)
                 blocks.append(self._map(self.read(block, start)))
                 advance(len(block))
-        return Mapping(self.taxonomy, queries, pl.concat([pl.DataFrame(schema=PHRASES), *blocks]))
+        return ConceptMapping(
+            self.taxonomy, queries, pl.concat([pl.DataFrame(schema=PHRASE_SCHEMA), *blocks])
+        )
 
-    def read(self, queries: pl.Series, first: int = 0) -> Block:
+    def read(self, queries: pl.Series, first: int = 0) -> TokenizedQueries:
         """Part queries into words and tell what each can be; the first one has this number."""
         texts = self.vocabulary.encode(queries)
         content = self._content(texts, queries)
         kinds = self.tagger.kinds(texts)
         kinds[~content] = OTHER
         kinds[self._index.spans(texts)] = NOUN
-        return Block(texts, content, kinds, first)
+        return TokenizedQueries(texts, content, kinds, first)
 
-    def _map(self, block: Block) -> pl.DataFrame:
+    def _map(self, block: TokenizedQueries) -> pl.DataFrame:
         texts, phrases = block.texts, noun_phrases(block.texts, block.kinds)
         found = self._find(block, phrases)
         tables = [block.table(phrases, found)]
@@ -115,7 +121,7 @@ class Mapper:
             missed[texts.owners[again.begins[sure]]] = False
         return pl.concat(tables).sort("query", "begin", maintain_order=True)
 
-    def _second_tries(self, block: Block, missed: Flags) -> Iterator[Phrases]:
+    def _second_tries(self, block: TokenizedQueries, missed: BoolArray) -> Iterator[Phrases]:
         """Give what else to look up in queries in which nothing was found so far.
 
         First the words that were taken for verbs ("ebay watch"), then phrases without words
@@ -127,46 +133,46 @@ class Mapper:
         for _ in range(_MOST_DROPPED):
             phrases = block.within(phrases.shorter(), missed)
             yield phrases
-        yield block.within(whole_texts(block.texts, np.flatnonzero(missed)), missed)
+        yield block.within(whole_queries(block.texts, np.flatnonzero(missed)), missed)
 
-    def _content(self, texts: Lists, queries: pl.Series) -> Flags:
+    def _content(self, texts: RaggedArray, queries: pl.Series) -> BoolArray:
         """Tell which words are no stop words, and no "www" or "com" of an address."""
         address = queries.str.contains(_ADDRESS).fill_null(False).to_numpy()
         idle = self._address()[texts.items] & address[texts.owners]
         return np.asarray(~(self._stop()[texts.items] | idle))
 
-    def _sure(self, block: Block, phrases: Phrases, found: Found) -> Flags:
+    def _sure(self, block: TokenizedQueries, phrases: Phrases, found: LabelMatches) -> BoolArray:
         """Tell which finds are good enough for a second try: no stems, no words of two letters."""
         long = self._long()[block.words[block.place[phrases.ends]]]
         return np.asarray(np.isin(found.how, _SURE) & long)
 
-    def _find(self, block: Block, phrases: Phrases) -> Found:
+    def _find(self, block: TokenizedQueries, phrases: Phrases) -> LabelMatches:
         """Look phrases up without their stop words."""
         words, ends, lengths = block.words, block.place[phrases.ends], block.lengths(phrases)
         if not len(words):
-            return Found.nothing(len(phrases))
+            return LabelMatches.nothing(len(phrases))
         found = self._index.find(words, ends, lengths)
         if self._people is None:
             return found
         first = words[ends - np.maximum(lengths, 1) + 1]
         named = self._people.named(first, words[ends], lengths, self._index.knows())
         named &= found.lengths < lengths
-        return Found(
+        return LabelMatches(
             np.where(named, self._people.person, found.concepts),
             np.where(named, lengths, found.lengths),
-            np.where(named, HOW.index("name"), found.how),
+            np.where(named, MATCH_KINDS.index("name"), found.how),
         )
 
 
 def _labels(
     taxonomy: Taxonomy, language: Language, names: Gazetteer, terms: Sequence[tuple[str, int]]
-) -> Labels:
+) -> LabelSet:
     """Compile the labels, once for a taxonomy and a language if there are no own terms."""
     name = f"labels {language.name}"
     known = None if terms else taxonomy.kept.get(name)
-    if isinstance(known, Labels):
+    if isinstance(known, LabelSet):
         return known
-    made = Labels(taxonomy, language, before=terms, instead=names.instead, after=names.after)
+    made = LabelSet(taxonomy, language, before=terms, instead=names.instead, after=names.after)
     if not terms:
         taxonomy.kept[name] = made
     return made
@@ -191,25 +197,25 @@ def _tagger(name: str | None, language: Language, vocabulary: Vocabulary) -> Tag
     if name == "spacy":
         return SpacyTagger(vocabulary, language.name)
     if name == "none" or not language.has_tagger:
-        return NoTagger()
+        return NounTagger()
     return BrillTagger(vocabulary)
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class TokenizedQueries:
     """The words of some queries, and what each can be in a noun phrase.
 
     `content` marks the words that are looked up: no stop words. `first` is the number of the
     first query.
     """
 
-    texts: Lists
-    content: Flags
-    kinds: Bytes
+    texts: RaggedArray
+    content: BoolArray
+    kinds: ByteArray
     first: int
 
     @cached_property
-    def place(self) -> Ints:
+    def place(self) -> IntArray:
         """Where each word, or the last one before it, stands among those that are looked up.
 
         Words before the first of them have -1.
@@ -217,16 +223,16 @@ class Block:
         return np.asarray(np.cumsum(self.content) - 1)
 
     @cached_property
-    def words(self) -> Ints:
+    def words(self) -> IntArray:
         """The words that are looked up."""
         return self.texts.items[self.content]
 
-    def lengths(self, phrases: Phrases) -> Ints:
+    def lengths(self, phrases: Phrases) -> IntArray:
         """Count the words of phrases that are looked up."""
         begins, ends = phrases.begins, phrases.ends
         return np.asarray(self.place[ends] - self.place[begins] + self.content[begins])
 
-    def within(self, phrases: Phrases, queries: Flags) -> Phrases:
+    def within(self, phrases: Phrases, queries: BoolArray) -> Phrases:
         """Take the phrases of some queries that have a word to look up."""
         wanted = queries[self.texts.owners[phrases.begins]]
         return self._trimmed(phrases.some(wanted & (self.lengths(phrases) > 0)))
@@ -237,13 +243,13 @@ class Block:
         begins = used[np.searchsorted(used, phrases.begins)]
         return Phrases(begins, used[np.searchsorted(used, phrases.ends, side="right") - 1])
 
-    def missed(self, phrases: Phrases, found: Found) -> Flags:
+    def missed(self, phrases: Phrases, found: LabelMatches) -> BoolArray:
         """Tell in which queries nothing was found."""
         missed = np.ones(len(self.texts), np.bool_)
         missed[self.texts.owners[phrases.begins[found.concepts >= 0]]] = False
         return missed
 
-    def table(self, phrases: Phrases, found: Found, loose: bool = False) -> pl.DataFrame:
+    def table(self, phrases: Phrases, found: LabelMatches, loose: bool = False) -> pl.DataFrame:
         """Give the phrases with what was found for each."""
         query = self.texts.owners[phrases.begins]
         return pl.DataFrame(
@@ -256,5 +262,5 @@ class Block:
                 "how": found.how,
                 "loose": np.full(len(phrases), loose),
             },
-            schema=PHRASES,
+            schema=PHRASE_SCHEMA,
         )

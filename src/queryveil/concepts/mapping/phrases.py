@@ -6,23 +6,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..taxonomy.arrays import Bytes, Flags, Ints, Lists
+from ..taxonomy.arrays import BoolArray, ByteArray, IntArray, RaggedArray
 from ..text.kinds import MODIFIER, NOUN, OTHER, VERB
 
-__all__ = ["Phrases", "noun_phrases", "whole_texts"]
+__all__ = ["Phrases", "noun_phrases", "whole_queries"]
 
 
 @dataclass(frozen=True, eq=False)
 class Phrases:
     """Phrases of many texts: where each begins and ends among all words, both included."""
 
-    begins: Ints
-    ends: Ints
+    begins: IntArray
+    ends: IntArray
 
     def __len__(self) -> int:
         return len(self.begins)
 
-    def some(self, rows: Ints | Flags) -> Phrases:
+    def some(self, rows: IntArray | BoolArray) -> Phrases:
         """Take some of the phrases."""
         return Phrases(self.begins[rows], self.ends[rows])
 
@@ -32,7 +32,7 @@ class Phrases:
         return Phrases(left.begins, left.ends - 1)
 
 
-def noun_phrases(texts: Lists, kinds: Bytes) -> Phrases:
+def noun_phrases(texts: RaggedArray, kinds: ByteArray) -> Phrases:
     """Find the noun phrases: modifiers, then nouns; a modifier after a noun begins a new one.
 
     >>> from queryveil.concepts.text.kinds import MODIFIER, NOUN, OTHER
@@ -50,7 +50,7 @@ def noun_phrases(texts: Lists, kinds: Bytes) -> Phrases:
     return Phrases(_begins(kinds, starts_text[:-1], ends), ends)
 
 
-def _begins(kinds: Bytes, starts_text: Flags, ends: Ints) -> Ints:
+def _begins(kinds: ByteArray, starts_text: BoolArray, ends: IntArray) -> IntArray:
     """Give for each last noun the place where its phrase begins.
 
     A phrase begins at a text's first word, after a word that belongs to none, or at the
@@ -69,7 +69,7 @@ def _begins(kinds: Bytes, starts_text: Flags, ends: Ints) -> Ints:
     return np.maximum.accumulate(places)[ends] if len(kinds) else ends
 
 
-def whole_texts(texts: Lists, rows: Ints) -> Phrases:
+def whole_queries(texts: RaggedArray, rows: IntArray) -> Phrases:
     """Take each of these texts as one phrase; texts without words are left out."""
     rows = rows[texts.sizes[rows] > 0]
     return Phrases(texts.start[rows], texts.start[rows + 1] - 1)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..taxonomy.arrays import Ints, Lists
+from ..taxonomy.arrays import IntArray, RaggedArray
 
 __all__ = ["Trie", "build_trie"]
 
@@ -24,12 +24,14 @@ class Trie:
     """
 
     width: int
-    first: Ints
-    keys: Ints
-    states: Ints
-    entries: Ints
+    first: IntArray
+    keys: IntArray
+    states: IntArray
+    entries: IntArray
 
-    def walk(self, words: Ints, ends: Ints, lengths: Ints, last: Ints) -> list[tuple[Ints, Ints]]:
+    def walk(
+        self, words: IntArray, ends: IntArray, lengths: IntArray, last: IntArray
+    ) -> list[tuple[IntArray, IntArray]]:
         """Walk phrases from their last word to the left.
 
         `words` are the numbers of all words in a row, -1 for one in no label; a phrase is the
@@ -37,7 +39,7 @@ class Trie:
         each number of words 1, 2, ... the phrases that end in a label of so many words, and
         those labels.
         """
-        found: list[tuple[Ints, Ints]] = []
+        found: list[tuple[IntArray, IntArray]] = []
         alive = np.flatnonzero((last >= 0) & (lengths > 0))
         states = self.first[last[alive]]
         step = 1
@@ -56,7 +58,7 @@ class Trie:
             step += 1
         return found
 
-    def _next(self, states: Ints, words: Ints) -> Ints:
+    def _next(self, states: IntArray, words: IntArray) -> IntArray:
         if not len(self.keys):
             return np.full(len(states), -1, np.int64)
         wanted = states * self.width + words
@@ -65,7 +67,7 @@ class Trie:
         return np.where(self.keys[place] == wanted, self.states[place], -1)
 
 
-def build_trie(labels: Lists, width: int) -> Trie:
+def build_trie(labels: RaggedArray, width: int) -> Trie:
     """Make a tree of labels, each a list of words; of equal labels the first counts.
 
     >>> trie = build_trie(Lists.of([[0, 1], [1]]), 3)

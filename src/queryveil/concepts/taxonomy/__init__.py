@@ -1,25 +1,25 @@
 """Concepts in flat arrays: the graph, its file, how it is made, checked, combined and searched."""
 
-from .arrays import Bytes, Flags, Ints, Lists, Texts
+from .arrays import BoolArray, ByteArray, IntArray, RaggedArray, StringArray
 from .check import check_taxonomy, describe_taxonomy
-from .combine import combine
-from .draft import Draft, Repairs
+from .combine import merge_taxonomies
+from .draft import RepairLog, TaxonomyBuilder
 from .graph import Taxonomy
-from .search import Search, search_path, write_search
+from .search import SearchIndex, index_path, write_index
 
 __all__ = [
-    "Bytes",
-    "Draft",
-    "Flags",
-    "Ints",
-    "Lists",
-    "Repairs",
-    "Search",
+    "BoolArray",
+    "ByteArray",
+    "IntArray",
+    "RaggedArray",
+    "RepairLog",
+    "SearchIndex",
+    "StringArray",
     "Taxonomy",
-    "Texts",
+    "TaxonomyBuilder",
     "check_taxonomy",
-    "combine",
     "describe_taxonomy",
-    "search_path",
-    "write_search",
+    "index_path",
+    "merge_taxonomies",
+    "write_index",
 ]

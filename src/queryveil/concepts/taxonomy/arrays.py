@@ -10,17 +10,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-__all__ = ["Bytes", "Flags", "Ints", "Lists", "Texts"]
+__all__ = ["BoolArray", "ByteArray", "IntArray", "RaggedArray", "StringArray"]
 
-Ints = NDArray[np.integer[Any]]
-Bytes = NDArray[np.uint8]
-Flags = NDArray[np.bool_]
+IntArray = NDArray[np.integer[Any]]
+ByteArray = NDArray[np.uint8]
+BoolArray = NDArray[np.bool_]
 
 _NEWLINE = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Lists:
+class RaggedArray:
     """Many short lists of numbers: list `i` is `items[start[i]:start[i + 1]]`.
 
     >>> lists = Lists.of([[3], [], [1, 2]])
@@ -28,25 +28,25 @@ class Lists:
     (3, [1, 2], [1, 0, 2])
     """
 
-    start: Ints
-    items: Ints
+    start: IntArray
+    items: IntArray
 
     @classmethod
-    def of(cls, lists: list[list[int]]) -> Lists:
+    def of(cls, lists: list[list[int]]) -> RaggedArray:
         """Make from Python lists; for tests and small things."""
         sizes = np.fromiter((len(one) for one in lists), np.int64, len(lists))
         items = np.fromiter((item for one in lists for item in one), np.int32)
         return cls.from_sizes(sizes, items)
 
     @classmethod
-    def from_sizes(cls, sizes: Ints, items: Ints) -> Lists:
+    def from_sizes(cls, sizes: IntArray, items: IntArray) -> RaggedArray:
         """Make from the sizes of the lists and all their items in a row."""
         start = np.zeros(len(sizes) + 1, np.int64)
         np.cumsum(sizes, out=start[1:])
         return cls(start, items)
 
     @classmethod
-    def grouped(cls, owners: Ints, items: Ints, size: int) -> Lists:
+    def grouped(cls, owners: IntArray, items: IntArray, size: int) -> RaggedArray:
         """Make from pairs of list and item, in any order; items keep theirs within a list."""
         order = np.argsort(owners, kind="stable")
         return cls.from_sizes(np.bincount(owners, minlength=size), items[order])
@@ -54,20 +54,20 @@ class Lists:
     def __len__(self) -> int:
         return len(self.start) - 1
 
-    def __getitem__(self, row: int) -> Ints:
+    def __getitem__(self, row: int) -> IntArray:
         return self.items[self.start[row] : self.start[row + 1]]
 
     @cached_property
-    def sizes(self) -> Ints:
+    def sizes(self) -> IntArray:
         """How long each list is."""
         return np.diff(self.start)
 
     @cached_property
-    def owners(self) -> Ints:
+    def owners(self) -> IntArray:
         """The list that each item belongs to."""
         return np.repeat(np.arange(len(self), dtype=np.int32), self.sizes)
 
-    def gather(self, rows: Ints) -> tuple[Ints, Ints]:
+    def gather(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Give the items of these lists in a row, and for each the place of its list in `rows`."""
         sizes = self.sizes[rows]
         ends = np.cumsum(sizes)
@@ -76,13 +76,13 @@ class Lists:
         shift = np.repeat(self.start[:-1][rows] - (ends - sizes), sizes)
         return self.items[np.arange(total) + shift], places
 
-    def turned(self, size: int) -> Lists:
+    def turned(self, size: int) -> RaggedArray:
         """Give for each item the lists that hold it, in rising order."""
-        return Lists.grouped(self.items, self.owners, size)
+        return RaggedArray.grouped(self.items, self.owners, size)
 
 
 @dataclass(frozen=True, eq=False)
-class Texts:
+class StringArray:
     """Many texts in one array of bytes, each ended by a newline.
 
     >>> texts = Texts.of(["bed and breakfast", "caf\u00e9"])
@@ -90,16 +90,16 @@ class Texts:
     (2, 'caf\u00e9')
     """
 
-    bytes: Bytes
+    bytes: ByteArray
 
     @classmethod
-    def of(cls, texts: list[str]) -> Texts:
+    def of(cls, texts: list[str]) -> StringArray:
         """Make from texts without newlines."""
         joined = "".join(f"{text}\n" for text in texts).encode()
         return cls(np.frombuffer(joined, np.uint8))
 
     @cached_property
-    def _ends(self) -> Ints:
+    def _ends(self) -> IntArray:
         return np.flatnonzero(self.bytes == _NEWLINE)
 
     def __len__(self) -> int:

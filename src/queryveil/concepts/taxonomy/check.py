@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from .arrays import Ints, Lists, Texts
+from .arrays import IntArray, RaggedArray, StringArray
 from .graph import Taxonomy
-from .levels import ancestors_of, levels_of
+from .levels import compute_ancestors, compute_depths
 
 __all__ = ["check_taxonomy", "describe_taxonomy"]
 
-Finding = dict[str, Any]
+CheckResult = dict[str, Any]
 
 _SHOWN = 3
 
 
-def check_taxonomy(taxonomy: Taxonomy) -> list[Finding]:
+def check_taxonomy(taxonomy: Taxonomy) -> list[CheckResult]:
     """Check all that the program relies on; each finding has `check`, `holds` and `says`.
 
     Where the arrays do not fit together, what builds on them is not looked at.
@@ -29,7 +29,7 @@ def check_taxonomy(taxonomy: Taxonomy) -> list[Finding]:
     >>> all(one["holds"] for one in found), found[1]["says"]
     (True, '4 concepts and 4 labels; all arrays fit them')
     """
-    findings: list[Finding] = []
+    findings: list[CheckResult] = []
     for stage in (_texts, _sizes, _ranges, _structure, _labels):
         findings += stage(taxonomy)
         if not all(one["holds"] for one in findings):
@@ -37,17 +37,17 @@ def check_taxonomy(taxonomy: Taxonomy) -> list[Finding]:
     return findings
 
 
-def _finding(check: str, wrong: object, says: str, fault: str) -> Finding:
+def _finding(check: str, wrong: object, says: str, fault: str) -> CheckResult:
     """Say what holds, or what does not."""
     return {"check": check, "holds": not wrong, "says": fault if wrong else says}
 
 
-def _texts(taxonomy: Taxonomy) -> Iterator[Finding]:
+def _texts(taxonomy: Taxonomy) -> Iterator[CheckResult]:
     bad = [name for name in ("names", "labels") if not _readable(getattr(taxonomy, name))]
     yield _finding("texts", bad, "all texts can be read", f"no text: {' and '.join(bad)}")
 
 
-def _readable(texts: Texts) -> bool:
+def _readable(texts: StringArray) -> bool:
     data = texts.bytes.tobytes()
     try:
         data.decode()
@@ -56,7 +56,7 @@ def _readable(texts: Texts) -> bool:
     return not data or data.endswith(b"\n")
 
 
-def _sizes(taxonomy: Taxonomy) -> Iterator[Finding]:
+def _sizes(taxonomy: Taxonomy) -> Iterator[CheckResult]:
     concepts, labels = len(taxonomy), len(taxonomy.labels)
     found = {
         "names": (len(taxonomy.names), concepts),
@@ -74,13 +74,13 @@ def _sizes(taxonomy: Taxonomy) -> Iterator[Finding]:
     yield _finding("sizes", bad or not concepts, says, "; ".join(bad) or "there is no concept")
 
 
-def _fits(lists: Lists) -> bool:
+def _fits(lists: RaggedArray) -> bool:
     return int(lists.start[-1]) == len(lists.items) and bool((lists.sizes >= 0).all())
 
 
-def _ranges(taxonomy: Taxonomy) -> Iterator[Finding]:
+def _ranges(taxonomy: Taxonomy) -> Iterator[CheckResult]:
     concepts, labels = len(taxonomy), len(taxonomy.labels)
-    ranges: dict[str, tuple[Ints, int]] = {
+    ranges: dict[str, tuple[IntArray, int]] = {
         "parents": (taxonomy.parents.items, concepts),
         "label rows": (taxonomy.titles, labels),
         "meanings": (taxonomy.meanings.items, concepts),
@@ -91,7 +91,7 @@ def _ranges(taxonomy: Taxonomy) -> Iterator[Finding]:
         yield _finding(check, outside, says, f"{outside:,} are not within 0 to {size - 1:,}")
 
 
-def _structure(taxonomy: Taxonomy) -> Iterator[Finding]:
+def _structure(taxonomy: Taxonomy) -> Iterator[CheckResult]:
     parents = taxonomy.parents
     roots = np.flatnonzero(parents.sizes == 0)
     one = roots.tolist() == [0]
@@ -99,7 +99,7 @@ def _structure(taxonomy: Taxonomy) -> Iterator[Finding]:
     late = int(np.count_nonzero(parents.items >= parents.owners))
     fault = f"{late:,} parents do not come before their children"
     yield _finding("order", late, "every parent comes before its children", fault)
-    levels = levels_of(parents)
+    levels = compute_depths(parents)
     steps = int(np.count_nonzero(np.diff(levels) < 0))
     fault = f"{steps:,} concepts come before one of a lower level"
     yield _finding("levels", steps, "concepts are numbered by level", fault)
@@ -107,17 +107,17 @@ def _structure(taxonomy: Taxonomy) -> Iterator[Finding]:
         yield _ancestors(taxonomy, levels)
 
 
-def _ancestors(taxonomy: Taxonomy, levels: Ints) -> Finding:
+def _ancestors(taxonomy: Taxonomy, levels: IntArray) -> CheckResult:
     stored = taxonomy.stored_ancestors
     if stored is None:
         return _finding("ancestors", False, "none stored: they are computed", "")
-    true = ancestors_of(taxonomy.parents, levels, taxonomy.root_counts)
+    true = compute_ancestors(taxonomy.parents, levels, taxonomy.root_counts)
     same = np.array_equal(true.start, stored.start) and np.array_equal(true.items, stored.items)
     says = f"all {len(true.items):,} stored are those that follow from the parents"
     return _finding("ancestors", not same, says, "those stored do not follow from the parents")
 
 
-def _labels(taxonomy: Taxonomy) -> Iterator[Finding]:
+def _labels(taxonomy: Taxonomy) -> Iterator[CheckResult]:
     size = len(taxonomy)
     meanings = taxonomy.meanings
     pairs = meanings.owners.astype(np.int64) * size + meanings.items
@@ -132,11 +132,11 @@ def _labels(taxonomy: Taxonomy) -> Iterator[Finding]:
     yield _finding("ambiguous labels", False, _ambiguous(taxonomy), "")
 
 
-def _shown(taxonomy: Taxonomy, concepts: Ints) -> str:
+def _shown(taxonomy: Taxonomy, concepts: IntArray) -> str:
     return ", ".join(taxonomy.name(int(concept)) for concept in concepts[:_SHOWN])
 
 
-def _same_names(taxonomy: Taxonomy) -> Ints:
+def _same_names(taxonomy: Taxonomy) -> IntArray:
     """Give the concepts that have another's name or, in a tree of paths, another's path."""
     above = np.full(len(taxonomy), -1, np.int64)
     if taxonomy.paths:

@@ -13,17 +13,17 @@ import numpy as np
 import polars as pl
 
 from ...errors import UsageError
-from .arrays import Flags, Ints, Lists, Texts
+from .arrays import BoolArray, IntArray, RaggedArray, StringArray
 from .graph import Taxonomy
-from .levels import levels_of
+from .levels import compute_depths
 
-__all__ = ["combine"]
+__all__ = ["merge_taxonomies"]
 
 _PART = "part"
 _NONE = -1  # the mark of a concept that has none
 
 
-def combine(taxonomies: Sequence[Taxonomy]) -> Taxonomy:
+def merge_taxonomies(taxonomies: Sequence[Taxonomy]) -> Taxonomy:
     """Put several taxonomies together; the first that knows a phrase wins.
 
     Concepts are numbered anew; the mark `part` says which taxonomy each comes from. A part's
@@ -72,26 +72,26 @@ def _distinct(titles: list[str]) -> list[str]:
 # -- numbers and parents ------------------------------------------------------------------------
 
 
-def _numbered(parts: Sequence[Taxonomy]) -> tuple[list[Ints], Lists]:
+def _numbered(parts: Sequence[Taxonomy]) -> tuple[list[IntArray], RaggedArray]:
     """Number all concepts by level: for each part the new numbers of its own, and all parents.
 
     A part's artificial root becomes 0, our root.
     """
     places = _places(parts)
     parents = _joined_parents(parts, places)
-    order = np.argsort(levels_of(parents), kind="stable")
+    order = np.argsort(compute_depths(parents), kind="stable")
     number = np.empty(len(order), np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
     items, owners = parents.gather(order)
     sizes = np.bincount(owners, minlength=len(order))
-    return [number[place] for place in places], Lists.from_sizes(sizes, number[items])
+    return [number[place] for place in places], RaggedArray.from_sizes(sizes, number[items])
 
 
-def _places(parts: Sequence[Taxonomy]) -> list[Ints]:
+def _places(parts: Sequence[Taxonomy]) -> list[IntArray]:
     """Give the concepts of all parts places in a row: our root, the first part, the second."""
     kept = [len(one) - (not one.root_counts) for one in parts]
     begins = accumulate(kept[:-1], initial=1)
-    places: list[Ints] = []
+    places: list[IntArray] = []
     for one, begin in zip(parts, begins, strict=True):
         place = np.arange(len(one), dtype=np.int64) + (begin - (not one.root_counts))
         place[0] = begin if one.root_counts else 0
@@ -99,11 +99,11 @@ def _places(parts: Sequence[Taxonomy]) -> list[Ints]:
     return places
 
 
-def _joined_parents(parts: Sequence[Taxonomy], places: list[Ints]) -> Lists:
+def _joined_parents(parts: Sequence[Taxonomy], places: list[IntArray]) -> RaggedArray:
     children = [place[one.parents.owners] for one, place in zip(parts, places, strict=True)]
     above = [place[one.parents.items] for one, place in zip(parts, places, strict=True)]
     roots = np.array([place[0] for place in places if place[0]], np.int64)
-    return Lists.grouped(
+    return RaggedArray.grouped(
         np.concatenate([roots, *children]),
         np.concatenate([np.zeros_like(roots), *above]),
         1 + max(int(place[-1]) for place in places),
@@ -113,15 +113,17 @@ def _joined_parents(parts: Sequence[Taxonomy], places: list[Ints]) -> Lists:
 # -- labels -------------------------------------------------------------------------------------
 
 
-def _labelled(parts: Sequence[Taxonomy], numbers: list[Ints]) -> tuple[Texts, Lists, Ints]:
+def _labelled(
+    parts: Sequence[Taxonomy], numbers: list[IntArray]
+) -> tuple[StringArray, RaggedArray, IntArray]:
     """Merge the labels: the texts, each one's meanings, and each concept's own label.
 
     Our root has the label "", which no phrase asks for.
     """
     begins = accumulate((len(one.labels) for one in parts[:-1]), initial=1)
     joined = pl.concat([pl.Series("text", [""]), *(one.labels.series() for one in parts)])
-    owners: list[Ints] = [np.zeros(1, np.int64)]
-    concepts: list[Ints] = [np.zeros(1, np.int32)]
+    owners: list[IntArray] = [np.zeros(1, np.int64)]
+    concepts: list[IntArray] = [np.zeros(1, np.int32)]
     own = np.zeros(1 + max(int(number.max()) for number in numbers), np.int64)
     for one, number, begin in zip(parts, numbers, begins, strict=True):
         kept = np.flatnonzero(number[one.meanings.items])  # those of its artificial root go
@@ -132,11 +134,13 @@ def _labelled(parts: Sequence[Taxonomy], numbers: list[Ints]) -> tuple[Texts, Li
     used = np.zeros(len(joined), np.bool_)
     used[np.concatenate([*owners, own])] = True
     texts, row = _merged(joined, used)
-    meanings = Lists.grouped(row[np.concatenate(owners)], np.concatenate(concepts), len(texts))
-    return Texts.of(texts.to_list()), meanings, row[own].astype(np.int32)
+    meanings = RaggedArray.grouped(
+        row[np.concatenate(owners)], np.concatenate(concepts), len(texts)
+    )
+    return StringArray.of(texts.to_list()), meanings, row[own].astype(np.int32)
 
 
-def _merged(texts: pl.Series, used: Flags) -> tuple[pl.Series, Ints]:
+def _merged(texts: pl.Series, used: BoolArray) -> tuple[pl.Series, IntArray]:
     """Give the different texts in use, by their first place, and each text's place there.
 
     So a label of the first part goes before one of the second that differs in its capitals.
@@ -151,7 +155,7 @@ def _merged(texts: pl.Series, used: Flags) -> tuple[pl.Series, Ints]:
 # -- names --------------------------------------------------------------------------------------
 
 
-def _named(parts: Sequence[Taxonomy], titles: list[str], numbers: list[Ints]) -> Texts:
+def _named(parts: Sequence[Taxonomy], titles: list[str], numbers: list[IntArray]) -> StringArray:
     """Name the concepts, such that no name, or in paths no branch, occurs in two parts."""
     paths = all(one.paths for one in parts)
     tables = [_names_of(*each, paths) for each in zip(parts, numbers, strict=True)]
@@ -162,10 +166,10 @@ def _named(parts: Sequence[Taxonomy], titles: list[str], numbers: list[Ints]) ->
     longer = pl.concat_str("part", pl.lit(":"), "name")
     told = pl.when(known & pl.col("differ")).then(longer).otherwise("name")
     named = table.with_columns(told.alias("name")).sort("number")["name"]
-    return Texts.of(["", *named.to_list()])
+    return StringArray.of(["", *named.to_list()])
 
 
-def _names_of(one: Taxonomy, number: Ints, paths: bool) -> pl.DataFrame:
+def _names_of(one: Taxonomy, number: IntArray, paths: bool) -> pl.DataFrame:
     """List the concepts of a part by number: their names, and whether these must differ."""
     names = one.names.series() if paths or not one.paths else _full_paths(one)
     differ = np.ones(len(one), np.bool_)
@@ -178,7 +182,7 @@ def _names_of(one: Taxonomy, number: Ints, paths: bool) -> pl.DataFrame:
 
 def _full_paths(one: Taxonomy) -> pl.Series:
     """Give what `name` gives, for all concepts: each level puts its names after its parents'."""
-    names, levels = one.names.series(), levels_of(one.parents)
+    names, levels = one.names.series(), compute_depths(one.parents)
     bounds = np.searchsorted(levels, np.arange(int(levels[-1]) + 2))
     whole = names[: int(bounds[1])]
     for begin, end in zip(bounds[1:-1].tolist(), bounds[2:].tolist(), strict=True):
@@ -191,14 +195,14 @@ def _full_paths(one: Taxonomy) -> pl.Series:
 
 
 def _marked(
-    parts: Sequence[Taxonomy], titles: list[str], numbers: list[Ints]
-) -> tuple[dict[str, Ints], dict[str, list[str]]]:
+    parts: Sequence[Taxonomy], titles: list[str], numbers: list[IntArray]
+) -> tuple[dict[str, IntArray], dict[str, list[str]]]:
     """Merge the marks of all parts, and add which part a concept is of; -1 is no mark."""
     size = 1 + max(int(number.max()) for number in numbers)
-    marks: dict[str, Ints] = {}
+    marks: dict[str, IntArray] = {}
     names: dict[str, list[str]] = {}
     for one, title, number in zip(parts, titles, numbers, strict=True):
-        own: dict[str, Ints] = {_PART: np.zeros(len(one), np.int16), **one.marks}
+        own: dict[str, IntArray] = {_PART: np.zeros(len(one), np.int16), **one.marks}
         for mark, values in own.items():
             listed = names.setdefault(mark, [])
             told = one.mark_names.get(mark, [title] if mark == _PART else [])

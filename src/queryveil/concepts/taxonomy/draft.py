@@ -14,17 +14,17 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import FormatError
-from .arrays import Ints, Lists, Texts
+from .arrays import IntArray, RaggedArray, StringArray
 from .graph import Taxonomy
-from .levels import MOST_LEVELS, DeepError, levels_of
+from .levels import MOST_LEVELS, DeepError, compute_depths
 
-__all__ = ["Draft", "Repairs"]
+__all__ = ["RepairLog", "TaxonomyBuilder"]
 
 _MOST_PASSES = 100
 
 
 @dataclass
-class Repairs:
+class RepairLog:
     """What was wrong with a file: refused with its line, or mended and counted."""
 
     where: Path | str
@@ -45,7 +45,7 @@ class Repairs:
 
 
 @dataclass
-class Draft:
+class TaxonomyBuilder:
     """Concepts, edges and labels as they were read.
 
     `names` and `lines` have one entry a concept. An edge is a child and a parent, by their
@@ -65,7 +65,7 @@ class Draft:
     paths: bool = False
     top: int | None = None
     language: str = "english"
-    number: Ints = field(default_factory=lambda: np.empty(0, np.int32), repr=False)
+    number: IntArray = field(default_factory=lambda: np.empty(0, np.int32), repr=False)
 
     def add(self, name: str, line: int, label: str | None = None, parent: int | None = None) -> int:
         """Add a concept, and give its place."""
@@ -89,7 +89,7 @@ class Draft:
         self.label_concepts.append(concept)
         self.label_texts.append(text)
 
-    def finish(self, repairs: Repairs) -> Taxonomy:
+    def finish(self, repairs: RepairLog) -> Taxonomy:
         """Check what was read and make a taxonomy of it."""
         if not self.names or (self.top is not None and len(self.names) == 1):
             raise FormatError("there is no concept in this file", where=repairs.where)
@@ -98,16 +98,16 @@ class Draft:
         self._one_root(parents, repairs)
         return self._ordered(self._parents(), repairs)
 
-    def _parents(self) -> Lists:
+    def _parents(self) -> RaggedArray:
         children = np.array(self.edge_children, np.int64)
         above = np.array(self.edge_parents, np.int64)
         size = len(self.names)
         if len(children):  # the same edge twice counts once, and keeps its first place
             _, first = np.unique(children * size + above, return_index=True)
             children, above = children[np.sort(first)], above[np.sort(first)]
-        return Lists.grouped(children, above, size)
+        return RaggedArray.grouped(children, above, size)
 
-    def _check_labels(self, repairs: Repairs) -> None:
+    def _check_labels(self, repairs: RepairLog) -> None:
         labelled = np.zeros(len(self.names), np.bool_)
         labelled[self.label_concepts] = True
         if self.top is not None:
@@ -119,7 +119,7 @@ class Draft:
             )
             self.label(place, name.rsplit("/", 1)[-1].replace("_", " ") or name)
 
-    def _acyclic(self, repairs: Repairs) -> Lists:
+    def _acyclic(self, repairs: RepairLog) -> RaggedArray:
         """Refuse cycles, or cut each at the edge that was read last.
 
         Cycles that share no concept are cut in one pass, so that many of them cost little.
@@ -134,9 +134,9 @@ class Draft:
             "cycles within cycles, too many to be cut", where=repairs.where, hint="mend the file"
         )
 
-    def _levels(self, parents: Lists, repairs: Repairs) -> Ints:
+    def _levels(self, parents: RaggedArray, repairs: RepairLog) -> IntArray:
         try:
-            return levels_of(parents, MOST_LEVELS)
+            return compute_depths(parents, MOST_LEVELS)
         except DeepError as error:
             line, name = self.lines[error.concept], self.names[error.concept]
             place = f"line {line:,}: " if line else ""
@@ -146,7 +146,7 @@ class Draft:
                 hint="a chain of that length is no taxonomy: leave out what is above or below",
             ) from error
 
-    def _last_edge(self, ring: list[int], repairs: Repairs) -> tuple[int, int]:
+    def _last_edge(self, ring: list[int], repairs: RepairLog) -> tuple[int, int]:
         """Return the edge of a cycle that was read last, as child and parent."""
         edges = zip(ring, [*ring[1:], ring[0]], strict=True)
         line, _, edge = max((*self._read_at[edge], edge) for edge in edges)
@@ -170,7 +170,7 @@ class Draft:
         self.edge_parents = [parent for _, parent, _ in kept]
         self.edge_lines = [line for _, _, line in kept]
 
-    def _one_root(self, parents: Lists, repairs: Repairs) -> None:
+    def _one_root(self, parents: RaggedArray, repairs: RepairLog) -> None:
         roots = np.flatnonzero(parents.sizes == 0).tolist()
         if self.top is not None:
             for root in roots:
@@ -185,7 +185,7 @@ class Draft:
             for root in roots:
                 self.edge(root, self.top)
 
-    def _ordered(self, parents: Lists, repairs: Repairs) -> Taxonomy:
+    def _ordered(self, parents: RaggedArray, repairs: RepairLog) -> Taxonomy:
         """Number the concepts by level, in the order of the file within a level."""
         levels = self._levels(parents, repairs)
         order = np.argsort(levels, kind="stable")
@@ -199,17 +199,17 @@ class Draft:
         labels, meanings, titles = self._meanings(number)
         return Taxonomy(
             title=self.title,
-            names=Texts.of([self.names[place] for place in order.tolist()]),
+            names=StringArray.of([self.names[place] for place in order.tolist()]),
             labels=labels,
             meanings=meanings,
             titles=titles,
-            parents=Lists.from_sizes(sizes, number[items]),
+            parents=RaggedArray.from_sizes(sizes, number[items]),
             paths=self.paths,
             root_counts=self.top is None,
             language=self.language,
         )
 
-    def _meanings(self, number: Ints) -> tuple[Texts, Lists, Ints]:
+    def _meanings(self, number: IntArray) -> tuple[StringArray, RaggedArray, IntArray]:
         """Sort the labels; each keeps its concepts in the order in which they were added."""
         texts, row = np.unique(np.array(self.label_texts, object), return_inverse=True)
         concepts = number[np.array(self.label_concepts, np.int64)]
@@ -218,11 +218,11 @@ class Draft:
         size = len(number)
         _, first = np.unique(row * size + concepts, return_index=True)
         kept = np.sort(first)
-        meanings = Lists.grouped(row[kept], concepts[kept], len(texts))
-        return Texts.of(texts.tolist()), meanings, titles
+        meanings = RaggedArray.grouped(row[kept], concepts[kept], len(texts))
+        return StringArray.of(texts.tolist()), meanings, titles
 
 
-def _rings(parents: Lists, levels: Ints) -> list[list[int]]:
+def _rings(parents: RaggedArray, levels: IntArray) -> list[list[int]]:
     """Find cycles that share no concept: walk from each concept to its first unsolved parent."""
     seen: dict[int, int] = {}
     rings = []

@@ -19,7 +19,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from ...engine import parse_json, whole_file
+from ...engine import atomic_file, parse_json
 from ...errors import FormatError, InputError
 
 __all__ = ["Arrays", "check_plain_file", "read_arrays", "write_arrays"]
@@ -55,7 +55,7 @@ def write_arrays(
     }
     header = json.dumps({"about": about, "packed": packed, "arrays": listed}).encode()
     header += b" " * (-(len(header) + 8) % _ALIGN)
-    with whole_file(path, force=force) as part, part.open("wb") as file:
+    with atomic_file(path, force=force) as part, part.open("wb") as file:
         file.write(_MAGIC + len(header).to_bytes(4, "little") + header)
         for piece in pieces:
             file.write(piece + b"\0" * (-len(piece) % _ALIGN))

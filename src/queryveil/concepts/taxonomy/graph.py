@@ -16,9 +16,9 @@ import numpy as np
 import polars as pl
 
 from ...errors import FormatError, UsageError, did_you_mean
-from .arrays import Flags, Ints, Lists, Texts
+from .arrays import BoolArray, IntArray, RaggedArray, StringArray
 from .file import read_arrays, write_arrays
-from .levels import DeepError, ancestors_of, levels_of
+from .levels import DeepError, compute_ancestors, compute_depths
 from .sound import fault_of, lists_of
 
 __all__ = ["Taxonomy"]
@@ -44,17 +44,17 @@ class Taxonomy:
     """
 
     title: str
-    names: Texts
-    labels: Texts
-    meanings: Lists
-    titles: Ints
-    parents: Lists
+    names: StringArray
+    labels: StringArray
+    meanings: RaggedArray
+    titles: IntArray
+    parents: RaggedArray
     paths: bool = False
     root_counts: bool = True
     language: str = "english"
-    marks: dict[str, Ints] = field(default_factory=dict)
+    marks: dict[str, IntArray] = field(default_factory=dict)
     mark_names: dict[str, list[str]] = field(default_factory=dict)
-    stored_ancestors: Lists | None = None
+    stored_ancestors: RaggedArray | None = None
     file: Path | None = None
     kept: dict[str, object] = field(default_factory=dict, repr=False)  # what others made of it
 
@@ -86,18 +86,18 @@ class Taxonomy:
         others = [int(label) for label in self._labels_by_concept[concept] if label != own]
         return [self.labels[label] for label in [own, *others]]
 
-    def ancestors(self, concept: int) -> Ints:
+    def ancestors(self, concept: int) -> IntArray:
         """Give T(c): all ancestors from the root down, the concept itself included."""
         return self.all_ancestors[concept]
 
-    def descendants(self, concept: int) -> Ints:
+    def descendants(self, concept: int) -> IntArray:
         """Give all concepts below a concept, itself included: its domain."""
         if concept == 0:
             return np.arange(len(self), dtype=np.int32)
         lists = self.all_ancestors
         return lists.owners[np.flatnonzero(lists.items == concept)]
 
-    def children(self, concept: int) -> Ints:
+    def children(self, concept: int) -> IntArray:
         """Give the concepts that have this one as a parent."""
         return self.parents.owners[np.flatnonzero(self.parents.items == concept)]
 
@@ -166,29 +166,29 @@ class Taxonomy:
         return int(self.parents.sizes.max(initial=0)) <= 1
 
     @cached_property
-    def depths(self) -> Ints:
+    def depths(self) -> IntArray:
         """The number of concepts on the longest way from the root, an artificial root left out."""
-        return levels_of(self.parents) + np.int32(self.root_counts)
+        return compute_depths(self.parents) + np.int32(self.root_counts)
 
     @cached_property
-    def all_ancestors(self) -> Lists:
+    def all_ancestors(self) -> RaggedArray:
         """T(c) of every concept."""
         if self.stored_ancestors is not None:
             return self.stored_ancestors
         try:
-            return ancestors_of(self.parents, levels_of(self.parents), self.root_counts)
+            return compute_ancestors(self.parents, compute_depths(self.parents), self.root_counts)
         except DeepError as error:
             name = self.names[error.concept][:80]
             raise FormatError(f"{error} ({name})", where=self.file or self.title) from error
 
-    def below(self, concept: int) -> Flags:
+    def below(self, concept: int) -> BoolArray:
         """Tell for every concept whether it is this one or below it."""
         marked = np.zeros(len(self), np.bool_)
         marked[self.descendants(concept)] = True
         return marked
 
     @cached_property
-    def _labels_by_concept(self) -> Lists:
+    def _labels_by_concept(self) -> RaggedArray:
         return self.meanings.turned(len(self))
 
     @cached_property
@@ -204,7 +204,7 @@ class Taxonomy:
 
     def write(self, path: str | Path, *, packed: bool = False, force: bool = True) -> None:
         """Write the taxonomy to a file, which appears whole or not at all."""
-        arrays: dict[str, Ints] = {
+        arrays: dict[str, IntArray] = {
             "names": self.names.bytes,
             "labels": self.labels.bytes,
             "titles": self.titles,
@@ -235,8 +235,8 @@ class Taxonomy:
         marks = {n.removeprefix("mark "): a for n, a in arrays.items() if n.startswith("mark ")}
         return cls(
             title=about["title"],
-            names=Texts(arrays["names"]),
-            labels=Texts(arrays["labels"]),
+            names=StringArray(arrays["names"]),
+            labels=StringArray(arrays["labels"]),
             meanings=lists_of("meanings", arrays),
             titles=arrays["titles"],
             parents=lists_of("parents", arrays),
@@ -250,7 +250,7 @@ class Taxonomy:
         )
 
 
-def _both(name: str, lists: Lists) -> dict[str, Ints]:
+def _both(name: str, lists: RaggedArray) -> dict[str, IntArray]:
     """Give the two arrays of some lists as a file holds them; sizes pack better than starts."""
     return {
         f"{name} sizes": lists.sizes.astype(np.int32),

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from .arrays import Ints, Lists
+from .arrays import IntArray, RaggedArray
 
-__all__ = ["MOST_LEVELS", "DeepError", "ancestors_of", "levels_of"]
+__all__ = ["MOST_LEVELS", "DeepError", "compute_ancestors", "compute_depths"]
 
 # Of what is read: WordNet has 20, and the ancestors of a chain take its length squared. Putting
 # taxonomies together adds a level.
@@ -24,7 +24,7 @@ class DeepError(ValueError):
         self.concept = concept
 
 
-def levels_of(parents: Lists, most: int = MOST_LEVELS + 28) -> Ints:
+def compute_depths(parents: RaggedArray, most: int = MOST_LEVELS + 28) -> IntArray:
     """Give each concept's longest way from a concept without parents, as its level.
 
     Concepts on a cycle, and those below one, get -1. The concepts may be in any order here. What
@@ -48,7 +48,7 @@ def levels_of(parents: Lists, most: int = MOST_LEVELS + 28) -> Ints:
     return levels
 
 
-def ancestors_of(parents: Lists, levels: Ints, root_counts: bool) -> Lists:
+def compute_ancestors(parents: RaggedArray, levels: IntArray, root_counts: bool) -> RaggedArray:
     """Give T(c) of every concept in rising order; the concepts must be numbered by level.
 
     >>> parents = Lists.of([[], [0], [0], [1, 2]])
@@ -60,20 +60,22 @@ def ancestors_of(parents: Lists, levels: Ints, root_counts: bool) -> Lists:
     sizes, items = [np.full(bounds[1], int(root_counts), np.int64)], [roots]
     most = max(_FREE_ANCESTORS, _MOST_EACH * len(parents))
     for begin, end in pairwise(bounds[1:]):
-        known = Lists.from_sizes(np.concatenate(sizes), np.concatenate(items))
+        known = RaggedArray.from_sizes(np.concatenate(sizes), np.concatenate(items))
         above = parents.items[parents.start[begin] : parents.start[end]]
         if len(known.items) + int(known.sizes[above].sum()) > most:
             raise DeepError(f"concepts have more than {most:,} ancestors in all", int(begin))
         size, found = _one_level(parents, known, int(begin), int(end))
         sizes.append(size)
         items.append(found)
-    return Lists.from_sizes(np.concatenate(sizes), np.concatenate(items))
+    return RaggedArray.from_sizes(np.concatenate(sizes), np.concatenate(items))
 
 
-def _one_level(parents: Lists, known: Lists, begin: int, end: int) -> tuple[Ints, Ints]:
+def _one_level(
+    parents: RaggedArray, known: RaggedArray, begin: int, end: int
+) -> tuple[IntArray, IntArray]:
     """Join the ancestors of each concept's parents, without repetition, and the concept."""
     own = np.arange(begin, end, dtype=np.int64)
-    ways = Lists(parents.start[begin : end + 1], parents.items)
+    ways = RaggedArray(parents.start[begin : end + 1], parents.items)
     above, way = known.gather(parents.items[ways.start[0] : ways.start[-1]])
     child = np.repeat(own, np.diff(ways.start))[way]
     if ways.start[-1] - ways.start[0] == end - begin:

@@ -21,12 +21,12 @@ from typing import IO, Any
 
 import numpy as np
 
-from ...engine import Progress, Silent, whole_file
+from ...engine import NoProgress, Progress, atomic_file
 from ...errors import InputError, OutputError
-from .arrays import Ints, Lists
+from .arrays import IntArray, RaggedArray
 from .graph import Taxonomy
 
-__all__ = ["Search", "search_path", "write_search"]
+__all__ = ["SearchIndex", "index_path", "write_index"]
 
 TextBlocks = Iterable[tuple[Sequence[int], Sequence[str]]]
 _Row = tuple[int, str, str, str]
@@ -43,7 +43,7 @@ _WHOLE = """SELECT rowid, -bm25(whole, 16.0, 4.0, 1.0) FROM whole WHERE whole MA
             ORDER BY 2 DESC, 1 LIMIT ?"""
 
 
-def search_path(taxonomy: Path) -> Path:
+def index_path(taxonomy: Path) -> Path:
     """Give where the index of a taxonomy's file is.
 
     >>> search_path(Path("odp.qvt")).name
@@ -52,7 +52,7 @@ def search_path(taxonomy: Path) -> Path:
     return taxonomy.with_name(f"{taxonomy.name}.search")
 
 
-def write_search(
+def write_index(
     path: Path, taxonomy: Taxonomy, texts: TextBlocks = (), progress: Progress | None = None
 ) -> None:
     """Write the index of a taxonomy; it appears whole or not at all.
@@ -60,18 +60,18 @@ def write_search(
     `texts` are blocks of concepts and texts, a concept as often as it likes and in any order.
     """
     try:
-        with whole_file(path) as part, tempfile.TemporaryFile(dir=path.parent) as file:
+        with atomic_file(path) as part, tempfile.TemporaryFile(dir=path.parent) as file:
             spool = _Spool(file, texts)
             base = sqlite3.connect(part)
             try:
-                _fill(base, taxonomy, spool, progress or Silent())
+                _fill(base, taxonomy, spool, progress or NoProgress())
             finally:
                 base.close()
     except sqlite3.Error as error:
         raise OutputError(f"cannot be written ({error})", where=path) from error
 
 
-class Search:
+class SearchIndex:
     """Finds the concepts of a taxonomy by words; may be used from several processes.
 
     >>> from queryveil.concepts import taxonomy_of_paths
@@ -89,9 +89,9 @@ class Search:
         self._opened()
 
     @classmethod
-    def of(cls, taxonomy: Taxonomy) -> Search:
+    def of(cls, taxonomy: Taxonomy) -> SearchIndex:
         """Open the index beside a taxonomy's file, or make one of its labels in memory."""
-        beside = search_path(taxonomy.file) if taxonomy.file else None
+        beside = index_path(taxonomy.file) if taxonomy.file else None
         if beside and beside.exists():
             return cls(beside, taxonomy)
         made = taxonomy.kept.get("search")
@@ -104,10 +104,10 @@ class Search:
         words = _words(term)
         return list(self._ranked([(_NAMED, " AND ", words), (_WHOLE, " AND ", words)], n))
 
-    def first_of(self, terms: Sequence[str], n: int) -> Lists:
+    def first_of(self, terms: Sequence[str], n: int) -> RaggedArray:
         """Give the first `n` concepts of each of many terms; a repeated one is searched once."""
         found = {term: self.first(term, n) for term in dict.fromkeys(terms)}
-        return Lists.of([found[term] for term in terms])
+        return RaggedArray.of([found[term] for term in terms])
 
     def find(self, text: str, n: int) -> list[tuple[int, float]]:
         """Give the `n` concepts that fit some words best, each with a score.
@@ -241,7 +241,7 @@ def _rows(taxonomy: Taxonomy, spool: _Spool | None) -> Iterator[list[_Row]]:
 
 def _identity(taxonomy: Taxonomy) -> dict[str, int]:
     """Give what tells one taxonomy from another."""
-    parents: Ints = taxonomy.parents.items.astype(np.int32)
+    parents: IntArray = taxonomy.parents.items.astype(np.int32)
     names = zlib.crc32(taxonomy.names.bytes.tobytes())
     crc = zlib.crc32(parents.tobytes(), names)
     return {"version": _VERSION, "concepts": len(taxonomy), "crc32": crc}
@@ -272,7 +272,7 @@ def _open(path: Path, taxonomy: Taxonomy) -> sqlite3.Connection:
 def _in_memory(taxonomy: Taxonomy) -> sqlite3.Connection:
     base = sqlite3.connect(":memory:", check_same_thread=False)
     try:
-        _fill(base, taxonomy, None, Silent())
+        _fill(base, taxonomy, None, NoProgress())
     except sqlite3.OperationalError as error:
         base.close()
         raise InputError(f"search needs SQLite with FTS5 ({error})", where=taxonomy) from error

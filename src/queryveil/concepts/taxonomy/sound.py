@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Ints, Lists
+from .arrays import IntArray, RaggedArray
 from .file import Arrays
-from .levels import MOST_LEVELS, DeepError, levels_of
+from .levels import MOST_LEVELS, DeepError, compute_depths
 
 __all__ = ["fault_of", "lists_of"]
 
@@ -40,9 +40,9 @@ def fault_of(about: dict[str, Any], arrays: Arrays) -> str | None:
     return None
 
 
-def lists_of(name: str, arrays: Arrays) -> Lists:
+def lists_of(name: str, arrays: Arrays) -> RaggedArray:
     """Return lists that a file holds as their sizes and items."""
-    return Lists.from_sizes(arrays[f"{name} sizes"], arrays[f"{name} items"])
+    return RaggedArray.from_sizes(arrays[f"{name} sizes"], arrays[f"{name} items"])
 
 
 def _kinds(about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
@@ -106,7 +106,7 @@ def _ranges(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
             yield name
 
 
-def _within(items: Ints, low: int, high: int) -> bool:
+def _within(items: IntArray, low: int, high: int) -> bool:
     return not len(items) or (int(items.min()) >= low and int(items.max()) < high)
 
 
@@ -118,7 +118,7 @@ def _structure(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
         yield "a parent after its child"
         return
     try:
-        levels = levels_of(parents, MOST_LEVELS)
+        levels = compute_depths(parents, MOST_LEVELS)
     except DeepError as error:
         yield str(error)
         return

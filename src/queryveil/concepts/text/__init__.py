@@ -1,8 +1,8 @@
 """The text way: words, tags, stop words, stems and names."""
 
 from .kinds import MODIFIER, NOUN, OTHER, VERB, Tagger
-from .language import Language, language_named
-from .words import PerWord, Vocabulary, normalise
+from .language import Language, get_language
+from .words import Vocabulary, WordFeature, tokenize
 
 __all__ = [
     "MODIFIER",
@@ -10,9 +10,9 @@ __all__ = [
     "OTHER",
     "VERB",
     "Language",
-    "PerWord",
     "Tagger",
     "Vocabulary",
-    "language_named",
-    "normalise",
+    "WordFeature",
+    "get_language",
+    "tokenize",
 ]

@@ -5,20 +5,20 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from ..taxonomy.arrays import Texts
+from ..taxonomy.arrays import StringArray
 from ..taxonomy.file import read_arrays
 
-__all__ = ["english_words"]
+__all__ = ["load_word_list"]
 
 _FILE = Path(__file__).parents[1] / "data" / "english.words"
 
 
 @cache
-def english_words(name: str) -> tuple[str, ...]:
+def load_word_list(name: str) -> tuple[str, ...]:
     """Give one of the lists: plurals, given names, surnames, cities, towns.
 
     >>> english_words("irregular plurals")[:2]
     ('aardwolves aardwolf', 'abaci abacus')
     """
     _, arrays = read_arrays(_FILE)
-    return tuple(Texts(arrays[name]).series())
+    return tuple(StringArray(arrays[name]).series())

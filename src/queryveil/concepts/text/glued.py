@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["Gluing"]
+__all__ = ["CompoundSplitter"]
 
 _LEAST, _MOST = 7, 30
 _LEAST_PART, _LEAST_HEAD = 3, 4
 
 
-class Gluing:
+class CompoundSplitter:
     """Finds the last word of glued ones.
 
     `heads` are the words that may come last, `words` all that may stand before, `whole` the

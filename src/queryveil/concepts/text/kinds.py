@@ -7,9 +7,9 @@ from typing import Protocol
 
 import numpy as np
 
-from ..taxonomy.arrays import Bytes, Lists
+from ..taxonomy.arrays import ByteArray, RaggedArray
 
-__all__ = ["MODIFIER", "NOUN", "OTHER", "VERB", "Tagger", "kinds_of"]
+__all__ = ["MODIFIER", "NOUN", "OTHER", "VERB", "Tagger", "word_classes"]
 
 OTHER, MODIFIER, NOUN, VERB = 0, 1, 2, 3
 # Penn's tags; a gerund counts as a noun ("windsurfing").
@@ -23,16 +23,16 @@ _KINDS = {
 class Tagger(Protocol):
     """What the way from text to concepts needs of a tagger."""
 
-    def kinds(self, texts: Lists) -> Bytes:
+    def kinds(self, texts: RaggedArray) -> ByteArray:
         """Tell for each word what it can be in a noun phrase."""
         ...
 
-    def names(self, texts: Lists) -> list[str]:
+    def names(self, texts: RaggedArray) -> list[str]:
         """Give the tag of each word by its name."""
         ...
 
 
-def kinds_of(tags: Sequence[str]) -> Bytes:
+def word_classes(tags: Sequence[str]) -> ByteArray:
     """Give the kind of each tag.
 
     >>> kinds_of(["NN", "JJ", "VBG", "VBZ", "IN"]).tolist()

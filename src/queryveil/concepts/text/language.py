@@ -11,10 +11,10 @@ import Stemmer
 from stop_words import AVAILABLE_LANGUAGES, get_stop_words
 
 from ...errors import UsageError, did_you_mean
-from .english import english_words
-from .words import normalise
+from .english import load_word_list
+from .words import tokenize
 
-__all__ = ["Language", "english_singulars", "language_named"]
+__all__ = ["Language", "english_singulars", "get_language"]
 
 # The usual lists of English stop words hold words that people search for ("area", "act", "home").
 # These are the words that carry no meaning of their own.
@@ -46,7 +46,7 @@ class Language:
     has_tagger: bool
 
 
-def language_named(name: str) -> Language:
+def get_language(name: str) -> Language:
     """Give a language by its English name.
 
     >>> language_named("german").stem(pl.Series(["katzen"])).to_list()
@@ -73,7 +73,7 @@ def language_named(name: str) -> Language:
 
 def _folded(words: list[str]) -> list[str]:
     """Write stop words as queries are written; what is then several words, or none, goes."""
-    return [found[0] for found in normalise(pl.Series(words)).to_list() if len(found) == 1]
+    return [found[0] for found in tokenize(pl.Series(words)).to_list() if len(found) == 1]
 
 
 def english_singulars(words: pl.Series) -> tuple[pl.Series, pl.Series]:
@@ -92,7 +92,7 @@ def english_singulars(words: pl.Series) -> tuple[pl.Series, pl.Series]:
             ended = word.str.strip_suffix(plural) + singular[which]
             choice = choice.when(word.str.ends_with(plural)).then(ended)
         forms.append(pl.DataFrame({"word": words}).select(choice.otherwise(word)).to_series())
-    irregular = dict(line.split() for line in english_words("irregular plurals"))
+    irregular = dict(line.split() for line in load_word_list("irregular plurals"))
     known = words.replace_strict(irregular, default=None, return_dtype=pl.String)
     regular = pl.DataFrame({"known": known, "form": forms[0]})
     return regular.select(pl.coalesce("known", "form")).to_series(), forms[1]

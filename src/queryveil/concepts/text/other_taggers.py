@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...errors import UsageError
-from ..taxonomy.arrays import Bytes, Lists
-from .kinds import NOUN, kinds_of
+from ..taxonomy.arrays import ByteArray, RaggedArray
+from .kinds import NOUN, word_classes
 from .words import Vocabulary
 
-__all__ = ["NoTagger", "SpacyTagger"]
+__all__ = ["NounTagger", "SpacyTagger"]
 
 _PENN = {"NOUN": "NN", "PROPN": "NNP", "ADJ": "JJ", "NUM": "CD", "VERB": "VB", "AUX": "MD"}
 _CODES = {"english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it",
@@ -20,14 +20,14 @@ _CODES = {"english": "en", "german": "de", "french": "fr", "spanish": "es", "ita
           "catalan": "ca", "lithuanian": "lt"}  # fmt: skip
 
 
-class NoTagger:
+class NounTagger:
     """Takes every word for a noun; stop words part the phrases."""
 
-    def kinds(self, texts: Lists) -> Bytes:
+    def kinds(self, texts: RaggedArray) -> ByteArray:
         """Tell for each word what it can be in a noun phrase."""
         return np.full(len(texts.items), NOUN, np.uint8)
 
-    def names(self, texts: Lists) -> list[str]:
+    def names(self, texts: RaggedArray) -> list[str]:
         """Give the tag of each word by its name."""
         return ["word"] * len(texts.items)
 
@@ -39,11 +39,11 @@ class SpacyTagger:
         self._vocabulary = vocabulary
         self._model = _load(language)
 
-    def kinds(self, texts: Lists) -> Bytes:
+    def kinds(self, texts: RaggedArray) -> ByteArray:
         """Tell for each word what it can be in a noun phrase."""
-        return kinds_of(self.names(texts))
+        return word_classes(self.names(texts))
 
-    def names(self, texts: Lists) -> list[str]:
+    def names(self, texts: RaggedArray) -> list[str]:
         """Give the tag of each word by its name: Penn's, or the nearest to spaCy's own."""
         words = self._vocabulary.words
         docs = (self._doc(words.gather(texts[row]).to_list()) for row in range(len(texts)))

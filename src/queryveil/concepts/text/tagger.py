@@ -21,10 +21,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ..taxonomy.arrays import Bytes, Flags, Ints, Lists
-from .english import english_words
-from .kinds import VERB, kinds_of
-from .words import PerWord, Vocabulary
+from ..taxonomy.arrays import BoolArray, ByteArray, IntArray, RaggedArray
+from .english import load_word_list
+from .kinds import VERB, word_classes
+from .words import Vocabulary, WordFeature
 
 __all__ = ["BrillTagger", "english_lexicon"]
 
@@ -82,24 +82,24 @@ class BrillTagger:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
         self._lexicon = english_lexicon()
-        self._suffixes = [line.split() for line in english_words("rules of form")]
-        context = [line.split() for line in english_words("rules of context")]
+        self._suffixes = [line.split() for line in load_word_list("rules of form")]
+        context = [line.split() for line in load_word_list("rules of context")]
         named = {tag for rule in context for tag in rule[:2]} | {"NN", "NNP", "CD"}
         listed = set(self._lexicon["tag"]) | {rule[-2] for rule in self._suffixes}
         self.tags = [_START, *sorted((named | listed) - {_START})]
         self._code = {tag: code for code, tag in enumerate(self.tags)}
         self._rules = self._compiled(context)
-        self._kinds = kinds_of(self.tags)
-        self._lexical = PerWord(vocabulary, self._unseen)
+        self._kinds = word_classes(self.tags)
+        self._lexical = WordFeature(vocabulary, self._unseen)
 
-    def kinds(self, texts: Lists) -> Bytes:
+    def kinds(self, texts: RaggedArray) -> ByteArray:
         """Tell for each word what it can be in a noun phrase."""
         tags = self.tag(texts)
-        kinds: Bytes = self._kinds[tags]
+        kinds: ByteArray = self._kinds[tags]
         kinds[self._acts(texts, tags)] = VERB
         return kinds
 
-    def _acts(self, texts: Lists, tags: Bytes) -> Flags:
+    def _acts(self, texts: RaggedArray, tags: ByteArray) -> BoolArray:
         """Mark gerunds that have an object: "starting a business" is no kind of start."""
         acts = np.zeros(len(tags), np.bool_)
         within = texts.owners[:-1] == texts.owners[1:]
@@ -107,11 +107,11 @@ class BrillTagger:
         acts[:-1] = (tags[:-1] == self._code["VBG"]) & objects & within
         return acts
 
-    def names(self, texts: Lists) -> list[str]:
+    def names(self, texts: RaggedArray) -> list[str]:
         """Give the tag of each word by its name."""
         return [self.tags[code] for code in self.tag(texts)]
 
-    def tag(self, texts: Lists) -> Bytes:
+    def tag(self, texts: RaggedArray) -> ByteArray:
         """Give the tag of each word, as its place in `tags`."""
         lexical = self._lexical()[texts.items]
         where = np.arange(len(texts.items)) + _PAD * (texts.owners.astype(np.int64) + 1)
@@ -125,7 +125,7 @@ class BrillTagger:
             self._in_context(here, tags, words)
         return np.asarray(tags[where])
 
-    def _in_context(self, here: Ints, tags: Bytes, words: Ints) -> None:
+    def _in_context(self, here: IntArray, tags: ByteArray, words: IntArray) -> None:
         now = tags[here]
         changed = now.copy()
         for old, rules in self._rules.items():
@@ -158,7 +158,7 @@ class BrillTagger:
             return int(self._vocabulary.number(pl.Series([text.replace("'", "")]))[0])
         return self._code.get(text, -1)
 
-    def _unseen(self, words: pl.Series) -> Bytes:
+    def _unseen(self, words: pl.Series) -> ByteArray:
         """Tag words by themselves: by the lexicon, else as a name, a number or by their form."""
         asked = pl.DataFrame({"word": words}).with_columns(
             name=pl.col("word").str.to_titlecase(), number=pl.col("word").str.contains(_NUMBER)
@@ -180,7 +180,7 @@ class BrillTagger:
         codes[rows] = self._by_form(words.gather(rows))
         return codes
 
-    def _by_form(self, words: pl.Series) -> Bytes:
+    def _by_form(self, words: pl.Series) -> ByteArray:
         """Apply the rules of form, one after the other, to words that no lexicon knows."""
         tags = np.full(len(words), self._code["NN"], np.uint8)
         for rule in self._suffixes:
@@ -194,7 +194,7 @@ class BrillTagger:
             tags[hits if rows is None else rows[hits]] = self._code[rule[-2]]
         return tags
 
-    def _has_form(self, words: pl.Series, kind: str, affix: str) -> Flags:
+    def _has_form(self, words: pl.Series, kind: str, affix: str) -> BoolArray:
         if kind == "char":
             return words.str.contains(affix, literal=True).to_numpy()
         if kind == "haspref":
@@ -220,7 +220,9 @@ _FORMS = {
 }  # fmt: skip
 
 
-def _applied(rules: list[_Rule], here: Ints, old: int, tags: Bytes, words: Ints) -> Bytes:
+def _applied(
+    rules: list[_Rule], here: IntArray, old: int, tags: ByteArray, words: IntArray
+) -> ByteArray:
     """Give the new tags of words that all have the tag `old`; the last rule that fits wins."""
     changed = np.full(len(here), old, np.uint8)
     for rule in rules:
@@ -236,6 +238,6 @@ def _applied(rules: list[_Rule], here: Ints, old: int, tags: Bytes, words: Ints)
 @cache
 def english_lexicon() -> pl.DataFrame:
     """Give the words that the model knows, each with its usual tag."""
-    pairs = [line.split() for line in english_words("lexicon")]
+    pairs = [line.split() for line in load_word_list("lexicon")]
     columns = {"word": [pair[0] for pair in pairs], "tag": [pair[1] for pair in pairs]}
     return pl.DataFrame(columns, schema={"word": pl.String, "tag": pl.String})

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ..taxonomy.arrays import Ints, Lists
+from ..taxonomy.arrays import IntArray, RaggedArray
 
-__all__ = ["PerWord", "Vocabulary", "normalise"]
+__all__ = ["Vocabulary", "WordFeature", "tokenize"]
 
 # A query and a label are written in one way: "U.S. Dept. of Art & Design" and "us dept of art
 # and design" are the same words. Apostrophes go ("alzheimer's" is typed "alzheimers"), and so do
@@ -27,7 +27,7 @@ _REWRITES = (
 _WORD = r"[\pL\pM\pN]+"
 
 
-def normalise(texts: pl.Series) -> pl.Series:
+def tokenize(texts: pl.Series) -> pl.Series:
     """Give the words of each text, as lists.
 
     >>> normalise(pl.Series(["Alzheimer's disease", "U.S. x-rays & more"])).to_list()
@@ -58,13 +58,13 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.words)
 
-    def encode(self, texts: pl.Series) -> Lists:
+    def encode(self, texts: pl.Series) -> RaggedArray:
         """Give the words of each text as numbers."""
-        lists = normalise(texts.fill_null(""))
+        lists = tokenize(texts.fill_null(""))
         flat = lists.explode(empty_as_null=False)
-        return Lists.from_sizes(lists.list.len().to_numpy(), self.number(flat))
+        return RaggedArray.from_sizes(lists.list.len().to_numpy(), self.number(flat))
 
-    def number(self, words: pl.Series) -> Ints:
+    def number(self, words: pl.Series) -> IntArray:
         """Give the numbers of single words; new words get the next ones."""
         coded = words.cast(self._kind)
         seen = coded.unique()
@@ -73,20 +73,20 @@ class Vocabulary:
         self.words = pl.concat([self.words, new["word"]], rechunk=True)
         return coded.to_physical().to_numpy().astype(np.int32)
 
-    def known(self, words: pl.Series) -> Ints:
+    def known(self, words: pl.Series) -> IntArray:
         """Give the numbers of words; -1 where a word was never seen."""
         table = pl.DataFrame({"word": self.words}).with_row_index("number")
         asked = pl.DataFrame({"word": words})
         found = asked.join(table, on="word", how="left", maintain_order="left")["number"]
         return found.cast(pl.Int32).fill_null(-1).to_numpy()
 
-    def flags(self, chosen: Iterable[str]) -> PerWord:
+    def flags(self, chosen: Iterable[str]) -> WordFeature:
         """Mark the words that are among the chosen ones, now and later."""
         wanted = pl.Series(sorted(chosen), dtype=pl.String).implode()
-        return PerWord(self, lambda new: new.is_in(wanted).to_numpy())
+        return WordFeature(self, lambda new: new.is_in(wanted).to_numpy())
 
 
-class PerWord:
+class WordFeature:
     """A figure of every word in a vocabulary, computed once for each word."""
 
     def __init__(

@@ -1,22 +1,22 @@
 """Choosing one of many: the exponential mechanism on integer weights, calibrated exactly."""
 
-from .calibration import apart_by, calibrate, nominal
-from .choices import Choices
-from .draw import draw
-from .flip import check_flip, flip
-from .scores import Scores, TableScores
-from .weights import Weights, worst_ratio
+from .calibration import calibrate_bounded_range, calibrate_exact, calibrate_nominal
+from .choices import Candidates
+from .draw import sample
+from .flip import check_permute_and_flip, permute_and_flip
+from .scores import ScoreFunction, ScoreTable
+from .weights import ExponentialWeights, max_log_ratio
 
 __all__ = [
-    "Choices",
-    "Scores",
-    "TableScores",
-    "Weights",
-    "apart_by",
-    "calibrate",
-    "check_flip",
-    "draw",
-    "flip",
-    "nominal",
-    "worst_ratio",
+    "Candidates",
+    "ExponentialWeights",
+    "ScoreFunction",
+    "ScoreTable",
+    "calibrate_bounded_range",
+    "calibrate_exact",
+    "calibrate_nominal",
+    "check_permute_and_flip",
+    "max_log_ratio",
+    "permute_and_flip",
+    "sample",
 ]

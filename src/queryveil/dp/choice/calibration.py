@@ -9,49 +9,55 @@ from __future__ import annotations
 
 import math
 
-from .choices import Choices
-from .weights import Weights, most_strength, worst_ratio
+from .choices import Candidates
+from .weights import ExponentialWeights, max_exponent, max_log_ratio
 
-__all__ = ["apart_by", "calibrate", "nominal"]
+__all__ = ["calibrate_bounded_range", "calibrate_exact", "calibrate_nominal"]
 
 _NEAR = 0.9998  # of epsilon: near enough
 _MOST_STEPS = 40
 _LESS = 1 - 1e-9  # what takes the rounding of integers back
 
 
-def nominal(choices: Choices, epsilon: float, sensitivity: float | None = None) -> Weights:
+def calibrate_nominal(
+    choices: Candidates, epsilon: float, sensitivity: float | None = None
+) -> ExponentialWeights:
     """Take epsilon over twice the sensitivity; what is known of that is the span of the scores."""
     apart = sensitivity or choices.span
     strength = epsilon / (2 * apart) if apart else 0.0
-    weights = Weights.of(choices, min(strength, most_strength(choices)))
+    weights = ExponentialWeights.of(choices, min(strength, max_exponent(choices)))
     # Chances differ by at most e^(2 ratio): one ratio for the weight, one for the total.
     while 2 * weights.ratio > epsilon and weights.strength:
-        weights = Weights.of(choices, weights.strength * min(epsilon / (2 * weights.ratio), _LESS))
+        weights = ExponentialWeights.of(
+            choices, weights.strength * min(epsilon / (2 * weights.ratio), _LESS)
+        )
     return weights
 
 
-def apart_by(choices: Choices, ratio: float) -> Weights:
+def calibrate_bounded_range(choices: Candidates, ratio: float) -> ExponentialWeights:
     """Take the greatest strength at which the weights lie apart by this log-ratio at most."""
-    return nominal(choices, 2 * ratio)
+    return calibrate_nominal(choices, 2 * ratio)
 
 
-def calibrate(choices: Choices, epsilon: float, hint: float | None = None) -> Weights:
+def calibrate_exact(
+    choices: Candidates, epsilon: float, hint: float | None = None
+) -> ExponentialWeights:
     """Find the greatest strength whose worst log-ratio is at most epsilon.
 
     The ratio grows nearly in proportion, so the next try is where a line through the last two
     would meet epsilon; where that leaves the known bounds it is half-way between them. A hint is
     tried first, and taken if it is as good as what would be found.
     """
-    most = most_strength(choices)
-    best = nominal(choices, epsilon)
+    most = max_exponent(choices)
+    best = calibrate_nominal(choices, epsilon)
     if not choices.span or best.strength >= most:
         return best
     low, high = best.strength, math.inf  # what held, and what did not
     guess = hint if hint is not None and low < hint <= most else min(1.5 * low, most)
     tried = [(0.0, 0.0)]
     for _ in range(_MOST_STEPS):
-        weights = Weights.of(choices, guess)
-        worst = worst_ratio(weights)
+        weights = ExponentialWeights.of(choices, guess)
+        worst = max_log_ratio(weights)
         tried.append((guess, worst))
         if worst <= epsilon:
             best, low = weights, guess

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .scores import Scores
+from .scores import ScoreFunction
 
-__all__ = ["Choices", "in_parts"]
+__all__ = ["Candidates", "run_in_chunks"]
 
 _PART = 512  # rows at a time
 
 
-def in_parts(rows: int, work: Callable[[range], None]) -> None:
+def run_in_chunks(rows: int, work: Callable[[range], None]) -> None:
     """Give all rows to a function, some at a time, in two threads."""
     parts = [range(begin, min(begin + _PART, rows)) for begin in range(0, rows, _PART)]
     with ThreadPoolExecutor(2) as pool:
@@ -26,7 +26,7 @@ def in_parts(rows: int, work: Callable[[range], None]) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Choices:
+class Candidates:
     """Scores, and for an input of each class the number of other items of each level.
 
     >>> from queryveil.dp.choice import TableScores
@@ -35,11 +35,13 @@ class Choices:
     ([[0, 1], [0, 1]], 1.0)
     """
 
-    scores: Scores
+    scores: ScoreFunction
     counts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, scores: Scores, advance: Callable[[int], None] = lambda _: None) -> Choices:
+    def of(
+        cls, scores: ScoreFunction, advance: Callable[[int], None] = lambda _: None
+    ) -> Candidates:
         """Count the levels of every row."""
         sizes, width = scores.sizes, len(scores.values)
         found = np.empty((len(sizes), width), np.int64)
@@ -54,7 +56,7 @@ class Choices:
                 found[row, levels[row - near.start]] -= 1  # the item itself
             advance(len(rows))
 
-        in_parts(len(sizes), work)
+        run_in_chunks(len(sizes), work)
         return cls(scores, found)
 
     def __len__(self) -> int:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..noise import Noise
-from .weights import Weights
+from ..noise import NoiseSource
+from .weights import ExponentialWeights
 
-__all__ = ["Items", "below", "draw"]
+__all__ = ["Items", "sample", "uniform_below"]
 
 Items = NDArray[np.integer[Any]]
 
@@ -20,8 +20,11 @@ _BATCH = 1 << 24  # inputs at a time
 _PART = 64  # classes at a time and thread
 
 
-def draw(
-    weights: Weights, inputs: Items, noise: Noise, advance: Callable[[int], None] = lambda _: None
+def sample(
+    weights: ExponentialWeights,
+    inputs: Items,
+    noise: NoiseSource,
+    advance: Callable[[int], None] = lambda _: None,
 ) -> Items:
     """Give for each input item an output item, with the chances that the weights say."""
     outputs = np.empty(len(inputs), np.int32)
@@ -31,7 +34,7 @@ def draw(
     return outputs
 
 
-def below(totals: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
+def uniform_below(totals: NDArray[np.int64], noise: NoiseSource) -> NDArray[np.int64]:
     """Draw for each total a number from 0 to below it, all equally likely.
 
     Numbers of 64 bits that would favour small results are drawn again.
@@ -47,7 +50,9 @@ def below(totals: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
     return (drawn % wide).astype(np.int64)
 
 
-def _batch(weights: Weights, inputs: Items, noise: Noise, advance: Callable[[int], None]) -> Items:
+def _batch(
+    weights: ExponentialWeights, inputs: Items, noise: NoiseSource, advance: Callable[[int], None]
+) -> Items:
     """Bring inputs of one class together: each class needs its summed weights once."""
     starts = weights.choices.starts
     classes = weights.choices.classes(inputs)
@@ -57,7 +62,7 @@ def _batch(weights: Weights, inputs: Items, noise: Noise, advance: Callable[[int
     first = np.flatnonzero(np.diff(sorted_classes, prepend=-1))
     rows = sorted_classes[first]
     ends = np.append(first[1:], len(inputs))
-    picks = below(weights.totals[sorted_classes], noise)
+    picks = uniform_below(weights.totals[sorted_classes], noise)
     own = (inputs - starts[classes])[order]
     found = np.empty(len(inputs), np.int32)
 
@@ -76,7 +81,7 @@ def _batch(weights: Weights, inputs: Items, noise: Noise, advance: Callable[[int
 
 
 def _one_class(
-    weights: Weights, starts: Items, row: int, own: Items, picks: NDArray[np.int64]
+    weights: ExponentialWeights, starts: Items, row: int, own: Items, picks: NDArray[np.int64]
 ) -> Items:
     """Look numbers below the total up in the summed weights: near items, itself, far items."""
     scores = weights.choices.scores

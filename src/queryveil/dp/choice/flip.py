@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError
-from ..noise import Noise
-from .draw import Items, below
-from .weights import Weights
+from ..noise import NoiseSource
+from .draw import Items, uniform_below
+from .weights import ExponentialWeights
 
-__all__ = ["check_flip", "flip"]
+__all__ = ["check_permute_and_flip", "permute_and_flip"]
 
-_BATCH = 2_000
+_FLIP_BATCH = 2_000
 _MOST_VISITS = 2_000  # of one input on average; beyond, a choice would take for ever
 
 
-def check_flip(weights: Weights) -> None:
+def check_permute_and_flip(weights: ExponentialWeights) -> None:
     """Refuse what would take for ever; asked before anything is paid for."""
     span = int(weights.levels.max()) // int(weights.levels.min())
     if min(span, len(weights.choices)) > _MOST_VISITS:
@@ -30,21 +30,23 @@ def check_flip(weights: Weights) -> None:
         )
 
 
-def flip(weights: Weights, inputs: Items, noise: Noise) -> Items:
+def permute_and_flip(weights: ExponentialWeights, inputs: Items, noise: NoiseSource) -> Items:
     """Give for each input item an output item by permute-and-flip."""
-    check_flip(weights)
+    check_permute_and_flip(weights)
     starts = weights.choices.starts
     outputs = np.empty(len(inputs), np.int64)
     classes = weights.choices.classes(inputs)
     for row in np.unique(classes).tolist():
         mine = np.flatnonzero(classes == row)
-        for begin in range(0, len(mine), _BATCH):  # all visits of a batch are kept
-            some = mine[begin : begin + _BATCH]
+        for begin in range(0, len(mine), _FLIP_BATCH):  # all visits of a batch are kept
+            some = mine[begin : begin + _FLIP_BATCH]
             outputs[some] = _flip_class(weights, starts, row, inputs[some], noise)
     return outputs
 
 
-def _flip_class(weights: Weights, starts: Items, row: int, own: Items, noise: Noise) -> Items:
+def _flip_class(
+    weights: ExponentialWeights, starts: Items, row: int, own: Items, noise: NoiseSource
+) -> Items:
     """Visit candidates in rounds, for all inputs of a class at once.
 
     A candidate drawn a second time was refused before and is passed over, so that the visited
@@ -56,10 +58,10 @@ def _flip_class(weights: Weights, starts: Items, row: int, own: Items, noise: No
     outputs, waiting = np.full(len(own), -1, np.int64), np.arange(len(own))
     visited: list[NDArray[np.int64]] = []
     while len(waiting):
-        seen = below(np.full(len(waiting), starts[-1]), noise)
+        seen = uniform_below(np.full(len(waiting), starts[-1]), noise)
         weight = each[weights.choices.classes(seen)]
         weight = np.where(seen == own[waiting], weights.levels[0], weight)
-        coins = below(np.full(len(waiting), weights.levels[0]), noise)
+        coins = uniform_below(np.full(len(waiting), weights.levels[0]), noise)
         taken = coins < weight
         for before in visited:
             taken &= before[waiting] != seen

@@ -14,12 +14,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Levels", "Scores", "TableScores"]
+__all__ = ["Levels", "ScoreFunction", "ScoreTable"]
 
 Levels = NDArray[np.unsignedinteger[Any]]
 
 
-class Scores(Protocol):
+class ScoreFunction(Protocol):
     """A set of items, in classes, with a score for each pair.
 
     `sizes` has the number of items of each class; items are numbered class by class. `values`
@@ -48,7 +48,7 @@ class Scores(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class TableScores:
+class ScoreTable:
     """Scores from a whole table of levels, every item a class of its own; for small sets.
 
     >>> scores = TableScores(np.array([1.0, 0.0]), np.array([[0, 1], [1, 0]], np.uint8))

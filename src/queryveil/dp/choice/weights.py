@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError
-from .choices import Choices, in_parts
+from .choices import Candidates, run_in_chunks
 
-__all__ = ["Weights", "most_strength", "worst_ratio"]
+__all__ = ["ExponentialWeights", "max_exponent", "max_log_ratio"]
 
 _BITS = 58  # of the largest total: draws of 64 bits are then rarely thrown away
 _LEAST_BITS = 6  # of the smallest weight, so that it is a fair integer
@@ -25,18 +25,18 @@ _ROUNDED = 1e-11  # more than what the logarithms of two ratios of integers are 
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class ExponentialWeights:
     """The weight of each level, and the total for an input of each class."""
 
-    choices: Choices
+    choices: Candidates
     strength: float
     levels: NDArray[np.int64]
     totals: NDArray[np.int64]
 
     @classmethod
-    def of(cls, choices: Choices, strength: float) -> Weights:
+    def of(cls, choices: Candidates, strength: float) -> ExponentialWeights:
         """Make weights in proportion to exp(strength * score), rounded to integers."""
-        if not 0 <= strength <= most_strength(choices):
+        if not 0 <= strength <= max_exponent(choices):
             raise UsageError(
                 f"a strength of {strength:g} cannot be drawn exactly", hint="a smaller epsilon"
             )
@@ -63,18 +63,18 @@ class Weights:
         return math.log(int(self.levels.max())) - math.log(int(self.levels.min())) + _ROUNDED
 
 
-def most_strength(choices: Choices) -> float:
+def max_exponent(choices: Candidates) -> float:
     """Give the greatest strength at which the smallest weight is still a fair integer."""
     if not choices.span:
         return math.inf
     return (_bits(choices) - _LEAST_BITS) * math.log(2) / choices.span
 
 
-def _bits(choices: Choices) -> int:
+def _bits(choices: Candidates) -> int:
     return _BITS - len(choices).bit_length()
 
 
-def worst_ratio(weights: Weights) -> float:
+def max_log_ratio(weights: ExponentialWeights) -> float:
     """Give the greatest log-ratio of the chances of one output under two inputs, rounded up.
 
     Every output is looked at, with all inputs: n * n pairs, not n * n * n.
@@ -95,7 +95,7 @@ def worst_ratio(weights: Weights) -> float:
             low, high = far.bounds(near)
             worst[row] = max(chances.max(), own, high) - min(chances.min(), own, low)
 
-    in_parts(len(sizes), work)
+    run_in_chunks(len(sizes), work)
     return float(worst.max(initial=0)) + _ROUNDED
 
 

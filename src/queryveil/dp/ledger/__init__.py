@@ -1,25 +1,25 @@
 """What was spent on a population: a file to which rows are only ever added."""
 
-from .chain import Head
-from .entries import KINDS, Entry, Kind, State
+from .chain import ChainHead
+from .entries import ENTRY_KINDS, EntryKind, EntryState, LedgerEntry
 from .ledger import Ledger
 from .limits import COMPOSITIONS, Budget, Composition, Limit
-from .place import ledger_path
-from .streams import Stream
+from .place import locate_ledger
+from .streams import ReleaseStream
 from .warnings import warnings_of
 
 __all__ = [
     "COMPOSITIONS",
-    "KINDS",
+    "ENTRY_KINDS",
     "Budget",
+    "ChainHead",
     "Composition",
-    "Entry",
-    "Head",
-    "Kind",
+    "EntryKind",
+    "EntryState",
     "Ledger",
+    "LedgerEntry",
     "Limit",
-    "State",
-    "Stream",
-    "ledger_path",
+    "ReleaseStream",
+    "locate_ledger",
     "warnings_of",
 ]

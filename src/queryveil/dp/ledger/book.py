@@ -10,7 +10,7 @@ from typing import Any
 from ..composition import AtOrder, Charge, composed
 from ..losses import RELATIONS, Relation
 from .charges import charge_in
-from .entries import Entry, entry_of
+from .entries import LedgerEntry, entry_of
 from .limits import Budget, Limit, Room
 
 __all__ = ["Book"]
@@ -42,7 +42,7 @@ class Book:
     """
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[LedgerEntry] = []
         self.limit: Limit | None = None
         self._charges: dict[Relation, list[Charge] | None] = {name: [] for name in RELATIONS}
         self._sums: dict[Relation, Budget] = dict.fromkeys(RELATIONS, _NOTHING)
@@ -60,7 +60,7 @@ class Book:
         """The plain sums, in the relation in which is counted."""
         return self._sums[self.relation]
 
-    def entry(self, number: int) -> Entry:
+    def entry(self, number: int) -> LedgerEntry:
         """Give an entry by its number."""
         if not 1 <= number <= len(self.entries):
             raise LookupError(number)
@@ -119,7 +119,7 @@ class Book:
             for relation in RELATIONS:
                 self._count(entry, relation)
 
-    def _count(self, entry: Entry, relation: Relation) -> None:
+    def _count(self, entry: LedgerEntry, relation: Relation) -> None:
         charges, charge = self._charges[relation], charge_in(entry, relation)
         if charges is None or charge is None:
             if self.limit is not None and self.relation == relation:
@@ -166,7 +166,7 @@ class Book:
             raise LookupError("a limit in which entries cannot be counted")
         self.limit, self._at_order = limit, limit.at_order(charges)
 
-    def _add(self, entry: Entry) -> None:
+    def _add(self, entry: LedgerEntry) -> None:
         if entry.number != len(self.entries) + 1:
             raise LookupError(entry.number)
         self.entries.append(entry)

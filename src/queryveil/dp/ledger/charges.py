@@ -11,12 +11,12 @@ from fractions import Fraction
 
 from ..composition import Charge
 from ..losses import Loss, Relation, exp_above, rounded_up
-from .entries import Entry
+from .entries import LedgerEntry
 
 __all__ = ["charge_in", "replaced_delta"]
 
 
-def charge_in(entry: Entry, relation: Relation) -> Charge | None:
+def charge_in(entry: LedgerEntry, relation: Relation) -> Charge | None:
     """Return what an entry costs in a relation; none if it promises nothing there.
 
     An entry of which nobody knows the relation is counted as the dearest that it can be.

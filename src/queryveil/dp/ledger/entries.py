@@ -8,15 +8,15 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from ..amounts import exact_text, stored_amount
+from ..amounts import format_exact, stored_amount
 from ..losses import RELATIONS, Loss, Relation
 
-__all__ = ["KINDS", "Entry", "Kind", "State", "entry_of"]
+__all__ = ["ENTRY_KINDS", "EntryKind", "EntryState", "LedgerEntry", "entry_of"]
 
-Kind = Literal["dp", "conditional-dp", "k-anonymity", "none", "look"]  # a look is no release
-State = Literal["reserved", "confirmed", "copied"]
+EntryKind = Literal["dp", "conditional-dp", "k-anonymity", "none", "look"]  # a look is no release
+EntryState = Literal["reserved", "confirmed", "copied"]
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
+ENTRY_KINDS: tuple[EntryKind, ...] = get_args(EntryKind)
 # Between which logs the methods of versions without a stored relation promised.
 _BEFORE: dict[str, Relation] = {
     "dp-statistics": "add-remove",
@@ -28,7 +28,7 @@ _BEFORE: dict[str, Relation] = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerEntry:
     """One release, or one that may have been made: a reserved entry counts as spent.
 
     method
@@ -50,7 +50,7 @@ class Entry:
 
     number: int
     time: datetime
-    kind: Kind
+    kind: EntryKind
     method: str
     recipe: str
     log_digest: str = field(repr=False)
@@ -58,7 +58,7 @@ class Entry:
     delta: Fraction | None
     relation: Relation | None = None
     losses: tuple[Loss, ...] = ()
-    state: State = "reserved"
+    state: EntryState = "reserved"
     release_digest: str | None = None
     place: str | None = None
     copy_of: int | None = None
@@ -77,19 +77,19 @@ class Entry:
             **vars(self),
             "time": self.time.isoformat(),
             "protection": self.protection,
-            "epsilon": None if self.epsilon is None else exact_text(self.epsilon),
-            "delta": None if self.delta is None else exact_text(self.delta),
+            "epsilon": None if self.epsilon is None else format_exact(self.epsilon),
+            "delta": None if self.delta is None else format_exact(self.delta),
             "losses": [loss.as_dict() for loss in self.losses],
             "notes": list(self.notes),
         }
 
 
-def entry_of(event: dict[str, Any]) -> Entry:
+def entry_of(event: dict[str, Any]) -> LedgerEntry:
     """Make the entry of an event; one without a relation is from before there was one."""
     cost = event["epsilon"] is not None
     epsilon, delta = (stored_amount(event[name]) if cost else None for name in ("epsilon", "delta"))
     relation, losses = _loss(event) if cost else (None, ())
-    return Entry(
+    return LedgerEntry(
         number=event["entry"],
         time=datetime.fromisoformat(event["time"]),
         kind=event["kind"],

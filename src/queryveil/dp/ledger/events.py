@@ -9,20 +9,20 @@ from fractions import Fraction
 from typing import Any
 
 from ...errors import UsageError, did_you_mean
-from ..amounts import check_delta, check_epsilon, exact_text
+from ..amounts import check_delta, check_epsilon, format_exact
 from ..losses import RELATIONS, Loss, Relation
-from .entries import KINDS
+from .entries import ENTRY_KINDS
 from .limits import Budget
 
-__all__ = ["checked_text", "cost_of", "now", "reserved"]
+__all__ = ["entry_cost", "require_text", "reservation_event", "timestamp"]
 
 
-def now() -> str:
+def timestamp() -> str:
     """Give the time as it is stored."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def reserved(
+def reservation_event(
     kind: str,
     method: str,
     recipe: str,
@@ -42,12 +42,12 @@ def reserved(
     event: dict[str, Any] = {
         "event": "reserved",
         "kind": kind,
-        "method": checked_text(method, "method"),
-        "recipe": checked_text(recipe, "recipe"),
-        "log": checked_text(log_digest, "log digest"),
-        "epsilon": cost and exact_text(cost.epsilon),
-        "delta": cost and exact_text(cost.delta),
-        "notes": [checked_text(note, "note") for note in notes],
+        "method": require_text(method, "method"),
+        "recipe": require_text(recipe, "recipe"),
+        "log": require_text(log_digest, "log digest"),
+        "epsilon": cost and format_exact(cost.epsilon),
+        "delta": cost and format_exact(cost.delta),
+        "notes": [require_text(note, "note") for note in notes],
         "extra": _json(extra),
     }
     if cost is None:
@@ -61,12 +61,12 @@ def reserved(
     return event
 
 
-def cost_of(
+def entry_cost(
     kind: str, epsilon: Fraction | None, delta: Fraction | None, *, extends: bool
 ) -> Budget | None:
     """Give what a release costs; one that extends another may be paid for already."""
-    if kind not in KINDS:
-        raise UsageError(f'"{kind}" is no kind of release', hint=did_you_mean(kind, KINDS))
+    if kind not in ENTRY_KINDS:
+        raise UsageError(f'"{kind}" is no kind of release', hint=did_you_mean(kind, ENTRY_KINDS))
     if kind in ("dp", "conditional-dp"):
         if epsilon is None:
             raise UsageError(f"a release of kind {kind} needs an epsilon")
@@ -80,7 +80,7 @@ def cost_of(
     return None
 
 
-def checked_text(value: str, name: str) -> str:
+def require_text(value: str, name: str) -> str:
     """Give a text back that is one, and not empty."""
     if not isinstance(value, str) or not value:
         raise UsageError(f"the {name} of an entry is {value!r}", hint="a text")

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...errors import FormatError, InputError, OutputError, QueryveilError, VerificationError
-from .chain import KEEP, START, Head, broken, canonical, chained, read_event
+from .chain import KEEP, START, ChainHead, canonical_json, chain_error, chain_hash, parse_event
 
-__all__ = ["EventFile"]
+__all__ = ["EventStore"]
 
 _APPLICATION = 0x51564C47  # "QVLG"
 _FORMAT = 1
@@ -37,7 +37,7 @@ _TABLES = (
 _SMALLEST = -(2**63)
 
 
-class EventFile:
+class EventStore:
     """The open file."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -46,7 +46,7 @@ class EventFile:
         self._process = os.getpid()
 
     @classmethod
-    def open(cls, path: Path, *, create: bool, first: dict[str, Any]) -> EventFile:
+    def open(cls, path: Path, *, create: bool, first: dict[str, Any]) -> EventStore:
         """Open a file, or create it with a first event; refuse what is no ledger."""
         with _explained(path):
             if not os.path.lexists(path):
@@ -96,32 +96,34 @@ class EventFile:
                     self._connection.execute("ROLLBACK")
                 raise
 
-    def since(self, head: Head) -> Iterator[tuple[Head, dict[str, Any]]]:
+    def since(self, head: ChainHead) -> Iterator[tuple[ChainHead, dict[str, Any]]]:
         """Walk the rows after one that is known, and check that each is chained to the last."""
         if head.number:
             query = "SELECT hash FROM events WHERE number = ?"
             if self._connection.execute(query, (head.number,)).fetchone() != (head.hash,):
-                raise broken(self.path, head.number, "is no longer what it was")
+                raise chain_error(self.path, head.number, "is no longer what it was")
         query = "SELECT number, event, hash FROM events WHERE number >= ? ORDER BY number"
         start = head.number + 1 if head.number else _SMALLEST
         for number, text, found in self._connection.execute(query, (start,)):
             if number != head.number + 1:
-                raise broken(self.path, head.number + 1, f"is missing: the next one is {number}")
-            if not isinstance(text, str) or found != chained(head, text):
-                raise broken(
+                raise chain_error(
+                    self.path, head.number + 1, f"is missing: the next one is {number}"
+                )
+            if not isinstance(text, str) or found != chain_hash(head, text):
+                raise chain_error(
                     self.path, number, "is not chained to the one before: edited, moved or put in"
                 )
-            head = Head(number, found)
-            yield head, read_event(self.path, number, text)
+            head = ChainHead(number, found)
+            yield head, parse_event(self.path, number, text)
         self._check_end(head)
 
-    def add(self, head: Head, event: dict[str, Any]) -> None:
+    def add(self, head: ChainHead, event: dict[str, Any]) -> None:
         """Add a row after the last."""
-        text = canonical(event)
+        text = canonical_json(event)
         query = "INSERT INTO events (event, hash) VALUES (?, ?)"
-        number = self._connection.execute(query, (text, chained(head, text))).lastrowid
+        number = self._connection.execute(query, (text, chain_hash(head, text))).lastrowid
         if number != head.number + 1:  # the sequence was changed by hand
-            raise broken(self.path, head.number + 1, f"would have become {number}")
+            raise chain_error(self.path, head.number + 1, f"would have become {number}")
 
     def check_pages(self) -> None:
         """Let SQLite look for damage in its own structures."""
@@ -129,13 +131,13 @@ class EventFile:
         if said != "ok":
             raise VerificationError(f"is damaged ({said})", where=self.path, hint=KEEP)
 
-    def _check_end(self, head: Head) -> None:
+    def _check_end(self, head: ChainHead) -> None:
         """Compare the last row with the number that SQLite keeps of the last ever added."""
         query = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
         found = self._connection.execute(query).fetchall()
         if found != [(head.number,)]:
             last = found[0][0] if found else "unknown"
-            raise broken(
+            raise chain_error(
                 self.path, head.number + 1, f"is cut off: {last} was the last number given"
             )
 
@@ -179,9 +181,9 @@ def _fill(part: Path, first: dict[str, Any]) -> None:
         connection.execute(f"PRAGMA user_version = {_FORMAT}")
         for statement in _TABLES:
             connection.execute(statement)
-        text = canonical(first)
+        text = canonical_json(first)
         query = "INSERT INTO events (event, hash) VALUES (?, ?)"
-        connection.execute(query, (text, chained(START, text)))
+        connection.execute(query, (text, chain_hash(START, text)))
         connection.execute("COMMIT")
     finally:
         connection.close()

@@ -23,13 +23,13 @@ from ...errors import UsageError, did_you_mean
 from ..amounts import check_delta, check_epsilon
 from ..losses import RELATIONS, Loss, Relation
 from .book import Book
-from .chain import START, Head, broken
+from .chain import START, ChainHead, chain_error
 from .charges import charge_in
-from .entries import Entry, Kind, entry_of
-from .events import checked_text, cost_of, now, reserved
-from .file import EventFile
+from .entries import EntryKind, LedgerEntry, entry_of
+from .events import entry_cost, require_text, reservation_event, timestamp
+from .file import EventStore
 from .limits import COMPOSITIONS, Budget, Composition, Limit
-from .streams import Stream, check_last, stream_at, stream_of
+from .streams import ReleaseStream, build_stream, check_latest, find_stream
 from .warnings import warnings_of
 
 __all__ = ["Ledger"]
@@ -43,7 +43,7 @@ class Ledger:
     `open`: it compares the hash of the last row it knows, and walks what was added since.
     """
 
-    def __init__(self, file: EventFile) -> None:
+    def __init__(self, file: EventStore) -> None:
         self._file = file
         self._head = START
         self._book = Book()
@@ -51,8 +51,8 @@ class Ledger:
     @classmethod
     def open(cls, path: Path | str, *, create: bool = True) -> Self:
         """Open the ledger of a population and check its chain; create it if there is none."""
-        first = {"event": "opened", "format": 1, "time": now()}
-        ledger = cls(EventFile.open(Path(path), create=create, first=first))
+        first = {"event": "opened", "format": 1, "time": timestamp()}
+        ledger = cls(EventStore.open(Path(path), create=create, first=first))
         try:
             with ledger._turn("read"):
                 pass
@@ -86,7 +86,7 @@ class Ledger:
     def reserve(
         self,
         *,
-        kind: Kind,
+        kind: EntryKind,
         method: str,
         log_digest: str,
         epsilon: Fraction | None = None,
@@ -108,10 +108,10 @@ class Ledger:
         raises BudgetError and writes nothing. A release that extends another one costs what it
         adds, which may be 0, and names the attempts before it that it counts as made.
         """
-        cost = cost_of(kind, epsilon, delta, extends=extends is not None)
+        cost = entry_cost(kind, epsilon, delta, extends=extends is not None)
         made_by = method if recipe is None else recipe
         given = kind, method, made_by, log_digest, cost, notes, extra or {}, extends
-        event = reserved(*given, relation, losses)
+        event = reservation_event(*given, relation, losses)
         with self._turn("add"):
             if extends is not None:
                 event["extends"] = self._check_extension(extends, event, lost)
@@ -124,15 +124,15 @@ class Ledger:
         event = {
             "event": "confirmed",
             "entry": number,
-            "time": now(),
-            "release": checked_text(release_digest, "release digest"),
-            "place": checked_text(str(place), "place"),
+            "time": timestamp(),
+            "release": require_text(release_digest, "release digest"),
+            "place": require_text(str(place), "place"),
         }
         with self._turn("add"):
             entry = self._entry(number)
             if entry.state != "reserved":
                 raise UsageError(f"entry {number} is {entry.state} already", where=self.path)
-            check_last(self._book.entries, entry)
+            check_latest(self._book.entries, entry)
             self._file.add(self._head, event)
 
     def copied(self, number: int, place: Path | str) -> int:
@@ -145,7 +145,7 @@ class Ledger:
                     where=self.path,
                 )
             first = earlier.copy_of or earlier.number
-            event = {"event": "copied", "of": first, "place": checked_text(str(place), "place")}
+            event = {"event": "copied", "of": first, "place": require_text(str(place), "place")}
             if earlier.release_digest != self._entry(first).release_digest:
                 event |= {"event": "rewritten", "release": earlier.release_digest}
             return self._add_entry(event)
@@ -157,8 +157,8 @@ class Ledger:
         """
         event = {
             "event": "rewritten",
-            "release": checked_text(release_digest, "release digest"),
-            "place": checked_text(str(place), "place"),
+            "release": require_text(release_digest, "release digest"),
+            "place": require_text(str(place), "place"),
         }
         with self._turn("add"):
             earlier = self._entry(number)
@@ -196,19 +196,19 @@ class Ledger:
                     where=self.path,
                     hint="set the limit for replace-one, in which all of them count",
                 )
-            event = {"event": "bounded", "time": now(), **limit.as_dict()}
+            event = {"event": "bounded", "time": timestamp(), **limit.as_dict()}
             self._file.add(self._head, event)
 
     # --- read ------------------------------------------------------------------------------------
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[LedgerEntry]:
         """Give all entries, the oldest first."""
         with self._turn("read"):
             return list(self._book.entries)
 
-    def stream(self, release_digest: str) -> Stream | None:
+    def stream(self, release_digest: str) -> ReleaseStream | None:
         """Tell whether a release that stands somewhere can be extended, by its card's digest."""
-        return stream_of(self.entries(), release_digest)
+        return find_stream(self.entries(), release_digest)
 
     def spent(self) -> Budget:
         """Add up epsilon and delta of all releases with a budget, reserved or confirmed.
@@ -252,12 +252,12 @@ class Ledger:
             limit = None if book.limit is None else book.limit.budget
             return warnings_of(book.entries, book.spent, limit, book.left())
 
-    def head(self) -> Head:
+    def head(self) -> ChainHead:
         """Give number and hash of the last row, to be noted down elsewhere."""
         with self._turn("read"):
             return self._head
 
-    def check(self) -> Head:
+    def check(self) -> ChainHead:
         """Walk the whole chain again; raise VerificationError at the first broken row."""
         with self._file.turn("read"):
             self._head, self._book = START, Book()
@@ -278,12 +278,12 @@ class Ledger:
             try:
                 self._book.apply(event)
             except (LookupError, TypeError, ValueError, ArithmeticError, UsageError) as error:
-                raise broken(
+                raise chain_error(
                     self.path, head.number, "is no event that this ledger knows"
                 ) from error
             self._head = head
 
-    def _entry(self, number: int) -> Entry:
+    def _entry(self, number: int) -> LedgerEntry:
         try:
             return self._book.entry(number)
         except LookupError as error:
@@ -294,19 +294,19 @@ class Ledger:
 
     def _add_entry(self, event: dict[str, Any]) -> int:
         number = len(self._book.entries) + 1
-        self._file.add(self._head, {**event, "entry": number, "time": now()})
+        self._file.add(self._head, {**event, "entry": number, "time": timestamp()})
         return number
 
     def _check_extension(self, number: int, event: dict[str, Any], lost: Sequence[int]) -> int:
         """Refuse what cannot be extended; give the number of the first, if it is a copy."""
-        earlier = stream_at(self._book.entries, self._entry(number))
+        earlier = build_stream(self._book.entries, self._entry(number))
         earlier.check(event["kind"], event["log"], event["recipe"], lost)
         return earlier.entry.number
 
     def _check_limit(self, event: dict[str, Any]) -> None:
         limit = self._book.limit
         if limit is not None:
-            entry = entry_of({**event, "entry": 0, "time": now()})
+            entry = entry_of({**event, "entry": 0, "time": timestamp()})
             charge = charge_in(entry, limit.relation)
             limit.check(entry.relation, charge, self._book.rooms(), self.path)
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, Literal, NamedTuple, get_args
 
 from ...errors import BudgetError
-from ..amounts import exact_text, show_amount, stored_amount
+from ..amounts import format_amount, format_exact, stored_amount
 from ..composition import AtOrder, Charge, added, best_order, price_of_delta
 from ..losses import RELATIONS, Relation
 
@@ -31,7 +31,7 @@ class Budget(NamedTuple):
 
     def as_dict(self) -> dict[str, str]:
         """Give the form that is stored and printed for machines."""
-        return {"epsilon": exact_text(self.epsilon), "delta": exact_text(self.delta)}
+        return {"epsilon": format_exact(self.epsilon), "delta": format_exact(self.delta)}
 
 
 class Room(NamedTuple):
@@ -55,7 +55,9 @@ class Room(NamedTuple):
             Budget._fields, self.used, needs, self.most, self.left, strict=True
         ):
             if used + need > most:
-                beyond = f", and the limit of {show_amount(most)} is passed" if used > most else ""
+                beyond = (
+                    f", and the limit of {format_amount(most)} is passed" if used > most else ""
+                )
                 amount = f"{name} {_short(need)}{counted}"
                 return name, f"this release needs {amount}, but {_short(left)} is left{beyond}"
         return None
@@ -105,7 +107,7 @@ class Limit:
 
     def as_dict(self) -> dict[str, str | None]:
         """Return the form that is stored and printed for machines."""
-        order = None if self.order is None else exact_text(self.order)
+        order = None if self.order is None else format_exact(self.order)
         about = {"relation": self.relation, "composition": self.composition, "order": order}
         return self.budget.as_dict() | about
 
@@ -149,5 +151,5 @@ class Limit:
 
 def _short(value: Fraction) -> str:
     """Return an amount as people read it: sums at an order have digits that say nothing."""
-    shown = show_amount(value)
+    shown = format_amount(value)
     return f"about {float(value):.6g}" if len(shown) > 20 else shown

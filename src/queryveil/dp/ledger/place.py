@@ -9,13 +9,13 @@ from pathlib import Path
 
 from ...errors import InputError, UsageError
 
-__all__ = ["ledger_path"]
+__all__ = ["locate_ledger"]
 
 _FILE = "ledger.db"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
-def ledger_path(dataset: str | None, log_paths: Sequence[Path]) -> Path:
+def locate_ledger(dataset: str | None, log_paths: Sequence[Path]) -> Path:
     """Give the file of the ledger; the budget belongs to the population, not to a log's content.
 
     Without a dataset it is `ledger.db` in the folder of the log. A dataset is a plain name,

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ...errors import OutputError, UsageError
-from .entries import Entry
+from .entries import LedgerEntry
 
-__all__ = ["Stream", "check_last", "stream_at", "stream_of"]
+__all__ = ["ReleaseStream", "build_stream", "check_latest", "find_stream"]
 
 
 @dataclass(frozen=True)
-class Stream:
+class ReleaseStream:
     """A release that may be extended, and what the ledger knows about that.
 
     entry
@@ -35,9 +35,9 @@ class Stream:
         epsilon that is counted for it, for all that it extends, and for lost attempts
     """
 
-    entry: Entry
-    after: Entry | None
-    lost: tuple[Entry, ...]
+    entry: LedgerEntry
+    after: LedgerEntry | None
+    lost: tuple[LedgerEntry, ...]
     paid: Fraction
 
     def check(self, kind: str, log_digest: str, recipe: str, lost: Sequence[int]) -> None:
@@ -72,24 +72,24 @@ class Stream:
             )
 
 
-def stream_of(entries: Sequence[Entry], release_digest: str) -> Stream | None:
+def find_stream(entries: Sequence[LedgerEntry], release_digest: str) -> ReleaseStream | None:
     """Find a release by the digest of its public card; a copy leads to the first."""
     for entry in entries:
         if entry.release_digest == release_digest:
-            return stream_at(entries, entry)
+            return build_stream(entries, entry)
     return None
 
 
-def stream_at(entries: Sequence[Entry], entry: Entry) -> Stream:
+def build_stream(entries: Sequence[LedgerEntry], entry: LedgerEntry) -> ReleaseStream:
     """Tell what came before and after a release."""
     first = entry if entry.copy_of is None else entries[entry.copy_of - 1]
     later = [other for other in entries if other.extends == first.number]
     confirmed = [other for other in later if other.state == "confirmed"]
     lost = tuple(other for other in later if other.state == "reserved")
-    return Stream(first, confirmed[0] if confirmed else None, lost, _paid(entries, first))
+    return ReleaseStream(first, confirmed[0] if confirmed else None, lost, _paid(entries, first))
 
 
-def check_last(entries: Sequence[Entry], entry: Entry) -> None:
+def check_latest(entries: Sequence[LedgerEntry], entry: LedgerEntry) -> None:
     """Refuse to confirm an attempt that a later one counts as lost."""
     later = [e for e in entries if e.extends == entry.extends and e.number > entry.number]
     if entry.extends is not None and later:
@@ -99,7 +99,7 @@ def check_last(entries: Sequence[Entry], entry: Entry) -> None:
         )
 
 
-def _paid(entries: Sequence[Entry], last: Entry) -> Fraction:
+def _paid(entries: Sequence[LedgerEntry], last: LedgerEntry) -> Fraction:
     """Add up a release, all that it extends, and every attempt at one of them."""
     line = {last.number}
     while last.extends is not None:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..amounts import show_amount
-from .entries import KINDS, Entry
+from ..amounts import format_amount
+from .entries import ENTRY_KINDS, LedgerEntry
 from .limits import Budget
 
 __all__ = ["warnings_of"]
 
 
 def warnings_of(
-    entries: Sequence[Entry], spent: Budget, limit: Budget | None, left: Budget | None
+    entries: Sequence[LedgerEntry], spent: Budget, limit: Budget | None, left: Budget | None
 ) -> list[str]:
     """Return what the totals do not cover, and whether anything is left."""
     first = [entry for entry in entries if entry.copy_of is None]
-    numbers = {kind: sum(entry.kind == kind for entry in first) for kind in KINDS}
+    numbers = {kind: sum(entry.kind == kind for entry in first) for kind in ENTRY_KINDS}
     said = []
     if numbers["k-anonymity"] > 1:
         said.append(
@@ -50,7 +50,9 @@ def _about_limit(spent: Budget, limit: Budget | None, left: Budget | None) -> li
         return []
     for name, used, most in zip(Budget._fields, spent, limit, strict=True):
         if used > most:
-            amounts = f"{name} {show_amount(used)} is spent and the limit is {show_amount(most)}"
+            amounts = (
+                f"{name} {format_amount(used)} is spent and the limit is {format_amount(most)}"
+            )
             return [f"{amounts}: nothing more can be spent"]
     return ["the limit is reached: nothing more can be spent"]
 

@@ -1,6 +1,6 @@
 """The second engine: the same steps on a cluster. Imported only where it is asked for."""
 
-from .session import Spark, errors_told, open_spark
+from .session import SparkCluster, open_spark, readable_errors
 from .table import SparkTable
 
-__all__ = ["Spark", "SparkTable", "errors_told", "open_spark"]
+__all__ = ["SparkCluster", "SparkTable", "open_spark", "readable_errors"]

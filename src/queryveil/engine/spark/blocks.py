@@ -9,56 +9,56 @@ from typing import Any
 
 import polars as pl
 
-from ..chance import Chance
-from ..far import Work
+from ..chance import RandomSource
+from ..far import PartitionFunction
 
 __all__ = [
-    "SHARES",
-    "Packing",
-    "arrow_batches",
-    "as_given",
-    "chance_of",
-    "ddl_of",
-    "is_text",
-    "over_shares",
-    "pack",
-    "share_rows",
-    "shares_in",
-    "unpack",
-    "with_blocks",
+    "PARTITION_SCHEMA",
+    "PartitionPacker",
+    "assign_blocks",
+    "emit_partition",
+    "from_cell",
+    "is_text_type",
+    "iter_partitions",
+    "partition_random_source",
+    "partition_task",
+    "restore_types",
+    "spark_schema",
+    "to_arrow",
+    "to_cell",
 ]
 
 # A table in shares: the number of each, its rows, and all of it as one cell.
-SHARES = "share long, rows long, block binary"
+PARTITION_SCHEMA = "share long, rows long, block binary"
 _SHARE_ROWS = 250_000
 _MANY = 100_000  # shares that one task can number
 _NAME_BYTES = 10  # names of different shares must not meet: 80 bits
 
 
-def pack(table: pl.DataFrame) -> bytes:
+def to_cell(table: pl.DataFrame) -> bytes:
     """Put a table into one cell."""
     cell = io.BytesIO()
     table.write_ipc(cell, compression="zstd")
     return cell.getvalue()
 
 
-def unpack(cell: bytes) -> pl.DataFrame:
+def from_cell(cell: bytes) -> pl.DataFrame:
     """Take a table out of its cell."""
     return pl.read_ipc(io.BytesIO(cell))
 
 
-def ddl_of(kinds: Mapping[str, pl.DataType]) -> str:
+def spark_schema(kinds: Mapping[str, pl.DataType]) -> str:
     """Say in Spark's words what columns a table has; dates and times travel as numbers."""
     return ", ".join(f"`{name}` {_spark_kind(kind)}" for name, kind in kinds.items())
 
 
-def is_text(kind: pl.DataType) -> bool:
+def is_text_type(kind: pl.DataType) -> bool:
     """Tell what travels as texts."""
     return isinstance(kind, (pl.String, pl.Categorical, pl.Null))
 
 
 def _spark_kind(kind: pl.DataType) -> str:
-    if is_text(kind):
+    if is_text_type(kind):
         return "string"
     if kind == pl.Boolean:
         return "boolean"
@@ -67,10 +67,10 @@ def _spark_kind(kind: pl.DataType) -> str:
     return "double" if kind.is_float() else "long"
 
 
-def as_given(table: pl.DataFrame, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame:
+def restore_types(table: pl.DataFrame, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame:
     """Give what came from Spark its kinds again; texts stay texts."""
     return table.select(
-        pl.col(name) if is_text(kind) else _back(name, kind) for name, kind in kinds.items()
+        pl.col(name) if is_text_type(kind) else _back(name, kind) for name, kind in kinds.items()
     )
 
 
@@ -79,7 +79,7 @@ def _back(name: str, kind: pl.DataType) -> pl.Expr:
     return pl.col(name).cast(through).cast(kind) if kind.is_temporal() else pl.col(name).cast(kind)
 
 
-def arrow_batches(table: pl.DataFrame) -> Iterator[Any]:
+def to_arrow(table: pl.DataFrame) -> Iterator[Any]:
     """Give a table as Spark takes it."""
     import pyarrow as pa  # noqa: PLC0415  (only where Spark is)
 
@@ -98,39 +98,39 @@ def _plain(name: str, kind: pl.DataType) -> pl.Expr:
     return column.to_physical().cast(pl.Int64) if _spark_kind(kind) == "long" else column
 
 
-def shares_in(batches: Iterable[Any]) -> Iterator[tuple[int, pl.DataFrame]]:
+def iter_partitions(batches: Iterable[Any]) -> Iterator[tuple[int, pl.DataFrame]]:
     """Take the shares that a task was given, one after the other."""
     for batch in batches:
         for number, cell in zip(batch.column("share"), batch.column("block"), strict=True):
-            yield number.as_py(), unpack(cell.as_py())
+            yield number.as_py(), from_cell(cell.as_py())
 
 
-def share_rows(number: int, table: pl.DataFrame) -> Iterator[Any]:
+def emit_partition(number: int, table: pl.DataFrame) -> Iterator[Any]:
     """Give a table back as one share."""
-    cell = {"share": [number], "rows": [table.height], "block": [pack(table)]}
-    yield from arrow_batches(pl.DataFrame(cell))
+    cell = {"share": [number], "rows": [table.height], "block": [to_cell(table)]}
+    yield from to_arrow(pl.DataFrame(cell))
 
 
-def chance_of(seed: int | None, share: int) -> Chance:
+def partition_random_source(seed: int | None, share: int) -> RandomSource:
     """Give a share chance of its own; the same again only if there is a seed."""
     own = None if seed is None else (seed + 1) * 1_000_003 + share
-    return Chance(own, name_bytes=_NAME_BYTES)
+    return RandomSource(own, name_bytes=_NAME_BYTES)
 
 
-def over_shares(
-    work: Work, seed: int | None, give: Callable[[int, pl.DataFrame], Iterator[Any]]
+def partition_task(
+    work: PartitionFunction, seed: int | None, give: Callable[[int, pl.DataFrame], Iterator[Any]]
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Make what a task does: run each of its shares through a function."""
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
-        for number, table in shares_in(batches):
-            yield from give(number, work(table.lazy(), chance_of(seed, number)))
+        for number, table in iter_partitions(batches):
+            yield from give(number, work(table.lazy(), partition_random_source(seed, number)))
 
     return run
 
 
 @dataclass(frozen=True)
-class Packing:
+class PartitionPacker:
     """How the rows of a task become shares.
 
     `kinds` are the columns of a share, and `encode` puts its texts into numbers. Rows with the
@@ -155,7 +155,7 @@ class Packing:
             rows = rows.sort(self.order)
         first = _task() * _MANY
         for place, part in enumerate(self._cut(rows)):
-            yield from share_rows(first + place, self.encode(as_given(part, self.kinds)))
+            yield from emit_partition(first + place, self.encode(restore_types(part, self.kinds)))
 
     def _cut(self, rows: pl.DataFrame) -> list[pl.DataFrame]:
         if self.each is not None:
@@ -171,17 +171,17 @@ class Packing:
         return numbered.partition_by("number", maintain_order=True, include_key=False)
 
 
-def with_blocks(batches: Iterable[Any]) -> Iterator[Any]:
+def assign_blocks(batches: Iterable[Any]) -> Iterator[Any]:
     """Give the rows of shares with the block of each user, and where they stood."""
     for batch in batches:
         for share, rows, blocks in zip(*(c.to_pylist() for c in batch.columns), strict=True):
-            known = unpack(blocks).with_columns(pl.col("user").cast(pl.String))
-            table = unpack(rows).with_columns(pl.col("user").cast(pl.String))
+            known = from_cell(blocks).with_columns(pl.col("user").cast(pl.String))
+            table = from_cell(rows).with_columns(pl.col("user").cast(pl.String))
             place = pl.int_range(pl.len(), dtype=pl.Int64)
             placed = table.with_columns(share=pl.lit(share, pl.Int64), place=place)
             joined = placed.join(known, on="user", maintain_order="left")
             columns = [*table.columns, "block", "share", "place"]
-            yield from arrow_batches(joined.select(columns))
+            yield from to_arrow(joined.select(columns))
 
 
 def _task() -> int:

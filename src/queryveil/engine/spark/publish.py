@@ -16,18 +16,27 @@ import polars as pl
 from pyspark.sql import functions as f
 
 from ...errors import VerificationError
-from ..far import Protect, Whole
-from .blocks import arrow_batches, as_given, chance_of, ddl_of, is_text, pack, shares_in, unpack
+from ..far import ProtectedTable, ProtectFunction
+from .blocks import (
+    from_cell,
+    is_text_type,
+    iter_partitions,
+    partition_random_source,
+    restore_types,
+    spark_schema,
+    to_arrow,
+    to_cell,
+)
 
-__all__ = ["PARTS", "collected_parts", "parts_of"]
+__all__ = ["OUTPUT_SCHEMA", "collect_outputs", "protect_task"]
 
-PARTS = "share long, what string, shares long, block binary"
+OUTPUT_SCHEMA = "share long, what string, shares long, block binary"
 
 _ROWS = 1_000_000  # of a piece, on average
 
 
-def parts_of(
-    work: Protect, seed: int | None, at_once: int
+def protect_task(
+    work: ProtectFunction, seed: int | None, at_once: int
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Make what a task does: protect its shares, and tell rows, mapping and counts apart.
 
@@ -35,8 +44,8 @@ def parts_of(
     """
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
-        for numbers, table in _together(shares_in(batches), at_once):
-            chance = chance_of(seed, numbers[0])
+        for numbers, table in _together(iter_partitions(batches), at_once):
+            chance = partition_random_source(seed, numbers[0])
             part = work(table.lazy(), chance)
             order = pl.Series("order", chance.numbers(part.rows.height).view(np.int64))
             told = pl.DataFrame({"told": [json.dumps([part.counts, part.told])]})
@@ -45,8 +54,8 @@ def parts_of(
                 tables["mapping"] = part.mapping
             for what, rows in tables.items():
                 cell = {"share": [numbers[0]], "what": [what], "shares": [len(numbers)],
-                        "block": [pack(rows)]}  # fmt: skip
-                yield from arrow_batches(pl.DataFrame(cell))
+                        "block": [to_cell(rows)]}  # fmt: skip
+                yield from to_arrow(pl.DataFrame(cell))
 
     return run
 
@@ -69,18 +78,18 @@ def _together(
 
 def _one(tables: list[pl.DataFrame]) -> pl.DataFrame:
     kinds = tables[0].schema
-    plain = {name: pl.String() for name, kind in kinds.items() if is_text(kind)}
+    plain = {name: pl.String() for name, kind in kinds.items() if is_text_type(kind)}
     if len(tables) == 1:
         return tables[0]
     return pl.concat(table.cast(plain) for table in tables).cast(dict(kinds))  # type: ignore[arg-type]
 
 
-def collected_parts(parts: Any) -> Whole:
+def collect_outputs(parts: Any) -> ProtectedTable:
     """Bring here what was staged."""
     counts: Counter[str] = Counter()
     told: dict[str, Any] = {}
     for cell in parts.filter("what = 'told'").select("block").toLocalIterator():
-        numbers, told = json.loads(unpack(bytes(cell[0]))["told"][0])
+        numbers, told = json.loads(from_cell(bytes(cell[0]))["told"][0])
         counts.update(numbers)
     folder = Path(tempfile.mkdtemp(prefix="queryveil-release-"))
     # Tables made of these may live longer than they do: the folder stays to the end.
@@ -94,12 +103,12 @@ def collected_parts(parts: Any) -> Whole:
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    return Whole(rows, mapping, dict(counts), told)
+    return ProtectedTable(rows, mapping, dict(counts), told)
 
 
 def _cells(parts: Any) -> Iterator[pl.DataFrame]:
     for cell in parts.select("block").toLocalIterator(prefetchPartitions=True):
-        yield unpack(bytes(cell[0]))
+        yield from_cell(bytes(cell[0]))
 
 
 def _mixed(parts: Any) -> Iterator[pl.DataFrame]:
@@ -109,25 +118,25 @@ def _mixed(parts: Any) -> Iterator[pl.DataFrame]:
     """
     cells = parts.filter("what = 'rows'").select("share", "block")
     sample = cells.first()
-    kinds = dict(unpack(bytes(sample["block"])).schema)
-    texts = {name: pl.String() if is_text(kind) else kind for name, kind in kinds.items()}
-    rows = cells.mapInArrow(_spread, ddl_of(texts))
+    kinds = dict(from_cell(bytes(sample["block"])).schema)
+    texts = {name: pl.String() if is_text_type(kind) else kind for name, kind in kinds.items()}
+    rows = cells.mapInArrow(_spread, spark_schema(texts))
     pieces = max(1, round(rows.count() / _ROWS))
     piece = f.pmod(f.shiftright("order", 20), f.lit(pieces))
     mixed = rows.repartition(pieces, piece).mapInArrow(_in_order, "block binary")
     for rows_here in _cells(mixed):
-        yield as_given(rows_here, texts).drop("order")
+        yield restore_types(rows_here, texts).drop("order")
 
 
 def _spread(batches: Iterable[Any]) -> Iterator[Any]:
-    for _, table in shares_in(batches):
-        yield from arrow_batches(table)
+    for _, table in iter_partitions(batches):
+        yield from to_arrow(table)
 
 
 def _in_order(batches: Iterable[Any]) -> Iterator[Any]:
     parts = [pl.DataFrame(pl.from_arrow(batch)) for batch in batches]
     if parts:
-        yield from arrow_batches(pl.DataFrame({"block": [pack(pl.concat(parts).sort("order"))]}))
+        yield from to_arrow(pl.DataFrame({"block": [to_cell(pl.concat(parts).sort("order"))]}))
 
 
 def _scanned(pieces: Iterator[pl.DataFrame], folder: Path) -> pl.LazyFrame | None:

@@ -24,7 +24,7 @@ from typing import Any
 from ... import errors
 from ...errors import InputError, QueryveilError, UsageError
 
-__all__ = ["Spark", "errors_told", "open_spark"]
+__all__ = ["SparkCluster", "open_spark", "readable_errors"]
 
 _INSTALL = "pip install 'queryveil[spark]'"
 _JAVA = {"3": (8, 21), "4": (17, 99)}  # the least and the last Java of each Spark
@@ -44,7 +44,7 @@ _to_clear: list[weakref.finalize[..., Any]] = []
 
 
 @dataclass(eq=False)
-class Spark:
+class SparkCluster:
     """A session, and a folder that all its machines see: what is drawn is written there once.
 
     The folder holds the log in clear. It is removed with this object, or at the end of the
@@ -73,7 +73,7 @@ def open_spark(
     master: str | None = None,
     scratch: str | None = None,
     settings: Mapping[str, str] | None = None,
-) -> Spark:
+) -> SparkCluster:
     """Take the session that runs already, or start one."""
     sql = _pyspark()
     running = sql.SparkSession.getActiveSession()
@@ -155,7 +155,7 @@ def _started(sql: ModuleType, master: str, settings: Mapping[str, str]) -> Any:
         builder = builder.config(name, value)
     if master:
         builder = builder.master(master)
-    with errors_told():
+    with readable_errors():
         session = builder.getOrCreate()
     atexit.register(_stopped, session)
     return session
@@ -175,7 +175,7 @@ def _memory(master: str) -> dict[str, str]:
     return driver | ({"spark.executor.memory": f"{found[1]}m"} if found else {})
 
 
-def _ready(session: Any, scratch: str | None) -> Spark:
+def _ready(session: Any, scratch: str | None) -> SparkCluster:
     if not hasattr(session, "sparkContext"):
         raise UsageError(
             "this is a session of Spark Connect, which has no access to the machines' files",
@@ -190,9 +190,9 @@ def _ready(session: Any, scratch: str | None) -> Spark:
         )
     own = tempfile.mkdtemp(prefix="queryveil-") if scratch is None else None
     base = Path(own).as_uri() if own else str(scratch).rstrip("/")
-    spark = Spark(session, f"{base}/run-{os.urandom(6).hex()}")
+    spark = SparkCluster(session, f"{base}/run-{os.urandom(6).hex()}")
     _to_clear.append(weakref.finalize(spark, _cleared, session, spark.scratch, own))
-    with errors_told():  # it will hold the log in clear: for nobody else to read
+    with readable_errors():  # it will hold the log in clear: for nobody else to read
         files, place = _file_system(session, spark.scratch)
         files.mkdirs(place, session._jvm.org.apache.hadoop.fs.permission.FsPermission("700"))
     return spark
@@ -220,7 +220,7 @@ def _file_system(session: Any, place: str) -> tuple[Any, Any]:
 
 
 @contextmanager
-def errors_told() -> Iterator[None]:
+def readable_errors() -> Iterator[None]:
     """Say in plain words what Spark says in pages."""
     try:
         yield

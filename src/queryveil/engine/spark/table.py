@@ -19,90 +19,94 @@ import polars as pl
 from pyspark.sql import functions as f
 
 from ...errors import InputError, UsageError
-from ..chance import Chance
-from ..far import Far, Protect, Whole, Work
-from ..steps import summed
+from ..chance import RandomSource
+from ..far import PartitionFunction, ProtectedTable, ProtectFunction, RemoteTable
+from ..steps import aggregate
 from .blocks import (
-    SHARES,
-    Packing,
-    arrow_batches,
-    as_given,
-    ddl_of,
-    is_text,
-    over_shares,
-    share_rows,
-    with_blocks,
+    PARTITION_SCHEMA,
+    PartitionPacker,
+    assign_blocks,
+    emit_partition,
+    is_text_type,
+    partition_task,
+    restore_types,
+    spark_schema,
+    to_arrow,
 )
-from .publish import PARTS, collected_parts, parts_of
-from .session import Spark, errors_told
+from .publish import OUTPUT_SCHEMA, collect_outputs, protect_task
+from .session import SparkCluster, readable_errors
 
-__all__ = ["SparkTable", "plain_encoder", "written"]
+__all__ = ["SparkTable", "identity_encoder", "write_once"]
 
 _FEW = 5  # keys of fewer users than this are joined by key; the others are told to everybody
 
 
-def plain_encoder(table: pl.DataFrame) -> pl.DataFrame:
+def identity_encoder(table: pl.DataFrame) -> pl.DataFrame:
     """Leave texts as they are."""
     return table
 
 
-class SparkTable(Far):
+class SparkTable(RemoteTable):
     """A staged table; `empty` is one of its shares without rows, which tells its columns."""
 
     def __init__(
         self,
-        spark: Spark,
+        spark: SparkCluster,
         place: str,
         empty: pl.DataFrame,
-        encode: Callable[[pl.DataFrame], pl.DataFrame] = plain_encoder,
+        encode: Callable[[pl.DataFrame], pl.DataFrame] = identity_encoder,
     ) -> None:
         self.spark, self.place, self.empty, self.encode = spark, place, empty, encode
         self.engine = spark.told
-        with errors_told():
-            self.shares = spark.session.read.schema(SHARES).parquet(place)
+        with readable_errors():
+            self.shares = spark.session.read.schema(PARTITION_SCHEMA).parquet(place)
 
     @classmethod
     def of_rows(
         cls,
-        spark: Spark,
+        spark: SparkCluster,
         rows: Any,
         empty: pl.DataFrame,
-        encode: Callable[[pl.DataFrame], pl.DataFrame] = plain_encoder,
+        encode: Callable[[pl.DataFrame], pl.DataFrame] = identity_encoder,
         **how: Any,
     ) -> SparkTable:
         """Stage rows of Spark as shares; `how` they are packed is told by `Packing`."""
-        fill = Packing(dict(empty.schema), encode, **how)
+        fill = PartitionPacker(dict(empty.schema), encode, **how)
         place = spark.place("table")
-        with errors_told():
-            written(rows.mapInArrow(fill, SHARES), place)
+        with readable_errors():
+            write_once(rows.mapInArrow(fill, PARTITION_SCHEMA), place)
         return cls(spark, place, encode(empty), encode)
 
     @cached_property
     def counted(self) -> tuple[int, int]:
         """How many shares there are, and how many different ones."""
-        with errors_told():
+        with readable_errors():
             told = self.shares.agg(f.count("*"), f.countDistinct("share")).first()
             return int(told[0]), int(told[1])
 
     def count_rows(self) -> int:
         """Count the rows by what the shares tell."""
-        with errors_told():
+        with readable_errors():
             return _total(self.shares, "rows")
 
-    def derive(self, work: Work, chance: Chance) -> SparkTable:
+    def derive(self, work: PartitionFunction, chance: RandomSource) -> SparkTable:
         """Run each share through a function, and stage what it gives."""
-        task = over_shares(work, chance.seed, share_rows)
+        task = partition_task(work, chance.seed, emit_partition)
         place = self.spark.place("table")
-        with errors_told():
-            written(self.shares.mapInArrow(task, SHARES), place)
-        empty = work(self.empty.lazy(), Chance(0))
-        encode = self.encode if empty.schema == self.empty.schema else plain_encoder
+        with readable_errors():
+            write_once(self.shares.mapInArrow(task, PARTITION_SCHEMA), place)
+        empty = work(self.empty.lazy(), RandomSource(0))
+        encode = self.encode if empty.schema == self.empty.schema else identity_encoder
         derived = SparkTable(self.spark, place, empty, encode)
         self._check(*derived.counted)
         return derived
 
     def keyed(
-        self, work: Work, keys: Sequence[str], chance: Chance | None, tops: Sequence[str]
+        self,
+        work: PartitionFunction,
+        keys: Sequence[str],
+        chance: RandomSource | None,
+        tops: Sequence[str],
     ) -> SparkTable:
         """Add up by keys, and stage the sums; their shares have any keys."""
         grouped, kinds = self._grouped(work, keys, chance, tops)
@@ -111,9 +115,9 @@ class SparkTable(Far):
 
     def summed(
         self,
-        work: Work,
+        work: PartitionFunction,
         keys: Sequence[str],
-        chance: Chance | None,
+        chance: RandomSource | None,
         tops: Sequence[str],
         at_least: tuple[str, int] | None,
     ) -> pl.DataFrame:
@@ -121,76 +125,86 @@ class SparkTable(Far):
         grouped, kinds = self._grouped(work, keys, chance, tops)
         if at_least is not None:
             grouped = grouped.filter(f.col(at_least[0]) >= at_least[1])
-        with errors_told():
-            found = as_given(_here(grouped), kinds)
+        with readable_errors():
+            found = restore_types(_here(grouped), kinds)
         if found.height:
             return found
-        nothing = work(self.empty.lazy(), Chance(0)).cast(kinds)  # type: ignore[arg-type]
+        nothing = work(self.empty.lazy(), RandomSource(0)).cast(kinds)  # type: ignore[arg-type]
         return nothing if at_least is None else nothing.filter(pl.col(at_least[0]) >= at_least[1])
 
     def distinct(self, column: str) -> int:
         """Count the different values of a column."""
         values = partial(_values, column=column)
-        kinds = _kinds(values(self.empty.lazy(), Chance(0)))
-        with errors_told():
+        kinds = _kinds(values(self.empty.lazy(), RandomSource(0)))
+        with readable_errors():
             return int(self._rows(values, None, kinds).distinct().count())
 
     def _grouped(
-        self, work: Work, keys: Sequence[str], chance: Chance | None, tops: Sequence[str]
+        self,
+        work: PartitionFunction,
+        keys: Sequence[str],
+        chance: RandomSource | None,
+        tops: Sequence[str],
     ) -> tuple[Any, dict[str, pl.DataType]]:
-        kinds = _kinds(work(self.empty.lazy(), Chance(0)))
+        kinds = _kinds(work(self.empty.lazy(), RandomSource(0)))
         rows = self._rows(work, chance, kinds)
         numbers = [name for name in kinds if name not in keys]
         sums = [(f.max if name in tops else f.sum)(name).alias(name) for name in numbers]
         grouped = rows.groupBy(*keys).agg(*sums) if sums else rows.select(*keys).distinct()
         return grouped.select(*kinds), kinds
 
-    def _rows(self, work: Work, chance: Chance | None, kinds: dict[str, pl.DataType]) -> Any:
+    def _rows(
+        self, work: PartitionFunction, chance: RandomSource | None, kinds: dict[str, pl.DataType]
+    ) -> Any:
         """Give the rows of all shares; where chance decides them they are written down first."""
         if chance is not None:
             return self.derive(work, chance)._rows(_as_it_is, None, kinds)
-        task = over_shares(work, None, _rows_of_share)
-        return self.shares.mapInArrow(task, ddl_of(kinds))
+        task = partition_task(work, None, _rows_of_share)
+        return self.shares.mapInArrow(task, spark_schema(kinds))
 
-    def protected(self, work: Protect, chance: Chance, at_once: int) -> Whole:
+    def protected(
+        self, work: ProtectFunction, chance: RandomSource, at_once: int
+    ) -> ProtectedTable:
         """Make rows for publication, stage them, and bring them here in random order."""
         place = self.spark.place("parts")
-        with errors_told():
-            task = parts_of(work, chance.seed, at_once)
-            written(self.shares.mapInArrow(task, PARTS), place)
-            parts = self.spark.session.read.schema(PARTS).parquet(place)
+        with readable_errors():
+            task = protect_task(work, chance.seed, at_once)
+            write_once(self.shares.mapInArrow(task, OUTPUT_SCHEMA), place)
+            parts = self.spark.session.read.schema(OUTPUT_SCHEMA).parquet(place)
             told = parts.filter("what = 'told'")
             self._check(_total(told, "shares"), _total(told.dropDuplicates(["share"]), "shares"))
-            return collected_parts(parts)
+            return collect_outputs(parts)
 
-    def regrouped(self, blocks: Far) -> SparkTable:
+    def regrouped(self, blocks: RemoteTable) -> SparkTable:
         """Cut into shares by the block of each user."""
         blocks = _here_too(blocks)
-        numbers = summed(blocks, _blocks, ["block"])["block"]
+        numbers = aggregate(blocks, _blocks, ["block"])["block"]
         kinds = _kinds(self.empty)
         where = {"block": pl.Int64(), "share": pl.Int64(), "place": pl.Int64()}
         other = blocks.shares.select("share", f.col("block").alias("blocks"))
         both = self.shares.select("share", "block").join(other, "share")
-        rows = both.mapInArrow(with_blocks, ddl_of(kinds | where))
+        rows = both.mapInArrow(assign_blocks, spark_schema(kinds | where))
         # Neighbours may share a task; packing gives each block a share of its own.
         split = rows.repartitionByRange(max(1, len(numbers)), "block")
         empty = pl.DataFrame(schema=kinds)
         placed = ("share", "place")
         return SparkTable.of_rows(self.spark, split, empty, self.encode, each="block", order=placed)
 
-    def marked(self, key: str, sizes: Far, marks: Work) -> pl.DataFrame:
+    def marked(self, key: str, sizes: RemoteTable, marks: PartitionFunction) -> pl.DataFrame:
         """Count users by the marks of their keys."""
         of_keys = _here_too(sizes)
         with_users = partial(_with_users, key=key, marks=marks)
-        found = of_keys._rows(with_users, None, _kinds(with_users(of_keys.empty.lazy(), Chance(0))))
+        found = of_keys._rows(
+            with_users, None, _kinds(with_users(of_keys.empty.lazy(), RandomSource(0)))
+        )
         found = found.filter("marks > 0")
         pairs_of = partial(_pairs, key=key)
-        pairs = self._rows(pairs_of, None, _kinds(pairs_of(self.empty.lazy(), Chance(0))))
+        pairs = self._rows(pairs_of, None, _kinds(pairs_of(self.empty.lazy(), RandomSource(0))))
         rare = pairs.join(found.filter(f.col("users") < _FEW), key)
         known = pairs.join(f.broadcast(found.filter(f.col("users") >= _FEW)), key)
         both = rare.select("user", "marks").unionAll(known.select("user", "marks"))
         mine = both.groupBy("user").agg(f.bit_or("marks").alias("marks"))
-        with errors_told():
+        with readable_errors():
             return _here(mine.groupBy("marks").agg(f.count("*").alias("count")))
 
     def _check(self, shares: int, different: int) -> None:
@@ -204,7 +218,7 @@ class SparkTable(Far):
             )
 
 
-def written(rows: Any, place: str) -> None:
+def write_once(rows: Any, place: str) -> None:
     """Write once; a place that exists is an error."""
     # Of a task that runs twice one output must be kept, whole: the first version does that.
     commit = "mapreduce.fileoutputcommitter.algorithm.version"
@@ -220,24 +234,26 @@ def _here(rows: Any) -> pl.DataFrame:
 
 
 def _kinds(table: pl.DataFrame) -> dict[str, pl.DataType]:
-    return {name: pl.String() if is_text(kind) else kind for name, kind in table.schema.items()}
+    return {
+        name: pl.String() if is_text_type(kind) else kind for name, kind in table.schema.items()
+    }
 
 
-def _as_it_is(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+def _as_it_is(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     return frame.collect()
 
 
 def _rows_of_share(_: int, table: pl.DataFrame) -> Any:
-    return arrow_batches(table)
+    return to_arrow(table)
 
 
-def _here_too(table: Far) -> SparkTable:
+def _here_too(table: RemoteTable) -> SparkTable:
     if not isinstance(table, SparkTable):
         raise UsageError("this table lies elsewhere: this is a defect, report it")
     return table
 
 
-def _blocks(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+def _blocks(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     return frame.select("block").unique().collect()
 
 
@@ -245,14 +261,16 @@ def _total(rows: Any, column: str) -> int:
     return int(rows.agg(f.sum(column)).first()[0] or 0)
 
 
-def _with_users(frame: pl.LazyFrame, chance: Chance, *, key: str, marks: Work) -> pl.DataFrame:
+def _with_users(
+    frame: pl.LazyFrame, chance: RandomSource, *, key: str, marks: PartitionFunction
+) -> pl.DataFrame:
     keys = frame.collect()
     return marks(keys.lazy(), chance).join(keys.select(key, "users"), on=key)
 
 
-def _values(frame: pl.LazyFrame, _: Chance, *, column: str) -> pl.DataFrame:
+def _values(frame: pl.LazyFrame, _: RandomSource, *, column: str) -> pl.DataFrame:
     return frame.select(column).drop_nulls().unique().collect()
 
 
-def _pairs(frame: pl.LazyFrame, _: Chance, *, key: str) -> pl.DataFrame:
+def _pairs(frame: pl.LazyFrame, _: RandomSource, *, key: str) -> pl.DataFrame:
     return frame.select("user", key).unique().collect()

@@ -7,23 +7,23 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ...engine import Chance
+from ...engine import RandomSource
 from ...errors import QueryveilError
-from ...measures import Again, Measure, Original
+from ...measures import Measure, MeasureContext, Rerun
 from ...release import Release
-from ..measuring import ran, runs_again, taken
-from .sweeps import Run
+from ..measuring import compute_measure, make_rerun, run_for_measurement
+from .sweeps import MethodRun
 
-__all__ = ["Cell", "Row", "Task", "perform", "tasks_of"]
+__all__ = ["ComparisonRow", "Measurement", "Task", "group_tasks", "run_task"]
 
-Row = dict[str, Any]
+ComparisonRow = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Cell:
+class Measurement:
     """What a row of a comparison shall tell; `key` names all that its value depends on."""
 
-    run: Run
+    run: MethodRun
     line: str
     measure: Measure
     turn: int
@@ -31,7 +31,7 @@ class Cell:
     identifiers: str
     key: str
 
-    def row(self, found: Row) -> Row:
+    def row(self, found: ComparisonRow) -> ComparisonRow:
         """Make the row of what was found, however the run was called when it was."""
         about = {
             "method": str(self.run.method),
@@ -42,41 +42,43 @@ class Cell:
         return about | {"measure": self.line} | found
 
 
-Task = tuple[Cell, ...]
+Task = tuple[Measurement, ...]
 
 
-def tasks_of(cells: Iterable[Cell], known: Collection[str]) -> list[Task]:
+def group_tasks(cells: Iterable[Measurement], known: Collection[str]) -> list[Task]:
     """Bring together what is measured of the same release; what is known is left out."""
     missing = {cell.key: cell for cell in cells if cell.key not in known}
-    tasks: dict[tuple[str, int], list[Cell]] = {}
+    tasks: dict[tuple[str, int], list[Measurement]] = {}
     for cell in missing.values():
         tasks.setdefault((str(cell.run.method), cell.turn), []).append(cell)
     return [tuple(task) for task in tasks.values()]
 
 
-def perform(before: Original, task: Task) -> dict[str, Row]:
+def run_task(before: MeasureContext, task: Task) -> dict[str, ComparisonRow]:
     """Run a method once and measure it; what fails is told in its rows, and others go on."""
     first, start = task[0], time.perf_counter()
     method = first.run.method
     # Each turn has a seed of its own, else all turns would be the same.
-    chance = Chance(None if first.seed is None else first.seed + first.turn - 1)
+    chance = RandomSource(None if first.seed is None else first.seed + first.turn - 1)
     try:
         method.prepare()
-        release = ran(method, before.log, chance, first.identifiers)
+        release = run_for_measurement(method, before.log, chance, first.identifiers)
     except QueryveilError as error:
         return {cell.key: _failed(error) for cell in task}
     seconds = {"seconds": round(time.perf_counter() - start, 3)}
-    again = runs_again(method, chance.seed, first.identifiers)
+    again = make_rerun(method, chance.seed, first.identifiers)
     return {cell.key: seconds | _value(before, release, again, cell.measure) for cell in task}
 
 
-def _value(before: Original, release: Release, again: Again, measure: Measure) -> Row:
+def _value(
+    before: MeasureContext, release: Release, again: Rerun, measure: Measure
+) -> ComparisonRow:
     try:
-        told = taken(measure, before, release, again)
+        told = compute_measure(measure, before, release, again)
     except QueryveilError as error:
         return _failed(error)
     return {"value": told.pop("value"), "error": None, "told": told}
 
 
-def _failed(error: QueryveilError) -> Row:
+def _failed(error: QueryveilError) -> ComparisonRow:
     return {"value": None, "error": str(error), "told": {}}

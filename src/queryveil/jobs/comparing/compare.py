@@ -8,28 +8,28 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...engine import Chance, Progress, Silent
+from ...engine import NoProgress, Progress, RandomSource
 from ...errors import InputError, UsageError
 from ...log import QueryLog, check_setting
-from ...measures import Measure, Original, parse_measure
+from ...measures import Measure, MeasureContext, parse_measure
 from ...methods import Method
 from ...version import __version__
-from ..peeking import NOTED, is_private, note_look, note_peek
-from .cells import Cell, Row, tasks_of
+from ..peeking import DATA_ACCESS_RECORDED, is_differentially_private, note_look, record_data_access
+from .cells import ComparisonRow, Measurement, group_tasks
 from .comparison import Comparison
-from .figures import Asked, Figure, figures_of
-from .journal import Journal, key_of, log_key
-from .sweeps import Run, expand
-from .workers import performed, usual_workers
+from .figures import Figure, FigureRequest, request_figures
+from .journal import Journal, log_cache_key, row_key
+from .sweeps import MethodRun, expand_grid
+from .workers import default_workers, run_tasks
 
-__all__ = ["How", "compare", "compare_figures"]
+__all__ = ["RunOptions", "compare", "compare_figures"]
 
-Log = QueryLog | Callable[[], QueryLog]
-Wanted = dict[tuple[str, str], tuple[Run, dict[str, Measure]]]
+LogOrReader = QueryLog | Callable[[], QueryLog]
+Wanted = dict[tuple[str, str], tuple[MethodRun, dict[str, Measure]]]
 
 
 @dataclass(frozen=True)
-class How:
+class RunOptions:
     """How the runs of a comparison are done.
 
     `repeat` turns of each; `seed` makes them repeatable; `dataset` says whose ledger notes that
@@ -52,11 +52,11 @@ class How:
         if self.workers < 0:
             raise UsageError(f"{self.workers} workers do nothing", hint="take 1 or more")
         check_setting(self.identifiers)
-        Chance(self.seed)  # refuses a bad one before any work is done
+        RandomSource(self.seed)  # refuses a bad one before any work is done
 
 
 def compare(
-    log: Log,
+    log: LogOrReader,
     methods: Sequence[str | Method],
     *,
     sweep: Mapping[str, Sequence[Any]] | None = None,
@@ -84,23 +84,23 @@ def compare(
     >>> [(row["swept"], row["value"]) for row in found.rows]
     [({'n': 2}, 0.0), ({'n': 3}, 0.0)]
     """
-    asked = figures_of(methods, measures, sweep or {})
-    how = How(repeat, seed, dataset, workers, journal or Journal(), identifiers=identifiers)
+    asked = request_figures(methods, measures, sweep or {})
+    how = RunOptions(repeat, seed, dataset, workers, journal or Journal(), identifiers=identifiers)
     return compare_figures(log, asked, how, progress=progress)
 
 
 def compare_figures(
-    log: Log,
-    asked: Asked,
-    how: How | None = None,
+    log: LogOrReader,
+    asked: FigureRequest,
+    how: RunOptions | None = None,
     *,
     progress: Progress | None = None,
 ) -> Comparison:
     """Draw any figures; a run that several of them show is done once."""
-    how, shown = how or How(), progress or Silent()
-    drawn = [(figure, expand(figure.methods, figure.sweep)) for figure in asked.figures]
+    how, shown = how or RunOptions(), progress or NoProgress()
+    drawn = [(figure, expand_grid(figure.methods, figure.sweep)) for figure in asked.figures]
     wanted = _wanted(drawn)
-    before = Original(_read(log))
+    before = MeasureContext(_read(log))
     runs = [] if how.nobodys else [run for run, _ in wanted.values()]
     notes = _note_private(before.log, runs, how.dataset)
     rows, known = _rows(before, wanted, how, shown)
@@ -114,14 +114,14 @@ def compare_figures(
     )
 
 
-def _read(log: Log) -> QueryLog:
+def _read(log: LogOrReader) -> QueryLog:
     read = log() if callable(log) else log
     if not read.tally.kept:
         raise InputError("no row of the log is left to protect", hint="see `queryveil profile`")
     return read
 
 
-def _wanted(drawn: Sequence[tuple[Figure, list[Run]]]) -> Wanted:
+def _wanted(drawn: Sequence[tuple[Figure, list[MethodRun]]]) -> Wanted:
     """List each run once, with all that shall be measured of it."""
     measures = {figure.measure: parse_measure(figure.measure) for figure, _ in drawn}
     wanted: Wanted = {}
@@ -132,44 +132,46 @@ def _wanted(drawn: Sequence[tuple[Figure, list[Run]]]) -> Wanted:
     return wanted
 
 
-def _note_private(log: QueryLog, runs: Sequence[Run], dataset: str | None) -> list[str]:
+def _note_private(log: QueryLog, runs: Sequence[MethodRun], dataset: str | None) -> list[str]:
     """Note in the ledger, once, that methods are tried on the data; return that in words.
 
     A log that belongs to nobody has no runs here.
     """
-    private = [run.method for run in runs if is_private(run.method)]
+    private = [run.method for run in runs if is_differentially_private(run.method)]
     if not private:
         return note_look(log, dataset, "compare") if runs else []
     names = ", ".join(sorted({method.name for method in private}))
-    note_peek(log, private[0], dataset, f"compare ({names})")
-    return [NOTED]
+    record_data_access(log, private[0], dataset, f"compare ({names})")
+    return [DATA_ACCESS_RECORDED]
 
 
-def _rows(before: Original, wanted: Wanted, how: How, progress: Progress) -> tuple[list[Row], int]:
+def _rows(
+    before: MeasureContext, wanted: Wanted, how: RunOptions, progress: Progress
+) -> tuple[list[ComparisonRow], int]:
     """Give the row of every run, turn and measure, and how many of them were known before."""
     cells = _cells(before.log, wanted, how)
-    journal = how.journal if log_key(before.log) else Journal()
+    journal = how.journal if log_cache_key(before.log) else Journal()
     found = {cell.key: row for cell in cells if (row := journal.known(cell.key)) is not None}
-    known, tasks = len(found), tasks_of(cells, found)
+    known, tasks = len(found), group_tasks(cells, found)
     with progress.stages(Counter(task[0].run.label for task in tasks)) as advance:
-        for task, rows in performed(before, tasks, how.workers or usual_workers(len(tasks))):
+        for task, rows in run_tasks(before, tasks, how.workers or default_workers(len(tasks))):
             found |= rows
             journal.add(rows)
             advance(task[0].run.label)
     return [cell.row(found[cell.key]) for cell in cells], known
 
 
-def _cells(log: QueryLog, wanted: Wanted, how: How) -> list[Cell]:
-    of_log = log_key(log)
+def _cells(log: QueryLog, wanted: Wanted, how: RunOptions) -> list[Measurement]:
+    of_log = log_cache_key(log)
     return [
-        Cell(
+        Measurement(
             run,
             line,
             one,
             turn,
             how.seed,
             how.identifiers,
-            key_of(of_log, run, line, one, turn, how.seed, how.identifiers),
+            row_key(of_log, run, line, one, turn, how.seed, how.identifiers),
         )
         for run, measures in wanted.values()
         for turn in range(1, how.repeat + 1)
@@ -182,7 +184,7 @@ def _told(measure: Measure) -> dict[str, Any]:
     return {name: getattr(measure, name) for name in names} | {"parameters": measure.values()}
 
 
-def _figure(figure: Figure, runs: Sequence[Run]) -> dict[str, Any]:
+def _figure(figure: Figure, runs: Sequence[MethodRun]) -> dict[str, Any]:
     return {
         "title": figure.title,
         "measure": figure.measure,
@@ -192,7 +194,7 @@ def _figure(figure: Figure, runs: Sequence[Run]) -> dict[str, Any]:
     }
 
 
-def _about(log: QueryLog, how: How) -> dict[str, Any]:
+def _about(log: QueryLog, how: RunOptions) -> dict[str, Any]:
     return {
         "queryveil": __version__,
         "repeat": how.repeat,
@@ -207,7 +209,7 @@ def _about(log: QueryLog, how: How) -> dict[str, Any]:
     }
 
 
-def _command(words: Sequence[str], how: How) -> str:
+def _command(words: Sequence[str], how: RunOptions) -> str:
     more = {"--repeat": how.repeat, "--seed": how.seed, "--dataset": how.dataset}
     more["--identifiers"] = None if how.identifiers == "drop" else how.identifiers
     typed = [word for name, value in more.items() if value is not None for word in (name, value)]

@@ -11,11 +11,11 @@ from typing import Any
 
 import polars as pl
 
-from ...release import check_target, is_ours, whole_folder
-from ...report import comparison_page
+from ...release import atomic_folder, check_output_folder, is_queryveil_folder
+from ...report import render_comparison
 from .journal import FILE, Journal
 
-__all__ = ["Comparison", "check_comparison_target", "write_comparison"]
+__all__ = ["Comparison", "check_comparison_output", "write_comparison"]
 
 _FILES = {"results.csv", "results.parquet", "comparison.json", "report.html", FILE}
 
@@ -79,9 +79,9 @@ def _column(name: str, values: Sequence[Any]) -> pl.Series:
     return pl.Series(name, texts, pl.String)
 
 
-def check_comparison_target(folder: Path, force: bool) -> None:
+def check_comparison_output(folder: Path, force: bool) -> None:
     """Refuse a folder that cannot be written, before any work is done."""
-    check_target(folder, force, _is_comparison)
+    check_output_folder(folder, force, _is_comparison)
 
 
 def write_comparison(
@@ -92,11 +92,11 @@ def write_comparison(
     With a journal its rows stand there too, so that a later comparison need not run them again.
     """
     whole, table = found.as_dict(), found.table()
-    with whole_folder(folder, lambda: check_comparison_target(folder, force)) as part:
+    with atomic_folder(folder, lambda: check_comparison_output(folder, force)) as part:
         table.write_csv(part / "results.csv")
         table.write_parquet(part / "results.parquet")
         _write_text(part / "comparison.json", json.dumps(whole, indent=2, ensure_ascii=False))
-        _write_text(part / "report.html", comparison_page(whole))
+        _write_text(part / "report.html", render_comparison(whole))
         if journal is not None:
             (part / FILE).write_text(journal.text(), encoding="utf-8")
         for path in part.iterdir():
@@ -111,4 +111,4 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def _is_comparison(folder: Path) -> bool:
-    return is_ours(folder, "comparison.json", _FILES)
+    return is_queryveil_folder(folder, "comparison.json", _FILES)

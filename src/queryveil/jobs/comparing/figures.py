@@ -10,7 +10,7 @@ from ...errors import UsageError, did_you_mean
 from ...measures import Measure, parse_measure
 from ...methods import Method
 
-__all__ = ["PRESETS", "Asked", "Figure", "figures_of", "preset_figures"]
+__all__ = ["PRESETS", "Figure", "FigureRequest", "get_preset", "request_figures"]
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,18 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Asked:
+class FigureRequest:
     """Figures that somebody asks for, and the words of a command line that does."""
 
     figures: tuple[Figure, ...]
     words: tuple[str, ...] = ()
 
 
-def figures_of(
+def request_figures(
     methods: Sequence[str | Method],
     measures: Sequence[str | Measure],
     sweep: Mapping[str, Sequence[Any]],
-) -> Asked:
+) -> FigureRequest:
     """Ask for one figure a measure; the first swept parameter is its x axis."""
     if not methods or not measures:
         raise UsageError("there is nothing to compare", hint="name methods and measures")
@@ -50,7 +50,7 @@ def figures_of(
         words += ["--sweep", f"{name.replace('_', '-')}={','.join(map(str, values))}"]
     x = next(iter(over), None)
     drawn = tuple(Figure(_title(line), methods, line, over, x) for line in lines)
-    return Asked(drawn, tuple(words))
+    return FigureRequest(drawn, tuple(words))
 
 
 def _title(line: str) -> str:
@@ -101,7 +101,7 @@ PRESETS: dict[str, tuple[Figure, ...]] = {
 }
 
 
-def preset_figures(name: str) -> Asked:
+def get_preset(name: str) -> FigureRequest:
     """Ask for the figures of a preset.
 
     >>> [figure.title for figure in preset_figures("sanchez2018").figures][:2]
@@ -109,4 +109,4 @@ def preset_figures(name: str) -> Asked:
     """
     if name not in PRESETS:
         raise UsageError(f'there is no preset "{name}"', hint=did_you_mean(name, PRESETS))
-    return Asked(PRESETS[name], ("--preset", name))
+    return FigureRequest(PRESETS[name], ("--preset", name))

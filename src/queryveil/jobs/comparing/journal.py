@@ -14,22 +14,22 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...engine import distinct_users, parse_json, read_within
-from ...engine.declared import Declared
+from ...engine import parse_json, read_within, unique_users
+from ...engine.declared import Parametrized
 from ...errors import OutputError
 from ...log import QueryLog
 from ...measures import Measure
 from ...version import __version__
-from .cells import Row
-from .sweeps import Run
+from .cells import ComparisonRow
+from .sweeps import MethodRun
 
-__all__ = ["FILE", "Journal", "journal_of", "key_of", "log_key"]
+__all__ = ["FILE", "Journal", "log_cache_key", "open_journal", "row_key"]
 
 FILE = "runs.jsonl"
 _MOST_BYTES, _MOST_LINE = 256 << 20, 1 << 20  # a row has some hundred bytes
 
 
-def journal_of(folder: Path, *, fresh: bool = False) -> Journal:
+def open_journal(folder: Path, *, fresh: bool = False) -> Journal:
     """Give the journal of a comparison that shall stand in a folder, or does already."""
     whole = folder.absolute()
     path = whole.with_name(f".{whole.name}.{FILE}")
@@ -48,15 +48,15 @@ class Journal:
 
     def __init__(self, path: Path | None = None, more: Iterable[Path] = ()) -> None:
         self.path = path
-        self._rows: dict[str, Row] = {}
+        self._rows: dict[str, ComparisonRow] = {}
         for file in (*more, *((path,) if path else ())):
             self._rows |= _read(file)
 
-    def known(self, key: str) -> Row | None:
+    def known(self, key: str) -> ComparisonRow | None:
         """Give what was found under that key."""
         return self._rows.get(key)
 
-    def add(self, rows: Mapping[str, Row]) -> None:
+    def add(self, rows: Mapping[str, ComparisonRow]) -> None:
         """Keep rows; an error may be gone the next time, so it is not kept."""
         good = {key: row for key, row in rows.items() if row["error"] is None}
         self._rows |= good
@@ -73,8 +73,14 @@ class Journal:
             self.path.unlink(missing_ok=True)
 
 
-def key_of(
-    log: str, run: Run, line: str, measure: Measure, turn: int, seed: int | None, identifiers: str
+def row_key(
+    log: str,
+    run: MethodRun,
+    line: str,
+    measure: Measure,
+    turn: int,
+    seed: int | None,
+    identifiers: str,
 ) -> str:
     """Name a row by all that it depends on; `log` is what `log_key` gave."""
     files = [_digest(path) for path in (*_named(run.method), *run.method.files(), *_named(measure))]
@@ -82,16 +88,16 @@ def key_of(
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def log_key(log: QueryLog) -> str:
+def log_cache_key(log: QueryLog) -> str:
     """Name a log by its files, how they were read, and who is left; else there is no name."""
     if not log.sources or (log.sampled and not log.seeded):
         return ""  # a sample drawn anew is another log each time
-    users = hashlib.sha256("\n".join(distinct_users(log.frame)).encode()).hexdigest()
+    users = hashlib.sha256("\n".join(unique_users(log.frame)).encode()).hexdigest()
     parts = [sorted(source.sha256 for source in log.sources), log.asked, log.tally.kept, users]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _named(declared: Declared) -> list[Path]:
+def _named(declared: Parametrized) -> list[Path]:
     """Give the files that parameters name."""
     texts = [value for value in declared.values().values() if isinstance(value, str) and value]
     return [path for path in map(Path, texts) if path.is_file()]
@@ -105,11 +111,11 @@ def _digest(path: Path) -> str:
     return f"{path.absolute()} {about.st_size} {about.st_mtime_ns}"
 
 
-def _lines(rows: Mapping[str, Row]) -> str:
+def _lines(rows: Mapping[str, ComparisonRow]) -> str:
     return "".join(json.dumps({"key": key, **row}) + "\n" for key, row in rows.items())
 
 
-def _read(path: Path) -> dict[str, Row]:
+def _read(path: Path) -> dict[str, ComparisonRow]:
     """Read what is whole; the last line of a run that was killed may not be."""
     try:
         text = read_within(path, _MOST_BYTES, plain=True).decode("utf-8")

@@ -8,17 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...engine.declared import split_line
+from ...engine.declared import parse_spec
 from ...errors import UsageError, did_you_mean
 from ...methods import Method, parse_method
 
-__all__ = ["Run", "expand", "read_sweep", "read_sweeps"]
+__all__ = ["MethodRun", "expand_grid", "parse_sweep", "parse_sweeps"]
 
 _MOST = 1000  # values of one parameter; more is a slip of the keys
 
 
 @dataclass(frozen=True)
-class Run:
+class MethodRun:
     """A method to run: the line it comes from, and the values that were swept."""
 
     method: Method
@@ -26,7 +26,7 @@ class Run:
     swept: Mapping[str, Any]
 
 
-def read_sweep(text: str) -> tuple[str, tuple[str, ...]]:
+def parse_sweep(text: str) -> tuple[str, tuple[str, ...]]:
     """Read which values a parameter shall take.
 
     >>> read_sweep("epsilon=0.1,1,10"), read_sweep("k=2..4")
@@ -49,18 +49,20 @@ def _values(part: str) -> list[str]:
     return [str(value) for value in range(low, high + 1)]
 
 
-def read_sweeps(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def parse_sweeps(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Read several, each of a parameter of its own."""
     found: dict[str, tuple[str, ...]] = {}
     for text in texts:
-        name, values = read_sweep(text)
+        name, values = parse_sweep(text)
         if name in found:
             raise UsageError(f'"{name}" is swept twice', hint="give all its values at once")
         found[name] = values
     return found
 
 
-def expand(methods: Sequence[str | Method], sweep: Mapping[str, Sequence[Any]]) -> list[Run]:
+def expand_grid(
+    methods: Sequence[str | Method], sweep: Mapping[str, Sequence[Any]]
+) -> list[MethodRun]:
     """Give every method at every combination of the swept values that concern it.
 
     A method without a swept parameter, or whose line sets it, is there once.
@@ -83,13 +85,15 @@ def expand(methods: Sequence[str | Method], sweep: Mapping[str, Sequence[Any]]) 
     return list({(run.label, str(run.method)): run for run in runs}.values())
 
 
-def _at_all_values(label: str, method: Method, sweep: Mapping[str, Sequence[Any]]) -> list[Run]:
-    _, own = split_line(label)
+def _at_all_values(
+    label: str, method: Method, sweep: Mapping[str, Sequence[Any]]
+) -> list[MethodRun]:
+    _, own = parse_spec(label)
     names = [name for name in sweep if name in method.values() and name not in own]
     runs = []
     for values in itertools.product(*(sweep[name] for name in names)):
         one = method.make(method.values() | dict(zip(names, values, strict=True)))
-        runs.append(Run(one, label, {name: getattr(one, name) for name in names}))
+        runs.append(MethodRun(one, label, {name: getattr(one, name) for name in names}))
     return runs
 
 

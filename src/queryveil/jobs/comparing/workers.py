@@ -19,24 +19,24 @@ import polars as pl
 
 from ...errors import QueryveilError
 from ...log import COLUMNS, QueryLog
-from ...measures import Measure, Original
-from .cells import Row, Task, perform
+from ...measures import Measure, MeasureContext
+from .cells import ComparisonRow, Task, run_task
 
-__all__ = ["performed", "usual_workers"]
+__all__ = ["default_workers", "run_tasks"]
 
 _THREADS = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 _mine: dict[str, Any] = {}  # a worker's own: the log, and what is to be measured
 
 
-def usual_workers(tasks: int) -> int:
+def default_workers(tasks: int) -> int:
     """Give one worker a core; a few tasks are not worth the start of another process."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return min(cores or 1, max(1, tasks // 3))
 
 
-def performed(
-    before: Original, tasks: Sequence[Task], workers: int
-) -> Iterator[tuple[Task, dict[str, Row]]]:
+def run_tasks(
+    before: MeasureContext, tasks: Sequence[Task], workers: int
+) -> Iterator[tuple[Task, dict[str, ComparisonRow]]]:
     """Perform the tasks; give each with its rows as it gets done.
 
     A measure that cannot be taken of this log at all ends the comparison before any run.
@@ -44,7 +44,7 @@ def performed(
     measures = [cell.measure for task in tasks for cell in task]
     if workers == 1 or len(tasks) < 2:
         _prepare(before, measures)
-        yield from ((task, perform(before, task)) for task in tasks)
+        yield from ((task, run_task(before, task)) for task in tasks)
         return
     table = before.log.frame.select(pl.col(COLUMNS)).collect()
     with _workers(_texts(table), measures, min(workers, len(tasks))) as pool:
@@ -100,17 +100,17 @@ def _texts(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(pl.col(coded).cast(pl.String))
 
 
-def _prepare(before: Original, measures: Iterable[Measure]) -> None:
+def _prepare(before: MeasureContext, measures: Iterable[Measure]) -> None:
     for measure in dict.fromkeys(measures):
         measure.prepare(before)
 
 
 def _begin(table: pl.DataFrame, measures: Sequence[Measure]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the owner's Ctrl-C is the main process's
-    _mine["before"], _mine["measures"] = Original(QueryLog.from_frame(table)), measures
+    _mine["before"], _mine["measures"] = MeasureContext(QueryLog.from_frame(table)), measures
 
 
-def _perform(task: Task) -> dict[str, Row]:
+def _perform(task: Task) -> dict[str, ComparisonRow]:
     # Here and not at the start, where an error would be taken for the death of the process.
     _prepare(_mine["before"], _mine.pop("measures", ()))
-    return perform(_mine["before"], task)
+    return run_task(_mine["before"], task)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 
 from ..comparing import Figure
-from .claims import Claim, Curve, Found, Paper, Verdict, percent, series
+from .claims import Claim, Curve, Evidence, Paper, Verdict, format_percent, format_series
 
 __all__ = ["PAPER"]
 
@@ -39,56 +39,56 @@ def _figures() -> tuple[Figure, ...]:
     return (*drawn, Figure("Queries kept by Korolova et al.", (REMOVAL,), KEPT, _D, next(iter(_D))))
 
 
-def _grouped(found: Found, measure: str) -> dict[str, Curve]:
+def _grouped(found: Evidence, measure: str) -> dict[str, Curve]:
     return {label: found.curve(label, measure, "k") for label in GROUPED}
 
 
-def _removal(found: Found, measure: str, name: str = "value") -> Curve:
+def _removal(found: Evidence, measure: str, name: str = "value") -> Curve:
     return found.curve(REMOVAL, measure, "max_queries_per_user", name)
 
 
-def _graph(found: Found, measure: str, name: str = "value") -> Curve:
+def _graph(found: Evidence, measure: str, name: str = "value") -> Curve:
     return found.curve(GRAPH, measure, "sites", name)
 
 
-def _emptied(found: Found) -> str:
+def _emptied(found: Evidence) -> str:
     """Say whether the rule of sites leaves nothing: then it loses as much as anything can."""
     gone = _gone(_graph(found, LINKED, "vanished"), _graph(found, LINKED, "users"))
     empty = [at for at, share in gone.items() if share == 100]
     return f"from {min(empty)} sites on Poblete et al. leave nothing of this log" if empty else ""
 
 
-def _removal_is_worst(found: Found) -> Verdict:
+def _removal_is_worst(found: Evidence) -> Verdict:
     removal, graph = _removal(found, LOSS).values(), _graph(found, LOSS).values()
     groups = [value for curve in _grouped(found, LOSS).values() for value in curve.values()]
-    ours = f"{percent(removal)}; groups {percent(groups)}, Poblete et al. {percent(graph)}"
+    ours = f"{format_percent(removal)}; groups {format_percent(groups)}, Poblete et al. {format_percent(graph)}"
     holds = min(removal) > max(*groups, *graph)
     return Verdict(ours, holds, "" if holds else _emptied(found))
 
 
-def _graph_between(found: Found) -> Verdict:
+def _graph_between(found: Evidence) -> Verdict:
     graph, removal = _graph(found, LOSS).values(), _removal(found, LOSS).values()
     holds = max(graph) < min(removal)
     why = "" if holds else _emptied(found)
-    return Verdict(f"{percent(graph)} against {percent(removal)}", holds, why)
+    return Verdict(f"{format_percent(graph)} against {format_percent(removal)}", holds, why)
 
 
-def _groups_lowest(found: Found) -> Verdict:
+def _groups_lowest(found: Evidence) -> Verdict:
     grouped = [value for curve in _grouped(found, LOSS).values() for value in curve.values()]
     graph = _graph(found, LOSS).values()
     holds = max(grouped) < min(graph)
     stays = _gone(_graph(found, LINKED, "vanished"), _graph(found, LINKED, "users"))[2] < 50
     why = "with a rule of two sites most users stay, and so do the clusters"
     why = why if stays and not holds else ""
-    return Verdict(f"{percent(grouped)} against {percent(graph)}", holds, why)
+    return Verdict(f"{format_percent(grouped)} against {format_percent(graph)}", holds, why)
 
 
-def _order(found: Found) -> Verdict:
+def _order(found: Evidence) -> Verdict:
     curves = _grouped(found, LOSS)
     steps = curves[SEMANTIC]
     right = [k for k in steps if _falls([curves[label][k] for label in GROUPED])]
     five = {label.partition("-")[0]: curve[5] for label, curve in curves.items()}
-    return Verdict(f"so at {len(right)} of {len(steps)} k; at k=5 {series(five)}",
+    return Verdict(f"so at {len(right)} of {len(steps)} k; at k=5 {format_series(five)}",
                    len(right) == len(steps))  # fmt: skip
 
 
@@ -96,59 +96,61 @@ def _falls(values: list[float]) -> bool:
     return all(one > next_one for one, next_one in itertools.pairwise(values))
 
 
-def _semantic_lowest(found: Found) -> Verdict:
+def _semantic_lowest(found: Evidence) -> Verdict:
     curves = _grouped(found, LOSS)
     best = [k for k in curves[SEMANTIC]
             if curves[SEMANTIC][k] <= min(curve[k] for curve in curves.values())]  # fmt: skip
     floor = found.curve(SEMANTIC, LOSS, "k", "random_groups")
     chance = found.curve(SEMANTIC, LOSS, "k", "chance")
-    ours = (f"lowest at {len(best)} of {len(curves[SEMANTIC])} k ({series(curves[SEMANTIC])}); "
-            f"random groups {series(floor)}; chance {percent(chance.values())}")  # fmt: skip
+    ours = (f"lowest at {len(best)} of {len(curves[SEMANTIC])} k ({format_series(curves[SEMANTIC])}); "
+            f"random groups {format_series(floor)}; chance {format_percent(chance.values())}")  # fmt: skip
     return Verdict(ours, len(best) == len(curves[SEMANTIC]))
 
 
-def _removed(found: Found) -> Verdict:
+def _removed(found: Evidence) -> Verdict:
     shares = _removal(found, KEPT, "volume.lost")
     lost = Curve({d: 100 * share for d, share in shares.items()})
     holds = abs(lost[1] - 94) <= 3 and abs(lost[20] - 97.5) <= 3
-    return Verdict(series(lost), holds)
+    return Verdict(format_series(lost), holds)
 
 
-def _empty(found: Found) -> Verdict:
+def _empty(found: Evidence) -> Verdict:
     gone = _gone(_removal(found, LINKED, "vanished"), _removal(found, LINKED, "users"))
     holds = abs(gone[1] - 46) <= 10 and abs(gone[5] - 65) <= 10
-    return Verdict(series(gone), holds)
+    return Verdict(format_series(gone), holds)
 
 
 def _gone(vanished: Curve, users: Curve) -> Curve:
     return Curve({at: 100 * vanished[at] / users[at] for at in vanished})
 
 
-def _removal_linked(found: Found) -> Verdict:
+def _removal_linked(found: Evidence) -> Verdict:
     linked = _removal(found, LINKED)
-    return Verdict(series(linked), abs(linked[1] - 25) <= 10 and linked[20] <= 2)
+    return Verdict(format_series(linked), abs(linked[1] - 25) <= 10 and linked[20] <= 2)
 
 
-def _graph_empty(found: Found) -> Verdict:
+def _graph_empty(found: Evidence) -> Verdict:
     gone = _gone(_graph(found, LINKED, "vanished"), _graph(found, LINKED, "users"))
-    return Verdict(series(gone), abs(gone[30] - 10) <= 10)
+    return Verdict(format_series(gone), abs(gone[30] - 10) <= 10)
 
 
-def _graph_linked(found: Found) -> Verdict:
+def _graph_linked(found: Evidence) -> Verdict:
     linked = _graph(found, LINKED)
     beyond = [linked[10], *(value for at, value in linked.items() if at > 10)]
-    return Verdict(series(linked), all(abs(value - 63) <= 10 for value in beyond))
+    return Verdict(format_series(linked), all(abs(value - 63) <= 10 for value in beyond))
 
 
-def _bounded(found: Found) -> Verdict:
+def _bounded(found: Evidence) -> Verdict:
     curves = _grouped(found, LINKED)
     holds = all(v <= 100 / k + 0.1 for curve in curves.values() for k, v in curve.items())
     falls = all(_falls(list(curve.values())) for curve in curves.values())
-    shown = {label.partition("-")[0]: percent(curve.values()) for label, curve in curves.items()}
+    shown = {
+        label.partition("-")[0]: format_percent(curve.values()) for label, curve in curves.items()
+    }
     return Verdict("; ".join(f"{name} {text}" for name, text in shown.items()), holds and falls)
 
 
-def _string_most_linked(found: Found) -> Verdict:
+def _string_most_linked(found: Evidence) -> Verdict:
     curves = _grouped(found, LINKED)
     most = [k for k in curves[STRING] if curves[STRING][k] >= max(c[k] for c in curves.values())]
     return Verdict(

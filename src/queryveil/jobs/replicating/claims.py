@@ -12,10 +12,19 @@ from ...errors import QueryveilError
 from ...log import QueryLog
 from ..comparing import Figure
 
-__all__ = ["Claim", "Curve", "Found", "MissingError", "Paper", "Verdict", "percent", "series"]
+__all__ = [
+    "Claim",
+    "Curve",
+    "Evidence",
+    "MissingResultError",
+    "Paper",
+    "Verdict",
+    "format_percent",
+    "format_series",
+]
 
 
-class MissingError(QueryveilError):
+class MissingResultError(QueryveilError):
     """A figure that a claim speaks of is not there: its runs failed, or do not apply."""
 
 
@@ -23,11 +32,11 @@ class Curve(dict[Any, float]):
     """Values of a swept parameter, with what was found there; asking for another one is told."""
 
     def __missing__(self, at: Any) -> float:
-        raise MissingError(f"nothing was found at {at}")
+        raise MissingResultError(f"nothing was found at {at}")
 
 
 @dataclass(frozen=True)
-class Found:
+class Evidence:
     """What the runs gave, and what else was timed or counted (`facts`)."""
 
     rows: Sequence[Mapping[str, Any]]
@@ -57,7 +66,7 @@ class Found:
                 if value is not None:
                     values.setdefault(row["swept"][x], []).append(float(value))
         if not values:
-            raise MissingError(self._why(label, measure))
+            raise MissingResultError(self._why(label, measure))
         return Curve({here: fmean(some) for here, some in values.items()})
 
     def _why(self, label: str, measure: str) -> str:
@@ -69,7 +78,7 @@ class Found:
     def fact(self, name: str) -> Any:
         """Give one of the other facts."""
         if name not in self.facts:
-            raise MissingError(f"{name} was not found out")
+            raise MissingResultError(f"{name} was not found out")
         return self.facts[name]
 
 
@@ -96,13 +105,13 @@ class Claim:
 
     says: str
     published: str
-    check: Callable[[Found], Verdict]
+    check: Callable[[Evidence], Verdict]
 
-    def judged(self, found: Found) -> dict[str, Any]:
+    def judged(self, found: Evidence) -> dict[str, Any]:
         """Check it; a claim whose figures are missing cannot be told."""
         try:
             verdict = self.check(found)
-        except MissingError as error:
+        except MissingResultError as error:
             verdict = Verdict("", None, error.what)
         return {
             "claim": self.says,
@@ -127,7 +136,7 @@ class Paper:
     facts: Callable[[QueryLog, str, Progress], dict[str, Any]] | None = None
 
 
-def percent(values: Iterable[float]) -> str:
+def format_percent(values: Iterable[float]) -> str:
     """Write values of 0 to 100 as a range, or as one.
 
     >>> percent([12.34, 56.7]), percent([3.0, 3.04])
@@ -142,7 +151,7 @@ def _ends(values: Iterable[float]) -> tuple[float, float]:
     return min(some), max(some)
 
 
-def series(values: Mapping[Any, float], form: str = ".1f") -> str:
+def format_series(values: Mapping[Any, float], form: str = ".1f") -> str:
     """Write values in the order of the swept parameter.
 
     >>> series({2: 50.0, 3: 33.3}, ".0f")

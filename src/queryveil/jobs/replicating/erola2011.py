@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...concepts import open_taxonomy
-from ...engine import Chance, Progress, Silent
+from ...engine import NoProgress, Progress, RandomSource
 from ...log import QueryLog
 from ...methods import CategoryMicroaggregation
 from ..comparing import Figure
-from .claims import Claim, Curve, Found, MissingError, Paper, Verdict, series
+from .claims import Claim, Curve, Evidence, MissingResultError, Paper, Verdict, format_series
 
 __all__ = ["PAPER"]
 
@@ -28,7 +28,7 @@ def _line(levels: int, categories: int) -> str:
     )
 
 
-def _at(found: Found, levels: int, categories: int, level: int) -> Curve:
+def _at(found: Evidence, levels: int, categories: int, level: int) -> Curve:
     return found.curve(_line(levels, categories), REMAINS, "k", f"levels.{level}")
 
 
@@ -44,7 +44,7 @@ def _measure(level: int) -> str:
     return f"semantic-remain:level={level}"
 
 
-def _above(found: Found) -> Verdict:
+def _above(found: Evidence) -> Verdict:
     worst = {
         (k, level): value - 1 / k
         for categories in (1, 5)
@@ -56,7 +56,7 @@ def _above(found: Found) -> Verdict:
     return Verdict(ours, least > 0)
 
 
-def _above_random(found: Found) -> Verdict:
+def _above_random(found: Evidence) -> Verdict:
     gains = [
         found.curve(_line(5, 1), _measure(level), "k")[k] - floor
         for level in _LEVELS
@@ -65,50 +65,50 @@ def _above_random(found: Found) -> Verdict:
     return Verdict(f"{100 * min(gains):+.1f} to {100 * max(gains):+.1f} points", min(gains) > 0)
 
 
-def _same_at_one(found: Found) -> Verdict:
+def _same_at_one(found: Evidence) -> Verdict:
     if found.fact("categories of level 1") < 2:
-        raise MissingError("the first level of this taxonomy is one category for all")
+        raise MissingResultError("the first level of this taxonomy is one category for all")
     one, five = _at(found, 1, 1, 1), _at(found, 1, 5, 1)
     apart = {k: 100 * (five[k] - one[k]) for k in one}
-    return Verdict(f"points apart: {series(apart)}", max(map(abs, apart.values())) <= 2)
+    return Verdict(f"points apart: {format_series(apart)}", max(map(abs, apart.values())) <= 2)
 
 
-def _gain(found: Found) -> Verdict:
+def _gain(found: Evidence) -> Verdict:
     one, five = _at(found, 5, 1, 5), _at(found, 5, 5, 5)
     return Verdict(
         f"{100 * (five[5] - one[5]):+.1f} points (k=5, level 5)", five[5] - one[5] >= 0.05
     )
 
 
-def _reached(found: Found) -> Verdict:
+def _reached(found: Evidence) -> Verdict:
     share = 100 * _at_all(found, "reached.5")
     return Verdict(f"{share:.0f}% of concepts", abs(share - 57) <= 10)
 
 
-def _at_all(found: Found, name: str) -> float:
+def _at_all(found: Evidence, name: str) -> float:
     return next(iter(found.curve(_line(5, 1), REMAINS, "k", name).values()))
 
 
-def _dear(found: Found) -> Verdict:
+def _dear(found: Evidence) -> Verdict:
     ratio = found.fact("seconds of five categories") / found.fact("seconds of one category")
     return Verdict(f"{ratio:.1f} times", 2 <= ratio <= 4)
 
 
-def _linear(found: Found) -> Verdict:
+def _linear(found: Evidence) -> Verdict:
     times: dict[int, float] = found.fact("seconds by queries")
     if len(times) < 2:
-        raise MissingError("the log is too small to be timed at several sizes")
+        raise MissingResultError("the log is too small to be timed at several sizes")
     (few, short), *_, (many, long) = sorted(times.items())
     growth = (long / short) / (many / few)
     shown = ", ".join(f"{n:,}: {seconds:.2f} s" for n, seconds in times.items())
     if long < _LONG:
-        raise MissingError(f"it takes no time that could tell: {shown}")
+        raise MissingResultError(f"it takes no time that could tell: {shown}")
     holds = 0.67 <= growth <= 1.5
     why = "" if holds or growth > 1 else "less: part of it is the same for any log"
     return Verdict(f"{shown}; {growth:.1f} times linear", holds, why)
 
 
-def _small_part(found: Found) -> Verdict:
+def _small_part(found: Evidence) -> Verdict:
     stages: dict[str, float] = found.fact("stages")
     share = 100 * stages["group users"] / sum(stages.values())
     why = (
@@ -128,7 +128,7 @@ def _timed(log: QueryLog, taxonomy: str, progress: Progress) -> dict[str, Any]:
     with progress.stage("time the method", 4) as advance:
         # The first run opens the taxonomy, which is not timed.
         for part in (8, 4, 2, 1):
-            some = log if part == 1 else log.sample(users // part, Chance(0))
+            some = log if part == 1 else log.sample(users // part, RandomSource(0))
             shown = _stages(
                 some, CategoryMicroaggregation(k, taxonomy=taxonomy, min_users=1, max_share=1.0)
             )
@@ -151,8 +151,8 @@ def _first_level(taxonomy: str) -> int:
 
 
 def _stages(log: QueryLog, method: CategoryMicroaggregation) -> dict[str, float]:
-    shown = Silent()
-    method.run(log, Chance(0), shown)
+    shown = NoProgress()
+    method.run(log, RandomSource(0), shown)
     return shown.seconds
 
 

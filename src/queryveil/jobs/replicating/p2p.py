@@ -12,10 +12,17 @@ from typing import Any
 
 import polars as pl
 
-from ...engine import Chance, Progress
+from ...engine import Progress, RandomSource
 from ...log import QueryLog
-from ...peers.simulation import Outcome, Scenario, figures_of, play, population_of, users_of
-from .claims import Claim, Curve, Found, MissingError, Paper, Verdict, series
+from ...peers.simulation import (
+    Scenario,
+    SimulationRun,
+    population_from_log,
+    run_simulation,
+    summarize,
+    user_metrics,
+)
+from .claims import Claim, Curve, Evidence, MissingResultError, Paper, Verdict, format_series
 
 __all__ = ["PAPER"]
 
@@ -26,26 +33,26 @@ _LOST = "(its numbers are lost)"
 
 def _simulated(log: QueryLog, taxonomy: str, progress: Progress) -> dict[str, Any]:  # noqa: ARG001
     """Play both tests of the paper; the second with some selfish users, too."""
-    people = population_of(log)
+    people = population_from_log(log)
     if people.users < _LEAST:
         return {}
     facts: dict[str, Any] = {"t2": {}}
     with progress.stage("simulate peers", len(_SELFISH) + 1) as advance:
-        facts["t1"] = figures_of(play(people, Scenario(test="t1"), Chance(0)))
+        facts["t1"] = summarize(run_simulation(people, Scenario(test="t1"), RandomSource(0)))
         advance(1)
         for selfish in _SELFISH:
-            outcome = play(people, Scenario(selfish=selfish), Chance(0))
-            facts["t2"][selfish] = figures_of(outcome)
+            outcome = run_simulation(people, Scenario(selfish=selfish), RandomSource(0))
+            facts["t2"][selfish] = summarize(outcome)
             if not selfish:
                 facts["well connected"] = _well_connected(outcome)
             advance(1)
     return facts
 
 
-def _well_connected(outcome: Outcome) -> dict[str, list[int]]:
+def _well_connected(outcome: SimulationRun) -> dict[str, list[int]]:
     """Give how many queries users of ten friends or more have: exposed ones, and the others."""
     sent = pl.DataFrame({"user": outcome.people.who}).group_by("user").len("queries")
-    users = users_of(outcome).join(sent, on="user").filter(pl.col("friends") >= 10)
+    users = user_metrics(outcome).join(sent, on="user").filter(pl.col("friends") >= 10)
     exposed = pl.col("uncertainty") <= 80
     return {
         "exposed": users.filter(exposed)["queries"].to_list(),
@@ -53,16 +60,16 @@ def _well_connected(outcome: Outcome) -> dict[str, list[int]]:
     }
 
 
-def _few_friends(found: Found) -> Verdict:
+def _few_friends(found: Evidence) -> Verdict:
     levels: dict[str, float] = found.fact("t2")[0.0]["pel"]["by_degree"]
     falls = all(one >= other for one, other in itertools.pairwise(levels.values()))
-    return Verdict(f"PEL by friends: {series(levels)}", falls and len(levels) > 1)
+    return Verdict(f"PEL by friends: {format_series(levels)}", falls and len(levels) > 1)
 
 
-def _many_friends(found: Found) -> Verdict:
+def _many_friends(found: Evidence) -> Verdict:
     exposed, others = (found.fact("well connected")[name] for name in ("exposed", "others"))
     if not exposed + others:
-        raise MissingError("nobody has ten friends in so small a network")
+        raise MissingResultError("nobody has ten friends in so small a network")
     if not exposed:
         ours = f"none of {len(others)} users of 10 friends or more has an uncertainty up to 80%"
         return Verdict(ours, False, "users of many friends submit many queries of others here")
@@ -71,13 +78,13 @@ def _many_friends(found: Found) -> Verdict:
     return Verdict(ours + beside, not others or median(exposed) < median(others))
 
 
-def _spread(found: Found) -> Verdict:
+def _spread(found: Evidence) -> Verdict:
     even = found.fact("t1")["t1"]["evenness"]
     ours = f"evenness {even['honest']:.2f} (1: the same for all); by friends: "
-    return Verdict(ours + series(even["by_degree"], ".2f"), even["honest"] >= 0.75)
+    return Verdict(ours + format_series(even["by_degree"], ".2f"), even["honest"] >= 0.75)
 
 
-def _hidden(found: Found) -> Verdict:
+def _hidden(found: Evidence) -> Verdict:
     told = found.fact("t1")
     one, known = told["t1"], told["guess_rate"]
     ours = (
@@ -88,26 +95,26 @@ def _hidden(found: Found) -> Verdict:
     return Verdict(ours, one["shown"]["honest"] <= 0.05, why)
 
 
-def _penalised(found: Found) -> Verdict:
+def _penalised(found: Evidence) -> Verdict:
     pels = {share: told["pel"] for share, told in found.fact("t2").items() if share}
     shown = [f"{s:.0%}: {one['selfish']:.1f} to {one['honest']:.1f}" for s, one in pels.items()]
     holds = all(one["selfish"] > one["honest"] for one in pels.values())
     return Verdict(f"PEL of selfish to honest users, at {', '.join(shown)} selfish", holds)
 
 
-def _above(found: Found) -> Curve:
+def _above(found: Evidence) -> Curve:
     return Curve({share: 100 * told["above_70"] for share, told in found.fact("t2").items()})
 
 
-def _uncertain(found: Found) -> Verdict:
+def _uncertain(found: Evidence) -> Verdict:
     eighty = 100 * found.fact("t2")[0.0]["above_80"]
     above = _above(found)[0.0]
     return Verdict(f"{above:.0f}% above 70%, {eighty:.0f}% above 80%", above > 50)
 
 
-def _kept(found: Found) -> Verdict:
+def _kept(found: Evidence) -> Verdict:
     above = {f"{share:.0%}": value for share, value in _above(found).items()}
-    return Verdict(f"above 70%, by selfish users: {series(above, '.0f')}",
+    return Verdict(f"above 70%, by selfish users: {format_series(above, '.0f')}",
                    min(above.values()) > 50)  # fmt: skip
 
 

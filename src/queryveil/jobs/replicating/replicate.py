@@ -10,15 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...engine import Progress, Silent
+from ...engine import NoProgress, Progress
 from ...errors import UsageError, did_you_mean
 from ...log import QueryLog, read_log
 from ...measures import parse_measure
 from ...methods import parse_method
-from ..comparing import Asked, Comparison, Figure, How, compare_figures
-from ..synth import synth
+from ..comparing import Comparison, Figure, FigureRequest, RunOptions, compare_figures
+from ..synth import write_synthetic_log
 from . import batet2013, erola2011, p2p, sanchez2018, zhang2016
-from .claims import Found, Paper
+from .claims import Evidence, Paper
 
 __all__ = ["PAPERS", "replicate"]
 
@@ -32,7 +32,7 @@ SEED = 2006  # of the synthetic log: everybody's is the same
 def replicate(
     paper: str,
     log: QueryLog | Callable[[], QueryLog] | None = None,
-    how: How | None = None,
+    how: RunOptions | None = None,
     *,
     users: int | None = None,
     taxonomy: str | None = None,
@@ -43,13 +43,15 @@ def replicate(
     What is found has `claims` in `about`: claim, published, ours, holds (None if it cannot be
     told) and why. `users` is the size of the synthetic log, `taxonomy` stands for WordNet.
     """
-    wanted, shown, how = _paper(paper), progress or Silent(), how or How()
+    wanted, shown, how = _paper(paper), progress or NoProgress(), how or RunOptions()
     with _log(wanted, log, users, shown) as read:
-        asked = Asked(_with(wanted.figures, taxonomy))
+        asked = FigureRequest(_with(wanted.figures, taxonomy))
         found = compare_figures(read, asked, replace(how, nobodys=log is None), progress=shown)
         facts = wanted.facts(read, taxonomy or "wordnet", shown) if wanted.facts else {}
     rows = _without(found.rows, taxonomy)
-    claims = [{"paper": wanted.title} | claim.judged(Found(rows, facts)) for claim in wanted.claims]
+    claims = [
+        {"paper": wanted.title} | claim.judged(Evidence(rows, facts)) for claim in wanted.claims
+    ]
     about = found.about | {
         "claims": claims,
         "differs": list(wanted.differs),
@@ -81,7 +83,7 @@ def _log(
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "synthetic.tsv"
         people = paper.users if users is None else users
-        synth(path, users=people, about=paper.about, seed=SEED, progress=progress)
+        write_synthetic_log(path, users=people, about=paper.about, seed=SEED, progress=progress)
         yield read_log(path, progress=progress)
 
 
@@ -114,7 +116,7 @@ def _without(rows: list[dict[str, Any]], taxonomy: str | None) -> list[dict[str,
 
 
 def _command(
-    paper: Paper, synthetic: bool, users: int | None, taxonomy: str | None, how: How
+    paper: Paper, synthetic: bool, users: int | None, taxonomy: str | None, how: RunOptions
 ) -> str:
     given = {
         "--users": users,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..comparing import PRESETS, Figure
-from .claims import Claim, Curve, Found, Paper, Verdict, series
+from .claims import Claim, Curve, Evidence, Paper, Verdict, format_series
 
 __all__ = ["PAPER"]
 
@@ -24,17 +24,17 @@ def _line(criterion: str, setting: str, budget: str) -> str:
     return f"semantic-replacement:{how}:keep-length=true"
 
 
-def _loss(found: Found, criterion: str, setting: str, budget: str) -> Curve:
+def _loss(found: Evidence, criterion: str, setting: str, budget: str) -> Curve:
     measure = f"profile-divergence:topics={_SETTINGS[setting]}"
     return found.curve(_line(criterion, setting, budget), measure, "epsilon")
 
 
-def _histogram(found: Found, setting: str, budget: str) -> Curve:
+def _histogram(found: Evidence, setting: str, budget: str) -> Curve:
     measure = f"profile-divergence:topics={_SETTINGS[setting]}"
     return found.curve(f"concept-histogram:budget={budget}:domain={setting}", measure, "epsilon")
 
 
-def _none_lost(found: Found, budget: str) -> Verdict:
+def _none_lost(found: Evidence, budget: str) -> Verdict:
     losses = [
         value
         for criterion in _CRITERIA
@@ -43,21 +43,21 @@ def _none_lost(found: Found, budget: str) -> Verdict:
     return Verdict(f"at most {max(losses):.4f}", max(losses) <= 0.001)
 
 
-def _falls(found: Found, budget: str) -> Verdict:
+def _falls(found: Evidence, budget: str) -> Verdict:
     curve = _loss(found, "sqc2", "B", budget)
     first, last = curve[min(curve)], curve[max(curve)]
     why = "" if last < 0.95 * first else "a hundredth of epsilon for each query is nothing"
-    return Verdict(f"sqc2 in B: {series(curve, '.3f')}", last < 0.95 * first, why)
+    return Verdict(f"sqc2 in B: {format_series(curve, '.3f')}", last < 0.95 * first, why)
 
 
-def _best(found: Found, budget: str) -> Verdict:
+def _best(found: Evidence, budget: str) -> Verdict:
     at_ten = {one: _loss(found, one, "B", budget)[10.0] for one in _CRITERIA}
     apart = at_ten["nsqc"] / at_ten["sqc2"]
     holds = at_ten["sqc2"] < at_ten["sqc1"] <= at_ten["nsqc"] and apart >= 1.5
-    return Verdict(f"at 10 in B: {series(at_ten, '.3f')}; {apart:.1f} times", holds)
+    return Verdict(f"at 10 in B: {format_series(at_ten, '.3f')}; {apart:.1f} times", holds)
 
 
-def _histogram_worst(found: Found, budget: str) -> Verdict:
+def _histogram_worst(found: Evidence, budget: str) -> Verdict:
     worst = []
     for setting in _SETTINGS:
         own = _histogram(found, setting, budget)
@@ -66,32 +66,32 @@ def _histogram_worst(found: Found, budget: str) -> Verdict:
     return Verdict(f"at {sum(worst)} of {len(worst)} points", all(worst))
 
 
-def _histogram_flat(found: Found, budget: str) -> Verdict:
+def _histogram_flat(found: Evidence, budget: str) -> Verdict:
     a, b = _histogram(found, "A", budget), _histogram(found, "B", budget)
     ratio = min(b[at] / a[at] for at in a)
     flat = max(b.values()) - min(b.values()) < 0.05
-    return Verdict(f"{ratio:.1f} times that in A; {series(b, '.3f')}", ratio >= 2 and flat)
+    return Verdict(f"{ratio:.1f} times that in A; {format_series(b, '.3f')}", ratio >= 2 and flat)
 
 
-def _sums(found: Found, budget: str) -> Verdict:
+def _sums(found: Evidence, budget: str) -> Verdict:
     shown = {}
     for one in _CRITERIA:
         a, b, c = (_loss(found, one, setting, budget)[10.0] for setting in _SETTINGS)
         shown[one] = (a + c) / b
     holds = all(0.8 <= ratio <= 1.25 for ratio in shown.values())
-    return Verdict(f"(A + C) / B at 10: {series(shown, '.2f')}", holds)
+    return Verdict(f"(A + C) / B at 10: {format_series(shown, '.2f')}", holds)
 
 
-def _least_in_c(found: Found, budget: str) -> Verdict:
+def _least_in_c(found: Evidence, budget: str) -> Verdict:
     a, b, c = (_loss(found, "sqc2", setting, budget) for setting in _SETTINGS)
     less = [c[at] < min(a[at], b[at]) for at in c]
     return Verdict(f"sqc2: at {sum(less)} of {len(less)} points", all(less))
 
 
-Check = Callable[[Found, str], Verdict]
+Check = Callable[[Evidence, str], Verdict]
 
 
-def _with(check: Check, budget: str) -> Callable[[Found], Verdict]:
+def _with(check: Check, budget: str) -> Callable[[Evidence], Verdict]:
     return lambda found: check(found, budget)
 
 

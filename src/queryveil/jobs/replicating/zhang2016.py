@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from ..comparing import Figure
-from .claims import Claim, Curve, Found, Paper, Verdict, series
+from .claims import Claim, Curve, Evidence, Paper, Verdict, format_series
 
 __all__ = ["PAPER"]
 
@@ -63,7 +63,7 @@ def _figures() -> tuple[Figure, ...]:
 _NEAR = 0.05  # a difference of nDCG@10 that would not be called one
 
 
-def _same(found: Found, measure: str) -> Verdict:
+def _same(found: Evidence, measure: str) -> Verdict:
     """Compare the anonymized log with the original, as the paper does, at its b and K.
 
     A large p alone proves nothing over few searches: the interval must be narrow too.
@@ -86,32 +86,34 @@ def _same(found: Found, measure: str) -> Verdict:
     return Verdict(ours, False)
 
 
-def _grid(found: Found, k: int) -> Curve:
+def _grid(found: Evidence, k: int) -> Curve:
     at = {"paper_threshold": k}
     return found.curve(PUBLISHED, _released(FEEDBACK), "epsilon", at=at)
 
 
 def _by_scale(curve: dict[float, float]) -> str:
-    return series({f"b={299 / epsilon:.0f}": value for epsilon, value in curve.items()}, ".3f")
+    return format_series(
+        {f"b={299 / epsilon:.0f}": value for epsilon, value in curve.items()}, ".3f"
+    )
 
 
-def _falls(found: Found) -> Verdict:
+def _falls(found: Evidence) -> Verdict:
     curve = _grid(found, 10)
     return Verdict(f"K=10, {_by_scale(curve)}", curve[0.598] < curve[29.99] - 0.005)
 
 
-def _insensitive(found: Found) -> Verdict:
+def _insensitive(found: Evidence) -> Verdict:
     curve = _grid(found, 500)
     return Verdict(f"K=500, {_by_scale(curve)}", abs(curve[5.98] - curve[29.99]) <= 0.02)
 
 
-def _one_relevant(found: Found) -> Verdict:
+def _one_relevant(found: Evidence) -> Verdict:
     five = _original(found, "p@5") * 5
     ten = _original(found, "p@10") * 10
     return Verdict(f"{five:.2f} in the first 5, {ten:.2f} in the first 10", 0.5 <= ten <= 1.5)
 
 
-def _original(found: Found, metric: str) -> float:
+def _original(found: Evidence, metric: str) -> float:
     name, label = f"metrics.original.{metric}", f"{PUBLISHED}:paper-threshold=500"
     return found.curve(label, _released(WALK), "epsilon", name)[29.99]
 

@@ -22,9 +22,9 @@ __all__ = [
     "Reader",
     "ReaderOptions",
     "TextFile",
-    "find_reader",
+    "detect_reader",
+    "get_reader",
     "parse_columns",
-    "reader_named",
 ]
 
 # The particular before the general: the first whose names fit is taken.
@@ -32,7 +32,7 @@ READERS = (PARQUET, UBI, JSONL, AOL, EXCITE, ACCESS, TSV, CSV)
 _PACKED_ENDS = re.compile(r"\.(gz|zst|zstd)$")
 
 
-def reader_named(name: str) -> Reader:
+def get_reader(name: str) -> Reader:
     """Give the reader of that name."""
     by_name = {reader.name: reader for reader in READERS}
     if name not in by_name:
@@ -40,7 +40,7 @@ def reader_named(name: str) -> Reader:
     return by_name[name]
 
 
-def find_reader(file: TextFile, columns: bool = False) -> Reader:
+def detect_reader(file: TextFile, columns: bool = False) -> Reader:
     """Return the reader that the name of a file tells.
 
     With the owner's own mapping of columns, only the formats that have columns are tried.

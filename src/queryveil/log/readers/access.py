@@ -8,8 +8,8 @@ from urllib.parse import unquote_to_bytes
 
 import polars as pl
 
-from .raw import RawRows, Reader, ReaderOptions, complete, with_faults
-from .source import Block, TextFile
+from .raw import RawRows, Reader, ReaderOptions, align_columns, attach_faults
+from .source import LineBlock, TextFile
 
 __all__ = ["ACCESS"]
 
@@ -20,7 +20,7 @@ _NOT_A_PERSON = (
 )
 
 
-def _table(block: Block, parameter: str) -> pl.DataFrame:
+def _table(block: LineBlock, parameter: str) -> pl.DataFrame:
     lines = pl.Series("raw", block.data.decode().removesuffix("\n").split("\n"), dtype=pl.String)
     numbers = pl.int_range(block.first_line, block.first_line + len(lines), eager=True)
     fields = pl.col("raw").str.extract_groups(_LINE).struct.unnest()
@@ -30,7 +30,7 @@ def _table(block: Block, parameter: str) -> pl.DataFrame:
     unread = pl.col("user").is_null() & (pl.col("raw").str.strip_chars() != "")
     rows = rows.join(_decoded(rows["coded"]), on="coded", how="left", maintain_order="left")
     no_line = pl.when(unread).then(pl.lit("not a line of an access log"))
-    return complete(rows.with_columns(fault=pl.coalesce(no_line, "fault")))
+    return align_columns(rows.with_columns(fault=pl.coalesce(no_line, "fault")))
 
 
 def _decoded(coded: pl.Series) -> pl.DataFrame:
@@ -61,7 +61,7 @@ _ESCAPED = re.compile(r"""\\(?:x([0-9A-Fa-f]{2})|(["\\]))""")
 def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows]:
     for file in files:
         for block in file.blocks():
-            rows = with_faults(_table(block, options.query_parameter), block)
+            rows = attach_faults(_table(block, options.query_parameter), block)
             yield RawRows(str(file.path), rows, "%d/%b/%Y:%H:%M:%S %z")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...errors import ColumnError, UsageError, did_you_mean
 
-__all__ = ["match_columns", "match_keys", "names_columns", "parse_columns"]
+__all__ = ["is_header", "match_columns", "match_keys", "parse_columns"]
 
 _USUAL = {
     "user": ("user", "anonid", "user_id", "userid", "uid", "client_id", "visitor_id", "cookie"),
@@ -45,7 +45,7 @@ def parse_columns(text: str, known: Iterable[str] = _USUAL) -> dict[str, str]:
     return mapping
 
 
-def names_columns(cells: Iterable[str]) -> bool:
+def is_header(cells: Iterable[str]) -> bool:
     """Tell a header from a row: it has at least two of the usual names."""
     return sum(cell.strip().lower() in _WORDS for cell in cells) > 1
 

@@ -9,9 +9,9 @@ import polars as pl
 
 from ...errors import FormatError
 from .columns import match_columns
-from .delimited import after_header, parse_cells
-from .quoted import Form, quoted_rows
-from .raw import Head, RawRows, Reader, ReaderOptions, with_faults
+from .delimited import parse_cells, skip_header
+from .quoted import DelimitedFormat, read_quoted
+from .raw import FileHead, RawRows, Reader, ReaderOptions, attach_faults
 from .source import TextFile
 
 __all__ = ["CSV", "TSV"]
@@ -23,7 +23,7 @@ _WIDE = "is this the right --format and delimiter?"
 
 def _header(file: TextFile, separator: str, quote: str | None) -> tuple[list[str], int]:
     """Read the first line that is not blank: its cells, and where it ends."""
-    head = Head(file.head())
+    head = FileHead(file.head())
     if quote is None:
         return head.first.split(separator), head.start
     lines = (line + "\n" for line in head.lines)
@@ -35,7 +35,7 @@ def _header(file: TextFile, separator: str, quote: str | None) -> tuple[list[str
 
 
 def _check_header(file: TextFile) -> None:
-    first = Head(file.head()).first
+    first = FileHead(file.head()).first
     if not first:
         raise FormatError("the file is empty", where=file.path, hint="is this the right file?")
     if "\0" in first:
@@ -58,22 +58,28 @@ def _names(cells: list[str], file: TextFile) -> list[str]:
     return names
 
 
-def _form(file: TextFile, options: ReaderOptions, separators: str, quote: str | None) -> Form:
+def _form(
+    file: TextFile, options: ReaderOptions, separators: str, quote: str | None
+) -> DelimitedFormat:
     """Find how a file is written: by its header, or by what the owner said where it has none."""
     if options.numbered:
         file.marked = False
         width = max(map(int, options.columns.values()))
         numbers = [str(place) for place in range(1, width + 1)]
         columns = match_columns(numbers, options.columns, file.path)
-        return Form(numbers, columns, options.delimiter or separators[0], quote, more=True)
+        return DelimitedFormat(
+            numbers, columns, options.delimiter or separators[0], quote, more=True
+        )
     file.lone_cr = True
     _check_header(file)
-    separator = options.delimiter or max(separators, key=Head(file.head()).first.count)
+    separator = options.delimiter or max(separators, key=FileHead(file.head()).first.count)
     cells, end = _header(file, separator, quote)
     if len(cells) > _MOST_COLUMNS:
         raise FormatError(f"the first line has {len(cells):,} columns", where=file.path, hint=_WIDE)
     names = _names(cells, file)
-    return Form(names, match_columns(names, options.columns, file.path), separator, quote, end)
+    return DelimitedFormat(
+        names, match_columns(names, options.columns, file.path), separator, quote, end
+    )
 
 
 def _read_file(
@@ -83,19 +89,19 @@ def _read_file(
     for rows in _rows(file, form):
         yield RawRows(
             str(file.path),
-            after_header(rows, form.header_end),
+            skip_header(rows, form.header_end),
             has_time="time" in form.names,
             columns=form.names,
         )
 
 
-def _rows(file: TextFile, form: Form) -> Iterator[pl.DataFrame]:
+def _rows(file: TextFile, form: DelimitedFormat) -> Iterator[pl.DataFrame]:
     if form.quote is not None:
-        yield from quoted_rows(file, form)
+        yield from read_quoted(file, form)
         return
     for block in file.blocks():
         rows = parse_cells(block, form.header, form.names, form.separator, more=form.more)
-        yield with_faults(rows, block)
+        yield attach_faults(rows, block)
 
 
 def _quote(options: ReaderOptions, usual: str | None) -> str | None:

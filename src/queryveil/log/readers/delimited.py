@@ -8,16 +8,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from .raw import complete
-from .source import Block
+from .raw import align_columns
+from .source import LineBlock
 
-__all__ = ["TOO_MANY", "after_header", "parse_cells", "pick"]
+__all__ = ["TOO_MANY_CELLS", "name_cells", "parse_cells", "skip_header"]
 
-TOO_MANY = "too many columns"
+TOO_MANY_CELLS = "too many columns"
 
 
 def parse_cells(
-    block: Block,
+    block: LineBlock,
     header: Sequence[str],
     names: dict[str, str],
     separator: str,
@@ -35,10 +35,10 @@ def parse_cells(
     if more:
         cells = cells.with_columns(fault=pl.lit(None, dtype=pl.String))
     numbers = pl.int_range(block.first_line, block.first_line + cells.height, eager=True)
-    return pick(cells.with_columns(numbers.alias("line")), header, names)
+    return name_cells(cells.with_columns(numbers.alias("line")), header, names)
 
 
-def _fast(block: Block, width: int, separator: str, quote: str | None) -> pl.DataFrame | None:
+def _fast(block: LineBlock, width: int, separator: str, quote: str | None) -> pl.DataFrame | None:
     """Cut lines none of which has too many cells; None where one has."""
     try:
         cells = pl.read_csv(
@@ -53,7 +53,7 @@ def _fast(block: Block, width: int, separator: str, quote: str | None) -> pl.Dat
     return cells.with_columns(fault=pl.lit(None, dtype=pl.String))
 
 
-def _careful(block: Block, width: int, separator: str, quote: str | None) -> pl.DataFrame:
+def _careful(block: LineBlock, width: int, separator: str, quote: str | None) -> pl.DataFrame:
     """Cut lines some of which may have too many cells, or the first too few."""
     # Polars takes the number of columns from the first line, which may be a bad one: it gets a
     # line before it, with one cell more than the header has, for what is one cell too many.
@@ -69,7 +69,7 @@ def _careful(block: Block, width: int, separator: str, quote: str | None) -> pl.
     too_many = pl.col(str(width)).is_not_null()
     if block.data.count(separator.encode()) != (width - 1) * cells.height:
         too_many = too_many | _goes_on(block.data, width, separator, quote)
-    return cells.with_columns(fault=pl.when(too_many).then(pl.lit(TOO_MANY)))
+    return cells.with_columns(fault=pl.when(too_many).then(pl.lit(TOO_MANY_CELLS)))
 
 
 def _goes_on(data: bytes, width: int, separator: str, quote: str | None) -> pl.Series:
@@ -89,14 +89,14 @@ def _in_line(there: NDArray[np.bool_], ends: NDArray[np.intp]) -> NDArray[np.int
     return np.diff(np.searchsorted(np.flatnonzero(there), ends), prepend=0)
 
 
-def pick(cells: pl.DataFrame, header: Sequence[str], names: dict[str, str]) -> pl.DataFrame:
+def name_cells(cells: pl.DataFrame, header: Sequence[str], names: dict[str, str]) -> pl.DataFrame:
     """Give cells that are named by their place their names in the contract."""
     places = {ours: str(header.index(theirs)) for ours, theirs in names.items()}
     wanted = [pl.col(place).alias(ours) for ours, place in places.items()]
-    return complete(cells.select(*wanted, "line", "fault"))
+    return align_columns(cells.select(*wanted, "line", "fault"))
 
 
-def after_header(rows: pl.DataFrame, header_end: int) -> pl.DataFrame:
+def skip_header(rows: pl.DataFrame, header_end: int) -> pl.DataFrame:
     """Leave out the header and what stands above it."""
     if rows.height and rows["line"][0] <= header_end:
         return rows.filter(pl.col("line") > header_end)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .delimited import parse_cells
-from .raw import RawRows, Reader, ReaderOptions, with_faults
+from .raw import RawRows, Reader, ReaderOptions, attach_faults
 from .source import TextFile
 
 __all__ = ["EXCITE"]
 
-NAMES = {name: name for name in ("user", "time", "query")}
+EXCITE_COLUMNS = {name: name for name in ("user", "time", "query")}
 
 
-def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows]:  # noqa: ARG001
+def _read_excite(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows]:  # noqa: ARG001
     for file in files:
         for block in file.blocks():
-            rows = parse_cells(block, list(NAMES), NAMES, "\t")
-            yield RawRows(str(file.path), with_faults(rows, block), "%y%m%d%H%M%S")
+            rows = parse_cells(block, list(EXCITE_COLUMNS), EXCITE_COLUMNS, "\t")
+            yield RawRows(str(file.path), attach_faults(rows, block), "%y%m%d%H%M%S")
 
 
-EXCITE = Reader("excite", "Excite, tabs: user, yymmddhhmmss, query", r".*\.excite", _read)
+EXCITE = Reader("excite", "Excite, tabs: user, yymmddhhmmss, query", r".*\.excite", _read_excite)

@@ -13,8 +13,8 @@ from typing import Any
 import polars as pl
 
 from .columns import match_keys
-from .raw import RawRows, Reader, ReaderOptions, complete, with_faults
-from .source import Block, TextFile
+from .raw import RawRows, Reader, ReaderOptions, align_columns, attach_faults
+from .source import LineBlock, TextFile
 
 _NO_OBJECT = "not a JSON object"
 _START = 4096  # bytes whose keys are likely those of all objects
@@ -22,7 +22,7 @@ _START = 4096  # bytes whose keys are likely those of all objects
 __all__ = ["JSONL", "coalesced", "parse_objects", "places_of"]
 
 
-def parse_objects(block: Block, names: dict[str, str]) -> pl.DataFrame:
+def parse_objects(block: LineBlock, names: dict[str, str]) -> pl.DataFrame:
     """Take values as texts out of a block of objects, with `line` and `fault`.
 
     `names` gives the name of a column and where its value stands: a name with dots goes into
@@ -36,14 +36,14 @@ def parse_objects(block: Block, names: dict[str, str]) -> pl.DataFrame:
     return _without_nul(_line_by_line(block, names), block)
 
 
-def _one_a_line(block: Block) -> bool:
+def _one_a_line(block: LineBlock) -> bool:
     """Tell that no object goes on in the next line: none can, from a brace to a brace."""
     ends = block.data.count(b"}\n") + block.data.count(b"}\r\n")
     starts = block.data.count(b"\n{") + block.data.startswith(b"{")
     return ends == starts == block.lines()
 
 
-def _line_by_line(block: Block, names: dict[str, str]) -> pl.DataFrame:
+def _line_by_line(block: LineBlock, names: dict[str, str]) -> pl.DataFrame:
     """Read a block with lines that are no objects, or not what is expected: Python finds them."""
     lines = enumerate(block.data.removesuffix(b"\n").split(b"\n"), block.first_line)
     there = [(number, line) for number, line in lines if line.strip() or number in block.faults]
@@ -146,7 +146,7 @@ def _empty_is_null(value: pl.Expr) -> pl.Expr:
     return pl.when(value != "").then(value)
 
 
-def _without_nul(table: pl.DataFrame, block: Block) -> pl.DataFrame:
+def _without_nul(table: pl.DataFrame, block: LineBlock) -> pl.DataFrame:
     """Reject what escapes hide from the block reader; half a character is read as NUL too."""
     if b"\\u" not in block.data:
         return table
@@ -201,7 +201,7 @@ _ESCAPED = tuple(rf"\u00{digit}" for digit in "4567")  # a letter, _ or @
 
 
 def _keys_in(
-    block: Block, keys: Mapping[str, Sequence[str]], named: Mapping[str, str]
+    block: LineBlock, keys: Mapping[str, Sequence[str]], named: Mapping[str, str]
 ) -> Mapping[str, Sequence[str]]:
     """Leave out usual keys that no object of a block can have: to look for each takes time.
 
@@ -230,7 +230,7 @@ def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows
             table = coalesced(parse_objects(block, places_of(keys)), keys)
             # Without a header nobody says that the log has times, but for the owner.
             needs_time = "time" in options.columns
-            rows = with_faults(complete(table), block)
+            rows = attach_faults(align_columns(table), block)
             yield RawRows(str(file.path), rows, columns=options.columns, needs_time=needs_time)
 
 

@@ -19,7 +19,7 @@ import polars as pl
 from ...errors import ColumnError, FormatError, InputError
 from . import decoding
 from .columns import match_columns
-from .raw import RawRows, Reader, ReaderOptions, complete
+from .raw import RawRows, Reader, ReaderOptions, align_columns
 from .source import BLOCK, FREE_EXPANSION, MOST_RATIO, TextFile
 
 __all__ = ["PARQUET", "check_parquet"]
@@ -138,7 +138,7 @@ def _read_file(file: TextFile, options: ReaderOptions) -> Iterator[RawRows]:
         how, start = "%Y-%m-%d %H:%M:%S%.f" if is_time else None, 1
         for cells in _slices(child, rows, path):
             numbers = pl.int_range(start, start + cells.height, eager=True)
-            table = complete(cells.with_columns(numbers.alias("line"), fault=_FAULT))
+            table = align_columns(cells.with_columns(numbers.alias("line"), fault=_FAULT))
             start += cells.height
             yield RawRows(str(path), table, how, has_time, columns=mapping)
 

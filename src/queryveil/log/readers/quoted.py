@@ -15,20 +15,20 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from .delimited import TOO_MANY, parse_cells, pick
-from .raw import with_faults
-from .source import MAX_LINE, Block, TextFile
+from .delimited import TOO_MANY_CELLS, name_cells, parse_cells
+from .raw import attach_faults
+from .source import MAX_LINE, LineBlock, TextFile
 
-__all__ = ["Form", "quoted_rows"]
+__all__ = ["DelimitedFormat", "read_quoted"]
 
 _PIECE = 2 << 20
 _MOST_LINES = 100  # of a record: nobody sends more, and to look farther for each mark takes hours
 _MISPLACED = "quotation mark out of place"
-_NOTHING = Block(b"", 1, {})
+_NOTHING = LineBlock(b"", 1, {})
 
 
 @dataclass(frozen=True)
-class Form:
+class DelimitedFormat:
     """How the records of a file are written, and which cells are wanted.
 
     `header_end` is the last line of the header; where there is none, rows may have `more` cells.
@@ -47,7 +47,7 @@ class Form:
         return self.quote or '"'
 
 
-def quoted_rows(file: TextFile, form: Form) -> Iterator[pl.DataFrame]:
+def read_quoted(file: TextFile, form: DelimitedFormat) -> Iterator[pl.DataFrame]:
     """Read the rows of a file; a record that a block ends in goes on in the next one."""
     rest = _NOTHING
     for block in file.blocks():
@@ -57,29 +57,29 @@ def quoted_rows(file: TextFile, form: Form) -> Iterator[pl.DataFrame]:
         yield _rows(rest, form, last=True)[0]
 
 
-def _joined(rest: Block, block: Block) -> Block:
+def _joined(rest: LineBlock, block: LineBlock) -> LineBlock:
     if not rest.data:
         return block
-    return Block(rest.data + block.data, rest.first_line, rest.faults | block.faults)
+    return LineBlock(rest.data + block.data, rest.first_line, rest.faults | block.faults)
 
 
-def _rows(block: Block, form: Form, last: bool) -> tuple[pl.DataFrame, Block]:
+def _rows(block: LineBlock, form: DelimitedFormat, last: bool) -> tuple[pl.DataFrame, LineBlock]:
     whole = np.concatenate([_whole_records(piece, form) for piece in _pieces(block.data)])
     if whole.all():
-        return with_faults(_cells(block, form), block), _NOTHING
+        return attach_faults(_cells(block, form), block), _NOTHING
     lines = block.data.decode().removesuffix("\n").split("\n")
     records, whole, done = _records(lines, whole, form, last)
     places = np.flatnonzero(whole[:done])
     data = "".join(lines[place] + "\n" for place in places).encode()
     numbers = pl.Series("line", places + block.first_line, pl.Int64)
-    fast = [_cells(Block(data, 1, {}), form).with_columns(numbers)] if len(places) else []
+    fast = [_cells(LineBlock(data, 1, {}), form).with_columns(numbers)] if len(places) else []
     slow = records.with_columns(pl.col("line") + block.first_line)
     rest_data = "".join(line + "\n" for line in lines[done:]).encode()
-    rest = Block(rest_data, block.first_line + done, block.faults)
-    return with_faults(pl.concat([slow, *fast]).sort("line"), block), rest
+    rest = LineBlock(rest_data, block.first_line + done, block.faults)
+    return attach_faults(pl.concat([slow, *fast]).sort("line"), block), rest
 
 
-def _cells(block: Block, form: Form) -> pl.DataFrame:
+def _cells(block: LineBlock, form: DelimitedFormat) -> pl.DataFrame:
     return parse_cells(block, form.header, form.names, form.separator, form.quote, form.more)
 
 
@@ -92,7 +92,7 @@ def _pieces(data: bytes) -> Iterator[bytes]:
         start = end
 
 
-def _whole_records(data: bytes, form: Form) -> NDArray[np.bool_]:
+def _whole_records(data: bytes, form: DelimitedFormat) -> NDArray[np.bool_]:
     """Tell of each line whether its quotation marks open and close cells, or are doubled in one."""
     signs = np.frombuffer(b"\n" + data + b"\n\n", dtype=np.uint8)
     ends = np.flatnonzero(signs == ord("\n"))
@@ -113,7 +113,7 @@ def _whole_records(data: bytes, form: Form) -> NDArray[np.bool_]:
 
 
 def _records(
-    lines: list[str], whole: NDArray[np.bool_], form: Form, last: bool
+    lines: list[str], whole: NDArray[np.bool_], form: DelimitedFormat, last: bool
 ) -> tuple[pl.DataFrame, NDArray[np.bool_], int]:
     """Read what is no whole line, one by one.
 
@@ -141,16 +141,16 @@ def _records(
     rows = pl.DataFrame(table, schema=places, orient="row").with_columns(
         pl.Series("line", numbers, pl.Int64), pl.Series("fault", faults, pl.String)
     )
-    return pick(rows, form.header, form.names), left, end
+    return name_cells(rows, form.header, form.names), left, end
 
 
 def _fault(cells: list[str] | None, width: int) -> str | None:
     if cells is None:
         return _MISPLACED
-    return TOO_MANY if len(cells) > width and any(cells[width:]) else None
+    return TOO_MANY_CELLS if len(cells) > width and any(cells[width:]) else None
 
 
-def _record(lines: list[str], at: int, form: Form) -> tuple[list[str] | None, int]:
+def _record(lines: list[str], at: int, form: DelimitedFormat) -> tuple[list[str] | None, int]:
     """Read one record: its cells and how many lines it takes.
 
     There are no cells where the marks do not fit, and no lines where the lines ran out.

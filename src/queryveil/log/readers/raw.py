@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from .source import Block, TextFile
+from .source import LineBlock, TextFile
 
-__all__ = ["Head", "RawRows", "Reader", "ReaderOptions", "complete", "with_faults"]
+__all__ = ["FileHead", "RawRows", "Reader", "ReaderOptions", "align_columns", "attach_faults"]
 
 RAW_COLUMNS = ("user", "query", "time", "rank", "url")
 
@@ -38,7 +38,7 @@ class RawRows:
 
 
 @dataclass(frozen=True, repr=False)
-class Head:
+class FileHead:
     """The beginning of a file, for its header."""
 
     data: bytes
@@ -91,14 +91,14 @@ class Reader:
     takes_columns: bool = False
 
 
-def complete(table: pl.DataFrame) -> pl.DataFrame:
+def align_columns(table: pl.DataFrame) -> pl.DataFrame:
     """Bring the columns into order; what the file has not is null."""
     nothing = pl.lit(None, dtype=pl.String)
     columns = (pl.col(c) if c in table.columns else nothing.alias(c) for c in RAW_COLUMNS)
     return table.select(*columns, "line", "fault")
 
 
-def with_faults(table: pl.DataFrame, block: Block) -> pl.DataFrame:
+def attach_faults(table: pl.DataFrame, block: LineBlock) -> pl.DataFrame:
     """Add the reasons that the block reader found, by line, to those in `fault`.
 
     A row begins at its `line` and may take several: a bad line is of the row begun last.

@@ -22,7 +22,7 @@ import zstandard
 
 from ...errors import FormatError, InputError
 
-__all__ = ["MAX_LINE", "Block", "TextFile", "check_unpacked"]
+__all__ = ["MAX_LINE", "LineBlock", "TextFile", "check_unpacked"]
 
 BLOCK = 16 << 20  # as much as malloc reuses; a larger piece is mapped anew each time
 MAX_LINE = 1 << 20
@@ -37,7 +37,7 @@ _BOMS = {
 
 
 @dataclass(frozen=True, repr=False)
-class Block:
+class LineBlock:
     """Some whole lines: their bytes (UTF-8), the first one's number, and the bad ones."""
 
     data: bytes
@@ -81,15 +81,15 @@ class TextFile:
         )
         return next(quiet._text(_HEAD), b"")
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[LineBlock]:
         """Read the file once, from its first line to its last."""
         line = 1
         for data, too_long in _whole_lines(self._text(BLOCK)):
             if too_long:
-                yield Block(b"\n", line, {line: f"line longer than {MAX_LINE >> 20} MB"})
+                yield LineBlock(b"\n", line, {line: f"line longer than {MAX_LINE >> 20} MB"})
                 line += 1
             else:
-                block = _checked(Block(data, line, {}), self._used)
+                block = _checked(LineBlock(data, line, {}), self._used)
                 yield block
                 line += block.lines()
 
@@ -288,7 +288,7 @@ def _whole_lines(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
         yield rest + b"\n", False
 
 
-def _checked(block: Block, encoding: str) -> Block:
+def _checked(block: LineBlock, encoding: str) -> LineBlock:
     """Find the lines that are no text, and mend them: a cell may go on in the next line."""
     clean = block.data.isascii() or _is_utf8(block.data)
     if clean and b"\0" not in block.data and not _has_long_line(block.data):
@@ -298,7 +298,7 @@ def _checked(block: Block, encoding: str) -> Block:
         if reason := _line_fault(line, encoding):
             faults[block.first_line + index] = reason
             lines[index] = _mended(line)
-    return Block(b"\n".join(lines), block.first_line, faults)
+    return LineBlock(b"\n".join(lines), block.first_line, faults)
 
 
 def _is_utf8(data: bytes) -> bool:

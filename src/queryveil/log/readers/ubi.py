@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from .jsonl import parse_objects
-from .raw import RawRows, Reader, ReaderOptions, complete, with_faults
+from .raw import RawRows, Reader, ReaderOptions, align_columns, attach_faults
 from .source import TextFile
 
 __all__ = ["UBI"]
@@ -37,7 +37,7 @@ def _lines(files: Sequence[TextFile]) -> pl.DataFrame:
     tables = [pl.DataFrame(schema=kinds)]
     for file in files:
         for block in file.blocks():
-            rows = with_faults(parse_objects(block, _NAMES), block)
+            rows = attach_faults(parse_objects(block, _NAMES), block)
             tables.append(rows.with_columns(file=pl.lit(str(file.path))).select(list(kinds)))
     return pl.concat(tables)
 
@@ -55,7 +55,7 @@ def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows
     yield from _by_file(clicks.filter(pl.col("fault").is_not_null()))
     yield from _by_file(done.filter(pl.col("fault").is_not_null()))
     others = done.filter(pl.col("fault").is_null() & ~is_click)
-    yield RawRows(str(files[0].path), complete(asked.head(0)), dropped={_OTHER: others.height})
+    yield RawRows(str(files[0].path), align_columns(asked.head(0)), dropped={_OTHER: others.height})
 
 
 _OTHER = "event that is no click"
@@ -82,7 +82,7 @@ def _with_query(clicks: pl.DataFrame, asked: pl.DataFrame) -> pl.DataFrame:
 
 def _by_file(rows: pl.DataFrame) -> Iterator[RawRows]:
     for (file,), table in rows.group_by(["file"], maintain_order=True):
-        yield RawRows(str(file), complete(table))
+        yield RawRows(str(file), align_columns(table))
 
 
 UBI = Reader(

@@ -16,22 +16,22 @@ import polars as pl
 from queryveil.errors import UsageError
 
 from . import wording
-from .queries import Author
-from .sessions import Kind, lines_of_users, plan
-from .shape import FIRST_DAY, LINES_MEAN, LINES_MOST, Bools, Dice, Ints
-from .vocabulary import vocabulary
+from .queries import QueryWriter
+from .sessions import RowKind, plan_sessions, rows_per_user
+from .shape import FIRST_DAY, LINES_MEAN, LINES_MOST, BlockRandom, Bools, Ints
+from .vocabulary import load_vocabulary
 
-__all__ = ["planned_lines", "synthesize"]
+__all__ = ["generate_blocks", "planned_rows"]
 
-USERS = 1000
-BLOCK_LINES = 250_000
+DEFAULT_USERS = 1000
+BLOCK_ROWS = 250_000
 # What the generator's 64-bit whole numbers can count.
-SEEDS = 2**64
-LINES_LIMIT = 1_000_000_000
-USERS_LIMIT = 20_000_000
+MAX_SEED = 2**64
+MAX_ROWS = 1_000_000_000
+MAX_USERS = 20_000_000
 
 
-def synthesize(
+def generate_blocks(
     users: int | None = None, *, lines: int | None = None, seed: int = 0
 ) -> Iterator[pl.DataFrame]:
     """Make a log and yield it in blocks, sorted by user and time.
@@ -50,7 +50,7 @@ def synthesize(
     return (_block(counts, first, last, seed) for first, last in _spans(counts))
 
 
-def planned_lines(users: int | None = None, *, lines: int | None = None, seed: int = 0) -> int:
+def planned_rows(users: int | None = None, *, lines: int | None = None, seed: int = 0) -> int:
     """Tell how many lines `synthesize` will make, without making them.
 
     >>> planned_lines(10) == sum(map(len, synthesize(10)))
@@ -61,45 +61,45 @@ def planned_lines(users: int | None = None, *, lines: int | None = None, seed: i
 
 def _counts(users: int | None, lines: int | None, seed: int) -> Ints:
     """Check the arguments and draw how many lines each user has."""
-    if not 0 <= seed < SEEDS:
+    if not 0 <= seed < MAX_SEED:
         raise UsageError(f"the seed is {seed}", hint="a seed is a whole number from 0 to 2**64 - 1")
-    if lines is not None and not 1 <= lines <= LINES_LIMIT:
-        raise UsageError(f"{lines} lines are asked for", hint=f"ask for 1 to {LINES_LIMIT:,}")
+    if lines is not None and not 1 <= lines <= MAX_ROWS:
+        raise UsageError(f"{lines} lines are asked for", hint=f"ask for 1 to {MAX_ROWS:,}")
     if users is None:
-        users = USERS if lines is None else max(1, round(lines / LINES_MEAN))
-    if not 1 <= users <= USERS_LIMIT:
-        raise UsageError(f"{users} users are asked for", hint=f"ask for 1 to {USERS_LIMIT:,}")
+        users = DEFAULT_USERS if lines is None else max(1, round(lines / LINES_MEAN))
+    if not 1 <= users <= MAX_USERS:
+        raise UsageError(f"{users} users are asked for", hint=f"ask for 1 to {MAX_USERS:,}")
     if lines is not None and not users <= lines <= users * LINES_MOST:
         raise UsageError(
             f"{lines} lines do not fit {users} users",
             hint=f"a user has 1 to {LINES_MOST:,} lines",
         )
-    return lines_of_users(users, lines, seed)
+    return rows_per_user(users, lines, seed)
 
 
 def _spans(counts: Ints) -> Iterator[tuple[int, int]]:
     """Cut the users into blocks of about as many lines, so that memory stays bounded."""
-    cuts = np.flatnonzero(np.diff(np.cumsum(counts) // BLOCK_LINES)) + 1
+    cuts = np.flatnonzero(np.diff(np.cumsum(counts) // BLOCK_ROWS)) + 1
     edges = [0, *cuts.tolist(), len(counts)]
     return pairwise(edges)
 
 
 def _block(counts: Ints, first: int, last: int, seed: int) -> pl.DataFrame:
     """Make the lines of the users from ``first`` to before ``last``."""
-    dice = Dice.of(seed, 1 + first)  # 0 is for the counts
-    words = vocabulary()
-    author = Author(words, dice)
-    lines = plan(counts[first:last], dice)
-    worded = lines.kind <= Kind.REFORMULATED
-    fresh = lines.kind[worded] == Kind.FRESH
+    dice = BlockRandom.of(seed, 1 + first)  # 0 is for the counts
+    words = load_vocabulary()
+    author = QueryWriter(words, dice)
+    lines = plan_sessions(counts[first:last], dice)
+    worded = lines.kind <= RowKind.REFORMULATED
+    fresh = lines.kind[worded] == RowKind.FRESH
     parts = author.parts(lines.user[worded], fresh, author.people(last - first))
     column = (np.cumsum(worded) - 1)[lines.source]
     clicked = lines.rank > 0
-    urls = wording.addresses(parts[:, column[clicked]], lines.rank[clicked], words)
+    urls = wording.render_urls(parts[:, column[clicked]], lines.rank[clicked], words)
     return pl.DataFrame(
         {
             "user": pl.Series(range(first + 1, last + 1)).cast(pl.String).gather(lines.user),
-            "query": wording.queries(parts, words, dice).gather(column),
+            "query": wording.render_queries(parts, words, dice).gather(column),
             "time": FIRST_DAY + lines.time.astype("timedelta64[s]"),
             "rank": _where(clicked, lines.rank).cast(pl.Int32),
             "url": urls.gather(_where(clicked, np.cumsum(clicked) - 1)),

@@ -13,16 +13,16 @@ import polars as pl
 
 from queryveil.errors import UsageError
 
-from .shape import FIRST_DAY, Dice, Floats, Ints
+from .shape import FIRST_DAY, BlockRandom, Floats, Ints
 
-__all__ = ["interested"]
+__all__ = ["generate_topical"]
 
 _SPREAD_GROUPS, _SPREAD_TOPICS = 0.5, 0.3  # small: few strong interests
 _FAVOUR = 0.4  # how much more popular earlier topics are
 _LONGEST_PAUSE = 20_000  # seconds between two queries
 
 
-def interested(
+def generate_topical(
     words: Sequence[Sequence[str]],
     groups: Sequence[int],
     *,
@@ -40,7 +40,7 @@ def interested(
     """
     if not words or not all(words) or len(words) != len(groups):
         raise UsageError("every topic of a synthetic log needs words and a group")
-    dice = Dice.of(seed, 2**63)  # a block that no other log has
+    dice = BlockRandom.of(seed, 2**63)  # a block that no other log has
     shares = _shares(np.asarray(groups), users, dice)
     table = np.cumsum(shares, axis=1)
     topic = (dice.uniform(users * queries).reshape(users, queries, 1) > table[:, None, :]).sum(2)
@@ -59,7 +59,7 @@ def interested(
     ).with_columns(rank=pl.lit(None, pl.Int32), url=pl.lit(None, pl.String))
 
 
-def _shares(groups: Ints, users: int, dice: Dice) -> Floats:
+def _shares(groups: Ints, users: int, dice: BlockRandom) -> Floats:
     """Draw each user's shares of topics: of groups first, then of the topics in each."""
     count = int(groups.max()) + 1
     whole = dice.rng.dirichlet(_favoured(count, _SPREAD_GROUPS), users)
@@ -77,6 +77,6 @@ def _favoured(count: int, spread: float) -> Floats:
     return np.asarray(spread * count * weights / weights.sum())
 
 
-def _times(users: int, queries: int, dice: Dice) -> Ints:
+def _times(users: int, queries: int, dice: BlockRandom) -> Ints:
     pauses = dice.below(_LONGEST_PAUSE, users * queries).reshape(users, queries) + 2_000
     return np.asarray(np.cumsum(pauses, axis=1).reshape(-1))

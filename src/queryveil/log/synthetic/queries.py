@@ -14,13 +14,13 @@ import numpy as np
 import polars as pl
 
 from . import shape
-from .shape import Bools, Dice, Ints, last_true
-from .vocabulary import Vocabulary, site_names
+from .shape import BlockRandom, Bools, Ints, last_true_index
+from .vocabulary import QueryVocabulary, site_parts
 
-__all__ = ["Asked", "Author", "Part", "People"]
+__all__ = ["Intent", "QueryPart", "QueryWriter", "UserTraits"]
 
 
-class Asked(IntEnum):
+class Intent(IntEnum):
     """What a query asks for."""
 
     TOPIC = 0
@@ -28,7 +28,7 @@ class Asked(IntEnum):
     PERSON = 2
 
 
-class Part(IntEnum):
+class QueryPart(IntEnum):
     """The parts of a query in the order of writing."""
 
     BEFORE = 0
@@ -39,13 +39,17 @@ class Part(IntEnum):
 
 
 # The part that a reformulation changes, by what is asked for; one of five at random.
-CHANGED = np.array(
-    [list(Part), [Part.AFTER] * 5, [Part.AFTER, Part.AFTER, Part.AFTER, Part.PLACE, Part.PLACE]]
+REFORMULATED_PARTS = np.array(
+    [
+        list(QueryPart),
+        [QueryPart.AFTER] * 5,
+        [QueryPart.AFTER, QueryPart.AFTER, QueryPart.AFTER, QueryPart.PLACE, QueryPart.PLACE],
+    ]
 )
 
 
 @dataclass(frozen=True)
-class People:
+class UserTraits:
     """What the users of a block are interested in, and where they live."""
 
     topics: Ints  # one row per user
@@ -54,64 +58,68 @@ class People:
 
 
 @dataclass(frozen=True)
-class Author:
+class QueryWriter:
     """Draws the parts of queries for a block of users."""
 
-    words: Vocabulary
-    dice: Dice
+    words: QueryVocabulary
+    dice: BlockRandom
 
-    def people(self, users: int) -> People:
+    def people(self, users: int) -> UserTraits:
         """Draw what users are interested in and where they live."""
         most = len(shape.TOPICS_OF_USER)
-        return People(
+        return UserTraits(
             topics=self._topics(users * most).reshape(users, most),
-            many=1 + self.dice.rank(shape.cumulated(shape.TOPICS_OF_USER), users),
+            many=1 + self.dice.rank(shape.cumulative_table(shape.TOPICS_OF_USER), users),
             home=self._places(users),
         )
 
-    def parts(self, user: Ints, fresh: Bools, people: People) -> Ints:
+    def parts(self, user: Ints, fresh: Bools, people: UserTraits) -> Ints:
         """Draw new queries in the order of sending; a row per part, a column per query."""
         size = len(user)
-        base = last_true(fresh)
-        asked = self.dice.rank(shape.cumulated(shape.ASKED), size)[base]
+        base = last_true_index(fresh)
+        asked = self.dice.rank(shape.cumulative_table(shape.ASKED), size)[base]
         topic = self._interests(user, people)[base]
         home = people.home[user]
-        parts = np.zeros((len(Part), size), dtype=np.int64)
-        topics, sites, persons = (np.flatnonzero(asked == what) for what in Asked)
+        parts = np.zeros((len(QueryPart), size), dtype=np.int64)
+        topics, sites, persons = (np.flatnonzero(asked == what) for what in Intent)
         parts[:, topics] = self._topical(topic[topics], home[topics], fresh[topics])
         parts[:, sites] = self._site(fresh[sites])
         parts[:, persons] = self._person(home[persons], fresh[persons])
-        changed = CHANGED[asked, self.dice.below(len(Part), size)]
+        changed = REFORMULATED_PARTS[asked, self.dice.below(len(QueryPart), size)]
         return self._carried(parts, fresh, changed)
 
     def _carried(self, parts: Ints, fresh: Bools, changed: Ints) -> Ints:
         """Carry the parts that a reformulation does not change over from the query before."""
-        carried = np.stack([parts[part][last_true(fresh | (changed == part))] for part in Part])
+        carried = np.stack(
+            [parts[part][last_true_index(fresh | (changed == part))] for part in QueryPart]
+        )
         before, word, second, after, _ = carried
         second[second == 1 + word] = 0  # not "guitar guitar"
         before[(before == 1) & (after != 1)] = 0  # nor "www." without ".example"
         return carried
 
     def _topics(self, size: int) -> Ints:
-        return self.dice.rank(shape.zipf(len(self.words.topics), *shape.TOPIC_LAW), size)
+        return self.dice.rank(shape.zipf_table(len(self.words.topics), *shape.TOPIC_LAW), size)
 
     def _places(self, size: int) -> Ints:
-        return 1 + self.dice.rank(shape.zipf(len(self.words.places) - 1, *shape.PLACE_LAW), size)
+        return 1 + self.dice.rank(
+            shape.zipf_table(len(self.words.places) - 1, *shape.PLACE_LAW), size
+        )
 
-    def _interests(self, user: Ints, people: People) -> Ints:
+    def _interests(self, user: Ints, people: UserTraits) -> Ints:
         """Draw a topic for every query, mostly one of the user's own."""
         size = len(user)
         own = people.topics[user, self.dice.below(people.many[user], size)]
         return np.where(self.dice.chance(shape.OWN_TOPIC, size), own, self._topics(size))
 
     def _word(self, topic: Ints, law: tuple[float, float]) -> Ints:
-        table = shape.zipf(int(self.words.sizes.max()), *law)
+        table = shape.zipf_table(int(self.words.sizes.max()), *law)
         rank = self.dice.rank(table, len(topic), self.words.sizes[topic])
         return self.words.starts[topic] + rank
 
     def _phrase(self, table: pl.Series, size: int) -> Ints:
         """Draw a phrase; the first two places of its table are "nothing" and part of a site."""
-        return 2 + self.dice.rank(shape.zipf(len(table) - 2, *shape.PHRASE_LAW), size)
+        return 2 + self.dice.rank(shape.zipf_table(len(table) - 2, *shape.PHRASE_LAW), size)
 
     def _maybe(self, share: float, part: Ints, fresh: Bools) -> Ints:
         """Leave out an optional part. A reformulation keeps it more often, being about it."""
@@ -141,19 +149,19 @@ class Author:
             ]
         )
         terse = fresh & self.dice.chance(shape.TERSE, len(topic))
-        return np.where(terse & (np.arange(len(Part)) != Part.WORD)[:, None], 0, parts)
+        return np.where(terse & (np.arange(len(QueryPart)) != QueryPart.WORD)[:, None], 0, parts)
 
     def _site(self, fresh: Bools) -> tuple[Ints, ...]:
         """Ask for a site: "guitarbarn", "guitarbarn.example" or "www.guitarbarn.example"."""
         size = len(fresh)
-        word, ending = site_names(self._sites(size), self.words)
-        form = self.dice.rank(shape.cumulated(shape.SITE_FORMS), size)
+        word, ending = site_parts(self._sites(size), self.words)
+        form = self.dice.rank(shape.cumulative_table(shape.SITE_FORMS), size)
         before = (form == 2).astype(np.int64)
         after = np.where(fresh, form >= 1, self._after(fresh))
         return before, word, self.words.ending + ending, after, np.zeros_like(word)
 
     def _sites(self, size: int) -> Ints:
-        popular = self.dice.rank(shape.zipf(shape.SITES, *shape.SITE_LAW), size)
+        popular = self.dice.rank(shape.zipf_table(shape.SITES, *shape.SITE_LAW), size)
         rare = self.dice.chance(shape.RARE_SITE, size)
         return np.where(rare, shape.SITES + self.dice.below(2**40, size), popular)
 

@@ -14,14 +14,14 @@ from math import erf, log, sqrt
 import numpy as np
 
 from . import shape
-from .shape import Bools, Dice, Floats, Ints, last_true
+from .shape import BlockRandom, Bools, Floats, Ints, last_true_index
 
-__all__ = ["Kind", "Plan", "lines_of_users", "plan"]
+__all__ = ["RowKind", "SessionPlan", "plan_sessions", "rows_per_user"]
 
 END = shape.DAYS * 24 * 3600
 
 
-class Kind(IntEnum):
+class RowKind(IntEnum):
     """What a line is."""
 
     FRESH = 0
@@ -32,7 +32,7 @@ class Kind(IntEnum):
 
 
 @dataclass(frozen=True)
-class Plan:
+class SessionPlan:
     """The lines of a block of users, before any of them has words."""
 
     user: Ints  # of every line, counted from 0 within the block
@@ -42,9 +42,9 @@ class Plan:
     rank: Ints  # 0 without a click
 
 
-def lines_of_users(users: int, lines: int | None, seed: int) -> Ints:
+def rows_per_user(users: int, lines: int | None, seed: int) -> Ints:
     """Draw how many lines each user has; together exactly ``lines`` when given."""
-    counts = 1 + Dice.of(seed, 0).rank(_lines_table(), users)
+    counts = 1 + BlockRandom.of(seed, 0).rank(_lines_table(), users)
     if lines is None:
         return counts
     shares = np.cumsum(counts) * (lines - users) // np.sum(counts)
@@ -56,16 +56,16 @@ def _lines_table() -> Floats:
     sigma = sqrt(2 * log(shape.LINES_MEAN / shape.LINES_MEDIAN))
     scores = np.log((np.arange(1, shape.LINES_MOST + 1) + 0.5) / shape.LINES_MEDIAN) / sigma
     table = np.array([1 + erf(score / sqrt(2)) for score in scores])
-    return shape.cumulated(np.diff(table, prepend=0))
+    return shape.cumulative_table(np.diff(table, prepend=0))
 
 
-def plan(counts: Ints, dice: Dice) -> Plan:
+def plan_sessions(counts: Ints, dice: BlockRandom) -> SessionPlan:
     """Plan the lines of a block of users."""
     user = np.repeat(np.arange(len(counts)), counts)
     first = np.repeat(np.cumsum(counts) - counts, counts)
     index = np.arange(len(user))
     starts, kind = _kinds(counts[user], first == index, dice)
-    return Plan(
+    return SessionPlan(
         user=user,
         kind=kind,
         source=_sources(kind, first, index, dice),
@@ -74,7 +74,7 @@ def plan(counts: Ints, dice: Dice) -> Plan:
     )
 
 
-def _kinds(lines: Ints, first: Bools, dice: Dice) -> tuple[Bools, Ints]:
+def _kinds(lines: Ints, first: Bools, dice: BlockRandom) -> tuple[Bools, Ints]:
     """Draw which lines start a session, and what every line is."""
     size = len(lines)
     start_share = np.minimum(shape.NEW_SESSION, shape.SESSIONS_MOST / lines)
@@ -83,27 +83,27 @@ def _kinds(lines: Ints, first: Bools, dice: Dice) -> tuple[Bools, Ints]:
     # A further click needs results that were clicked, so none follows a request for the next page.
     follows_new = shape.NEW + shape.FURTHER_CLICK
     click = ~new & dice.chance(shape.FURTHER_CLICK / (1 - shape.NEW) / follows_new, size)
-    click &= new[last_true(~click)]
-    kind = np.where(click, Kind.FURTHER_CLICK, Kind.NEXT_PAGE)
+    click &= new[last_true_index(~click)]
+    kind = np.where(click, RowKind.FURTHER_CLICK, RowKind.NEXT_PAGE)
     kind[new] = _new_kinds(starts[new], first[new], dice)
     return starts, kind.astype(np.int64)
 
 
-def _new_kinds(starts: Bools, first: Bools, dice: Dice) -> Ints:
+def _new_kinds(starts: Bools, first: Bools, dice: BlockRandom) -> Ints:
     """Draw how new queries come about. Only a query of the same session is reformulated."""
     draw = dice.uniform(len(starts))
     resent = np.where(starts, shape.RESENT_AT_START, shape.RESENT_LATER)
-    kind = np.where(draw < resent, Kind.RESENT, Kind.FRESH).astype(np.int64)
-    kind[first] = Kind.FRESH
-    after_resent = np.roll(kind == Kind.RESENT, 1)
-    kind[~starts & ~after_resent & (draw >= 1 - shape.REFORMULATED)] = Kind.REFORMULATED
+    kind = np.where(draw < resent, RowKind.RESENT, RowKind.FRESH).astype(np.int64)
+    kind[first] = RowKind.FRESH
+    after_resent = np.roll(kind == RowKind.RESENT, 1)
+    kind[~starts & ~after_resent & (draw >= 1 - shape.REFORMULATED)] = RowKind.REFORMULATED
     return kind
 
 
-def _sources(kind: Ints, first: Ints, index: Ints, dice: Dice) -> Ints:
+def _sources(kind: Ints, first: Ints, index: Ints, dice: BlockRandom) -> Ints:
     """Point every line at the line that words its query."""
-    source = last_true(kind <= Kind.RESENT)
-    resent = np.flatnonzero(kind == Kind.RESENT)
+    source = last_true_index(kind <= RowKind.RESENT)
+    resent = np.flatnonzero(kind == RowKind.RESENT)
     source[resent] = first[resent] + dice.below(index[resent] - first[resent], len(resent))
     # An earlier line may be a repetition itself. Halve the chains until all have ended.
     while not np.array_equal(source, further := source[source]):
@@ -111,23 +111,23 @@ def _sources(kind: Ints, first: Ints, index: Ints, dice: Dice) -> Ints:
     return source
 
 
-def _ranks(kind: Ints, dice: Dice) -> Ints:
+def _ranks(kind: Ints, dice: BlockRandom) -> Ints:
     """Draw the places of clicks: a new query's first click, then further ones below it."""
     size = len(kind)
-    step = 1 + dice.rank(shape.zipf(shape.RANKS, *shape.RANK_LAW), size)
-    more = kind == Kind.FURTHER_CLICK
-    step[more] = 1 + dice.rank(shape.zipf(shape.STEPS, *shape.STEP_LAW), int(more.sum()))
+    step = 1 + dice.rank(shape.zipf_table(shape.RANKS, *shape.RANK_LAW), size)
+    more = kind == RowKind.FURTHER_CLICK
+    step[more] = 1 + dice.rank(shape.zipf_table(shape.STEPS, *shape.STEP_LAW), int(more.sum()))
     sums = np.cumsum(step)
-    event = last_true(~more)
+    event = last_true_index(~more)
     rank = sums - sums[event] + step[event]
-    clicked = more | (kind <= Kind.RESENT) & dice.chance(shape.CLICKED_ALONE, size)
+    clicked = more | (kind <= RowKind.RESENT) & dice.chance(shape.CLICKED_ALONE, size)
     return np.where(clicked | np.append(more[1:], False), rank, 0)
 
 
-def _times(user: Ints, kind: Ints, starts: Bools, dice: Dice) -> Ints:
+def _times(user: Ints, kind: Ints, starts: Bools, dice: BlockRandom) -> Ints:
     """Draw when every line is sent. Further clicks carry the time of their query, as at AOL."""
-    gap = shape.LEAST_GAP + dice.rank(shape.zipf(shape.GAPS, *shape.GAP_LAW), len(user))
-    gap[starts | (kind == Kind.FURTHER_CLICK)] = 0
+    gap = shape.LEAST_GAP + dice.rank(shape.zipf_table(shape.GAPS, *shape.GAP_LAW), len(user))
+    gap[starts | (kind == RowKind.FURTHER_CLICK)] = 0
     used = np.bincount(user, weights=gap).astype(np.int64)[user]
     gap = np.where(used > END // 2, gap * (END // 2) // np.maximum(used, 1), gap)
     elapsed: Ints = np.cumsum(gap)
@@ -138,10 +138,10 @@ def _times(user: Ints, kind: Ints, starts: Bools, dice: Dice) -> Ints:
     return time
 
 
-def _session_starts(user: Ints, length: Ints, dice: Dice) -> Ints:
+def _session_starts(user: Ints, length: Ints, dice: BlockRandom) -> Ints:
     """Draw when sessions start: by day rather than by night, with a pause after each."""
     size = len(user)
-    hour = dice.rank(shape.cumulated(shape.HOURS), size)
+    hour = dice.rank(shape.cumulative_table(shape.HOURS), size)
     drawn = (dice.below(shape.DAYS, size) * 24 + hour) * 3600 + dice.below(3600, size)
     # Users are set far apart on one line of time, so that one pass serves all of them.
     apart = user * 4 * END

@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Dice", "cumulated", "last_true", "zipf"]
+__all__ = ["BlockRandom", "cumulative_table", "last_true_index", "zipf_table"]
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -94,13 +94,13 @@ PERSONAL = 0.0005  # made-up e-mail addresses, telephone, card and security numb
 
 
 @dataclass(frozen=True)
-class Dice:
+class BlockRandom:
     """The random numbers of one block of the log, the same for the same seed and block."""
 
     rng: np.random.Generator
 
     @classmethod
-    def of(cls, seed: int, block: int) -> Dice:
+    def of(cls, seed: int, block: int) -> BlockRandom:
         """Make the dice of a block."""
         key = np.array([seed, block], dtype=np.uint64)
         return cls(np.random.Generator(np.random.Philox(key=key)))
@@ -125,7 +125,7 @@ class Dice:
         return np.searchsorted(table, numbers, side="right").astype(np.int64)
 
 
-def cumulated(weights: ArrayLike) -> Floats:
+def cumulative_table(weights: ArrayLike) -> Floats:
     """Make the table of a distribution from weights. It ends in exactly 1."""
     sums = np.cumsum(weights, dtype=np.float64)
     table: Floats = sums / sums[-1]
@@ -133,12 +133,12 @@ def cumulated(weights: ArrayLike) -> Floats:
 
 
 @cache
-def zipf(size: int, exponent: float, shift: float) -> Floats:
+def zipf_table(size: int, exponent: float, shift: float) -> Floats:
     """Make the table of Zipf's law: the r-th of ``size`` weighs (r + shift) ** -exponent."""
-    return cumulated((np.arange(1, size + 1) + shift) ** -exponent)
+    return cumulative_table((np.arange(1, size + 1) + shift) ** -exponent)
 
 
-def last_true(mask: Bools) -> Ints:
+def last_true_index(mask: Bools) -> Ints:
     """Point every place at the last true one up to it.
 
     >>> last_true(np.array([True, False, True, False, False])).tolist()

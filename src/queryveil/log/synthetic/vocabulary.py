@@ -12,7 +12,7 @@ import polars as pl
 
 from .shape import Hashes, Ints
 
-__all__ = ["Vocabulary", "mix", "site_names", "vocabulary"]
+__all__ = ["QueryVocabulary", "load_vocabulary", "mix64", "site_parts"]
 
 # Where people live and look for things; their topics' words are the places.
 PLACE_TOPICS = ("city.n.01", "american_state.n.01", "port.n.01", "country.n.02", "province.n.01")
@@ -61,7 +61,7 @@ FAMILY_NAMES = (
 
 
 @dataclass(frozen=True, repr=False)
-class Vocabulary:
+class QueryVocabulary:
     """Tables of the parts of a query. A part that may be missing is empty at place 0."""
 
     topics: tuple[str, ...]
@@ -81,7 +81,7 @@ class Vocabulary:
 
 
 @cache
-def vocabulary() -> Vocabulary:
+def load_vocabulary() -> QueryVocabulary:
     """Load the vocabulary, once."""
     lines = files(__package__).joinpath("vocabulary.txt").read_text("utf-8").splitlines()
     topics = {name: words for name, *words in (line.split("\t") for line in lines)}
@@ -89,7 +89,7 @@ def vocabulary() -> Vocabulary:
     endings = ENDINGS.split()
     everything = words + _syllables(GIVEN_NAMES)
     sizes = np.array([len(words) for words in topics.values()], dtype=np.int64)
-    return Vocabulary(
+    return QueryVocabulary(
         topics=tuple(topics),
         starts=np.cumsum(sizes) - sizes,
         sizes=sizes,
@@ -125,15 +125,15 @@ def _spaced(words: list[str]) -> list[str]:
     return [f" {word}" for word in words]
 
 
-def site_names(site: Ints, words: Vocabulary) -> tuple[Ints, Ints]:
+def site_parts(site: Ints, words: QueryVocabulary) -> tuple[Ints, Ints]:
     """Name a site by a word and an ending, always the same for the same site."""
-    mixed = mix(site.astype(np.uint64))
+    mixed = mix64(site.astype(np.uint64))
     ending = (mixed >> np.uint64(40)) % np.uint64(len(words.domains))
     word = words.unspaced[(mixed % np.uint64(len(words.unspaced))).astype(np.int64)]
     return word, ending.astype(np.int64)
 
 
-def mix(number: Hashes) -> Hashes:
+def mix64(number: Hashes) -> Hashes:
     """Mix the bits of numbers (the finish of splitmix64), the same on every machine."""
     number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -18,10 +18,10 @@ from math import log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from ..extras import extra
+from ..extras import import_extra
 from .guessing import best_threshold
 
-__all__ = ["Rule", "best_rule", "least_share", "proven"]
+__all__ = ["GuessRule", "clopper_pearson_lower", "epsilon_lower_bound", "fit_rule"]
 
 _DOUBT = 0.05
 # Shares of all trials that are called "in" and "out"; no guess is made about the others.
@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
-def least_share(right: int, guesses: int, doubt: float) -> float:
+def clopper_pearson_lower(right: int, guesses: int, doubt: float) -> float:
     """Give Clopper and Pearson's lower bound of a share: it is lower with a chance below `doubt`.
 
     >>> round(least_share(20, 20, 0.05), 4), least_share(0, 20, 0.05)
@@ -39,11 +39,11 @@ def least_share(right: int, guesses: int, doubt: float) -> float:
     """
     if not right:
         return 0.0
-    beta = extra("scipy.stats", "an audit").beta
+    beta = import_extra("scipy.stats", "an audit").beta
     return float(beta.ppf(doubt, right, guesses - right + 1))
 
 
-def proven(right: int, guesses: int, trials: int, delta: float = 0.0) -> float:
+def epsilon_lower_bound(right: int, guesses: int, trials: int, delta: float = 0.0) -> float:
     """Give the greatest epsilon that so many right guesses disprove with 95% confidence, or 0.
 
     >>> round(proven(20, 20, 20), 3), proven(10, 20, 20), proven(20, 20, 20, delta=0.01)
@@ -52,12 +52,12 @@ def proven(right: int, guesses: int, trials: int, delta: float = 0.0) -> float:
     doubt = _DOUBT - 2 * trials * delta
     if doubt <= 0 or not guesses:
         return 0.0
-    share = least_share(right, guesses, doubt)
+    share = clopper_pearson_lower(right, guesses, doubt)
     return log(share / (1 - share)) if share > 0.5 else 0.0
 
 
 @dataclass(frozen=True)
-class Rule:
+class GuessRule:
     """A way to guess by a statistic, or by minus it if the sign is -1.
 
     With a threshold all are guessed: "in" above it, "out" below. Else the highest are called "in"
@@ -86,9 +86,9 @@ class Rule:
         return int(coins[order[len(coins) - tops :]].sum() + (~coins[order[:bottoms]]).sum())
 
 
-def best_rule(
+def fit_rule(
     table: Mapping[str, Floats], coins: Flags, delta: float
-) -> tuple[tuple[float, float], Rule]:
+) -> tuple[tuple[float, float], GuessRule]:
     """Find the rule that proves most on these trials, and how good it is, to compare with others.
 
     Where several prove as much, or all prove nothing, that which is least likely by luck.
@@ -98,10 +98,10 @@ def best_rule(
     return max(found, key=lambda one: one[0])
 
 
-def _rules(name: str, values: Floats, coins: Flags) -> list[Rule]:
+def _rules(name: str, values: Floats, coins: Flags) -> list[GuessRule]:
     signs = (1, -1)
-    cuts = [Rule(name, sign, None, *cut) for sign in signs for cut in _CUTS]
-    return cuts + [Rule(name, sign, _between(sign * values, coins)) for sign in signs]
+    cuts = [GuessRule(name, sign, None, *cut) for sign in signs for cut in _CUTS]
+    return cuts + [GuessRule(name, sign, _between(sign * values, coins)) for sign in signs]
 
 
 def _between(values: Floats, coins: Flags) -> float:
@@ -112,8 +112,8 @@ def _between(values: Floats, coins: Flags) -> float:
 
 
 def _merit(
-    rule: Rule, table: Mapping[str, Floats], coins: Flags, delta: float
+    rule: GuessRule, table: Mapping[str, Floats], coins: Flags, delta: float
 ) -> tuple[float, float]:
     right, guesses = rule.right(table, coins), rule.guesses(len(coins))
     beyond = (right - guesses / 2) / sqrt(max(guesses, 1))
-    return proven(right, guesses, len(coins), delta), beyond
+    return epsilon_lower_bound(right, guesses, len(coins), delta), beyond

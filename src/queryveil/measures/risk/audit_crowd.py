@@ -16,10 +16,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ...log import COLUMNS, QueryLog
-from ...log.table import KINDS
+from ...log.table import SCHEMA
 from ...release import Release
 
-__all__ = ["Crowd", "crowd_of"]
+__all__ = ["CrowdTrial", "build_crowd_trial"]
 
 _START = datetime(2006, 3, 1)
 _FLOOD = 50  # times as many rows as count of a person
@@ -29,7 +29,7 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Crowd:
+class CrowdTrial:
     """A log of some users and of crowds, and what the persons on trial would send.
 
     `texts` has the columns person, text, own (nobody else sends it) and first; `sends` has for
@@ -103,7 +103,9 @@ def _listed(release: Release) -> dict[str, pl.DataFrame]:
     return found
 
 
-def crowd_of(some: QueryLog, words: Sequence[str], persons: int, each: int, size: int) -> Crowd:
+def build_crowd_trial(
+    some: QueryLog, words: Sequence[str], persons: int, each: int, size: int
+) -> CrowdTrial:
     """Make groups of persons on trial, with `each` texts and a crowd of that `size`.
 
     `words` has twice as many texts for each person: those of her group, and her own.
@@ -126,7 +128,7 @@ def crowd_of(some: QueryLog, words: Sequence[str], persons: int, each: int, size
     named = {way: _rows(rows, user, 60 if rows is flood else 1) for way, rows in sends.items()}
     known = some.frame.select(_plain()).collect()
     base = pl.concat([known, _rows(crowd, _name("crowd", "person", "member")).select(COLUMNS)])
-    return Crowd(persons, size, base, texts.drop("place"), named)
+    return CrowdTrial(persons, size, base, texts.drop("place"), named)
 
 
 def _rows(sent: pl.DataFrame, user: pl.Expr, minutes: int = 1) -> pl.DataFrame:
@@ -142,7 +144,7 @@ def _rows(sent: pl.DataFrame, user: pl.Expr, minutes: int = 1) -> pl.DataFrame:
 
 
 def _plain() -> list[pl.Expr]:
-    return [pl.col(name).cast(kind) for name, kind in KINDS.items()]
+    return [pl.col(name).cast(kind) for name, kind in SCHEMA.items()]
 
 
 def _name(what: str, *columns: str) -> pl.Expr:

@@ -14,13 +14,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...concepts import Taxonomy, similarities
+from ...concepts import Taxonomy, pairwise_similarities
 from ...log import COLUMNS, QueryLog
 from ...release import Release
 
-__all__ = ["Swap", "log_of_texts"]
+__all__ = ["SwapTrial", "log_from_queries"]
 
-_START = datetime(2006, 3, 1)
+_SWAP_START = datetime(2006, 3, 1)
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -28,7 +28,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Swap:
+class SwapTrial:
     """Pairs of texts, and how many rows each person sends.
 
     `concepts` are those of the texts, pair by pair, where the method speaks of concepts.
@@ -52,7 +52,7 @@ class Swap:
     def log(self, coins: Flags, ways: Sequence[str]) -> QueryLog:  # noqa: ARG002
         """Give the log in which each person sends the text that her coin says."""
         sent = [pair[0] if coin else pair[1] for pair, coin in zip(self.texts, coins, strict=True)]
-        return log_of_texts(sent, self.rows)
+        return log_from_queries(sent, self.rows)
 
     def scores(self, release: Release) -> dict[str, Floats]:
         """Give how much nearer the release is to each person's first text than to her second."""
@@ -83,7 +83,7 @@ class Swap:
         kinds, rows = np.unique(released["concept"].to_numpy(), return_inverse=True)
         wanted = self.concepts.reshape(-1)  # type: ignore[union-attr]
         first, second = np.repeat(wanted, len(kinds)), np.tile(kinds, len(wanted))
-        near = similarities(self.taxonomy, first, second)  # type: ignore[arg-type]
+        near = pairwise_similarities(self.taxonomy, first, second)  # type: ignore[arg-type]
         near = near.reshape(len(wanted), len(kinds))
         tally = np.zeros((int(ids.max(initial=-1)) + 1, len(kinds)))
         np.add.at(tally, (ids, rows), 1)
@@ -95,7 +95,7 @@ class Swap:
         }
 
 
-def log_of_texts(sent: Sequence[str], rows: int) -> QueryLog:
+def log_from_queries(sent: Sequence[str], rows: int) -> QueryLog:
     """Give a log in which each person sends her text so many times, an hour apart.
 
     The same query sent again within half an hour would be one event.
@@ -106,7 +106,7 @@ def log_of_texts(sent: Sequence[str], rows: int) -> QueryLog:
         frame.select(
             pl.format("on trial {}", "person").alias("user"),
             "query",
-            (pl.lit(_START) + pl.duration(hours=pl.col("place"))).alias("time"),
+            (pl.lit(_SWAP_START) + pl.duration(hours=pl.col("place"))).alias("time"),
             pl.lit(None, pl.Int32).alias("rank"),
             pl.lit(None, pl.String).alias("url"),
         ).select(COLUMNS)

@@ -7,21 +7,21 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from ...engine import Chance
+from ...engine import RandomSource
 from ...errors import InputError, QueryveilError, UsageError
 from ...log import QueryLog
 from ...release import Guarantee, Release
-from ..original import Original
-from ..rerunning import Again
-from ..use.frequencies import counts_before
-from .audit_crowd import Crowd, crowd_of
-from .audit_swap import Swap, log_of_texts
+from ..original import MeasureContext
+from ..rerunning import Rerun
+from ..use.frequencies import original_frequencies
+from .audit_crowd import CrowdTrial, build_crowd_trial
+from .audit_swap import SwapTrial, log_from_queries
 
-__all__ = ["Trial", "trial_for"]
+__all__ = ["Trial", "choose_trial"]
 
-Trial = Crowd | Swap
+Trial = CrowdTrial | SwapTrial
 
-_SEED = 20230  # public: a measure is no release
+_TRIAL_SEED = 20230  # public: a measure is no release
 _PROBES = 10**6  # turns from here on try out logs, and no guess is made on them
 _SIZES = (8, 64, 512, 4096, 32768)
 _EACH = 20  # texts of a person at most: more make larger logs, and show little more
@@ -30,9 +30,11 @@ _LENGTHS = "how many phrases"
 _FIRST = "first appears"
 
 
-def trial_for(before: Original, after: Release, again: Again, persons: int, users: int) -> Trial:
+def choose_trial(
+    before: MeasureContext, after: Release, again: Rerun, persons: int, users: int
+) -> Trial:
     """Choose logs that are neighbours in the sense of the promise, where a person is seen well."""
-    some = before.log.sample(min(users, before.log.distinct("user")), Chance(_SEED))
+    some = before.log.sample(min(users, before.log.distinct("user")), RandomSource(_TRIAL_SEED))
     if _swaps(after.guarantee):
         return _swap(before, after, again, persons, some)
     return _crowd(before, after, again, persons, some)
@@ -58,38 +60,44 @@ def _most(after: Release, usual: int) -> int:
     return int(after.parameters.get("max_queries_per_user", usual))
 
 
-def _crowd(before: Original, after: Release, again: Again, persons: int, some: QueryLog) -> Crowd:
+def _crowd(
+    before: MeasureContext, after: Release, again: Rerun, persons: int, some: QueryLog
+) -> CrowdTrial:
     """Take the smallest crowd whose texts show; the smallest of all if none does."""
     each = min(_most(after, _EACH), _EACH)
     tried = 0
     for words in _words(before, 2 * each * persons):
         for size in _SIZES:
             tried += 1
-            if _shows(crowd_of(some, words, 1, each, size), again, _PROBES + tried):
+            if _shows(build_crowd_trial(some, words, 1, each, size), again, _PROBES + tried):
                 fit = max(1, min(persons, _ROWS // (size * each), len(words) // (2 * each)))
-                return crowd_of(some, words, fit, each, size)
-    return crowd_of(some, next(_words(before, 2 * each * persons)), persons, each, _SIZES[0])
+                return build_crowd_trial(some, words, fit, each, size)
+    return build_crowd_trial(
+        some, next(_words(before, 2 * each * persons)), persons, each, _SIZES[0]
+    )
 
 
-def _shows(crowd: Crowd, again: Again, turn: int) -> bool:
+def _shows(crowd: CrowdTrial, again: Rerun, turn: int) -> bool:
     try:
         return crowd.shows(again(crowd.log(np.ones(1, np.bool_), crowd.ways[:1]), turn))
     except QueryveilError:  # a method may refuse a log that is too small for it
         return False
 
 
-def _words(before: Original, number: int) -> Iterator[list[str]]:
+def _words(before: MeasureContext, number: int) -> Iterator[list[str]]:
     """Give texts: nouns, which a public list of queries may well have; then the log's own."""
     labels = before.taxonomy("wordnet").labels
     places = np.linspace(0, len(labels) - 1, 4 * number + 400).astype(np.int64).tolist()
     nouns = dict.fromkeys(labels[place].lower() for place in places)
     yield [word for word in nouns if word.isascii() and word.isalpha()][:number]
-    commonest = counts_before(before).sort("count", "text", descending=[True, False])
+    commonest = original_frequencies(before).sort("count", "text", descending=[True, False])
     if commonest.height > 2 * _EACH:
         yield commonest["text"].head(number).to_list()
 
 
-def _swap(before: Original, after: Release, again: Again, persons: int, some: QueryLog) -> Swap:
+def _swap(
+    before: MeasureContext, after: Release, again: Rerun, persons: int, some: QueryLog
+) -> SwapTrial:
     """Pair texts that the method itself has shown: their concepts lie in its domain."""
     rows = _most(after, 100)
     shown = again(some, _PROBES)
@@ -106,7 +114,7 @@ def _swap(before: Original, after: Release, again: Again, persons: int, some: Qu
     # Those that stand near each other in the alphabet are often alike: pair them crosswise.
     pairs = [(place, fit + place) for place in range(fit)]
     taxonomy = before.taxonomy(str(after.parameters["taxonomy"])) if "concept" in known else None
-    return Swap(
+    return SwapTrial(
         tuple((chosen["text"][one], chosen["text"][two]) for one, two in pairs),
         rows,
         taxonomy,
@@ -114,7 +122,7 @@ def _swap(before: Original, after: Release, again: Again, persons: int, some: Qu
     )
 
 
-def _with_concepts(before: Original, after: Release, texts: pl.Series) -> pl.DataFrame:
+def _with_concepts(before: MeasureContext, after: Release, texts: pl.Series) -> pl.DataFrame:
     """Keep the texts that are one phrase with a concept, where the method speaks of concepts."""
     frame = texts.to_frame("text")
     if "taxonomy" not in after.parameters:
@@ -126,9 +134,9 @@ def _with_concepts(before: Original, after: Release, texts: pl.Series) -> pl.Dat
     return names.join(single, on="query").select(pl.col("text").cast(pl.String), "concept")
 
 
-def _as_long(known: pl.DataFrame, rows: int, again: Again) -> pl.DataFrame:
+def _as_long(known: pl.DataFrame, rows: int, again: Rerun) -> pl.DataFrame:
     """Keep the texts that fill all rows of a person, so that all logs agree in their numbers."""
-    shown = again(log_of_texts(known["text"].to_list(), rows), _PROBES + 1)
+    shown = again(log_from_queries(known["text"].to_list(), rows), _PROBES + 1)
     if shown.log is None or shown.mapping is None:
         return known.clear()
     counts = shown.log.group_by(pseudonym=pl.col("user").cast(pl.String)).len().collect()

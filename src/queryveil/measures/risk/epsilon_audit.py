@@ -9,14 +9,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...engine import Chance
+from ...engine import RandomSource
 from ...engine.declared import parameter
 from ...release import Guarantee, Release
-from ..original import Original
-from ..rerunning import Again, Rerunning
-from .audit_bound import Rule, best_rule, proven
-from .audit_crowd import Crowd
-from .audit_trial import Trial, trial_for
+from ..original import MeasureContext
+from ..rerunning import Rerun, RerunMeasure
+from .audit_bound import GuessRule, epsilon_lower_bound, fit_rule
+from .audit_crowd import CrowdTrial
+from .audit_trial import Trial, choose_trial
 
 __all__ = ["EpsilonAudit"]
 
@@ -27,7 +27,7 @@ Table = dict[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
-class EpsilonAudit(Rerunning):
+class EpsilonAudit(RerunMeasure):
     """The least epsilon that the method can have, proven by guesses; 0 proves nothing.
 
     >>> str(EpsilonAudit(runs=40))
@@ -58,18 +58,18 @@ class EpsilonAudit(Rerunning):
 
     toss: int = parameter(0, "which coins: repeat an audit with another number", low=0)
 
-    def of_method(self, before: Original, after: Release, again: Again) -> dict[str, Any]:
+    def of_method(self, before: MeasureContext, after: Release, again: Rerun) -> dict[str, Any]:
         """Give the bound, beside what is claimed and what could be proven at best."""
         promise, delta = after.guarantee, after.guarantee.delta or 0.0
-        trial = trial_for(before, after, again, self.persons, self.users)
+        trial = choose_trial(before, after, again, self.persons, self.users)
         coins = _coins(self.runs, trial.persons, self.toss)
         half = self.runs // 2
         way, rule = _chosen(trial, coins[:half], again, delta)
         same = [[way] * trial.persons] * (self.runs - half)
         table, tossed = _tried(trial, coins[half:], same, again, half)
         right, guesses = rule.right(table, tossed), rule.guesses(len(tossed))
-        bound = proven(right, guesses, len(tossed), delta)
-        most = proven(len(tossed), len(tossed), len(tossed), delta)
+        bound = epsilon_lower_bound(right, guesses, len(tossed), delta)
+        most = epsilon_lower_bound(len(tossed), len(tossed), len(tossed), delta)
         return {
             "value": round(bound, 6),
             "claimed": promise.epsilon,
@@ -82,18 +82,18 @@ class EpsilonAudit(Rerunning):
             "runs": self.runs,
             "way": way,
             "statistic": rule.statistic,
-            "crowd": trial.size if isinstance(trial, Crowd) else None,
+            "crowd": trial.size if isinstance(trial, CrowdTrial) else None,
             "words": _told(bound, most, promise, right, guesses),
             "ruler": _ruler(trial, rule),
         }
 
 
 def _coins(runs: int, persons: int, toss: int) -> Flags:
-    numbers = Chance(_SEED + toss).numbers(runs * persons).reshape(runs, persons)
+    numbers = RandomSource(_SEED + toss).numbers(runs * persons).reshape(runs, persons)
     return (numbers & np.uint64(1)).astype(np.bool_)
 
 
-def _chosen(trial: Trial, coins: Flags, again: Again, delta: float) -> tuple[str, Rule]:
+def _chosen(trial: Trial, coins: Flags, again: Rerun, delta: float) -> tuple[str, GuessRule]:
     """Try all ways at once, each with some of the persons, and take the way and rule that do best.
 
     Who tries which way changes from run to run, so that one person is enough.
@@ -104,13 +104,13 @@ def _chosen(trial: Trial, coins: Flags, again: Again, delta: float) -> tuple[str
     for way, name in enumerate(trial.ways):
         mine = ways.reshape(-1) == way
         some = {statistic: values[mine] for statistic, values in table.items()}
-        found.append((*best_rule(some, tossed[mine], delta), name))
+        found.append((*fit_rule(some, tossed[mine], delta), name))
     _, rule, name = max(found, key=lambda one: one[0])
     return name, rule
 
 
 def _tried(
-    trial: Trial, coins: Flags, ways: Sequence[Sequence[str]], again: Again, first: int
+    trial: Trial, coins: Flags, ways: Sequence[Sequence[str]], again: Rerun, first: int
 ) -> tuple[Table, Flags]:
     """Run the method on a log for each row of coins; give statistics and coins of all persons."""
     logs = (trial.log(*given) for given in zip(coins, ways, strict=True))
@@ -142,12 +142,12 @@ def _told(bound: float, most: float, promise: Guarantee, right: int, guesses: in
     return f"{least}; {promise.epsilon:g} is claimed, and this attack does not disprove it"
 
 
-def _ruler(trial: Trial, rule: Rule) -> str:
+def _ruler(trial: Trial, rule: GuessRule) -> str:
     called = "highest" if rule.sign > 0 else "lowest"
     who = "1 person" if trial.persons == 1 else f"{trial.persons:,} persons"
     logs = (
         f"come or stay away, each with a crowd of {trial.size:,}"
-        if isinstance(trial, Crowd)
+        if isinstance(trial, CrowdTrial)
         else "send one text or another"
     )
     return f"a run has {who} who {logs}; guesses by {rule.statistic}, the {called} called in"

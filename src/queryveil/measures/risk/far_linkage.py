@@ -14,33 +14,33 @@ import numpy as np
 import polars as pl
 
 from ...concepts import Mapper, open_taxonomy
-from ...engine import Chance, Table, derive, distinct_queries, summed
+from ...engine import RandomSource, Table, aggregate, map_partitions, unique_queries
 from ...release import Release
-from ..released import by_user
-from .overlap import alike, best_matches
-from .texts import released_log, sent_of
+from ..released import restore_users
+from .overlap import best_matches, group_equal_logs
+from .texts import count_user_queries, released_log
 
-__all__ = ["far_linkage"]
+__all__ = ["link_records_on_spark"]
 
-MOST_LOGS = 20_000
+MAX_LOGS = 20_000
 _SEED = 8_300  # of the sample: a measure is no release, and should give the same again
 
 
-def far_linkage(rows: Table, after: Release, taxonomy: str | None) -> dict[str, Any]:
+def link_records_on_spark(rows: Table, after: Release, taxonomy: str | None) -> dict[str, Any]:
     """Give how many users are linked in all, and of how many logs that was seen."""
-    sent = sent_of(released_log(after))
+    sent = count_user_queries(released_log(after))
     logs = _sample(len(sent.owners))
-    named = by_user(pl.DataFrame({"user": sent.owners}).with_row_index("log"), after)
+    named = restore_users(pl.DataFrame({"user": sent.owners}).with_row_index("log"), after)
     claims = named.filter(pl.col("log").is_in(logs.implode()))
     some = sent.rows.filter(pl.col("owner").is_in(logs.implode()))
-    who, what = alike(some)
+    who, what = group_equal_logs(some)
     claims = claims.join(who, left_on="log", right_on="owner").select("log", "ask", "user")
     texts = pl.DataFrame({"name": sent.texts}).with_row_index("text")
     texts = texts.join(what.select("text").unique(), on="text", how="semi")
     asked = partial(_scores, what=what, texts=texts, claims=claims, taxonomy=taxonomy)
-    scores = derive(rows, asked, Chance())
-    best = summed(scores, _best, ["ask", "score"]).sort("score").unique("ask", keep="last")
-    mine = summed(scores, _mine, ["ask", "user"])
+    scores = map_partitions(rows, asked, RandomSource())
+    best = aggregate(scores, _best, ["ask", "score"]).sort("score").unique("ask", keep="last")
+    mine = aggregate(scores, _mine, ["ask", "user"])
     found = claims.join(mine, on=["ask", "user"], how="left").join(
         best.rename({"score": "best"}), on="ask"
     )
@@ -50,7 +50,7 @@ def far_linkage(rows: Table, after: Release, taxonomy: str | None) -> dict[str, 
     hers = named.group_by("user").agg(logs=pl.len())
     linked = found.with_columns(linked=chance).join(hers, on="user")
     scale = len(sent.owners) / max(len(logs), 1)
-    users = summed(scores, _users, ["all"])["users"].sum()
+    users = aggregate(scores, _users, ["all"])["users"].sum()
     return {
         "linked": float((linked["linked"] / linked["logs"]).sum()) * scale,
         "users": int(users),
@@ -61,14 +61,14 @@ def far_linkage(rows: Table, after: Release, taxonomy: str | None) -> dict[str, 
 
 
 def _sample(logs: int) -> pl.Series:
-    if logs <= MOST_LOGS:
+    if logs <= MAX_LOGS:
         return pl.Series(np.arange(logs), dtype=pl.UInt32)
-    return pl.Series(Chance(_SEED).order(logs)[:MOST_LOGS]).sort()
+    return pl.Series(RandomSource(_SEED).order(logs)[:MAX_LOGS]).sort()
 
 
 def _scores(
     frame: pl.LazyFrame,
-    _: Chance,
+    _: RandomSource,
     *,
     what: pl.DataFrame,
     texts: pl.DataFrame,
@@ -105,21 +105,21 @@ _NOTHING = pl.DataFrame(schema=_KINDS)
 
 def _phrases(counts: pl.DataFrame, taxonomy: str) -> pl.DataFrame:
     """Put the phrases of queries in their place."""
-    found = Mapper(open_taxonomy(taxonomy)).map(distinct_queries(counts.lazy()))
+    found = Mapper(open_taxonomy(taxonomy)).map(unique_queries(counts.lazy()))
     texts = found.texts().select("query", "phrase")
     joined = counts.join(texts, on="query").select("user", "count", query="phrase")
     return joined.group_by("user", "query").agg(pl.col("count").sum())
 
 
-def _best(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+def _best(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     rows = frame.filter(pl.col("user").is_null() & (pl.col("ask") >= 0))
     return rows.select("ask", "score", "ties").collect()
 
 
-def _mine(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+def _mine(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     return frame.filter(pl.col("user").is_not_null()).select("ask", "user", "score").collect()
 
 
-def _users(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+def _users(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     size = frame.filter(pl.col("ask") < 0).select(users=pl.col("ties").sum())
     return size.collect().with_columns(all=pl.lit(0))

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-__all__ = ["advantage", "area", "best_threshold"]
+__all__ = ["auc", "best_threshold", "rates_at_threshold"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -37,7 +37,7 @@ def best_threshold(scores: Floats, members: Flags) -> tuple[float, float]:
     return float(scores[order][best]), float(gained[best])
 
 
-def advantage(scores: Floats, members: Flags, threshold: float) -> tuple[float, float]:
+def rates_at_threshold(scores: Floats, members: Flags, threshold: float) -> tuple[float, float]:
     """Give the shares of members and of others whose score is at the threshold or above.
 
     >>> advantage(np.array([1.0, 2.0, 3.0]), np.array([True, False, True]), 2.0)
@@ -47,7 +47,7 @@ def advantage(scores: Floats, members: Flags, threshold: float) -> tuple[float, 
     return float(called[members].mean()), float(called[~members].mean())
 
 
-def area(scores: Floats, members: Flags) -> float:
+def auc(scores: Floats, members: Flags) -> float:
     """Give the chance that a member has a higher score than another one; ties count half.
 
     >>> area(np.array([1.0, 2.0, 2.0]), np.array([False, False, True]))

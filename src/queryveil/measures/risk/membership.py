@@ -9,18 +9,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...engine import Chance
+from ...engine import RandomSource
 from ...engine.declared import parameter
 from ...errors import InputError
 from ...release import Release
-from ..original import Original
-from ..rerunning import Again, Rerunning
-from .guessing import advantage, area, best_threshold
-from .membership_attacks import ATTACKS, Known, known_of, scores
-from .partial_knowledge_linkage import wilson
-from .texts import TextMeasure
+from ..original import MeasureContext
+from ..rerunning import Rerun, RerunMeasure
+from .guessing import auc, best_threshold, rates_at_threshold
+from .membership_attacks import ATTACKS, TargetKnowledge, attack_scores, gather_knowledge
+from .partial_knowledge_linkage import wilson_interval
+from .texts import QueryTextMeasure
 
-__all__ = ["Membership"]
+__all__ = ["MembershipInference"]
 
 _SEED = 20160  # public: who is in which half must not change from release to release
 _FEWEST = 20
@@ -30,7 +30,7 @@ Table = dict[str, NDArray[np.float64]]  # by attack: a score for each run and pe
 
 
 @dataclass(frozen=True)
-class Membership(TextMeasure, Rerunning):
+class MembershipInference(QueryTextMeasure, RerunMeasure):
     """How much better than guessing it can be told whether a person was in the log.
 
     >>> str(Membership(runs=4))
@@ -55,7 +55,7 @@ class Membership(TextMeasure, Rerunning):
         1000, "persons who are tried at most", low=_FEWEST, high=10**9, unit="users"
     )
 
-    def prepare(self, before: Original) -> None:
+    def prepare(self, before: MeasureContext) -> None:
         """Refuse a log of too few users."""
         super().prepare(before)
         users = before.once("users", lambda: before.log.distinct("user"))
@@ -66,12 +66,12 @@ class Membership(TextMeasure, Rerunning):
                 hint="measure on a larger log",
             )
 
-    def of_method(self, before: Original, after: Release, again: Again) -> dict[str, Any]:
+    def of_method(self, before: MeasureContext, after: Release, again: Rerun) -> dict[str, Any]:
         """Choose the attack on half of the runs, and give its advantage on the others."""
         self.prepare(before)
-        sent, chance = self.sent(before, after), Chance(_SEED)
+        sent, chance = self.sent(before, after), RandomSource(_SEED)
         persons = pl.Series(chance.order(len(sent.owners))[: self.targets]).sort()
-        known, rest = known_of(sent, persons), np.ones(len(sent.owners), np.bool_)
+        known, rest = gather_knowledge(sent, persons), np.ones(len(sent.owners), np.bool_)
         rest[persons.to_numpy()] = False
         inside = np.array([_half(~rest, chance) | _half(rest, chance) for _ in range(self.runs)])
         table = _tried(before, known, inside, again)
@@ -94,7 +94,7 @@ class Membership(TextMeasure, Rerunning):
         }
 
 
-def _half(among: Flags, chance: Chance) -> Flags:
+def _half(among: Flags, chance: RandomSource) -> Flags:
     """Draw half of those who are marked."""
     places = np.flatnonzero(among)
     drawn = np.zeros(len(among), np.bool_)
@@ -102,13 +102,15 @@ def _half(among: Flags, chance: Chance) -> Flags:
     return drawn
 
 
-def _tried(before: Original, known: Known, inside: NDArray[np.bool_], again: Again) -> Table:
+def _tried(
+    before: MeasureContext, known: TargetKnowledge, inside: NDArray[np.bool_], again: Rerun
+) -> Table:
     """Run the method on each half, and attack what it gives."""
     kind = before.log.frame.collect_schema()["user"]
     found = []
     for turn, members in enumerate(inside):
         users = known.sent.owners.filter(pl.Series(members)).cast(kind).to_frame("user")
-        found.append(scores(known, again(before.log.only(users, "not in this half"), turn)))
+        found.append(attack_scores(known, again(before.log.only(users, "not in this half"), turn)))
     everywhere = [name for name in ATTACKS if all(name in one for one in found)]
     return {name: np.array([one[name] for one in found]) for name in everywhere}
 
@@ -122,8 +124,8 @@ def _judged(table: Table, members: Flags) -> dict[str, Any]:
     }
     attack = max(tries, key=lambda name: tries[name][1])
     later = members[cut:].reshape(-1)
-    hits, alarms = advantage(table[attack][cut:].reshape(-1), later, tries[attack][0])
-    areas = {name: round(area(one[cut:].reshape(-1), later), 6) for name, one in table.items()}
+    hits, alarms = rates_at_threshold(table[attack][cut:].reshape(-1), later, tries[attack][0])
+    areas = {name: round(auc(one[cut:].reshape(-1), later), 6) for name, one in table.items()}
     return {
         "raw": round(hits - alarms, 6),
         "attack": attack,
@@ -139,5 +141,5 @@ def _interval(raw: float, persons: int) -> tuple[float, float]:
     Her tries in several runs are alike, and count for one. With halves, the share of right guesses
     is half of one and the advantage.
     """
-    low, high = wilson(persons * (1 + raw) / 2, persons)
+    low, high = wilson_interval(persons * (1 + raw) / 2, persons)
     return 2 * low - 1, 2 * high - 1

@@ -13,11 +13,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ...release import Release
-from ..use.frequencies import counts_released
+from ..use.frequencies import released_frequencies
 from .overlap import best_matches
-from .texts import Sent, released_texts
+from .texts import UserQueryCounts, released_counts
 
-__all__ = ["ATTACKS", "Known", "known_of", "scores"]
+__all__ = ["ATTACKS", "TargetKnowledge", "attack_scores", "gather_knowledge"]
 
 ATTACKS = {
     "shown": "the share of her texts that the release shows",
@@ -31,29 +31,29 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Known:
+class TargetKnowledge:
     """What is known of the persons on trial, and of all texts.
 
     `rows` has the columns owner (a place in the persons), text, count, rarest, and volume: how
     often all users sent the text.
     """
 
-    sent: Sent
+    sent: UserQueryCounts
     persons: int
     rows: pl.DataFrame
 
 
-def known_of(sent: Sent, persons: pl.Series) -> Known:
+def gather_knowledge(sent: UserQueryCounts, persons: pl.Series) -> TargetKnowledge:
     """Gather what is known of persons, given as places in `sent.owners`."""
     texts = sent.rows.group_by("text").agg(senders=pl.len(), volume=pl.col("count").sum())
     numbers = pl.DataFrame({"owner": persons.cast(pl.UInt32)}).with_row_index("place")
     rows = sent.rows.join(numbers, on="owner").join(texts, on="text")
     rarest = pl.col("senders") == pl.col("senders").min().over("place")
     chosen = rows.select("text", "count", "volume", rarest=rarest, owner="place")
-    return Known(sent, len(persons), chosen.sort("owner", "text"))
+    return TargetKnowledge(sent, len(persons), chosen.sort("owner", "text"))
 
 
-def scores(known: Known, release: Release) -> dict[str, Floats]:
+def attack_scores(known: TargetKnowledge, release: Release) -> dict[str, Floats]:
     """Give every person's score under every attack that the release allows."""
     shown = _counts(known.sent, release)
     total, grand = int(shown["released"].sum()), int(known.sent.rows["count"].sum())
@@ -77,17 +77,17 @@ def scores(known: Known, release: Release) -> dict[str, Floats]:
     return table
 
 
-def _counts(sent: Sent, release: Release) -> pl.DataFrame:
+def _counts(sent: UserQueryCounts, release: Release) -> pl.DataFrame:
     """Give how often the release has each text that somebody had sent: text, released."""
-    counts, _ = counts_released(release)
+    counts, _ = released_frequencies(release)
     names = pl.DataFrame({"name": sent.texts}).with_row_index("place")
     both = counts.rename({"text": "name"}).join(names, on="name")
     return both.select(pl.col("place").cast(pl.UInt32).alias("text"), released="count")
 
 
-def _best(known: Known, release: Release) -> Floats:
+def _best(known: TargetKnowledge, release: Release) -> Floats:
     """Give how many rows of each person the released log has that has most of them."""
-    logs = released_texts(known.sent, release)
+    logs = released_counts(known.sent, release)
     if not len(logs.owners):
         return np.zeros(known.persons)
     asked = known.rows.select("text", "count", ask="owner")

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-__all__ = ["alike", "best_matches"]
+__all__ = ["best_matches", "group_equal_logs"]
 
 _CELLS = 1 << 20  # of a block's table of asking logs and holders, or one log if there are more
 _VISITS = 1 << 20  # texts times their holders in a block, or those of one log if they are more
@@ -53,7 +53,7 @@ def best_matches(
     return pairs.with_columns(score=found[0], best=found[1], ties=found[2])
 
 
-def alike(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def group_equal_logs(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Take equal logs together: who has each, and what is in it.
 
     `rows` has the columns owner, text and count. Gives ask and owner, and ask, text and count.

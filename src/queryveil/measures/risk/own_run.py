@@ -9,14 +9,14 @@ import polars as pl
 
 from ...errors import UsageError
 from ...release import Release
-from ..original import Original
-from .texts import Sent, TextMeasure, released_log, whose
+from ..original import MeasureContext
+from .texts import QueryTextMeasure, UserQueryCounts, released_log, true_pairs
 
-__all__ = ["OwnRun", "longest_runs"]
+__all__ = ["LongestOwnRun", "longest_runs"]
 
 
 @dataclass(frozen=True)
-class OwnRun(TextMeasure):
+class LongestOwnRun(QueryTextMeasure):
     """The longest run of a user's own queries in her released log, on average."""
 
     name: ClassVar[str] = "own-run"
@@ -30,11 +30,11 @@ class OwnRun(TextMeasure):
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "use"]] = "risk"
 
-    def of(self, before: Original, after: Release) -> dict[str, Any]:
+    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the mean and the longest of users' longest runs."""
         sent, log = self.sent(before, after), _ordered(after)
         logs = log["user"].cast(pl.String).unique().sort()
-        pairs = whose(sent.owners, logs, after)
+        pairs = true_pairs(sent.owners, logs, after)
         rows = _marked(log.filter(pl.col("time").is_not_null()), logs, pairs, sent)
         runs, users = longest_runs(rows), len(sent.owners)
         value = runs["run"].sum() / max(users, 1)
@@ -89,7 +89,9 @@ def _moment(times: pl.Series) -> pl.Series:
     return times.cast(pl.Int64)
 
 
-def _marked(log: pl.DataFrame, logs: pl.Series, pairs: pl.DataFrame, sent: Sent) -> pl.DataFrame:
+def _marked(
+    log: pl.DataFrame, logs: pl.Series, pairs: pl.DataFrame, sent: UserQueryCounts
+) -> pl.DataFrame:
     """Tell which rows have a text that the user had sent: user, log, time, own."""
     names = pl.DataFrame({"name": logs}).with_row_index("log").join(pairs, on="log")
     texts = pl.DataFrame({"query": sent.texts}).with_row_index("text")

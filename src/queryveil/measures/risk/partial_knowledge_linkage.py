@@ -9,14 +9,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import polars as pl
 
-from ...engine import Chance
+from ...engine import RandomSource
 from ...engine.declared import parameter
 from ...release import Release
-from ..original import Original
+from ..original import MeasureContext
 from .overlap import best_matches
-from .texts import Sent, TextMeasure, released_texts, whose
+from .texts import QueryTextMeasure, UserQueryCounts, released_counts, true_pairs
 
-__all__ = ["PartialKnowledgeLinkage", "wilson"]
+__all__ = ["PartialKnowledgeLinkage", "wilson_interval"]
 
 _SEED = 20130  # public: who is tried must not change from release to release
 _Z = 1.959964  # of 95%
@@ -24,7 +24,7 @@ _WORDS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 10: "ten"}
 
 
 @dataclass(frozen=True)
-class PartialKnowledgeLinkage(TextMeasure):
+class PartialKnowledgeLinkage(QueryTextMeasure):
     """How often somebody who knows a few queries of a person finds her log."""
 
     name: ClassVar[str] = "partial-knowledge-linkage"
@@ -46,15 +46,15 @@ class PartialKnowledgeLinkage(TextMeasure):
     )
     targets: int = parameter(1000, "persons who are tried at most", low=1, high=10**9, unit="users")
 
-    def of(self, before: Original, after: Release) -> dict[str, Any]:
+    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the share of tries that succeed, with its interval, and that of guessing."""
         sent = self.sent(before, after)
-        logs = released_texts(sent, after)
+        logs = released_counts(sent, after)
         tried, asked = self._tries(sent)
-        pairs = whose(sent.owners, logs.owners, after).join(tried, on="user")
+        pairs = true_pairs(sent.owners, logs.owners, after).join(tried, on="user")
         hits, tries = _hits(asked, logs, pairs), tried.height
         guessed = pairs.height / max(len(logs.owners), 1)
-        low, high = wilson(hits, tries)
+        low, high = wilson_interval(hits, tries)
         return {
             "value": round(100 * hits / max(tries, 1), 6),
             "low": round(100 * low, 6),
@@ -68,9 +68,9 @@ class PartialKnowledgeLinkage(TextMeasure):
             "ruler": self.ruler(after),
         }
 
-    def _tries(self, sent: Sent) -> tuple[pl.DataFrame, pl.DataFrame]:
+    def _tries(self, sent: UserQueryCounts) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Draw whom to try (user, ask), and what is known of each (ask, text, count)."""
-        chance = Chance(_SEED)
+        chance = RandomSource(_SEED)
         chosen = pl.Series("user", chance.order(len(sent.owners))[: self.targets], pl.UInt32)
         tried = chosen.sort().to_frame().with_row_index("ask")
         senders = sent.rows.group_by("text").agg(senders=pl.len())
@@ -92,7 +92,7 @@ class PartialKnowledgeLinkage(TextMeasure):
         )
 
 
-def wilson(hits: float, tries: int) -> tuple[float, float]:
+def wilson_interval(hits: float, tries: int) -> tuple[float, float]:
     """Give Wilson's interval of 95% for a share.
 
     >>> [round(end, 4) for end in wilson(12, 1000)]
@@ -106,7 +106,7 @@ def wilson(hits: float, tries: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def _hits(asked: pl.DataFrame, logs: Sent, pairs: pl.DataFrame) -> float:
+def _hits(asked: pl.DataFrame, logs: UserQueryCounts, pairs: pl.DataFrame) -> float:
     """Add up the chances to pick a log of the person among those that have most of what is known.
 
     Where no log has any of it, the attacker guesses: all logs are equally good.

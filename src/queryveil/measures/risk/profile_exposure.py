@@ -15,16 +15,16 @@ import polars as pl
 
 from ...engine.declared import parameter
 from ...release import Release
-from ..original import Original
-from .texts import Sent, TextMeasure, released_log, sent_of, whose
+from ..original import MeasureContext
+from .texts import QueryTextMeasure, UserQueryCounts, count_user_queries, released_log, true_pairs
 
-__all__ = ["ProfileExposure", "exposure"]
+__all__ = ["ProfileExposure", "exposure_levels"]
 
 _WAYS = ("coupling", "share", "cover")
 
 
 @dataclass(frozen=True)
-class ProfileExposure(TextMeasure):
+class ProfileExposure(QueryTextMeasure):
     """The mean PEL of users; 100: released logs tell all of their queries, 0: nothing."""
 
     name: ClassVar[str] = "profile-exposure"
@@ -44,12 +44,12 @@ class ProfileExposure(TextMeasure):
         choices=_WAYS,
     )
 
-    def of(self, before: Original, after: Release) -> dict[str, Any]:
+    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the mean over the log's users, in each of the ways, and who is well hidden."""
         sent = self.sent(before, after)
-        logs = sent_of(released_log(after))
-        pairs = whose(sent.owners, logs.owners, after)
-        found = exposure(_original(sent), _released(logs, pairs, sent))
+        logs = count_user_queries(released_log(after))
+        pairs = true_pairs(sent.owners, logs.owners, after)
+        found = exposure_levels(_original(sent), _released(logs, pairs, sent))
         means = {way: _mean(found[way]) for way in _WAYS}
         hidden = (100 - found[self.way]).round(9)
         return {
@@ -69,7 +69,7 @@ class ProfileExposure(TextMeasure):
         }
 
 
-def exposure(original: pl.DataFrame, released: pl.DataFrame) -> pl.DataFrame:
+def exposure_levels(original: pl.DataFrame, released: pl.DataFrame) -> pl.DataFrame:
     """Give each user's PEL and its alternatives, in percent: user, coupling, share, cover.
 
     Both have the columns user, text and count, each pair once. Everybody in `original` is in the
@@ -137,11 +137,11 @@ def _part_of(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
     return pl.when(part > 0).then(part * (part / whole).log(2)).otherwise(0.0)
 
 
-def _original(sent: Sent) -> pl.DataFrame:
+def _original(sent: UserQueryCounts) -> pl.DataFrame:
     return sent.rows.select(user="owner", text=pl.lit(sent.texts).gather("text"), count="count")
 
 
-def _released(logs: Sent, pairs: pl.DataFrame, sent: Sent) -> pl.DataFrame:
+def _released(logs: UserQueryCounts, pairs: pl.DataFrame, sent: UserQueryCounts) -> pl.DataFrame:
     """Give what stands in all released logs of each user: user, text, count."""
     rows = logs.rows.join(pairs, left_on="owner", right_on="log")
     counts = rows.group_by("user", "text").agg(pl.col("count").sum())

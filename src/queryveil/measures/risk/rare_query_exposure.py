@@ -7,16 +7,16 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from ...log import mark
+from ...log import flag_identifiers
 from ...release import Release
-from ..original import Original
-from .texts import Sent, TextMeasure
+from ..original import MeasureContext
+from .texts import QueryTextMeasure, UserQueryCounts
 
 __all__ = ["RareQueryExposure"]
 
 
 @dataclass(frozen=True)
-class RareQueryExposure(TextMeasure):
+class RareQueryExposure(QueryTextMeasure):
     """The share of released rows whose query only one person sent, or that looks like a name tag.
 
     Rows of published tables count as rows too.
@@ -33,7 +33,7 @@ class RareQueryExposure(TextMeasure):
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "use"]] = "risk"
 
-    def of(self, before: Original, after: Release) -> dict[str, Any]:
+    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the share of such rows, and how many distinct queries there are of each sort."""
         texts = _judged(_released(after), self.sent(before, after))
         rows = int(texts["rows"].sum())
@@ -73,12 +73,12 @@ def _released(release: Release) -> pl.DataFrame:
     return every.group_by("query").agg(pl.col("rows").sum()).sort("query").collect()
 
 
-def _judged(texts: pl.DataFrame, sent: Sent) -> pl.DataFrame:
+def _judged(texts: pl.DataFrame, sent: UserQueryCounts) -> pl.DataFrame:
     """Tell for each released text how many users had sent it, and whether it names somebody."""
     senders = sent.rows.group_by("text").agg(senders=pl.len())
     known = senders.select(query=pl.lit(sent.texts).gather("text"), senders="senders")
     joined = texts.join(known, on="query", how="left", maintain_order="left")
-    personal = pl.any_horizontal(mark(pl.col("query")))
+    personal = pl.any_horizontal(flag_identifiers(pl.col("query")))
     return joined.with_columns(pl.col("senders").fill_null(0), identifier=personal).with_columns(
         rare=pl.col("senders") == 1
     )

@@ -11,18 +11,18 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from ...engine import Far
+from ...engine import RemoteTable
 from ...release import Release
-from ..original import Original
-from .far_linkage import far_linkage
-from .overlap import alike, best_matches
-from .texts import Sent, TextMeasure, released_texts, whose
+from ..original import MeasureContext
+from .far_linkage import link_records_on_spark
+from .overlap import best_matches, group_equal_logs
+from .texts import QueryTextMeasure, UserQueryCounts, released_counts, true_pairs
 
-__all__ = ["RecordLinkage", "linked"]
+__all__ = ["RecordLinkage", "linkage_probabilities"]
 
 
 @dataclass(frozen=True)
-class RecordLinkage(TextMeasure):
+class RecordLinkage(QueryTextMeasure):
     """The share of users who are linked to their released log; 100: everybody is."""
 
     name: ClassVar[str] = "record-linkage"
@@ -36,19 +36,21 @@ class RecordLinkage(TextMeasure):
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "use"]] = "risk"
 
-    def prepare(self, before: Original) -> None:
+    def prepare(self, before: MeasureContext) -> None:
         """Number the users and the queries of a log that is here."""
-        if not isinstance(before.log.rows, Far):
+        if not isinstance(before.log.rows, RemoteTable):
             super().prepare(before)
 
-    def of(self, before: Original, after: Release) -> dict[str, Any]:
+    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the share of users linked, the level of guessing, and who is not there any more."""
-        if isinstance(before.log.rows, Far):
-            return self._told(after, **far_linkage(before.log.rows, after, self.phrases_of(after)))
+        if isinstance(before.log.rows, RemoteTable):
+            return self._told(
+                after, **link_records_on_spark(before.log.rows, after, self.phrases_of(after))
+            )
         sent = self.sent(before, after)
-        logs = released_texts(sent, after)
-        pairs = whose(sent.owners, logs.owners, after)
-        found = float(linked(sent, logs, pairs)["linked"].sum())
+        logs = released_counts(sent, after)
+        pairs = true_pairs(sent.owners, logs.owners, after)
+        found = float(linkage_probabilities(sent, logs, pairs)["linked"].sum())
         released, size = pairs["user"].n_unique(), len(logs.owners)
         return self._told(
             after, linked=found, users=len(sent.owners), released=released, logs=size, sample=size
@@ -74,13 +76,15 @@ class RecordLinkage(TextMeasure):
         }
 
 
-def linked(sent: Sent, logs: Sent, pairs: pl.DataFrame) -> pl.DataFrame:
+def linkage_probabilities(
+    sent: UserQueryCounts, logs: UserQueryCounts, pairs: pl.DataFrame
+) -> pl.DataFrame:
     """Give each released user's chance to be linked, P_rl: user, linked.
 
     A log that shares nothing with anybody is linked to nobody. Users who have the most in common
     with a log, and the same, share the guess. If a user has several logs, the mean is taken.
     """
-    who, what = alike(logs.rows)
+    who, what = group_equal_logs(logs.rows)
     claims = pairs.join(who, left_on="log", right_on="owner", how="left")
     wanted = claims.drop_nulls("ask").select("ask", owner="user").unique()
     found = best_matches(what, sent.rows, len(sent.owners), wanted)

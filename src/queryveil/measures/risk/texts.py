@@ -14,16 +14,23 @@ from ...engine.declared import parameter
 from ...errors import InputError, UsageError
 from ...release import Release
 from ..base import Measure
-from ..original import Original
-from ..released import by_user
+from ..original import MeasureContext
+from ..released import restore_users
 
-__all__ = ["Sent", "TextMeasure", "released_log", "released_texts", "sent_of", "whose"]
+__all__ = [
+    "QueryTextMeasure",
+    "UserQueryCounts",
+    "count_user_queries",
+    "released_counts",
+    "released_log",
+    "true_pairs",
+]
 
 _NUMBER = pl.UInt32
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sent:
+class UserQueryCounts:
     """Who sent which text how often.
 
     `rows` has the columns owner and text, as places in the names, and count; each pair once.
@@ -35,18 +42,18 @@ class Sent:
 
 
 @dataclass(frozen=True)
-class TextMeasure(Measure, ABC):
+class QueryTextMeasure(Measure, ABC):
     """The base of the measures that compare texts: whole queries, or phrases."""
 
     taxonomy: str = parameter(
         "auto", "what finds phrases, where these are released: auto takes the release's own"
     )
 
-    def prepare(self, before: Original) -> None:
+    def prepare(self, before: MeasureContext) -> None:
         """Number the users and the queries of the log."""
         _queries(before)
 
-    def sent(self, before: Original, release: Release) -> Sent:
+    def sent(self, before: MeasureContext, release: Release) -> UserQueryCounts:
         """Give what was sent before, in the unit in which the release gives texts."""
         found = self.phrases_of(release)
         if found is None:
@@ -74,7 +81,7 @@ class TextMeasure(Measure, ABC):
         own = str(release.parameters.get("taxonomy", "wordnet"))
         return own if self.taxonomy == "auto" else self.taxonomy
 
-    def _phrases(self, before: Original, taxonomy: str) -> Sent:
+    def _phrases(self, before: MeasureContext, taxonomy: str) -> UserQueryCounts:
         try:
             before.taxonomy(taxonomy)
         except InputError as error:
@@ -89,10 +96,10 @@ class TextMeasure(Measure, ABC):
         pairs = queries.rows.join(phrases.with_columns(pl.col("text").cast(_NUMBER)), on="text")
         counts = pairs.group_by("owner", "query").agg(pl.col("count").sum())
         rows, texts = _numbered(counts, "query")
-        return Sent(queries.owners, texts, _sorted(rows.rename({"query": "text"})))
+        return UserQueryCounts(queries.owners, texts, _sorted(rows.rename({"query": "text"})))
 
 
-def sent_of(log: pl.LazyFrame) -> Sent:
+def count_user_queries(log: pl.LazyFrame) -> UserQueryCounts:
     """Count the queries of each user of a log.
 
     >>> log = pl.LazyFrame({"user": ["b", "a", "a"], "query": ["x", "y", "y"]})
@@ -103,7 +110,7 @@ def sent_of(log: pl.LazyFrame) -> Sent:
     counts = log.group_by("user", "query").agg(count=pl.len()).collect(engine="streaming")
     rows, owners = _numbered(counts, "user")
     rows, texts = _numbered(rows, "query")
-    return Sent(owners, texts, _sorted(rows.rename({"user": "owner", "query": "text"})))
+    return UserQueryCounts(owners, texts, _sorted(rows.rename({"user": "owner", "query": "text"})))
 
 
 def released_log(release: Release) -> pl.LazyFrame:
@@ -116,21 +123,21 @@ def released_log(release: Release) -> pl.LazyFrame:
     return release.log
 
 
-def released_texts(sent: Sent, release: Release) -> Sent:
+def released_counts(sent: UserQueryCounts, release: Release) -> UserQueryCounts:
     """Give the texts of each released log that somebody had sent, in the numbers of `sent`."""
-    found = sent_of(released_log(release))
+    found = count_user_queries(released_log(release))
     known = pl.DataFrame({"name": sent.texts}).with_row_index("number")
     place = found.texts.to_frame("name").join(known, on="name", how="left", maintain_order="left")
     rows = found.rows.with_columns(text=pl.lit(place["number"]).gather(pl.col("text")))
-    return Sent(found.owners, sent.texts, _sorted(rows.drop_nulls("text")))
+    return UserQueryCounts(found.owners, sent.texts, _sorted(rows.drop_nulls("text")))
 
 
-def whose(users: pl.Series, logs: pl.Series, release: Release) -> pl.DataFrame:
+def true_pairs(users: pl.Series, logs: pl.Series, release: Release) -> pl.DataFrame:
     """Give the pairs of user and released log, as places, that belong together.
 
     A user may have several logs. A log that was made up belongs to nobody.
     """
-    named = by_user(pl.DataFrame({"user": logs}).with_row_index("log"), release)
+    named = restore_users(pl.DataFrame({"user": logs}).with_row_index("log"), release)
     people = pl.DataFrame({"user": users}).with_row_index("number")
     pairs = named.join(people, on="user").select("log", user="number").sort("log", "user")
     if named.height and not pairs.height:
@@ -141,8 +148,8 @@ def whose(users: pl.Series, logs: pl.Series, release: Release) -> pl.DataFrame:
     return pairs
 
 
-def _queries(before: Original) -> Sent:
-    return before.once("sent queries", lambda: sent_of(before.log.frame))
+def _queries(before: MeasureContext) -> UserQueryCounts:
+    return before.once("sent queries", lambda: count_user_queries(before.log.frame))
 
 
 def _numbered(rows: pl.DataFrame, column: str) -> tuple[pl.DataFrame, pl.Series]:

@@ -10,10 +10,10 @@ import polars as pl
 from ...log import COLUMNS
 from ...release import Release
 from ..base import Measure
-from ..original import Original
+from ..original import MeasureContext
 from .texts import released_log
 
-__all__ = ["Uniqueness", "singled_out"]
+__all__ = ["Uniqueness", "count_unique"]
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Uniqueness(Measure):
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "use"]] = "risk"
 
-    def of(self, before: Original, after: Release) -> dict[str, Any]:
+    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the share of users singled out in the release, and before it."""
-        alone, users = singled_out(released_log(after))
+        alone, users = count_unique(released_log(after))
         was, were = self._before(before)
         return {
             "value": round(alone / max(users, 1), 6),
@@ -46,15 +46,15 @@ class Uniqueness(Measure):
             ),
         }
 
-    def prepare(self, before: Original) -> None:
+    def prepare(self, before: MeasureContext) -> None:
         """Count the users of the log who are singled out."""
         self._before(before)
 
-    def _before(self, before: Original) -> tuple[int, int]:
-        return before.once("singled out", lambda: singled_out(before.log.frame))
+    def _before(self, before: MeasureContext) -> tuple[int, int]:
+        return before.once("singled out", lambda: count_unique(before.log.frame))
 
 
-def singled_out(log: pl.LazyFrame) -> tuple[int, int]:
+def count_unique(log: pl.LazyFrame) -> tuple[int, int]:
     """Count the users whose rows, each as often as it stands, nobody else has; and all users.
 
     >>> singled_out(pl.LazyFrame({"user": ["a", "b", "c"], "query": ["x", "x", "y"]}))

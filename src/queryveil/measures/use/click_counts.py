@@ -9,16 +9,22 @@ from typing import Any
 import polars as pl
 
 from ...errors import UsageError
-from ...log.table import KINDS
+from ...log.table import SCHEMA
 from ...release import Release
-from ...release.tables import TABLES
-from .steps import counted_steps
+from ...release.tables import PUBLIC_TABLES
+from .steps import count_transitions
 
-__all__ = ["Seen", "check_form", "seen_in_log", "seen_in_release", "url_counts"]
+__all__ = [
+    "LogStatistics",
+    "check_has_content",
+    "count_clicks",
+    "statistics_of_log",
+    "statistics_of_release",
+]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Seen:
+class LogStatistics:
     """Counts as texts and numbers, in the order of the texts; only counts above 0.
 
     `queries` has query and count; `clicks` query, url, count, and the mean rank of the clicks
@@ -31,16 +37,18 @@ class Seen:
     read: str
 
 
-def seen_in_log(rows: pl.LazyFrame, whole_sessions: bool = False, read: str = "the log") -> Seen:
+def statistics_of_log(
+    rows: pl.LazyFrame, whole_sessions: bool = False, read: str = "the log"
+) -> LogStatistics:
     """Count what a log shows; `whole_sessions` says that a user name stands for one session."""
     queries = rows.group_by("query").agg(count=pl.len()).collect(engine="streaming")
-    steps = counted_steps(rows, whole_sessions)
-    return Seen(
-        _ordered(queries, ["query"]), url_counts(rows), _ordered(steps, ["query", "next"]), read
+    steps = count_transitions(rows, whole_sessions)
+    return LogStatistics(
+        _ordered(queries, ["query"]), count_clicks(rows), _ordered(steps, ["query", "next"]), read
     )
 
 
-def url_counts(rows: pl.LazyFrame) -> pl.DataFrame:
+def count_clicks(rows: pl.LazyFrame) -> pl.DataFrame:
     """Count the clicks on each URL for each query: query, url, count, rank (the mean).
 
     >>> rows = {"query": ["a", "a"], "url": ["x", "x"], "rank": [1, 2]}
@@ -52,7 +60,7 @@ def url_counts(rows: pl.LazyFrame) -> pl.DataFrame:
     return _ordered(counts.collect(engine="streaming"), ["query", "url"])
 
 
-def check_form(release: Release) -> None:
+def check_has_content(release: Release) -> None:
     """Refuse a release that publishes neither a log nor tables."""
     if release.log is None and not release.tables:
         raise UsageError(
@@ -61,29 +69,29 @@ def check_form(release: Release) -> None:
         )
 
 
-def seen_in_release(release: Release) -> Seen:
+def statistics_of_release(release: Release) -> LogStatistics:
     """Count what a release shows: by its tables, and by its log what these do not have."""
-    named = [(name, texts) for name, texts in TABLES.items() if name in release.tables]
+    named = [(name, texts) for name, texts in PUBLIC_TABLES.items() if name in release.tables]
     tables = {name: _table(release.tables[name], texts) for name, texts in named}
     if "clicks" in tables:
         tables["clicks"] = tables["clicks"].with_columns(rank=pl.lit(None, pl.Float64))
-    if release.log is None or len(tables) == len(TABLES):
-        rest, read = seen_in_log(_NO_ROWS), "the released tables"
+    if release.log is None or len(tables) == len(PUBLIC_TABLES):
+        rest, read = statistics_of_log(_NO_ROWS), "the released tables"
     else:
         rest = _seen_in_rows(release.log, release.parameters)
         read = f"the released tables and {rest.read}" if tables else rest.read
     queries, clicks = tables.get("queries", rest.queries), tables.get("clicks", rest.clicks)
-    return Seen(queries, clicks, tables.get("transitions", rest.steps), read)
+    return LogStatistics(queries, clicks, tables.get("transitions", rest.steps), read)
 
 
-def _seen_in_rows(rows: pl.LazyFrame, parameters: Mapping[str, Any]) -> Seen:
+def _seen_in_rows(rows: pl.LazyFrame, parameters: Mapping[str, Any]) -> LogStatistics:
     note = ""
     if parameters.get("emit") == "phrase":
         note = ", whose phrases are taken for queries: a query of several phrases is not found"
     if rows.collect_schema()["time"].is_integer():
         note += ", whose times are numbers of rows: a user's rows are taken for one session"
     whole = parameters.get("link") == "session"
-    return seen_in_log(rows, whole, f"the released log{note}")
+    return statistics_of_log(rows, whole, f"the released log{note}")
 
 
 def _table(table: pl.DataFrame, texts: Sequence[str]) -> pl.DataFrame:
@@ -97,4 +105,4 @@ def _ordered(counts: pl.DataFrame, texts: Sequence[str]) -> pl.DataFrame:
     return counts.with_columns(kinds).drop_nulls(texts).sort(texts)
 
 
-_NO_ROWS = pl.LazyFrame(schema=KINDS)
+_NO_ROWS = pl.LazyFrame(schema=SCHEMA)

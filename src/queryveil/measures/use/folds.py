@@ -13,21 +13,21 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from ...engine import Chance, distinct_users
+from ...engine import RandomSource, unique_users
 from ...engine.declared import parameter
 from ...errors import InputError, QueryveilError, UsageError
 from ...log import QueryLog
-from ..original import Original
-from ..rerunning import Again, Rerunning
-from .click_counts import Seen, seen_in_log, seen_in_release
+from ..original import MeasureContext
+from ..rerunning import Rerun, RerunMeasure
+from .click_counts import LogStatistics, statistics_of_log, statistics_of_release
 
-__all__ = ["Folded", "folds_of"]
+__all__ = ["CrossValidatedMeasure", "assign_folds"]
 
 _SEED = 20160  # public: who is held out must not change from release to release
 
 
 @dataclass(frozen=True)
-class Folded(Rerunning):
+class CrossValidatedMeasure(RerunMeasure):
     """The base: part the users, run the method on all folds but one, test on that one.
 
     Each test has a number, its `topic`. The same tests are tried on the plain rows of the training
@@ -45,23 +45,25 @@ class Folded(Rerunning):
         """Give all that can be tested: topic, user, and what the measure needs."""
 
     @abstractmethod
-    def tried(self, seen: Seen, tests: pl.DataFrame) -> pl.DataFrame:
+    def tried(self, seen: LogStatistics, tests: pl.DataFrame) -> pl.DataFrame:
         """Try tests on what was learned: topic, and what was found."""
 
-    def prepare(self, before: Original) -> None:
+    def prepare(self, before: MeasureContext) -> None:
         """Draw the tests, and try them on the log as it is."""
         self.original(before)
 
-    def original(self, before: Original) -> pl.DataFrame:
+    def original(self, before: MeasureContext) -> pl.DataFrame:
         """Try the tests on the rows of the training users, unprotected."""
         return before.once((self, "original"), lambda: self._over_folds(before, None))
 
-    def released(self, before: Original, again: Again) -> tuple[pl.DataFrame, list[Seen]]:
+    def released(
+        self, before: MeasureContext, again: Rerun
+    ) -> tuple[pl.DataFrame, list[LogStatistics]]:
         """Try the tests on releases of the training users; give what was learned from each too."""
         found = self._over_folds(before, again)
         return found, list(_runs(before, again, self.folds).values())
 
-    def _over_folds(self, before: Original, again: Again | None) -> pl.DataFrame:
+    def _over_folds(self, before: MeasureContext, again: Rerun | None) -> pl.DataFrame:
         parts = self._chosen(before).partition_by("fold", as_dict=True)
         found = [
             self.tried(self._learned(before, int(fold), again), tests)
@@ -69,26 +71,26 @@ class Folded(Rerunning):
         ]
         return pl.concat(found).sort("topic")
 
-    def _learned(self, before: Original, fold: int, again: Again | None) -> Seen:
+    def _learned(self, before: MeasureContext, fold: int, again: Rerun | None) -> LogStatistics:
         if again is None:
-            return seen_in_log(self._training(before, fold).frame)
+            return statistics_of_log(self._training(before, fold).frame)
         known = _runs(before, again, self.folds)
         if fold not in known:
             known[fold] = _run(again, self._training(before, fold), fold)
         return known[fold]
 
-    def _training(self, before: Original, fold: int) -> QueryLog:
+    def _training(self, before: MeasureContext, fold: int) -> QueryLog:
         users = self._parted(before).filter(pl.col("fold") != fold)
         return before.log.only(users, "held out for a test")
 
-    def _parted(self, before: Original) -> pl.DataFrame:
-        return before.once(("folds", self.folds), lambda: folds_of(before.log, self.folds))
+    def _parted(self, before: MeasureContext) -> pl.DataFrame:
+        return before.once(("folds", self.folds), lambda: assign_folds(before.log, self.folds))
 
-    def _chosen(self, before: Original) -> pl.DataFrame:
+    def _chosen(self, before: MeasureContext) -> pl.DataFrame:
         """Give the tests that are drawn, with the fold of their user."""
         return before.once((self.name, self.folds, self.topics), lambda: self._draw(before))
 
-    def _draw(self, before: Original) -> pl.DataFrame:
+    def _draw(self, before: MeasureContext) -> pl.DataFrame:
         folds, every = self._parted(before), self.tests(before.log)
         if not every.height:
             raise InputError(
@@ -96,42 +98,42 @@ class Folded(Rerunning):
                 hint=f"take a log with {self.needs}",
             )
         topics = every["topic"].unique().sort()
-        drawn = topics.gather(Chance(_SEED + 1).order(len(topics))[: self.topics]).sort()
+        drawn = topics.gather(RandomSource(_SEED + 1).order(len(topics))[: self.topics]).sort()
         chosen = drawn.to_frame().join(every, on="topic", maintain_order="left_right")
         return chosen.join(folds, on="user", maintain_order="left").drop("user")
 
 
-def folds_of(log: QueryLog, number: int) -> pl.DataFrame:
+def assign_folds(log: QueryLog, number: int) -> pl.DataFrame:
     """Part the users into folds of equal size, always in the same way: user, fold.
 
     >>> log = QueryLog.from_rows([(user, "x", None, None, None) for user in "abcde"])
     >>> folds_of(log, 2)["fold"].value_counts().sort("fold").rows()
     [(0, 3), (1, 2)]
     """
-    users = distinct_users(log.frame)
+    users = unique_users(log.frame)
     if len(users) < number:
         raise InputError(
             f"{number:,} folds of users need as many users, and this log has {len(users):,}",
             hint="take fewer folds, or a larger log",
         )
     place = np.empty(len(users), np.int64)
-    place[Chance(_SEED).order(len(users))] = np.arange(len(users))
+    place[RandomSource(_SEED).order(len(users))] = np.arange(len(users))
     kind = log.frame.collect_schema()["user"]
     return pl.DataFrame({"user": users.cast(kind), "fold": place % number})
 
 
-def _runs(before: Original, again: Again, folds: int) -> dict[int, Seen]:
+def _runs(before: MeasureContext, again: Rerun, folds: int) -> dict[int, LogStatistics]:
     """Give what the latest method's runs gave: measures that ask for the same folds share them."""
-    kept: dict[tuple[Again, int], dict[int, Seen]] = before.once("runs on folds", dict)
+    kept: dict[tuple[Rerun, int], dict[int, LogStatistics]] = before.once("runs on folds", dict)
     if (again, folds) not in kept:
         kept.clear()  # what other methods gave is not asked for again
         kept[again, folds] = {}
     return kept[again, folds]
 
 
-def _run(again: Again, training: QueryLog, fold: int) -> Seen:
+def _run(again: Rerun, training: QueryLog, fold: int) -> LogStatistics:
     try:
-        return seen_in_release(again(training, fold))
+        return statistics_of_release(again(training, fold))
     except QueryveilError as error:
         raise UsageError(
             f"the method cannot be run on the training users alone: {error.what}", hint=error.hint

@@ -14,25 +14,25 @@ from ...engine.declared import parameter
 from ...errors import InputError, UsageError
 from ...release import Release
 from ..base import Measure
-from ..original import Original
+from ..original import MeasureContext
 
 __all__ = [
-    "Frequencies",
-    "compare_counts",
-    "counts_before",
-    "counts_released",
+    "FrequencyMeasure",
+    "compare_frequencies",
+    "original_frequencies",
     "rank_correlation",
+    "released_frequencies",
 ]
 
 Floats = NDArray[np.float64]
 
 
-def counts_before(before: Original) -> pl.DataFrame:
+def original_frequencies(before: MeasureContext) -> pl.DataFrame:
     """Count the lines of each query of the log: text and count."""
     return before.once("query counts", lambda: _counted(before.log.frame))
 
 
-def counts_released(release: Release) -> tuple[pl.DataFrame, str]:
+def released_frequencies(release: Release) -> tuple[pl.DataFrame, str]:
     """Give the same of a release, from its table of queries if it has one, and say from what."""
     if "queries" in release.tables:
         table = release.tables["queries"]
@@ -56,7 +56,7 @@ def _counted(rows: pl.LazyFrame) -> pl.DataFrame:
 
 
 @dataclass(frozen=True)
-class Frequencies(Measure):
+class FrequencyMeasure(Measure):
     """The base of the measures of frequencies: the most frequent texts, before and after."""
 
     top: int = parameter(100, "most frequent ones of the log that are looked at", low=1)
@@ -70,26 +70,26 @@ class Frequencies(Measure):
     def texts(self, queries: pl.DataFrame) -> pl.DataFrame:
         """Turn the counts of queries into those that are compared: text and count."""
 
-    def of(self, before: Original, after: Release) -> dict[str, Any]:
+    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the error of counts, how many of the top are there, and in which order."""
         was = self._before(before)
-        counts, read = counts_released(after)
-        found = compare_counts(was, self.texts(counts), self.top)
+        counts, read = released_frequencies(after)
+        found = compare_frequencies(was, self.texts(counts), self.top)
         errors = {"volume": found["error_scaled"], "none": found["error_as_given"]}
         return {"value": errors[self.scale], **found, "ruler": read}
 
-    def prepare(self, before: Original) -> None:
+    def prepare(self, before: MeasureContext) -> None:
         """Count the log."""
         self._before(before)
 
-    def _before(self, before: Original) -> pl.DataFrame:
-        counts = before.once((self, "before"), lambda: self.texts(counts_before(before)))
+    def _before(self, before: MeasureContext) -> pl.DataFrame:
+        counts = before.once((self, "before"), lambda: self.texts(original_frequencies(before)))
         if not counts.height:
             raise InputError("this log has nothing that could be counted")
         return counts
 
 
-def compare_counts(before: pl.DataFrame, after: pl.DataFrame, top: int) -> dict[str, Any]:
+def compare_frequencies(before: pl.DataFrame, after: pl.DataFrame, top: int) -> dict[str, Any]:
     """Compare the most frequent texts before with what is there of them after.
 
     >>> was = pl.DataFrame({"text": ["a", "b"], "count": [6, 2]})

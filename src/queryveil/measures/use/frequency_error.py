@@ -7,13 +7,13 @@ from typing import ClassVar, Literal
 
 import polars as pl
 
-from .frequencies import Frequencies
+from .frequencies import FrequencyMeasure
 
-__all__ = ["FrequencyError"]
+__all__ = ["QueryFrequencyError"]
 
 
 @dataclass(frozen=True)
-class FrequencyError(Frequencies):
+class QueryFrequencyError(FrequencyMeasure):
     """The mean relative error of the counts of the top queries; 0: all right, 1: as if gone.
 
     >>> str(FrequencyError(top=20))

@@ -12,18 +12,31 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import polars as pl
 
-from ...concepts import UNMAPPED, Profiles, profiles_of
-from ...concepts.likeness.matrix import Matrix, profile_matrix
-from ...concepts.likeness.tables import keep_table
-from ...concepts.taxonomy import Flags
+from ...concepts import UNMAPPED, Profiles, build_profiles
+from ...concepts.likeness.matrix import Matrix, profile_distance_matrix
+from ...concepts.likeness.tables import cache_distances
+from ...concepts.taxonomy import BoolArray
 from ...engine.declared import parameter
 from ...errors import InputError, ParameterError
 from ...release import Release
 from ..base import Measure
-from ..original import Original
+from ..original import MeasureContext
 from ..released import released_concepts
-from .partitions import Labels, best_number, chance_level, cut, merges, partition_distance
-from .random_groups import TURNS, Grouping, described, grouping_of, random_prototypes
+from .partitions import (
+    Labels,
+    best_cluster_count,
+    cut_tree,
+    expected_distance,
+    linkage_tree,
+    partition_distance,
+)
+from .random_groups import (
+    REPEATS,
+    Grouping,
+    describe_baseline,
+    infer_grouping,
+    sample_random_prototypes,
+)
 
 __all__ = ["InformationLoss"]
 
@@ -36,7 +49,7 @@ class _Before:
     """The log's profiles, in how many clusters its users are and in which, and who has concepts."""
 
     profiles: Profiles
-    mapped: Flags
+    mapped: BoolArray
     number: int
     labels: Labels
 
@@ -74,12 +87,12 @@ class InformationLoss(Measure):
                 "--clusters cannot be 1", hint="one cluster tells nothing: 2 or more"
             )
 
-    def of(self, before: Original, after: Release) -> dict[str, Any]:
+    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give L with all that it must be compared with, and the ruler."""
         was = self._before(before)
         pairs, read = released_concepts(before, after, self.taxonomy)
-        now = profiles_of(_with_everybody(pairs, was.profiles.users))
-        matrix = profile_matrix(before.taxonomy(self.taxonomy), now)
+        now = build_profiles(_with_everybody(pairs, was.profiles.users))
+        matrix = profile_distance_matrix(before.taxonomy(self.taxonomy), now)
         labels = self._cut(matrix, was.number)
         floor, about = self._floor(before, was, after)
         return {
@@ -87,27 +100,27 @@ class InformationLoss(Measure):
             "users": len(was.profiles),
             "unmapped": int((~was.mapped).sum()),
             "mapped_only": _mapped_only(was, labels),
-            "chance": _percent(chance_level(was.labels, labels)),
+            "chance": _percent(expected_distance(was.labels, labels)),
             "random_groups": floor,
             "random_groups_are": about,
             "clusters": {"before": _size(was.labels), "after": _size(labels)},
             "ruler": f"{self._ruler(before, was)}; {read}",
         }
 
-    def prepare(self, before: Original) -> None:
+    def prepare(self, before: MeasureContext) -> None:
         """Cluster the users of the log, and refuse a log whose users cannot be told apart."""
         self._before(before)
 
-    def _before(self, before: Original) -> _Before:
+    def _before(self, before: MeasureContext) -> _Before:
         return before.once((self, "clusters"), lambda: self._find(before))
 
-    def _find(self, before: Original) -> _Before:
+    def _find(self, before: MeasureContext) -> _Before:
         taxonomy = before.taxonomy(self.taxonomy)
-        profiles = profiles_of(before.concepts(self.taxonomy))
+        profiles = build_profiles(before.concepts(self.taxonomy))
         self._check(len(profiles))
         concepts = np.unique(profiles.lists.items)
-        keep_table(taxonomy, concepts[concepts != UNMAPPED])
-        matrix = profile_matrix(taxonomy, profiles)
+        cache_distances(taxonomy, concepts[concepts != UNMAPPED])
+        matrix = profile_distance_matrix(taxonomy, profiles)
         number = self._number(matrix)
         labels = self._cut(matrix, number)
         if _size(labels) < 2:
@@ -133,33 +146,35 @@ class InformationLoss(Measure):
 
     def _number(self, matrix: Matrix) -> int:
         if self.clusters == -1:
-            return best_number(matrix, merges(matrix, self.linkage))
+            return best_cluster_count(matrix, linkage_tree(matrix, self.linkage))
         return self.clusters or max(2, round(_SHARE * len(matrix)))
 
     def _cut(self, matrix: Matrix, number: int) -> Labels:
-        return cut(merges(matrix, self.linkage), number)
+        return cut_tree(linkage_tree(matrix, self.linkage), number)
 
-    def _floor(self, before: Original, was: _Before, after: Release) -> tuple[float | None, str]:
+    def _floor(
+        self, before: MeasureContext, was: _Before, after: Release
+    ) -> tuple[float | None, str]:
         """Give L of random groups with the same kind of prototype, and what that is."""
-        grouping = grouping_of(after, len(was.profiles))
+        grouping = infer_grouping(after, len(was.profiles))
         if isinstance(grouping, str):
             return None, grouping
         key = (self, "random groups", grouping)
         found = before.once(key, lambda: self._random(before, was, grouping))
-        return found, described(grouping)
+        return found, describe_baseline(grouping)
 
-    def _random(self, before: Original, was: _Before, grouping: Grouping) -> float:
+    def _random(self, before: MeasureContext, was: _Before, grouping: Grouping) -> float:
         return _percent(
-            float(np.mean([self._turn(before, was, grouping, t) for t in range(TURNS)]))
+            float(np.mean([self._turn(before, was, grouping, t) for t in range(REPEATS)]))
         )
 
-    def _turn(self, before: Original, was: _Before, grouping: Grouping, turn: int) -> float:
+    def _turn(self, before: MeasureContext, was: _Before, grouping: Grouping, turn: int) -> float:
         taxonomy = before.taxonomy(self.taxonomy)
-        prototypes, group = random_prototypes(taxonomy, was.profiles, grouping, turn)
-        matrix = profile_matrix(taxonomy, prototypes)[np.ix_(group, group)]
+        prototypes, group = sample_random_prototypes(taxonomy, was.profiles, grouping, turn)
+        matrix = profile_distance_matrix(taxonomy, prototypes)[np.ix_(group, group)]
         return partition_distance(was.labels, self._cut(matrix, was.number))
 
-    def _ruler(self, before: Original, was: _Before) -> str:
+    def _ruler(self, before: MeasureContext, was: _Before) -> str:
         how = {0: "8% of the users", -1: "by Calinski-Harabasz"}.get(self.clusters, "as asked")
         return (
             f"{before.taxonomy(self.taxonomy).title}, {was.number} clusters ({how}), "

@@ -11,18 +11,18 @@ from ...engine.declared import parameter
 from ...errors import UsageError
 from ...log import QueryLog
 from ...release import Release
-from ..original import Original
-from ..rerunning import Again
-from ..risk.partial_knowledge_linkage import wilson
-from .click_counts import Seen, check_form
-from .folds import Folded
-from .steps import steps_of
+from ..original import MeasureContext
+from ..rerunning import Rerun
+from ..risk.partial_knowledge_linkage import wilson_interval
+from .click_counts import LogStatistics, check_has_content
+from .folds import CrossValidatedMeasure
+from .steps import transitions
 
-__all__ = ["NextQuery", "hits_at"]
+__all__ = ["NextQueryPrediction", "hits_at"]
 
 
 @dataclass(frozen=True)
-class NextQuery(Folded):
+class NextQueryPrediction(CrossValidatedMeasure):
     """How often a held-out user's next query is among the suggested ones."""
 
     name: ClassVar[str] = "next-query"
@@ -41,11 +41,11 @@ class NextQuery(Folded):
 
     top: int = parameter(10, "queries that are suggested", low=1, high=1000, unit="queries")
 
-    def of_method(self, before: Original, after: Release, again: Again) -> dict[str, Any]:
+    def of_method(self, before: MeasureContext, after: Release, again: Rerun) -> dict[str, Any]:
         """Give the hit rate, that of the plain log, and that of the most frequent queries."""
         _check_order(after)
         was, (now, runs) = self.original(before), self.released(before, again)
-        low, high = wilson(float(now["hit"].sum()), now.height)
+        low, high = wilson_interval(float(now["hit"].sum()), now.height)
         told = {
             "value": _mean(now, "hit"),
             "low": round(low, 6),
@@ -65,10 +65,10 @@ class NextQuery(Folded):
 
     def tests(self, log: QueryLog) -> pl.DataFrame:
         """Give the steps to another query: topic, user, query, next."""
-        steps = steps_of(log.frame).with_columns(pl.col("query", "next").cast(pl.String))
+        steps = transitions(log.frame).with_columns(pl.col("query", "next").cast(pl.String))
         return steps.with_row_index("topic")
 
-    def tried(self, seen: Seen, tests: pl.DataFrame) -> pl.DataFrame:
+    def tried(self, seen: LogStatistics, tests: pl.DataFrame) -> pl.DataFrame:
         """Look the next queries up: topic, hit, popular, known (whether anything follows)."""
         asked = tests.select("topic", "query", "next")
         everywhere = seen.queries.rename({"query": "next"}).with_columns(query=pl.lit(""))
@@ -117,7 +117,7 @@ def hits_at(counts: pl.DataFrame, asked: pl.DataFrame, top: int) -> pl.Series:
 
 def _check_order(release: Release) -> None:
     """Refuse a release that by its form tells nothing of what follows what."""
-    check_form(release)
+    check_has_content(release)
     if "transitions" in release.tables:
         return
     if release.log is None:

@@ -11,10 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...engine import Chance
-from ..extras import extra
+from ...engine import RandomSource
+from ..extras import import_extra
 
-__all__ = ["Labels", "best_number", "chance_level", "cut", "merges", "partition_distance"]
+__all__ = [
+    "Labels",
+    "best_cluster_count",
+    "cut_tree",
+    "expected_distance",
+    "linkage_tree",
+    "partition_distance",
+]
 
 Labels = NDArray[np.integer[Any]]
 Floats = NDArray[np.floating[Any]]
@@ -47,28 +54,28 @@ def _information(labels: Labels) -> float:
     return float(-(shares * np.log2(shares)).sum()) if len(shares) > 1 else 0.0
 
 
-def chance_level(one: Labels, two: Labels) -> float:
+def expected_distance(one: Labels, two: Labels) -> float:
     """Give the mean dPart when the users of one partition are shuffled: no information at all.
 
     The clusters keep their sizes, and the shuffles are always the same.
     """
-    chance = Chance(_SEED)
+    chance = RandomSource(_SEED)
     found = [partition_distance(one, two[chance.order(len(two))]) for _ in range(_SHUFFLES)]
     return float(np.mean(found))
 
 
-def merges(matrix: Floats, linkage: str) -> NDArray[np.float64]:
+def linkage_tree(matrix: Floats, linkage: str) -> NDArray[np.float64]:
     """Join the two nearest clusters again and again, by SciPy: a row a step, the height third.
 
     With `ward`, the formula of Lance and Williams is used on the distances as they are.
     """
     names = ("scipy.cluster.hierarchy", "scipy.spatial.distance")
-    hierarchy, distance = (extra(name, "clustering users") for name in names)
+    hierarchy, distance = (import_extra(name, "clustering users") for name in names)
     condensed = distance.squareform(np.asarray(matrix, np.float64), checks=False)
     return np.asarray(hierarchy.linkage(condensed, method=linkage))
 
 
-def cut(steps: Floats, number: int) -> Labels:
+def cut_tree(steps: Floats, number: int) -> Labels:
     """Give the partition into that many clusters, or fewer where equal users fill fewer.
 
     >>> cut(np.array([[0, 1, 0.1, 2], [2, 3, 0.9, 3]]), 2).tolist()
@@ -83,7 +90,7 @@ def cut(steps: Floats, number: int) -> Labels:
     return np.asarray(np.unique(above[:users], return_inverse=True)[1])
 
 
-def best_number(matrix: Floats, steps: Floats) -> int:
+def best_cluster_count(matrix: Floats, steps: Floats) -> int:
     """Give the number of clusters with the best index of Calinski and Harabasz; least of equals.
 
     The sums of squares are taken from the distances: those of a cluster are the squared

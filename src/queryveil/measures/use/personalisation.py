@@ -11,14 +11,14 @@ from ...engine.declared import parameter
 from ...errors import InputError
 from ...release import Release
 from ..base import Measure
-from ..original import Original
+from ..original import MeasureContext
 from ..released import released_concepts
 
-__all__ = ["Personalisation", "cosines"]
+__all__ = ["ProfileSimilarity", "profile_cosines"]
 
 
 @dataclass(frozen=True)
-class Personalisation(Measure):
+class ProfileSimilarity(Measure):
     """The mean cosine of users' counts of concepts before and after; 1: same shares, 0: none."""
 
     name: ClassVar[str] = "personalisation"
@@ -35,11 +35,11 @@ class Personalisation(Measure):
 
     taxonomy: str = parameter("wordnet", "ruler: wordnet, a .qvt file or a path list")
 
-    def of(self, before: Original, after: Release) -> dict[str, Any]:
+    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the mean cosine, what the profile of the whole log would give, and the ruler."""
         was = self._before(before)
         pairs, read = released_concepts(before, after, self.taxonomy)
-        found = cosines(was, _known(pairs))["cosine"]
+        found = profile_cosines(was, _known(pairs))["cosine"]
         everybody = before.once("users", lambda: before.log.distinct("user"))
         return {
             "value": _mean(found),
@@ -50,11 +50,11 @@ class Personalisation(Measure):
             "ruler": f"{before.taxonomy(self.taxonomy).title}; {read}",
         }
 
-    def prepare(self, before: Original) -> None:
+    def prepare(self, before: MeasureContext) -> None:
         """Make the profiles of the log, and refuse one in which nobody has a concept."""
         self._before(before)
 
-    def _before(self, before: Original) -> pl.DataFrame:
+    def _before(self, before: MeasureContext) -> pl.DataFrame:
         found = before.once(
             ("known concepts", self.taxonomy), lambda: _known(before.concepts(self.taxonomy))
         )
@@ -75,7 +75,7 @@ class Personalisation(Measure):
         )
 
 
-def cosines(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
+def profile_cosines(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
     """Give each user's cosine, from the counts of her concepts before and after.
 
     Both have the columns user, concept and count. Who has none before is left out; who has none

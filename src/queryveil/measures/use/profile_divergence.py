@@ -11,16 +11,16 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from ...concepts import Taxonomy, Topics, default_topics, preset, topics_of
-from ...concepts.likeness.topics import OTHER
+from ...concepts import Taxonomy, Topics, default_topics, select_topics, topic_preset
+from ...concepts.likeness.topics import OFF_TOPIC
 from ...engine.declared import parameter
 from ...errors import InputError
 from ...release import Release
 from ..base import Measure
-from ..original import Original
+from ..original import MeasureContext
 from ..released import released_concepts
 
-__all__ = ["ProfileDivergence", "profile_losses"]
+__all__ = ["ProfileDivergence", "profile_divergences"]
 
 _PRESETS = ("sanchez4", "sanchez19", "lexicographer", "branches")
 
@@ -52,11 +52,11 @@ class ProfileDivergence(Measure):
         choices=("drop", "bin"),
     )
 
-    def of(self, before: Original, after: Release) -> dict[str, Any]:
+    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the loss, how many users were measured, and with which ruler."""
         was = self._before(before)
         pairs, read = released_concepts(before, after, self.taxonomy)
-        losses = profile_losses(was, self._shares(before, pairs))["loss"]
+        losses = profile_divergences(was, self._shares(before, pairs))["loss"]
         everybody = before.once("users", lambda: before.log.distinct("user"))
         return {
             "value": round(float(losses.mean()), 6),  # type: ignore[arg-type]
@@ -65,11 +65,11 @@ class ProfileDivergence(Measure):
             "ruler": f"{self._ruler(before)}; {read}",
         }
 
-    def prepare(self, before: Original) -> None:
+    def prepare(self, before: MeasureContext) -> None:
         """Make the profiles of the log, and refuse topics that nobody is interested in."""
         self._before(before)
 
-    def _before(self, before: Original) -> pl.DataFrame:
+    def _before(self, before: MeasureContext) -> pl.DataFrame:
         # Every phrase counts that has a concept inside the topics, however many a query has.
         shares = before.once(
             (self, "before"), lambda: self._shares(before, before.concepts(self.taxonomy))
@@ -81,21 +81,21 @@ class ProfileDivergence(Measure):
             )
         return shares
 
-    def _topics(self, before: Original) -> Topics:
+    def _topics(self, before: MeasureContext) -> Topics:
         taxonomy = before.taxonomy(self.taxonomy)
         return before.once((self, "topics"), lambda: _topics_called(self.topics, taxonomy))
 
-    def _shares(self, before: Original, pairs: pl.DataFrame) -> pl.DataFrame:
+    def _shares(self, before: MeasureContext, pairs: pl.DataFrame) -> pl.DataFrame:
         """Give the profiles, Pi: user, topic, and the share of the topic in what counts."""
         topic = pl.lit(pl.Series(self._topics(before).of)).gather("concept")
         rows = pairs.filter(pl.col("concept") >= 0).select("user", "count", topic=topic)
         if self.other == "drop":
-            rows = rows.filter(pl.col("topic") != OTHER)
+            rows = rows.filter(pl.col("topic") != OFF_TOPIC)
         counts = rows.group_by("user", "topic").agg(pl.col("count").sum()).sort("user", "topic")
         whole = pl.col("count").sum().over("user")
         return counts.select("user", "topic", share=pl.col("count") / whole)
 
-    def _ruler(self, before: Original) -> str:
+    def _ruler(self, before: MeasureContext) -> str:
         number = len(self._topics(before))
         rest = {"drop": "other concepts left out", "bin": "other concepts as one class"}
         return (
@@ -104,7 +104,7 @@ class ProfileDivergence(Measure):
         )
 
 
-def profile_losses(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
+def profile_divergences(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
     """Give each user's loss, eq. (9), from the shares of topics before and after.
 
     Both have the columns user, topic and share. Who has no share before is left out; who has
@@ -136,5 +136,5 @@ def _topics_called(text: str, taxonomy: Taxonomy) -> Topics:
     if text == "auto":
         return default_topics(taxonomy)
     if text in _PRESETS:
-        return preset(taxonomy, text)
-    return topics_of(taxonomy, [part.strip() for part in text.split("+")])
+        return topic_preset(taxonomy, text)
+    return select_topics(taxonomy, [part.strip() for part in text.split("+")])

@@ -8,15 +8,22 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from ...engine import Chance, Table, count, keyed, summed, users_and_lines
+from ...engine import (
+    RandomSource,
+    Table,
+    aggregate,
+    aggregate_remote,
+    count_rows,
+    count_users_and_rows,
+)
 from ...engine.declared import parameter
 from ...errors import InputError
 from ...release import Release
 from ..base import Measure
-from ..original import Original
-from .frequencies import counts_released
+from ..original import MeasureContext
+from .frequencies import released_frequencies
 
-__all__ = ["QueryCoverage", "coverage"]
+__all__ = ["QueryCoverage", "coverage_fractions"]
 
 
 @dataclass(frozen=True)
@@ -40,32 +47,34 @@ class QueryCoverage(Measure):
         choices=("distinct", "volume"),
     )
 
-    def of(self, before: Original, after: Release) -> dict[str, Any]:
+    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the share kept, with what is lost and invented, of both."""
         sizes = self._before(before)
-        counts, read = counts_released(after)
-        common = summed(sizes, partial(_in_common, after=counts), ["all"]).row(0, named=True)
+        counts, read = released_frequencies(after)
+        common = aggregate(sizes, partial(_in_common, after=counts), ["all"]).row(0, named=True)
         found = {
             "distinct": _shares(common["queries"], common["both"], counts.height),
             "volume": _shares(common["lines"], common["kept"], int(counts["count"].sum())),
         }
         return {"value": found[self.count]["kept"], **found, "ruler": read}
 
-    def prepare(self, before: Original) -> None:
+    def prepare(self, before: MeasureContext) -> None:
         """Count the queries of the log."""
         self._before(before)
 
-    def _before(self, before: Original) -> Table:
+    def _before(self, before: MeasureContext) -> Table:
         def counted() -> Table:
-            sizes = keyed(before.log.rows, partial(users_and_lines, keys=["query"]), ["query"])
-            if not count(sizes):
+            sizes = aggregate_remote(
+                before.log.rows, partial(count_users_and_rows, keys=["query"]), ["query"]
+            )
+            if not count_rows(sizes):
                 raise InputError("this log has no queries that could be kept")
             return sizes
 
         return before.once("query sizes", counted)
 
 
-def coverage(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, float]:
+def coverage_fractions(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, float]:
     """Give the shares kept and lost (of what was), and invented (of what is).
 
     Both have the columns text and count. Of a query that is more frequent than it was, what is
@@ -76,11 +85,11 @@ def coverage(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, float]:
     {'kept': 0.5, 'lost': 0.5, 'invented': 0.5}
     """
     sizes = before.lazy().rename({"text": "query", "count": "lines"})
-    common = _in_common(sizes, Chance(), after=after).row(0, named=True)
+    common = _in_common(sizes, RandomSource(), after=after).row(0, named=True)
     return _shares(common["lines"], common["kept"], float(after["count"].sum()))
 
 
-def _in_common(sizes: pl.LazyFrame, _: Chance, *, after: pl.DataFrame) -> pl.DataFrame:
+def _in_common(sizes: pl.LazyFrame, _: RandomSource, *, after: pl.DataFrame) -> pl.DataFrame:
     """Count queries and lines of the log, and of both those that the release has too."""
     texts = sizes.with_columns(text=pl.col("query").cast(pl.String))
     both = texts.join(after.lazy().rename({"count": "now"}), on="text", how="left")

@@ -12,15 +12,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ..extras import extra
+from ..extras import import_extra
 
-__all__ = ["METRICS", "judged", "paired"]
+__all__ = ["METRICS", "evaluate_rankings", "paired_t_test"]
 
 METRICS = ("ndcg@10", "p@5", "p@10", "map")
 _NAMES = {"nDCG@10": "ndcg@10", "P@5": "p@5", "P@10": "p@10", "AP": "map"}
 
 
-def judged(tests: pl.DataFrame, ranked: pl.DataFrame) -> pl.DataFrame:
+def evaluate_rankings(tests: pl.DataFrame, ranked: pl.DataFrame) -> pl.DataFrame:
     """Give the metrics of each topic: topic, ranked (whether there is any ranking), and metrics.
 
     `tests` has topic and url, those that are relevant; `ranked` topic, url and place. A topic
@@ -46,8 +46,8 @@ def _by_topic(rows: pl.DataFrame) -> dict[int, dict[str, int]]:
 def _computed(
     wanted: dict[int, dict[str, int]], given: dict[int, dict[str, int]]
 ) -> list[tuple[int, str, float]]:
-    library = extra("ir_measures", "judging rankings")
-    extra("pytrec_eval", "judging rankings")
+    library = import_extra("ir_measures", "judging rankings")
+    import_extra("pytrec_eval", "judging rankings")
     metrics = [library.parse_measure(name) for name in _NAMES]
     qrels = {str(topic): urls for topic, urls in wanted.items()}
     run = {str(topic): urls for topic, urls in given.items()}
@@ -55,7 +55,7 @@ def _computed(
     return [(int(one.query_id), _NAMES[str(one.measure)], one.value) for one in found]
 
 
-def paired(after: NDArray[np.float64], before: NDArray[np.float64]) -> dict[str, Any]:
+def paired_t_test(after: NDArray[np.float64], before: NDArray[np.float64]) -> dict[str, Any]:
     """Compare two values of each topic by the two-tailed paired t-test.
 
     >>> paired(np.array([0.0, 1.0]), np.array([0.0, 1.0]))["p_value"]
@@ -69,7 +69,7 @@ def paired(after: NDArray[np.float64], before: NDArray[np.float64]) -> dict[str,
         low = high = mean
         chance = 1.0 if mean == 0 else 0.0
     else:
-        found = extra("scipy.stats", "the t-test").ttest_rel(after, before)
+        found = import_extra("scipy.stats", "the t-test").ttest_rel(after, before)
         chance, (low, high) = float(found.pvalue), found.confidence_interval(0.95)
     told = {"difference": mean, "low": float(low), "high": float(high)}
     shown: dict[str, Any] = {name: round(value, 6) for name, value in told.items()}

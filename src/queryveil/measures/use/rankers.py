@@ -11,10 +11,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..extras import extra
-from .click_counts import Seen
+from ..extras import import_extra
+from .click_counts import LogStatistics
 
-__all__ = ["Graph", "ends_of_walks", "graph_of", "ranked_by_feedback", "ranked_by_walk"]
+__all__ = [
+    "ClickTransitionGraph",
+    "build_click_graph",
+    "rank_by_feedback",
+    "rank_by_walk",
+    "walk_probabilities",
+]
 
 _STAY = 0.1  # chance to stay at a query: the paper's s
 _STEPS = 3
@@ -24,7 +30,7 @@ _DIGITS = 10  # of a score: what differs only by the order of additions is equal
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Graph:
+class ClickTransitionGraph:
     """Where a walk goes from each query: to a query by `steps`, to a URL by `clicks`.
 
     Both are sparse matrices of SciPy. A row of the two together adds up to 1, or to 0 if the query
@@ -37,7 +43,7 @@ class Graph:
     clicks: Any
 
 
-def graph_of(seen: Seen) -> Graph:
+def build_click_graph(seen: LogStatistics) -> ClickTransitionGraph:
     """Make the graph of all queries and URLs, each in the order of the texts."""
     sides = (seen.clicks["query"], seen.steps["query"], seen.steps["next"].alias("query"))
     queries, urls = pl.concat(sides).unique().sort(), seen.clicks["url"].unique().sort()
@@ -51,10 +57,10 @@ def graph_of(seen: Seen) -> Graph:
             counts, rows, columns, (len(queries), len(urls)), strict=True
         )
     )
-    return Graph(queries, urls, steps, clicks)
+    return ClickTransitionGraph(queries, urls, steps, clicks)
 
 
-def ends_of_walks(graph: Graph, queries: pl.Series) -> pl.DataFrame:
+def walk_probabilities(graph: ClickTransitionGraph, queries: pl.Series) -> pl.DataFrame:
     """Give the chance that a walk of three steps from a query ends at a URL: query, url, score.
 
     P(next | query) = (1 - s) count / sum of counts, and s to stay. A walk that has come to a URL
@@ -75,14 +81,14 @@ def ends_of_walks(graph: Graph, queries: pl.Series) -> pl.DataFrame:
     return found.select(query=query, url=url, score="score")
 
 
-def ranked_by_walk(graph: Graph, tests: pl.DataFrame) -> pl.DataFrame:
+def rank_by_walk(graph: ClickTransitionGraph, tests: pl.DataFrame) -> pl.DataFrame:
     """Rank URLs by the chance that a walk from the query ends there; `tests` has topic, query."""
-    ranked = _ranked(ends_of_walks(graph, tests["query"]), "query")
+    ranked = _ranked(walk_probabilities(graph, tests["query"]), "query")
     topics = tests.select("topic", "query").unique()
     return topics.join(ranked, on="query").select("topic", "url", "place").sort("topic", "place")
 
 
-def ranked_by_feedback(seen: Seen, tests: pl.DataFrame, leaky: bool) -> pl.DataFrame:
+def rank_by_feedback(seen: LogStatistics, tests: pl.DataFrame, leaky: bool) -> pl.DataFrame:
     """Rank the URLs that were clicked for a query by their counts and by where they stood.
 
     `tests` has topic, query, url and rank. The score is 0.6 / (I + 1) + 0.4 / (O + 1), or
@@ -118,5 +124,5 @@ def _places(texts: pl.Series, names: pl.Series) -> Any:
 
 
 def _sparse(data: Any, row: Any, column: Any, shape: tuple[int, int]) -> Any:
-    sparse = extra("scipy.sparse", "the random walk")
+    sparse = import_extra("scipy.sparse", "the random walk")
     return sparse.csr_array((data, (np.asarray(row), np.asarray(column))), shape=shape)

@@ -15,22 +15,22 @@ import polars as pl
 
 from ...engine.declared import parameter
 from ...errors import ParameterError
-from ...log import QueryLog, with_sessions
+from ...log import QueryLog, add_sessions
 from ...release import Release
-from ..original import Original
-from ..rerunning import Again
-from .click_counts import Seen, check_form
-from .folds import Folded
-from .rank_metrics import METRICS, judged, paired
-from .rankers import graph_of, ranked_by_feedback, ranked_by_walk
+from ..original import MeasureContext
+from ..rerunning import Rerun
+from .click_counts import LogStatistics, check_has_content
+from .folds import CrossValidatedMeasure
+from .rank_metrics import METRICS, evaluate_rankings, paired_t_test
+from .rankers import build_click_graph, rank_by_feedback, rank_by_walk
 
-__all__ = ["Retrieval", "clicked_events"]
+__all__ = ["RetrievalEffectiveness", "clicked_events"]
 
 _BLOCK = 500  # topics that are ranked at a time: rankings of all would fill the memory
 
 
 @dataclass(frozen=True)
-class Retrieval(Folded):
+class RetrievalEffectiveness(CrossValidatedMeasure):
     """A metric of rankings made from releases of other users; beside it that of their plain log."""
 
     name: ClassVar[str] = "retrieval"
@@ -69,13 +69,13 @@ class Retrieval(Folded):
                 f"{self.model} has no feedback", hint="take model=implicit-feedback, or leave it"
             )
 
-    def of_method(self, before: Original, after: Release, again: Again) -> dict[str, Any]:
+    def of_method(self, before: MeasureContext, after: Release, again: Rerun) -> dict[str, Any]:
         """Give the metric, that of the plain log, the test of their difference, and coverage."""
-        check_form(after)
+        check_has_content(after)
         was, (now, runs) = self.original(before), self.released(before, again)
         kept = now["known"] if self.scope == "released" else pl.repeat(True, now.height, eager=True)
         one, two = now.filter(kept), was.filter(kept)
-        test = paired(one[self.metric].to_numpy(), two[self.metric].to_numpy())
+        test = paired_t_test(one[self.metric].to_numpy(), two[self.metric].to_numpy())
         told = {
             "value": _mean(one, self.metric) or 0.0,
             "original": _mean(two, self.metric),
@@ -94,23 +94,23 @@ class Retrieval(Folded):
         """Give the submissions with a clicked URL, a row a URL: topic, user, query, url, rank."""
         return clicked_events(log.frame).with_columns(pl.col("query", "url").cast(pl.String))
 
-    def tried(self, seen: Seen, tests: pl.DataFrame) -> pl.DataFrame:
+    def tried(self, seen: LogStatistics, tests: pl.DataFrame) -> pl.DataFrame:
         """Rank URLs for each topic: topic, known (whether the query is), ranked, the metrics."""
         rank = self._ranker(seen)
         topics = tests["topic"].unique().sort()
         parts = (topics[first : first + _BLOCK] for first in range(0, len(topics), _BLOCK))
         blocks = [tests.join(part.to_frame(), on="topic", how="semi") for part in parts]
-        scores = pl.concat([judged(block, rank(block)) for block in blocks])
+        scores = pl.concat([evaluate_rankings(block, rank(block)) for block in blocks])
         queries = tests.select(pl.col("topic").cast(pl.Int64), "query").unique()
         listed = pl.col("query").is_in(seen.queries["query"].implode())
         found = scores.join(queries, on="topic")
         return found.with_columns(known=listed | pl.col("ranked")).drop("query")
 
-    def _ranker(self, seen: Seen) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    def _ranker(self, seen: LogStatistics) -> Callable[[pl.DataFrame], pl.DataFrame]:
         if self.model == "implicit-feedback":
-            return lambda tests: ranked_by_feedback(seen, tests, self.feedback == "test")
-        graph = graph_of(seen)
-        return lambda tests: ranked_by_walk(graph, tests)
+            return lambda tests: rank_by_feedback(seen, tests, self.feedback == "test")
+        graph = build_click_graph(seen)
+        return lambda tests: rank_by_walk(graph, tests)
 
     def _words(self, told: dict[str, Any], topics: int) -> str:
         if not told["coverage"]:
@@ -125,7 +125,7 @@ class Retrieval(Folded):
             f"{_tested(told)}; the release ranks something for {told['coverage']:.1%} of all"
         )
 
-    def _ruler(self, runs: list[Seen]) -> str:
+    def _ruler(self, runs: list[LogStatistics]) -> str:
         ranks = any(seen.clicks["rank"].count() for seen in runs)
         how = {
             "random-walk": "random walk of 3 steps that stays with chance 0.1 and ends at a URL",
@@ -151,7 +151,7 @@ def clicked_events(lines: pl.LazyFrame) -> pl.DataFrame:
     """
     row, at_once = pl.col("row"), pl.col("row").min().over("user", "query", "time")
     place = pl.when(pl.col("time").is_null()).then(row).otherwise(at_once)
-    rows = with_sessions(lines.with_row_index("row").sort(place, maintain_order=True))
+    rows = add_sessions(lines.with_row_index("row").sort(place, maintain_order=True))
     same = (pl.col("session") == pl.col("session").shift()) & (
         pl.col("query") == pl.col("query").shift()
     )

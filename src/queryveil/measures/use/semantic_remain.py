@@ -8,16 +8,16 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from ...concepts import level_matrices, profiles_of
+from ...concepts import build_profiles, level_matrices
 from ...engine.declared import parameter
 from ...errors import InputError
 from ...release import Release
 from ..base import Measure
-from ..original import Original
+from ..original import MeasureContext
 from ..released import released_concepts
-from .random_groups import TURNS, described, grouping_of, random_concepts
+from .random_groups import REPEATS, describe_baseline, infer_grouping, sample_random_concepts
 
-__all__ = ["SemanticRemain", "remaining"]
+__all__ = ["SemanticRemain", "remaining_shares"]
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ class SemanticRemain(Measure):
     )
     levels: int = parameter(5, "levels that are told at least", low=1, high=30)
 
-    def of(self, before: Original, after: Release) -> dict[str, Any]:
+    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the share of the level, those of all levels, and the paper's worst case."""
         was = self._before(before)
         reached = self._reached(before, was)
         level = self.level or max((n for n, share in reached.items() if share >= 0.5), default=1)
         pairs, read = released_concepts(before, after, self.taxonomy)
         now = level_matrices(before.taxonomy(self.taxonomy), pairs, len(was))
-        shares = [remaining(*both)["share"] for both in zip(was, now, strict=True)]
+        shares = [remaining_shares(*both)["share"] for both in zip(was, now, strict=True)]
         means = [float(found.mean()) if len(found) else None for found in shares]  # type: ignore[arg-type]
         k = after.guarantee.k
         everybody = before.once("users", lambda: before.log.distinct("user"))
@@ -70,37 +70,37 @@ class SemanticRemain(Measure):
         }
 
     def _floor(
-        self, before: Original, was: list[pl.DataFrame], after: Release, level: int
+        self, before: MeasureContext, was: list[pl.DataFrame], after: Release, level: int
     ) -> dict[str, float | str | None]:
         """Give what remains on the level in random groups with the same kind of prototype."""
         profiles = before.once(
-            ("profiles", self.taxonomy), lambda: profiles_of(before.concepts(self.taxonomy))
+            ("profiles", self.taxonomy), lambda: build_profiles(before.concepts(self.taxonomy))
         )
-        grouping = grouping_of(after, len(profiles))
+        grouping = infer_grouping(after, len(profiles))
         if isinstance(grouping, str):
             return {"random_groups": None, "random_groups_are": grouping}
         taxonomy = before.taxonomy(self.taxonomy)
 
         def turn(number: int) -> float:
-            pairs = random_concepts(taxonomy, profiles, grouping, number)
+            pairs = sample_random_concepts(taxonomy, profiles, grouping, number)
             now = level_matrices(taxonomy, pairs, level)[level - 1]
-            return float(remaining(was[level - 1], now)["share"].mean() or 0.0)  # type: ignore[arg-type]
+            return float(remaining_shares(was[level - 1], now)["share"].mean() or 0.0)  # type: ignore[arg-type]
 
         key = ("random groups", self.taxonomy, level, grouping)
-        found = before.once(key, lambda: fmean(map(turn, range(TURNS))))
-        return {"random_groups": round(found, 6), "random_groups_are": described(grouping)}
+        found = before.once(key, lambda: fmean(map(turn, range(REPEATS))))
+        return {"random_groups": round(found, 6), "random_groups_are": describe_baseline(grouping)}
 
-    def _reached(self, before: Original, was: list[pl.DataFrame]) -> dict[int, float]:
+    def _reached(self, before: MeasureContext, was: list[pl.DataFrame]) -> dict[int, float]:
         """Tell which share of the log's concepts lies on each level or below it."""
         whole = max(int(before.concepts(self.taxonomy)["count"].sum()), 1)
         shares = [int(matrix["count"].sum()) / whole for matrix in was]
         return {level: round(share, 6) for level, share in enumerate(shares, 1)}
 
-    def prepare(self, before: Original) -> None:
+    def prepare(self, before: MeasureContext) -> None:
         """Count the categories of the log, and refuse a level that nobody reaches."""
         self._before(before)
 
-    def _before(self, before: Original) -> list[pl.DataFrame]:
+    def _before(self, before: MeasureContext) -> list[pl.DataFrame]:
         taxonomy, levels = before.taxonomy(self.taxonomy), max(self.level, self.levels)
         found = before.once(
             ("levels", self.taxonomy, levels),
@@ -115,7 +115,7 @@ class SemanticRemain(Measure):
         return found
 
 
-def remaining(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
+def remaining_shares(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
     """Give each user's share of what remains on one level, from what she had before and after.
 
     Both have the columns user, category and count. Who has nothing before is left out.

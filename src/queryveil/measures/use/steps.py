@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from ...log import PAUSE_MINUTES
+from ...log import SESSION_GAP_MINUTES
 
-__all__ = ["counted_steps", "steps_of"]
+__all__ = ["count_transitions", "transitions"]
 
 
-def steps_of(rows: pl.LazyFrame, whole_sessions: bool = False) -> pl.DataFrame:
+def transitions(rows: pl.LazyFrame, whole_sessions: bool = False) -> pl.DataFrame:
     """Give each step to another query: user, query, next.
 
     A session ends with a pause of half an hour, or where `whole_sessions` says that a user name
@@ -33,13 +33,13 @@ def steps_of(rows: pl.LazyFrame, whole_sessions: bool = False) -> pl.DataFrame:
     follows &= pl.col("alone") & pl.col("alone").shift(-1)
     if ordered.schema["time"].is_temporal() and not whole_sessions:
         pause = pl.col("time").shift(-1) - pl.col("time")
-        follows &= pause <= pl.duration(minutes=PAUSE_MINUTES)
+        follows &= pause <= pl.duration(minutes=SESSION_GAP_MINUTES)
     return ordered.lazy().with_columns(next=after).filter(follows).select(*_STEP).collect()
 
 
-def counted_steps(rows: pl.LazyFrame, whole_sessions: bool = False) -> pl.DataFrame:
+def count_transitions(rows: pl.LazyFrame, whole_sessions: bool = False) -> pl.DataFrame:
     """Count the steps between each two queries: query, next, count."""
-    return steps_of(rows, whole_sessions).group_by("query", "next").agg(count=pl.len())
+    return transitions(rows, whole_sessions).group_by("query", "next").agg(count=pl.len())
 
 
 _STEP = ("user", "query", "next")

@@ -7,15 +7,15 @@ from typing import ClassVar, Literal
 
 import polars as pl
 
-from ...concepts.text import language_named, normalise
+from ...concepts.text import get_language, tokenize
 from ...engine.declared import parameter
-from .frequencies import Frequencies
+from .frequencies import FrequencyMeasure
 
-__all__ = ["WordFrequency"]
+__all__ = ["WordFrequencyError"]
 
 
 @dataclass(frozen=True)
-class WordFrequency(Frequencies):
+class WordFrequencyError(FrequencyMeasure):
     """The mean relative error of the counts of the top words; 0: all right, 1: as if gone."""
 
     name: ClassVar[str] = "word-frequency"
@@ -39,9 +39,9 @@ class WordFrequency(Frequencies):
         >>> WordFrequency().texts(rows).rows()
         [('bed', 5)]
         """
-        words = queries.select("count", text=normalise(queries["text"])).explode("text")
+        words = queries.select("count", text=tokenize(queries["text"])).explode("text")
         words = words.drop_nulls("text")
         if not self.stop_words:
-            stop = sorted(language_named(self.language).stop_words)
+            stop = sorted(get_language(self.language).stop_words)
             words = words.filter(~pl.col("text").is_in(stop))
         return words.group_by("text").agg(pl.col("count").sum()).sort("text")

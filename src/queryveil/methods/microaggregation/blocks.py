@@ -10,9 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...concepts import UNMAPPED, Profiles, Taxonomy
-from ...concepts.taxonomy import Ints, Lists
+from ...concepts.taxonomy import IntArray, RaggedArray
 
-__all__ = ["along", "columns_of", "points_of", "shares_of", "similar_blocks"]
+__all__ = [
+    "concept_weights",
+    "embed_profiles",
+    "embedding_columns",
+    "principal_projection",
+    "split_into_blocks",
+]
 
 _FEATURES = 128
 _ROUNDS = 12  # of the power method: enough to find a direction that parts well
@@ -21,12 +27,12 @@ _USERS = 20_000  # drawn at a time
 _WHOLE = 1 << 17  # users whose points are all looked at for a direction
 
 
-def similar_blocks(taxonomy: Taxonomy | None, profiles: Profiles, most: int) -> list[Ints]:
+def split_into_blocks(taxonomy: Taxonomy | None, profiles: Profiles, most: int) -> list[IntArray]:
     """Cut users into blocks of at most so many, similar ones together; no randomness."""
-    spread = shares_of(profiles)
-    points = points_of(columns_of(taxonomy, spread / len(profiles)), profiles)
-    waiting: list[Ints] = [np.arange(len(profiles))]
-    done: list[Ints] = []
+    spread = concept_weights(profiles)
+    points = embed_profiles(embedding_columns(taxonomy, spread / len(profiles)), profiles)
+    waiting: list[IntArray] = [np.arange(len(profiles))]
+    done: list[IntArray] = []
     while waiting:
         users = waiting.pop()
         if len(users) <= most:
@@ -40,23 +46,23 @@ def similar_blocks(taxonomy: Taxonomy | None, profiles: Profiles, most: int) -> 
     return done
 
 
-def _places(points: NDArray[np.float32], users: Ints) -> NDArray[np.float64]:
+def _places(points: NDArray[np.float32], users: IntArray) -> NDArray[np.float64]:
     """Return where users lie along the direction in which they differ most.
 
     Of many users an even sample gives the direction, and they are placed some at a time: a copy of
     all points, and another around their middle, took most of the memory of a run.
     """
     if len(users) <= _WHOLE:
-        return along(points[users])[0]
+        return principal_projection(points[users])[0]
     sample = points[users[:: -(-len(users) // _WHOLE)]]
-    direction = along(sample)[1]
+    direction = principal_projection(sample)[1]
     middle = sample.mean(axis=0)
     pieces = (users[begin : begin + _USERS] for begin in range(0, len(users), _USERS))
     found = [((points[some] - middle) @ direction).round(5) for some in pieces]
     return np.concatenate(found).astype(np.float64)
 
 
-def _shares(profiles: Profiles) -> tuple[Ints, NDArray[np.float64]]:
+def _local_weights(profiles: Profiles) -> tuple[IntArray, NDArray[np.float64]]:
     """Give the concepts of all profiles, and what share of the profile each is."""
     concept = profiles.lists.items
     share = profiles.counts / np.maximum(profiles.weights, 1)[profiles.lists.owners]
@@ -64,18 +70,18 @@ def _shares(profiles: Profiles) -> tuple[Ints, NDArray[np.float64]]:
     return np.maximum(concept, 0), share
 
 
-def shares_of(profiles: Profiles, size: int = 0) -> NDArray[np.float64]:
+def concept_weights(profiles: Profiles, size: int = 0) -> NDArray[np.float64]:
     """Sum up the shares of each concept over all profiles."""
-    concept, share = _shares(profiles)
+    concept, share = _local_weights(profiles)
     return np.asarray(np.bincount(concept, share, size), np.float64)
 
 
-def points_of(columns: Lists, profiles: Profiles) -> NDArray[np.float32]:
+def embed_profiles(columns: RaggedArray, profiles: Profiles) -> NDArray[np.float32]:
     """Give each user's shares of the larger concepts, in square roots, which even out sizes.
 
     A concept that nobody had when the columns were chosen counts for none of them.
     """
-    concept, share = _shares(profiles)
+    concept, share = _local_weights(profiles)
     known = concept < len(columns)
     concept, share = np.where(known, concept, 0), np.where(known, share, 0)
     points = np.empty((len(profiles), _FEATURES), np.float32)
@@ -91,12 +97,12 @@ def points_of(columns: Lists, profiles: Profiles) -> NDArray[np.float32]:
     return points
 
 
-def columns_of(taxonomy: Taxonomy | None, spread: NDArray[np.float64]) -> Lists:
+def embedding_columns(taxonomy: Taxonomy | None, spread: NDArray[np.float64]) -> RaggedArray:
     """Give for each concept the larger ones that it lies below, numbered as columns.
 
     `spread` is the mean share of each concept.
     """
-    every: Ints = np.arange(len(spread))
+    every: IntArray = np.arange(len(spread))
     above, below = every, every
     if taxonomy is not None:
         above, below = taxonomy.all_ancestors.gather(every)
@@ -106,10 +112,12 @@ def columns_of(taxonomy: Taxonomy | None, spread: NDArray[np.float64]) -> Lists:
     column = np.full(len(whole), -1)
     column[chosen] = np.arange(len(chosen))
     used = column[above] >= 0
-    return Lists.grouped(below[used], column[above[used]], len(spread))
+    return RaggedArray.grouped(below[used], column[above[used]], len(spread))
 
 
-def along(points: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+def principal_projection(
+    points: NDArray[np.float32],
+) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
     """Give where each point lies along the direction of the greatest spread, and the direction."""
     middle = points.mean(axis=0)
     centred = points - middle

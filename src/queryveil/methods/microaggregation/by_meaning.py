@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ...engine import Chance, Far, Progress
+from ...engine import Progress, RandomSource, RemoteTable
 from ...log import QueryLog
 from ...release import Release
 from ..base import parameter
 from .coverage import MIN_COVERAGE, check_coverage
 from .family import Microaggregation
-from .far_blocks import block_table
+from .far_blocks import repartition_by_similarity
 
 __all__ = ["ByMeaning"]
 
@@ -23,14 +23,14 @@ class ByMeaning(Microaggregation):
         MIN_COVERAGE, "share of phrases that must have a concept of the taxonomy", low=0.0, high=1.0
     )
 
-    def run_share(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+    def run_share(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
         """Protect a block of users; of all blocks together enough is covered."""
         release = replace(self, min_coverage=0.0).run(log, chance, progress)
         return replace(release, parameters=self._published())
 
-    def blocks(self, rows: Far, progress: Progress) -> Far:
+    def blocks(self, rows: RemoteTable, progress: Progress) -> RemoteTable:
         """Cut a log into blocks, unless too little of it is covered."""
-        return block_table(
+        return repartition_by_similarity(
             rows, self.taxonomy, self.k, self.least, progress, covered=self._check_coverage
         )
 

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...concepts import UNMAPPED, Search, Taxonomy, level_matrices, open_taxonomy
-from ...concepts.text import language_named, normalise
-from ...engine import Chance, Progress
+from ...concepts import UNMAPPED, SearchIndex, Taxonomy, level_matrices, open_taxonomy
+from ...concepts.text import get_language, tokenize
+from ...engine import Progress, RandomSource
 from ...errors import InputError, ParameterError
 from ...log import QueryLog
 from ..base import parameter
@@ -20,7 +20,7 @@ from .coverage import covered_share
 from .family import EXACT_USERS, Prototypes
 from .known import group_users, of_some
 from .partition import check_groups, greedy_groups
-from .repetition import repeated_texts
+from .repetition import most_repeated_queries
 
 __all__ = ["CategoryMicroaggregation", "common_counts", "term_categories"]
 
@@ -52,7 +52,7 @@ class CategoryMicroaggregation(ByMeaning):
             )
 
     def _prototypes(
-        self, log: QueryLog, known: pl.DataFrame | None, chance: Chance, progress: Progress
+        self, log: QueryLog, known: pl.DataFrame | None, chance: RandomSource, progress: Progress
     ) -> Prototypes:
         users = log.distinct("user")
         if users > 4 * EXACT_USERS:
@@ -76,7 +76,7 @@ class CategoryMicroaggregation(ByMeaning):
         members = pl.DataFrame({"user": names, "group": group.astype(np.int64)}).with_columns(
             pl.col("user").cast(kind)
         )
-        texts, short = repeated_texts(log.frame, members, chance, self.most_share)
+        texts, short = most_repeated_queries(log.frame, members, chance, self.most_share)
         texts = self._frequent(texts, members, log, chance, progress)
         return Prototypes(members, texts, short)
 
@@ -103,12 +103,12 @@ def term_categories(log: QueryLog, taxonomy: Taxonomy, n: int) -> pl.DataFrame:
     """
     sent = log.frame.group_by("user", "query").agg(count=pl.len()).collect(engine="streaming")
     queries = sent.select("query").unique()
-    words = normalise(queries["query"].cast(pl.String))
+    words = tokenize(queries["query"].cast(pl.String))
     terms = queries.with_columns(term=words).explode("term").drop_nulls("term")
-    stop = sorted(language_named(taxonomy.language).stop_words)
+    stop = sorted(get_language(taxonomy.language).stop_words)
     terms = terms.filter(~pl.col("term").is_in(stop))
     distinct = terms["term"].unique().sort()
-    lists = Search.of(taxonomy).first_of(distinct.to_list(), n)
+    lists = SearchIndex.of(taxonomy).first_of(distinct.to_list(), n)
     known = pl.DataFrame(
         {"term": distinct.gather(lists.owners), "concept": lists.items.astype(np.int32)}
     )

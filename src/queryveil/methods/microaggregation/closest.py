@@ -11,37 +11,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...concepts import UNMAPPED, Profiles, Taxonomy
-from ...concepts.likeness.profiles import concept_table
-from ...concepts.taxonomy import Flags, Ints, Lists
+from ...concepts.likeness.profiles import concept_distance_table
+from ...concepts.taxonomy import BoolArray, IntArray, RaggedArray
 from .contributions import allowance
-from .prototype import Items, bounded_quotas, quotas
+from .prototype import PrototypeItems, bounded_quotas, member_quotas
 
-__all__ = ["closest_items"]
+__all__ = ["select_items_greedily"]
 
 _MOST_CANDIDATES = 2_000  # concepts of a group that may enter its prototype: the heaviest
 
 Sums = NDArray[np.float64]
 
 
-def closest_items(
-    taxonomy: Taxonomy | None, profiles: Profiles, group: Ints, share: float = 1.0
-) -> Items:
+def select_items_greedily(
+    taxonomy: Taxonomy | None, profiles: Profiles, group: IntArray, share: float = 1.0
+) -> PrototypeItems:
     """Choose the items of every group's prototype by their distance to all its members.
 
     The prototype is as long as the mean log of the group, and has no concept more often than
     the group's mean of it, rounded up. The giver of an item is one who has it and may give most:
     no member gives more than `share` of a prototype.
     """
-    members = Lists.grouped(group, np.arange(len(group)), int(group.max()) + 1)
+    members = RaggedArray.grouped(group, np.arange(len(group)), int(group.max()) + 1)
     chosen = [_of_group(taxonomy, profiles.some(members[g]), share) for g in range(len(members))]
     sizes = [len(concept) for concept, _, _ in chosen]
     giver = np.concatenate([members[g][user] for g, (_, user, _) in enumerate(chosen)])
     concept = np.concatenate([concept for concept, _, _ in chosen])
     short = np.array([short for _, _, short in chosen], np.int64)
-    return Items(np.repeat(np.arange(len(members)), sizes), concept, giver, short)
+    return PrototypeItems(np.repeat(np.arange(len(members)), sizes), concept, giver, short)
 
 
-def _of_group(taxonomy: Taxonomy | None, users: Profiles, share: float) -> tuple[Ints, Ints, int]:
+def _of_group(
+    taxonomy: Taxonomy | None, users: Profiles, share: float
+) -> tuple[IntArray, IntArray, int]:
     """Give the concepts of one prototype, with copies, who gave each, and how many are missing."""
     concepts, place = np.unique(users.lists.items, return_inverse=True)
     counts = np.zeros((len(users), len(concepts)), np.int64)
@@ -51,11 +53,13 @@ def _of_group(taxonomy: Taxonomy | None, users: Profiles, share: float) -> tuple
     quota, short = bounded_quotas(counts.sum(axis=1), one, share)
     length = int(quota.sum())
     some = np.sort(np.argsort(-counts.sum(axis=0), kind="stable")[:_MOST_CANDIDATES])
-    table = concept_table(taxonomy, concepts[some], concepts)
+    table = concept_distance_table(taxonomy, concepts[some], concepts)
     per_user = 1 / (length + np.maximum(users.weights, 1))
     nearest = np.minimum.reduceat(table.take(place, axis=1), users.lists.start[:-1], axis=1)
     cost = nearest @ per_user
-    most = _means(counts, quota, bool((quota != quotas(counts.sum(axis=1), one)).any()))[some]
+    most = _means(counts, quota, bool((quota != member_quotas(counts.sum(axis=1), one)).any()))[
+        some
+    ]
     if int(most.sum()) < length:  # the heaviest alone do not fill it
         most = np.where(most > 0, length, 0)
     supply = _Supply(counts[:, some], most, int(allowance(np.array([length]), share)[0]))
@@ -67,13 +71,13 @@ def _of_group(taxonomy: Taxonomy | None, users: Profiles, share: float) -> tuple
 class _Supply:
     """What the members have left to give: of each item, and each member in all."""
 
-    def __init__(self, counts: Ints, most: Ints, each: int) -> None:
+    def __init__(self, counts: IntArray, most: IntArray, each: int) -> None:
         self.counts = counts.copy()
         self.most = most.copy()
         self.each = np.full(len(counts), each)
         self.left = counts.sum(axis=0)
 
-    def open(self) -> Flags:
+    def open(self) -> BoolArray:
         """Return which items somebody can still give."""
         return np.asarray((self.most > 0) & (self.left > 0))
 
@@ -92,7 +96,7 @@ class _Supply:
 
 def _greedy(
     table: NDArray[np.float32], weight: Sums, cost: Sums, supply: _Supply, length: int
-) -> tuple[Ints, Ints]:
+) -> tuple[IntArray, IntArray]:
     """Add the item of the greatest gain until there are so many; give them and their givers.
 
     An item gains what it brings the concepts of the members nearer (`weight` each), and loses
@@ -115,7 +119,7 @@ def _greedy(
     return np.array(items, np.int64), np.array(givers, np.int64)
 
 
-def _means(counts: Ints, quota: Ints, bounded: bool) -> Ints:
+def _means(counts: IntArray, quota: IntArray, bounded: bool) -> IntArray:
     """Return the group's mean of each concept, rounded up.
 
     Where somebody may not give all of her quota, users count by what they may give.

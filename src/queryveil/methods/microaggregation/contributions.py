@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ...concepts.taxonomy import Ints
+from ...concepts.taxonomy import IntArray
 from ...errors import VerificationError
 
 __all__ = ["NOBODY", "allowance", "bounded_lengths", "check_contributions", "within_bound"]
@@ -17,7 +17,7 @@ __all__ = ["NOBODY", "allowance", "bounded_lengths", "check_contributions", "wit
 NOBODY = -1  # gave a row that stands for no member's queries
 
 
-def allowance(rows: Ints, share: float) -> Ints:
+def allowance(rows: IntArray, share: float) -> IntArray:
     """Return how many rows one member may give to a log of so many.
 
     >>> allowance(np.array([1, 4, 5, 21]), 0.4).tolist()
@@ -28,8 +28,8 @@ def allowance(rows: Ints, share: float) -> Ints:
 
 
 def bounded_lengths(
-    weights: Ints, group: Ints, wanted: Ints, share: float, free: Ints | int = 0
-) -> Ints:
+    weights: IntArray, group: IntArray, wanted: IntArray, share: float, free: IntArray | int = 0
+) -> IntArray:
     """Return the greatest length of each group's log, up to the wanted one, that keeps the bound.
 
     `weights` are the rows that each user has to give, `free` those of a group that count for
@@ -49,7 +49,7 @@ def bounded_lengths(
         length = shorter
 
 
-def within_bound(texts: pl.DataFrame, group: Ints, share: float) -> pl.DataFrame:
+def within_bound(texts: pl.DataFrame, group: IntArray, share: float) -> pl.DataFrame:
     """Return the rows (group, user, query) without those that are beyond a member's share.
 
     `group` has the group of each user number.

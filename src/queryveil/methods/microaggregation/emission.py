@@ -9,28 +9,33 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ...concepts.taxonomy import Flags, Ints
-from ...engine import Chance, alike, keep, keys_with_users
-from ..times import coarse
+from ...concepts.taxonomy import BoolArray, IntArray
+from ...engine import RandomSource, count_users_by_key, filter_keys, match_encoding
+from ..times import coarsen_time
 from .contributions import allowance
 
-__all__ = ["draw_clicks", "draw_times", "given_to_all"]
+__all__ = ["copy_to_members", "sample_clicks", "sample_times"]
 
 _PAIR = ["query", "url"]
 
 
-def draw_times(
-    lines: pl.DataFrame, group: Ints, step: str, min_users: int, share: float, chance: Chance
-) -> tuple[pl.Series, Flags]:
+def sample_times(
+    lines: pl.DataFrame,
+    group: IntArray,
+    step: str,
+    min_users: int,
+    share: float,
+    chance: RandomSource,
+) -> tuple[pl.Series, BoolArray]:
     """Draw a time for each row of the prototypes; mark the rows that get none of those there are.
 
     `lines` has a row for each line of the log: its user's number and group, and its time. The
     rows of a group take turns among its members, so that all give days alike, and none gives
     more than a share of them.
     """
-    table = lines.select("user", "group", time=coarse(step)).drop_nulls("time")
+    table = lines.select("user", "group", time=coarsen_time(step)).drop_nulls("time")
     timed = np.isin(group, table["group"].unique().to_numpy())
-    common = keys_with_users(table.lazy(), ["time"], min_users)
+    common = count_users_by_key(table.lazy(), ["time"], min_users)
     table = table.join(common, on="time", how="semi").sort("group", "user", "time")
     if not table.height:
         return pl.repeat(None, len(group), dtype=pl.Date, eager=True).alias("time"), timed
@@ -48,7 +53,7 @@ def draw_times(
     return shown.alias("time"), timed & ~given
 
 
-def _random_turns(group: Ints, chance: Chance) -> Ints:
+def _random_turns(group: IntArray, chance: RandomSource) -> IntArray:
     """Number the rows of each group from 0 on, in random order."""
     order = chance.order(len(group))
     order = order[np.argsort(group[order], kind="stable")]
@@ -58,16 +63,16 @@ def _random_turns(group: Ints, chance: Chance) -> Ints:
     return turn
 
 
-def draw_clicks(
-    frame: pl.LazyFrame, texts: pl.Series, min_users: int, chance: Chance
+def sample_clicks(
+    frame: pl.LazyFrame, texts: pl.Series, min_users: int, chance: RandomSource
 ) -> pl.DataFrame:
     """Draw rank and URL for each text, from all lines with that query; often there is none.
 
     A URL needs so many users who clicked it for the query, a rank so many who clicked it there.
     `click` tells whether the line that was drawn has a URL, and `ranked` a rank beside it.
     """
-    wanted = alike(frame, texts.unique().to_frame("query"), "query")
-    lines = _marked(keep(frame, wanted, ["query"]), min_users)
+    wanted = match_encoding(frame, texts.unique().to_frame("query"), "query")
+    lines = _marked(filter_keys(frame, wanted, ["query"]), min_users)
     table = lines.sort("query", "rank", "url", "click", "ranked").collect(engine="streaming")
     if not table.height:  # no text is a whole query: phrases need not be
         table = table.clear(1)
@@ -87,7 +92,7 @@ def _marked(frame: pl.LazyFrame, min_users: int) -> pl.LazyFrame:
     """Give each line's click as far as enough users made it, and what it had."""
     lines = frame.select("user", "query", "rank", "url")
     for mark, keys in (("url_known", _PAIR), ("rank_known", [*_PAIR, "rank"])):
-        known = keys_with_users(frame, keys, min_users).lazy()
+        known = count_users_by_key(frame, keys, min_users).lazy()
         known = known.select(*keys, pl.lit(True).alias(mark))
         lines = lines.join(known, on=keys, how="left")
     return lines.select(
@@ -99,7 +104,7 @@ def _marked(frame: pl.LazyFrame, min_users: int) -> pl.LazyFrame:
     )
 
 
-def given_to_all(prototypes: pl.DataFrame, users: pl.DataFrame) -> pl.DataFrame:
+def copy_to_members(prototypes: pl.DataFrame, users: pl.DataFrame) -> pl.DataFrame:
     """Give every user the rows of her group's prototype."""
     # In a fixed order: what follows is shuffled, and a seed must give the same again.
     return users.join(prototypes, on="group", maintain_order="left_right")

@@ -10,22 +10,22 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import polars as pl
 
-from ...concepts import UNMAPPED, Profiles, Taxonomy, file_names
-from ...concepts.likeness.matrix import profile_matrix
-from ...concepts.likeness.tables import keep_table
-from ...concepts.taxonomy import Ints
-from ...engine import Chance, Far, Progress, permute
+from ...concepts import UNMAPPED, Profiles, Taxonomy, public_names
+from ...concepts.likeness.matrix import profile_distance_matrix
+from ...concepts.likeness.tables import cache_distances
+from ...concepts.taxonomy import IntArray
+from ...engine import Progress, RandomSource, RemoteTable, shuffle_rows
 from ...errors import InputError, ParameterError
 from ...log import QueryLog
 from ...release import Check, Guarantee, Release, pseudonymize
 from ..base import Method, parameter
-from .blocks import similar_blocks
+from .blocks import split_into_blocks
 from .contributions import check_contributions, within_bound
-from .emission import draw_clicks, draw_times, given_to_all
-from .far_blocks import block_table
+from .emission import copy_to_members, sample_clicks, sample_times
+from .far_blocks import repartition_by_similarity
 from .partition import check_groups, check_users, mdav
-from .refine import refine
-from .stand_ins import frequent_texts
+from .refine import refine_groups
+from .stand_ins import substitute_rare_queries
 
 __all__ = ["Microaggregation", "Prototypes", "partition_profiles"]
 
@@ -42,26 +42,26 @@ def partition_profiles(
     how: str,
     refined: bool,
     progress: Progress,
-) -> Ints:
+) -> IntArray:
     """Partition users into groups of at least k by MDAV: exactly, or block by block."""
     exact = how == "exact" or (how == "auto" and len(profiles) <= EXACT_USERS)
     if exact:
-        blocks: list[Ints] = [np.arange(len(profiles))]
+        blocks: list[IntArray] = [np.arange(len(profiles))]
     else:
         with progress.stage("cut into blocks"):
-            blocks = similar_blocks(taxonomy, profiles, max(BLOCK_USERS, 4 * k))
+            blocks = split_into_blocks(taxonomy, profiles, max(BLOCK_USERS, 4 * k))
     if taxonomy is not None:
         concepts = np.unique(profiles.lists.items)
-        keep_table(taxonomy, concepts[concepts != UNMAPPED])
+        cache_distances(taxonomy, concepts[concepts != UNMAPPED])
     group = np.empty(len(profiles), np.int64)
     first = 0
     with progress.stage("group users", len(profiles)) as advance, ThreadPoolExecutor(2) as pool:
 
-        def work(users: Ints) -> Ints:
+        def work(users: IntArray) -> IntArray:
             part = profiles if exact else profiles.some(users)
-            matrix = profile_matrix(taxonomy, part, advance if exact else lambda _: None)
+            matrix = profile_distance_matrix(taxonomy, part, advance if exact else lambda _: None)
             found = mdav(matrix, k)
-            return refine(matrix, found, k) if refined else found
+            return refine_groups(matrix, found, k) if refined else found
 
         for users, found in zip(blocks, pool.map(work, blocks), strict=True):
             group[users] = first + found
@@ -86,7 +86,7 @@ class Prototypes:
 
     members: pl.DataFrame = field(repr=False)
     texts: pl.DataFrame = field(repr=False)
-    short: Ints = field(repr=False)
+    short: IntArray = field(repr=False)
 
     def bounded(self, share: float) -> Prototypes:
         """Return the same with no member beyond her share, and check that it is so."""
@@ -137,7 +137,7 @@ class Microaggregation(Method):
 
     @abstractmethod
     def _prototypes(
-        self, log: QueryLog, known: pl.DataFrame | None, chance: Chance, progress: Progress
+        self, log: QueryLog, known: pl.DataFrame | None, chance: RandomSource, progress: Progress
     ) -> Prototypes:
         """Group the users, and choose the texts that each group shares.
 
@@ -149,20 +149,22 @@ class Microaggregation(Method):
         texts: pl.DataFrame,
         members: pl.DataFrame,
         log: QueryLog,
-        chance: Chance,
+        chance: RandomSource,
         progress: Progress,
     ) -> pl.DataFrame:
         """Let frequent queries stand in for those that too few users sent."""
         if self.least == 1:
             return texts.select("group", "user", "query")
-        return frequent_texts(texts, members, log, self.taxonomy, self.least, chance, progress)
+        return substitute_rare_queries(
+            texts, members, log, self.taxonomy, self.least, chance, progress
+        )
 
-    def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
         """Group the users, give each group one log, rename, shuffle."""
         return self._released(log, None, chance, progress)
 
     def run_with_groups(
-        self, log: QueryLog, known: pl.DataFrame, chance: Chance, progress: Progress
+        self, log: QueryLog, known: pl.DataFrame, chance: RandomSource, progress: Progress
     ) -> Release:
         """Do the same with groups of an earlier release (user, group), each of at least k here.
 
@@ -171,7 +173,7 @@ class Microaggregation(Method):
         return self._released(log, known, chance, progress)
 
     def _released(
-        self, log: QueryLog, known: pl.DataFrame | None, chance: Chance, progress: Progress
+        self, log: QueryLog, known: pl.DataFrame | None, chance: RandomSource, progress: Progress
     ) -> Release:
         check_users(log.distinct("user"), self.k)
         prototypes = self._prototypes(log, known, chance, progress).bounded(self.most_share)
@@ -182,7 +184,7 @@ class Microaggregation(Method):
             # As categories: all members get these texts, and each is then held once.
             filled = filled.with_columns(pl.col("query", "url").cast(pl.Categorical))
         with progress.stage("rename and shuffle"):
-            rows = permute(given_to_all(filled, members).lazy(), chance).collect()
+            rows = shuffle_rows(copy_to_members(filled, members).lazy(), chance).collect()
             public, mapping = pseudonymize(rows, "user", chance)
             mapping = mapping.join(members.with_columns(pl.col("user").cast(pl.String)), on="user")
         return Release(
@@ -199,18 +201,18 @@ class Microaggregation(Method):
             progress=progress,
         )
 
-    def blocks(self, rows: Far, progress: Progress) -> Far:
+    def blocks(self, rows: RemoteTable, progress: Progress) -> RemoteTable:
         """Cut a log into blocks of users of similar interests, each of at least k."""
-        return block_table(rows, self.taxonomy, self.k, self.least, progress)
+        return repartition_by_similarity(rows, self.taxonomy, self.k, self.least, progress)
 
     def _published(self) -> dict[str, Any]:
         """Give the parameters as the card shows them: where a taxonomy's file lies is private."""
-        names = ",".join(file_names(self.taxonomy))
+        names = ",".join(public_names(self.taxonomy))
         resolved = {"min_users": self.least, "max_share": self.most_share}
         return {**self.values(), **resolved, "taxonomy": names}
 
     def _filled(
-        self, log: QueryLog, members: pl.DataFrame, prototypes: pl.DataFrame, chance: Chance
+        self, log: QueryLog, members: pl.DataFrame, prototypes: pl.DataFrame, chance: RandomSource
     ) -> tuple[pl.DataFrame, dict[str, int]]:
         """Give the texts of the prototypes a time and a click each; count what they lack."""
         if prototypes["group"].n_unique() < members["group"].n_unique():
@@ -219,13 +221,13 @@ class Microaggregation(Method):
         grouped = log.frame.join(numbers, on="user", maintain_order="left")
         lines = grouped.select("group", "time", user="number").collect()
         group = prototypes["group"].to_numpy()
-        times, dayless = draw_times(lines, group, self.time, self.least, self.most_share, chance)
+        times, dayless = sample_times(lines, group, self.time, self.least, self.most_share, chance)
         filled = prototypes.select("group", "query", times)
         rows = np.bincount(members["group"].to_numpy())[group]  # of the release, for each
         reason = f"{self.time} of fewer than {self.least} users, or beyond a member's share"
         lacks = {reason: int(rows[dayless].sum())}
         if self.clicks:
-            clicks = draw_clicks(log.frame, prototypes["query"], self.least, chance)
+            clicks = sample_clicks(log.frame, prototypes["query"], self.least, chance)
             filled = filled.with_columns(clicks["rank"], clicks["url"])
             for what, had, name in (("click", "click", "url"), ("rank", "ranked", "rank")):
                 gone = clicks.select(pl.col(had).fill_null(False) & pl.col(name).is_null())

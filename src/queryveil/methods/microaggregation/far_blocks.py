@@ -14,26 +14,26 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...concepts import Mapper, open_taxonomy, profiles_of
-from ...concepts.taxonomy import Ints, Lists
-from ...engine import Chance, Far, Progress, distinct_queries, summed
+from ...concepts import Mapper, build_profiles, open_taxonomy
+from ...concepts.taxonomy import IntArray, RaggedArray
+from ...engine import Progress, RandomSource, RemoteTable, aggregate, unique_queries
 from ...log import QueryLog
-from .blocks import along, columns_of, points_of, shares_of
+from .blocks import concept_weights, embed_profiles, embedding_columns, principal_projection
 from .coverage import covered_share
 from .partition import check_users
 
-__all__ = ["Cuts", "block_table"]
+__all__ = ["BlockTree", "repartition_by_similarity"]
 
 BLOCK_USERS = 4_000  # so that all users of a block are compared with each other
 _SAMPLE = 20_000
 _UNIT = 1 << 20  # shares are added up as whole numbers: floats would depend on the order
 _SEED = 20130601  # of a public hash that samples users
 
-Points = NDArray[np.float32]
+Embedding = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
-class Cuts:
+class BlockTree:
     """Halves of halves: a point goes left where it lies below a cut, and ends in a leaf.
 
     Nodes are numbered; `left` and `right` have the next node, or -1 - leaf.
@@ -41,19 +41,19 @@ class Cuts:
 
     directions: NDArray[np.float64]
     edges: NDArray[np.float64]
-    left: Ints
-    right: Ints
+    left: IntArray
+    right: IntArray
     leaves: int
 
     @classmethod
-    def of(cls, points: Points, most: float) -> Cuts:
+    def of(cls, points: Embedding, most: float) -> BlockTree:
         """Halve points again and again, until none has more than so many."""
         nodes: list[tuple[NDArray[np.float64], float, int, int]] = []
         leaves = 0
 
-        def grow(some: Points) -> int:
+        def grow(some: Embedding) -> int:
             nonlocal leaves
-            side, direction = along(some)
+            side, direction = principal_projection(some)
             if len(some) <= most or len(np.unique(side)) == 1:
                 leaves += 1
                 return -leaves
@@ -77,7 +77,7 @@ class Cuts:
             leaves,
         )
 
-    def leaf(self, points: Points) -> Ints:
+    def leaf(self, points: Embedding) -> IntArray:
         """Give the leaf of each point."""
         at = np.zeros(len(points), np.int64) if len(self.edges) else np.full(len(points), -1)
         while (going := np.flatnonzero(at >= 0)).size:
@@ -87,91 +87,97 @@ class Cuts:
         return -1 - at
 
 
-def block_table(
-    rows: Far,
+def repartition_by_similarity(
+    rows: RemoteTable,
     taxonomy: str,
     k: int,
     min_users: int,
     progress: Progress,
     covered: Callable[[float], object] | None = None,
-) -> Far:
+) -> RemoteTable:
     """Give the same rows, in shares that are blocks of similar users.
 
     Each has at least k users, and enough that some text is frequent among them. `covered` is
     given the share of phrases that have a concept, and may refuse.
     """
     with progress.stage("profiles"):
-        profiles = rows.derive(partial(_concepts, taxonomy=taxonomy), Chance())
-        users = int(summed(profiles, _users, ["all"])["users"].sum())
+        profiles = rows.derive(partial(_concepts, taxonomy=taxonomy), RandomSource())
+        users = int(aggregate(profiles, _users, ["all"])["users"].sum())
         check_users(users, k)
         if covered is not None:
-            covered(covered_share(summed(profiles, _counts, ["concept"])))
+            covered(covered_share(aggregate(profiles, _counts, ["concept"])))
     with progress.stage("cut into blocks"):
-        sums = summed(profiles, _shares, ["concept"])
+        sums = aggregate(profiles, _partition_weights, ["concept"])
         spread = np.zeros(len(open_taxonomy(taxonomy)))
         spread[sums["concept"].to_numpy()] = sums["share"].to_numpy() / _UNIT
-        columns = columns_of(open_taxonomy(taxonomy), spread / users)
+        columns = embedding_columns(open_taxonomy(taxonomy), spread / users)
         every = max(1, users // _SAMPLE)
-        drawn = summed(profiles, partial(_sampled, columns=columns, every=every), ["user", "point"])
-        cuts = Cuts.of(_points(drawn), max(1.0, max(BLOCK_USERS, 4 * k) / every))
-        leaves = profiles.derive(partial(_leaves, columns=columns, cuts=cuts), Chance())
-        sizes = summed(leaves, _sizes, ["block"])
+        drawn = aggregate(
+            profiles, partial(_sampled, columns=columns, every=every), ["user", "point"]
+        )
+        cuts = BlockTree.of(_points(drawn), max(1.0, max(BLOCK_USERS, 4 * k) / every))
+        leaves = profiles.derive(partial(_leaves, columns=columns, cuts=cuts), RandomSource())
+        sizes = aggregate(leaves, _sizes, ["block"])
         least = min(users, max(k, min_users, BLOCK_USERS // 8))
         joined = _joined(sizes, cuts.leaves, least)
-        blocks = leaves.derive(partial(_renumbered, joined=joined), Chance())
+        blocks = leaves.derive(partial(_renumbered, joined=joined), RandomSource())
         return rows.regrouped(blocks)
 
 
-def _concepts(frame: pl.LazyFrame, _: Chance, *, taxonomy: str) -> pl.DataFrame:
+def _concepts(frame: pl.LazyFrame, _: RandomSource, *, taxonomy: str) -> pl.DataFrame:
     """Give user, concept and count of a share; each distinct query is mapped once."""
-    found = Mapper(open_taxonomy(taxonomy)).map(distinct_queries(frame))
+    found = Mapper(open_taxonomy(taxonomy)).map(unique_queries(frame))
     return found.concepts(QueryLog(frame))
 
 
-def _counts(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+def _counts(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     return frame.group_by("concept").agg(pl.col("count").sum()).collect()
 
 
-def _users(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+def _users(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     users = frame.select(users=pl.col("user").n_unique().cast(pl.Int64)).collect()
     return users.with_columns(all=pl.lit(0))
 
 
-def _shares(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
-    shares = np.rint(shares_of(profiles_of(frame)) * _UNIT).astype(np.int64)
+def _partition_weights(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
+    shares = np.rint(concept_weights(build_profiles(frame)) * _UNIT).astype(np.int64)
     places = np.flatnonzero(shares)
     return pl.DataFrame({"concept": places.astype(np.int64), "share": shares[places]})
 
 
-def _sampled(frame: pl.LazyFrame, _: Chance, *, columns: Lists, every: int) -> pl.DataFrame:
+def _sampled(
+    frame: pl.LazyFrame, _: RandomSource, *, columns: RaggedArray, every: int
+) -> pl.DataFrame:
     """Give some users' points, each as one cell."""
     some = frame.filter(pl.col("user").hash(_SEED) % every == 0)
-    profiles = profiles_of(some)
-    points = points_of(columns, profiles)
+    profiles = build_profiles(some)
+    points = embed_profiles(columns, profiles)
     cells = pl.Series("point", [point.tobytes() for point in points], pl.Binary)
     return pl.DataFrame({"user": profiles.users.cast(pl.String), "point": cells})
 
 
-def _points(drawn: pl.DataFrame) -> Points:
+def _points(drawn: pl.DataFrame) -> Embedding:
     cells = drawn.sort("user")["point"].to_list()
     return np.frombuffer(b"".join(cells), np.float32).reshape(len(cells), -1)
 
 
-def _leaves(frame: pl.LazyFrame, _: Chance, *, columns: Lists, cuts: Cuts) -> pl.DataFrame:
-    profiles = profiles_of(frame)
-    leaf = cuts.leaf(points_of(columns, profiles))
+def _leaves(
+    frame: pl.LazyFrame, _: RandomSource, *, columns: RaggedArray, cuts: BlockTree
+) -> pl.DataFrame:
+    profiles = build_profiles(frame)
+    leaf = cuts.leaf(embed_profiles(columns, profiles))
     return pl.DataFrame({"user": profiles.users.cast(pl.String), "block": leaf})
 
 
-def _sizes(frame: pl.LazyFrame, _: Chance) -> pl.DataFrame:
+def _sizes(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     return frame.group_by("block").agg(users=pl.len().cast(pl.Int64)).collect()
 
 
-def _renumbered(frame: pl.LazyFrame, _: Chance, *, joined: Ints) -> pl.DataFrame:
+def _renumbered(frame: pl.LazyFrame, _: RandomSource, *, joined: IntArray) -> pl.DataFrame:
     return frame.with_columns(block=pl.lit(pl.Series(joined)).gather(pl.col("block"))).collect()
 
 
-def _joined(sizes: pl.DataFrame, leaves: int, least: int) -> Ints:
+def _joined(sizes: pl.DataFrame, leaves: int, least: int) -> IntArray:
     """Let leaves with too few users join the next ones: neighbours are alike."""
     users = np.zeros(leaves, np.int64)
     users[sizes["block"].to_numpy()] = sizes["users"].to_numpy()

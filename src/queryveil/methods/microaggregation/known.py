@@ -7,15 +7,15 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from ...concepts.taxonomy import Ints
+from ...concepts.taxonomy import IntArray
 from .partition import Floats, check_groups
 
 __all__ = ["group_users", "of_some"]
 
 
 def group_users(
-    users: pl.Series, known: pl.DataFrame | None, k: int, split: Callable[[Ints], Ints]
-) -> Ints:
+    users: pl.Series, known: pl.DataFrame | None, k: int, split: Callable[[IntArray], IntArray]
+) -> IntArray:
     """Return the group of each user: the known one, else one that `split` makes among the others.
 
     `known` has user and group. Groups are numbered from 0 on; `split` gets the places of users,
@@ -35,6 +35,6 @@ def group_users(
     return group
 
 
-def of_some(matrix: Floats, users: Ints) -> Floats:
+def of_some(matrix: Floats, users: IntArray) -> Floats:
     """Return the part of a matrix that is about these users."""
     return matrix if len(users) == len(matrix) else matrix[np.ix_(users, users)]

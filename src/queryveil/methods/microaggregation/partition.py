@@ -15,17 +15,17 @@ from ...errors import ParameterError, UsageError, VerificationError
 
 __all__ = [
     "Floats",
-    "Groups",
+    "GroupLabels",
     "Numbers",
     "check_groups",
     "check_users",
     "greedy_groups",
     "group_sizes",
     "mdav",
-    "within",
+    "mean_intra_group_distance",
 ]
 
-Groups = NDArray[np.integer[Any]]
+GroupLabels = NDArray[np.integer[Any]]
 Floats = NDArray[np.floating[Any]]
 Numbers = NDArray[np.integer[Any] | np.floating[Any]]
 
@@ -40,7 +40,7 @@ def check_users(users: int, k: int) -> None:
         raise ParameterError(f"--k is {k}, but the log has {users} users", hint=hint)
 
 
-def mdav(matrix: Floats, k: int) -> Groups:
+def mdav(matrix: Floats, k: int) -> GroupLabels:
     """Partition users by MDAV, Algorithm 1 of Batet et al. 2013, into floor(n / k) groups.
 
     `matrix` holds the distances, symmetric and not negative. All groups have k users except
@@ -105,7 +105,7 @@ class _Rest:
         return taken
 
 
-def greedy_groups(similarity: Numbers, k: int) -> Groups:
+def greedy_groups(similarity: Numbers, k: int) -> GroupLabels:
     """Partition users by Algorithms 3 and 4 of Erola et al. 2011, repaired: floor(n / k) groups.
 
     `similarity` is symmetric; its diagonal is never looked at. The most similar two users start
@@ -167,7 +167,7 @@ class _Pairs:
         return members
 
 
-def group_sizes(group: Groups) -> NDArray[np.intp]:
+def group_sizes(group: GroupLabels) -> NDArray[np.intp]:
     """Count the users of each group.
 
     >>> group_sizes(np.array([1, 0, 1], np.int32)).tolist()
@@ -176,7 +176,7 @@ def group_sizes(group: Groups) -> NDArray[np.intp]:
     return np.bincount(group)
 
 
-def check_groups(group: Groups, k: int) -> None:
+def check_groups(group: GroupLabels, k: int) -> None:
     """Refuse a partition in which a group has fewer than k users, or a user has none."""
     if len(group) and int(group.min()) < 0:
         raise VerificationError(f"user {int(np.argmin(group))} is in no group")
@@ -186,7 +186,7 @@ def check_groups(group: Groups, k: int) -> None:
         raise VerificationError(f"group {small} has {int(sizes[small])} users, fewer than k = {k}")
 
 
-def within(matrix: Floats, group: Groups) -> float:
+def mean_intra_group_distance(matrix: Floats, group: GroupLabels) -> float:
     """Give the mean over users of the mean distance to the others of her group.
 
     A user who is alone in her group counts as 0.

@@ -11,36 +11,43 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...concepts import UNMAPPED, Profiles, Taxonomy, distances
+from ...concepts import UNMAPPED, Profiles, Taxonomy, pairwise_distances
 from ...concepts.likeness.tables import distance_table
-from ...concepts.taxonomy import Ints
+from ...concepts.taxonomy import IntArray
 from .contributions import allowance, bounded_lengths
 
-__all__ = ["Items", "bounded_quotas", "centres", "quotas", "semantic_items", "until_full"]
+__all__ = [
+    "PrototypeItems",
+    "bounded_quotas",
+    "copies_until_quota",
+    "group_centroids",
+    "member_quotas",
+    "select_items",
+]
 
 _COLUMNS = 2_000  # concepts with which all others are compared at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Items:
+class PrototypeItems:
     """What prototypes are made of, one row an item: its group, concept, and who gave it.
 
     `short` is the number of items by which each group has fewer than its mean log, because one
     member may not give more.
     """
 
-    group: Ints
-    concept: Ints
-    user: Ints
-    short: Ints
+    group: IntArray
+    concept: IntArray
+    user: IntArray
+    short: IntArray
 
     def __len__(self) -> int:
         return len(self.group)
 
 
-def semantic_items(
-    taxonomy: Taxonomy | None, profiles: Profiles, group: Ints, share: float = 1.0
-) -> Items:
+def select_items(
+    taxonomy: Taxonomy | None, profiles: Profiles, group: IntArray, share: float = 1.0
+) -> PrototypeItems:
     """Choose the items of every group's prototype (Batet 2013).
 
     A user's concepts are taken by their distance to the centre of the group (eq. 6), then the
@@ -57,17 +64,17 @@ def semantic_items(
     if taxonomy is None:
         far = np.zeros(len(concept))
     else:
-        centre = centres(taxonomy, profiles, group)
-        far = distances(taxonomy, concept, centre[group[user]])
+        centre = group_centroids(taxonomy, profiles, group)
+        far = pairwise_distances(taxonomy, concept, centre[group[user]])
     order = np.lexsort((concept, -counts, far.round(9), user))
     user, concept, counts = user[order], concept[order], counts[order]
-    taken = until_full(user, counts, wanted)
-    return Items(
+    taken = copies_until_quota(user, counts, wanted)
+    return PrototypeItems(
         np.repeat(group[user], taken), np.repeat(concept, taken), np.repeat(user, taken), short
     )
 
 
-def until_full(user: Ints, counts: Ints, wanted: Ints) -> Ints:
+def copies_until_quota(user: IntArray, counts: IntArray, wanted: IntArray) -> IntArray:
     """Give how many copies of each row are taken until each user's quota is full."""
     before = np.cumsum(counts) - counts
     first = np.r_[True, user[1:] != user[:-1]] if len(user) else np.zeros(0, np.bool_)
@@ -75,7 +82,7 @@ def until_full(user: Ints, counts: Ints, wanted: Ints) -> Ints:
     return np.asarray(np.clip(wanted[user] - (before - begins), 0, counts))
 
 
-def quotas(weights: Ints, group: Ints) -> Ints:
+def member_quotas(weights: IntArray, group: IntArray) -> IntArray:
     """Give each user's quota, eq. (7) of Batet 2013: her concepts over the users of her group.
 
     Parts of a whole go to the largest remainders, so that a prototype has the mean length of
@@ -92,7 +99,7 @@ def quotas(weights: Ints, group: Ints) -> Ints:
     return np.asarray(whole + (_rank(rest, group) < missing[group]))
 
 
-def _rank(rest: Ints, group: Ints) -> Ints:
+def _rank(rest: IntArray, group: IntArray) -> IntArray:
     """Return the place of each user in her group, the greatest remainder first."""
     sizes = np.bincount(group)
     order = np.lexsort((np.arange(len(group)), -rest, group))
@@ -102,7 +109,7 @@ def _rank(rest: Ints, group: Ints) -> Ints:
     return rank
 
 
-def bounded_quotas(weights: Ints, group: Ints, share: float) -> tuple[Ints, Ints]:
+def bounded_quotas(weights: IntArray, group: IntArray, share: float) -> tuple[IntArray, IntArray]:
     """Return quotas of which none is beyond a share of its group's, and how much each is short.
 
     What a user may not give, the others of her group give in her place, as far as they have it.
@@ -110,7 +117,7 @@ def bounded_quotas(weights: Ints, group: Ints, share: float) -> tuple[Ints, Ints
     >>> bounded_quotas(np.array([100, 1, 1, 1, 1]), np.zeros(5, np.int64), 0.4)
     (array([2, 1, 1, 1, 1]), array([15]))
     """
-    wanted = quotas(weights, group)
+    wanted = member_quotas(weights, group)
     goal = np.bincount(group, wanted).astype(np.int64)
     length = bounded_lengths(weights, group, goal, share)
     most = np.minimum(weights, allowance(length, share)[group])
@@ -122,7 +129,7 @@ def bounded_quotas(weights: Ints, group: Ints, share: float) -> tuple[Ints, Ints
     return given + whole + (_rank(rest, group) < left), goal - length
 
 
-def centres(taxonomy: Taxonomy, profiles: Profiles, group: Ints) -> Ints:
+def group_centroids(taxonomy: Taxonomy, profiles: Profiles, group: IntArray) -> IntArray:
     """Give the centre of each group, eq. (6) of Batet 2013; 0 for a group without concepts.
 
     It is the concept of theirs with the least sum of distances to all their concepts, weighted
@@ -141,7 +148,7 @@ def centres(taxonomy: Taxonomy, profiles: Profiles, group: Ints) -> Ints:
     return found
 
 
-def _union(profiles: Profiles, group: Ints) -> tuple[Ints, Ints, Ints]:
+def _union(profiles: Profiles, group: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Give the concepts of each group with their counts summed up, by group and concept."""
     known = profiles.lists.items != UNMAPPED
     owner = group[profiles.lists.owners[known]].astype(np.int64)

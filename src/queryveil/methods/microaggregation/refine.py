@@ -14,9 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError
-from .partition import Floats, Groups, check_groups, greedy_groups, group_sizes, mdav, within
+from .partition import (
+    Floats,
+    GroupLabels,
+    check_groups,
+    greedy_groups,
+    group_sizes,
+    mdav,
+    mean_intra_group_distance,
+)
 
-__all__ = ["refine"]
+__all__ = ["refine_groups"]
 
 _MOST_MATCHED = 3000  # users: more take minutes
 _NEAREST = 30  # users with whom one may be matched; with up to `_ALL` users, everybody
@@ -30,7 +38,7 @@ _LEAST = 1e-6  # a gain below this part of the largest distance may be rounding
 Sums = NDArray[np.float64]
 
 
-def refine(matrix: Floats, group: Groups, k: int) -> Groups:
+def refine_groups(matrix: Floats, group: GroupLabels, k: int) -> GroupLabels:
     """Lower the distances within the groups of a partition; sizes stay from k to 2k - 1.
 
     Neither the sum of all distances within groups nor their mean over users (`within`) is ever
@@ -56,7 +64,7 @@ def refine(matrix: Floats, group: Groups, k: int) -> Groups:
     return found if _no_worse(matrix, found, group) else group.copy()
 
 
-def _searched(matrix: Floats, group: Groups, k: int) -> Groups:
+def _searched(matrix: Floats, group: GroupLabels, k: int) -> GroupLabels:
     found = _Search(matrix, group, k).run()
     for _ in range(_ROUNDS):
         before = found.copy()
@@ -68,7 +76,7 @@ def _searched(matrix: Floats, group: Groups, k: int) -> Groups:
     return found
 
 
-def _form_anew(matrix: Floats, group: Groups, number: int, k: int) -> None:
+def _form_anew(matrix: Floats, group: GroupLabels, number: int, k: int) -> None:
     """Dissolve a group and its nearest, and form them anew if that is better, in place."""
     sums = matrix[group == number].sum(axis=0, dtype=np.float64)
     linkage = np.bincount(group, sums) / group_sizes(group)
@@ -78,7 +86,7 @@ def _form_anew(matrix: Floats, group: Groups, number: int, k: int) -> None:
     if len(users) // k != len(pool):  # there would be more groups than before
         return
     inside = matrix[users[:, None], users]
-    old: Groups = np.searchsorted(pool, group[users]).astype(np.int32)
+    old: GroupLabels = np.searchsorted(pool, group[users]).astype(np.int32)
     for start in (mdav(inside, k), greedy_groups(-inside, k)):
         new = _Search(inside, start, k).run()
         if _no_worse(inside, new, old):
@@ -86,17 +94,19 @@ def _form_anew(matrix: Floats, group: Groups, number: int, k: int) -> None:
     group[users] = pool[old]
 
 
-def _no_worse(matrix: Floats, new: Groups, old: Groups) -> bool:
+def _no_worse(matrix: Floats, new: GroupLabels, old: GroupLabels) -> bool:
     if new.max(initial=-1) != old.max(initial=-1):
         return False
-    return within(matrix, new) <= within(matrix, old) and _total(matrix, new) <= _total(matrix, old)
+    return mean_intra_group_distance(matrix, new) <= mean_intra_group_distance(
+        matrix, old
+    ) and _total(matrix, new) <= _total(matrix, old)
 
 
-def _total(matrix: Floats, group: Groups) -> float:
+def _total(matrix: Floats, group: GroupLabels) -> float:
     return float(_own_sums(matrix, group, np.arange(len(group))).sum())
 
 
-def _own_sums(matrix: Floats, group: Groups, users: NDArray[np.intp]) -> Sums:
+def _own_sums(matrix: Floats, group: GroupLabels, users: NDArray[np.intp]) -> Sums:
     """Give the sum of distances of some users to the members of their own groups."""
     order = np.argsort(group, kind="stable")
     begins = np.searchsorted(group[order], np.arange(int(group.max(initial=-1)) + 2))
@@ -114,13 +124,13 @@ class _Search:
     the lesser of what it gains in the plain sum and in this weighted one.
     """
 
-    def __init__(self, matrix: Floats, group: Groups, k: int) -> None:
+    def __init__(self, matrix: Floats, group: GroupLabels, k: int) -> None:
         self.matrix, self.group, self.k = matrix, group.copy(), k
         self.sizes = group_sizes(group)
         self.own = _own_sums(matrix, group, np.arange(len(group)))
         self.least = _LEAST * float(matrix.max(initial=0))
 
-    def run(self) -> Groups:
+    def run(self) -> GroupLabels:
         """Offer every user a better place, in turn, until nobody finds one."""
         for _ in range(_PASSES):
             if not sum(self._place(user) for user in range(len(self.group))):
@@ -180,7 +190,7 @@ class _Search:
             self.sizes[number] = len(members)
 
 
-def _matched(matrix: Floats, group: Groups) -> Groups:
+def _matched(matrix: Floats, group: GroupLabels) -> GroupLabels:
     """Pair users at the least sum of distances; the one left over joins the nearest pair."""
     size = len(matrix)
     costs = np.pad(matrix, ((0, size % 2), (0, size % 2))).astype(np.float64)
@@ -198,7 +208,7 @@ def _matched(matrix: Floats, group: Groups) -> Groups:
     return found[:size]
 
 
-def _allowed(costs: Sums, group: Groups) -> NDArray[np.bool_]:
+def _allowed(costs: Sums, group: GroupLabels) -> NDArray[np.bool_]:
     """Choose who may be matched: the nearest users, and the partition's own pairs."""
     size, users = len(costs), len(group)
     if size <= _ALL:

@@ -9,18 +9,18 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ...concepts.taxonomy import Ints
-from ...engine import Chance
-from .prototype import bounded_quotas, until_full
+from ...concepts.taxonomy import IntArray
+from ...engine import RandomSource
+from .prototype import bounded_quotas, copies_until_quota
 
-__all__ = ["repeated_texts"]
+__all__ = ["most_repeated_queries"]
 
 _MOST_ROUNDS = 1_000
 
 
-def repeated_texts(
-    frame: pl.LazyFrame, members: pl.DataFrame, chance: Chance, share: float = 1.0
-) -> tuple[pl.DataFrame, Ints]:
+def most_repeated_queries(
+    frame: pl.LazyFrame, members: pl.DataFrame, chance: RandomSource, share: float = 1.0
+) -> tuple[pl.DataFrame, IntArray]:
     """Give the prototypes' texts: group, user (her place in `members`) and query, a row each.
 
     Beside them stands by how many rows each group has fewer, because of the bound `share`.
@@ -45,7 +45,7 @@ def repeated_texts(
     return texts[np.repeat(np.arange(len(copies)), copies)], short
 
 
-def _copies(user: Ints, share: np.ndarray, wanted: Ints, chance: Chance) -> Ints:
+def _copies(user: IntArray, share: np.ndarray, wanted: IntArray, chance: RandomSource) -> IntArray:
     """Draw how often each row is taken, in rounds, until each user's quota is full."""
     copies = np.zeros(len(user), np.int64)
     left = wanted.copy()
@@ -55,7 +55,7 @@ def _copies(user: Ints, share: np.ndarray, wanted: Ints, chance: Chance) -> Ints
             break
         part = share[open_rows]
         drawn = chance.numbers(len(part)) < ((part % 1) * 2.0**64).astype(np.uint64)
-        taken = until_full(user[open_rows], np.floor(part).astype(np.int64) + drawn, left)
+        taken = copies_until_quota(user[open_rows], np.floor(part).astype(np.int64) + drawn, left)
         copies[open_rows] += taken
         left -= np.bincount(user[open_rows], taken, len(left)).astype(np.int64)
     return copies

@@ -8,19 +8,19 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from ...concepts import Mapper, Profiles, Taxonomy, open_taxonomy, profiles_of
-from ...concepts.taxonomy import Ints
-from ...engine import Chance, Progress, distinct_queries
+from ...concepts import Mapper, Profiles, Taxonomy, build_profiles, open_taxonomy
+from ...concepts.taxonomy import IntArray
+from ...engine import Progress, RandomSource, unique_queries
 from ...log import QueryLog
 from ..base import parameter
 from .by_meaning import ByMeaning
-from .closest import closest_items
+from .closest import select_items_greedily
 from .contributions import NOBODY
 from .coverage import covered_share
 from .family import Microaggregation, Prototypes, partition_profiles
 from .known import group_users
-from .prototype import Items, semantic_items
-from .texts import Pool, draw_texts, pool_of, sent_by
+from .prototype import PrototypeItems, select_items
+from .texts import QueryPool, build_query_pool, sample_queries, user_query_pairs
 
 __all__ = ["SemanticMicroaggregation", "StringMicroaggregation"]
 
@@ -56,20 +56,22 @@ class SemanticMicroaggregation(ByMeaning):
         return super()._about_texts()
 
     def _prototypes(
-        self, log: QueryLog, known: pl.DataFrame | None, chance: Chance, progress: Progress
+        self, log: QueryLog, known: pl.DataFrame | None, chance: RandomSource, progress: Progress
     ) -> Prototypes:
         opened = open_taxonomy(self.taxonomy)
-        found = Mapper(opened).map(distinct_queries(log.frame), progress)
+        found = Mapper(opened).map(unique_queries(log.frame), progress)
         with progress.stage("profiles"):
             concepts = found.concepts(log)
             self._check_coverage(covered_share(concepts))
-            profiles = profiles_of(concepts)
+            profiles = build_profiles(concepts)
         group = _grouped(self, opened, profiles, known, progress)
         with progress.stage("choose texts"):
             items = _items(opened, profiles, group, self.refine, self.most_share)
-            pool = pool_of(found, sent_by(log, profiles.users, found), self.emit, self.least)
+            pool = build_query_pool(
+                found, user_query_pairs(log, profiles.users, found), self.emit, self.least
+            )
             items = _none_empty(items, pool, group)
-            texts = draw_texts(items, pool, opened, chance)
+            texts = sample_queries(items, pool, opened, chance)
         named = pl.DataFrame(
             {"group": items.group, "user": items.user, "query": pool.names.gather(texts)}
         )
@@ -97,7 +99,7 @@ class StringMicroaggregation(Microaggregation):
     )
 
     def _prototypes(
-        self, log: QueryLog, known: pl.DataFrame | None, chance: Chance, progress: Progress
+        self, log: QueryLog, known: pl.DataFrame | None, chance: RandomSource, progress: Progress
     ) -> Prototypes:
         with progress.stage("profiles"):
             profiles, names = _string_profiles(log)
@@ -118,10 +120,10 @@ def _grouped(
     profiles: Profiles,
     known: pl.DataFrame | None,
     progress: Progress,
-) -> Ints:
+) -> IntArray:
     """Partition the users who have no group yet."""
 
-    def split(users: Ints) -> Ints:
+    def split(users: IntArray) -> IntArray:
         some = profiles if len(users) == len(profiles) else profiles.some(users)
         how = method.partition, method.refine
         return partition_profiles(taxonomy, some, method.k, *how, progress)
@@ -130,9 +132,9 @@ def _grouped(
 
 
 def _items(
-    taxonomy: Taxonomy | None, profiles: Profiles, group: Ints, refined: bool, share: float
-) -> Items:
-    choose = closest_items if refined else semantic_items
+    taxonomy: Taxonomy | None, profiles: Profiles, group: IntArray, refined: bool, share: float
+) -> PrototypeItems:
+    choose = select_items_greedily if refined else select_items
     return choose(taxonomy, profiles, group, share)
 
 
@@ -142,17 +144,17 @@ def _string_profiles(log: QueryLog) -> tuple[Profiles, pl.Series]:
     names = sent.select("query").unique().with_columns(name=pl.col("query").cast(pl.String))
     names = names.sort("name").with_columns(concept=pl.int_range(pl.len(), dtype=pl.Int32))
     pairs = sent.join(names, on="query").select("user", "concept", "count")
-    return profiles_of(pairs), names["name"]
+    return build_profiles(pairs), names["name"]
 
 
-def _none_empty(items: Items, pool: Pool, group: Ints) -> Items:
+def _none_empty(items: PrototypeItems, pool: QueryPool, group: IntArray) -> PrototypeItems:
     """Give a group without any item one, of the concept that has the most texts: nobody's."""
     groups = np.arange(int(group.max()) + 1)
     empty = np.setdiff1d(groups, items.group)
     if not len(empty) or not len(pool.texts):
         return items
     most = int(np.argmax(np.diff(pool.start)))
-    return Items(
+    return PrototypeItems(
         np.concatenate([items.group, empty]),
         np.concatenate([items.concept, np.full(len(empty), most)]),
         np.concatenate([items.user, np.full(len(empty), NOBODY)]),
@@ -160,7 +162,7 @@ def _none_empty(items: Items, pool: Pool, group: Ints) -> Items:
     )
 
 
-def _members(log: QueryLog, profiles: Profiles, group: Ints) -> pl.DataFrame:
+def _members(log: QueryLog, profiles: Profiles, group: IntArray) -> pl.DataFrame:
     kind = log.frame.collect_schema()["user"]
     return pl.DataFrame({"user": profiles.users, "group": group.astype(np.int64)}).with_columns(
         pl.col("user").cast(kind)

@@ -8,16 +8,16 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from ...engine import Chance, Progress
+from ...engine import Progress, RandomSource
 from ...errors import InputError
 from ...log import QueryLog
 from ..base import parameter
 from .family import Microaggregation, Prototypes
 from .known import group_users, of_some
-from .partition import Floats, Groups, check_groups, mdav
-from .refine import refine
-from .repetition import repeated_texts
-from .syntactic import syntactic_matrix
+from .partition import Floats, GroupLabels, check_groups, mdav
+from .refine import refine_groups
+from .repetition import most_repeated_queries
+from .syntactic import syntactic_distance_matrix
 
 __all__ = ["SyntacticMicroaggregation"]
 
@@ -41,7 +41,7 @@ class SyntacticMicroaggregation(Microaggregation):
     refine: bool = parameter(False, "whether groups are improved by swaps after MDAV")
 
     def _prototypes(
-        self, log: QueryLog, known: pl.DataFrame | None, chance: Chance, progress: Progress
+        self, log: QueryLog, known: pl.DataFrame | None, chance: RandomSource, progress: Progress
     ) -> Prototypes:
         users = log.frame.select("user").unique().collect()
         users = users.sort(pl.col("user").cast(pl.String)).with_row_index("number")
@@ -51,21 +51,21 @@ class SyntacticMicroaggregation(Microaggregation):
                 hint=f"--sample-users {_MOST_USERS}, or semantic-microaggregation",
             )
         with progress.stage("group users"):
-            matrix = syntactic_matrix(self._some_rows(log, users, chance), cap=self.rows)
+            matrix = syntactic_distance_matrix(self._some_rows(log, users, chance), cap=self.rows)
             group = group_users(
                 users["user"], known, self.k, lambda some: self._split(of_some(matrix, some))
             )
             check_groups(group, self.k)
         members = users.select("user", group=pl.Series(group.astype(np.int64)))
-        texts, short = repeated_texts(log.frame, members, chance, self.most_share)
+        texts, short = most_repeated_queries(log.frame, members, chance, self.most_share)
         texts = self._frequent(texts, members, log, chance, progress)
         return Prototypes(members, texts, short)
 
-    def _split(self, matrix: Floats) -> Groups:
+    def _split(self, matrix: Floats) -> GroupLabels:
         group = mdav(matrix, self.k)
-        return refine(matrix, group, self.k) if self.refine else group
+        return refine_groups(matrix, group, self.k) if self.refine else group
 
-    def _some_rows(self, log: QueryLog, users: pl.DataFrame, chance: Chance) -> pl.DataFrame:
+    def _some_rows(self, log: QueryLog, users: pl.DataFrame, chance: RandomSource) -> pl.DataFrame:
         """Draw at most so many rows of each user."""
         texts = pl.col("query", "url").cast(pl.String)
         frame = log.frame.join(users.lazy(), on="user", maintain_order="left")

@@ -8,25 +8,25 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ...concepts import Mapper, Mapping, open_taxonomy
-from ...concepts.taxonomy import Ints
-from ...engine import Chance, Progress, distinct_queries, keys_with_users
+from ...concepts import ConceptMapping, Mapper, open_taxonomy
+from ...concepts.taxonomy import IntArray
+from ...engine import Progress, RandomSource, count_users_by_key, unique_queries
 from ...errors import InputError
 from ...log import QueryLog
 from .contributions import NOBODY
-from .prototype import Items
-from .texts import draw_texts, pool_of, sent_by
+from .prototype import PrototypeItems
+from .texts import build_query_pool, sample_queries, user_query_pairs
 
-__all__ = ["frequent_texts"]
+__all__ = ["substitute_rare_queries"]
 
 
-def frequent_texts(
+def substitute_rare_queries(
     texts: pl.DataFrame,
     members: pl.DataFrame,
     log: QueryLog,
     taxonomy: str,
     min_users: int,
-    chance: Chance,
+    chance: RandomSource,
     progress: Progress,
 ) -> pl.DataFrame:
     """Give prototypes (group, user, query) in which every query was sent by enough users.
@@ -36,7 +36,7 @@ def frequent_texts(
     rare query without any is left out. A group that has nothing left gets the most frequent
     query of all, which counts for nobody.
     """
-    common = keys_with_users(log.frame, ["query"], min_users)
+    common = count_users_by_key(log.frame, ["query"], min_users)
     common = common.select(pl.col("query").cast(pl.String), "users")
     if not common.height:
         raise InputError(
@@ -46,7 +46,7 @@ def frequent_texts(
     kept = texts.join(common, on="query", how="semi", maintain_order="left")
     rare = texts.join(common, on="query", how="anti", maintain_order="left")
     if rare.height:
-        found = Mapper(open_taxonomy(taxonomy)).map(distinct_queries(log.frame), progress)
+        found = Mapper(open_taxonomy(taxonomy)).map(unique_queries(log.frame), progress)
         kept = pl.concat([kept, _replaced(rare, members, log, found, min_users, chance)])
     most = common.sort("users", "query", descending=[True, False])["query"][0]
     empty = members.select("group").unique().join(kept, on="group", how="anti").sort("group")
@@ -58,24 +58,24 @@ def _replaced(
     rare: pl.DataFrame,
     members: pl.DataFrame,
     log: QueryLog,
-    found: Mapping,
+    found: ConceptMapping,
     min_users: int,
-    chance: Chance,
+    chance: RandomSource,
 ) -> pl.DataFrame:
     """Draw a frequent query for each rare one that has a concept; leave out the others."""
-    pool = pool_of(found, sent_by(log, members["user"], found), "full", min_users)
+    pool = build_query_pool(found, user_query_pairs(log, members["user"], found), "full", min_users)
     concept = _first_concepts(found, rare["query"])
     rare = rare.filter(pl.Series(concept >= 0))
     if not len(pool.texts):
         return rare.clear()
     group, user = rare["group"].to_numpy(), rare["user"].to_numpy()
-    items = Items(group, concept[concept >= 0], user, np.zeros(0, np.int64))
+    items = PrototypeItems(group, concept[concept >= 0], user, np.zeros(0, np.int64))
     return rare.with_columns(
-        query=pool.names.gather(draw_texts(items, pool, found.taxonomy, chance))
+        query=pool.names.gather(sample_queries(items, pool, found.taxonomy, chance))
     )
 
 
-def _first_concepts(found: Mapping, queries: pl.Series) -> Ints:
+def _first_concepts(found: ConceptMapping, queries: pl.Series) -> IntArray:
     """Give the concept of the first phrase of each query that has one, or -1."""
     first = found.phrases.filter(pl.col("concept") >= 0).unique(
         "query", keep="first", maintain_order=True

@@ -18,7 +18,7 @@ from rapidfuzz.process import cdist
 
 from ...errors import UsageError
 
-__all__ = ["host_labels", "syntactic_matrix"]
+__all__ = ["host_labels", "syntactic_distance_matrix"]
 
 _SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*://")
 _USERS = 20  # of a block; two blocks of 1,000 rows make tables of 4 MB
@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 Singles = NDArray[np.float32]
 
 
-def syntactic_matrix(rows: pl.DataFrame, cap: int = 50) -> Singles:
+def syntactic_distance_matrix(rows: pl.DataFrame, cap: int = 50) -> Singles:
     """Give the distances of all users, as Navarro-Arribas and Torra (2009, 2012) group them.
 
     `rows` has the columns user (0 to n - 1, each with at least one row and at most `cap`),

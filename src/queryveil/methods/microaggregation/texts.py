@@ -7,39 +7,41 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from ...concepts import Mapping, Taxonomy
+from ...concepts import ConceptMapping, Taxonomy
 from ...concepts.likeness.tables import distance_table
-from ...concepts.taxonomy import Flags, Ints
-from ...engine import Chance
+from ...concepts.taxonomy import BoolArray, IntArray
+from ...engine import RandomSource
 from ...errors import InputError
 from ...log import QueryLog, kinds_of
-from .prototype import Items
+from .prototype import PrototypeItems
 
-__all__ = ["Pool", "draw_texts", "pool_of", "sent_by"]
+__all__ = ["QueryPool", "build_query_pool", "sample_queries", "user_query_pairs"]
 
 _TRIES = 4  # to find a text that the giver of an item did not send herself
 _CELLS = 1 << 24
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Pool:
+class QueryPool:
     """Texts that may be emitted, by concept: those of c are `texts[start[c]:start[c + 1]]`.
 
     `names` are the texts themselves. `sent` are the pairs of user and text as sorted numbers
     (user times the number of texts, plus text): what each user sent herself.
     """
 
-    start: Ints
-    texts: Ints
+    start: IntArray
+    texts: IntArray
     names: pl.Series
-    sent: Ints
+    sent: IntArray
 
-    def known(self) -> Ints:
+    def known(self) -> IntArray:
         """Give the concepts that have a text."""
         return np.flatnonzero(np.diff(self.start))
 
 
-def pool_of(found: Mapping, sent: pl.DataFrame, emit: str, min_users: int) -> Pool:
+def build_query_pool(
+    found: ConceptMapping, sent: pl.DataFrame, emit: str, min_users: int
+) -> QueryPool:
     """List the texts that enough users sent, by concept.
 
     `sent` has a row for each user (a number) and query (a number of the mapping) that she
@@ -68,7 +70,7 @@ def pool_of(found: Mapping, sent: pl.DataFrame, emit: str, min_users: int) -> Po
     own = users.lazy().join(names.lazy().drop("name"), on="text").select(key.sort())
     keys = own.collect(engine="streaming")["user"].to_numpy()
     start = np.searchsorted(kept["concept"].to_numpy(), np.arange(len(found.taxonomy) + 1))
-    return Pool(start, kept["place"].to_numpy(), names["name"], keys)
+    return QueryPool(start, kept["place"].to_numpy(), names["name"], keys)
 
 
 def _seen_late(rows: pl.DataFrame, queries: pl.Series) -> pl.Series:
@@ -85,7 +87,7 @@ def _seen_late(rows: pl.DataFrame, queries: pl.Series) -> pl.Series:
     return late.scatter(late.arg_true().filter(known), False)
 
 
-def sent_by(log: QueryLog, users: pl.Series, found: Mapping) -> pl.DataFrame:
+def user_query_pairs(log: QueryLog, users: pl.Series, found: ConceptMapping) -> pl.DataFrame:
     """Give who sent what, by the places of the user in `users` and of the query in `found`."""
     kind = log.frame.collect_schema()["user"]
     numbers = pl.DataFrame({"user": users.cast(kind)}).with_row_index("number")
@@ -95,7 +97,9 @@ def sent_by(log: QueryLog, users: pl.Series, found: Mapping) -> pl.DataFrame:
     return numbered.select(user="number", query="place").collect(engine="streaming")
 
 
-def draw_texts(items: Items, pool: Pool, taxonomy: Taxonomy, chance: Chance) -> Ints:
+def sample_queries(
+    items: PrototypeItems, pool: QueryPool, taxonomy: Taxonomy, chance: RandomSource
+) -> IntArray:
     """Draw a text for each item: of its concept, or else of the nearest that has one."""
     if not len(pool.texts):
         raise InputError(
@@ -114,14 +118,14 @@ def draw_texts(items: Items, pool: Pool, taxonomy: Taxonomy, chance: Chance) -> 
     return np.asarray(text)
 
 
-def _own(user: Ints, text: Ints, pool: Pool) -> Flags:
+def _own(user: IntArray, text: IntArray, pool: QueryPool) -> BoolArray:
     """Tell which texts the giver of an item sent herself."""
     keys = user.astype(np.int64) * max(len(pool.names), 1) + text
     place = np.minimum(np.searchsorted(pool.sent, keys), len(pool.sent) - 1)
     return np.asarray(pool.sent[place] == keys)
 
 
-def _with_texts(concepts: Ints, pool: Pool, taxonomy: Taxonomy) -> Ints:
+def _with_texts(concepts: IntArray, pool: QueryPool, taxonomy: Taxonomy) -> IntArray:
     """Replace concepts without a text by the nearest that has one; of equals the lowest."""
     known, wanted = pool.known(), np.unique(concepts)
     missing = wanted[np.diff(pool.start)[wanted] == 0]

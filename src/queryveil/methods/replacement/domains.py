@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from ...concepts import Taxonomy, Topics, default_topics, preset, topics_of
-from ...concepts.likeness.domain import Domain, domain_of
-from ...concepts.taxonomy import Ints
+from ...concepts import Taxonomy, Topics, default_topics, select_topics, topic_preset
+from ...concepts.likeness.domain import Domain, build_domain
+from ...concepts.taxonomy import IntArray
 from ...errors import ParameterError
 
-__all__ = ["ALL", "PRESETS", "Domains", "is_split", "open_domains", "parts_of"]
+__all__ = ["ALL", "PRESETS", "DomainSet", "is_split_by_topic", "open_domains", "parse_domain"]
 
 ALL = "all"
 # The settings of Sanchez et al. 2018: the domain, and the topics of the profiles.
@@ -24,7 +24,7 @@ PRESETS = {
 _SETS = ("sanchez4", "sanchez19", "lexicographer", "branches")
 
 
-def parts_of(text: str) -> list[str]:
+def parse_domain(text: str) -> list[str]:
     """Give the names in the text of a domain; a preset is what it stands for."""
     text = PRESETS[text][0] if text in PRESETS else text
     names = [name.strip() for name in text.split(",") if name.strip()]
@@ -35,14 +35,14 @@ def parts_of(text: str) -> list[str]:
     return names
 
 
-def is_split(text: str) -> bool:
+def is_split_by_topic(text: str) -> bool:
     """Tell whether each topic has a domain of its own, so that replacements keep the topic."""
-    names = parts_of(text)
+    names = parse_domain(text)
     return len(names) > 1 or names[0] in _SETS
 
 
 @dataclass(frozen=True, eq=False)
-class Domains:
+class DomainSet:
     """One domain or several, and the topics that profiles are drawn over.
 
     `of` has for every concept of the taxonomy the number of its domain, or -1.
@@ -50,21 +50,21 @@ class Domains:
 
     taxonomy: Taxonomy
     domains: list[Domain]
-    of: Ints
+    of: IntArray
     topics: Topics
 
     @cached_property
-    def starts(self) -> Ints:
+    def starts(self) -> IntArray:
         """Where the concepts of each domain begin if all stand in a row, and their number."""
         return np.concatenate([[0], np.cumsum([len(domain) for domain in self.domains])])
 
     @cached_property
-    def concepts(self) -> Ints:
+    def concepts(self) -> IntArray:
         """The concepts of all domains in a row."""
         return np.concatenate([domain.concepts for domain in self.domains])
 
     @cached_property
-    def place(self) -> Ints:
+    def place(self) -> IntArray:
         """For every concept of the taxonomy, its place in that row, or -1."""
         found = np.full(len(self.taxonomy), -1, np.int64)
         for number, domain in enumerate(self.domains):
@@ -78,18 +78,18 @@ class Domains:
         return f"queries are replaced within {names}, of {self.taxonomy.title}"
 
 
-def open_domains(taxonomy: Taxonomy, text: str, topics: str) -> Domains:
+def open_domains(taxonomy: Taxonomy, text: str, topics: str) -> DomainSet:
     """Find the domains that a text names, and the topics; the last ones are kept."""
     kept = taxonomy.kept.get("domains")
-    if isinstance(kept, tuple) and kept[0] == (text, topics) and isinstance(kept[1], Domains):
+    if isinstance(kept, tuple) and kept[0] == (text, topics) and isinstance(kept[1], DomainSet):
         return kept[1]
     made = _made(taxonomy, text, topics)
     taxonomy.kept["domains"] = ((text, topics), made)
     return made
 
 
-def _made(taxonomy: Taxonomy, text: str, topics: str) -> Domains:
-    tops = _tops(taxonomy, parts_of(text))
+def _made(taxonomy: Taxonomy, text: str, topics: str) -> DomainSet:
+    tops = _tops(taxonomy, parse_domain(text))
     chosen = _topics(taxonomy, text, topics, tops)
     split = chosen if len(set(chosen.of.tolist())) > 1 else None
     domains, of = list[Domain](), np.full(len(taxonomy), -1, np.int64)
@@ -99,16 +99,16 @@ def _made(taxonomy: Taxonomy, text: str, topics: str) -> Domains:
                 f'"{taxonomy.label(top)}" in --domain lies within what stands before it',
                 hint="name the narrower concept first, or leave it out",
             )
-        domains.append(domain_of(taxonomy, top, split, without=of >= 0))
+        domains.append(build_domain(taxonomy, top, split, without=of >= 0))
         of[domains[number].place >= 0] = number
-    return Domains(taxonomy, domains, of, chosen)
+    return DomainSet(taxonomy, domains, of, chosen)
 
 
 def _tops(taxonomy: Taxonomy, names: list[str]) -> list[int]:
     if names == [ALL]:
         return [0]
     if len(names) == 1 and names[0] in _SETS:
-        found = preset(taxonomy, names[0])
+        found = topic_preset(taxonomy, names[0])
         if found.tops is None:
             raise ParameterError(
                 f'the topics "{names[0]}" are no concepts, so they are no domains',
@@ -133,12 +133,12 @@ def _topics(taxonomy: Taxonomy, text: str, topics: str, tops: list[int]) -> Topi
     if topics == "auto" and text in PRESETS:
         topics = PRESETS[text][1]
     if topics in _SETS:
-        return preset(taxonomy, topics)
+        return topic_preset(taxonomy, topics)
     if topics != "auto":
-        return topics_of(taxonomy, [_widest(taxonomy, name) for name in parts_of(topics)])
+        return select_topics(taxonomy, [_widest(taxonomy, name) for name in parse_domain(topics)])
     if len(tops) > 1:
-        return topics_of(taxonomy, tops)
+        return select_topics(taxonomy, tops)
     children = taxonomy.children(tops[0]).tolist()
-    return default_topics(taxonomy) if not tops[0] or not children else topics_of(
+    return default_topics(taxonomy) if not tops[0] or not children else select_topics(
         taxonomy, children
     )  # fmt: skip

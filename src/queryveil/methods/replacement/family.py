@@ -10,22 +10,21 @@ from typing import Any
 
 import polars as pl
 
-from ...concepts import Mapper, file_names, open_taxonomy
-from ...concepts import Mapping as Found
-from ...concepts.taxonomy import Ints
-from ...engine import Chance, Progress, distinct_queries
+from ...concepts import ConceptMapping, Mapper, open_taxonomy, public_names
+from ...concepts.taxonomy import IntArray
+from ...engine import Progress, RandomSource, unique_queries
 from ...log import QueryLog
 from ...release import Check, Release
 from ..base import Method, parameter
-from .domains import ALL, Domains, open_domains, parts_of
-from .slots import NO_CONCEPT, Slots
-from .texts import Written, by_pseudonym, write_rows
+from .domains import ALL, DomainSet, open_domains, parse_domain
+from .slots import NO_CONCEPT, BoundedPhrases
+from .texts import ReplacementRows, by_pseudonym, render_rows
 
-__all__ = ["Replacement"]
+__all__ = ["ReplacementMethod"]
 
 
 @dataclass(frozen=True)
-class Replacement(Method):
+class ReplacementMethod(Method):
     """The base of the shelf: epsilon, what it covers, and the concepts that may be given."""
 
     epsilon: float = parameter(1.0, "what one person can change at most", low=0.001, high=1000.0)
@@ -43,7 +42,7 @@ class Replacement(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        parts_of(self.domain)  # refuses what is none
+        parse_domain(self.domain)  # refuses what is none
 
     @property
     def own_epsilon(self) -> Fraction:
@@ -56,13 +55,13 @@ class Replacement(Method):
         names = (name.strip() for name in self.taxonomy.split(","))
         return tuple(Path(name) for name in names if name and name != "wordnet")
 
-    def domains(self) -> Domains:
+    def domains(self) -> DomainSet:
         """Open the taxonomy and find the domains, and the topics of profiles."""
         topics = self.values().get("topics", "auto")
         return open_domains(open_taxonomy(self.taxonomy), self.domain, topics)
 
-    def _found(self, log: QueryLog, domains: Domains, progress: Progress) -> Found:
-        return Mapper(domains.taxonomy).map(distinct_queries(log.frame), progress)
+    def _found(self, log: QueryLog, domains: DomainSet, progress: Progress) -> ConceptMapping:
+        return Mapper(domains.taxonomy).map(unique_queries(log.frame), progress)
 
     def coverage(self, dropped: Mapping[str, int]) -> float | None:
         """Return the share of rows that have a concept of the domain."""
@@ -75,16 +74,26 @@ class Replacement(Method):
         return Check("slots", rows), Check("no-clicks", {})
 
     def _named(
-        self, domains: Domains, slots: Slots, sizes: Ints, concepts: Ints, chance: Chance
-    ) -> Written:
+        self,
+        domains: DomainSet,
+        slots: BoundedPhrases,
+        sizes: IntArray,
+        concepts: IntArray,
+        chance: RandomSource,
+    ) -> ReplacementRows:
         """Give users new names, and concepts labels."""
         names = pl.Series("pseudonym", chance.names(len(slots.users))).cast(pl.String)
         mapping = pl.DataFrame({"user": slots.users, "pseudonym": names})
         sorted_ = by_pseudonym(mapping, sizes, concepts)
-        return write_rows(domains.taxonomy, mapping, sizes, sorted_, chance)
+        return render_rows(domains.taxonomy, mapping, sizes, sorted_, chance)
 
     def _release(
-        self, log: QueryLog, slots: Slots, written: Written, notes: tuple[str, ...], **more: Any
+        self,
+        log: QueryLog,
+        slots: BoundedPhrases,
+        written: ReplacementRows,
+        notes: tuple[str, ...],
+        **more: Any,
     ) -> Release:
         """Put the release together; every row of the log gives way to new ones."""
         return Release(
@@ -103,4 +112,4 @@ class Replacement(Method):
 
     def _published(self) -> dict[str, Any]:
         """Give the parameters as the card shows them: where a taxonomy's file lies is private."""
-        return {**self.values(), "taxonomy": ",".join(file_names(self.taxonomy))}
+        return {**self.values(), "taxonomy": ",".join(public_names(self.taxonomy))}

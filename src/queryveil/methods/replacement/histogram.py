@@ -8,25 +8,25 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ...dp import Loss, Noise, pure_rho, show_amount
+from ...dp import Loss, NoiseSource, format_amount, pure_rho
 from ...dp.noise import Integers, exact_scale
 from ...dp.public import PublicCounts
-from ...dp.tails import laplace_tail, least_threshold
-from ...engine import Chance, Progress
+from ...dp.tails import laplace_tail, min_threshold
+from ...engine import Progress, RandomSource
 from ...errors import ParameterError
 from ...log import QueryLog
 from ...release import Guarantee, Release
 from ..base import parameter
-from .family import Replacement
+from .family import ReplacementMethod
 from .noise_words import counted_says, own_share
 from .promises import ASSUMPTIONS, NEIGHBOURS, NOT_COVERED
-from .slots import Slots, slots_of
+from .slots import BoundedPhrases, bound_phrases
 
 __all__ = ["ConceptHistogram"]
 
 
 @dataclass(frozen=True)
-class ConceptHistogram(Replacement):
+class ConceptHistogram(ReplacementMethod):
     """Put noise on how often each user meant each concept, and draw her queries by that.
 
     >>> str(ConceptHistogram(epsilon=10))
@@ -53,7 +53,7 @@ class ConceptHistogram(Replacement):
         scale = exact_scale(2 * most / self.own_epsilon)
         # About as many empty concepts of a user pass as she has rows.
         share = Fraction(min(most, cells), 4 * cells)
-        found = self.threshold or least_threshold(laplace_tail, scale, share)
+        found = self.threshold or min_threshold(laplace_tail, scale, share)
         return PublicCounts(scale, found, 2 * most)
 
     def prepare(self) -> None:
@@ -79,14 +79,14 @@ class ConceptHistogram(Replacement):
         }
         return {"facts": facts}
 
-    def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
         """Count, add noise, draw."""
         domains = self.domains()
         cells, most = len(domains.concepts), self.max_queries_per_user
-        noise = Noise(None if chance.secret else chance.numbers)
+        noise = NoiseSource(None if chance.secret else chance.numbers)
         found = self._found(log, domains, progress)
         with progress.stage("count concepts"):
-            slots = slots_of(log, found, domains.place, most)
+            slots = bound_phrases(log, found, domains.place, most)
             places, counts = _histogram(slots, cells)
         counted = self.counts(cells)
         with progress.stage("add noise"):
@@ -101,7 +101,7 @@ class ConceptHistogram(Replacement):
 
     def guarantee(self) -> Guarantee:
         """Promise epsilon for a user's whole log."""
-        epsilon = show_amount(self.own_epsilon)
+        epsilon = format_amount(self.own_epsilon)
         return Guarantee(
             model="pure-dp",
             says=(
@@ -121,7 +121,7 @@ class ConceptHistogram(Replacement):
         )
 
 
-def _histogram(slots: Slots, cells: int) -> tuple[Integers, Integers]:
+def _histogram(slots: BoundedPhrases, cells: int) -> tuple[Integers, Integers]:
     """Count each user's concepts; cells of all users stand in a row."""
     if len(slots.users) * cells >= 2**50:
         raise ParameterError("so many users and concepts cannot be counted", hint="--domain")
@@ -131,7 +131,7 @@ def _histogram(slots: Slots, cells: int) -> tuple[Integers, Integers]:
 
 
 def _spread(
-    shown: Integers, noisy: Integers, users: int, cells: int, rows: int, chance: Chance
+    shown: Integers, noisy: Integers, users: int, cells: int, rows: int, chance: RandomSource
 ) -> Integers:
     """Give each user's rows to concepts in proportion to their noisy counts.
 

@@ -6,16 +6,16 @@ from functools import cache
 
 import numpy as np
 
-from ...engine import Chance
-from .points import Floats, Points, hand_out
+from ...engine import RandomSource
+from .points import Apportionments, Floats, apportion
 
-__all__ = ["divergence", "expected_loss", "made_of", "shrunk", "uniform_loss"]
+__all__ = ["expected_loss", "js_divergence", "shrink_to_mean", "shrink_to_uniform", "uniform_loss"]
 
 _PRIOR = 1.0  # points that a user is given for what was not told of her
 _EXAMPLES = 400
 
 
-def made_of(told: Points, mean: Floats, signal: float = 1.0) -> Floats:
+def shrink_to_mean(told: Apportionments, mean: Floats, signal: float = 1.0) -> Floats:
     """Make profiles of points: what is told is drawn towards the mean of all.
 
     The fewer the points, and the less they signal, the more.
@@ -28,19 +28,19 @@ def made_of(told: Points, mean: Floats, signal: float = 1.0) -> Floats:
 def expected_loss(topics: int, points: int, signal: float) -> float:
     """Tell the loss on made-up profiles: of points that are true, and of points at random."""
     profiles, mean = _examples(topics), np.full(topics, 1 / topics)
-    told = hand_out(profiles, points)
-    truth = divergence(profiles, made_of(told, mean, signal)).mean()
-    chance = divergence(profiles, made_of(told[::-1], mean, signal)).mean()
+    told = apportion(profiles, points)
+    truth = js_divergence(profiles, shrink_to_mean(told, mean, signal)).mean()
+    chance = js_divergence(profiles, shrink_to_mean(told[::-1], mean, signal)).mean()
     return float(signal * truth + (1 - signal) * chance)
 
 
 def uniform_loss(topics: int) -> float:
     """Tell the loss on made-up profiles of one that is the same for all topics."""
     profiles = _examples(topics)
-    return float(divergence(profiles, np.full(profiles.shape, 1 / topics)).mean())
+    return float(js_divergence(profiles, np.full(profiles.shape, 1 / topics)).mean())
 
 
-def shrunk(mean: Floats, variance: float) -> Floats:
+def shrink_to_uniform(mean: Floats, variance: float) -> Floats:
     """Draw an estimated profile towards the uniform one, by as much as it is noise."""
     uniform = 1 / len(mean)
     spread = float(((mean - uniform) ** 2).mean())
@@ -51,7 +51,7 @@ def shrunk(mean: Floats, variance: float) -> Floats:
     return np.asarray(found / found.sum())
 
 
-def divergence(one: Floats, two: Floats) -> Floats:
+def js_divergence(one: Floats, two: Floats) -> Floats:
     """Give the Jensen-Shannon divergence of profiles, in bits.
 
     >>> divergence(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])).tolist()
@@ -69,6 +69,6 @@ def _relative(one: Floats, two: Floats) -> Floats:
 @cache
 def _examples(topics: int) -> Floats:
     """Make up profiles with a few strong interests each; the same ones always."""
-    drawn = Chance(seed=topics).numbers(_EXAMPLES * topics).reshape(_EXAMPLES, topics)
+    drawn = RandomSource(seed=topics).numbers(_EXAMPLES * topics).reshape(_EXAMPLES, topics)
     weights = np.log((drawn + 1.0) / 2.0**64) ** 4
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))

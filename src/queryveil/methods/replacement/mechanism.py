@@ -12,26 +12,33 @@ from threading import Lock
 
 import numpy as np
 
-from ...concepts.likeness.criteria import Near, Same, near
+from ...concepts.likeness.criteria import IdentityScore, SimilarityScore, similarity_score
 from ...concepts.likeness.domain import Domain
-from ...concepts.taxonomy import Ints
-from ...dp import Noise
-from ...dp.accounting import most_rho
+from ...concepts.taxonomy import IntArray
+from ...dp import NoiseSource
+from ...dp.accounting import max_rho
 from ...dp.choice import (
-    Choices,
-    Weights,
-    apart_by,
-    calibrate,
-    check_flip,
-    draw,
-    flip,
-    nominal,
+    Candidates,
+    ExponentialWeights,
+    calibrate_bounded_range,
+    calibrate_exact,
+    calibrate_nominal,
+    check_permute_and_flip,
+    permute_and_flip,
+    sample,
 )
-from ...dp.choice.draw import below
-from ...engine import Progress, Silent, recall, remember
-from .domains import Domains
+from ...dp.choice.draw import uniform_below
+from ...engine import NoProgress, Progress, load_hint, save_hint
+from .domains import DomainSet
 
-__all__ = ["CALIBRATIONS", "CRITERIA", "PIECE", "Budget", "Mechanism", "mechanism_for"]
+__all__ = [
+    "CALIBRATIONS",
+    "CRITERIA",
+    "PIECE",
+    "PhraseBudget",
+    "ReplacementMechanism",
+    "calibrate_mechanism",
+]
 
 CRITERIA = ("sqc1", "sqc2", "nsqc")
 CALIBRATIONS = ("exact", "nominal", "permute-and-flip")
@@ -39,7 +46,7 @@ PIECE = 1 << 22  # rows at a time
 
 
 @dataclass(frozen=True)
-class Budget:
+class PhraseBudget:
     """What one slot may cost, and all slots of a user together.
 
     With a delta slots are added up by their range, which costs less than adding up epsilon.
@@ -64,7 +71,7 @@ class Budget:
         """What slots cost together, as zCDP, if they are added up by their range."""
         if not self.delta:
             return Fraction(0)
-        return Fraction(most_rho(float(self.epsilon), float(self.delta)))
+        return Fraction(max_rho(float(self.epsilon), float(self.delta)))
 
     @property
     def slot(self) -> float:
@@ -78,11 +85,11 @@ class Budget:
 
 
 @dataclass(frozen=True, eq=False)
-class Mechanism:
+class ReplacementMechanism:
     """One weighting for each domain; items are places in the row of all domains' concepts."""
 
-    domains: Domains
-    weights: list[Weights]
+    domains: DomainSet
+    weights: list[ExponentialWeights]
     flips: bool
 
     def chance(self, least: float) -> float:
@@ -91,7 +98,7 @@ class Mechanism:
         chances = [weights.chance(least) for weights in self.weights]
         return float(np.average(chances, weights=sizes))
 
-    def replace(self, items: Ints, noise: Noise, progress: Progress) -> Ints:
+    def replace(self, items: IntArray, noise: NoiseSource, progress: Progress) -> IntArray:
         """Draw for each item another one of its domain, or itself.
 
         Where there is no item (-1) a concept is taken at random first, all being equally likely.
@@ -103,64 +110,70 @@ class Mechanism:
                 found[some] = self._replaced(items[some], noise, advance)
         return found
 
-    def _replaced(self, items: Ints, noise: Noise, advance: Callable[[int], None]) -> Ints:
+    def _replaced(
+        self, items: IntArray, noise: NoiseSource, advance: Callable[[int], None]
+    ) -> IntArray:
         """Draw for some items; a draw takes ten times the memory of what it gives."""
         starts = self.domains.starts
         found = np.empty(len(items), np.int32)
         inputs = items.astype(np.int32)
         empty = np.flatnonzero(items < 0)
-        inputs[empty] = below(np.full(len(empty), starts[-1]), noise)
+        inputs[empty] = uniform_below(np.full(len(empty), starts[-1]), noise)
         for number, weights in enumerate(self.weights):
             low, high = starts[number], starts[number + 1]
             mine = np.flatnonzero((inputs >= low) & (inputs < high))
             local = inputs[mine] - low
             if self.flips:
-                drawn = flip(weights, local.astype(np.int64), noise)
+                drawn = permute_and_flip(weights, local.astype(np.int64), noise)
                 advance(len(mine))
             else:
-                drawn = draw(weights, local, noise, advance)
+                drawn = sample(weights, local, noise, advance)
             found[mine] = drawn + low
         return found
 
 
-def mechanism_for(
-    domains: Domains,
+def calibrate_mechanism(
+    domains: DomainSet,
     criterion: str,
     calibration: str,
-    budget: Budget,
+    budget: PhraseBudget,
     progress: Progress | None = None,
-) -> Mechanism:
+) -> ReplacementMechanism:
     """Make the weights of every domain: the strongest that the budget allows."""
-    with (progress or Silent()).stage("calibrate"):
+    with (progress or NoProgress()).stage("calibrate"):
         known = [_choices(domain, criterion, domains) for domain in domains.domains]
         made = [_by_epsilon(one, calibration, budget) for one in known]
         if budget.delta:
-            made = _stronger(made, [apart_by(one.choices, budget.ratio) for one in known])
+            made = _stronger(
+                made, [calibrate_bounded_range(one.choices, budget.ratio) for one in known]
+            )
     flips = calibration == "permute-and-flip"
     if flips:
         for weights in made:
-            check_flip(weights)
-    return Mechanism(domains, made, flips)
+            check_permute_and_flip(weights)
+    return ReplacementMechanism(domains, made, flips)
 
 
-def _stronger(one: list[Weights], two: list[Weights]) -> list[Weights]:
+def _stronger(
+    one: list[ExponentialWeights], two: list[ExponentialWeights]
+) -> list[ExponentialWeights]:
     """Take one list or the other, for all domains: a user's slots are added up in one way."""
     return max(one, two, key=lambda made: sum(weights.strength for weights in made))
 
 
-def _by_epsilon(known: _Known, calibration: str, budget: Budget) -> Weights:
+def _by_epsilon(known: _Known, calibration: str, budget: PhraseBudget) -> ExponentialWeights:
     if calibration != "exact":
-        return nominal(known.choices, budget.slot)
+        return calibrate_nominal(known.choices, budget.slot)
     return _calibrated(known, budget.slot)
 
 
-def _calibrated(known: _Known, epsilon: float) -> Weights:
+def _calibrated(known: _Known, epsilon: float) -> ExponentialWeights:
     """Take up what an earlier run found, if it holds; else search, and keep that."""
     key = f"{known.digest} {epsilon!r}"
-    hint = recall(key)
-    made = calibrate(known.choices, epsilon, hint)
+    hint = load_hint(key)
+    made = calibrate_exact(known.choices, epsilon, hint)
     if made.strength != hint:
-        remember(key, made.strength)
+        save_hint(key, made.strength)
     return made
 
 
@@ -169,7 +182,7 @@ def _calibrated(known: _Known, epsilon: float) -> Weights:
 
 @dataclass(frozen=True, eq=False)
 class _Known:
-    choices: Choices
+    choices: Candidates
     digest: str
 
 
@@ -178,24 +191,24 @@ _lock = Lock()
 _MOST_KEPT = 16
 
 
-def _choices(domain: Domain, criterion: str, domains: Domains) -> _Known:
-    scores: Near | Same
+def _choices(domain: Domain, criterion: str, domains: DomainSet) -> _Known:
+    scores: SimilarityScore | IdentityScore
     if criterion == "nsqc":
-        scores = Same(len(domain))
+        scores = IdentityScore(len(domain))
     else:
-        scores = near(domain, domains.topics if criterion == "sqc2" else None)
+        scores = similarity_score(domain, domains.topics if criterion == "sqc2" else None)
     digest = _digest(scores)
     with _lock:
         if digest not in _kept:
-            _kept[digest] = _Known(Choices.of(scores), digest)
+            _kept[digest] = _Known(Candidates.of(scores), digest)
             if len(_kept) > _MOST_KEPT:
                 _kept.popitem(last=False)
         return _kept[digest]
 
 
-def _digest(scores: Near | Same) -> str:
+def _digest(scores: SimilarityScore | IdentityScore) -> str:
     """Name scores by all that decides them."""
-    if isinstance(scores, Same):
+    if isinstance(scores, IdentityScore):
         return f"same {scores.size}"
     domain = scores.domain
     arrays = (

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ...dp.public import PublicCounts
 from ...release import CountNoise
-from .points import ways
-from .telling import Answers, Cells, Population, Way
+from .points import count_apportionments
+from .telling import HistogramProfiles, PopulationMean, ProfileMechanism, ResponseProfiles
 
 __all__ = ["OwnShare", "counted_says", "own_share", "replaced_says", "told_says"]
 
@@ -68,7 +68,7 @@ def counted_says(counted: PublicCounts, cells: int, most: int) -> tuple[str, ...
     )
 
 
-def told_says(way: Way | None, users: int, topics: int) -> tuple[str, ...]:
+def told_says(way: ProfileMechanism | None, users: int, topics: int) -> tuple[str, ...]:
     """Say what noise leaves of profiles."""
     rows = (
         "Queries are drawn at random from the concepts of a topic: a row tells at most the topic "
@@ -77,10 +77,10 @@ def told_says(way: Way | None, users: int, topics: int) -> tuple[str, ...]:
     return (_profiles(way, users, topics), *rows)
 
 
-def _profiles(way: Way | None, users: int, topics: int) -> str:
+def _profiles(way: ProfileMechanism | None, users: int, topics: int) -> str:
     if way is None:
         return "No profile is told: all topics are equally likely for everybody."
-    if isinstance(way, Population):
+    if isinstance(way, PopulationMean):
         scale = float(way.scale)
         off = CountNoise("", "laplace", scale, "", "").interval / (way.parts * users)
         return (
@@ -88,20 +88,20 @@ def _profiles(way: Way | None, users: int, topics: int) -> str:
             f"share of a topic by {100 * off:.3g} percentage points at most, before the shares "
             "are drawn towards equal ones. Nothing of a single person is told."
         )
-    if isinstance(way, Answers):
+    if isinstance(way, ResponseProfiles):
         return (
             f"A person's profile, in {way.points} points, is their own in "
             f"{_percent(way.response.truth)} of cases; otherwise it is another of "
-            f"{ways(topics, way.points):,} possible ones, drawn at random."
+            f"{count_apportionments(topics, way.points):,} possible ones, drawn at random."
         )
     return _cells(way)
 
 
-def _cells(way: Cells) -> str:
+def _cells(way: HistogramProfiles) -> str:
     scale = float(way.noisy.scale)
     off = CountNoise("", "laplace", scale, "", "").interval
     return (
-        f"Each of {ways(way.topics, way.points):,} possible profiles, in {way.points} points, is "
+        f"Each of {count_apportionments(way.topics, way.points):,} possible profiles, in {way.points} points, is "
         f"given to as many people as a noisy count says: the noise has scale {scale:,.4g}, and is "
         f"at most {off:,} people in 95 of 100 cases."
     )

@@ -12,15 +12,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Points", "hand_out", "number", "points_of", "ways"]
+__all__ = [
+    "Apportionments",
+    "Floats",
+    "apportion",
+    "count_apportionments",
+    "rank_apportionments",
+    "unrank_apportionments",
+]
 
-Points = NDArray[np.int64]
+Apportionments = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _TOO_LARGE = 2**62
 
 
-def ways(topics: int, points: int) -> int:
+def count_apportionments(topics: int, points: int) -> int:
     """Count the ways to hand out points.
 
     >>> ways(4, 10)
@@ -29,7 +36,7 @@ def ways(topics: int, points: int) -> int:
     return comb(points + topics - 1, points)
 
 
-def hand_out(profiles: NDArray[Any], points: int) -> Points:
+def apportion(profiles: NDArray[Any], points: int) -> Apportionments:
     """Hand out points in proportion to each profile: whole ones first, then largest remainders.
 
     Of equal remainders the first topic gets the point. A profile of nothing is taken as uniform.
@@ -49,7 +56,7 @@ def hand_out(profiles: NDArray[Any], points: int) -> Points:
     return np.asarray(whole + (rank < missing[:, None]), np.int64)
 
 
-def number(handed: Points) -> Points:
+def rank_apportionments(handed: Apportionments) -> Apportionments:
     """Give the number of each way to hand out.
 
     >>> number(np.array([[2, 0], [1, 1], [0, 2]])).tolist()
@@ -62,7 +69,7 @@ def number(handed: Points) -> Points:
     return np.asarray(table[bars, np.arange(1, topics)].sum(axis=1), np.int64)
 
 
-def points_of(numbers: Points, topics: int, points: int) -> Points:
+def unrank_apportionments(numbers: Apportionments, topics: int, points: int) -> Apportionments:
     """Give the ways that have these numbers.
 
     >>> points_of(np.array([2, 1, 0]), 2, 2).tolist()
@@ -78,7 +85,7 @@ def points_of(numbers: Points, topics: int, points: int) -> Points:
     return np.diff(np.concatenate([edges[0], bars, edges[1]], axis=1), axis=1) - 1
 
 
-def _binomials(size: int, most: int) -> Points:
+def _binomials(size: int, most: int) -> Apportionments:
     """Give C(n, j) for n below size and j up to most; what is too large is never asked for."""
     rows = [[min(comb(n, j), _TOO_LARGE) for j in range(most)] for n in range(size)]
     return np.array(rows, np.int64)

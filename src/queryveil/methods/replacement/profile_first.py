@@ -8,21 +8,21 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from ...concepts.taxonomy import Ints, Lists
-from ...dp import Loss, Noise, pure_rho, show_amount
-from ...engine import Chance, Progress
+from ...concepts.taxonomy import IntArray, RaggedArray
+from ...dp import Loss, NoiseSource, format_amount, pure_rho
+from ...engine import Progress, RandomSource
 from ...errors import ParameterError
 from ...log import QueryLog
 from ...release import Guarantee, Release
 from ..base import parameter
-from .domains import Domains
-from .family import Replacement
+from .domains import DomainSet
+from .family import ReplacementMethod
 from .judging import uniform_loss
 from .noise_words import told_says
-from .points import Floats, Points, hand_out
+from .points import Apportionments, Floats, apportion
 from .promises import ASSUMPTIONS, NEIGHBOURS, NOT_COVERED
-from .slots import Slots, slots_of
-from .telling import Way, best_way
+from .slots import BoundedPhrases, bound_phrases
+from .telling import ProfileMechanism, choose_profile_mechanism
 
 __all__ = ["ProfileFirst"]
 
@@ -30,7 +30,7 @@ _MECHANISMS = ("auto", "cells", "answers", "population", "uniform")
 
 
 @dataclass(frozen=True)
-class ProfileFirst(Replacement):
+class ProfileFirst(ReplacementMethod):
     """Tell each user's profile of topics privately, and draw her queries from it.
 
     >>> str(ProfileFirst(epsilon=10))
@@ -67,18 +67,18 @@ class ProfileFirst(Replacement):
         facts |= {"profiles": told, "loss saved against a uniform profile": f"about {saved:.0%}"}
         return {"facts": facts}
 
-    def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
         """Count each user's topics, tell them privately, draw her queries."""
         domains = self.domains()
         topics, concepts = _topic_concepts(domains)
-        noise = Noise(None if chance.secret else chance.numbers)
+        noise = NoiseSource(None if chance.secret else chance.numbers)
         found = self._found(log, domains, progress)
         with progress.stage("profiles"):
-            slots = slots_of(log, found, topics, self.max_queries_per_user)
+            slots = bound_phrases(log, found, topics, self.max_queries_per_user)
             counts = _counts(slots, len(concepts))
         with progress.stage("tell profiles"):
             # How many users there are is public, so that it may help to choose the way.
-            handed = hand_out(self._profiles(counts, noise), self.max_queries_per_user)
+            handed = apportion(self._profiles(counts, noise), self.max_queries_per_user)
         with progress.stage("draw queries"):
             drawn = _drawn(handed, concepts, chance)
             written = self._named(domains, slots, handed.sum(axis=1), drawn, chance)
@@ -86,20 +86,20 @@ class ProfileFirst(Replacement):
         says = told_says(self._way(*counts.shape), *counts.shape)
         return self._release(log, slots, written, notes, noise_says=says, progress=progress)
 
-    def _profiles(self, counts: Points, noise: Noise) -> Floats:
+    def _profiles(self, counts: Apportionments, noise: NoiseSource) -> Floats:
         """Give each user's private profile; nothing else of the log is looked at from here on."""
         way = self._way(*counts.shape)
         return np.ones(counts.shape) if way is None else way.profiles(counts, noise)
 
-    def _way(self, users: int, topics: int) -> Way | None:
+    def _way(self, users: int, topics: int) -> ProfileMechanism | None:
         """Choose how profiles are told, from public numbers alone; None if not at all."""
         if self.mechanism == "uniform" or not users:
             return None
-        return best_way(topics, self.own_epsilon, users, self.mechanism)
+        return choose_profile_mechanism(topics, self.own_epsilon, users, self.mechanism)
 
     def guarantee(self) -> Guarantee:
         """Promise epsilon for a user's whole log."""
-        epsilon = show_amount(self.own_epsilon)
+        epsilon = format_amount(self.own_epsilon)
         return Guarantee(
             model="pure-dp",
             says=(
@@ -119,7 +119,7 @@ class ProfileFirst(Replacement):
         )
 
 
-def _topic_concepts(domains: Domains) -> tuple[Ints, Lists]:
+def _topic_concepts(domains: DomainSet) -> tuple[IntArray, RaggedArray]:
     """Give for every concept the number of its topic, or -1, and the concepts of each topic.
 
     Topics without a concept in the domains do not count.
@@ -136,17 +136,17 @@ def _topic_concepts(domains: Domains) -> tuple[Ints, Lists]:
     numbers[concepts] = np.where(topic >= 0, np.searchsorted(used, topic), -1)
     standing = np.where(domains.place >= 0, domains.concepts[domains.place], -1)
     inside = concepts[topic >= 0]
-    return numbers[standing], Lists.grouped(numbers[inside], inside, len(used))
+    return numbers[standing], RaggedArray.grouped(numbers[inside], inside, len(used))
 
 
-def _counts(slots: Slots, topics: int) -> Points:
+def _counts(slots: BoundedPhrases, topics: int) -> Apportionments:
     """Count the phrases of each topic in each user's slots."""
     user, topic = (slots.table[name].to_numpy().astype(np.int64) for name in ("user", "item"))
     size = len(slots.users) * topics
     return np.bincount(user * topics + topic, minlength=size).reshape(len(slots.users), topics)
 
 
-def _drawn(handed: Points, concepts: Lists, chance: Chance) -> Ints:
+def _drawn(handed: Apportionments, concepts: RaggedArray, chance: RandomSource) -> IntArray:
     """Draw concepts of each topic, as many as it has points, each user's in random order."""
     users, topics = handed.shape
     user = np.repeat(np.arange(users, dtype=np.int32), handed.sum(axis=1))

@@ -5,16 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ...dp import Loss, pure_rho, show_amount
+from ...dp import Loss, format_amount, pure_rho
 from ...release import Check, Guarantee
 from ...release.guarantee import Model
 from ..reading import FAILURES, READ_ALONE
-from .domains import is_split
+from .domains import is_split_by_topic
 
 if TYPE_CHECKING:
     from .semantic import SemanticReplacement
 
-__all__ = ["ASSUMPTIONS", "NEIGHBOURS", "NOT_COVERED", "WHY_NOT", "replacement_promise"]
+__all__ = ["ASSUMPTIONS", "NEIGHBOURS", "NOT_COVERED", "REWRITE_BLOCKER", "replacement_guarantee"]
 
 NEIGHBOURS = "two logs of the same users that differ in the whole log of one user"
 ASSUMPTIONS = (
@@ -32,7 +32,7 @@ NOT_COVERED = (
     "how long the run took, and the files under private/",
     FAILURES,
 )
-WHY_NOT = "the text copies words of the users' own queries, which no epsilon covers"
+REWRITE_BLOCKER = "the text copies words of the users' own queries, which no epsilon covers"
 
 _LENGTHS = "how many phrases with a concept each user has in each log, up to the cap"
 _FIRST = "in which of the logs each user first appears"
@@ -44,7 +44,7 @@ _SAFE = 1 + Fraction(1, 10**9)  # more than what floats round away
 _TOPICS = "the topics of each user's queries in their order"
 
 
-def replacement_promise(method: SemanticReplacement, checks: tuple[Check, ...]) -> Guarantee:
+def replacement_guarantee(method: SemanticReplacement, checks: tuple[Check, ...]) -> Guarantee:
     """Promise epsilon for a user's whole log, as far as the parameters allow."""
     if method.rewrite:
         return _copied_words(method)
@@ -68,7 +68,7 @@ def replacement_promise(method: SemanticReplacement, checks: tuple[Check, ...]) 
 
 
 def _given(method: SemanticReplacement) -> str | None:
-    parts = [_TOPICS] if is_split(method.domain) else []
+    parts = [_TOPICS] if is_split_by_topic(method.domain) else []
     parts += [_LENGTHS] if method.keep_length else []
     parts += [_FIRST] if method.goes_on else []
     return " and ".join(parts) or None
@@ -85,7 +85,7 @@ def _loss(method: SemanticReplacement) -> Loss:
 
 
 def _says(method: SemanticReplacement, given: str | None) -> str:
-    whole, one = show_amount(method.whole_epsilon), f"{method.slot_budget.per_query:.4g}"
+    whole, one = format_amount(method.whole_epsilon), f"{method.slot_budget.per_query:.4g}"
     chance = f", but for a chance of {method.delta:g}" if method.delta else ""
     within = f"Between logs that agree in {given}: whatever" if given else "Whatever"
     return (
@@ -108,7 +108,7 @@ def _not_covered(method: SemanticReplacement) -> tuple[str, ...]:
     topics = f"{_TOPICS}: a replacement stays within the topic of its query"
     lengths = f"{_LENGTHS}: these numbers are seen as they are"
     return (
-        *((topics,) if is_split(method.domain) else ()),
+        *((topics,) if is_split_by_topic(method.domain) else ()),
         *((lengths,) if method.keep_length else ()),
         *((f"{_FIRST}: a new pseudonym is seen to be new", _RETRY) if method.goes_on else ()),
         *NOT_COVERED,
@@ -122,7 +122,7 @@ def _copied_words(method: SemanticReplacement) -> Guarantee:
         says=(
             "Each noun phrase is replaced by another one as the paper does, and the other words "
             "of the query stay. The draws of concepts alone would keep epsilon "
-            f"{show_amount(method.whole_epsilon)} for a person and "
+            f"{format_amount(method.whole_epsilon)} for a person and "
             f"{method.slot_budget.per_query:.4g} for a phrase; the text does not."
         ),
         not_covered=(

@@ -7,27 +7,27 @@ from __future__ import annotations
 
 import polars as pl
 
-from ...concepts import HOW, Mapping
-from ...concepts.taxonomy import Ints
-from ...concepts.text.language import language_named
-from ...concepts.text.words import normalise
-from ...engine import Chance, permute
-from .slots import Slots
-from .texts import Written
+from ...concepts import MATCH_KINDS, ConceptMapping
+from ...concepts.taxonomy import IntArray
+from ...concepts.text.language import get_language
+from ...concepts.text.words import tokenize
+from ...engine import RandomSource, shuffle_rows
+from .slots import BoundedPhrases
+from .texts import ReplacementRows
 
-__all__ = ["rewritten"]
+__all__ = ["substitute_phrases"]
 
-_PLURALS = [HOW.index(how) for how in HOW if "plural" in how]
+_PLURALS = [MATCH_KINDS.index(how) for how in MATCH_KINDS if "plural" in how]
 
 
-def rewritten(
-    written: Written,
-    found: Mapping,
-    slots: Slots,
+def substitute_phrases(
+    written: ReplacementRows,
+    found: ConceptMapping,
+    slots: BoundedPhrases,
     names: pl.DataFrame,
-    before: Ints,
-    chance: Chance,
-) -> Written:
+    before: IntArray,
+    chance: RandomSource,
+) -> ReplacementRows:
     """Give one row a query, its phrases replaced; `written` has the label of each phrase.
 
     `before` has the slots that each user had used; `written` is sorted by pseudonym and slot.
@@ -50,17 +50,19 @@ def rewritten(
         rank=pl.lit(None, pl.Int32),
         url=pl.lit(None, pl.String),
     )
-    shuffled = permute(log.select("user", "query", "time", "rank", "url").lazy(), chance).collect()
-    return Written(shuffled, written.concepts, written.mapping)
+    shuffled = shuffle_rows(
+        log.select("user", "query", "time", "rank", "url").lazy(), chance
+    ).collect()
+    return ReplacementRows(shuffled, written.concepts, written.mapping)
 
 
-def _texts(table: pl.DataFrame, found: Mapping) -> pl.DataFrame:
+def _texts(table: pl.DataFrame, found: ConceptMapping) -> pl.DataFrame:
     """Put labels in the place of the words that were found, and leave all other words."""
     spans = found.phrases.with_row_index("phrase")
     replaced = table.select("event", "phrase", label="query").join(spans, on="phrase")
     queries = replaced.group_by("event").agg(pl.col("query").first())
     words = queries.with_columns(
-        word=normalise(found.queries.cast(pl.String)).gather(queries["query"])
+        word=tokenize(found.queries.cast(pl.String)).gather(queries["query"])
     )
     words = words.select("event", "word", place=pl.int_ranges(pl.col("word").list.len()))
     words = words.explode("word", "place", empty_as_null=True)
@@ -73,12 +75,12 @@ def _texts(table: pl.DataFrame, found: Mapping) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _marked(replaced: pl.DataFrame, words: pl.DataFrame, found: Mapping) -> pl.DataFrame:
+def _marked(replaced: pl.DataFrame, words: pl.DataFrame, found: ConceptMapping) -> pl.DataFrame:
     """Tell which words a label takes the place of: event, place, label, and whether the first.
 
     A label stands for the last so many words of a phrase that are no stop words.
     """
-    stop = sorted(language_named(found.taxonomy.language).stop_words)
+    stop = sorted(get_language(found.taxonomy.language).stop_words)
     plural = pl.col("how").is_in(_PLURALS) & ~pl.col("label").str.ends_with("s")
     spans = replaced.select(
         "event", "phrase", "matched",

@@ -9,22 +9,28 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import polars as pl
 
-from ...concepts.taxonomy import Ints
-from ...dp import Noise
-from ...engine import Chance, Progress, Silent, distinct_users
+from ...concepts.taxonomy import IntArray
+from ...dp import NoiseSource
+from ...engine import NoProgress, Progress, RandomSource, unique_users
 from ...errors import ParameterError
 from ...log import QueryLog
 from ...release import Guarantee, Release
 from ..base import parameter
-from ..earlier import Earlier
-from .domains import Domains
-from .family import Replacement
-from .mechanism import CALIBRATIONS, CRITERIA, Budget, Mechanism, mechanism_for
+from ..earlier import PreviousContributions
+from .domains import DomainSet
+from .family import ReplacementMethod
+from .mechanism import (
+    CALIBRATIONS,
+    CRITERIA,
+    PhraseBudget,
+    ReplacementMechanism,
+    calibrate_mechanism,
+)
 from .noise_words import replaced_says
-from .promises import WHY_NOT, replacement_promise
-from .rewriting import rewritten
-from .slots import Slots, lay_out, slots_of
-from .texts import by_pseudonym, write_rows
+from .promises import REWRITE_BLOCKER, replacement_guarantee
+from .rewriting import substitute_phrases
+from .slots import BoundedPhrases, bound_phrases, pad_phrases
+from .texts import by_pseudonym, render_rows
 
 __all__ = ["SemanticReplacement"]
 
@@ -32,7 +38,7 @@ _NOBODY = pl.DataFrame(schema={"user": pl.String, "pseudonym": pl.String, "slots
 
 
 @dataclass(frozen=True)
-class SemanticReplacement(Replacement):
+class SemanticReplacement(ReplacementMethod):
     """Replace each query by one of similar meaning, drawn at random.
 
     >>> str(SemanticReplacement(criterion="sqc1", epsilon=2))
@@ -82,9 +88,9 @@ class SemanticReplacement(Replacement):
     # -- what it costs ---------------------------------------------------------------------------
 
     @property
-    def slot_budget(self) -> Budget:
+    def slot_budget(self) -> PhraseBudget:
         """What all slots of a user may cost, of which each one has a share."""
-        return Budget(self.own_epsilon, Fraction(repr(self.delta)), self.max_queries_per_user)
+        return PhraseBudget(self.own_epsilon, Fraction(repr(self.delta)), self.max_queries_per_user)
 
     @property
     def whole_epsilon(self) -> Fraction:
@@ -93,27 +99,29 @@ class SemanticReplacement(Replacement):
 
     def guarantee(self) -> Guarantee:
         """Promise what the parameters allow."""
-        return replacement_promise(self, self._checks(full=not self.keep_length))
+        return replacement_guarantee(self, self._checks(full=not self.keep_length))
 
     def unfit(self) -> tuple[str, ...]:
         """Return that words of the users' own queries are copied, where they are."""
-        return (WHY_NOT,) if self.rewrite else ()
+        return (REWRITE_BLOCKER,) if self.rewrite else ()
 
     # -- the run ---------------------------------------------------------------------------------
 
-    def mechanism(self, domains: Domains, progress: Progress) -> Mechanism:
+    def mechanism(self, domains: DomainSet, progress: Progress) -> ReplacementMechanism:
         """Make what draws; nothing of it depends on the log."""
-        return mechanism_for(domains, self.criterion, self.calibration, self.slot_budget, progress)
+        return calibrate_mechanism(
+            domains, self.criterion, self.calibration, self.slot_budget, progress
+        )
 
     def prepare(self) -> None:
         """Make the mechanism once, to see that it can be made; a later run is quicker for it."""
-        self.mechanism(self.domains(), Silent())
+        self.mechanism(self.domains(), NoProgress())
 
     def forecast(self, population: int) -> dict[str, Any]:  # noqa: ARG002
         """Tell how often a query stays what it is, or becomes something near."""
         domains = self.domains()
-        made = self.mechanism(domains, Silent())
-        paper = replace(self, calibration="nominal", delta=0.0).mechanism(domains, Silent())
+        made = self.mechanism(domains, NoProgress())
+        paper = replace(self, calibration="nominal", delta=0.0).mechanism(domains, NoProgress())
         facts = {
             "phrases of a user": f"{self.max_queries_per_user:,}",
             "epsilon of one phrase": f"{self.slot_budget.per_query:.4g}",
@@ -127,9 +135,9 @@ class SemanticReplacement(Replacement):
     def noise_says(self) -> tuple[str, ...]:
         """Return how often a phrase stays what it is; a mean over the domain, not over a log."""
         domains = self.domains()
-        return self._noise_says(domains, self.mechanism(domains, Silent()))
+        return self._noise_says(domains, self.mechanism(domains, NoProgress()))
 
-    def _noise_says(self, domains: Domains, mechanism: Mechanism) -> tuple[str, ...]:
+    def _noise_says(self, domains: DomainSet, mechanism: ReplacementMechanism) -> tuple[str, ...]:
         return replaced_says(
             stays=mechanism.chance(1.0),
             blindly=len(domains.domains) / len(domains.concepts),
@@ -138,25 +146,31 @@ class SemanticReplacement(Replacement):
             filled=not self.keep_length,
         )
 
-    def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
         """Find the concepts, draw one for each slot, name them."""
-        return self.extend(log, Earlier(_NOBODY, self.max_queries_per_user), chance, progress)
+        return self.extend(
+            log, PreviousContributions(_NOBODY, self.max_queries_per_user), chance, progress
+        )
 
-    def slots(self, log: QueryLog, earlier: Earlier) -> pl.DataFrame:
+    def slots(self, log: QueryLog, earlier: PreviousContributions) -> pl.DataFrame:
         """Tell how many slots each user uses now."""
-        slots = self._slots(log, earlier, self.domains(), Silent())
+        slots = self._slots(log, earlier, self.domains(), NoProgress())
         return _uses(slots, self._used(slots))
 
     def extend(
-        self, log: QueryLog, earlier: Earlier, chance: Chance, progress: Progress
+        self,
+        log: QueryLog,
+        earlier: PreviousContributions,
+        chance: RandomSource,
+        progress: Progress,
     ) -> Release:
         """Protect new events of users who were released before, with the slots they have left."""
         domains = self.domains()
         mechanism = self.mechanism(domains, progress)
-        noise = Noise(None if chance.secret else chance.numbers)
+        noise = NoiseSource(None if chance.secret else chance.numbers)
         found = self._found(log, domains, progress)
         with progress.stage("fill slots"):
-            slots = slots_of(log, found, domains.place, self._most(log, earlier))
+            slots = bound_phrases(log, found, domains.place, self._most(log, earlier))
         drawn = mechanism.replace(self._items(slots), noise, progress)
         with progress.stage("name"):
             mapping = earlier.after(_uses(slots, self._used(slots)), chance)
@@ -166,9 +180,9 @@ class SemanticReplacement(Replacement):
             # One name for all three, so that no more than two are held at a time.
             drawn = self._by_user(slots, drawn)
             drawn = by_pseudonym(names, sizes, drawn)
-            written = write_rows(domains.taxonomy, names, sizes, drawn, chance, before)
+            written = render_rows(domains.taxonomy, names, sizes, drawn, chance, before)
             if self.rewrite:
-                written = rewritten(written, found, slots, names, before, chance)
+                written = substitute_phrases(written, found, slots, names, before, chance)
         return self._release(
             log,
             slots,
@@ -181,46 +195,48 @@ class SemanticReplacement(Replacement):
         )
 
     def _slots(
-        self, log: QueryLog, earlier: Earlier, domains: Domains, progress: Progress
-    ) -> Slots:
+        self, log: QueryLog, earlier: PreviousContributions, domains: DomainSet, progress: Progress
+    ) -> BoundedPhrases:
         found = self._found(log, domains, progress)
-        return slots_of(log, found, domains.place, self._most(log, earlier))
+        return bound_phrases(log, found, domains.place, self._most(log, earlier))
 
-    def _most(self, log: QueryLog, earlier: Earlier) -> pl.DataFrame:
+    def _most(self, log: QueryLog, earlier: PreviousContributions) -> pl.DataFrame:
         """Give all users, also those of before, and the slots that each may use now.
 
         Whole releases or nothing, unless users keep their number of phrases: of a part, the
         number of rows would tell how much somebody had used.
         """
         cap = self.max_queries_per_user
-        now = pl.DataFrame({"user": distinct_users(log.frame)})
+        now = pl.DataFrame({"user": unique_users(log.frame)})
         users = pl.concat([now, earlier.mapping.select("user")]).unique().sort("user")
         free = (earlier.most - _used_before(users["user"], earlier).to_numpy()).clip(0, cap)
         if not self.keep_length:
             free = np.where(free == cap, cap, 0)
         return users.with_columns(most=pl.Series(free))
 
-    def _items(self, slots: Slots) -> Ints:
+    def _items(self, slots: BoundedPhrases) -> IntArray:
         """Return the item of each row to be written, or -1 for none."""
-        return slots.table["item"].to_numpy() if self.keep_length else lay_out(slots)
+        return slots.table["item"].to_numpy() if self.keep_length else pad_phrases(slots)
 
-    def _by_user(self, slots: Slots, concepts: Ints) -> Ints:
+    def _by_user(self, slots: BoundedPhrases, concepts: IntArray) -> IntArray:
         """Return the concepts user after user, as they stand if all slots are laid out."""
         if not self.keep_length:
             return concepts
         order = slots.table.select(pl.arg_sort_by("user", "slot")).to_series()
         return np.asarray(concepts[order.to_numpy()])
 
-    def _used(self, slots: Slots) -> Ints:
+    def _used(self, slots: BoundedPhrases) -> IntArray:
         return slots.used() if self.keep_length else slots.most
 
 
-def _blind(domains: Domains) -> Mechanism:
+def _blind(domains: DomainSet) -> ReplacementMechanism:
     """Give the mechanism that takes any concept alike."""
-    return mechanism_for(domains, "sqc1", "nominal", Budget(Fraction(1, 10**9), Fraction(0), 1))
+    return calibrate_mechanism(
+        domains, "sqc1", "nominal", PhraseBudget(Fraction(1, 10**9), Fraction(0), 1)
+    )
 
 
-def _uses(slots: Slots, used: Ints) -> pl.DataFrame:
+def _uses(slots: BoundedPhrases, used: IntArray) -> pl.DataFrame:
     return pl.DataFrame({"user": slots.users, "slots": used.astype(np.int64)})
 
 
@@ -229,7 +245,7 @@ def _in_order(mapping: pl.DataFrame, users: pl.Series) -> pl.DataFrame:
     return pl.DataFrame({"user": users}).join(mapping, on="user", maintain_order="left")
 
 
-def _used_before(users: pl.Series, earlier: Earlier) -> pl.Series:
+def _used_before(users: pl.Series, earlier: PreviousContributions) -> pl.Series:
     """Give how many slots each of these users has used so far."""
     known = pl.DataFrame({"user": users}).join(
         earlier.mapping, on="user", how="left", maintain_order="left"

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from ...concepts import Mapping
-from ...concepts.taxonomy import Ints
-from ...engine import distinct_users
+from ...concepts import ConceptMapping
+from ...concepts.taxonomy import IntArray
+from ...engine import unique_users
 from ...log import QueryLog
 
-__all__ = ["NO_CONCEPT", "Slots", "lay_out", "slots_of"]
+__all__ = ["NO_CONCEPT", "BoundedPhrases", "bound_phrases", "pad_phrases"]
 
 NO_CONCEPT = "no concept of the domain"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Slots:
+class BoundedPhrases:
     """The phrases that count.
 
     `table` stands in the order of users and, for each, of time, with the columns user (a place in
@@ -27,16 +27,18 @@ class Slots:
     """
 
     users: pl.Series
-    most: Ints
+    most: IntArray
     table: pl.DataFrame
     dropped: dict[str, int]
 
-    def used(self) -> Ints:
+    def used(self) -> IntArray:
         """Count the slots of each user."""
         return np.bincount(self.table["user"].to_numpy(), minlength=len(self.users))
 
 
-def slots_of(log: QueryLog, found: Mapping, place: Ints, most: int | pl.DataFrame) -> Slots:
+def bound_phrases(
+    log: QueryLog, found: ConceptMapping, place: IntArray, most: int | pl.DataFrame
+) -> BoundedPhrases:
     """Take each user's first phrases that have a place, `most` at most.
 
     `place` has for every concept of the taxonomy the item it is, or -1 for none. Which phrases
@@ -58,10 +60,10 @@ def slots_of(log: QueryLog, found: Mapping, place: Ints, most: int | pl.DataFram
         most=pl.lit(pl.Series(allowed)).gather(pl.col("user")),
     )
     kept = rows.filter(pl.col("slot") < pl.col("most")).drop("most").collect()
-    return Slots(users, allowed, kept, _counted(sent, known, kept, allowed))
+    return BoundedPhrases(users, allowed, kept, _counted(sent, known, kept, allowed))
 
 
-def lay_out(slots: Slots) -> Ints:
+def pad_phrases(slots: BoundedPhrases) -> IntArray:
     """Return the item of each slot that users may use, user after user, or -1 for none."""
     begin = np.concatenate([[0], np.cumsum(slots.most)])
     items = np.full(int(begin[-1]), -1, np.int32)
@@ -70,15 +72,15 @@ def lay_out(slots: Slots) -> Ints:
     return items
 
 
-def _allowed(log: QueryLog, most: int | pl.DataFrame) -> tuple[pl.Series, Ints]:
+def _allowed(log: QueryLog, most: int | pl.DataFrame) -> tuple[pl.Series, IntArray]:
     """Give all users, and the slots that each may use."""
     if isinstance(most, int):
-        users = distinct_users(log.frame)
+        users = unique_users(log.frame)
         return users, np.full(len(users), most, np.int64)
     return most["user"], most["most"].to_numpy().astype(np.int64)
 
 
-def _known(found: Mapping, place: Ints) -> pl.DataFrame:
+def _known(found: ConceptMapping, place: IntArray) -> pl.DataFrame:
     """Give the phrases that have a place: query, item, phrase."""
     concepts = found.phrases["concept"].to_numpy()
     items = np.where(concepts >= 0, place[concepts], -1)
@@ -93,7 +95,7 @@ def _known(found: Mapping, place: Ints) -> pl.DataFrame:
 
 
 def _counted(
-    sent: pl.DataFrame, known: pl.DataFrame, kept: pl.DataFrame, most: Ints
+    sent: pl.DataFrame, known: pl.DataFrame, kept: pl.DataFrame, most: IntArray
 ) -> dict[str, int]:
     """Tell what became of the rows of the log, by the events they belong to."""
     lines = sent["lines"].to_numpy().astype(np.int64)

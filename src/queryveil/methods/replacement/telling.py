@@ -15,14 +15,27 @@ from functools import cached_property
 
 import numpy as np
 
-from ...dp import Noise
+from ...dp import NoiseSource
 from ...dp.noise import exact_scale
 from ...dp.public import PublicCounts
 from ...dp.response import RandomizedResponse
-from .judging import expected_loss, made_of, shrunk, uniform_loss
-from .points import Floats, Points, hand_out, number, points_of, ways
+from .judging import expected_loss, shrink_to_mean, shrink_to_uniform, uniform_loss
+from .points import (
+    Apportionments,
+    Floats,
+    apportion,
+    count_apportionments,
+    rank_apportionments,
+    unrank_apportionments,
+)
 
-__all__ = ["Answers", "Cells", "Population", "Way", "best_way"]
+__all__ = [
+    "HistogramProfiles",
+    "PopulationMean",
+    "ProfileMechanism",
+    "ResponseProfiles",
+    "choose_profile_mechanism",
+]
 
 _MOST_WAYS = 2**48
 _MOST_POINTS = 100
@@ -31,7 +44,7 @@ _WORTH = 0.98  # of the loss of a uniform profile: what saves less is not worth 
 
 
 @dataclass(frozen=True)
-class Population:
+class PopulationMean:
     """The mean profile of all users, with noise on the sum of their parts."""
 
     topics: int
@@ -52,16 +65,16 @@ class Population:
         """The loss to expect where nothing is known of the mean."""
         return _WORTH * uniform_loss(self.topics)
 
-    def profiles(self, counts: Points, noise: Noise) -> Floats:
+    def profiles(self, counts: Apportionments, noise: NoiseSource) -> Floats:
         """Give all users the noisy mean; another log of one user moves at most twice her parts."""
-        sums = hand_out(counts, _PARTS).sum(axis=0) + noise.laplace(self.topics, self.scale)
+        sums = apportion(counts, _PARTS).sum(axis=0) + noise.laplace(self.topics, self.scale)
         whole = _PARTS * len(counts)
-        mean = shrunk(sums / whole, 2 * float(self.scale / whole) ** 2)
+        mean = shrink_to_uniform(sums / whole, 2 * float(self.scale / whole) ** 2)
         return np.tile(mean, (len(counts), 1))
 
 
 @dataclass(frozen=True)
-class Answers:
+class ResponseProfiles:
     """Randomised response of each user on her profile in so many points."""
 
     topics: int
@@ -71,28 +84,30 @@ class Answers:
     @cached_property
     def response(self) -> RandomizedResponse:
         """What draws the answers."""
-        return RandomizedResponse(ways(self.topics, self.points), self.epsilon)
+        return RandomizedResponse(count_apportionments(self.topics, self.points), self.epsilon)
 
     @cached_property
     def loss(self) -> float:
         """The loss to expect on made-up profiles."""
         return expected_loss(self.topics, self.points, self.response.signal)
 
-    def profiles(self, counts: Points, noise: Noise) -> Floats:
+    def profiles(self, counts: Apportionments, noise: NoiseSource) -> Floats:
         """Give each user a profile made of her answer and of the mean of all answers."""
-        answers = self.response.draw(number(hand_out(counts, self.points)), noise)
-        told = points_of(answers, self.topics, self.points)
-        return made_of(told, self._mean(told), self.response.signal)
+        answers = self.response.draw(rank_apportionments(apportion(counts, self.points)), noise)
+        told = unrank_apportionments(answers, self.topics, self.points)
+        return shrink_to_mean(told, self._mean(told), self.response.signal)
 
-    def _mean(self, told: Points) -> Floats:
+    def _mean(self, told: Apportionments) -> Floats:
         """Estimate the mean profile of the population from the answers."""
         signal, shares = self.response.signal, told / self.points
         estimate = (shares.mean(axis=0) - (1 - signal) / self.topics) / signal
-        return shrunk(estimate, float(shares.var(axis=0).mean()) / (len(told) * signal**2))
+        return shrink_to_uniform(
+            estimate, float(shares.var(axis=0).mean()) / (len(told) * signal**2)
+        )
 
 
 @dataclass(frozen=True)
-class Cells:
+class HistogramProfiles:
     """Noisy counts of how many users have each profile in so many points.
 
     A cell is a way to hand out the points. Another log of one user moves two counts by one.
@@ -113,24 +128,26 @@ class Cells:
         """The loss to expect on made-up profiles: noise moves users to other cells."""
         power = math.exp(-1 / float(self.noisy.scale))
         error = 2 * power / (1 - power**2)  # of one count, on average
-        moved = ways(self.topics, self.points) * error / (2 * self.users)
+        moved = count_apportionments(self.topics, self.points) * error / (2 * self.users)
         return expected_loss(self.topics, self.points, max(0.0, 1 - moved))
 
-    def profiles(self, counts: Points, noise: Noise) -> Floats:
+    def profiles(self, counts: Apportionments, noise: NoiseSource) -> Floats:
         """Give as many users each profile as its noisy count says."""
-        cells = number(hand_out(counts, self.points))
+        cells = rank_apportionments(apportion(counts, self.points))
         places, sizes = np.unique(cells, return_counts=True)
-        whole = ways(self.topics, self.points)
+        whole = count_apportionments(self.topics, self.points)
         shown, noisy = self.noisy.release(places, sizes.astype(np.int64), whole, noise)
         if not len(shown):
             return np.full(counts.shape, 1 / self.topics)
-        given = hand_out(noisy[None, :], len(counts))[0]
-        told = points_of(shown, self.topics, self.points)
+        given = apportion(noisy[None, :], len(counts))[0]
+        told = unrank_apportionments(shown, self.topics, self.points)
         mean = (told * given[:, None]).sum(axis=0) / (self.points * len(counts))
-        return made_of(told, mean)[_standing_for(cells, shown, given)]
+        return shrink_to_mean(told, mean)[_standing_for(cells, shown, given)]
 
 
-def _standing_for(cells: Points, shown: Points, given: Points) -> Points:
+def _standing_for(
+    cells: Apportionments, shown: Apportionments, given: Apportionments
+) -> Apportionments:
     """Choose for each user the released cell that stands for her; the owner alone knows.
 
     Her own cell, as long as it has room. The others take what is left, in the order of cells.
@@ -147,25 +164,35 @@ def _standing_for(cells: Points, shown: Points, given: Points) -> Points:
     return found
 
 
-Way = Population | Answers | Cells
+ProfileMechanism = PopulationMean | ResponseProfiles | HistogramProfiles
 
 
-def best_way(topics: int, epsilon: Fraction, users: int, kind: str = "auto") -> Way:
+def choose_profile_mechanism(
+    topics: int, epsilon: Fraction, users: int, kind: str = "auto"
+) -> ProfileMechanism:
     """Choose the way with the least loss to expect, from public numbers alone."""
-    ways_known: dict[str, Callable[[], list[Way]]] = {
-        "population": lambda: [Population(topics, epsilon)],
-        "answers": lambda: _growing(topics, lambda points: Answers(topics, points, epsilon)),
-        "cells": lambda: _growing(topics, lambda points: Cells(topics, points, epsilon, users)),
+    ways_known: dict[str, Callable[[], list[ProfileMechanism]]] = {
+        "population": lambda: [PopulationMean(topics, epsilon)],
+        "answers": lambda: _growing(
+            topics, lambda points: ResponseProfiles(topics, points, epsilon)
+        ),
+        "cells": lambda: _growing(
+            topics, lambda points: HistogramProfiles(topics, points, epsilon, users)
+        ),
     }
     chosen = list(ways_known) if kind == "auto" else [kind]
     return min((way for name in chosen for way in ways_known[name]()), key=lambda way: way.loss)
 
 
-def _growing(topics: int, make: Callable[[int], Answers | Cells]) -> list[Way]:
+def _growing(
+    topics: int, make: Callable[[int], ResponseProfiles | HistogramProfiles]
+) -> list[ProfileMechanism]:
     """Try more and more points, as long as that helps."""
     found = [make(1)]
     for points in range(2, _MOST_POINTS + 1):
-        if ways(topics, points) > _MOST_WAYS or found[-1].loss > 1.5 * min(w.loss for w in found):
+        if count_apportionments(topics, points) > _MOST_WAYS or found[-1].loss > 1.5 * min(
+            w.loss for w in found
+        ):
             break
         found.append(make(points))
     return list(found)

@@ -9,16 +9,16 @@ import numpy as np
 import polars as pl
 
 from ...concepts import Taxonomy
-from ...concepts.likeness.naming import names_of
-from ...concepts.taxonomy import Ints
-from ...engine import Chance
+from ...concepts.likeness.naming import publishable_labels
+from ...concepts.taxonomy import IntArray
+from ...engine import RandomSource
 from .mechanism import PIECE
 
-__all__ = ["Written", "by_pseudonym", "encoded", "write_rows"]
+__all__ = ["ReplacementRows", "as_categorical", "by_pseudonym", "render_rows"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Written:
+class ReplacementRows:
     """The published rows, what each means, and who got which pseudonym.
 
     Times are numbers of rows, as short as they can be.
@@ -29,7 +29,7 @@ class Written:
     mapping: pl.DataFrame
 
 
-def by_pseudonym(mapping: pl.DataFrame, sizes: Ints, concepts: Ints) -> Ints:
+def by_pseudonym(mapping: pl.DataFrame, sizes: IntArray, concepts: IntArray) -> IntArray:
     """Return concepts, which stand user after user of `mapping`, in the order of pseudonyms."""
     order, found, done = _order(mapping), np.empty(len(concepts), np.int32), 0
     begins = np.cumsum(sizes) - sizes
@@ -42,14 +42,14 @@ def by_pseudonym(mapping: pl.DataFrame, sizes: Ints, concepts: Ints) -> Ints:
     return found
 
 
-def write_rows(
+def render_rows(
     taxonomy: Taxonomy,
     mapping: pl.DataFrame,
-    sizes: Ints,
-    concepts: Ints,
-    chance: Chance,
-    before: Ints | None = None,
-) -> Written:
+    sizes: IntArray,
+    concepts: IntArray,
+    chance: RandomSource,
+    before: IntArray | None = None,
+) -> ReplacementRows:
     """Name users and concepts.
 
     The users of `mapping` have so many rows each (`sizes`); rows are numbered from 1 on, or from
@@ -60,8 +60,8 @@ def write_rows(
     that `concepts` is the only copy of them, it becomes a column of what is returned.
     """
     order = _order(mapping)
-    who, names = encoded(mapping["pseudonym"].gather(order)), names_of(taxonomy)
-    texts = encoded(names.texts)
+    who, names = as_categorical(mapping["pseudonym"].gather(order)), publishable_labels(taxonomy)
+    texts = as_categorical(names.texts)
     first = np.zeros(len(sizes), np.int64) if before is None else before
     logs, done = [], 0
     for begin, end in _pieces(sizes[order]):
@@ -76,14 +76,14 @@ def write_rows(
         done += len(own)
     log = pl.concat(logs).with_columns(rank=pl.lit(None, pl.Int32), url=pl.lit(None, pl.String))
     meant = pl.Series("concept", concepts, pl.Int32)  # not copied
-    return Written(log, log.select("user").with_columns(meant), mapping)
+    return ReplacementRows(log, log.select("user").with_columns(meant), mapping)
 
 
-def _order(mapping: pl.DataFrame) -> Ints:
+def _order(mapping: pl.DataFrame) -> IntArray:
     return mapping["pseudonym"].arg_sort().to_numpy()
 
 
-def _pieces(sizes: Ints) -> Iterator[tuple[int, int]]:
+def _pieces(sizes: IntArray) -> Iterator[tuple[int, int]]:
     """Cut users into runs that have about so many rows; at least one, which may be empty."""
     ends = np.cumsum(sizes)
     begin, done = 0, 0
@@ -95,7 +95,7 @@ def _pieces(sizes: Ints) -> Iterator[tuple[int, int]]:
         yield 0, 0
 
 
-def _counted_up(sizes: Ints) -> Ints:
+def _counted_up(sizes: IntArray) -> IntArray:
     """Return 0, 1, ... for each size, one after the other.
 
     >>> _counted_up(np.array([2, 0, 3])).tolist()
@@ -105,12 +105,12 @@ def _counted_up(sizes: Ints) -> Ints:
     return np.arange(int(sizes.sum()), dtype=np.int64) - np.repeat(begins, sizes)
 
 
-def _short(sizes: Ints, first: Ints) -> type[np.int16] | type[np.int32]:
+def _short(sizes: IntArray, first: IntArray) -> type[np.int16] | type[np.int32]:
     """Return the shortest kind of number that counts the rows of every user."""
     most = int(sizes.max(initial=0)) + int(first.max(initial=0))
     return np.int16 if most < 2**15 else np.int32
 
 
-def encoded(texts: pl.Series) -> pl.Series:
+def as_categorical(texts: pl.Series) -> pl.Series:
     """Hold each text once, however often it is gathered."""
     return texts.cast(pl.Categorical(pl.Categories.random()))

@@ -11,31 +11,31 @@ import numpy as np
 import polars as pl
 
 from ...dp import (
-    Noise,
-    NoisyCounts,
-    Shape,
-    Sketch,
-    UnionTables,
-    gaussian_tables,
-    laplace_tables,
-    union_tables,
+    NoiseSource,
+    NoisySketch,
+    SetUnionRelease,
+    TableBudget,
+    ThresholdedCounts,
+    calibrate_gaussian,
+    calibrate_laplace,
+    calibrate_set_union,
 )
-from ...engine import Chance, Progress, Table, Work, derive, summed
+from ...engine import PartitionFunction, Progress, RandomSource, Table, aggregate, map_partitions
 from ...errors import UsageError
 from ...log import QueryLog
-from .contributions import at_most, click_pairs, query_pairs, step_counts
-from .liking import Liking, liking_for
-from .published import published
-from .union import select_queries
+from .contributions import bound_contributions, click_pairs, query_pairs, transition_counts
+from .liking import ContributionPriority, contribution_priority
+from .published import sort_for_publication
+from .union import release_set_union
 
-__all__ = ["Mechanisms", "mechanisms", "release_tables"]
+__all__ = ["TableMechanisms", "calibrate_mechanisms", "release_approximate"]
 
 _GUIDE = Fraction(1, 20)  # of the noise's budget shows users which of their queries are frequent
 _FOUND = Fraction(18, 19)  # of what is left finds them, and the rest counts them
 
 
 @dataclass(frozen=True)
-class Mechanisms:
+class TableMechanisms:
     """What makes the tables: none for a share of 0, and perhaps a guide.
 
     The queries are found and counted at once (`queries`), or found by weights and then counted
@@ -43,11 +43,11 @@ class Mechanisms:
     """
 
     selection: str
-    queries: NoisyCounts | None
-    clicks: NoisyCounts | None
-    transitions: NoisyCounts | None
-    guide: Sketch | None = None
-    union: UnionTables | None = None
+    queries: ThresholdedCounts | None
+    clicks: ThresholdedCounts | None
+    transitions: ThresholdedCounts | None
+    guide: NoisySketch | None = None
+    union: SetUnionRelease | None = None
 
     @property
     def rho(self) -> Fraction:
@@ -64,7 +64,7 @@ class Mechanisms:
         return sum((table.keys * table.chance for table in self._tables), Fraction(0))
 
     @property
-    def _tables(self) -> list[NoisyCounts]:
+    def _tables(self) -> list[ThresholdedCounts]:
         return [table for table in (self.queries, self.clicks, self.transitions) if table]
 
     @property
@@ -76,59 +76,64 @@ class Mechanisms:
 
 
 @lru_cache(maxsize=32)  # exact calibration takes half a second, and comparisons run it often
-def mechanisms(
+def calibrate_mechanisms(
     selection: str,
     epsilon: Fraction,
     delta: Fraction,
     keys: tuple[int, int, int],
     shares: tuple[Fraction, Fraction, Fraction],
-) -> Mechanisms:
+) -> TableMechanisms:
     """Choose noise and thresholds from public parameters alone."""
-    shapes = [Shape(n, share) for n, share in zip(keys, shares, strict=True) if share]
+    shapes = [TableBudget(n, share) for n, share in zip(keys, shares, strict=True) if share]
     if selection == "auto":
         selection = _best(shapes, epsilon, delta)
     if selection in ("laplace", "gaussian"):
         tables = (
-            laplace_tables(shapes, epsilon, delta)
+            calibrate_laplace(shapes, epsilon, delta)
             if selection == "laplace"
-            else gaussian_tables(shapes, epsilon, delta)[0]
+            else calibrate_gaussian(shapes, epsilon, delta)[0]
         )
-        return Mechanisms(selection, tables[0], *_in_order(tables[1:], shares))
+        return TableMechanisms(selection, tables[0], *_in_order(tables[1:], shares))
     rounds = (1, 3, 9) if selection == "sips" else (1,)
     guided = {"rest": _GUIDE, "select": _FOUND} if selection == "guided" else {}
-    union = union_tables(shapes, epsilon, delta, rounds, **guided)
-    guide = Sketch.for_rho(union.rest) if union.rest else None
-    return Mechanisms(selection, None, *_in_order(union.others, shares), guide, union)
+    union = calibrate_set_union(shapes, epsilon, delta, rounds, **guided)
+    guide = NoisySketch.for_rho(union.rest) if union.rest else None
+    return TableMechanisms(selection, None, *_in_order(union.others, shares), guide, union)
 
 
 def _in_order(
-    tables: Sequence[NoisyCounts], shares: tuple[Fraction, Fraction, Fraction]
-) -> tuple[NoisyCounts | None, NoisyCounts | None]:
+    tables: Sequence[ThresholdedCounts], shares: tuple[Fraction, Fraction, Fraction]
+) -> tuple[ThresholdedCounts | None, ThresholdedCounts | None]:
     """Give the tables of clicks and of transitions, None for a share of 0."""
     left = list(tables)
     clicks, transitions = (left.pop(0) if share else None for share in shares[1:])
     return clicks, transitions
 
 
-def _best(shapes: list[Shape], epsilon: Fraction, delta: Fraction) -> str:
+def _best(shapes: list[TableBudget], epsilon: Fraction, delta: Fraction) -> str:
     """Take Laplace noise where its threshold is lower: for one or two queries a user."""
-    gaussian = gaussian_tables(shapes, epsilon, delta)[0][0].users
+    gaussian = calibrate_gaussian(shapes, epsilon, delta)[0][0].users
     try:
-        laplace = laplace_tables(shapes, epsilon, delta)[0].users
+        laplace = calibrate_laplace(shapes, epsilon, delta)[0].users
     except UsageError:  # its delta cannot be paid
         return "guided"
     return "laplace" if laplace <= gaussian else "guided"
 
 
-def release_tables(
-    log: QueryLog, made: Mechanisms, prefer: str, chance: Chance, noise: Noise, progress: Progress
+def release_approximate(
+    log: QueryLog,
+    made: TableMechanisms,
+    prefer: str,
+    chance: RandomSource,
+    noise: NoiseSource,
+    progress: Progress,
 ) -> dict[str, pl.DataFrame]:
     """Bound, count, add noise and cut off: queries first, then what happens between them."""
     with progress.stage("queries"):
-        pairs = derive(log.rows, query_pairs, chance)
-        like = liking_for(pairs, made.guide, prefer, noise)
+        pairs = map_partitions(log.rows, query_pairs, chance)
+        like = contribution_priority(pairs, made.guide, prefer, noise)
         if made.union is not None:
-            found = select_queries(pairs, made.union, chance, noise, like)
+            found = release_set_union(pairs, made.union, chance, noise, like)
         elif made.queries is not None:
             mine = partial(_liked_counts, like=like, most=made.queries.keys)
             found = _counted(pairs, mine, ["query"], made.queries, chance, noise)
@@ -142,22 +147,24 @@ def release_tables(
             )
     if made.transitions:
         with progress.stage("transitions"):
-            mine = partial(step_counts, queries=found, most=made.transitions.keys)
+            mine = partial(transition_counts, queries=found, most=made.transitions.keys)
             steps = ["number", "next"]
             counted = _counted(log.rows, mine, steps, made.transitions, chance, noise)
             tables["transitions"] = _named(counted, found)
-    return {name: published(table) for name, table in tables.items()}
+    return {name: sort_for_publication(table) for name, table in tables.items()}
 
 
-def _liked_counts(frame: pl.LazyFrame, chance: Chance, *, like: Liking, most: int) -> pl.DataFrame:
+def _liked_counts(
+    frame: pl.LazyFrame, chance: RandomSource, *, like: ContributionPriority, most: int
+) -> pl.DataFrame:
     pairs = frame.collect()
-    return _users_of(at_most(pairs, most, like(pairs), chance), ["query"])
+    return _users_of(bound_contributions(pairs, most, like(pairs), chance), ["query"])
 
 
 def _click_counts(
-    frame: pl.LazyFrame, chance: Chance, *, queries: pl.DataFrame, most: int
+    frame: pl.LazyFrame, chance: RandomSource, *, queries: pl.DataFrame, most: int
 ) -> pl.DataFrame:
-    mine = at_most(click_pairs(frame, queries, chance), most, None, chance)
+    mine = bound_contributions(click_pairs(frame, queries, chance), most, None, chance)
     return _users_of(mine, ["query", "url"])
 
 
@@ -167,14 +174,14 @@ def _users_of(pairs: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
 
 def _counted(
     table: Table,
-    mine: Work,
+    mine: PartitionFunction,
     keys: list[str],
-    mechanism: NoisyCounts,
-    chance: Chance,
-    noise: Noise,
+    mechanism: ThresholdedCounts,
+    chance: RandomSource,
+    noise: NoiseSource,
 ) -> pl.DataFrame:
     """Count the users of each key, with noise; keys that do not show are gone."""
-    counts = summed(table, mine, keys, chance, at_least=("count", mechanism.least))
+    counts = aggregate(table, mine, keys, chance, at_least=("count", mechanism.least))
     counts = counts.sort(keys)  # noise falls on keys in an order that is the same every time
     places, noisy = mechanism.release(counts["count"].to_numpy().astype(np.int64), noise)
     return counts[places].with_columns(count=pl.Series(noisy))

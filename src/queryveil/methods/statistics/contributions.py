@@ -10,31 +10,42 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...engine import Chance, alike
-from ...log import PAUSE_MINUTES
+from ...engine import RandomSource, match_encoding
+from ...log import SESSION_GAP_MINUTES
 
-__all__ = ["at_most", "click_pairs", "query_pairs", "shortness", "step_counts", "transition_pairs"]
+__all__ = [
+    "bound_contributions",
+    "brevity_scores",
+    "click_pairs",
+    "query_pairs",
+    "transition_counts",
+    "transition_pairs",
+]
 
 Floats = NDArray[np.float64]
 
 _USERS = 1 << 16  # whose rows are put in order at a time
 
 
-def query_pairs(frame: pl.LazyFrame, chance: Chance) -> pl.DataFrame:
+def query_pairs(frame: pl.LazyFrame, chance: RandomSource) -> pl.DataFrame:
     """Give who sent what, each pair once."""
     return _distinct(frame.select("user", "query"), chance)
 
 
-def click_pairs(frame: pl.LazyFrame, queries: pl.DataFrame, chance: Chance) -> pl.DataFrame:
+def click_pairs(frame: pl.LazyFrame, queries: pl.DataFrame, chance: RandomSource) -> pl.DataFrame:
     """Give who clicked what for which released query, each once."""
     clicks = frame.select("user", "query", "url").drop_nulls("url")
-    known = alike(frame, queries, "query").lazy()
+    known = match_encoding(frame, queries, "query").lazy()
     return _distinct(clicks.join(known, on="query", how="semi"), chance)
 
 
-def transition_pairs(frame: pl.LazyFrame, queries: pl.DataFrame, chance: Chance) -> pl.DataFrame:
+def transition_pairs(
+    frame: pl.LazyFrame, queries: pl.DataFrame, chance: RandomSource
+) -> pl.DataFrame:
     """Give who went from which released query directly to which other one, in one session."""
-    known = alike(frame, queries, "query").select("query").with_row_index("number", offset=1)
+    known = (
+        match_encoding(frame, queries, "query").select("query").with_row_index("number", offset=1)
+    )
     code = pl.col("user").to_physical()
     last = int(frame.select(code.max()).collect(engine="streaming").item() or 0)
     # Some users at a time: sorting all rows of a large log would take gigabytes.
@@ -45,11 +56,11 @@ def transition_pairs(frame: pl.LazyFrame, queries: pl.DataFrame, chance: Chance)
     return _distinct(pl.concat(parts).lazy(), chance)
 
 
-def step_counts(
-    frame: pl.LazyFrame, chance: Chance, *, queries: pl.DataFrame, most: int
+def transition_counts(
+    frame: pl.LazyFrame, chance: RandomSource, *, queries: pl.DataFrame, most: int
 ) -> pl.DataFrame:
     """Count the users of each step, of which at most so many of a user count."""
-    steps = at_most(transition_pairs(frame, queries, chance), most, None, chance)
+    steps = bound_contributions(transition_pairs(frame, queries, chance), most, None, chance)
     return steps.group_by("number", "next").agg(count=pl.len())
 
 
@@ -62,27 +73,29 @@ def _steps(frame: pl.LazyFrame, known: pl.DataFrame) -> pl.DataFrame:
         .collect(engine="streaming")
         .sort("user", "time", maintain_order=True)
     )
-    near = (pl.col("time").shift(-1) - pl.col("time")) <= pl.duration(minutes=PAUSE_MINUTES)
+    near = (pl.col("time").shift(-1) - pl.col("time")) <= pl.duration(minutes=SESSION_GAP_MINUTES)
     follows = (pl.col("user") == pl.col("user").shift(-1)) & near.fill_null(True)
     both = (pl.col("number") > 0) & (pl.col("next") > 0) & (pl.col("number") != pl.col("next"))
     pairs = rows.lazy().with_columns(next=pl.col("number").shift(-1))
     return pairs.filter(follows & both).select("user", "number", "next").collect()
 
 
-def _distinct(pairs: pl.LazyFrame, chance: Chance) -> pl.DataFrame:
+def _distinct(pairs: pl.LazyFrame, chance: RandomSource) -> pl.DataFrame:
     rows = pairs.unique().collect(engine="streaming")
     if chance.secret:
         return rows
     return rows.sort(pl.all().to_physical())  # the same seed must meet the same rows
 
 
-def shortness(queries: pl.Series) -> Floats:
+def brevity_scores(queries: pl.Series) -> Floats:
     """Say how short each query is: 0 for one word, less for more."""
     words = queries.cast(pl.String).str.count_matches(" ").to_numpy() + 1.0
     return -np.log(words)
 
 
-def at_most(pairs: pl.DataFrame, most: int, liking: Floats | None, chance: Chance) -> pl.DataFrame:
+def bound_contributions(
+    pairs: pl.DataFrame, most: int, liking: Floats | None, chance: RandomSource
+) -> pl.DataFrame:
     """Keep at most so many rows of each user, those that she likes most first, then by chance."""
     order = chance.numbers(pairs.height) >> np.uint64(47)
     if liking is not None:

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...dp import NoisyCounts, UnionTables
+from ...dp import SetUnionRelease, ThresholdedCounts
 from ...errors import UsageError
-from .approx import Mechanisms
+from .approx import TableMechanisms
 
-__all__ = ["Cut", "forecast_of", "share_counted"]
+__all__ = ["Cut", "forecast_tables", "share_counted"]
 
 # The public shape: the share of users who send the query of a rank, as in the synthetic log that
 # is shaped like AOL's of 2006. Between these ranks it is a straight line in logarithms.
@@ -46,7 +46,7 @@ class Cut:
     most: int | None = None
 
     @classmethod
-    def of(cls, made: Mechanisms) -> Cut:
+    def of(cls, made: TableMechanisms) -> Cut:
         """Take it from what makes the tables."""
         if made.union is not None:
             last = made.union.rounds[-1]
@@ -112,12 +112,12 @@ def _steps(last: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return np.sqrt(edges[:-1] * (edges[1:] - 1.0)), np.diff(edges)
 
 
-def forecast_of(made: Mechanisms, population: int) -> dict[str, Any]:
+def forecast_tables(made: TableMechanisms, population: int) -> dict[str, Any]:
     """Tell noise, thresholds and the expected yield of what makes the tables."""
     named = {"queries": made.queries, "clicks": made.clicks, "transitions": made.transitions}
-    tables = [_of_table(name, table) for name, table in named.items() if table]
+    tables = [_forecast_table(name, table) for name, table in named.items() if table]
     if made.union is not None:
-        tables.insert(0, _of_union(made.union))
+        tables.insert(0, _forecast_set_union(made.union))
     return {
         "selection": made.selection,
         "expected": Cut.of(made).expected(population),
@@ -125,7 +125,7 @@ def forecast_of(made: Mechanisms, population: int) -> dict[str, Any]:
     }
 
 
-def _of_union(union: UnionTables) -> dict[str, Any]:
+def _forecast_set_union(union: SetUnionRelease) -> dict[str, Any]:
     last = union.rounds[-1]
     return {
         "table": "queries",
@@ -138,7 +138,7 @@ def _of_union(union: UnionTables) -> dict[str, Any]:
     }
 
 
-def _of_table(name: str, table: NoisyCounts) -> dict[str, Any]:
+def _forecast_table(name: str, table: ThresholdedCounts) -> dict[str, Any]:
     """Tell the noise and the threshold of one table."""
     return {
         "table": name,

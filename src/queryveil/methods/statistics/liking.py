@@ -11,11 +11,11 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from ...dp import Noise, Sketch
-from ...engine import Chance, Table, summed
-from .contributions import shortness
+from ...dp import NoiseSource, NoisySketch
+from ...engine import RandomSource, Table, aggregate
+from .contributions import brevity_scores
 
-__all__ = ["Liking", "liking_for"]
+__all__ = ["ContributionPriority", "contribution_priority"]
 
 _LEAN = 1.5  # how much more a user weighs her shorter queries
 _TRUST = 4.0  # noise units that one step of shortness is worth
@@ -23,7 +23,7 @@ _SEED = 20160717  # of the public hash: any number that is not taken from a log
 
 
 @dataclass(frozen=True, eq=False)
-class Liking:
+class ContributionPriority:
     """Says how much a user likes to contribute each query; by chance alone if None.
 
     `seen` is what a guide released: by buckets of a public hash, what is frequent.
@@ -48,27 +48,31 @@ class Liking:
         code, codes = pairs["query"].to_physical().to_numpy(), queries.to_physical().to_numpy()
         short = np.zeros(int(codes.max(initial=0)) + 1)  # by the number that stands for a query
         if self.prefer == "short":
-            short[codes] = shortness(queries)
+            short[codes] = brevity_scores(queries)
         bucket = np.zeros(len(short), np.int32)
         if self.buckets:
             bucket[codes] = (queries.cast(pl.String).hash(_SEED) % self.buckets).to_numpy()
         return code, short, bucket
 
 
-def liking_for(pairs: Table, guide: Sketch | None, prefer: str, noise: Noise) -> Liking:
+def contribution_priority(
+    pairs: Table, guide: NoisySketch | None, prefer: str, noise: NoiseSource
+) -> ContributionPriority:
     """Say what users like to contribute; where there is a guide it is released here."""
     if guide is None:
-        return Liking(prefer)
-    weighed = summed(pairs, partial(_sketched, guide=guide, prefer=prefer), ["bucket"])
+        return ContributionPriority(prefer)
+    weighed = aggregate(pairs, partial(_sketched, guide=guide, prefer=prefer), ["bucket"])
     sums = np.zeros(guide.buckets, np.int64)
     sums[weighed["bucket"].to_numpy()] = weighed["weight"].to_numpy()
-    return Liking(prefer, guide.buckets, guide.noisy(sums, noise))
+    return ContributionPriority(prefer, guide.buckets, guide.noisy(sums, noise))
 
 
-def _sketched(frame: pl.LazyFrame, _: Chance, *, guide: Sketch, prefer: str) -> pl.DataFrame:
+def _sketched(
+    frame: pl.LazyFrame, _: RandomSource, *, guide: NoisySketch, prefer: str
+) -> pl.DataFrame:
     """Sum up, bucket by bucket, what some users weigh their queries."""
     pairs = frame.collect()
-    code, short, bucket = Liking(prefer, guide.buckets).codes(pairs)
+    code, short, bucket = ContributionPriority(prefer, guide.buckets).codes(pairs)
     user = pairs["user"].to_physical().to_numpy()
     sums = guide.sums(user, code, bucket, np.exp(_LEAN * short))
     places = np.flatnonzero(sums)

@@ -10,20 +10,20 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from ...dp import Noise
-from ...engine import Chance, Progress
+from ...dp import NoiseSource
+from ...engine import Progress, RandomSource
 from ...errors import ParameterError
 from ...log import QueryLog
 from ...release import CountNoise, Guarantee, Release
 from ..base import Method, parameter
-from .approx import Mechanisms, mechanisms, release_tables
-from .forecast import Cut, forecast_of
+from .approx import TableMechanisms, calibrate_mechanisms, release_approximate
+from .forecast import Cut, forecast_tables
 from .noise import approx_noise
-from .paper import Paper
-from .pools import WORDNET, read_pool, read_url_pool
-from .promises import WHY_NOT, approx_promise, paper_promise, pure_promise
-from .pure import Pure
-from .synthetic import SAYS, public_facts, synthetic_log
+from .paper import AsPublished
+from .pools import WORDNET, read_public_queries, read_public_results
+from .promises import PUBLISHED_BLOCKER, approx_guarantee, published_guarantee, pure_guarantee
+from .pure import PublicListRelease
+from .synthetic import SYNTHESIS_NOTE, public_constants, synthesize_log
 
 __all__ = ["DpStatistics"]
 
@@ -135,17 +135,19 @@ class DpStatistics(Method):
         """How many queries, clicks and transitions of a user count."""
         return self.max_queries_per_user, self.max_clicks_per_user, self.max_queries_per_user
 
-    def mechanisms(self) -> Mechanisms:
+    def mechanisms(self) -> TableMechanisms:
         """Make what adds the noise in mode approx, from the parameters alone."""
-        return mechanisms(self.selection, *self.budget, self.keys, self.shares)
+        return calibrate_mechanisms(self.selection, *self.budget, self.keys, self.shares)
 
-    def pure(self) -> Pure:
+    def pure(self) -> PublicListRelease:
         """Make what releases the tables in mode pure; the public lists are not read yet."""
-        return Pure.of(self.pool, self.url_pool, self.budget[0], self.keys, self.shares)
+        return PublicListRelease.of(
+            self.pool, self.url_pool, self.budget[0], self.keys, self.shares
+        )
 
-    def _paper(self) -> Paper:
+    def _paper(self) -> AsPublished:
         most = (self.max_queries_per_user, self.max_clicks_per_user)
-        return Paper(self.pool, self.budget[0], *most, self.paper_threshold)
+        return AsPublished(self.pool, self.budget[0], *most, self.paper_threshold)
 
     def files(self) -> tuple[Path, ...]:
         """List the public lists."""
@@ -157,13 +159,13 @@ class DpStatistics(Method):
     def prepare(self) -> None:
         """Read the public lists once, to see that they can be read."""
         if self.mode != "approx":
-            read_pool(self.pool)
+            read_public_queries(self.pool)
         if self.url_pool:
-            read_url_pool(self.url_pool)
+            read_public_results(self.url_pool)
 
-    def run(self, log: QueryLog, chance: Chance, progress: Progress) -> Release:
+    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
         """Bound each user, count, add noise, cut off."""
-        noise = Noise(None if chance.secret else chance.numbers)
+        noise = NoiseSource(None if chance.secret else chance.numbers)
         noises: tuple[CountNoise, ...] | None = self.noises({})
         if self.mode == "pure":
             tables, noises = self.pure().release(log, self.prefer, chance, noise, progress)
@@ -171,7 +173,7 @@ class DpStatistics(Method):
             tables = self._paper().release(log, noise, progress)
         else:
             made = self.mechanisms()
-            tables = release_tables(log, made, self.prefer, chance, noise, progress)
+            tables = release_approximate(log, made, self.prefer, chance, noise, progress)
         synthetic, told = self._synthetic(tables, chance, progress)
         return Release(
             method=self.name,
@@ -197,7 +199,7 @@ class DpStatistics(Method):
         return None if self.files() or "queries" not in rows else self.pure().noises(rows)
 
     def _synthetic(
-        self, tables: Mapping[str, pl.DataFrame], chance: Chance, progress: Progress
+        self, tables: Mapping[str, pl.DataFrame], chance: RandomSource, progress: Progress
     ) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
         """Make a log of what is published, and say what of it is not taken from there."""
         if not self.synthesize:
@@ -205,8 +207,11 @@ class DpStatistics(Method):
         if not (tables["queries"]["count"] > 0).any():
             return None, ("no query shows, so no synthetic log could be made of the tables",)
         with progress.stage("synthesize"):
-            made = synthetic_log(tables, self.synthesize, chance)
-        return made, (SAYS, *(f"{name}: {fact}" for name, fact in public_facts().items()))
+            made = synthesize_log(tables, self.synthesize, chance)
+        return made, (
+            SYNTHESIS_NOTE,
+            *(f"{name}: {fact}" for name, fact in public_constants().items()),
+        )
 
     def _published(self) -> dict[str, Any]:
         """Give the parameters as the card shows them: where a file lies is private."""
@@ -220,7 +225,7 @@ class DpStatistics(Method):
         """Tell noise, thresholds and the expected yield."""
         if self.mode != "approx":
             return self.pure().forecast(population) if self.mode == "pure" else {}
-        return forecast_of(self.mechanisms(), population)
+        return forecast_tables(self.mechanisms(), population)
 
     def gives(self) -> frozenset[str]:
         """Return the tables that have a share of the budget, and the synthetic log if wanted."""
@@ -230,7 +235,7 @@ class DpStatistics(Method):
 
     def unfit(self) -> tuple[str, ...]:
         """Return that the paper's own steps do not keep what it claims."""
-        return (WHY_NOT,) if self.mode == "paper" else ()
+        return (PUBLISHED_BLOCKER,) if self.mode == "paper" else ()
 
     def expected_queries(self) -> Callable[[int], int] | None:
         """Return what tells about how many queries show."""
@@ -240,5 +245,9 @@ class DpStatistics(Method):
 
     def guarantee(self) -> Guarantee:
         """Promise what the mode promises."""
-        promises = {"approx": approx_promise, "pure": pure_promise, "paper": paper_promise}
+        promises = {
+            "approx": approx_guarantee,
+            "pure": pure_guarantee,
+            "paper": published_guarantee,
+        }
         return promises[self.mode](self)

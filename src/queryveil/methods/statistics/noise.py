@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...dp import NoisyCounts, UnionTables
+from ...dp import SetUnionRelease, ThresholdedCounts
 from ...dp.public import PublicCounts
 from ...release import CountNoise
-from .approx import Mechanisms
+from .approx import TableMechanisms
 
 __all__ = ["approx_noise", "paper_noise", "public_noise"]
 
 _ONE = {"queries": "A query", "clicks": "A click", "transitions": "A transition"}
 
 
-def approx_noise(made: Mechanisms) -> tuple[CountNoise, ...]:
+def approx_noise(made: TableMechanisms) -> tuple[CountNoise, ...]:
     """Tell the noise of the tables of mode approx."""
     named = {"queries": made.queries, "clicks": made.clicks, "transitions": made.transitions}
-    tables = [_of_table(name, table) for name, table in named.items() if table]
-    return (*([] if made.union is None else [_of_union(made.union)]), *tables)
+    tables = [_table_noise(name, table) for name, table in named.items() if table]
+    return (*([] if made.union is None else [_set_union_noise(made.union)]), *tables)
 
 
 def public_noise(name: str, made: PublicCounts, cells: int) -> CountNoise:
@@ -45,12 +45,12 @@ def paper_noise(scale: float, threshold: int, most: Mapping[str, int]) -> tuple[
     )
 
 
-def _of_table(name: str, table: NoisyCounts) -> CountNoise:
+def _table_noise(name: str, table: ThresholdedCounts) -> CountNoise:
     shows = f"{_ONE[name]} shows if its count with noise is {table.users:,} or more."
     return CountNoise(name, table.noise, float(table.scale), shows, _bounded(name, table.keys))
 
 
-def _of_union(union: UnionTables) -> CountNoise:
+def _set_union_noise(union: SetUnionRelease) -> CountNoise:
     """Tell the noise of queries that were found by other noise than their counts have."""
     last, keys = union.rounds[-1], union.counts.keys
     rounds = "" if len(union.rounds) == 1 else f", in {len(union.rounds)} rounds"

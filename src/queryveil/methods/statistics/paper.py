@@ -13,22 +13,22 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 
-from ...dp.noise import Noise, exact_scale
+from ...dp.noise import NoiseSource, exact_scale
 from ...dp.public import PublicCounts
 from ...engine import Progress
 from ...log import QueryLog
 from ...release import CountNoise
 from .noise import paper_noise
-from .pools import read_pool
-from .published import published
+from .pools import read_public_queries
+from .published import sort_for_publication
 
-__all__ = ["Paper"]
+__all__ = ["AsPublished"]
 
 _RARE = 5  # occurrences below which a query is removed
 
 
 @dataclass(frozen=True)
-class Paper:
+class AsPublished:
     """The paper's parameters: q_f, c_f, K, the pool, and the epsilon that it claims."""
 
     pool: str
@@ -42,10 +42,12 @@ class Paper:
         """The b for which q_f/b + c_f/b + (q_f - 1)/b is the epsilon that is claimed."""
         return exact_scale((2 * self.queries + self.clicks - 1) / self.epsilon)
 
-    def release(self, log: QueryLog, noise: Noise, progress: Progress) -> dict[str, pl.DataFrame]:
+    def release(
+        self, log: QueryLog, noise: NoiseSource, progress: Progress
+    ) -> dict[str, pl.DataFrame]:
         """Do the six steps."""
         with progress.stage("public lists"):
-            pool = read_pool(self.pool)
+            pool = read_public_queries(self.pool)
         with progress.stage("clean"):
             events = log.events().select("user", "query").collect()
             known = _left(events)
@@ -61,14 +63,14 @@ class Paper:
                 "clicks": self._noisy(clicks, ["query", "url"], noise),
                 "transitions": self._noisy(_steps(kept, found), ["query", "next"], noise),
             }
-        return {name: published(table) for name, table in tables.items()}
+        return {name: sort_for_publication(table) for name, table in tables.items()}
 
     def noises(self) -> tuple[CountNoise, ...]:
         """Tell the noise of each table."""
         most = {"queries": self.queries, "clicks": self.clicks, "transitions": self.queries - 1}
         return paper_noise(float(self.scale), self.threshold, most)
 
-    def _selected(self, kept: pl.DataFrame, pool: pl.Series, noise: Noise) -> pl.DataFrame:
+    def _selected(self, kept: pl.DataFrame, pool: pl.Series, noise: NoiseSource) -> pl.DataFrame:
         """Add the pool and give the queries whose noisy count is above K, with that count."""
         counts = kept.group_by("query").agg(count=pl.len()).sort("query")
         added = pool.cast(kept.schema["query"]).to_frame()
@@ -79,7 +81,7 @@ class Paper:
         places, noisy = made.release(np.arange(len(own)), own, candidates.height, noise)
         return candidates[places].with_columns(count=pl.Series(noisy))
 
-    def _noisy(self, rows: pl.DataFrame, keys: list[str], noise: Noise) -> pl.DataFrame:
+    def _noisy(self, rows: pl.DataFrame, keys: list[str], noise: NoiseSource) -> pl.DataFrame:
         """Count what is there, with noise and without a threshold."""
         counts = rows.group_by(keys).agg(count=pl.len()).sort(keys)
         noisy = counts["count"].to_numpy().astype(np.int64) + noise.laplace(

@@ -13,12 +13,12 @@ from ...concepts import open_taxonomy
 from ...engine import MOST_LIST, BoundsError, read_within
 from ...errors import InputError
 
-__all__ = ["WORDNET", "read_pool", "read_url_pool"]
+__all__ = ["WORDNET", "read_public_queries", "read_public_results"]
 
 WORDNET = "wordnet"
 
 
-def read_pool(name: str) -> pl.Series:
+def read_public_queries(name: str) -> pl.Series:
     """Give the distinct queries of a public list, in its order, normalised as those of a log are.
 
     `wordnet` is the list inside the package: the labels of WordNet's nouns.
@@ -35,7 +35,7 @@ def read_pool(name: str) -> pl.Series:
     return queries
 
 
-def read_url_pool(name: str) -> pl.DataFrame:
+def read_public_results(name: str) -> pl.DataFrame:
     """Give the distinct pairs of query and URL of a public list of results."""
     lines = pl.Series("line", _text(name).split("\n"), pl.String)
     numbered = pl.DataFrame({"line": lines}).with_row_index("number", offset=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...dp import losses_of, show_amount
+from ...dp import format_amount, losses_of
 from ...release import Check, Guarantee
 from ..reading import FAILURES, READ_ALONE
 from .pools import WORDNET
@@ -13,7 +13,7 @@ from .pools import WORDNET
 if TYPE_CHECKING:
     from .method import DpStatistics
 
-__all__ = ["WHY_NOT", "approx_promise", "paper_promise", "pure_promise"]
+__all__ = ["PUBLISHED_BLOCKER", "approx_guarantee", "published_guarantee", "pure_guarantee"]
 
 _NEIGHBOURS = "two logs of which one has the whole log of one more user"
 _ASSUMPTIONS = (
@@ -28,7 +28,7 @@ _NOT_COVERED = (
     "how long the run took, and the files under private/",
     FAILURES,
 )
-WHY_NOT = (
+PUBLISHED_BLOCKER = (
     "the steps of the paper do not give the epsilon that it claims: a URL or a transition of one "
     "person alone is shown for certain, and is not there without her"
 )
@@ -46,10 +46,10 @@ _DEFECTS = (
 )
 
 
-def approx_promise(method: DpStatistics) -> Guarantee:
+def approx_guarantee(method: DpStatistics) -> Guarantee:
     """Promise (epsilon, delta) for a user's whole log."""
     made = method.mechanisms()
-    epsilon, delta = (show_amount(amount) for amount in method.budget)
+    epsilon, delta = (format_amount(amount) for amount in method.budget)
     return Guarantee(
         model="approx-dp",
         says=(
@@ -68,7 +68,7 @@ def approx_promise(method: DpStatistics) -> Guarantee:
     )
 
 
-def pure_promise(method: DpStatistics) -> Guarantee:
+def pure_guarantee(method: DpStatistics) -> Guarantee:
     """Promise epsilon alone for a user's whole log.
 
     Thresholds hang on the length of the public lists, and are of no weight here: the release
@@ -82,7 +82,7 @@ def pure_promise(method: DpStatistics) -> Guarantee:
         model="pure-dp",
         says=(
             f"Whether any one person's whole log is in or not changes the chance of any "
-            f"outcome by at most a factor of e^{show_amount(method.budget[0])}. Only queries on a "
+            f"outcome by at most a factor of e^{format_amount(method.budget[0])}. Only queries on a "
             f"public list ({listed}) can show{results}. {_each(method)}"
         ),
         neighbours=_NEIGHBOURS,
@@ -101,13 +101,13 @@ def pure_promise(method: DpStatistics) -> Guarantee:
     )
 
 
-def paper_promise(method: DpStatistics) -> Guarantee:
+def published_guarantee(method: DpStatistics) -> Guarantee:
     """Promise nothing about a person, and say why."""
     return Guarantee(
         model="none",
         says=(
             "The steps of Zhang, Yang and Singh 2016 as they are printed, for comparison. The "
-            f"paper claims epsilon {show_amount(method.budget[0])} for them; they do not keep it. "
+            f"paper claims epsilon {format_amount(method.budget[0])} for them; they do not keep it. "
             f"A query shows if its noisy count is above {method.paper_threshold:,}."
         ),
         not_covered=_DEFECTS,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-__all__ = ["published"]
+__all__ = ["sort_for_publication"]
 
 
-def published(table: pl.DataFrame) -> pl.DataFrame:
+def sort_for_publication(table: pl.DataFrame) -> pl.DataFrame:
     """Sort by what is published, so that the order tells nothing else."""
     texts = [name for name in table.columns if name != "count"]
     named = table.with_columns(pl.col(texts).cast(pl.String))

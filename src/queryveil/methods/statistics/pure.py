@@ -15,24 +15,30 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ...dp.noise import Noise
+from ...dp.noise import NoiseSource
 from ...dp.public import PublicCounts
-from ...engine import Chance, Progress, alike, summed
+from ...engine import Progress, RandomSource, aggregate, match_encoding
 from ...log import QueryLog
 from ...release import CountNoise
-from .contributions import at_most, click_pairs, query_pairs, shortness, step_counts
+from .contributions import (
+    bound_contributions,
+    brevity_scores,
+    click_pairs,
+    query_pairs,
+    transition_counts,
+)
 from .forecast import Cut
 from .noise import public_noise
-from .pools import read_pool, read_url_pool
-from .published import published
+from .pools import read_public_queries, read_public_results
+from .published import sort_for_publication
 
-__all__ = ["Pure"]
+__all__ = ["PublicListRelease"]
 
 _MANY = 2**40  # cells: more than a list or pairs of released queries will have
 
 
 @dataclass(frozen=True)
-class Pure:
+class PublicListRelease:
     """What is known beforehand: lists, budgets, and how many keys of a user count.
 
     `url_pool` is empty if there is none; the budgets are those of queries, clicks, transitions.
@@ -52,7 +58,7 @@ class Pure:
         epsilon: Fraction,
         keys: tuple[int, int, int],
         shares: tuple[Fraction, Fraction, Fraction],
-    ) -> Pure:
+    ) -> PublicListRelease:
         """Share the budget out; without public results the share of clicks goes to the others.
 
         >>> half, quarter = Fraction(1, 2), Fraction(1, 4)
@@ -75,16 +81,21 @@ class Pure:
         return sum((table.rho for table in tables), Fraction(0))
 
     def release(
-        self, log: QueryLog, prefer: str, chance: Chance, noise: Noise, progress: Progress
+        self,
+        log: QueryLog,
+        prefer: str,
+        chance: RandomSource,
+        noise: NoiseSource,
+        progress: Progress,
     ) -> tuple[dict[str, pl.DataFrame], tuple[CountNoise, ...]]:
         """Bound, count and add noise; give the tables, and how large the noise is."""
         with progress.stage("public lists"):
-            pool = read_pool(self.pool)
-            results = read_url_pool(self.url_pool) if self.url_pool else None
+            pool = read_public_queries(self.pool)
+            results = read_public_results(self.url_pool) if self.url_pool else None
         with progress.stage("queries"):
             made = self.mechanism(0, len(pool))
             mine = partial(_query_counts, pool=pool, prefer=prefer, most=made.keys)
-            counts = summed(log.rows, mine, ["query"], chance)
+            counts = aggregate(log.rows, mine, ["query"], chance)
             tables = {"queries": _counted(counts, pool.to_frame("query"), made, noise)}
         noises, found = [public_noise("queries", made, len(pool))], tables["queries"]
         if results is not None:
@@ -92,7 +103,7 @@ class Pure:
                 given = results.join(found, on="query", how="semi", maintain_order="left")
                 made = self.mechanism(1, given.height)
                 clicked = partial(_click_counts, given=given, most=made.keys)
-                counts = summed(log.rows, clicked, ["query", "url"], chance)
+                counts = aggregate(log.rows, clicked, ["query", "url"], chance)
                 tables["clicks"] = _counted(counts, given, made, noise)
             noises.append(public_noise("clicks", made, given.height))
         elif self.clicks_asked:
@@ -103,11 +114,11 @@ class Pure:
                 made = self.mechanism(2, cells)
                 tables["transitions"] = _transitions(log, found, made, chance, noise)
             noises.append(public_noise("transitions", made, cells))
-        return {name: published(table) for name, table in tables.items()}, tuple(noises)
+        return {name: sort_for_publication(table) for name, table in tables.items()}, tuple(noises)
 
     def noises(self, rows: Mapping[str, int]) -> tuple[CountNoise, ...]:
         """Return the noise of the tables, by the rows that were released; without a URL list."""
-        cells = {"queries": len(read_pool(self.pool))}
+        cells = {"queries": len(read_public_queries(self.pool))}
         if self.budgets[2]:
             cells["transitions"] = rows["queries"] * (rows["queries"] - 1)
         numbers = {"queries": 0, "transitions": 2}
@@ -116,13 +127,13 @@ class Pure:
 
     def cut(self) -> Cut:
         """Return where a query begins to show, if the list has what users send most."""
-        cells = len(read_pool(self.pool))
+        cells = len(read_public_queries(self.pool))
         made = self.mechanism(0, cells)
         return Cut(made.threshold, "laplace", float(made.scale), most=cells)
 
     def forecast(self, population: int) -> dict[str, Any]:
         """Tell noise, thresholds and the expected yield, before anything is spent."""
-        cells = len(read_pool(self.pool))
+        cells = len(read_public_queries(self.pool))
         made = self.mechanism(0, cells)
         return {
             "selection": "public list",
@@ -145,31 +156,33 @@ _CLICKS = {"query": pl.String, "url": pl.String, "count": pl.Int64}
 
 
 def _query_counts(
-    frame: pl.LazyFrame, chance: Chance, *, pool: pl.Series, prefer: str, most: int
+    frame: pl.LazyFrame, chance: RandomSource, *, pool: pl.Series, prefer: str, most: int
 ) -> pl.DataFrame:
     """Count the users of each query of the list; what is not on it is gone before anything."""
-    known = alike(frame, pool.to_frame("query"), "query")
+    known = match_encoding(frame, pool.to_frame("query"), "query")
     pairs = query_pairs(frame.join(known.lazy(), on="query", how="semi"), chance)
     liking = None
     if prefer == "short":
-        short = known.with_columns(short=pl.Series(shortness(pool)))
+        short = known.with_columns(short=pl.Series(brevity_scores(pool)))
         liking = pairs.join(short, on="query", how="left", maintain_order="left")["short"]
-    mine = at_most(pairs, most, None if liking is None else liking.to_numpy(), chance)
+    mine = bound_contributions(pairs, most, None if liking is None else liking.to_numpy(), chance)
     return mine.group_by("query").agg(count=pl.len())
 
 
 def _click_counts(
-    frame: pl.LazyFrame, chance: Chance, *, given: pl.DataFrame, most: int
+    frame: pl.LazyFrame, chance: RandomSource, *, given: pl.DataFrame, most: int
 ) -> pl.DataFrame:
     """Count the users who clicked each public result of each released query."""
-    known = alike(frame, given, "query", "url")
+    known = match_encoding(frame, given, "query", "url")
     pairs = click_pairs(frame, given.select("query").unique(), chance)
     pairs = pairs.join(known, on=["query", "url"], how="semi", maintain_order="left")
-    return at_most(pairs, most, None, chance).group_by("query", "url").agg(count=pl.len())
+    return (
+        bound_contributions(pairs, most, None, chance).group_by("query", "url").agg(count=pl.len())
+    )
 
 
 def _counted(
-    counts: pl.DataFrame, cells: pl.DataFrame, made: PublicCounts, noise: Noise
+    counts: pl.DataFrame, cells: pl.DataFrame, made: PublicCounts, noise: NoiseSource
 ) -> pl.DataFrame:
     """Put noise on the users of each cell of a public list, in the order of the list."""
     names = cells.columns
@@ -180,7 +193,7 @@ def _counted(
 
 
 def _transitions(
-    log: QueryLog, found: pl.DataFrame, made: PublicCounts, chance: Chance, noise: Noise
+    log: QueryLog, found: pl.DataFrame, made: PublicCounts, chance: RandomSource, noise: NoiseSource
 ) -> pl.DataFrame:
     """Count the users who went from one released query to another; any pair may show.
 
@@ -188,8 +201,8 @@ def _transitions(
     n - 1, and the second's among the others.
     """
     others = found.height - 1
-    mine = partial(step_counts, queries=found, most=made.keys)
-    steps = summed(log.rows, mine, ["number", "next"], chance)
+    mine = partial(transition_counts, queries=found, most=made.keys)
+    steps = aggregate(log.rows, mine, ["number", "next"], chance)
     first, second = (pl.col(name).cast(pl.Int64) - 1 for name in ("number", "next"))
     cell = first * others + second - (second > first).cast(pl.Int64)
     counts = steps.select("count", place=cell).sort("place")

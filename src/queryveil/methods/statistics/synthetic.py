@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...engine import Chance
+from ...engine import RandomSource
 from ...errors import InputError, ParameterError
 
-__all__ = ["SAYS", "public_facts", "synthetic_log"]
+__all__ = ["SYNTHESIS_NOTE", "public_constants", "synthesize_log"]
 
 Ints = NDArray[np.int64]
 
@@ -32,7 +32,7 @@ _RANKS = {1: 42, 2: 12, 3: 8, 4: 6, 5: 5, 6: 4, 7: 3, 8: 3, 9: 3, 10: 3}
 _FIRST_DAY = date(2000, 1, 1)  # any day that is clearly none of the log's
 _DAYS = 90  # from the first day on, all equally likely
 
-SAYS = (
+SYNTHESIS_NOTE = (
     "The log is synthetic: no row of it was sent by anybody, and no user of it is a person. Which "
     "queries there are, which follow each other and which URLs are clicked for them is drawn by "
     "the noisy counts of the tables. All else comes from public constants: how many sessions a "
@@ -41,7 +41,7 @@ SAYS = (
 )
 
 
-def public_facts() -> dict[str, str]:
+def public_constants() -> dict[str, str]:
     """Give the constants in words, for the card.
 
     >>> public_facts()["queries with a click"]
@@ -59,7 +59,9 @@ def public_facts() -> dict[str, str]:
     }
 
 
-def synthetic_log(tables: Mapping[str, pl.DataFrame], users: int, chance: Chance) -> pl.DataFrame:
+def synthesize_log(
+    tables: Mapping[str, pl.DataFrame], users: int, chance: RandomSource
+) -> pl.DataFrame:
     """Make the log of so many users from released tables, in random order.
 
     `tables` has `queries`, and perhaps `clicks` and `transitions`, as they are published. How
@@ -112,7 +114,7 @@ class _Choices:
         at = sums[edges]
         return cls(value[order], sums[1:], at[:-1], np.diff(at))
 
-    def draw(self, keys: Ints, chance: Chance) -> Ints:
+    def draw(self, keys: Ints, chance: RandomSource) -> Ints:
         """Draw a value for each key; every key must have one.
 
         The rest of a division favours small numbers by less than the whole weight in 2^64.
@@ -169,7 +171,7 @@ def _weights(table: pl.DataFrame) -> Ints:
     return table["count"].to_numpy().astype(np.int64)
 
 
-def _walks(length: Ints, anywhere: _Choices, steps: _Choices, chance: Chance) -> Ints:
+def _walks(length: Ints, anywhere: _Choices, steps: _Choices, chance: RandomSource) -> Ints:
     """Draw the queries of all sessions, one after the other: all first ones, all second ones."""
     place = np.cumsum(length) - length
     query = np.empty(int(length.sum()), np.int64)
@@ -181,7 +183,7 @@ def _walks(length: Ints, anywhere: _Choices, steps: _Choices, chance: Chance) ->
     return query
 
 
-def _next(query: Ints, anywhere: _Choices, steps: _Choices, chance: Chance) -> Ints:
+def _next(query: Ints, anywhere: _Choices, steps: _Choices, chance: RandomSource) -> Ints:
     """Draw what follows: by the table of transitions, or by that of queries as a restart."""
     led = ~_percent(_RESTART, len(query), chance) & (steps.whole[query] > 0)
     found = np.empty(len(query), np.int64)
@@ -190,7 +192,7 @@ def _next(query: Ints, anywhere: _Choices, steps: _Choices, chance: Chance) -> I
     return found
 
 
-def _clicked(query: Ints, clicks: _Choices, chance: Chance) -> tuple[Ints, Ints]:
+def _clicked(query: Ints, clicks: _Choices, chance: RandomSource) -> tuple[Ints, Ints]:
     """Draw a URL's place and a rank for some queries; -1 and -1 where there is no click."""
     some = _percent(_CLICK, len(query), chance) & (clicks.whole[query] > 0)
     url, rank = np.full(len(query), -1), np.full(len(query), -1)
@@ -199,11 +201,11 @@ def _clicked(query: Ints, clicks: _Choices, chance: Chance) -> tuple[Ints, Ints]
     return url, rank
 
 
-def _percent(share: int, size: int, chance: Chance) -> NDArray[np.bool_]:
+def _percent(share: int, size: int, chance: RandomSource) -> NDArray[np.bool_]:
     return chance.numbers(size) % np.uint64(100) < np.uint64(share)
 
 
-def _drawn(table: Mapping[int, int], size: int, chance: Chance) -> Ints:
+def _drawn(table: Mapping[int, int], size: int, chance: RandomSource) -> Ints:
     """Draw numbers by a table of numbers and weights."""
     numbers, weights = np.array(list(table)), np.array(list(table.values()))
     choices = _Choices.of(np.zeros(len(numbers), np.int64), numbers, weights, 1)

@@ -9,21 +9,25 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...dp.noise import Noise
-from ...dp.union import UnionTables, WeightedSelection
-from ...engine import Chance, Table, alike, summed
-from .contributions import at_most
+from ...dp.noise import NoiseSource
+from ...dp.union import SetUnionRelease, WeightedSelection
+from ...engine import RandomSource, Table, aggregate, match_encoding
+from .contributions import bound_contributions
 
-__all__ = ["Like", "select_queries"]
+__all__ = ["PriorityFunction", "release_set_union"]
 
 _SEVERAL = 2  # users: a query of one user alone weighs nothing
 
 
-Like = Callable[[pl.DataFrame], NDArray[np.float64] | None]
+PriorityFunction = Callable[[pl.DataFrame], NDArray[np.float64] | None]
 
 
-def select_queries(
-    pairs: Table, made: UnionTables, chance: Chance, noise: Noise, like: Like | None = None
+def release_set_union(
+    pairs: Table,
+    made: SetUnionRelease,
+    chance: RandomSource,
+    noise: NoiseSource,
+    like: PriorityFunction | None = None,
 ) -> pl.DataFrame:
     """Find the queries that many users sent, and count their users, with noise.
 
@@ -34,32 +38,32 @@ def select_queries(
     found = pl.DataFrame(schema={"query": pl.String})
     for one in made.rounds:
         mine = partial(_weighed, one=one, found=found, like=like)
-        sums = summed(
+        sums = aggregate(
             pairs, mine, ["query"], chance, tops=["heaviest"], at_least=("users", _SEVERAL)
         )
         # Noise falls on queries in an order that is the same every time.
         sums = sums.with_columns(pl.col("query").cast(pl.String)).sort("query")
         total, heaviest = (sums[name].to_numpy() for name in ("total", "heaviest"))
         found = pl.concat([found, sums[one.shown(total, heaviest, noise)].select("query")])
-    return _counted(pairs, found, made, chance, noise)
+    return _selected_counts(pairs, found, made, chance, noise)
 
 
 def _weighed(
     frame: pl.LazyFrame,
-    chance: Chance,
+    chance: RandomSource,
     *,
     one: WeightedSelection,
     found: pl.DataFrame,
-    like: Like | None,
+    like: PriorityFunction | None,
 ) -> pl.DataFrame:
     """Give what some users weigh each query that is not found yet: query, total, heaviest, users.
 
     Of a query that one user alone has, the heaviest weight is the total: it gets no noise, and
     need not be known.
     """
-    left = alike(frame, found, "query").lazy()
+    left = match_encoding(frame, found, "query").lazy()
     pairs = frame.join(left, on="query", how="anti", maintain_order="left").collect()
-    mine = at_most(pairs, one.keys, None if like is None else like(pairs), chance)
+    mine = bound_contributions(pairs, one.keys, None if like is None else like(pairs), chance)
     _, user = np.unique(mine["user"].to_physical().to_numpy(), return_inverse=True)
     weight = pl.Series("weight", one.weights(user), pl.Int64)
     sums = mine.with_columns(weight).group_by("query")
@@ -70,12 +74,16 @@ def _weighed(
     )
 
 
-def _counted(
-    pairs: Table, found: pl.DataFrame, made: UnionTables, chance: Chance, noise: Noise
+def _selected_counts(
+    pairs: Table,
+    found: pl.DataFrame,
+    made: SetUnionRelease,
+    chance: RandomSource,
+    noise: NoiseSource,
 ) -> pl.DataFrame:
     """Count the users of queries that are known now; every one of them is shown."""
     mine = partial(_known_users, found=found, most=made.counts.keys)
-    counted = summed(pairs, mine, ["query"], chance)
+    counted = aggregate(pairs, mine, ["query"], chance)
     counted = counted.with_columns(pl.col("query").cast(pl.String))
     table = found.sort("query").join(counted, on="query", how="left", maintain_order="left")
     counts = table["count"].fill_null(0).to_numpy().astype(np.int64)
@@ -84,10 +92,14 @@ def _counted(
 
 
 def _known_users(
-    frame: pl.LazyFrame, chance: Chance, *, found: pl.DataFrame, most: int
+    frame: pl.LazyFrame, chance: RandomSource, *, found: pl.DataFrame, most: int
 ) -> pl.DataFrame:
-    wanted = alike(frame, found, "query").lazy()
+    wanted = match_encoding(frame, found, "query").lazy()
     known = frame.select("user", "query").join(
         wanted, on="query", how="semi", maintain_order="left"
     )
-    return at_most(known.collect(), most, None, chance).group_by("query").agg(count=pl.len())
+    return (
+        bound_contributions(known.collect(), most, None, chance)
+        .group_by("query")
+        .agg(count=pl.len())
+    )

@@ -1,36 +1,44 @@
 """A node that a person can run: encrypted links to friends, a local page, a search engine."""
 
-from .daemon import NODE_SETTINGS, Node, Outcome
-from .engines import Engine, WebEngine, open_engine
-from .friends import Friend, accept, forget, friends_of, invitation, read_invitation, spoken
-from .home import Home
-from .identity import Identity, open_identity
-from .serve import Plan, serve_engine, serve_node
-from .site import site
+from .daemon import NODE_SETTINGS, Node, SearchOutcome
+from .engines import SearchEngine, WebSearchEngine, parse_engine
+from .friends import (
+    Friend,
+    add_friend,
+    format_fingerprint,
+    make_invitation,
+    read_friends,
+    read_invitation,
+    remove_friend,
+)
+from .home import NodeDirectory
+from .identity import Identity, load_identity
+from .serve import NodeConfig, serve_engine, serve_node
+from .site import make_app
 from .status import status
-from .toy_engine import ToyEngine
+from .toy_engine import DemoSearchEngine
 
 __all__ = [
     "NODE_SETTINGS",
-    "Engine",
+    "DemoSearchEngine",
     "Friend",
-    "Home",
     "Identity",
     "Node",
-    "Outcome",
-    "Plan",
-    "ToyEngine",
-    "WebEngine",
-    "accept",
-    "forget",
-    "friends_of",
-    "invitation",
-    "open_engine",
-    "open_identity",
+    "NodeConfig",
+    "NodeDirectory",
+    "SearchEngine",
+    "SearchOutcome",
+    "WebSearchEngine",
+    "add_friend",
+    "format_fingerprint",
+    "load_identity",
+    "make_app",
+    "make_invitation",
+    "parse_engine",
+    "read_friends",
     "read_invitation",
+    "remove_friend",
     "serve_engine",
     "serve_node",
-    "site",
-    "spoken",
     "status",
 ]

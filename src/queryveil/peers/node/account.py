@@ -13,15 +13,15 @@ from typing import Any
 
 import polars as pl
 
-from ...measures.risk.profile_exposure import exposure
+from ...measures.risk.profile_exposure import exposure_levels
 
-__all__ = ["Account"]
+__all__ = ["ExposureCounter"]
 
 _TEXTS = 1000  # texts to keep, if any
 _MOST = 100_000  # distinct digests; the rest is counted together
 
 
-class Account:
+class ExposureCounter:
     """Counts queries: the owner's own, and those submitted under her account."""
 
     def __init__(self, secret: bytes, *, keep_texts: bool = False) -> None:
@@ -42,7 +42,7 @@ class Account:
 
     def exposure(self) -> float | None:
         """Give her exposure so far (PEL), in percent, or None before her first query."""
-        found = exposure(_table(self._own), _table(self._seen))
+        found = exposure_levels(_table(self._own), _table(self._seen))
         return float(found["coupling"][0]) if found.height else None
 
     def told(self) -> dict[str, int]:

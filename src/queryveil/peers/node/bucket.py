@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["Bucket"]
+__all__ = ["TokenBucket"]
 
 
-class Bucket:
+class TokenBucket:
     """Lets `size` through at once, and `rate` a second after that.
 
     >>> bucket = Bucket(rate=2, size=1)

@@ -9,29 +9,29 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ...errors import QueryveilError, UsageError
-from ..actions import Action, Broken, Busy, Deliver, Nobody, Send, Submit
-from ..core import Settings
-from ..errands import Limits, Waits
+from ..actions import Action, Busy, Deliver, EngineFailed, NoRelayFound, Send, Submit
+from ..core import ProtocolSettings
+from ..errands import Limits, Timeouts
 from ..exchange import Exchange
-from ..messages import MAX_TEXT, Message, Result, clean, proper
-from .account import Account
-from .engines import PLACES, Engine
-from .friends import Friend, friends_of
-from .home import Home
-from .identity import open_identity
-from .links import Links
-from .state import load, save, secret, state_of
+from ..messages import MAX_TEXT, Message, Result, limit_results, sanitize_text
+from .account import ExposureCounter
+from .engines import PLACES, SearchEngine
+from .friends import Friend, read_friends
+from .home import NodeDirectory
+from .identity import load_identity
+from .links import LinkManager
+from .state import load_secret, load_state, save_state, snapshot
 
-__all__ = ["NODE_SETTINGS", "Node", "Outcome"]
+__all__ = ["NODE_SETTINGS", "Node", "SearchOutcome"]
 
 # A higher limit than the simulation's: own queries begin anywhere in the range (see `start`).
-NODE_SETTINGS = Settings(submit=0.5, hops=10)
-_WAITS = Waits()
+NODE_SETTINGS = ProtocolSettings(submit=0.5, hops=10)
+_WAITS = Timeouts()
 _LIMITS = Limits()
 _PACE = 1.0  # seconds between looks at the list of friends, and between writes
 
 
-class Outcome(NamedTuple):
+class SearchOutcome(NamedTuple):
     """How a search ended: "answered" (by a friend's name, or by oneself), "nobody", "broken".
 
     "busy" is one that was not begun: there is room in `wait` seconds. "gone" is one that is over.
@@ -49,11 +49,11 @@ class Node:
 
     def __init__(
         self,
-        home: Home,
-        engine: Engine,
+        home: NodeDirectory,
+        engine: SearchEngine,
         *,
-        settings: Settings = NODE_SETTINGS,
-        waits: Waits = _WAITS,
+        settings: ProtocolSettings = NODE_SETTINGS,
+        waits: Timeouts = _WAITS,
         keep_texts: bool = False,
         reachable: bool = True,
         rate: float = 200.0,
@@ -61,18 +61,18 @@ class Node:
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.home, self._engine, self._wall = home, engine, wall
-        self.identity = open_identity(home)
-        self.account = Account(secret(home), keep_texts=keep_texts)
+        self.identity = load_identity(home)
+        self.account = ExposureCounter(load_secret(home), keep_texts=keep_texts)
         self.exchange = Exchange(
             settings, lambda: asyncio.get_running_loop().time(), waits=waits, limits=limits
         )
-        load(home, self.exchange, self.account, wall())
-        self.links = Links(
+        load_state(home, self.exchange, self.account, wall())
+        self.links = LinkManager(
             self.identity, came=self._came, went=self._went, heard=self._heard,
             reachable=reachable, rate=rate,
         )  # fmt: skip
         self.friends: dict[str, Friend] = {}
-        self._waiting: dict[int, asyncio.Future[Outcome]] = {}
+        self._waiting: dict[int, asyncio.Future[SearchOutcome]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._alarm: asyncio.TimerHandle | None = None
         self._gate = asyncio.Semaphore(PLACES)
@@ -119,24 +119,24 @@ class Node:
     def _look_for_friends(self) -> None:
         at = self.home.changed("friends.json")
         if at != self._read_at:
-            self.friends = {one.fingerprint: one for one in friends_of(self.home)}
+            self.friends = {one.fingerprint: one for one in read_friends(self.home)}
             self._read_at = at
             self.links.set_friends(list(self.friends.values()))
 
     async def _save(self) -> None:
         async with self._saving:  # a thread that writes goes on when its task is cancelled
             self._dirty = False
-            state = state_of(self.exchange, self.account, list(self.friends), self._wall())
-            await asyncio.shield(asyncio.to_thread(save, self.home, state))
+            state = snapshot(self.exchange, self.account, list(self.friends), self._wall())
+            await asyncio.shield(asyncio.to_thread(save_state, self.home, state))
 
     # --- its owner ---------------------------------------------------------------------------
 
-    async def search(self, text: str, person: bool = True) -> Outcome:
+    async def search(self, text: str, person: bool = True) -> SearchOutcome:
         """Search for a text, by friends or, by the protocol's draw, by oneself.
 
         Some places are kept for a person at a browser, which no program of hers can take.
         """
-        text = clean(text, MAX_TEXT)
+        text = sanitize_text(text, MAX_TEXT)
         if not text:
             raise UsageError("there is nothing to search for")
         number, actions = self.exchange.ask(text, person)
@@ -144,13 +144,13 @@ class Node:
             self.account.asked(text)
         return await self._outcome(number, actions)
 
-    async def insist(self, number: int) -> Outcome:
+    async def insist(self, number: int) -> SearchOutcome:
         """Submit a query oneself that nobody took."""
         actions = self.exchange.insist(number)
-        return await self._outcome(number, actions) if actions else Outcome("gone", number)
+        return await self._outcome(number, actions) if actions else SearchOutcome("gone", number)
 
-    async def _outcome(self, number: int, actions: list[Action]) -> Outcome:
-        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+    async def _outcome(self, number: int, actions: list[Action]) -> SearchOutcome:
+        future: asyncio.Future[SearchOutcome] = asyncio.get_running_loop().create_future()
         self._waiting[number] = future
         try:
             self._do(actions)
@@ -209,16 +209,16 @@ class Node:
                 case Submit(number, text):
                     self._spawn(self._submit(number, text))
                 case Deliver(number, results, friend):
-                    self._end(Outcome("answered", number, results, self.name_of(friend)))
-                case Nobody(number):
-                    self._end(Outcome("nobody", number))
-                case Broken(number):
-                    self._end(Outcome("broken", number))
+                    self._end(SearchOutcome("answered", number, results, self.name_of(friend)))
+                case NoRelayFound(number):
+                    self._end(SearchOutcome("nobody", number))
+                case EngineFailed(number):
+                    self._end(SearchOutcome("broken", number))
                 case Busy(number, seconds):
-                    self._end(Outcome("busy", number, wait=seconds))
+                    self._end(SearchOutcome("busy", number, wait=seconds))
         self._set_alarm()
 
-    def _end(self, outcome: Outcome) -> None:
+    def _end(self, outcome: SearchOutcome) -> None:
         future = self._waiting.get(outcome.number)
         if future is not None and not future.done():
             future.set_result(outcome)
@@ -232,7 +232,7 @@ class Node:
             self.account.submitted(text)
             with suppress(QueryveilError):
                 found = await self._engine.search(text)
-                results = proper(found)  # else a friend would take the answer for an attack
+                results = limit_results(found)  # else a friend would take the answer for an attack
         self._do(self.exchange.submitted(number, results))
 
     def _spawn(self, work: Any) -> None:

@@ -20,9 +20,9 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from ...errors import InputError, UsageError
-from ..messages import MAX_RESULTS, Result, result
+from ..messages import MAX_RESULTS, Result, make_result
 
-__all__ = ["PLACES", "Engine", "WebEngine", "open_engine"]
+__all__ = ["PLACES", "SearchEngine", "WebSearchEngine", "parse_engine"]
 
 PLACES = 20  # queries at a time: so many of the owner's, and as many of all friends
 
@@ -30,7 +30,7 @@ _MOST = 2 * 1024 * 1024  # bytes of an answer
 _FIELDS = {"title": "title", "url": "url", "snippet": "content"}
 
 
-class Engine(Protocol):
+class SearchEngine(Protocol):
     """What a node asks for answers."""
 
     async def search(self, text: str) -> tuple[Result, ...]:
@@ -43,7 +43,7 @@ class Engine(Protocol):
 
 
 @dataclass
-class WebEngine:
+class WebSearchEngine:
     """A search engine on the web that answers in JSON."""
 
     template: str
@@ -99,7 +99,7 @@ class WebEngine:
         listed = _at(told, self.results)
         rows = listed[:200] if isinstance(listed, list) else []
         places = [self.fields.get(name, "") for name in ("title", "url", "snippet")]
-        made = (result(*(_at(row, place) for place in places)) for row in rows)
+        made = (make_result(*(_at(row, place) for place in places)) for row in rows)
         return tuple(one for one in made if one is not None)[:MAX_RESULTS]
 
     async def close(self) -> None:
@@ -107,16 +107,18 @@ class WebEngine:
         await self._client.aclose()
 
 
-def open_engine(text: str, results: str | None = None, fields: str | None = None) -> WebEngine:
+def parse_engine(
+    text: str, results: str | None = None, fields: str | None = None
+) -> WebSearchEngine:
     """Make an engine of what a person typed: searxng:URL or template:URL."""
     kind, _, address = text.partition(":")
     if kind == "searxng" and address:
-        return WebEngine(address.rstrip("/") + "/search?q={query}&format=json")
+        return WebSearchEngine(address.rstrip("/") + "/search?q={query}&format=json")
     if kind != "template" or not address:
         raise UsageError(
             f'"{_without_login(text)}" is no engine', hint="searxng:URL, or template:URL?q={query}"
         )
-    return WebEngine(address, results or "results", _fields(fields) if fields else _FIELDS)
+    return WebSearchEngine(address, results or "results", _fields(fields) if fields else _FIELDS)
 
 
 def _without_login(address: str) -> str:

@@ -12,10 +12,18 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
 
 from ...errors import FormatError, InputError, UsageError
-from .home import Home
+from .home import NodeDirectory
 from .identity import Identity, fingerprint
 
-__all__ = ["Friend", "accept", "forget", "friends_of", "invitation", "read_invitation", "spoken"]
+__all__ = [
+    "Friend",
+    "add_friend",
+    "format_fingerprint",
+    "make_invitation",
+    "read_friends",
+    "read_invitation",
+    "remove_friend",
+]
 
 _FILE = "friends.json"
 _MOST = 200
@@ -43,7 +51,7 @@ class Friend:
         return host.strip("[]"), int(port)
 
 
-def invitation(identity: Identity, name: str, address: str) -> str:
+def make_invitation(identity: Identity, name: str, address: str) -> str:
     """Write the line that a friend needs."""
     if not _NAME.fullmatch(name):
         raise UsageError(f'"{name}" is no name for an invitation', hint="letters, digits, . _ -")
@@ -71,11 +79,11 @@ def read_invitation(line: str) -> Friend:
     return friend
 
 
-def accept(home: Home, own: str, friend: Friend) -> None:
+def add_friend(home: NodeDirectory, own: str, friend: Friend) -> None:
     """Add a friend, or what is new of her; `own` is the fingerprint of this node."""
     if friend.fingerprint == own:
         raise UsageError("this is your own invitation", hint="give it to a friend")
-    others = [one for one in friends_of(home) if one.fingerprint != friend.fingerprint]
+    others = [one for one in read_friends(home) if one.fingerprint != friend.fingerprint]
     if any(one.name == friend.name for one in others):
         raise UsageError(f"another friend is called {friend.name}", hint="--as NAME")
     if len(others) >= _MOST:
@@ -83,9 +91,9 @@ def accept(home: Home, own: str, friend: Friend) -> None:
     _write(home, [*others, friend])
 
 
-def forget(home: Home, name: str) -> Friend:
+def remove_friend(home: NodeDirectory, name: str) -> Friend:
     """Take a friend off the list."""
-    friends = friends_of(home)
+    friends = read_friends(home)
     found = [one for one in friends if one.name == name]
     if not found:
         raise UsageError(f"no friend is called {name}", hint="queryveil peers node status")
@@ -93,7 +101,7 @@ def forget(home: Home, name: str) -> Friend:
     return found[0]
 
 
-def friends_of(home: Home) -> list[Friend]:
+def read_friends(home: NodeDirectory) -> list[Friend]:
     """Read the list of friends."""
     lines = home.read_json(_FILE) or []
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
@@ -101,7 +109,7 @@ def friends_of(home: Home) -> list[Friend]:
     return [read_invitation(line) for line in lines]
 
 
-def spoken(digest: str) -> str:
+def format_fingerprint(digest: str) -> str:
     """Write a fingerprint to be read aloud.
 
     >>> spoken("0123456789abcdef" * 4)
@@ -110,7 +118,7 @@ def spoken(digest: str) -> str:
     return " ".join(digest[at : at + 4] for at in range(0, 32, 4))
 
 
-def _write(home: Home, friends: list[Friend]) -> None:
+def _write(home: NodeDirectory, friends: list[Friend]) -> None:
     lines = [f"queryveil:{f.name}@{f.address or '-'}#{_coded(f.certificate)}" for f in friends]
     home.write_json(_FILE, lines)
 

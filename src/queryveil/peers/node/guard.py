@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from hmac import compare_digest
 from secrets import token_urlsafe
 
-__all__ = ["Guard"]
+__all__ = ["RequestGuard"]
 
 
-class Guard:
+class RequestGuard:
     """Judges requests to one port, by their headers, the search key and the tokens of forms."""
 
     def __init__(self, port: int, key: str) -> None:

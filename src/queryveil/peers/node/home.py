@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ...engine import parse_json, whole_file
+from ...engine import atomic_file, parse_json
 from ...errors import InputError, UsageError
 
-__all__ = ["Home"]
+__all__ = ["NodeDirectory"]
 
 _MOST = 64 * 1024 * 1024  # a state file that is larger is not ours
 
 
-class Home:
+class NodeDirectory:
     """A folder with the key, the friends and the counters of one person's node."""
 
     def __init__(self, path: Path) -> None:
@@ -33,7 +33,7 @@ class Home:
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file that only its owner can read, whole or not at all."""
-        with whole_file(self.path / name) as part:
+        with atomic_file(self.path / name) as part:
             part.unlink(missing_ok=True)
             kind = os.O_CREAT | os.O_EXCL | os.O_WRONLY
             with os.fdopen(os.open(part, kind, 0o600), "wb") as file:

@@ -23,9 +23,9 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import NameOID
 
 from ...errors import FormatError, InputError
-from .home import Home
+from .home import NodeDirectory
 
-__all__ = ["Identity", "fingerprint", "open_identity", "peer_of", "trust_also"]
+__all__ = ["Identity", "fingerprint", "load_identity", "peer_fingerprint", "trust_certificate"]
 
 _KEY, _CERTIFICATE = "key.pem", "certificate.pem"
 
@@ -35,7 +35,7 @@ class Identity:
     """A node's certificate, and where its key is."""
 
     certificate: bytes  # DER
-    home: Home
+    home: NodeDirectory
 
     @property
     def fingerprint(self) -> str:
@@ -53,16 +53,16 @@ class Identity:
             context.num_tickets = 0  # no session is resumed
         context.load_cert_chain(self.home.path / _CERTIFICATE, self.home.path / _KEY)
         for friend in friends:
-            trust_also(context, friend)
+            trust_certificate(context, friend)
         return context
 
 
-def trust_also(context: ssl.SSLContext, certificate: bytes) -> None:
+def trust_certificate(context: ssl.SSLContext, certificate: bytes) -> None:
     """Let the owner of one more certificate through."""
     context.load_verify_locations(cadata=certificate)
 
 
-def peer_of(link: ssl.SSLObject) -> str:
+def peer_fingerprint(link: ssl.SSLObject) -> str:
     """Give the fingerprint of the key at the other end of a link."""
     shown = link.getpeercert(binary_form=True)
     return fingerprint(shown) if shown else ""
@@ -84,7 +84,7 @@ def fingerprint(certificate: bytes) -> str:
     return sha256(plain).hexdigest()
 
 
-def open_identity(home: Home) -> Identity:
+def load_identity(home: NodeDirectory) -> Identity:
     """Read a node's identity, or make one when there is none yet."""
     home.make()
     pem, key = home.read(_CERTIFICATE), home.read(_KEY)
@@ -104,7 +104,7 @@ def open_identity(home: Home) -> Identity:
     return Identity(certificate.public_bytes(Encoding.DER), home)
 
 
-def _new(home: Home) -> Identity:
+def _new(home: NodeDirectory) -> Identity:
     key = Ed25519PrivateKey.generate()
     certificate = _certificate(key)
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())

@@ -13,9 +13,9 @@ from contextlib import suppress
 
 from ...errors import FormatError
 from ..messages import Message, decode, encode
-from .bucket import Bucket
+from .bucket import TokenBucket
 
-__all__ = ["MAX_FRAME", "Link"]
+__all__ = ["MAX_FRAME", "PeerLink"]
 
 MAX_FRAME = 128 * 1024
 _BLOCK = 1024
@@ -23,11 +23,11 @@ _UNSENT = 4 * MAX_FRAME  # a friend who reads no more than this behind is gone
 _BEAT, _SILENCE, _GREET = 20.0, 65.0, 10.0  # seconds
 
 
-class Link:
+class PeerLink:
     """Sends and receives messages over one connection."""
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, bucket: Bucket
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, bucket: TokenBucket
     ) -> None:
         self._reader, self._writer, self._bucket = reader, writer, bucket
         self._beat = asyncio.ensure_future(self._beats())

@@ -14,12 +14,12 @@ from secrets import SystemRandom
 
 from ...errors import FormatError, UsageError
 from ..messages import Message
-from .bucket import Bucket
+from .bucket import TokenBucket
 from .friends import Friend
-from .identity import Identity, peer_of, trust_also
-from .link import Link
+from .identity import Identity, peer_fingerprint, trust_certificate
+from .link import PeerLink
 
-__all__ = ["Links"]
+__all__ = ["LinkManager"]
 
 _FIRST, _LONGEST = 0.2, 30.0  # seconds between calls
 _SHAKE = 10.0
@@ -27,7 +27,7 @@ _NO_NAME = "127.0.0.1"  # an address is not sent along in the clear, as a name w
 _STRANGERS = 64  # handshakes at a time: for one more the oldest ends
 
 
-class Links:
+class LinkManager:
     """Keeps a link to each friend who is there."""
 
     def __init__(
@@ -43,8 +43,8 @@ class Links:
         self._identity, self._reachable, self._rate = identity, reachable, rate
         self._came, self._went, self._heard = came, went, heard
         self._friends: dict[str, Friend] = {}
-        self._links: dict[str, Link] = {}
-        self._buckets: dict[str, Bucket] = {}
+        self._links: dict[str, PeerLink] = {}
+        self._buckets: dict[str, TokenBucket] = {}
         self._calls: dict[str, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._inside = identity.context(server=True, friends=())
@@ -71,8 +71,8 @@ class Links:
         new = {who: one for who, one in now.items() if self._friends.get(who) != one}
         self._friends = now
         for who, friend in new.items():
-            trust_also(self._inside, friend.certificate)
-            trust_also(self._outside, friend.certificate)
+            trust_certificate(self._inside, friend.certificate)
+            trust_certificate(self._outside, friend.certificate)
             self._begin_to_call(who, friend)
 
     def send(self, friend: str, message: Message) -> None:
@@ -152,7 +152,7 @@ class Links:
             self.turned_away += 1
             writer.transport.abort()
             return False
-        link = Link(reader, writer, self._bucket(who))
+        link = PeerLink(reader, writer, self._bucket(who))
         if not await link.greet():  # she has not added us yet
             link.abort()
             return False
@@ -172,9 +172,9 @@ class Links:
             link.abort()
         return True
 
-    def _bucket(self, who: str) -> Bucket:
+    def _bucket(self, who: str) -> TokenBucket:
         """Give a friend's bucket: it is no fuller after she has called again."""
-        return self._buckets.setdefault(who, Bucket(self._rate, 2 * self._rate))
+        return self._buckets.setdefault(who, TokenBucket(self._rate, 2 * self._rate))
 
     def _let_go(self, who: str) -> None:
         if who in self._calls:
@@ -191,5 +191,5 @@ class Links:
 def _shown_by(shown: object) -> str:
     """Give the fingerprint at the other end, or nothing if what it shows is no friend's form."""
     with suppress(FormatError):
-        return peer_of(shown) if isinstance(shown, ssl.SSLObject) else ""
+        return peer_fingerprint(shown) if isinstance(shown, ssl.SSLObject) else ""
     return ""

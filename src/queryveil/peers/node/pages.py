@@ -9,10 +9,10 @@ from html import escape
 from typing import Any
 
 from ..messages import Result
-from .daemon import Outcome
-from .friends import spoken
+from .daemon import SearchOutcome
+from .friends import format_fingerprint
 
-__all__ = ["HEADERS", "Pages", "opensearch", "says_page"]
+__all__ = ["HEADERS", "Pages", "message_page", "opensearch"]
 
 _STYLE = """
 :root { color-scheme: light dark; --soft: #5b6b7b; --line: #8884; }
@@ -57,7 +57,7 @@ class Pages:
         self._key, self._token = key, token
         self.address = f"http://127.0.0.1:{port}/search?key={key}&q="
 
-    def outcome(self, text: str, outcome: Outcome) -> str:
+    def outcome(self, text: str, outcome: SearchOutcome) -> str:
         """Return the page of a search that has ended."""
         if outcome.kind == "answered":
             return _page(text, self._search(text) + _answer(outcome))
@@ -80,7 +80,7 @@ class Pages:
         away = f"{told['turned_away']} calls of strangers, or that broke the rules, were refused."
         if told["shed"]:
             away += f"<br>{told['shed']} of your searches were not begun: the node was busy."
-        mine = f"Your fingerprint: {spoken(told['fingerprint'])}"
+        mine = f"Your fingerprint: {format_fingerprint(told['fingerprint'])}"
         entry = f'<code id="entry">{escape(self.address)}%s</code>'
         says = f"For your browser's search settings, and for no other eyes: {entry}"
         soft = f'<p class="soft">{away}<br>{mine}<br>{says}</p>'
@@ -123,7 +123,7 @@ def opensearch(address: str) -> str:
     )
 
 
-def says_page(says: str) -> str:
+def message_page(says: str) -> str:
     """Say one thing."""
     return _page("queryveil", f"<p>{escape(says)}</p>")
 
@@ -170,7 +170,7 @@ def _friends(friends: Iterable[dict[str, Any]]) -> str:
     return f"<h2>Your friends</h2>{table}"
 
 
-def _answer(outcome: Outcome) -> str:
+def _answer(outcome: SearchOutcome) -> str:
     by = escape(outcome.by) if outcome.by else "your own account"
     found = "".join(map(_result, outcome.results)) or "<li>Nothing was found.</li>"
     return f'<p class="soft">Answered by {by}.</p><ol class="results">{found}</ol>'

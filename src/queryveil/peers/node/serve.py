@@ -14,20 +14,20 @@ import uvicorn
 from starlette.applications import Starlette
 
 from ...errors import UsageError
-from ..core import Settings
+from ..core import ProtocolSettings
 from .daemon import NODE_SETTINGS, Node
-from .engines import open_engine
-from .home import Home
+from .engines import parse_engine
+from .home import NodeDirectory
 from .prompt import PromptProtocol
-from .site import site
-from .toy_engine import ToyEngine
+from .site import make_app
+from .toy_engine import DemoSearchEngine
 
-__all__ = ["Plan", "serve_engine", "serve_node", "web_config"]
+__all__ = ["NodeConfig", "serve_engine", "serve_node", "web_config"]
 
 _HERE = "127.0.0.1"  # a person's page is for this machine alone
 
 
-class Plan(NamedTuple):
+class NodeConfig(NamedTuple):
     """What a person wants of her node."""
 
     home: Path
@@ -37,13 +37,13 @@ class Plan(NamedTuple):
     results: str | None = None
     fields: str | None = None
     keep_texts: bool = False
-    settings: Settings = NODE_SETTINGS
+    settings: ProtocolSettings = NODE_SETTINGS
 
 
-def serve_node(plan: Plan, ready: Callable[[str], None]) -> None:
+def serve_node(plan: NodeConfig, ready: Callable[[str], None]) -> None:
     """Run a node. `ready` is told its page's address once everything is up."""
     place = _place(plan.listen)
-    home = Home(plan.home)
+    home = NodeDirectory(plan.home)
     home.make()
     with home.locked():
         asyncio.run(_node(plan, home, place, ready))
@@ -51,13 +51,16 @@ def serve_node(plan: Plan, ready: Callable[[str], None]) -> None:
 
 def serve_engine(port: int, ready: Callable[[str], None]) -> None:
     """Run the toy engine."""
-    asyncio.run(_web(lambda _: ToyEngine().app(), _bound(port), ready))
+    asyncio.run(_web(lambda _: DemoSearchEngine().app(), _bound(port), ready))
 
 
 async def _node(
-    plan: Plan, home: Home, place: tuple[str, int] | None, ready: Callable[[str], None]
+    plan: NodeConfig,
+    home: NodeDirectory,
+    place: tuple[str, int] | None,
+    ready: Callable[[str], None],
 ) -> None:
-    engine = open_engine(plan.engine, plan.results, plan.fields)
+    engine = parse_engine(plan.engine, plan.results, plan.fields)
     with _bound(plan.port) as door:
         node = Node(
             home, engine, settings=plan.settings, keep_texts=plan.keep_texts,
@@ -65,7 +68,7 @@ async def _node(
         )  # fmt: skip
         try:
             await node.start(place)
-            await _web(lambda port: site(node, port), door, ready)
+            await _web(lambda port: make_app(node, port), door, ready)
         finally:
             await node.stop()
 

@@ -10,19 +10,19 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from ...errors import UsageError
-from .daemon import Node, Outcome
-from .guard import Guard
-from .pages import HEADERS, Pages, opensearch, says_page
+from .daemon import Node, SearchOutcome
+from .guard import RequestGuard
+from .pages import HEADERS, Pages, message_page, opensearch
 from .state import search_key
 
-__all__ = ["site"]
+__all__ = ["make_app"]
 
 _MOST = 8192  # bytes of a form, and of an address
 
 
-def site(node: Node, port: int) -> Starlette:
+def make_app(node: Node, port: int) -> Starlette:
     """Make the web application of a node that listens on a port of this machine."""
-    pages = _Site(node, Guard(port, search_key(node.home)), port)
+    pages = _Site(node, RequestGuard(port, search_key(node.home)), port)
     return Starlette(
         routes=[
             Route("/", pages.home),
@@ -34,7 +34,7 @@ def site(node: Node, port: int) -> Starlette:
 
 
 class _Site:
-    def __init__(self, node: Node, guard: Guard, port: int) -> None:
+    def __init__(self, node: Node, guard: RequestGuard, port: int) -> None:
         self._node, self._guard, self._port = node, guard, port
         self._pages = Pages(port, guard.key, guard.token)
 
@@ -55,7 +55,7 @@ class _Site:
             person = self._guard.is_person(request.headers)
             outcome = await self._node.search(text, person)
         except UsageError as error:
-            return _html(says_page(error.what), 400)
+            return _html(message_page(error.what), 400)
         return self._ended(text, outcome)
 
     async def submit(self, request: Request) -> Response:
@@ -63,7 +63,7 @@ class _Site:
         form = await _form(request)
         here = self._guard.is_here(request.headers)
         if not here or not self._guard.may_change(request.headers, form.get("token", "")):
-            return _html(says_page("This form is not of this page."), 403)
+            return _html(message_page("This form is not of this page."), 403)
         number = form.get("number", "")
         outcome = await self._node.insist(int(number) if number.isdecimal() else 0)
         return self._ended(form.get("text", ""), outcome)
@@ -71,13 +71,13 @@ class _Site:
     async def opensearch(self, request: Request) -> Response:
         """Describe the search to the browser."""
         if not self._guard.is_here(request.headers):
-            return _html(says_page("This is not the address of this page."), 421)
+            return _html(message_page("This is not the address of this page."), 421)
         if self._guard.is_foreign(request.headers):  # it has the search key
-            return _html(says_page("This is for your browser alone."), 403)
+            return _html(message_page("This is for your browser alone."), 403)
         kind = "application/opensearchdescription+xml"
         return Response(opensearch(self._pages.address), media_type=kind, headers=HEADERS)
 
-    def _ended(self, text: str, outcome: Outcome) -> Response:
+    def _ended(self, text: str, outcome: SearchOutcome) -> Response:
         """Return the page of a search; one that was not begun says when there is room."""
         page = _html(self._pages.outcome(text, outcome), 503 if outcome.kind == "busy" else 200)
         if outcome.kind == "busy":
@@ -88,13 +88,13 @@ class _Site:
         """Give the answer to a request that must not go on."""
         headers = request.headers
         if not self._guard.is_here(headers):
-            return _html(says_page("This is not the address of this page."), 421)
+            return _html(message_page("This is not the address of this page."), 421)
         if len(request.url.query) > _MOST:
-            return _html(says_page("This is too long."), 414)
+            return _html(message_page("This is too long."), 414)
         if not self._guard.is_hers(headers):
             return _html(self._pages.ask(request.query_params.get("q", "")), 403)
         if self._guard.is_early(headers):
-            return _html(says_page("Not yet."), 503)
+            return _html(message_page("Not yet."), 503)
         return None
 
 

@@ -7,17 +7,17 @@ from secrets import token_bytes
 from typing import Any
 
 from ...errors import InputError
-from ..errands import Tally
+from ..errands import PeerStats
 from ..exchange import Exchange
-from .account import Account
-from .home import Home
+from .account import ExposureCounter
+from .home import NodeDirectory
 
-__all__ = ["load", "save", "search_key", "secret", "state_of"]
+__all__ = ["load_secret", "load_state", "save_state", "search_key", "snapshot"]
 
 _FILE, _SECRET = "state.json", "secret"
 
 
-def secret(home: Home) -> bytes:
+def load_secret(home: NodeDirectory) -> bytes:
     """Give the node's secret for digests, made once."""
     found = home.read(_SECRET)
     if found is None:
@@ -26,14 +26,14 @@ def secret(home: Home) -> bytes:
     return found
 
 
-def search_key(home: Home) -> str:
+def search_key(home: NodeDirectory) -> str:
     """Return the key of the search address: the same after a restart, as a browser keeps it."""
     # No text that is digested under the secret begins with a zero byte.
-    return hmac.digest(secret(home), b"\0search", "sha256").hex()[:32]
+    return hmac.digest(load_secret(home), b"\0search", "sha256").hex()[:32]
 
 
-def state_of(
-    exchange: Exchange, account: Account, friends: list[str], now: float
+def snapshot(
+    exchange: Exchange, account: ExposureCounter, friends: list[str], now: float
 ) -> dict[str, Any]:
     """Give all counters as one document, with the time at which they hold."""
     told = {
@@ -43,12 +43,14 @@ def state_of(
     return {"version": 1, "at": now, "friends": told, "account": account.state()}
 
 
-def save(home: Home, state: dict[str, Any]) -> None:
+def save_state(home: NodeDirectory, state: dict[str, Any]) -> None:
     """Write the counters."""
     home.write_json(_FILE, state)
 
 
-def load(home: Home, exchange: Exchange, account: Account, now: float) -> None:
+def load_state(
+    home: NodeDirectory, exchange: Exchange, account: ExposureCounter, now: float
+) -> None:
     """Take up the counters of an earlier run, if there are any; what is old counts less."""
     state = home.read_json(_FILE)
     if state is None:
@@ -61,7 +63,7 @@ def load(home: Home, exchange: Exchange, account: Account, now: float) -> None:
             asked, took = map(float, told["counts"])
             if not 0 <= took <= asked < float("inf"):
                 raise damaged
-            exchange.remember(friend, (asked, took), Tally(**told["tally"]), age)
+            exchange.remember(friend, (asked, took), PeerStats(**told["tally"]), age)
         account.restore(state["account"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise damaged from error

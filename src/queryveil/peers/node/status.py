@@ -6,34 +6,34 @@ import time
 from typing import Any
 
 from ..exchange import Exchange
-from .account import Account
+from .account import ExposureCounter
 from .daemon import NODE_SETTINGS
-from .friends import friends_of, spoken
-from .home import Home
-from .identity import open_identity
-from .state import load, secret
+from .friends import format_fingerprint, read_friends
+from .home import NodeDirectory
+from .identity import load_identity
+from .state import load_secret, load_state
 
 __all__ = ["status"]
 
 
-def status(home: Home) -> dict[str, Any]:
+def status(home: NodeDirectory) -> dict[str, Any]:
     """Give the exposure, the counts and the friends, as they were last written."""
-    identity = open_identity(home)
-    account = Account(secret(home))
+    identity = load_identity(home)
+    account = ExposureCounter(load_secret(home))
     exchange = Exchange(NODE_SETTINGS, clock=lambda: 0.0)
-    load(home, exchange, account, time.time())
+    load_state(home, exchange, account, time.time())
     friends = [
         {
             "name": one.name,
             "address": one.address,
-            "fingerprint": spoken(one.fingerprint),
+            "fingerprint": format_fingerprint(one.fingerprint),
             "trust": exchange.trust(one.fingerprint),
             **exchange.tally(one.fingerprint).told(),
         }
-        for one in friends_of(home)
+        for one in read_friends(home)
     ]
     return {
-        "fingerprint": spoken(identity.fingerprint),
+        "fingerprint": format_fingerprint(identity.fingerprint),
         "exposure": account.exposure(),
         **account.told(),
         "friends": friends,

@@ -16,12 +16,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-__all__ = ["ToyEngine"]
+__all__ = ["DemoSearchEngine"]
 
 _KEPT = 10_000
 
 
-class ToyEngine:
+class DemoSearchEngine:
     """An engine that knows a page about everything, and who asked for it."""
 
     def __init__(self) -> None:

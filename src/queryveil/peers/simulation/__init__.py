@@ -1,20 +1,20 @@
 """The protocol played on a log: who learns what of whom, and what it costs."""
 
-from .figures import figures_of
+from .figures import summarize
 from .graphs import GRAPHS
-from .population import Population, population_of
-from .profiles import users_of
-from .scenario import TESTS, Scenario
-from .simulate import Outcome, play
+from .population import Population, population_from_log
+from .profiles import user_metrics
+from .scenario import EXPERIMENTS, Scenario
+from .simulate import SimulationRun, run_simulation
 
 __all__ = [
+    "EXPERIMENTS",
     "GRAPHS",
-    "TESTS",
-    "Outcome",
     "Population",
     "Scenario",
-    "figures_of",
-    "play",
-    "population_of",
-    "users_of",
+    "SimulationRun",
+    "population_from_log",
+    "run_simulation",
+    "summarize",
+    "user_metrics",
 ]

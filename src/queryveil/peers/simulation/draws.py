@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import chain
 
-from ...engine import Chance
+from ...engine import RandomSource
 
-__all__ = ["draws"]
+__all__ = ["uniform_stream"]
 
 _BLOCK = 1 << 14
 
 
-def draws(chance: Chance) -> Callable[[], float]:
+def uniform_stream(chance: RandomSource) -> Callable[[], float]:
     """Give a function that draws a number from 0 on, below 1.
 
     >>> draw = draws(Chance(seed=1))
@@ -22,7 +22,7 @@ def draws(chance: Chance) -> Callable[[], float]:
     return chain.from_iterable(_blocks(chance)).__next__
 
 
-def _blocks(chance: Chance) -> Iterator[list[float]]:
+def _blocks(chance: RandomSource) -> Iterator[list[float]]:
     """Draw many at once: 53 bits are what a float between 0 and 1 can tell apart."""
     while True:
         yield ((chance.numbers(_BLOCK) >> 11) * 2.0**-53).tolist()

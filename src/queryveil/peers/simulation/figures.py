@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from .guessing import Engine, guesses
-from .profiles import users_of
-from .simulate import Outcome
-from .spread import spread_of
+from .guessing import Adversary, guess_senders
+from .profiles import user_metrics
+from .simulate import SimulationRun
+from .spread import submission_spread
 
-__all__ = ["degree_class", "figures_of"]
+__all__ = ["degree_class", "summarize"]
 
 # Few friends are told apart one by one: they are what protects a person.
 _STEPS = {0: "0", 1: "1", 2: "2", 3: "3-4", 5: "5-9", 10: "10-19", 20: "20+"}
@@ -30,13 +30,13 @@ def degree_class(column: str = "friends") -> pl.Expr:
     return found.alias("degree")
 
 
-def figures_of(outcome: Outcome) -> dict[str, Any]:
+def summarize(outcome: SimulationRun) -> dict[str, Any]:
     """Sum up a simulation.
 
     Honest are all who relay for others, also those who write down what they relay. Figures by
     degree (the number of friends) are of honest users.
     """
-    users = users_of(outcome).with_columns(degree_class())
+    users = user_metrics(outcome).with_columns(degree_class())
     honest = users.filter(~pl.col("selfish"))
     guessed = _guessed(outcome, users)
     told = {
@@ -88,7 +88,7 @@ def _degrees(honest: pl.DataFrame) -> dict[str, Any]:
     return {degree: rows[degree] for degree in _STEPS.values() if degree in rows}
 
 
-def _ways(outcome: Outcome) -> dict[str, Any]:
+def _ways(outcome: SimulationRun) -> dict[str, Any]:
     traffic, hops = outcome.traffic, outcome.column("hops")
     counted = np.bincount(hops, minlength=outcome.scenario.hops + 1)
     names = ("asked", "accepted", "refused", "silent")
@@ -103,12 +103,12 @@ def _ways(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _guessed(outcome: Outcome, users: pl.DataFrame) -> dict[str, Any]:
+def _guessed(outcome: SimulationRun, users: pl.DataFrame) -> dict[str, Any]:
     """Tell how often the engine finds the user behind a submission, in its best way."""
     asked = outcome.scenario
-    engine = Engine.knowing(outcome.graph.friends, asked.settings, asked.starts)
+    engine = Adversary.knowing(outcome.graph.friends, asked.settings, asked.starts)
     text, origin, account = (outcome.column(name) for name in ("text", "origin", "account"))
-    ways = guesses(engine, text, account) | {"account": account}
+    ways = guess_senders(engine, text, account) | {"account": account}
     right = {way: guess == origin for way, guess in ways.items()}
     best = max(right, key=lambda way: float(right[way].mean()))
     each = pl.DataFrame({"user": origin, "right": right[best]})
@@ -117,7 +117,7 @@ def _guessed(outcome: Outcome, users: pl.DataFrame) -> dict[str, Any]:
     return _by(each, "right") | {"best_way": best, "ways": told}
 
 
-def _dishonest(outcome: Outcome) -> dict[str, Any]:
+def _dishonest(outcome: SimulationRun) -> dict[str, Any]:
     """Tell what dishonest users learn: was the one they have a query from the one who asks it.
 
     The count of hops stands on a query: where it is 1 they know.
@@ -134,7 +134,7 @@ def _dishonest(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _load(outcome: Outcome) -> dict[str, Any]:
+def _load(outcome: SimulationRun) -> dict[str, Any]:
     submitted = np.bincount(outcome.column("account"), minlength=outcome.people.users)
     loads = {"submissions": submitted, "relays": np.array(outcome.traffic.relays)}
     return {
@@ -147,7 +147,7 @@ def _load(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _graph(outcome: Outcome) -> dict[str, Any]:
+def _graph(outcome: SimulationRun) -> dict[str, Any]:
     degrees = outcome.graph.degrees
     return {
         "name": outcome.scenario.graph,
@@ -158,8 +158,8 @@ def _graph(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _t1(outcome: Outcome, users: pl.DataFrame) -> dict[str, Any]:
-    spread = spread_of(outcome.column("origin"), outcome.column("account"))
+def _t1(outcome: SimulationRun, users: pl.DataFrame) -> dict[str, Any]:
+    spread = submission_spread(outcome.column("origin"), outcome.column("account"))
     found = users.select("user", "degree", "selfish").join(spread, on="user")
     names = ("share", "rank", "top_relay", "accounts", "evenness", "shown")
     return {name: _by(found, name) for name in names}

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import MOST_LIST, Chance, read_within
-from ...engine.declared import split_line
+from ...engine import MOST_LIST, RandomSource, read_within
+from ...engine.declared import parse_spec
 from ...errors import InputError, ParameterError, did_you_mean
-from ...measures.extras import extra
-from .interests import like_minded
+from ...measures.extras import import_extra
+from .interests import similar_users
 from .population import Population
 
-__all__ = ["GRAPHS", "Graph", "graph_of", "graph_parameters", "with_parameter"]
+__all__ = ["GRAPHS", "SocialGraph", "build_social_graph", "graph_parameters", "replace_parameter"]
 
 
 @dataclass(frozen=True)
-class Graph:
+class SocialGraph:
     """The friends of each user, and what was left out of a file and why."""
 
     friends: list[list[int]]
@@ -37,7 +37,7 @@ class Graph:
         return sum(map(len, self.friends)) // 2
 
 
-def graph_of(line: str, people: Population, chance: Chance) -> Graph:
+def build_social_graph(line: str, people: Population, chance: RandomSource) -> SocialGraph:
     """Make the graph that a line asks for, else read it from the file of that name.
 
     >>> import polars as pl
@@ -59,7 +59,7 @@ def graph_parameters(line: str) -> dict[str, float]:
     return _values(name, GRAPHS[name][1], given) if name in GRAPHS else {}
 
 
-def with_parameter(line: str, name: str, value: str) -> str:
+def replace_parameter(line: str, name: str, value: str) -> str:
     """Ask for the same graph with another value of a parameter.
 
     >>> with_parameter("barabasi-albert:m=2", "m", "3")
@@ -71,7 +71,7 @@ def with_parameter(line: str, name: str, value: str) -> str:
 
 def _parted(line: str) -> tuple[str, dict[str, str]]:
     name = line.partition(":")[0].strip()
-    return split_line(line) if name in GRAPHS else (name, {})
+    return parse_spec(line) if name in GRAPHS else (name, {})
 
 
 def _values(name: str, usual: dict[str, float], given: dict[str, str]) -> dict[str, float]:
@@ -86,7 +86,7 @@ def _values(name: str, usual: dict[str, float], given: dict[str, str]) -> dict[s
     return values
 
 
-def _scale_free(people: Population, chance: Chance, m: int) -> Graph:
+def _scale_free(people: Population, chance: RandomSource, m: int) -> SocialGraph:
     """Barabási and Albert: new users befriend those who have many friends."""
     if not 1 <= m < people.users:
         raise ParameterError(f"m cannot be {m} for {people.users} users", hint="at least 1")
@@ -94,7 +94,7 @@ def _scale_free(people: Population, chance: Chance, m: int) -> Graph:
     return _from_pairs(people, networks.barabasi_albert_graph(people.users, m, _seed(chance)).edges)
 
 
-def _small_world(people: Population, chance: Chance, k: int, p: float) -> Graph:
+def _small_world(people: Population, chance: RandomSource, k: int, p: float) -> SocialGraph:
     """Watts and Strogatz: k neighbours on a ring, each link put elsewhere with the chance p."""
     if not (2 <= k < people.users and 0 <= p <= 1):
         raise ParameterError(
@@ -105,30 +105,30 @@ def _small_world(people: Population, chance: Chance, k: int, p: float) -> Graph:
     return _from_pairs(people, drawn.edges)
 
 
-def _interests(people: Population, chance: Chance, k: int) -> Graph:  # noqa: ARG001
+def _interests(people: Population, chance: RandomSource, k: int) -> SocialGraph:  # noqa: ARG001
     """Befriend each user with the k whose queries have most words in common with hers."""
     if k < 1:
         raise ParameterError(f"k cannot be {k}", hint="at least 1")
-    return _from_pairs(people, like_minded(people, k))
+    return _from_pairs(people, similar_users(people, k))
 
 
 def _networkx() -> Any:
-    return extra("networkx", "a social graph", of="peers")
+    return import_extra("networkx", "a social graph", of="peers")
 
 
-def _seed(chance: Chance) -> int:
+def _seed(chance: RandomSource) -> int:
     return int(chance.numbers(1)[0])
 
 
-def _from_pairs(people: Population, pairs: Iterable[tuple[int, int]]) -> Graph:
+def _from_pairs(people: Population, pairs: Iterable[tuple[int, int]]) -> SocialGraph:
     friends: list[set[int]] = [set() for _ in range(people.users)]
     for one, other in pairs:
         friends[one].add(other)
         friends[other].add(one)
-    return Graph([sorted(some) for some in friends])
+    return SocialGraph([sorted(some) for some in friends])
 
 
-def _read(path: Path, people: Population) -> Graph:
+def _read(path: Path, people: Population) -> SocialGraph:
     """Read an edge list: two names of users a line; what cannot be a link is counted."""
     places = {name: place for place, name in enumerate(people.names.to_list())}
     rejected = {"no two names": 0, "a stranger to the log": 0, "a friend of herself": 0}
@@ -148,7 +148,7 @@ def _read(path: Path, people: Population) -> Graph:
     if not pairs:
         raise InputError("no line has two users of the log", where=path, hint="two names a line")
     found = _from_pairs(people, pairs)
-    return Graph(found.friends, {why: many for why, many in rejected.items() if many})
+    return SocialGraph(found.friends, {why: many for why, many in rejected.items() if many})
 
 
 def _lines(path: Path) -> list[str]:
@@ -161,7 +161,7 @@ def _lines(path: Path) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-GRAPHS: dict[str, tuple[Callable[..., Graph], dict[str, float]]] = {
+GRAPHS: dict[str, tuple[Callable[..., SocialGraph], dict[str, float]]] = {
     "barabasi-albert": (_scale_free, {"m": 2}),
     "watts-strogatz": (_small_world, {"k": 4, "p": 0.1}),
     "interests": (_interests, {"k": 4}),

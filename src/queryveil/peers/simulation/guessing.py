@@ -19,20 +19,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core import Settings
+from ..core import ProtocolSettings
 from .population import Numbers
-from .reach import Reach, Shares
+from .reach import ReachModel, Shares
 
-__all__ = ["WAYS", "Engine", "guesses"]
+__all__ = ["ATTACKS", "Adversary", "guess_senders"]
 
-WAYS = ("one", "several")
+ATTACKS = ("one", "several")
 _ROUNDS = 15
 _BEHIND = 40  # users behind an account that are told apart
 _ENTRIES = 2_000_000  # pairs of a submission and a user behind it that are held at once
 
 
 @dataclass(frozen=True)
-class Engine:
+class Adversary:
     """What the engine knows: who is behind an account, and how far each user's queries go.
 
     `behind` has a row an account, of the likeliest users, and `likely` how likely she is to submit
@@ -47,14 +47,14 @@ class Engine:
     def knowing(
         cls,
         friends: Sequence[Sequence[int]],
-        settings: Settings,
+        settings: ProtocolSettings,
         starts: Sequence[float] = (1.0,),
-    ) -> Engine:
+    ) -> Adversary:
         """Know the graph and the protocol."""
         users = len(friends)
         behind: Numbers = np.zeros((0, users), dtype=np.int64)
         likely: Shares = np.zeros((0, users))
-        for first, block in Reach.of(friends, settings, starts).blocks():
+        for first, block in ReachModel.of(friends, settings, starts).blocks():
             these = np.broadcast_to(np.arange(first, first + len(block))[:, None], block.shape)
             behind, likely = np.concatenate([behind, these]), np.concatenate([likely, block])
             if len(likely) > _BEHIND:
@@ -71,14 +71,14 @@ class Engine:
         return which, self.behind[accounts[which], column], likely[which, column]
 
 
-def guesses(engine: Engine, texts: Numbers, accounts: Numbers) -> dict[str, Numbers]:
+def guess_senders(engine: Adversary, texts: Numbers, accounts: Numbers) -> dict[str, Numbers]:
     """Guess the user behind each submission of a text under an account, in both ways."""
     users = len(engine.far)
     pairs, where, counts = np.unique(
         texts * users + accounts, return_inverse=True, return_counts=True
     )
     text, account = np.divmod(pairs, users)
-    found = {way: np.empty(len(pairs), dtype=np.int64) for way in WAYS}
+    found = {way: np.empty(len(pairs), dtype=np.int64) for way in ATTACKS}
     for some in _blocks(text, (engine.likely > 0).sum(axis=1)[account]):
         seen = _Seen.of(engine, text[some], account[some], counts[some].astype(np.float64))
         found["one"][some] = _from_one(seen)
@@ -117,7 +117,7 @@ class _Seen:
     far: Shares
 
     @classmethod
-    def of(cls, engine: Engine, text: Numbers, account: Numbers, counts: Shares) -> _Seen:
+    def of(cls, engine: Adversary, text: Numbers, account: Numbers, counts: Shares) -> _Seen:
         which, user, likely = engine.candidates(account)
         _, text = np.unique(text, return_inverse=True)
         slots, slot = np.unique(text[which] * len(engine.far) + user, return_inverse=True)

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ...measures.extras import extra
+from ...measures.extras import import_extra
 from .population import Population
 
-__all__ = ["like_minded"]
+__all__ = ["similar_users"]
 
 _BLOCK = 500  # users whose likeness with all others is held at once
 
 
-def like_minded(people: Population, k: int) -> Iterator[tuple[int, int]]:
+def similar_users(people: Population, k: int) -> Iterator[tuple[int, int]]:
     """Give pairs of users: each with the k who are most like her.
 
     Likeness is the cosine of profiles of words, each word weighted by how few users have it. A
@@ -40,7 +40,7 @@ def like_minded(people: Population, k: int) -> Iterator[tuple[int, int]]:
 
 def _profiles(people: Population) -> Any:
     """Give the users' profiles as rows of length 1: a sparse matrix of users by words."""
-    sparse = extra("scipy.sparse", "a graph of interests", of="peers")
+    sparse = import_extra("scipy.sparse", "a graph of interests", of="peers")
     most = max(30, people.users // 20)
     sent = pl.DataFrame({"user": people.who, "text": people.texts.gather(people.what)})
     words = sent.select("user", word=pl.col("text").str.split(" ")).explode("word")

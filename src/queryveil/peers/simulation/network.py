@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from ..core import Draw, Peer, Settings
+from ..core import Draw, Peer, ProtocolSettings
 
 __all__ = ["Network", "Traffic"]
 
@@ -56,7 +56,7 @@ class Network:
     def __init__(
         self,
         friends: Sequence[Sequence[int]],
-        settings: Settings,
+        settings: ProtocolSettings,
         draw: Draw,
         *,
         selfish: Collection[int] = (),

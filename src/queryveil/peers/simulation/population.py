@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...errors import InputError
 from ...log import QueryLog
 
-__all__ = ["Numbers", "Population", "echoes", "population_of"]
+__all__ = ["Numbers", "Population", "population_from_log", "repeated_queries"]
 
 Numbers = NDArray[np.int64]
 
@@ -39,7 +39,7 @@ class Population:
         return len(self.who)
 
 
-def population_of(log: QueryLog, queries: int | None = None) -> Population:
+def population_from_log(log: QueryLog, queries: int | None = None) -> Population:
     """Let each simulated user play one user of a log, with her first so many events.
 
     Events come in the order of time. Those without a time come last, a round after the other.
@@ -65,7 +65,7 @@ def _places(values: pl.Series, known: pl.Series) -> Numbers:
     return known.search_sorted(values).to_numpy().astype(np.int64)
 
 
-def echoes(names: pl.Series, times: int) -> Population:
+def repeated_queries(names: pl.Series, times: int) -> Population:
     """Let each user send one text of her own, so many times: the test T1 of the P2P paper.
 
     >>> echoes(pl.Series(["a", "b"]), 2).what.tolist()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from ...measures.risk.profile_exposure import exposure
-from .simulate import Outcome
+from ...measures.risk.profile_exposure import exposure_levels
+from .simulate import SimulationRun
 
-__all__ = ["users_of"]
+__all__ = ["user_metrics"]
 
 
-def users_of(outcome: Outcome) -> pl.DataFrame:
+def user_metrics(outcome: SimulationRun) -> pl.DataFrame:
     """Give a row a user: user, friends, selfish, pel, uncertainty, and two divergences.
 
     `queries` and `words` are the Jensen-Shannon divergence (base 2) of what she searched for and
@@ -27,7 +27,9 @@ def users_of(outcome: Outcome) -> pl.DataFrame:
             "selfish": outcome.selfish,
         }
     )
-    pel = exposure(true, told).select("user", pel="coupling", uncertainty=100 - pl.col("coupling"))
+    pel = exposure_levels(true, told).select(
+        "user", pel="coupling", uncertainty=100 - pl.col("coupling")
+    )
     words = [_words(frame, outcome.people.texts) for frame in (true, told)]
     found = users.join(pel, on="user", how="left")
     found = found.join(_divergence(true, told, "queries"), on="user", how="left")

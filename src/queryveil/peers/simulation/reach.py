@@ -16,17 +16,17 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Settings
+from ..core import ProtocolSettings
 from .population import Numbers
 
-__all__ = ["Reach", "Shares"]
+__all__ = ["ReachModel", "Shares"]
 
 Shares = NDArray[np.float64]
 _CELLS = 2_000_000  # of users by links that are held at once
 
 
 @dataclass(frozen=True)
-class Reach:
+class ReachModel:
     """The graph as links in both directions, sorted by the one they lead to."""
 
     submit: float
@@ -40,9 +40,9 @@ class Reach:
     def of(
         cls,
         friends: Sequence[Sequence[int]],
-        settings: Settings,
+        settings: ProtocolSettings,
         starts: Sequence[float] = (1.0,),
-    ) -> Reach:
+    ) -> ReachModel:
         """Number the links; `starts` is how likely a query begins with a count of 0, 1, ..."""
         degrees = np.array([len(some) for some in friends], dtype=np.int64)
         end = np.repeat(np.arange(len(friends)), degrees)

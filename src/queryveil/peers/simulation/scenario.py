@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ...errors import ParameterError, UsageError, did_you_mean
-from ..core import Settings
-from ..start import start_weights
-from .graphs import graph_parameters, with_parameter
+from ..core import ProtocolSettings
+from ..start import initial_hop_distribution
+from .graphs import graph_parameters, replace_parameter
 
-__all__ = ["TESTS", "Scenario"]
+__all__ = ["EXPERIMENTS", "Scenario"]
 
-TESTS = ("t1", "t2")
+EXPERIMENTS = ("t1", "t2")
 _SHARES = ("selfish", "dishonest", "churn", "loss")
 _USUAL_T1 = 100  # times that each user sends her text
 
@@ -43,7 +43,7 @@ class Scenario:
     hidden: bool = False
 
     def __post_init__(self) -> None:
-        Settings(self.submit, self.hops)
+        ProtocolSettings(self.submit, self.hops)
         for name in _SHARES:
             if not 0 <= getattr(self, name) <= 1:
                 raise ParameterError(f"--{name} cannot be {getattr(self, name)}", hint="0 to 1")
@@ -53,19 +53,19 @@ class Scenario:
             raise ParameterError("more users are selfish or dishonest than there are")
         if self.queries is not None and self.queries < 1:
             raise ParameterError(f"--queries cannot be {self.queries}", hint="at least 1")
-        if self.test not in TESTS:
-            raise ParameterError(f'there is no test "{self.test}"', hint=" or ".join(TESTS))
+        if self.test not in EXPERIMENTS:
+            raise ParameterError(f'there is no test "{self.test}"', hint=" or ".join(EXPERIMENTS))
         graph_parameters(self.graph)
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> ProtocolSettings:
         """What the peers agree on."""
-        return Settings(self.submit, self.hops)
+        return ProtocolSettings(self.submit, self.hops)
 
     @property
     def starts(self) -> list[float]:
         """How likely a query begins with a count of 0, 1, ..."""
-        return start_weights(self.settings) if self.hidden and self.hops else [1.0]
+        return initial_hop_distribution(self.settings) if self.hidden and self.hops else [1.0]
 
     @property
     def times(self) -> int:
@@ -86,7 +86,7 @@ class Scenario:
         found = self.as_dict()
         for name, value in values.items():
             if name in graph_parameters(str(found["graph"])):
-                found["graph"] = with_parameter(str(found["graph"]), name, str(value))
+                found["graph"] = replace_parameter(str(found["graph"]), name, str(value))
             elif name in found:
                 found[name] = _read(name, value)
             else:

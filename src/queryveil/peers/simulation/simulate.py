@@ -9,18 +9,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...engine import Chance, Progress, Silent
-from .draws import draws
-from .graphs import Graph, graph_of
+from ...engine import NoProgress, Progress, RandomSource
+from .draws import uniform_stream
+from .graphs import SocialGraph, build_social_graph
 from .network import Network, Traffic
-from .population import Numbers, Population, echoes
+from .population import Numbers, Population, repeated_queries
 from .scenario import Scenario
 
-__all__ = ["Outcome", "play"]
+__all__ = ["SimulationRun", "run_simulation"]
 
 
 @dataclass(frozen=True, repr=False)
-class Outcome:
+class SimulationRun:
     """What was played, and all that happened.
 
     `submitted` has a row a submission: text, origin (the user it comes from), account, hops.
@@ -28,7 +28,7 @@ class Outcome:
 
     scenario: Scenario
     people: Population
-    graph: Graph
+    graph: SocialGraph
     selfish: NDArray[np.bool_]
     dishonest: NDArray[np.bool_]
     traffic: Traffic
@@ -39,19 +39,19 @@ class Outcome:
         return self.submitted[name].to_numpy()
 
 
-def play(
-    people: Population, scenario: Scenario, chance: Chance, progress: Progress | None = None
-) -> Outcome:
+def run_simulation(
+    people: Population, scenario: Scenario, chance: RandomSource, progress: Progress | None = None
+) -> SimulationRun:
     """Let each user of a population send her queries through the network of a scenario."""
-    shown = progress or Silent()
-    sent = people if scenario.test == "t2" else echoes(people.names, scenario.times)
+    shown = progress or NoProgress()
+    sent = people if scenario.test == "t2" else repeated_queries(people.names, scenario.times)
     with shown.stage("draw the graph"):
-        graph = graph_of(scenario.graph, people, chance)
+        graph = build_social_graph(scenario.graph, people, chance)
     selfish, dishonest = _roles(people.users, scenario, chance)
     network = Network(
         graph.friends,
         scenario.settings,
-        draws(chance),
+        uniform_stream(chance),
         selfish=np.flatnonzero(selfish).tolist(),
         dishonest=np.flatnonzero(dishonest).tolist(),
         churn=scenario.churn,
@@ -60,10 +60,12 @@ def play(
     )
     with shown.stage("relay queries", sent.searches) as advance:
         traffic = network.run(sent.who.tolist(), advance)
-    return Outcome(scenario, sent, graph, selfish, dishonest, traffic, _submitted(sent, traffic))
+    return SimulationRun(
+        scenario, sent, graph, selfish, dishonest, traffic, _submitted(sent, traffic)
+    )
 
 
-def _roles(users: int, scenario: Scenario, chance: Chance) -> tuple[Any, Any]:
+def _roles(users: int, scenario: Scenario, chance: RandomSource) -> tuple[Any, Any]:
     """Draw who is selfish and who dishonest; nobody is both."""
     order = chance.order(users)
     some, more = round(users * scenario.selfish), round(users * scenario.dishonest)

@@ -10,10 +10,10 @@ import polars as pl
 
 from .population import Numbers
 
-__all__ = ["spread_of"]
+__all__ = ["submission_spread"]
 
 
-def spread_of(origin: Numbers, account: Numbers) -> pl.DataFrame:
+def submission_spread(origin: Numbers, account: Numbers) -> pl.DataFrame:
     """Give of each user: user, share, rank, top_relay, accounts, evenness, shown.
 
     `shown` tells that she submits her text more often than her most frequent relay, beyond noise:
