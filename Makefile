@@ -12,7 +12,7 @@ demo: $(READY)
 
 test: check
 	$(BIN)/python -m coverage erase
-	POLARS_MAX_THREADS=1 COVERAGE_PROCESS_START=pyproject.toml $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 25
+	POLARS_MAX_THREADS=1 COVERAGE_PROCESS_START=pyproject.toml $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations 25
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage report --fail-under=90
 

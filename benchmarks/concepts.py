@@ -170,7 +170,7 @@ def judge(count: int, seed: int) -> None:
             continue
         drawn = chance.sample(range(len(queries)), 2 * count)
         found = mapper.map(queries.gather(drawn))
-        hits = found.texts().with_columns(found.phrases["query"].alias("place"))
+        hits = found.phrase_texts().with_columns(found.phrases["query"].alias("place"))
         hits = hits.filter(pl.col("concept") >= 0).unique("place", keep="last", maintain_order=True)
         for hit in hits.head(count).iter_rows(named=True):
             above = [taxonomy.label(c) for c in taxonomy.ancestors(hit["concept"])[-3:-1]]

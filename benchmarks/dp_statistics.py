@@ -48,7 +48,7 @@ def log_of(users: int) -> Path:
             text = Path(folder) / "log.tsv"
             make = [sys.executable, "-m", "queryveil", "synth", "--users", str(users)]
             run([*make, "--out", str(text)])
-            rows = qv.read_log(text).frame
+            rows = qv.read_log(text).local_frame
             texts = pl.col("user", "query", "url").cast(pl.String)
             rows.with_columns(texts).sink_parquet(path)
     return path
@@ -81,14 +81,16 @@ def task_bare(lines: int) -> dict[str, Any]:
     read = time.perf_counter() - start
     start = time.perf_counter()
     mixed = pl.int_range(pl.len()).shuffle(seed=1).over("user") < 20
-    sent = log.frame.select("user", "query").unique().filter(mixed)
+    sent = log.local_frame.select("user", "query").unique().filter(mixed)
     queries = sent.group_by("query").len().filter(pl.col("len") >= 250).collect(engine="streaming")
     known = queries.lazy().select("query")
     clicks = (
-        log.frame.select("user", "query", "url").drop_nulls().join(known, on="query", how="semi")
+        log.local_frame.select("user", "query", "url")
+        .drop_nulls()
+        .join(known, on="query", how="semi")
     )
     clicks = clicks.unique().filter(mixed).group_by("query", "url").len()
-    rows = log.frame.select("user", "query", "time").sort("user", "time")
+    rows = log.local_frame.select("user", "query", "time").sort("user", "time")
     step = rows.with_columns(next=pl.col("query").shift(-1).over("user")).drop_nulls("next")
     step = step.join(known, on="query", how="semi")
     step = step.join(known.rename({"query": "next"}), on="next", how="semi")

@@ -45,7 +45,7 @@ def found(users: int, repeat: int) -> dict[str, Any]:
     )
     made = jobs.compare_figures(log_of(users), asked, how)
     jobs.write_comparison(made, OUT, force=True, journal=journal)
-    return made.as_dict()
+    return made.to_dict()
 
 
 def table(rows: list[dict[str, Any]]) -> str:

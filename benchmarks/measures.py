@@ -46,7 +46,7 @@ def task_linkage(users: int, line: str) -> dict[str, Any]:
     log = log_of(users)
     release = release_of(log, line)
     start = time.perf_counter()
-    told = RecordLinkage().of(MeasureContext(log), release)
+    told = RecordLinkage().compute(MeasureContext(log), release)
     return {"seconds": time.perf_counter() - start, **told}
 
 
@@ -54,9 +54,9 @@ def task_plain(users: int, line: str) -> dict[str, Any]:
     """Time the definition on a few released users, and see that the measure says the same."""
     log = log_of(users)
     release = release_of(log, line)
-    sent = RecordLinkage().sent(MeasureContext(log), release)
+    sent = RecordLinkage().original_counts(MeasureContext(log), release)
     logs = released_counts(sent, release)
-    pairs = true_pairs(sent.owners, logs.owners, release)
+    pairs = true_pairs(sent.users, logs.users, release)
     some = pairs.gather_every(max(1, pairs.height // PLAIN_USERS)).head(PLAIN_USERS)
     before, after = _counters(sent.rows), _counters(logs.rows.join(some, left_on="owner",
                               right_on="log", how="semi"))  # fmt: skip

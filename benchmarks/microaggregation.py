@@ -72,10 +72,10 @@ def task_plain(users: int) -> dict[str, Any]:
     logs = [
         [
             (frozenset(sets[concept].tolist()), int(n))
-            for concept, n in zip(*profiles.of(u), strict=True)
+            for concept, n in zip(*profiles.profile(u), strict=True)
         ]
         for u in range(users)
-        if profiles.of(u)[0][0] >= 0
+        if profiles.profile(u)[0][0] >= 0
     ]
     start = time.perf_counter()
     for one, two in combinations(logs, 2):
@@ -100,7 +100,7 @@ def task_quality(users: int) -> dict[str, Any]:
         )
         for how in ("exact", "blocked")
     }
-    mixed = np.minimum(RandomSource(1).order(len(profiles)) // K, len(profiles) // K - 1)
+    mixed = np.minimum(RandomSource(1).permutation(len(profiles)) // K, len(profiles) // K - 1)
     return {**found, "random": mean_intra_group_distance(matrix, mixed.astype(np.int64))}
 
 
@@ -119,7 +119,7 @@ def task_peer(records: int) -> dict[str, Any]:
         from anonypyx.microaggregation import MDAVGeneric
     except ImportError:
         return {}
-    numbers = (RandomSource(1).numbers(records * PEER_COLUMNS) % 10_000).astype(np.int64)
+    numbers = (RandomSource(1).uint64s(records * PEER_COLUMNS) % 10_000).astype(np.int64)
     table = pd.DataFrame(numbers.reshape(records, -1).astype(float))
     start = time.perf_counter()
     MDAVGeneric(table, list(table.columns)).partition(K)
@@ -150,7 +150,7 @@ def _to_members(taxonomy: Taxonomy, profiles: Profiles, items: Any, group: Any) 
     """Give the mean distance (eq. 4) of a user to the log that she gets."""
     kinds = {"user": pl.Int64, "concept": pl.Int64, "count": pl.Int64}
     lists = profiles.lists
-    users = {"user": lists.owners, "concept": lists.items, "count": profiles.counts}
+    users = {"user": lists.row_ids, "concept": lists.items, "count": profiles.counts}
     rows = pl.DataFrame({"user": items.group + len(profiles), "concept": items.concept})
     rows = rows.group_by("user", "concept").agg(count=pl.len())
     groups = np.arange(int(group.max()) + 1) + len(profiles)

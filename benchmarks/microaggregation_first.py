@@ -34,9 +34,9 @@ def counts_of(log: pl.DataFrame, topics: str) -> Apportionments:
     """Count each user's queries by topic."""
     wordnet = open_taxonomy("wordnet")
     read = QueryLog.from_frame(log)
-    found = Mapper(wordnet).map(unique_queries(read.frame)).concepts(read)
+    found = Mapper(wordnet).map(unique_queries(read.local_frame)).concepts(read)
     chosen = topic_preset(wordnet, topics)
-    topic = pl.Series("topic", chosen.of[found["concept"].to_numpy()])
+    topic = pl.Series("topic", chosen.topic_of[found["concept"].to_numpy()])
     table = found.with_columns(topic).filter(pl.col("topic") >= 0)
     users = table["user"].rank("dense").to_numpy().astype(int) - 1
     counts = np.zeros((users.max() + 1, len(chosen)), np.int64)

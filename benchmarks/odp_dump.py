@@ -186,9 +186,9 @@ def import_dump(folder: Path) -> dict[str, Any]:
         "structure_s": written - start,
         "content_s": time.perf_counter() - written - progress.seconds["index the texts"],
         "index_s": progress.seconds["index the texts"],
-        "categories": found.counted["categories"],
-        "sites": found.counted["sites"],
-        "counted": dict(found.counted),
+        "categories": found.counts["categories"],
+        "sites": found.counts["sites"],
+        "counted": dict(found.counts),
         "stages": progress.seconds,
     }
 
@@ -201,10 +201,10 @@ def open_result(folder: Path) -> dict[str, Any]:
     start = time.perf_counter()
     taxonomy = Taxonomy.open(folder / "odp.qvt")
     opened = time.perf_counter()
-    search = SearchIndex.of(taxonomy)
+    search = SearchIndex.open(taxonomy)
     terms = load_vocabulary().words.to_list()[::29][:500]
     begin = time.perf_counter()
-    search.first_of(terms, 5)
+    search.best_matches(terms, 5)
     spent = time.perf_counter() - begin
     return {
         "open_ms": 1000 * (opened - start),

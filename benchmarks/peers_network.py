@@ -92,13 +92,13 @@ class Network:
     async def whole(self) -> None:
         """Wait until all friends have found each other."""
         async with asyncio.timeout(30):
-            while sum(len(node.exchange.present) for node in self.alive()) < self.links:
+            while sum(len(node.exchange.online_friends) for node in self.alive()) < self.links:
                 await asyncio.sleep(0.05)
 
     def handed(self) -> int:
         """Tell how often a query was handed on and answered."""
         nodes = self.alive()
-        return sum(node.exchange.tally(f).answered for node in nodes for f in node.friends)
+        return sum(node.exchange.stats(f).answered for node in nodes for f in node.friends)
 
 
 def free_ports(count: int) -> list[int]:
@@ -134,7 +134,7 @@ async def load(network: Network, draws: random.Random, rate: float, seconds: flo
             outcome: SearchOutcome = await node.search(text)
             if outcome.kind == "nobody":
                 ends["asked the owner"] += 1
-                outcome = await node.insist(outcome.number)
+                outcome = await node.submit_directly(outcome.number)
         except asyncio.CancelledError:
             ends["asker killed"] += 1
             return

@@ -35,7 +35,7 @@ def seconds(work: Callable[[], object]) -> float:
 def of_equation(measure: Callable[..., object], domain: str | None) -> dict[str, float]:
     """Measure the first million pairs of a fresh taxonomy, and the next."""
     wordnet = Taxonomy.open(WORDNET)
-    within = [] if domain is None else [wordnet.concept(domain)]
+    within = [] if domain is None else [wordnet.find(domain)]
     fresh = Taxonomy.open(WORDNET)  # one whose ancestors nobody has asked for
     inside = wordnet.descendants(within[0]) if within else np.arange(len(wordnet))
     first, second = np.random.default_rng(1).choice(inside, (2, PAIRS))

@@ -67,7 +67,7 @@ def _timed(
 ) -> dict[str, Any]:
     seconds, engine = {}, _engine(executors)
     start = time.perf_counter()
-    if engine.is_far:
+    if engine.is_remote:
         kept = engine.open()  # the session lives as long as this
         kept.session.range(1).count()
     seconds["start"] = time.perf_counter() - start
@@ -147,7 +147,7 @@ def rivals_table(users: list[int]) -> str:
     rows = ["| lines | | queries | seconds | start-up | peak |", "|---:|---|---:|---:|---:|---:|"]
     for number in users:
         path = pairs_log(number)
-        lines = qv.read_log(path).tally.rows
+        lines = qv.read_log(path).accounting.rows
         ours = child("queries", str(path), "threads")
         job = sum(s for name, s in ours["seconds"].items() if name != "start")
         measured = [("queryveil on Spark", ours["queries"]["dp-statistics"], job,

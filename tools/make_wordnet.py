@@ -78,17 +78,17 @@ def main(folder: Path) -> None:
     for lemma, _, senses, *rest in entries(folder / "index.noun"):
         for offset in rest[-int(senses) :]:
             draft.label(places[offset], lemma.replace("_", " "))
-    taxonomy = draft.finish(RepairLog("data.noun"))
+    taxonomy = draft.build(RepairLog("data.noun"))
     rows = {label: row for row, label in enumerate(taxonomy.labels.series())}
     order = [places[name.removeprefix("n#")] for name in taxonomy.names.series()]
     finished = replace(
         taxonomy,
         titles=np.array([rows[own[place]] for place in order], np.int32),
-        marks={
+        tags={
             "lexicographer": np.array([topics[place] for place in order], np.uint8),
             "proper": np.array([proper[place] for place in order], np.uint8),
         },
-        mark_names={"lexicographer": TOPICS},
+        tag_names={"lexicographer": TOPICS},
     )
     finished.write(OUT, packed=True)
     print(

@@ -114,7 +114,7 @@ def published(public: Path) -> list[Row]:
 def rows_of(path: Path) -> list[Row]:
     """Read the rows of a log that no test changes, once."""
     texts = pl.col("user", "query", "time", "url").cast(pl.String)
-    return qv.read_log(path).frame.with_columns(texts).collect().rows()
+    return qv.read_log(path).local_frame.with_columns(texts).collect().rows()
 
 
 def read_rows(public: Path) -> list[Row]:
@@ -311,7 +311,7 @@ def test_the_promise_holds_on_the_written_file(made: Made) -> None:
     if guarantee.model == "k-anonymity":
         assert "equal-logs" in names
     for check in guarantee.checks:
-        CHECKS[check.name](made, check.given)
+        CHECKS[check.name](made, check.arguments)
 
 
 def words_of(text: str) -> str:
@@ -502,7 +502,7 @@ def test_cards_are_complete(made: Made) -> None:
     assert public["guarantee"]["checks"]
     # What was left to the method is shown as it was decided.
     decided = {"min_users": made.method.k, "max_share": 0.4} if made.shares_logs else {}
-    assert public["parameters"] == made.method.values() | decided
+    assert public["parameters"] == made.method.params() | decided
     assert public["method"] == made.method.name
     assert public["queryveil"] == qv.__version__
     assert internal.keys() == public.keys() | INTERNAL

@@ -75,7 +75,7 @@ def test_the_promise_holds_on_the_files(made: Path) -> None:
 
 
 def test_nothing_else_is_in_public(made: Path, place: Path) -> None:
-    log = qv.read_log(place).frame.collect()
+    log = qv.read_log(place).local_frame.collect()
     text = "".join(path.read_text("utf-8") for path in (made / "public").iterdir())
     assert "someone-" not in text
     rows = tables(made / "public")
@@ -107,7 +107,7 @@ def test_cards(made: Path, line: str) -> None:
 
 def test_the_ledger_has_it(made: Path, place: Path, line: str) -> None:
     with Ledger.open(place.parent / "ledger.db", create=False) as ledger:
-        entry = next(one for one in ledger.entries() if one.place == str(made.absolute()))
+        entry = next(one for one in ledger.entries() if one.folder == str(made.absolute()))
         assert (entry.kind, entry.state, entry.epsilon) == ("dp", "confirmed", 99)
         assert entry.method == str(qv.parse_method(line))
         ledger.check()

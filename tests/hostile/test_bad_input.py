@@ -43,7 +43,7 @@ def write(path: Path, data: str | bytes) -> Path:
 
 def check(log: QueryLog) -> QueryLog:
     """Rows in = rows kept + dropped + rejected, and every rejected row has its place."""
-    tally, table = log.tally, log.frame.collect()
+    tally, table = log.accounting, log.local_frame.collect()
     gone = sum(tally.dropped.values()) + sum(tally.rejected.values())
     assert table.height == tally.kept == tally.rows - gone
     rejected = tally.rejected_rows()
@@ -61,7 +61,7 @@ def check(log: QueryLog) -> QueryLog:
 
 
 def rejected_of(log: QueryLog) -> list[tuple[int, str]]:
-    return log.tally.rejected_rows().select("line", "reason").rows()
+    return log.accounting.rejected_rows().select("line", "reason").rows()
 
 
 # --- files that hold nothing, or something else --------------------------------------------------
@@ -143,8 +143,8 @@ def test_a_byte_order_mark(tmp_path, encoding):
         ("jsonl", '{"user":7,"query":"red shoes"}\n'),
     ):
         log = check(read_log(write(tmp_path / "log", text.encode(encoding)), format=form))
-        assert log.frame.collect().rows()[0][:2] == ("7", "red shoes")
-        assert not log.tally.rejected
+        assert log.local_frame.collect().rows()[0][:2] == ("7", "red shoes")
+        assert not log.accounting.rejected
 
 
 @pytest.mark.parametrize(
@@ -284,9 +284,9 @@ def test_each_bad_row_is_told_with_its_line_and_costs_no_other(tmp_path, monkeyp
     log = check(read_log(write(tmp_path / "log.tsv", end.join(lines)), max_rejected=1))
     assert rejected_of(log) == wanted
     assert log.count() == len(BAD_ROWS) + len(DROPPED_ROWS) + 1
-    assert log.tally.dropped == {"blank line": 3, "empty query": 2, "query is -": 1}
-    assert log.frame.collect().n_unique() == 1
-    assert sum(log.tally.dropped.values()) == dropped
+    assert log.accounting.dropped == {"blank line": 3, "empty query": 2, "query is -": 1}
+    assert log.local_frame.collect().n_unique() == 1
+    assert sum(log.accounting.dropped.values()) == dropped
 
 
 @pytest.mark.parametrize("bad", BAD_ROWS, ids=range(len(BAD_ROWS)))
@@ -330,7 +330,7 @@ def test_latin_1_is_found_out_and_can_be_read(tmp_path):
         read_log(path)
     assert "--encoding latin-1" in caught.value.hint
     log = check(read_log(path, encoding="latin-1"))
-    assert set(log.frame.collect()["query"]) == {"caf\u00e9 shoes"}
+    assert set(log.local_frame.collect()["query"]) == {"caf\u00e9 shoes"}
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
@@ -383,7 +383,7 @@ def test_json_lines_of_every_odd_kind(tmp_path):
         lines += [line, good]
     log = check(read_log(write(tmp_path / "log.jsonl", "\n".join(lines)), max_rejected=1))
     assert rejected_of(log) == [(2 + 2 * n, why) for n, why in enumerate(odd.values())]
-    assert set(log.frame.collect()["user"]) == {"142"}
+    assert set(log.local_frame.collect()["user"]) == {"142"}
 
 
 def test_very_long_json_cells(tmp_path):
@@ -408,16 +408,16 @@ def test_a_million_quotation_marks_cost_their_lines(tmp_path):
 def test_a_carriage_return_after_a_quotation_mark_costs_its_line(tmp_path, cell):
     text = f'user,query\n6,"dogs"\n7,{cell}\n8,cats\n'
     log = check(read_log(write(tmp_path / "log.csv", text), max_rejected=1))
-    users = [row[0] for row in log.frame.collect().rows()]
+    users = [row[0] for row in log.local_frame.collect().rows()]
     assert [user for user in users if user != "7"] == ["6", "8"]
-    assert log.tally.rows == 3
+    assert log.accounting.rows == 3
 
 
 def test_lines_that_each_open_a_cell_again(tmp_path):
     """Each of them could begin a record of many lines: none is looked for without end."""
     text = "user,query\n" + 'x","y\n' * 20_000 + "8,cats\n"
     log = check(read_log(write(tmp_path / "log.csv", text), max_rejected=1))
-    assert ("8", "cats") in [row[:2] for row in log.frame.collect().rows()]
+    assert ("8", "cats") in [row[:2] for row in log.local_frame.collect().rows()]
 
 
 def test_a_record_that_goes_on_and_on(tmp_path):
@@ -425,8 +425,8 @@ def test_a_record_that_goes_on_and_on(tmp_path):
     path = write(tmp_path / "log.csv", "user,query\n6,dogs\n" + endless + "8,cats\n")
     log = check(read_log(path, max_rejected=1))
     assert rejected_of(log)[0] == (3, "quotation mark out of place")
-    assert [row[:2] for row in log.frame.collect().rows()][:1] == [("6", "dogs")]
-    assert ("8", "cats") in [row[:2] for row in log.frame.collect().rows()]
+    assert [row[:2] for row in log.local_frame.collect().rows()][:1] == [("6", "dogs")]
+    assert ("8", "cats") in [row[:2] for row in log.local_frame.collect().rows()]
 
 
 # --- packed files --------------------------------------------------------------------------------

@@ -106,7 +106,7 @@ def promise(line: str) -> Forgery:
 
     def change(_: Path, card: Card) -> None:
         method = qv.parse_method(line)
-        card["parameters"] = method.values()
+        card["parameters"] = method.params()
         card["guarantee"] = json.loads(json.dumps(method.guarantee().as_dict()))
 
     return change

@@ -70,7 +70,7 @@ def test_damaged_files_are_an_error_or_a_log(tmp_path: Path, seed: int) -> None:
     except QueryveilError as error:
         assert str(error)
         return
-    assert log.tally.rows == log.count() + sum(log.tally.rejected.values())
+    assert log.accounting.rows == log.count() + sum(log.accounting.rejected.values())
 
 
 @pytest.mark.parametrize("cut", [0, 3, 4, 11, 12, 200, -1, -4, -8])

@@ -95,15 +95,15 @@ def used(path: Path) -> None:
     for concept in range(len(taxonomy)):
         taxonomy.name(concept)
         taxonomy.labels_of(concept)
-        taxonomy.common(concept, 0)
+        taxonomy.common_ancestors(concept, 0)
         taxonomy.descendants(concept)
     taxonomy.lookup("tennis")
-    SearchIndex.of(taxonomy).find("tennis", 3)
+    SearchIndex.open(taxonomy).find("tennis", 3)
 
 
 def flips(whole: bytes, count: int, seed: int) -> Iterator[bytes]:
     chance = RandomSource(seed)
-    for number in chance.numbers(count).tolist():
+    for number in chance.uint64s(count).tolist():
         at = number % (8 * len(whole))
         yield whole[: at // 8] + bytes([whole[at // 8] ^ (1 << at % 8)]) + whole[at // 8 + 1 :]
 
@@ -220,7 +220,7 @@ def test_an_index_whose_tables_are_queries_without_end(indexed: Path) -> None:
     base.commit()
     base.close()
     with pytest.raises(InputError, match="its tables are not those"):
-        SearchIndex.of(Taxonomy.open(indexed))
+        SearchIndex.open(Taxonomy.open(indexed))
 
 
 def test_an_index_that_names_concepts_there_are_not(indexed: Path) -> None:
@@ -230,7 +230,7 @@ def test_an_index_that_names_concepts_there_are_not(indexed: Path) -> None:
     base.commit()
     base.close()
     with pytest.raises(InputError, match="names concepts that there are not"):
-        SearchIndex.of(Taxonomy.open(indexed)).find("tennis", 5)
+        SearchIndex.open(Taxonomy.open(indexed)).find("tennis", 5)
 
 
 def test_an_index_with_flipped_bits(indexed: Path) -> None:
@@ -239,7 +239,7 @@ def test_an_index_with_flipped_bits(indexed: Path) -> None:
     for changed in flips(beside.read_bytes(), 40, 3):
         beside.write_bytes(changed)
         try:
-            SearchIndex.of(taxonomy).find("tennis sailing", 5)
+            SearchIndex.open(taxonomy).find("tennis sailing", 5)
         except InputError as error:
             assert "import the taxonomy again" in str(error)
 
@@ -301,7 +301,7 @@ def test_ancestors_without_measure(monkeypatch: pytest.MonkeyPatch) -> None:
                 draft.edge(place, above[(n + step) % len(above)])
         above = new
     monkeypatch.setattr(levels_module, "_MOST_EACH", 20)
-    taxonomy = draft.finish(RepairLog("layers"))
+    taxonomy = draft.build(RepairLog("layers"))
     with pytest.raises(FormatError, match="ancestors in all"):
         taxonomy.write("never.qvt")
 
@@ -318,11 +318,11 @@ def test_many_cycles_are_cut_in_few_passes(monkeypatch: pytest.MonkeyPatch) -> N
         one, two = (draft.add(f"{number} {n}", 1, f"{number} {n}") for n in range(2))
         draft.edge(one, two)
         draft.edge(two, one)
-    repairs = RepairLog("rings", allowed=True)
-    assert len(draft.finish(repairs)) == 1001
-    assert repairs.done["a cycle"] == 500
+    repairs = RepairLog("rings", enabled=True)
+    assert len(draft.build(repairs)) == 1001
+    assert repairs.counts["a cycle"] == 500
     assert len(passes) == 3
-    lists = RaggedArray.of([[]])
+    lists = RaggedArray.from_lists([[]])
     assert real(lists).tolist() == [0]
 
 
@@ -404,7 +404,7 @@ def test_namespaces_as_entities_are_read(tmp_path: Path) -> None:
     )
     taxonomy = import_skos(path, RepairLog(path))
     assert len(taxonomy) == 50
-    assert taxonomy.label(taxonomy.concept("http://x.example/7")) == "sport & 7"
+    assert taxonomy.label(taxonomy.find("http://x.example/7")) == "sport & 7"
 
 
 def test_a_prefix_that_makes_every_name_long(tmp_path: Path) -> None:

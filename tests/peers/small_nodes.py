@@ -30,7 +30,9 @@ PAGE = (Result("A page", "https://example.org/", "text"),)
 # A busy machine must not make friends look silent; tests of silence are quick.
 PATIENT = Timeouts(reply=60, engine=60, hop=1, own=300, owner=300)
 QUICK = Timeouts(reply=0.4, engine=0.6, hop=0.1, own=5, owner=5)
-ALWAYS_ASK = ProtocolSettings(submit=0.001, hops=1)  # friends submit, the owner hardly ever
+ALWAYS_ASK = ProtocolSettings(
+    submit_probability=0.001, max_hops=1
+)  # friends submit, the owner hardly ever
 
 
 class StubEngine:
@@ -79,7 +81,7 @@ async def running(*homes: NodeDirectory, **more: Any) -> AsyncIterator[list[Node
                 add_friend(one.home, one.identity.fingerprint, friend)
         one._look_for_friends()
     try:
-        await until(lambda: all(len(n.exchange.present) == len(nodes) - 1 for n in nodes))
+        await until(lambda: all(len(n.exchange.online_friends) == len(nodes) - 1 for n in nodes))
         for node in nodes:
             node.port = node.links._server.sockets[0].getsockname()[1]
         yield nodes

@@ -34,7 +34,7 @@ from queryveil.peers.node import add_friend, load_identity
 from queryveil.peers.node.link import MAX_FRAME
 
 ONE, TWO = "1" * 32, "2" * 32
-SUBMITS = ProtocolSettings(submit=1.0, hops=3)
+SUBMITS = ProtocolSettings(submit_probability=1.0, max_hops=3)
 TURNED_AWAY = (ssl.SSLError, ConnectionError, EOFError, AssertionError)
 
 

@@ -361,7 +361,7 @@ def test_exposure_is_all_where_she_submits_all_herself() -> None:
         account.asked(text)
         account.submitted(text)
     assert account.exposure() == pytest.approx(100)
-    assert account.told() == {
+    assert account.to_dict() == {
         "own": 3, "own_distinct": 2, "seen": 3, "seen_distinct": 2, "seen_hers": 3,
     }  # fmt: skip
 
@@ -399,8 +399,8 @@ def test_counters_are_bounded(monkeypatch) -> None:
     account = ExposureCounter(b"key")
     for number in range(20):
         account.submitted(str(number))
-    assert account.told()["seen"] == 20
-    assert account.told()["seen_distinct"] == 6
+    assert account.to_dict()["seen"] == 20
+    assert account.to_dict()["seen_distinct"] == 6
 
 
 # --- the rate ------------------------------------------------------------------------------------

@@ -224,7 +224,9 @@ def test_a_friends_frame_is_plain_and_flat_or_the_link_ends(frame: bytes) -> Non
 
 def test_an_id_that_is_used_twice_or_across_a_new_call_is_served_once() -> None:
     async def attack() -> None:
-        async with running(fresh_home(), settings=ProtocolSettings(submit=1.0, hops=3)) as (node,):
+        async with running(
+            fresh_home(), settings=ProtocolSettings(submit_probability=1.0, max_hops=3)
+        ) as (node,):
             friend = ByHand()
             friend.befriend(node)
             await friend.call(node)

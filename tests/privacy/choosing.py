@@ -37,14 +37,14 @@ def graph(edges: dict[str, list[str]]) -> Taxonomy:
     for name, above in edges.items():
         for parent in above:
             draft.edge(places[name], places[parent])
-    return draft.finish(RepairLog("here"))
+    return draft.build(RepairLog("here"))
 
 
 class Case:
     """A domain with topics inside, small enough to look at every pair."""
 
     def __init__(self, taxonomy: Taxonomy, top: str, topics: list[str]) -> None:
-        self.taxonomy, self.top = taxonomy, taxonomy.concept(top)
+        self.taxonomy, self.top = taxonomy, taxonomy.find(top)
         self.topics: Topics = select_topics(taxonomy, topics)
         self.domain: Domain = build_domain(taxonomy, self.top, self.topics)
 
@@ -63,7 +63,7 @@ class Case:
             set(self.taxonomy.ancestors(int(concept)).tolist()) & inside
             for concept in self.domain.concepts
         ]
-        topics = self.topics.of[self.domain.concepts].tolist()
+        topics = self.topics.topic_of[self.domain.concepts].tolist()
         return np.array(
             [
                 [

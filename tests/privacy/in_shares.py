@@ -22,19 +22,19 @@ class Shares(RemoteTable):
     parts: list[pl.DataFrame]
     engine: str = "shares"
 
-    def derive(self, work: PartitionFunction, chance: RandomSource) -> Shares:
+    def map_partitions(self, work: PartitionFunction, chance: RandomSource) -> Shares:
         return Shares([work(part.lazy(), chance) for part in self.parts])
 
-    def keyed(
+    def aggregate_remote(
         self,
         work: PartitionFunction,
         keys: Sequence[str],
         chance: RandomSource | None,
         tops: Sequence[str],
     ) -> Shares:
-        return Shares([self.summed(work, keys, chance, tops, None)])
+        return Shares([self.aggregate(work, keys, chance, tops, None)])
 
-    def summed(
+    def aggregate(
         self,
         work: PartitionFunction,
         keys: Sequence[str],
@@ -49,10 +49,10 @@ class Shares(RemoteTable):
         found = rows.group_by(keys).agg(sums)
         return found if at_least is None else found.filter(pl.col(at_least[0]) >= at_least[1])
 
-    def distinct(self, column: str) -> int:
+    def count_distinct(self, column: str) -> int:
         return len({text for part in self.parts for text in part[column].cast(pl.String)})
 
-    def protected(
+    def protect_partitions(
         self, work: ProtectFunction, chance: RandomSource, at_once: int
     ) -> ProtectedTable:
         found = [work(part.lazy(), chance) for part in self.parts]
@@ -63,21 +63,23 @@ class Shares(RemoteTable):
         texts = [part.rows.with_columns(pl.col(_TEXTS).cast(pl.String)) for part in found]
         mappings = [part.mapping for part in found if part.mapping is not None]
         mapping = pl.concat(mappings) if mappings else None
-        return ProtectedTable(pl.concat(texts).lazy(), mapping, counts, found[0].told)
+        return ProtectedTable(pl.concat(texts).lazy(), mapping, counts, found[0].shared)
 
-    def regrouped(self, blocks: RemoteTable) -> RemoteTable:
+    def repartition(self, blocks: RemoteTable) -> RemoteTable:
         raise NotImplementedError
 
-    def marked(self, key: str, sizes: RemoteTable, marks: PartitionFunction) -> pl.DataFrame:
+    def count_users_by_flags(
+        self, key: str, sizes: RemoteTable, marks: PartitionFunction
+    ) -> pl.DataFrame:
         raise NotImplementedError
 
 
 def in_shares(log: QueryLog, shares: int = 3) -> QueryLog:
     """Cut a log into shares of whole users."""
-    rows = log.frame.collect()
+    rows = log.local_frame.collect()
     share = rows["user"].to_physical() % shares
     parts = [rows.filter(share == number) for number in range(shares)]
     texts = pl.col(_TEXTS).cast(pl.String)
     return replace(
-        log, rows=Shares([categorical_encoder()(part.with_columns(texts)) for part in parts])
+        log, table=Shares([categorical_encoder()(part.with_columns(texts)) for part in parts])
     )

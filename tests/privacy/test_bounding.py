@@ -64,7 +64,7 @@ def mixed(hers: list[Row], others: list[Row], chance: Random) -> QueryLog:
 
 
 def released(log: QueryLog) -> pl.DataFrame:
-    kind = log.frame.collect_schema()["query"]
+    kind = log.local_frame.collect_schema()["query"]
     return pl.DataFrame({"query": pl.Series(RELEASED).cast(kind)})
 
 
@@ -72,12 +72,12 @@ def contributed(log: QueryLog, table: str, most: int, chance: RandomSource | Zer
     """Bound a table as the method does, and give it as texts."""
     liking = None
     if table == "queries":
-        pairs = query_pairs(log.frame, chance)
+        pairs = query_pairs(log.local_frame, chance)
         liking = brevity_scores(pairs["query"])
     elif table == "clicks":
-        pairs = click_pairs(log.frame, released(log), chance)
+        pairs = click_pairs(log.local_frame, released(log), chance)
     else:
-        pairs = transition_pairs(log.frame, released(log), chance)
+        pairs = transition_pairs(log.local_frame, released(log), chance)
     return bound_contributions(pairs, most, liking, chance).with_columns(
         pl.col(pl.Categorical).cast(pl.String)
     )
@@ -162,7 +162,7 @@ def test_many_rows_of_others_have_no_say_either() -> None:
 
 def steps(*rows: tuple[str, str, str | None]) -> set[tuple]:
     log = QueryLog.from_rows([(user, query, time, None, None) for user, query, time in rows])
-    return hers_of(transition_pairs(log.frame, released(log), Zeros())
+    return hers_of(transition_pairs(log.local_frame, released(log), Zeros())
                    .with_columns(pl.col("user").cast(pl.String)))  # fmt: skip
 
 

@@ -84,7 +84,7 @@ def test_chances_are_those_of_the_equations(name, criterion, calibration, epsilo
     table = table_of(weights)
     totals = np.repeat(weights.totals, weights.choices.scores.sizes)
     assert table.sum(axis=1).tolist() == totals.tolist()
-    wanted = np.exp(weights.strength * oracle(name, criterion))
+    wanted = np.exp(weights.exponent * oracle(name, criterion))
     wanted /= wanted.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(table / totals[:, None], wanted, rtol=1e-9)
 
@@ -96,9 +96,9 @@ def test_the_nominal_strength_is_the_papers(name, criterion, epsilon) -> None:
     """Eq. (3): epsilon over twice the span; eq. (7) and (12): the scores span from 0 to 1."""
     scores = oracle(name, criterion)
     span = scores.max() - scores.min() if criterion == "sqc1" else 1.0
-    assert choices(name, criterion).span == pytest.approx(span, abs=1e-12)
+    assert choices(name, criterion).score_range == pytest.approx(span, abs=1e-12)
     weights = made(name, criterion, "nominal", epsilon)
-    assert weights.strength == pytest.approx(epsilon / (2 * span), rel=1e-6)
+    assert weights.exponent == pytest.approx(epsilon / (2 * span), rel=1e-6)
 
 
 # --- ratios --------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def test_a_slot_without_a_query_is_one_more_input(name, criterion, calibration, 
 @each_epsilon
 def test_a_little_more_strength_would_be_seen(name, criterion, epsilon) -> None:
     weights = made(name, criterion, "exact", epsilon)
-    stronger = ExponentialWeights.of(weights.choices, weights.strength * 1.02)
+    stronger = ExponentialWeights.of(weights.choices, weights.exponent * 1.02)
     assert apart(log_chances(stronger)) > epsilon
     assert max_log_ratio(stronger) > epsilon
 
@@ -145,8 +145,8 @@ def test_a_little_more_strength_would_be_seen(name, criterion, epsilon) -> None:
 @each_criterion
 def test_exact_calibration_is_stronger(name, criterion) -> None:
     for epsilon in EPSILONS:
-        gain = made(name, criterion, "exact", epsilon).strength
-        gain /= made(name, criterion, "nominal", epsilon).strength
+        gain = made(name, criterion, "exact", epsilon).exponent
+        gain /= made(name, criterion, "nominal", epsilon).exponent
         assert 1.2 < gain < 2.0001
 
 
@@ -203,9 +203,9 @@ def widest(weights: ExponentialWeights) -> float:
 )
 def test_the_range_is_twice_the_ratio_of_the_weights(name, criterion, ratio) -> None:
     weights = calibrate_bounded_range(choices(name, criterion), ratio)
-    assert weights.ratio <= ratio
-    assert weights.ratio >= 0.999 * ratio
-    assert widest(weights) <= 2 * weights.ratio <= 2 * ratio
+    assert weights.log_ratio_bound <= ratio
+    assert weights.log_ratio_bound >= 0.999 * ratio
+    assert widest(weights) <= 2 * weights.log_ratio_bound <= 2 * ratio
 
 
 @each_criterion
@@ -225,7 +225,7 @@ def test_slots_with_a_delta_are_within_it(criterion, calibration, epsilon, slots
         assert ranged
         assert slots * apart(log_chances(weights)) > epsilon  # else it would gain nothing
         # The card tells of one query what it really costs.
-        assert apart(log_chances(weights)) <= method.slot_budget.per_query
+        assert apart(log_chances(weights)) <= method.phrase_budget.per_query
 
 
 @pytest.mark.parametrize("slots", [12, 16, 18, 100])
@@ -238,7 +238,7 @@ def test_slots_of_several_domains_are_added_up_in_one_way(criterion, slots) -> N
     )  # fmt: skip
     weights = method.mechanism(method.domains(), NoProgress()).weights
     pure = [max_log_ratio(one) * slots <= 1.0 + 1e-9 for one in weights]
-    ranged = [one.ratio <= method.slot_budget.ratio + 1e-12 for one in weights]
+    ranged = [one.log_ratio_bound <= method.phrase_budget.range_bound + 1e-12 for one in weights]
     assert all(pure) or all(ranged)
 
 
@@ -249,7 +249,7 @@ def test_the_greatest_rho_is_within_delta_and_a_little_more_is_not(epsilon, delt
     assert float(zcdp_delta(np.array([rho]), epsilon)[0]) <= delta
     assert float(zcdp_delta(np.array([rho * 1.001]), epsilon)[0]) > delta
     budget = PhraseBudget(Fraction(repr(epsilon)), Fraction(repr(delta)), 7)
-    assert 7 * (2 * budget.ratio) ** 2 / 8 == pytest.approx(rho)
+    assert 7 * (2 * budget.range_bound) ** 2 / 8 == pytest.approx(rho)
 
 
 def test_permute_and_flip_takes_no_delta() -> None:
@@ -261,5 +261,5 @@ def test_permute_and_flip_takes_no_delta() -> None:
 @pytest.mark.parametrize("slots", [1, 3, 7, 100])
 def test_all_slots_fit_into_epsilon_exactly(epsilon, slots) -> None:
     budget = PhraseBudget(Fraction(repr(epsilon)), Fraction(0), slots)
-    assert slots * Fraction(budget.slot) <= Fraction(repr(epsilon))
-    assert budget.slot == pytest.approx(epsilon / slots)
+    assert slots * Fraction(budget.phrase_epsilon) <= Fraction(repr(epsilon))
+    assert budget.phrase_epsilon == pytest.approx(epsilon / slots)

@@ -60,7 +60,7 @@ def outcome(table: ThresholdedCounts, users: int, top: int) -> np.ndarray:
     noise, chances, _ = noise_of(table.noise, table.scale)
     places, counts = table.release(np.full(len(noise), users), Given(noise))
     found = np.zeros(top)
-    np.add.at(found, 1 + counts - table.users, chances[places])
+    np.add.at(found, 1 + counts - table.median_release_count, chances[places])
     found[0] = chances.sum() - found.sum()
     return found
 
@@ -68,7 +68,7 @@ def outcome(table: ThresholdedCounts, users: int, top: int) -> np.ndarray:
 def joint(table: ThresholdedCounts, users: Sequence[int], most: int) -> np.ndarray:
     """Give the chances of all outcomes of several keys, of which none has more users than that."""
     far = int(noise_of(table.noise, table.scale)[0].max())
-    top = 2 + max(0, most + far - table.users)
+    top = 2 + max(0, most + far - table.median_release_count)
     found = np.ones(1)
     for count in users:
         found = np.multiply.outer(found, outcome(table, count, top)).ravel()
@@ -101,7 +101,7 @@ def made(kind: str, keys: int, least: int = 2) -> ThresholdedCounts:
 
 def counts_to_try(table: ThresholdedCounts) -> list[int]:
     """Nobody, those around `least`, around the threshold, and many."""
-    least, high = table.least, table.users
+    least, high = table.min_users, table.median_release_count
     return sorted({0, 1, least - 2, least - 1, least, high - 2, high, high + 30} - {-1})
 
 
@@ -128,7 +128,7 @@ def test_two_keys_of_a_user(kind: str, least: int) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_keys_of_others_beside_hers_change_nothing(kind: str) -> None:
     table = made(kind, 1)
-    for others in [(1, 1, 2), (2, 4, 1), (table.users, 0, 3)]:
+    for others in [(1, 1, 2), (2, 4, 1), (table.median_release_count, 0, 3)]:
         three, one = worst(table, others, 1), worst(table, others[:1], 1)
         assert three == pytest.approx(one, rel=1e-6, abs=1e-8)
         assert three <= float(DELTA) * ROUNDED
@@ -145,9 +145,9 @@ def test_outcomes_are_chances() -> None:
 @pytest.mark.parametrize("keys", [1, 5])
 def test_the_chance_of_a_lifted_key_is_bounded(kind: str, keys: int) -> None:
     table = made(kind, keys)
-    shows = joint(table, [table.least], table.least)[1:].sum()
-    assert shows <= float(table.chance) * ROUNDED
-    assert float(table.chance) <= shows * (1.1 if kind == "gaussian" else 1.0001)
+    shows = joint(table, [table.min_users], table.min_users)[1:].sum()
+    assert shows <= float(table.delta_per_key) * ROUNDED
+    assert float(table.delta_per_key) <= shows * (1.1 if kind == "gaussian" else 1.0001)
 
 
 # --- as little noise as that ---------------------------------------------------------------------
@@ -167,14 +167,14 @@ def test_a_lower_threshold_breaks_it(kind: str) -> None:
     table = made(kind, 1)
     steps = 1 if kind == "laplace" else 4  # 3/5 of a Gaussian's delta are for what noise hides
     lower = replace(table, threshold=table.threshold - steps)
-    assert worst(lower, [table.least - 1], 1) > float(DELTA)
+    assert worst(lower, [table.min_users - 1], 1) > float(DELTA)
 
 
 def test_a_key_that_the_rule_forgets_breaks_it() -> None:
     """A table that counts two keys of a user and is made for one gives too much away."""
     for kind in KINDS:
         table = made(kind, 1)
-        many = [table.users + 30] * 2
+        many = [table.median_release_count + 30] * 2
         assert worst(table, many, 2) > float(DELTA)
 
 
@@ -205,7 +205,7 @@ def second_in_view(tables: Sequence[ThresholdedCounts], first: int, adaptive: bo
     """
     one, two = tables
     with_her, without = (joint(one, [users], first + 1) for users in (first + 1, first))
-    keys = (two.least - 1, two.users + 40)
+    keys = (two.min_users - 1, two.median_release_count + 40)
     found = []
     for direction in (1, -1):
         pair = (with_her, without)[::direction]
@@ -224,13 +224,13 @@ def second_in_view(tables: Sequence[ThresholdedCounts], first: int, adaptive: bo
 @pytest.mark.parametrize("share", [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)])
 def test_the_second_table_may_depend_on_the_first(kind: str, share: Fraction) -> None:
     tables = tables_of_two(kind, share)
-    for first in (1, tables[0].users, tables[0].users + 40):
+    for first in (1, tables[0].median_release_count, tables[0].median_release_count + 40):
         assert second_in_view(tables, first, adaptive=True) <= float(DELTA) * ROUNDED
 
 
 def test_dependence_costs_more_than_the_worst_fixed_cut() -> None:
     """Why lifted and hidden keys are added up: the dearer of both is not enough."""
     tables = tables_of_two("gaussian", Fraction(1, 2))
-    first = tables[0].users + 40
+    first = tables[0].median_release_count + 40
     fixed, adaptive = (second_in_view(tables, first, adaptive=a) for a in (False, True))
     assert adaptive > 1.2 * fixed

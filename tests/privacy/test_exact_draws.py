@@ -35,7 +35,7 @@ TINY = {
 
 
 def noise(seed: int = 1) -> NoiseSource:
-    return NoiseSource(RandomSource(seed).numbers)
+    return NoiseSource(RandomSource(seed).uint64s)
 
 
 @cache
@@ -95,7 +95,7 @@ def test_each_input_has_its_chances(criterion: str, strength: float) -> None:
 def test_a_larger_domain_has_its_chances(criterion: str) -> None:
     weights = calibrate_nominal(case("sport").choices(criterion), 8.0)
     inputs = np.repeat([0, 60, 120, 176], 30_000)
-    inputs = inputs[RandomSource(3).order(len(inputs))]
+    inputs = inputs[RandomSource(3).permutation(len(inputs))]
     outputs = sample(weights, inputs, noise(2))
     assert outputs.min() >= 0
     assert outputs.max() < 177

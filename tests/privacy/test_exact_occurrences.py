@@ -76,10 +76,12 @@ def spread(d: int) -> Iterator[tuple[int, ...]]:
 
 def worst(choice: OccurrenceThreshold, epsilon: float) -> tuple[float, float]:
     """Give the worst delta over all tiny inputs: with her against without, and back."""
-    table = [shows(choice, count) for count in range(choice.threshold + choice.keys + 4)]
+    table = [
+        shows(choice, count) for count in range(choice.threshold + choice.contribution_bound + 4)
+    ]
     laws = [np.array([1 - p, p]) for p in table]
     found = [0.0, 0.0]
-    for ways in spread(choice.keys):
+    for ways in spread(choice.contribution_bound):
         for others in product(range(choice.threshold + 3), repeat=len(ways)):
             without = outcomes([laws[n] for n in others])
             with_her = outcomes([laws[n + own] for n, own in zip(others, ways, strict=True)])
@@ -90,7 +92,7 @@ def worst(choice: OccurrenceThreshold, epsilon: float) -> tuple[float, float]:
 
 @pytest.mark.parametrize(("d", "epsilon", "delta"), CASES)
 def test_the_choice_keeps_its_promise(d: int, epsilon: str, delta: str) -> None:
-    choice = OccurrenceThreshold.tight(d, Fraction(epsilon), Fraction(delta))
+    choice = OccurrenceThreshold.calibrate(d, Fraction(epsilon), Fraction(delta))
     forth, back = worst(choice, float(choice.epsilon))
     assert forth <= float(choice.delta) * ROUNDING <= float(Fraction(delta)) * ROUNDING
     assert back == 0  # nothing shows without her that cannot show with her
@@ -101,7 +103,7 @@ def test_the_choice_keeps_its_promise(d: int, epsilon: str, delta: str) -> None:
 
 @pytest.mark.parametrize(("d", "epsilon", "delta"), CASES)
 def test_the_published_threshold_keeps_it_too(d: int, epsilon: str, delta: str) -> None:
-    choice = OccurrenceThreshold.published(d, Fraction(epsilon), Fraction(delta))
+    choice = OccurrenceThreshold.as_published(d, Fraction(epsilon), Fraction(delta))
     forth, back = worst(choice, float(choice.epsilon))
     assert forth < float(Fraction(delta))
     assert back == 0
@@ -109,14 +111,14 @@ def test_the_published_threshold_keeps_it_too(d: int, epsilon: str, delta: str) 
 
 @pytest.mark.parametrize(("d", "epsilon", "delta"), CASES)
 def test_a_threshold_one_lower_breaks_it(d: int, epsilon: str, delta: str) -> None:
-    choice = OccurrenceThreshold.tight(d, Fraction(epsilon), Fraction(delta))
+    choice = OccurrenceThreshold.calibrate(d, Fraction(epsilon), Fraction(delta))
     lower = replace(choice, threshold=choice.threshold - 1)
     assert worst(lower, float(choice.epsilon))[0] > float(Fraction(delta))
 
 
 @pytest.mark.parametrize(("d", "epsilon", "delta"), CASES)
 def test_a_scale_a_fifth_smaller_breaks_it(d: int, epsilon: str, delta: str) -> None:
-    choice = OccurrenceThreshold.tight(d, Fraction(epsilon), Fraction(delta))
+    choice = OccurrenceThreshold.calibrate(d, Fraction(epsilon), Fraction(delta))
     smaller = replace(choice, scale=choice.scale * Fraction(4, 5))
     forth, back = worst(smaller, float(choice.epsilon))
     assert forth > float(Fraction(delta))
@@ -146,9 +148,12 @@ def told(choice: OccurrenceThreshold, fresh: LaplaceCounts, count: int, size: in
 
 def worst_told(choice: OccurrenceThreshold, fresh: LaplaceCounts, epsilon: float) -> float:
     size = 2 * math.ceil(40 * fresh.scale) + choice.threshold + 8
-    laws = [told(choice, fresh, n, size) for n in range(choice.threshold + choice.keys + 3)]
+    laws = [
+        told(choice, fresh, n, size)
+        for n in range(choice.threshold + choice.contribution_bound + 3)
+    ]
     found = 0.0
-    for ways in spread(min(choice.keys, 2)):
+    for ways in spread(min(choice.contribution_bound, 2)):
         for others in product((0, 1, choice.threshold - 1, choice.threshold + 2), repeat=len(ways)):
             without = outcomes([laws[n] for n in others])
             with_her = outcomes([laws[n + own] for n, own in zip(others, ways, strict=True)])
@@ -161,8 +166,8 @@ def worst_told(choice: OccurrenceThreshold, fresh: LaplaceCounts, epsilon: float
 def test_choice_and_counts_keep_their_promise_together(d: int) -> None:
     delta = Fraction(1, 100)
     choice, fresh = (
-        OccurrenceThreshold.tight(d, Fraction(1), delta),
-        LaplaceCounts.costing(d, Fraction(1, 2)),
+        OccurrenceThreshold.calibrate(d, Fraction(1), delta),
+        LaplaceCounts.for_epsilon(d, Fraction(1, 2)),
     )
     epsilon = float(choice.epsilon + fresh.epsilon)
     assert worst_told(choice, fresh, epsilon) <= float(delta) * ROUNDING
@@ -172,7 +177,7 @@ def test_choice_and_counts_keep_their_promise_together(d: int) -> None:
 
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_noise_on_known_keys_has_no_delta(d: int) -> None:
-    fresh = LaplaceCounts.costing(d, Fraction(1))
+    fresh = LaplaceCounts.for_epsilon(d, Fraction(1))
     values, chances = law(fresh.scale)
 
     def counted(count: int) -> Floats:

@@ -36,7 +36,7 @@ def outcomes_of_a_cell(made: PublicCounts, count: int) -> dict[object, float]:
         beyond = a ** (last - count) / (1 + a)
     else:
         rare = EmptyCellSampler(made.scale, made.threshold)
-        shows = (1 - exp(-1 / rare.pace)) * float(sum(rare.stay(50)) / 2)
+        shows = (1 - exp(-1 / rare.skip_scale)) * float(sum(rare.skip_probability(50)) / 2)
         told = {v: shows * (1 - a) * a ** (v - made.threshold) for v in range(made.threshold, last)}
         beyond = shows * a**FAR
     return told | {"beyond": beyond, "hidden": 1 - sum(told.values()) - beyond}

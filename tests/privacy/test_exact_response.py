@@ -44,7 +44,7 @@ def power(epsilon: Fraction) -> Fraction:
 
 
 def noise(seed: int) -> NoiseSource:
-    return NoiseSource(RandomSource(seed).numbers)
+    return NoiseSource(RandomSource(seed).uint64s)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
@@ -55,8 +55,8 @@ def test_the_ratio_is_epsilon_and_no_more(size: int, epsilon: Fraction) -> None:
     assert response.total == true + (size - 1) * other
     assert Fraction(true, other) <= power(Fraction(epsilon))
     assert Fraction(true + 1, other) >= power(Fraction(epsilon))  # the next integer is too much
-    assert response.truth == true / response.total
-    assert response.signal == pytest.approx((true - other) / response.total)
+    assert response.truth_probability == true / response.total
+    assert response.signal_strength == pytest.approx((true - other) / response.total)
 
 
 @given(st.fractions(Fraction(1, 1000), 100))
@@ -73,7 +73,7 @@ def test_it_is_the_exactly_calibrated_choice(size: int, epsilon: float) -> None:
     chosen = weights.levels[0] / weights.totals[0]
     wanted = exp(epsilon) / (exp(epsilon) + size - 1)
     response = RandomizedResponse(size, Fraction(repr(epsilon)))
-    assert response.truth == pytest.approx(wanted, rel=1e-3)
+    assert response.truth_probability == pytest.approx(wanted, rel=1e-3)
     assert chosen == pytest.approx(wanted, rel=max(1e-3, 3e-4 * epsilon))
 
 
@@ -85,7 +85,7 @@ def test_answers_have_their_chances(size: int) -> None:
     assert told.dtype == np.int64
     for answer in range(size):
         chances = np.full(size, response.other_weight / response.total)
-        chances[answer] = response.truth
+        chances[answer] = response.truth_probability
         value, limit = chi_square(told[answers == answer], chances)
         assert value < limit
         value, limit = chi_square(told[answers == answer], np.roll(chances, 1))
@@ -94,7 +94,7 @@ def test_answers_have_their_chances(size: int) -> None:
 
 def test_one_answer_is_always_given() -> None:
     response = RandomizedResponse(1, Fraction(1))
-    assert response.truth == 1
+    assert response.truth_probability == 1
     assert response.draw(np.zeros(20, np.int64), noise(1)).tolist() == [0] * 20
 
 
@@ -266,7 +266,7 @@ def test_cells_have_noise_for_two_counts(epsilon: Fraction) -> None:
     noisy = HistogramProfiles(3, 2, epsilon, 100).noisy
     assert 2 / epsilon <= noisy.scale < 2 / epsilon + Fraction(1, 256)
     assert noisy.epsilon <= epsilon
-    assert noisy.keys == 2
+    assert noisy.contribution_bound == 2
     source = Asked()
     HistogramProfiles(3, 2, epsilon, 4).profiles(
         np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 1]]), source

@@ -51,7 +51,7 @@ def histories(log: Log, rounds: Sequence[WeightedSelection]) -> dict[History, fl
     one, *later = rounds
     weights: dict[str, list[int]] = {}
     for hers in log:
-        assert len(hers) <= one.keys
+        assert len(hers) <= one.contribution_bound
         for key in hers:
             weights.setdefault(key, []).append(isqrt(1024**2 // len(hers)))
     show = {key: chance_to_show(one, found) for key, found in weights.items()}
@@ -159,5 +159,5 @@ def test_noise_from_two_users_on_but_undiminished_would_show_too_much() -> None:
     """Then her coming would lift a key from nothing to two weights, not to one."""
     one = alone(1).rounds[0]
     far, tail = tails(one.scale)
-    assert float(tail[one.threshold - 2048 + far]) > one.chance
-    assert chance_to_show(one, [1024, 1024]) <= one.chance
+    assert float(tail[one.threshold - 2048 + far]) > one.delta_per_key
+    assert chance_to_show(one, [1024, 1024]) <= one.delta_per_key

@@ -137,7 +137,9 @@ def kept(path: Path, data: bytes, **more: Any) -> list[tuple]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         log = qv.read_log(path, may_stop=False, **more)
-    others = log.frame.with_columns(pl.col("user").cast(pl.String)).filter(pl.col("user") != "new")
+    others = log.local_frame.with_columns(pl.col("user").cast(pl.String)).filter(
+        pl.col("user") != "new"
+    )
     return others.collect().rows()
 
 
@@ -160,7 +162,7 @@ def decoded_here(path: Path) -> Iterator[SimpleNamespace]:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     rows=st.lists(st.tuples(st.sampled_from(["7", "8", "9"]), cells), min_size=1, max_size=8),
     new=st.lists(st.tuples(st.integers(0, 8), cells), min_size=1, max_size=4),
@@ -233,7 +235,7 @@ def test_the_first_query_does_not_tell_how_a_file_without_header_is_read(tmp_pat
         for data in (rows, start + b"cats\t8\t2006-03-01\n" + rows):
             path.write_bytes(data)
             log = qv.read_log(path, columns=columns, may_stop=False, encoding=encoding)
-            told.append(log.frame.filter(pl.col("user") == "7").collect()["query"].to_list())
+            told.append(log.local_frame.filter(pl.col("user") == "7").collect()["query"].to_list())
         assert told[0] == told[1]
         assert len(told[0]) == 3
 

@@ -33,7 +33,7 @@ def counted(users: list[set[int]]) -> np.ndarray:
     """What a table of counts puts noise on: users above the least number but one."""
     made = ThresholdedCounts("gaussian", Fraction(10), 10_000, KEYS)
     counts = np.bincount([key for keys in users for key in keys], minlength=6)
-    return np.maximum(0, counts - (made.least - 1))
+    return np.maximum(0, counts - (made.min_users - 1))
 
 
 @settings(max_examples=300, deadline=None)

@@ -66,7 +66,7 @@ def mixed(hers: list[Row], others: list[Row], chance: Random) -> QueryLog:
 
 
 def counting(log: QueryLog, most: int):
-    found = mapper().map(unique_queries(log.frame))
+    found = mapper().map(unique_queries(log.local_frame))
     return bound_phrases(log, found, domains().place, most)
 
 
@@ -118,7 +118,7 @@ def test_the_first_of_her_phrases_count(hers, others, chance) -> None:
 def test_a_profile_has_no_more_phrases_than_count(hers, others, chance, most) -> None:
     log = mixed(hers, others, chance)
     topics, concepts = _topic_concepts(domains())
-    found = mapper().map(unique_queries(log.frame))
+    found = mapper().map(unique_queries(log.local_frame))
     slots = bound_phrases(log, found, topics, most)
     counts = _counts(slots, len(concepts))
     assert counts.shape == (len(slots.users), 2)
@@ -135,10 +135,10 @@ def test_what_draws_does_not_depend_on_the_log(criterion: str) -> None:
     log = QueryLog.from_rows([("a", "tennis", None, None, None), ("b", "zz", None, None, None)])
     method.run(log, RandomSource(1), NoProgress())
     after = calibrate_mechanism(
-        method.domains(), criterion, "exact", method.slot_budget, NoProgress()
+        method.domains(), criterion, "exact", method.phrase_budget, NoProgress()
     )
     for one, two in zip(before.weights, after.weights, strict=True):
-        assert one.strength == two.strength
+        assert one.exponent == two.exponent
         assert one.levels.tolist() == two.levels.tolist()
         assert one.totals.tolist() == two.totals.tolist()
 
@@ -148,7 +148,7 @@ def test_a_slot_without_a_phrase_may_become_anything() -> None:
     method = SemanticReplacement(domain="disease,sport", criterion="nsqc", max_queries_per_user=1)
     mechanism = method.mechanism(method.domains(), NoProgress())
     items = np.full(80_000, -1)
-    drawn = mechanism.replace(items, NoiseSource(RandomSource(1).numbers), NoProgress())
+    drawn = mechanism.replace(items, NoiseSource(RandomSource(1).uint64s), NoProgress())
     assert (items == -1).all()  # what was given is left alone
     seen = np.bincount(drawn, minlength=783)
     expected = 80_000 / 783

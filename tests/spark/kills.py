@@ -26,7 +26,7 @@ class Traced:
 
     def __call__(self, frame: pl.LazyFrame, chance: RandomSource) -> PartitionOutput:
         rows = frame.select("user").unique().collect().with_columns(pl.col("user").cast(pl.String))
-        drawn = int(chance.numbers(1)[0] >> 1)
+        drawn = int(chance.uint64s(1)[0] >> 1)
         Path(self.folder, f"{rows['user'].sort()[0]}-{drawn}").touch()
         time.sleep(self.seconds)
         return PartitionOutput(

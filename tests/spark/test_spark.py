@@ -130,9 +130,9 @@ def test_identifiers_are_searched_there_too(
     path.write_text(IDENTIFIERS)
     here, there = qv.read_log(path), qv.read_log(path, engine=engine)
     one, two = screen(here, setting), screen(there, setting)
-    assert one.tally.dropped == two.tally.dropped
-    assert one.tally.changed == two.tally.changed
-    assert (one.count(), one.tally.kept) == (two.count(), two.tally.kept)
+    assert one.accounting.dropped == two.accounting.dropped
+    assert one.accounting.normalized == two.accounting.normalized
+    assert (one.count(), one.accounting.kept) == (two.count(), two.accounting.kept)
     method = "frequent-queries:n=1:m=1:link=none"
     cards = [
         qv.anonymize(log, method, identifiers=setting).write(tmp_path / name, form="tsv")
@@ -182,17 +182,17 @@ def test_odd_rows_are_told_as_here(engine: EngineConfig, tmp_path: Path) -> None
     }
     one, two = qv.read_log(path, **asked), qv.read_log(path, engine=engine, **asked)
     for name in ("rows", "dropped", "rejected", "changed", "objections", "kept"):
-        assert getattr(one.tally, name) == getattr(two.tally, name), name
+        assert getattr(one.accounting, name) == getattr(two.accounting, name), name
     assert two.count() == one.count() == 2
-    reasons = two.tally.rejected_rows()["reason"].to_list()
-    assert sorted(reasons) == sorted(one.tally.rejected_rows()["reason"].to_list())
+    reasons = two.accounting.rejected_rows()["reason"].to_list()
+    assert sorted(reasons) == sorted(one.accounting.rejected_rows()["reason"].to_list())
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_all_formats_hold_the_same_log(
     form: str, here: qv.QueryLog, engine: EngineConfig, tmp_path: Path
 ) -> None:
-    rows = plain(here.frame)
+    rows = plain(here.local_frame)
     for part in range(2):  # a folder of several files
         some = rows[part::2]
         if form == "csv":
@@ -203,10 +203,10 @@ def test_all_formats_hold_the_same_log(
         found = qv.read_log(engine.open().session.read.parquet(str(tmp_path)))
     else:
         found = qv.read_log(tmp_path, engine=engine)
-    assert found.tally.kept == here.tally.kept
+    assert found.accounting.kept == here.accounting.kept
     assert found.count("event") == here.count("event")
-    assert {name: found.distinct(name) for name in ("user", "query", "url")} == {
-        name: here.distinct(name) for name in ("user", "query", "url")
+    assert {name: found.count_distinct(name) for name in ("user", "query", "url")} == {
+        name: here.count_distinct(name) for name in ("user", "query", "url")
     }
 
 
@@ -224,9 +224,9 @@ def test_a_user_with_endless_lines_is_cut_by_whole_minutes(
     header = ODD.split("\n", maxsplit=1)[0]
     (tmp_path / "log.tsv").write_text("\n".join([header, *robot, *people]) + "\n")
     log = qv.read_log(tmp_path / "log.tsv", engine=engine)
-    assert log.tally.dropped == {"beyond a user's first 50 lines": 350}
-    assert log.count() == log.tally.kept == 90
-    assert log.distinct("user") == 41
+    assert log.accounting.dropped == {"beyond a user's first 50 lines": 350}
+    assert log.count() == log.accounting.kept == 90
+    assert log.count_distinct("user") == 41
 
 
 # -- methods ----------------------------------------------------------------------------------
@@ -271,8 +271,8 @@ def test_users_give_no_more_than_is_allowed(there: qv.QueryLog) -> None:
         mine = bound_contributions(query_pairs(frame, chance), 3, None, chance)
         return mine.group_by("user").agg(keys=pl.len())
 
-    found = aggregate(there.rows, bounded, ["user"], RandomSource())
-    assert found.height == there.distinct("user")
+    found = aggregate(there.table, bounded, ["user"], RandomSource())
+    assert found.height == there.count_distinct("user")
     assert found["keys"].max() == 3
 
 
@@ -293,13 +293,13 @@ def test_each_user_has_her_slots_once(
     rows = plain(release.log)
     slots = int(release.parameters["max_queries_per_user"])
     expected = pl.DataFrame({"time": range(1, slots + 1)}, schema={"time": pl.Int32})
-    assert rows.height == slots * here.distinct("user")
+    assert rows.height == slots * here.count_distinct("user")
     assert_frame_equal(rows.select("time").unique().sort("time"), expected)
     assert rows.select("user", "time").is_unique().all()
     assert (
         plain(release.mapping)["user"]
         .sort()
-        .equals(plain(here.frame.select("user").unique())["user"].sort())
+        .equals(plain(here.local_frame.select("user").unique())["user"].sort())
     )
     assert release.dropped == qv.anonymize(here, line, dataset=f"{tmp_path}/").dropped
 
@@ -312,9 +312,11 @@ def test_blocks_are_anonymous_each(
     card = release.write(tmp_path / "out")
     assert qv.verify(tmp_path / "out")["holds"]
     groups = plain(release.mapping)
-    assert groups["user"].n_unique() == groups.height == there.distinct("user")
+    assert groups["user"].n_unique() == groups.height == there.count_distinct("user")
     identifiers = sum(n for why, n in card["dropped"].items() if "looks like" in why)
-    assert card["dropped"]["replaced by the log of the group"] + identifiers == there.tally.kept
+    assert (
+        card["dropped"]["replaced by the log of the group"] + identifiers == there.accounting.kept
+    )
     sizes = groups.group_by("group").len()["len"]
     assert sizes.min() >= 4 and sizes.max() < 8
 
@@ -337,14 +339,14 @@ def test_what_was_drawn_is_not_drawn_again(there: qv.QueryLog, tmp_path: Path) -
     """An executor dies in mid-run: its shares are drawn anew, and no share shows two draws."""
     work = kills.Traced(tmp_path, 2.0)
     begun = lambda: any(tmp_path.iterdir())  # noqa: E731
-    split = map_partitions(there.rows, lambda frame, _: frame.collect(), RandomSource())
+    split = map_partitions(there.table, lambda frame, _: frame.collect(), RandomSource())
     whole = kills.while_killing(lambda: protect_partitions(split, work, RandomSource()), begun)
     rows = whole.rows.collect()
     shares = whole.counts["shares"]
     attempts = {path.name for path in tmp_path.iterdir()}
     assert len(attempts) > shares, "the executor died too late for this test to say anything"
     assert rows["drawn"].n_unique() == shares
-    assert rows["user"].is_unique().all() and rows.height == there.distinct("user")
+    assert rows["user"].is_unique().all() and rows.height == there.count_distinct("user")
     kept = {f"{min(names)}-{drawn[0]}" for drawn, names in rows.group_by("drawn").agg("user").rows()
             for drawn in [(drawn,)]}  # fmt: skip
     assert kept <= attempts
@@ -361,7 +363,7 @@ def test_a_lost_executor_costs_nothing(
         return release.write(tmp_path / "out")
 
     card = kills.while_killing(job, ledger.exists)
-    assert card["figures"]["rows"] == 100 * here.distinct("user")
+    assert card["figures"]["rows"] == 100 * here.count_distinct("user")
     assert qv.verify(tmp_path / "out")["holds"]
     with Ledger.open(ledger) as book:
         assert [entry.epsilon for entry in book.entries()] == [1]
@@ -374,7 +376,7 @@ def test_a_method_for_one_machine_is_refused_before_anything_is_paid(
         qv.anonymize(there, "profile-first", dataset=f"{tmp_path}/")
     assert not list(tmp_path.iterdir())
     with pytest.raises(UsageError, match="needs the whole log on one machine"):
-        there.frame  # noqa: B018
+        there.local_frame  # noqa: B018
 
 
 def test_errors_of_work_are_told_in_its_words(there: qv.QueryLog) -> None:
@@ -384,7 +386,7 @@ def test_errors_of_work_are_told_in_its_words(there: qv.QueryLog) -> None:
         return pl.DataFrame({"all": [0]})
 
     with pytest.raises(UsageError, match="this share cannot be protected"):
-        aggregate(there.rows, stumble, ["all"])
+        aggregate(there.table, stumble, ["all"])
 
 
 def test_the_command_takes_the_running_session(
@@ -402,7 +404,7 @@ def test_the_scratch_folder_is_gone_with_the_log(
     engine: EngineConfig, path: Path, tmp_path: Path
 ) -> None:
     log = qv.read_log(path, engine=engine)
-    place = Path(log.rows.place.removeprefix("file:"))
+    place = Path(log.table.place.removeprefix("file:"))
     assert place.exists()
     assert place.parent.stat().st_mode & 0o077 == 0
     del log
@@ -449,7 +451,7 @@ def test_a_log_is_named_by_its_rows(
         (parts / f"{part}.tsv").write_text("\n".join([header, *lines[part::2]]) + "\n")
     again = qv.read_log(parts, engine=engine)
     assert again.sources[0].sha256 == far_crowd.sources[0].sha256
-    assert again.tally.kept == far_crowd.tally.kept
+    assert again.accounting.kept == far_crowd.accounting.kept
 
 
 def test_a_log_of_a_cluster_must_name_its_population(engine: EngineConfig, tmp_path: Path) -> None:
@@ -459,7 +461,7 @@ def test_a_log_of_a_cluster_must_name_its_population(engine: EngineConfig, tmp_p
     with pytest.raises(UsageError, match="its ledger has no place"):
         qv.anonymize(log, "click-graph")
     none = qv.read_log(frame, exclude_users={"1", "2"})
-    assert qv.profile(none)["lines"] == none.distinct("user") == 0
+    assert qv.profile(none)["lines"] == none.count_distinct("user") == 0
 
 
 def test_files_with_other_headers_are_refused(engine: EngineConfig, tmp_path: Path) -> None:
@@ -474,7 +476,7 @@ def test_a_row_that_looks_like_a_header_stops_nothing(engine: EngineConfig, tmp_
         text = "AnonID\tQuery\n1\tcats\nuser\tquery\ncookie\tsearch\n"
         (tmp_path / f"{name}.tsv").write_text(text)
     log = qv.read_log(tmp_path, engine=engine)
-    assert (log.count(), log.distinct("user")) == (6, 3)
+    assert (log.count(), log.count_distinct("user")) == (6, 3)
 
 
 @pytest.mark.parametrize("name", ["log.csv", "log.tsv", "log.jsonl"])
@@ -490,6 +492,6 @@ def test_each_row_is_read_alone_there_too(engine: EngineConfig, tmp_path: Path, 
     path = tmp_path / name
     path.write_text("\n".join(lines) + "\n")
     here, there = (qv.read_log(path, engine=one, may_stop=False) for one in ("local", engine))
-    assert there.tally.rejected == here.tally.rejected
+    assert there.accounting.rejected == here.accounting.rejected
     assert there.count() == here.count() > 0
     assert qv.profile(there)["queries"] == qv.profile(here)["queries"]

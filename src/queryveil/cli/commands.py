@@ -383,14 +383,19 @@ def _described(kind: type[Method]) -> dict[str, Any]:
         {
             "name": declared.name,
             "option": declared.option,
-            "type": declared.kind.__name__,
+            "type": declared.type.__name__,
             "default": declared.default,
-            "range": declared.range,
+            "range": declared.allowed,
             "unit": declared.unit,
-            "says": declared.says,
+            "says": declared.help,
         }
         for declared in kind.parameters()
     ]
-    about = {"name": kind.name, "title": kind.title, "paper": kind.paper, "promise": kind.promise}
-    engines = ENGINES[: 1 if kind.spread == "no" else None]
+    about = {
+        "name": kind.name,
+        "title": kind.title,
+        "paper": kind.paper,
+        "promise": kind.guarantee_summary,
+    }
+    engines = ENGINES[: 1 if kind.parallelism == "no" else None]
     return about | {"engines": list(engines), "parameters": parameters}

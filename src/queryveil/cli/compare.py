@@ -81,7 +81,7 @@ def compare(
     how = jobs.RunOptions(repeat, seed, dataset, workers, journal, identifiers=identifiers)
     found = jobs.compare_figures(lambda: log.read(screen, seed), asked, how, progress=screen)
     jobs.write_comparison(found, out, force, journal)
-    told = {"folder": str(out), **found.as_dict()}
+    told = {"folder": str(out), **found.to_dict()}
     screen.result(told, lambda console: _draw_comparison(console, told))
 
 
@@ -156,10 +156,10 @@ def _described(kind: type[Measure]) -> dict[str, Any]:
     parameters = [
         {
             "name": declared.name,
-            "type": declared.kind.__name__,
+            "type": declared.type.__name__,
             "default": declared.default,
-            "range": declared.range,
-            "says": declared.says,
+            "range": declared.allowed,
+            "says": declared.help,
         }
         for declared in kind.parameters()
     ]

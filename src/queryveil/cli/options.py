@@ -198,7 +198,7 @@ def _make_log(given: dict[str, Any], typed: set[str]) -> LogArguments:  # noqa: 
         sample_users=parse_sample(sample) if sample else None,
         exclude_users=read_user_list(exclude) if exclude else frozenset(),
         max_rejected=parse_fraction(given["max_rejected"]),
-        max_expanded=parse_size(expanded) if expanded else None,
+        max_decompressed_size=parse_size(expanded) if expanded else None,
         encoding=given["encoding"],
         time_format=given["time_format"],
         quote=given["quote"],
@@ -225,12 +225,12 @@ def _method_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.P
 def _method_option(name: str, users: list[tuple[str, Parameter]]) -> inspect.Parameter:
     first = users[0][1]
     option = name.replace("_", "-")
-    flags = (f"--{option}/--no-{option}",) if first.kind is bool else (first.option,)
+    flags = (f"--{option}/--no-{option}",) if first.type is bool else (first.option,)
     methods = ", ".join(method for method, _ in users)
     defaults = {str(declared.default) for _, declared in users}
     usual = f" (default {defaults.pop()})" if len(defaults) == 1 else ""
-    says = f"{first.says[0].upper()}{first.says[1:]}; {first.range}{usual}. For {methods}."
-    return _option(name, (bool if first.kind is bool else str) | None, says, _METHOD, flags=flags)
+    says = f"{first.help[0].upper()}{first.help[1:]}; {first.allowed}{usual}. For {methods}."
+    return _option(name, (bool if first.type is bool else str) | None, says, _METHOD, flags=flags)
 
 
 def _make_method(given: dict[str, Any], typed: set[str]) -> Method:
@@ -238,13 +238,13 @@ def _make_method(given: dict[str, Any], typed: set[str]) -> Method:
     text = given.pop("method")
     asked = {name: value for name, value in given.items() if value is not None}
     if ":" not in text:
-        return get_method(text).make(asked)
+        return get_method(text).from_params(asked)
     whole, line_typed = parse_method(text), "method" in typed
     if any((name in typed) == line_typed for name in asked):
         raise UsageError(
             f'parameters are given twice, in "{text}" and as options', hint="use one of the two"
         )
-    return whole if line_typed else whole.make(whole.values() | asked)
+    return whole if line_typed else whole.from_params(whole.params() | asked)
 
 
 @dataclass(frozen=True)

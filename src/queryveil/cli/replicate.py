@@ -46,7 +46,7 @@ def replicate(
     read = (lambda: log.read(screen, seed)) if log.paths else None
     found = jobs.replicate(paper, read, how, users=users, taxonomy=taxonomy, progress=screen)
     jobs.write_comparison(found, out, force, journal)
-    told = {"folder": str(out), **found.as_dict()}
+    told = {"folder": str(out), **found.to_dict()}
     screen.result(told, lambda console: _draw(console, told, out))
 
 

@@ -98,7 +98,7 @@ def read_custom_terms(path: Path, taxonomy: Taxonomy) -> list[tuple[str, int]]:
                 f"line {number:,}: not a term, a tab and a concept", where=path, hint=line[:60]
             )
         try:
-            terms.append((term, taxonomy.concept(concept)))
+            terms.append((term, taxonomy.find(concept)))
         except UsageError as error:
             raise InputError(
                 f"line {number:,}: {error.what}", where=path, hint=error.hint

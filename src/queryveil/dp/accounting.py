@@ -30,8 +30,8 @@ class TableLoss:
     """One table: its rho, a user's keys at most, and the chance that one key of hers shows."""
 
     rho: float
-    keys: int
-    chance: float
+    contribution_bound: int
+    delta_per_key: float
 
 
 def zcdp_delta(rho: Floats, epsilon: float) -> Floats:
@@ -65,7 +65,7 @@ def max_rho(epsilon: float, delta: float) -> float:
 
 def composed_delta(parts: Sequence[TableLoss], rest: float, epsilon: Fraction) -> float:
     """Bound delta at this epsilon of Gaussian tables and of further noise of rho `rest`."""
-    shown = sum(part.keys * part.chance for part in parts) * _SAFE
+    shown = sum(part.contribution_bound * part.delta_per_key for part in parts) * _SAFE
     if shown >= 0.5:
         return 1.0
     # Where she is left out no key of hers can show: that costs -ln(1 - shown) of epsilon.

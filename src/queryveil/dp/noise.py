@@ -63,11 +63,11 @@ class NoiseSource:
         self._repeatable = None if stream is None else SeededNoise(stream)
 
     @property
-    def secret(self) -> bool:
+    def is_secure(self) -> bool:
         """Whether nobody can draw the same again."""
         return self._repeatable is None
 
-    def numbers(self, size: int) -> NDArray[np.uint64]:
+    def uint64s(self, size: int) -> NDArray[np.uint64]:
         """Draw numbers of 64 bits, for choices that no sampler of OpenDP makes."""
         if self._stream is not None:
             return self._stream(size)

@@ -33,14 +33,16 @@ class OccurrenceThreshold:
 
     scale: Fraction
     threshold: int
-    keys: int
+    contribution_bound: int
 
     def __post_init__(self) -> None:
-        if self.threshold < self.keys or self.keys < 1:
-            raise UsageError(f"a threshold of {self.threshold} for {self.keys} occurrences a user")
+        if self.threshold < self.contribution_bound or self.contribution_bound < 1:
+            raise UsageError(
+                f"a threshold of {self.threshold} for {self.contribution_bound} occurrences a user"
+            )
 
     @classmethod
-    def tight(cls, keys: int, epsilon: Fraction, delta: Fraction) -> OccurrenceThreshold:
+    def calibrate(cls, keys: int, epsilon: Fraction, delta: Fraction) -> OccurrenceThreshold:
         """Make the choice with the least threshold that costs at most epsilon and delta.
 
         >>> Occurrences.tight(2, Fraction(1), Fraction(1, 10**5))
@@ -52,7 +54,7 @@ class OccurrenceThreshold:
         return cls(scale, max(alone, spread), keys)._checked(epsilon, delta)
 
     @classmethod
-    def published(cls, keys: int, epsilon: Fraction, delta: Fraction) -> OccurrenceThreshold:
+    def as_published(cls, keys: int, epsilon: Fraction, delta: Fraction) -> OccurrenceThreshold:
         """Make the choice with the paper's threshold, K = d (1 - ln(2 delta / d) / epsilon).
 
         It is rounded up, and so is the scale d / epsilon in it. Integer noise is above a number
@@ -65,7 +67,7 @@ class OccurrenceThreshold:
         above = min_threshold(_continuous_tail, scale, delta / keys)
         return cls(scale, keys + above, keys)._checked(epsilon, delta)
 
-    def shown(self, occurrences: int) -> Fraction:
+    def passes(self, occurrences: int) -> Fraction:
         """Bound the chance that a key shows which one user alone has, so many times."""
         return laplace_tail(self.scale, self.threshold + 1 - occurrences)
 
@@ -76,7 +78,7 @@ class OccurrenceThreshold:
         The worst is one key with all her occurrences, or as many keys with one each: what lies
         between is less, since the chance is convex in the occurrences.
         """
-        return max(self.shown(self.keys), self.keys * self.shown(1))
+        return max(self.passes(self.contribution_bound), self.contribution_bound * self.passes(1))
 
     @property
     def epsilon(self) -> Fraction:
@@ -85,8 +87,8 @@ class OccurrenceThreshold:
         Occurrences on keys that others have cost 1 / scale each. A key of hers alone, left out,
         is likelier without her: by -ln(1 - p), which is at most p / (1 - p).
         """
-        return max(self.keys / self.scale, _odds(self.shown(self.keys)),
-                   self.keys * _odds(self.shown(1)))  # fmt: skip
+        return max(self.contribution_bound / self.scale, _odds(self.passes(self.contribution_bound)),
+                   self.contribution_bound * _odds(self.passes(1)))  # fmt: skip
 
     def release(self, counts: Integers, source: NoiseSource) -> Integers:
         """Give the places of the keys that show; a key that nobody has never does."""
@@ -94,7 +96,7 @@ class OccurrenceThreshold:
         noisy = counts[places] + source.laplace(len(places), self.scale)
         return places[noisy > self.threshold]
 
-    def lots(self, occurrences: int, keys: int, source: NoiseSource) -> int:
+    def release_grouped(self, occurrences: int, keys: int, source: NoiseSource) -> int:
         """Draw how many of so many keys show that have all the same low count.
 
         Which ones they are is then a matter of equal chances. Most keys of a log are rare: their
@@ -103,7 +105,7 @@ class OccurrenceThreshold:
         if not 0 < occurrences <= self.threshold:
             raise UsageError(f"{occurrences} occurrences are above the threshold")
         reach = self.threshold + 1 - occurrences
-        return len(EmptyCellSampler(self.scale, reach).shown(keys, source))
+        return len(EmptyCellSampler(self.scale, reach).sample(keys, source))
 
     def _checked(self, epsilon: Fraction, delta: Fraction) -> OccurrenceThreshold:
         """Refuse what costs more than was allowed."""
@@ -120,10 +122,10 @@ class LaplaceCounts:
     """Laplace noise on counts of keys that are known already; a user adds at most `most`."""
 
     scale: Fraction
-    most: int
+    max_contribution: int
 
     @classmethod
-    def costing(cls, most: int, epsilon: Fraction) -> LaplaceCounts:
+    def for_epsilon(cls, most: int, epsilon: Fraction) -> LaplaceCounts:
         """Make the noise that costs at most epsilon.
 
         >>> FreshCounts.costing(3, Fraction(1, 2))
@@ -134,7 +136,7 @@ class LaplaceCounts:
     @property
     def epsilon(self) -> Fraction:
         """What the noise costs."""
-        return self.most / self.scale
+        return self.max_contribution / self.scale
 
     def release(self, counts: Integers, source: NoiseSource) -> Integers:
         """Add noise to every count, also to zeros."""

@@ -41,7 +41,7 @@ class PublicCounts:
 
     scale: Fraction
     threshold: int
-    keys: int
+    contribution_bound: int
 
     def __post_init__(self) -> None:
         if self.threshold < 1:  # most empty cells would show
@@ -62,15 +62,15 @@ class PublicCounts:
     @property
     def epsilon(self) -> Fraction:
         """What it costs: a user changes `keys` counts by one."""
-        return self.keys / self.scale
+        return self.contribution_bound / self.scale
 
     @property
     def rho(self) -> Fraction:
         """What it costs as zCDP: `keys` counts move by one, and each costs a pure 1 / scale."""
-        return self.keys * pure_rho(1 / self.scale)
+        return self.contribution_bound * pure_rho(1 / self.scale)
 
     @property
-    def chance(self) -> Fraction:
+    def false_positive_rate(self) -> Fraction:
         """The chance, at most, that a cell which nobody has shows."""
         return laplace_tail(self.scale, self.threshold)
 
@@ -84,7 +84,7 @@ class PublicCounts:
         _check(places, counts, cells)
         noisy = counts + source.laplace(len(counts), self.scale)
         shown = noisy >= self.threshold
-        empty = EmptyCellSampler(self.scale, self.threshold).shown(cells - len(places), source)
+        empty = EmptyCellSampler(self.scale, self.threshold).sample(cells - len(places), source)
         # Above the threshold the noise has no memory: what is left is geometric again.
         lifted = self.threshold + _geometric(len(empty), self.scale, source)
         before = places - np.arange(len(places))  # empty cells before each that has a count
@@ -106,7 +106,7 @@ class EmptyCellSampler:
     threshold: int
 
     @cached_property
-    def pace(self) -> Fraction:
+    def skip_scale(self) -> Fraction:
         """The scale of the gaps: the greatest one whose candidates are frequent enough."""
         chance = laplace_tail(self.scale, self.threshold)  # at least p
         if chance * _SLOWEST < Fraction(1, 2):
@@ -119,9 +119,9 @@ class EmptyCellSampler:
             pace -= Fraction(1, _STEP)
         return pace
 
-    def stay(self, digits: int) -> tuple[Fraction, Fraction]:
+    def skip_probability(self, digits: int) -> tuple[Fraction, Fraction]:
         """Bracket the chance that a candidate stays: p / (1 - exp(-1 / pace))."""
-        return self._stay(self.pace, digits)
+        return self._stay(self.skip_scale, digits)
 
     def _stay(self, pace: Fraction, digits: int) -> tuple[Fraction, Fraction]:
         power = _exp(-self.threshold / self.scale, digits)
@@ -130,13 +130,13 @@ class EmptyCellSampler:
         low = power[0] / ((1 + ratio[1]) * (1 - miss[0]))
         return low, power[1] / ((1 + ratio[0]) * (1 - miss[1]))
 
-    def shown(self, cells: int, source: NoiseSource) -> Integers:
+    def sample(self, cells: int, source: NoiseSource) -> Integers:
         """Give the numbers of the empty cells that show, in rising order."""
-        rate = 1 - _exp(-1 / self.pace, _DIGITS)[0]
+        rate = 1 - _exp(-1 / self.skip_scale, _DIGITS)[0]
         found, begin = [np.zeros(0, np.int64)], 0
         while begin < cells:
             size = min(int((cells - begin) * rate) + 16, _BATCH, max(1, 2**62 // (cells + 1)))
-            gaps = np.minimum(_geometric(size, self.pace, source), cells)  # no sum overflows
+            gaps = np.minimum(_geometric(size, self.skip_scale, source), cells)  # no sum overflows
             places = begin + np.cumsum(gaps + 1) - 1
             places = places[places < cells]
             found.append(places[self._stays(len(places), source)])
@@ -145,8 +145,8 @@ class EmptyCellSampler:
 
     def _stays(self, size: int, source: NoiseSource) -> NDArray[np.bool_]:
         """Decide for each candidate: is a random number of endless bits below the chance?"""
-        low, high = self.stay(_DIGITS)
-        drawn = source.numbers(size)
+        low, high = self.skip_probability(_DIGITS)
+        drawn = source.uint64s(size)
         stays = drawn < np.uint64(int(low * 2**_BITS))
         last = min(-int(-high * 2**_BITS // 1) - 1, 2**_BITS - 1)
         for place in np.flatnonzero(~stays & (drawn <= np.uint64(last))):
@@ -157,12 +157,12 @@ class EmptyCellSampler:
         """Take more bits and more digits until they tell."""
         bits, digits = _BITS, _DIGITS
         while True:
-            low, high = self.stay(digits)
+            low, high = self.skip_probability(digits)
             if Fraction(drawn + 1, 2**bits) <= low:
                 return True
             if Fraction(drawn, 2**bits) >= high:
                 return False
-            drawn = drawn << _BITS | int(source.numbers(1)[0])
+            drawn = drawn << _BITS | int(source.uint64s(1)[0])
             bits, digits = bits + _BITS, digits + 20  # 20 digits are more than 64 bits
 
 
@@ -178,8 +178,8 @@ def _geometric(size: int, scale: Fraction, source: NoiseSource) -> Integers:
 
     Discrete Laplace noise that is not negative is just that.
     """
-    if not source.secret:
-        return geometric_from_bits(source.numbers(size), scale)
+    if not source.is_secure:
+        return geometric_from_bits(source.uint64s(size), scale)
     found, missing = [np.zeros(0, np.int64)], size
     while missing > 0:
         drawn = source.laplace(2 * missing + 8, scale)

@@ -64,12 +64,12 @@ class RandomizedResponse:
         return self.true_weight + (self.size - 1) * self.other_weight
 
     @property
-    def truth(self) -> float:
+    def truth_probability(self) -> float:
         """The chance that the right answer is given."""
         return self.true_weight / self.total
 
     @property
-    def signal(self) -> float:
+    def signal_strength(self) -> float:
         """The share that is told: otherwise the answer is drawn from all alike."""
         return (self.true_weight - self.other_weight) / self.total
 

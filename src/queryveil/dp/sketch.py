@@ -57,9 +57,9 @@ class NoisySketch:
         Each row has a user and a key; `bucket` and `wish` say of each key where it falls and how
         gladly it is given. Gives sums in units of the noise, above the middle one.
         """
-        return self.noisy(self.sums(user, key, bucket, wish), source)
+        return self.add_noise(self.bucket_sums(user, key, bucket, wish), source)
 
-    def sums(
+    def bucket_sums(
         self, user: Numbers, key: Numbers, bucket: Numbers, wish: NDArray[np.float64]
     ) -> Integers:
         """Sum up the weights without noise; sums of different users can be added."""
@@ -73,7 +73,7 @@ class NoisySketch:
             sums += np.bincount(place, weights, self.buckets).astype(np.int64)
         return sums
 
-    def noisy(self, sums: Integers, source: NoiseSource) -> NDArray[np.float64]:
+    def add_noise(self, sums: Integers, source: NoiseSource) -> NDArray[np.float64]:
         """Add noise to the sums of all users, in units of the noise, above the middle one."""
         noisy = sums + source.gaussian(self.buckets, self.scale)
         middle = float(np.median(noisy))

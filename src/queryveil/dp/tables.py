@@ -37,12 +37,12 @@ class ThresholdedCounts:
     noise: Literal["laplace", "gaussian"]
     scale: Fraction
     threshold: int
-    keys: int
-    least: int = 2
+    contribution_bound: int
+    min_users: int = 2
 
     def __post_init__(self) -> None:
         # Below these the costs would not be those of what `release` does.
-        if self.threshold < 1 or self.keys < 1 or self.least < 1:
+        if self.threshold < 1 or self.contribution_bound < 1 or self.min_users < 1:
             raise UsageError(f"a table cannot have {self}")
 
     @property
@@ -50,40 +50,40 @@ class ThresholdedCounts:
         """What Laplace noise costs: a user changes `keys` counts by one."""
         if self.noise != "laplace":
             raise UsageError("Gaussian noise has no epsilon of its own")
-        return self.keys / self.scale
+        return self.contribution_bound / self.scale
 
     @property
     def rho(self) -> Fraction:
         """What noise costs, as zCDP; Laplace noise costs a pure 1 / scale for each key."""
         if self.noise != "gaussian":
-            return self.keys * pure_rho(1 / self.scale)
-        return self.keys / (2 * self.scale * self.scale)
+            return self.contribution_bound * pure_rho(1 / self.scale)
+        return self.contribution_bound / (2 * self.scale * self.scale)
 
     @property
-    def chance(self) -> Fraction:
+    def delta_per_key(self) -> Fraction:
         """The chance, at most, that a key shows which one user lifts to `least` users."""
         return _TAILS[self.noise](self.scale, self.threshold - 1)
 
     @property
-    def users(self) -> int:
+    def median_release_count(self) -> int:
         """How many users a key needs to show in half of all cases."""
-        return self.threshold + self.least - 1
+        return self.threshold + self.min_users - 1
 
     def release(self, counts: Integers, source: NoiseSource) -> tuple[Integers, Integers]:
         """Give the places of the keys that show, and their noisy counts."""
-        places = np.flatnonzero(counts >= self.least)
+        places = np.flatnonzero(counts >= self.min_users)
         draw = source.laplace if self.noise == "laplace" else source.gaussian
-        noisy = counts[places] - (self.least - 1) + draw(len(places), self.scale)
+        noisy = counts[places] - (self.min_users - 1) + draw(len(places), self.scale)
         shown = noisy >= self.threshold
-        return places[shown], noisy[shown] + (self.least - 1)
+        return places[shown], noisy[shown] + (self.min_users - 1)
 
 
 @dataclass(frozen=True)
 class TableBudget:
     """What is known of a table beforehand: a user's keys at most, and its share of the budget."""
 
-    keys: int
-    share: Fraction
+    contribution_bound: int
+    weight: Fraction
 
 
 def calibrate_laplace(
@@ -97,19 +97,21 @@ def calibrate_laplace(
     """
     found = []
     for shape in shapes:
-        scale = exact_scale(shape.keys / (epsilon * shape.share))
-        reach = min_threshold(laplace_tail, scale, delta * shape.share / shape.keys)
-        found.append(ThresholdedCounts("laplace", scale, reach + 1, shape.keys, least))
+        scale = exact_scale(shape.contribution_bound / (epsilon * shape.weight))
+        reach = min_threshold(laplace_tail, scale, delta * shape.weight / shape.contribution_bound)
+        found.append(
+            ThresholdedCounts("laplace", scale, reach + 1, shape.contribution_bound, least)
+        )
     _check_laplace(found, epsilon, delta)
     return found
 
 
 def _check_laplace(tables: Sequence[ThresholdedCounts], epsilon: Fraction, delta: Fraction) -> None:
     """Refuse what costs more than was allowed."""
-    shown = sum(table.keys * table.chance for table in tables)
+    shown = sum(table.contribution_bound * table.delta_per_key for table in tables)
     # If an own key of hers does not show, leaving her out looks likelier: -ln(1 - chance). That
     # is paid by the epsilon which this key does not need, 1 / scale.
-    paid = all(t.chance / (1 - t.chance) <= 1 / t.scale for t in tables)
+    paid = all(t.delta_per_key / (1 - t.delta_per_key) <= 1 / t.scale for t in tables)
     if sum(table.epsilon for table in tables) > epsilon or shown > delta or not paid:
         raise UsageError(
             "this epsilon and delta cannot be kept", hint="take a smaller delta, or an epsilon "
@@ -145,12 +147,16 @@ def _tables(
     whole = Fraction(rho)
     found = []
     for shape in shapes:
-        scale = exact_sqrt(shape.keys / (2 * whole * (1 - rest) * shape.share))
-        reach = min_threshold(gaussian_tail, scale, _SHOWN * delta * shape.share / shape.keys)
-        found.append(ThresholdedCounts("gaussian", scale, reach + 1, shape.keys, least))
+        scale = exact_sqrt(shape.contribution_bound / (2 * whole * (1 - rest) * shape.weight))
+        reach = min_threshold(
+            gaussian_tail, scale, _SHOWN * delta * shape.weight / shape.contribution_bound
+        )
+        found.append(
+            ThresholdedCounts("gaussian", scale, reach + 1, shape.contribution_bound, least)
+        )
     return found, whole * rest
 
 
 def _cost(tables: Sequence[ThresholdedCounts], rest: Fraction, epsilon: Fraction) -> float:
-    parts = [TableLoss(float(t.rho), t.keys, float(t.chance)) for t in tables]
+    parts = [TableLoss(float(t.rho), t.contribution_bound, float(t.delta_per_key)) for t in tables]
     return composed_delta(parts, float(rest), epsilon)

@@ -41,10 +41,10 @@ class WeightedSelection:
 
     scale: Fraction
     threshold: int
-    keys: int
+    contribution_bound: int
 
     @classmethod
-    def fitted(cls, keys: int, rho: Fraction, chance: Fraction) -> WeightedSelection:
+    def calibrate(cls, keys: int, rho: Fraction, chance: Fraction) -> WeightedSelection:
         """Make the round that costs at most so much, as zCDP, and shows own keys so rarely.
 
         >>> one = WeightedSelection.fitted(2, Fraction(1, 50), Fraction(1, 10**7))
@@ -65,29 +65,33 @@ class WeightedSelection:
         return _UNIT**2 / (2 * self.scale * self.scale)
 
     @property
-    def chance(self) -> Fraction:
+    def delta_per_key(self) -> Fraction:
         """The chance, at most, that any key shows which without her would weigh nothing."""
-        reaches = [(own, self.threshold - weight) for own, weight in _steps(self.keys)]
+        reaches = [
+            (own, self.threshold - weight) for own, weight in _steps(self.contribution_bound)
+        ]
         if min(reach for _, reach in reaches) < 1:
             return Fraction(1)
         return min(Fraction(1), max(n * gaussian_tail(self.scale, reach) for n, reach in reaches))
 
     @property
-    def users(self) -> int:
+    def median_release_count(self) -> int:
         """How many users with `keys` keys each a key needs to show in half of all cases."""
-        return -(-self.threshold // _weight(self.keys)) + 1
+        return -(-self.threshold // _weight(self.contribution_bound)) + 1
 
     @property
-    def spread(self) -> Fraction:
+    def noise_in_users(self) -> Fraction:
         """The noise, in users with `keys` keys each."""
-        return self.scale / _weight(self.keys)
+        return self.scale / _weight(self.contribution_bound)
 
     def weights(self, user: Integers) -> Integers:
         """Give the weight of each row: whole numbers of 1/1024, no user longer than 1."""
         rows = np.bincount(user)
-        if len(rows) and int(rows.max()) > self.keys:
+        if len(rows) and int(rows.max()) > self.contribution_bound:
             raise UsageError("a user has too many keys: this is a defect, report it")
-        table = np.array([0, *(_weight(n) for n in range(1, self.keys + 1))], np.int64)
+        table = np.array(
+            [0, *(_weight(n) for n in range(1, self.contribution_bound + 1))], np.int64
+        )
         return np.asarray(table[rows][user])
 
     def release(self, user: Integers, key: Integers, source: NoiseSource) -> Integers:
@@ -104,9 +108,9 @@ class WeightedSelection:
         total = np.bincount(key, weights, size).astype(np.int64)
         heaviest = np.zeros(size, np.int64)
         np.maximum.at(heaviest, key, weights)
-        return self.shown(total, heaviest, source)
+        return self.select(total, heaviest, source)
 
-    def shown(self, total: Integers, heaviest: Integers, source: NoiseSource) -> Integers:
+    def select(self, total: Integers, heaviest: Integers, source: NoiseSource) -> Integers:
         """Give the places of keys that show, by what all users of each weigh, and the heaviest."""
         left = total - heaviest
         places = np.flatnonzero(left)
@@ -122,7 +126,7 @@ class GaussianCounts:
     keys: int
 
     @classmethod
-    def fitted(cls, keys: int, rho: Fraction) -> GaussianCounts:
+    def calibrate(cls, keys: int, rho: Fraction) -> GaussianCounts:
         """Make the table that costs at most so much, as zCDP."""
         return cls(exact_sqrt(keys / (2 * rho)), keys)
 
@@ -143,19 +147,21 @@ class SetUnionRelease:
     rounds: tuple[WeightedSelection, ...]
     counts: GaussianCounts
     others: tuple[ThresholdedCounts, ...] = ()
-    rest: Fraction = Fraction(0)  # rho that is left for something else, such as a sketch
+    remaining_rho: Fraction = Fraction(0)  # rho that is left for something else, such as a sketch
 
     @property
     def rho(self) -> Fraction:
         """What all noise costs together, as zCDP."""
-        found = sum((one.rho for one in self.rounds), self.counts.rho + self.rest)
+        found = sum((one.rho for one in self.rounds), self.counts.rho + self.remaining_rho)
         return found + sum((table.rho for table in self.others), Fraction(0))
 
     @property
     def chance(self) -> Fraction:
         """The chance, at most, that an own key of a user shows anywhere."""
-        found = sum((one.chance for one in self.rounds), Fraction(0))
-        return found + sum((table.keys * table.chance for table in self.others), Fraction(0))
+        found = sum((one.delta_per_key for one in self.rounds), Fraction(0))
+        return found + sum(
+            (table.contribution_bound * table.delta_per_key for table in self.others), Fraction(0)
+        )
 
     def delta(self, epsilon: Fraction) -> float:
         """Bound delta at this epsilon: all noise, and every chance that an own key shows.
@@ -163,9 +169,12 @@ class SetUnionRelease:
         Which keys are her own in a later round depends on what came before, so both are paid
         in full.
         """
-        parts = [TableLoss(float(one.rho), 1, float(one.chance)) for one in self.rounds]
-        parts += [TableLoss(float(t.rho), t.keys, float(t.chance)) for t in self.others]
-        return composed_delta(parts, float(self.counts.rho + self.rest), epsilon)
+        parts = [TableLoss(float(one.rho), 1, float(one.delta_per_key)) for one in self.rounds]
+        parts += [
+            TableLoss(float(t.rho), t.contribution_bound, float(t.delta_per_key))
+            for t in self.others
+        ]
+        return composed_delta(parts, float(self.counts.rho + self.remaining_rho), epsilon)
 
 
 def calibrate_set_union(
@@ -192,10 +201,13 @@ def calibrate_set_union(
         raise UsageError(f"selection cannot take {select} of the budget", hint="between 0 and 1")
     whole, shown = _whole_rho(epsilon, delta), _SHOWN * delta
     rho = whole * (1 - rest)
-    parts = [first.share * Fraction(one, sum(rounds)) for one in rounds]
+    parts = [first.weight * Fraction(one, sum(rounds)) for one in rounds]
     made = SetUnionRelease(
-        tuple(WeightedSelection.fitted(first.keys, rho * select * p, shown * p) for p in parts),
-        GaussianCounts.fitted(first.keys, rho * first.share * (1 - select)),
+        tuple(
+            WeightedSelection.calibrate(first.contribution_bound, rho * select * p, shown * p)
+            for p in parts
+        ),
+        GaussianCounts.calibrate(first.contribution_bound, rho * first.weight * (1 - select)),
         tuple(_table(shape, rho, shown) for shape in others),
         whole * rest,
     )
@@ -219,9 +231,9 @@ def _whole_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 def _table(shape: TableBudget, rho: Fraction, shown: Fraction) -> ThresholdedCounts:
     """Make a table of counts with its share of the noise and of the chance."""
-    scale = exact_sqrt(shape.keys / (2 * rho * shape.share))
-    reach = min_threshold(gaussian_tail, scale, shown * shape.share / shape.keys)
-    return ThresholdedCounts("gaussian", scale, reach + 1, shape.keys)
+    scale = exact_sqrt(shape.contribution_bound / (2 * rho * shape.weight))
+    reach = min_threshold(gaussian_tail, scale, shown * shape.weight / shape.contribution_bound)
+    return ThresholdedCounts("gaussian", scale, reach + 1, shape.contribution_bound)
 
 
 def _weight(own: int) -> int:

@@ -41,7 +41,7 @@ class RandomSource:
         self._draws = 0
 
     @property
-    def secret(self) -> bool:
+    def is_secure(self) -> bool:
         """Whether nobody can draw the same again."""
         return self.seed is None
 
@@ -53,15 +53,15 @@ class RandomSource:
         label = f"queryveil/{self.seed}/{self._draws}".encode()
         return hashlib.shake_256(label).digest(size)
 
-    def numbers(self, size: int) -> NDArray[np.uint64]:
+    def uint64s(self, size: int) -> NDArray[np.uint64]:
         """Draw numbers of 64 bits."""
         return np.frombuffer(self.bytes(8 * size), dtype="<u8")
 
-    def order(self, size: int) -> NDArray[np.uint32]:
+    def permutation(self, size: int) -> NDArray[np.uint32]:
         """Draw a permutation of 0..size-1, uniform but for equal keys of 64 bits."""
-        return pl.Series(self.numbers(size)).arg_sort().to_numpy()
+        return pl.Series(self.uint64s(size)).arg_sort().to_numpy()
 
-    def names(self, size: int) -> NDArray[np.bytes_]:
+    def tokens(self, size: int) -> NDArray[np.bytes_]:
         """Draw distinct names, of twelve letters if nothing else was asked for.
 
         Nothing can be derived from them. Where several draw for one release each takes longer
@@ -70,7 +70,7 @@ class RandomSource:
         names = self._names(size)
         while (missing := size - len(names)) > 0:
             names = np.unique(np.concatenate([names, self._names(missing)]))
-        return names[self.order(size)]  # np.unique sorts; the order must tell nothing
+        return names[self.permutation(size)]  # np.unique sorts; the order must tell nothing
 
     def _names(self, size: int) -> NDArray[np.bytes_]:
         text = self.bytes(self._name_bytes * size).hex().encode().translate(_LETTERS)

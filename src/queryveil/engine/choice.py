@@ -40,11 +40,11 @@ class EngineConfig:
             raise UsageError(
                 f'there is no engine "{self.name}"', hint=did_you_mean(self.name, ENGINES)
             )
-        if not self.is_far and (self.master or self.scratch or self.settings):
+        if not self.is_remote and (self.master or self.scratch or self.settings):
             raise UsageError("a cluster is named, but not the engine", hint="--engine spark")
 
     @property
-    def is_far(self) -> bool:
+    def is_remote(self) -> bool:
         """Whether the log goes to other machines."""
         return self.name != "local"
 

@@ -29,11 +29,11 @@ class Parameter:
     """One parameter: its type, range, default, unit, and one line in plain words."""
 
     name: str
-    kind: type
+    type: type
     default: Any
-    says: str
-    low: float | None = None
-    high: float | None = None
+    help: str
+    min: float | None = None
+    max: float | None = None
     choices: tuple[str, ...] = ()
     unit: str = ""
 
@@ -42,44 +42,44 @@ class Parameter:
         """The parameter as an option of a command."""
         return "--" + self.name.replace("_", "-")
 
-    def read(self, value: Any) -> Any:
+    def parse(self, value: Any) -> Any:
         """Turn a value or its text into the parameter's type, or say what it must be."""
-        if isinstance(value, str) and self.kind is not str:
+        if isinstance(value, str) and self.type is not str:
             value = self._from_text(value)
-        if self.kind is float and type(value) is int:
+        if self.type is float and type(value) is int:
             value = float(value)
-        if type(value) is not self.kind or not self._allows(value):
+        if type(value) is not self.type or not self._allows(value):
             raise self._wrong(value)
         return value
 
     def _allows(self, value: Any) -> bool:
         if self.choices:
             return value in self.choices
-        low = -math.inf if self.low is None else self.low
-        high = math.inf if self.high is None else self.high
-        return self.kind is str or low <= value <= high  # false for NaN too
+        low = -math.inf if self.min is None else self.min
+        high = math.inf if self.max is None else self.max
+        return self.type is str or low <= value <= high  # false for NaN too
 
     def _from_text(self, text: str) -> Any:
         words = {"true": True, "yes": True, "false": False, "no": False}
         try:
-            return words[text.lower()] if self.kind is bool else self.kind(text)
+            return words[text.lower()] if self.type is bool else self.type(text)
         except (ValueError, KeyError):
             return text
 
     def _wrong(self, value: Any) -> ParameterError:
         return ParameterError(
-            f'{self.option} cannot be "{value}"', hint=f"it must be {self.range}: {self.says}"
+            f'{self.option} cannot be "{value}"', hint=f"it must be {self.allowed}: {self.help}"
         )
 
     @property
-    def range(self) -> str:
+    def allowed(self) -> str:
         """What values are allowed, in words."""
         if self.choices:
             return "one of " + ", ".join(self.choices)
         kind = {int: "a whole number", float: "a number", bool: "yes or no", str: "a text"}
-        low = f" from {self.low:,}" if self.low is not None else ""
-        high = f" to {self.high:,}" if self.high is not None else ""
-        return f"{kind[self.kind]}{low}{high}"
+        low = f" from {self.min:,}" if self.min is not None else ""
+        high = f" to {self.max:,}" if self.max is not None else ""
+        return f"{kind[self.type]}{low}{high}"
 
 
 def parameter(
@@ -104,7 +104,7 @@ class Parametrized:
 
     def __post_init__(self) -> None:
         for declared in self.parameters():
-            object.__setattr__(self, declared.name, declared.read(getattr(self, declared.name)))
+            object.__setattr__(self, declared.name, declared.parse(getattr(self, declared.name)))
 
     @classmethod
     @cache  # a comparison makes hundreds of methods, and reading type hints takes milliseconds
@@ -117,7 +117,7 @@ class Parametrized:
         )
 
     @classmethod
-    def make(cls, values: dict[str, Any]) -> Self:
+    def from_params(cls, values: dict[str, Any]) -> Self:
         """Make it from values or texts, refusing names it does not have."""
         known = [declared.name for declared in cls.parameters()]
         for name in values:
@@ -129,7 +129,7 @@ class Parametrized:
                 )
         return cls(**values)
 
-    def values(self) -> dict[str, Any]:
+    def params(self) -> dict[str, Any]:
         """Give the parameters and their values."""
         return {declared.name: getattr(self, declared.name) for declared in self.parameters()}
 

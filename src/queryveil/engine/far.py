@@ -40,7 +40,7 @@ class PartitionOutput:
     rows: pl.DataFrame
     mapping: pl.DataFrame | None = None
     counts: dict[str, int] = field(default_factory=dict)
-    told: dict[str, Any] = field(default_factory=dict)
+    shared: dict[str, Any] = field(default_factory=dict)
 
 
 ProtectFunction = Callable[[pl.LazyFrame, RandomSource], PartitionOutput]
@@ -53,7 +53,7 @@ class ProtectedTable:
     rows: pl.LazyFrame
     mapping: pl.DataFrame | pl.LazyFrame | None
     counts: dict[str, int]
-    told: dict[str, Any] = field(default_factory=dict)
+    shared: dict[str, Any] = field(default_factory=dict)
 
 
 class RemoteTable(ABC):
@@ -62,11 +62,11 @@ class RemoteTable(ABC):
     engine: str
 
     @abstractmethod
-    def derive(self, work: PartitionFunction, chance: RandomSource) -> RemoteTable:
+    def map_partitions(self, work: PartitionFunction, chance: RandomSource) -> RemoteTable:
         """Make the table of what a function gives for each share, once and for all."""
 
     @abstractmethod
-    def keyed(
+    def aggregate_remote(
         self,
         work: PartitionFunction,
         keys: Sequence[str],
@@ -76,7 +76,7 @@ class RemoteTable(ABC):
         """Add up by keys what a function gives for each share; the shares are those of keys."""
 
     @abstractmethod
-    def summed(
+    def aggregate(
         self,
         work: PartitionFunction,
         keys: Sequence[str],
@@ -87,11 +87,11 @@ class RemoteTable(ABC):
         """Add up by keys what a function gives for each share, and bring it here."""
 
     @abstractmethod
-    def distinct(self, column: str) -> int:
+    def count_distinct(self, column: str) -> int:
         """Count the different values of a column."""
 
     @abstractmethod
-    def protected(
+    def protect_partitions(
         self, work: ProtectFunction, chance: RandomSource, at_once: int
     ) -> ProtectedTable:
         """Run each share through a function that makes it fit for publication, once.
@@ -100,11 +100,13 @@ class RemoteTable(ABC):
         """
 
     @abstractmethod
-    def regrouped(self, blocks: RemoteTable) -> RemoteTable:
+    def repartition(self, blocks: RemoteTable) -> RemoteTable:
         """Cut the table into other shares: `blocks`, derived from it, has user and block."""
 
     @abstractmethod
-    def marked(self, key: str, sizes: RemoteTable, marks: PartitionFunction) -> pl.DataFrame:
+    def count_users_by_flags(
+        self, key: str, sizes: RemoteTable, marks: PartitionFunction
+    ) -> pl.DataFrame:
         """Count users by the marks that their keys have."""
 
 

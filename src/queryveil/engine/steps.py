@@ -52,7 +52,9 @@ def map_partitions(table: Table, work: PartitionFunction, chance: RandomSource) 
     What was drawn by chance is drawn once: every later step meets the same rows.
     """
     return (
-        table.derive(work, chance) if isinstance(table, RemoteTable) else work(table, chance).lazy()
+        table.map_partitions(work, chance)
+        if isinstance(table, RemoteTable)
+        else work(table, chance).lazy()
     )
 
 
@@ -65,7 +67,7 @@ def aggregate_remote(
 ) -> Table:
     """Do as `summed` does, and leave the result where the table is."""
     if isinstance(table, RemoteTable):
-        return table.keyed(work, keys, chance, tops)
+        return table.aggregate_remote(work, keys, chance, tops)
     return work(table, chance or RandomSource()).lazy()
 
 
@@ -84,7 +86,7 @@ def aggregate(
     give the same again. `at_least` names a column and its least sum: only such keys come here.
     """
     if isinstance(table, RemoteTable):
-        return table.summed(work, keys, chance, tops, at_least)
+        return table.aggregate(work, keys, chance, tops, at_least)
     rows = work(table, chance or RandomSource())
     return rows if at_least is None else rows.filter(pl.col(at_least[0]) >= at_least[1])
 
@@ -97,9 +99,9 @@ def protect_partitions(
     Shares may be taken together up to so many rows.
     """
     if isinstance(table, RemoteTable):
-        return table.protected(work, chance, at_once)
+        return table.protect_partitions(work, chance, at_once)
     part = work(table, chance)
-    return ProtectedTable(part.rows.lazy(), part.mapping, part.counts, part.told)
+    return ProtectedTable(part.rows.lazy(), part.mapping, part.counts, part.shared)
 
 
 def count_users_by_flags(
@@ -112,7 +114,7 @@ def count_users_by_flags(
     is left out.
     """
     if isinstance(table, RemoteTable) and isinstance(sizes, RemoteTable):
-        return table.marked(key, sizes, marks)
+        return table.count_users_by_flags(key, sizes, marks)
     if isinstance(table, RemoteTable) or isinstance(sizes, RemoteTable):
         raise UsageError("these tables lie in different places: this is a defect, report it")
     pairs = table.select("user", key).unique()
@@ -180,7 +182,7 @@ def _rows(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
 def count_distinct(table: Table, column: str) -> int:
     """Count the different values of a column."""
     if isinstance(table, RemoteTable):
-        return table.distinct(column)
+        return table.count_distinct(column)
     return int(table.select(pl.col(column).drop_nulls().n_unique()).collect().item())
 
 
@@ -211,7 +213,7 @@ def values_of(table: pl.LazyFrame, column: str) -> pl.DataFrame:
 def sample_users(table: pl.LazyFrame, size: int, chance: RandomSource) -> pl.LazyFrame:
     """Keep the rows of so many users, drawn uniformly."""
     users = unique_users(table)
-    chosen = users.gather(chance.order(len(users))[:size])
+    chosen = users.gather(chance.permutation(len(users))[:size])
     kind = table.collect_schema()["user"]
     return filter_keys(table, chosen.cast(kind).to_frame("user"), ["user"])
 
@@ -219,4 +221,4 @@ def sample_users(table: pl.LazyFrame, size: int, chance: RandomSource) -> pl.Laz
 def shuffle_rows(table: pl.LazyFrame, chance: RandomSource) -> pl.LazyFrame:
     """Put the rows in random order."""
     rows = table.collect(engine="streaming")
-    return rows.lazy().select(pl.all().gather(pl.lit(chance.order(rows.height))))
+    return rows.lazy().select(pl.all().gather(pl.lit(chance.permutation(rows.height))))

@@ -119,15 +119,15 @@ def check_release_output(folder: Path, form: str, force: bool) -> None:
 def _account(log: QueryLog, method: Method, seed: int | None, dataset: str | None) -> Reservation:
     """Find what a release costs and where that is written; refuse what cannot be released."""
     check_parallelism(method, log)
-    method.prepare()
+    method.check_ready()
     seeded = seed is not None or log.seeded
     account = plan_reservation(log, method, method.guarantee(), dataset=dataset, seeded=seeded)
-    if not log.tally.kept and not account.spends:
+    if not log.accounting.kept and not account.spends_budget:
         raise InputError(
             "no row of the log is left to protect",
             hint="see `queryveil profile`; if its columns have other names: --columns",
         )
-    if account.spends and log.sampled:
+    if account.spends_budget and log.sampled:
         raise UsageError(
             "a sample of users cannot be released under differential privacy: who is drawn "
             "depends on how many there are",
@@ -178,7 +178,7 @@ def _paid_for(
 ) -> Release:
     """Pay, then run the method on what is no identifier."""
     rest = searched(log, method, identifiers, progress)
-    if not account.spends:
+    if not account.spends_budget:
         check_left(rest)
     paid = how.noted(account).reserve()
     release = finished(how.run(method, rest, progress), log, identifiers)
@@ -186,7 +186,7 @@ def _paid_for(
     against = (*release.not_release_grade, *((SEEDED,) * seeded))
     notes = (
         *release.notes,
-        *((_COULD_STOP,) * (account.spends and log.could_stop)),
+        *((_COULD_STOP,) * (account.spends_budget and log.could_stop)),
     )
-    release = replace(release, notes=notes, not_release_grade=against, recipe=str(method))
+    release = replace(release, notes=notes, not_release_grade=against, method_spec=str(method))
     return paid.on(replace(release, measured=owners_figures(log, release, progress)))

@@ -78,7 +78,9 @@ def extend_release(
     extra = {**terms.account.extra, "identifiers": setting, "since": first.isoformat()}
     account = replace(terms.account, extra=extra)
     terms, chance = replace(terms, account=account), RandomSource()
-    left = PreviousContributions(_used(base, log, before.mapping(), terms.lost, chance), terms.most)
+    left = PreviousContributions(
+        _used(base, log, before.mapping(), terms.lost, chance), terms.max_contributions
+    )
     rest = searched(fresh, terms.method, setting, shown)
     release = finished(_extended(rest, terms, left, chance, shown), fresh, setting)
     return release.write(new, form=form, force=force, forget_mapping=forget_mapping, signer=signer)
@@ -98,9 +100,9 @@ def _check_asked(log: QueryLog, old: Path, new: Path) -> None:
 
 def _ready(before: PreviousRelease, given: Method | None) -> Method:
     base = base_method(before, given)
-    if type(base).extend is Method.extend:
+    if type(base).continue_release is Method.continue_release:
         raise base.cannot_extend()
-    base.prepare()
+    base.check_ready()
     return base
 
 
@@ -127,11 +129,11 @@ def _newer(log: QueryLog, first: date | None) -> QueryLog:
     """Keep what is new; the rest is counted as dropped."""
     if first is None:
         return log
-    timed = count_rows(log.frame.filter(pl.col("time").is_not_null()))
-    rows = log.frame.filter(pl.col("time") >= first).collect(engine="streaming")
-    tally = replace(log.tally, dropped=dict(log.tally.dropped))
-    tally.drop({_NO_TIME: log.tally.kept - timed, _OLD: timed - rows.height})
-    return replace(log, rows=rows.lazy(), tally=tally)
+    timed = count_rows(log.local_frame.filter(pl.col("time").is_not_null()))
+    rows = log.local_frame.filter(pl.col("time") >= first).collect(engine="streaming")
+    tally = replace(log.accounting, dropped=dict(log.accounting.dropped))
+    tally.drop({_NO_TIME: log.accounting.kept - timed, _OLD: timed - rows.height})
+    return replace(log, table=rows.lazy(), accounting=tally)
 
 
 def _used(
@@ -147,7 +149,7 @@ def _used(
         first = attempt.extra.get("since")  # without one, all rows: that is never too little
         fresh = _newer(log, date.fromisoformat(first) if first else None)
         seen = searched(fresh, base, attempt.extra.get("identifiers", "keep"), NoProgress())
-        mapping = earlier.after(base.slots(seen, earlier), chance)
+        mapping = earlier.updated(base.count_contributions(seen, earlier), chance)
     return mapping
 
 
@@ -159,14 +161,14 @@ def _extended(
     progress: Progress,
 ) -> Release:
     """Pay, then let the method draw; hold it to the slots that it named before."""
-    if (earlier.mapping["slots"] > earlier.most).any():
+    if (earlier.mapping["slots"] > earlier.max_contributions).any():
         raise VerificationError(
             "the mapping says that somebody used more than the ledger counts",
             hint="bring back the mapping that was written with the release",
         )
-    uses = terms.method.slots(fresh, earlier)
+    uses = terms.method.count_contributions(fresh, earlier)
     account = terms.account.reserve()
-    release = terms.method.extend(fresh, earlier, chance, progress)
+    release = terms.method.continue_release(fresh, earlier, chance, progress)
     mapping = None if release.mapping is None else release.mapping.lazy().collect()
     _check_uses(mapping, earlier, uses)
     release = judged(release, terms.method)
@@ -184,7 +186,7 @@ def _check_uses(
         same_name = found["pseudonym"].n_unique() < found.height
         used = uses.select(pl.col("user").cast(pl.String), pl.col("slots").cast(pl.Int64))
         expected = _sums(pl.concat([earlier.mapping.select("user", "slots"), used]))
-        beyond = (found["slots"] > earlier.most).any()
+        beyond = (found["slots"] > earlier.max_contributions).any()
         if not (renamed or same_name or beyond) and _sums(found).equals(expected):
             return
     raise VerificationError(

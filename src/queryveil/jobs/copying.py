@@ -47,7 +47,7 @@ def copy_release(
     with Ledger.open(_ledger_of(card, logs, dataset), create=False) as ledger:
         entry = _entry_of(ledger, old)
         _copy(old, new, entry, force=force, forget_mapping=forget_mapping)
-        ledger.copied(entry.number, new.absolute())
+        ledger.record_copy(entry.number, new.absolute())
     return InternalCard(read_json_card(new / "private" / "card.json") | {"copied": str(old)})
 
 
@@ -109,7 +109,7 @@ def _copy(
 
 def _check_copy(public: Path, entry: LedgerEntry, source: Path) -> None:
     """Check the copy, not the source: that may change while it is read."""
-    broken = [finding.says for finding in verify_public(public) if finding.holds is False]
+    broken = [finding.message for finding in verify_public(public) if finding.holds is False]
     if file_digest(public / "release.json") != entry.release_digest:
         broken.append("its card is not the one that the ledger knows")
     if broken:

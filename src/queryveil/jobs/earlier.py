@@ -93,17 +93,17 @@ def open_previous_release(folder: Path, progress: Progress) -> PreviousRelease:
 def base_method(before: PreviousRelease, given: Method | None) -> Method:
     """Give the method of a release, as it was before anything was added to its promise."""
     card = before.card
-    method = get_method(card["method"]).make(card["parameters"]) if given is None else given
+    method = get_method(card["method"]).from_params(card["parameters"]) if given is None else given
     if given is not None:
         _check_same(before, given)
-    elif method.files():
-        names = ", ".join(path.name for path in method.files())
+    elif method.input_files():
+        names = ", ".join(path.name for path in method.input_files())
         raise UsageError(
             f"the card does not say where its method's files lie ({names})",
             where=before.folder,
             hint="give the method again, with --method and all its parameters",
         )
-    added = {name: value for name, value in _ADDED.items() if name in method.values()}
+    added = {name: value for name, value in _ADDED.items() if name in method.params()}
     return replace(method, **added)
 
 

@@ -28,7 +28,7 @@ def promise_of(method: Method, card: Mapping[str, Any]) -> Guarantee:
 def follows(card: dict[str, Any]) -> list[CheckResult]:
     """Check all that a card says against its method, made anew from name and parameters."""
     try:
-        method = get_method(card["method"]).make(card["parameters"])
+        method = get_method(card["method"]).from_params(card["parameters"])
         promise = promise_of(method, card)
         return [
             _promise(card, promise),
@@ -57,7 +57,7 @@ def _promise(card: dict[str, Any], promise: Guarantee) -> CheckResult:
 
 def _parameters(card: dict[str, Any], method: Method) -> CheckResult:
     """Check that every parameter is there, as the method reads it."""
-    holds: bool | None = json.loads(json.dumps(method.values())) == card["parameters"]
+    holds: bool | None = json.loads(json.dumps(method.params())) == card["parameters"]
     says = f"the parameters are those of {card['method']}, all of them"
     if not holds and card.get("queryveil") != __version__:
         return CheckResult("parameters", None, f"not known of another version: {says}")
@@ -122,14 +122,14 @@ def claims_of(card: dict[str, Any]) -> list[str]:
 
 
 def _claims(card: dict[str, Any]) -> Iterator[str]:
-    method = get_method(card["method"]).make(card["parameters"])
+    method = get_method(card["method"]).from_params(card["parameters"])
     yield "that the method was run as it should be, on a log of as many people as it says"
     if SEEDED not in card["not_release_grade_because"]:
         yield "that no fixed seed was used"
     if "min_users" in card["parameters"]:
         least = card["parameters"]["min_users"]
         yield f"that at least {least} users of the log sent each text (min_users)"
-    if method.files() or card["parameters"].get("taxonomy", "wordnet") != "wordnet":
+    if method.input_files() or card["parameters"].get("taxonomy", "wordnet") != "wordnet":
         yield "what is in the files that the parameters name, and what these are called"
     expected = standing_of(promise_of(method, card), method.unfit()).because
     for why in card["not_release_grade_because"]:

@@ -26,10 +26,10 @@ def topical_rows(about: str, users: int, queries: int, seed: int) -> pl.DataFram
 def _words(about: str) -> tuple[list[list[str]], list[int]]:
     """Give for each topic the labels that are understood as one of its concepts, and its domain."""
     domains = open_domains(open_taxonomy("wordnet"), about, "auto")
-    topics, of = domains.topics, domains.topics.of
+    topics, of = domains.topics, domains.topics.topic_of
     concepts = np.unique(domains.concepts)
     names = publishable_labels(domains.taxonomy)
-    items, owners = names.of.gather(concepts)
+    items, owners = names.of.take(concepts)
     meant = pl.DataFrame({"text": names.texts.gather(items), "topic": of[concepts[owners]]})
     meant = meant.filter(pl.col("topic") >= 0).unique("text", keep="none").sort("text")
     known = meant.filter(pl.Series(_understood(domains, meant)))
@@ -37,8 +37,8 @@ def _words(about: str) -> tuple[list[list[str]], list[int]]:
     used = [number for number, texts in enumerate(words) if texts]
     if len(used) < 2:
         raise UsageError(f'"{about}" has fewer than two topics to be interested in')
-    tops = topics.tops or ()
-    group = [int(domains.of[tops[n]]) if tops else 0 for n in used]
+    tops = topics.roots or ()
+    group = [int(domains.domain_of_concept[tops[n]]) if tops else 0 for n in used]
     return [words[n] for n in used], [max(one, 0) for one in group]
 
 
@@ -50,5 +50,5 @@ def _understood(domains: DomainSet, meant: pl.DataFrame) -> list[bool]:
         phrases, on="query", how="left", maintain_order="left"
     )
     concept = phrases["concept"].fill_null(-1).to_numpy()
-    right = domains.topics.of[concept] == meant["topic"].to_numpy()
+    right = domains.topics.topic_of[concept] == meant["topic"].to_numpy()
     return list((concept >= 0) & right & (phrases["len"].to_numpy() == 1))

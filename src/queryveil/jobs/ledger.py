@@ -62,7 +62,7 @@ def set_ledger_limit(
     """Set what may be spent in all on a population; the ledger is created if there is none."""
     limit = parse_epsilon(epsilon), parse_delta(delta)
     with Ledger.open(_place(logs, dataset)) as ledger:
-        ledger.limit(*limit, relation=relation, composition=composition)
+        ledger.set_limit(*limit, relation=relation, composition=composition)
         return {"ledger": str(ledger.path), **_totals(ledger)}
 
 
@@ -71,7 +71,7 @@ def _place(logs: Sequence[str | Path], dataset: str | None) -> Path:
 
 
 def _totals(ledger: Ledger) -> dict[str, Any]:
-    limit, left = ledger.allowed(), ledger.left()
+    limit, left = ledger.limit(), ledger.remaining()
     return {
         "relation": limit.relation if limit else "replace-one",
         "spent": ledger.spent().as_dict(),

@@ -69,7 +69,7 @@ def _again(
     if not any(isinstance(one, RerunMeasure) for one in chosen):
         return None, []
     method, setting = method_of_release(after), after.identifiers or "keep"
-    method.prepare()
+    method.check_ready()
     if not is_differentially_private(method):
         return make_rerun(method, seed, setting), []
     record_data_access(after.source, method, dataset, f"measure ({method.name})")

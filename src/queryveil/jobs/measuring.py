@@ -23,8 +23,8 @@ def compute_measure(
 ) -> dict[str, Any]:
     """Give what a measure says; only one that has to is handed `again`."""
     if isinstance(one, RerunMeasure) and again is not None:
-        return one.of_method(before, after, again)
-    return one.of(before, after)
+        return one.compute_rerun(before, after, again)
+    return one.compute(before, after)
 
 
 def method_of_release(release: Release) -> Method:
@@ -32,9 +32,9 @@ def method_of_release(release: Release) -> Method:
 
     The public card names files without their folders.
     """
-    if release.recipe is not None:
-        return parse_method(release.recipe)
-    return get_method(release.method).make(dict(release.parameters))
+    if release.method_spec is not None:
+        return parse_method(release.method_spec)
+    return get_method(release.method).from_params(dict(release.parameters))
 
 
 def run_for_measurement(
@@ -53,12 +53,12 @@ def run_for_measurement(
 def _nothing(method: Method, log: QueryLog, why: str) -> Release:
     return Release(
         method=method.name,
-        parameters=method.values(),
+        parameters=method.params(),
         guarantee=method.guarantee(),
         source=log,
         log=pl.LazyFrame(schema=PUBLIC_SCHEMA),
         mapping=pl.DataFrame(schema={"user": pl.String, "pseudonym": pl.String}),
-        dropped={why: log.tally.kept},
+        dropped={why: log.accounting.kept},
         notes=(why,),
     )
 

@@ -28,7 +28,7 @@ def owners_figures(log: QueryLog, release: Release, progress: Progress) -> dict[
         rows is None
         or not linked
         or release.guarantee.model != "none"
-        or isinstance(log.rows, RemoteTable)
+        or isinstance(log.table, RemoteTable)
     ):
         return {}
     with progress.stage("count who stands alone"):

@@ -51,7 +51,7 @@ def measure_folder(
             log, request_figures(beside, list(taken), over), how, progress=shown
         )
         found["notes"] = list(dict.fromkeys([*found["notes"], *compared.about["notes"]]))
-        found["comparison"] = _beside(compared.as_dict(), str(method_of_release(release)), taken)
+        found["comparison"] = _beside(compared.to_dict(), str(method_of_release(release)), taken)
     return found | {"report": _report(place / "private", found)}
 
 
@@ -60,7 +60,7 @@ def _at_other_values(release: Release, sweep: Mapping[str, Sequence[Any]]) -> li
     if not sweep:
         return []
     own, swept = method_of_release(release), {name.replace("-", "_") for name in sweep}
-    return [own.make({name: v for name, v in own.values().items() if name not in swept})]
+    return [own.from_params({name: v for name, v in own.params().items() if name not in swept})]
 
 
 def _beside(

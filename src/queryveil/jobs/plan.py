@@ -47,7 +47,7 @@ def plan(
     looked = note_look(read, dataset, "plan")
     with shown.stage("compare"):
         alternatives = method.alternatives(screen(read, identifiers))
-    card = anonymize(read, method, identifiers=identifiers, progress=shown).planned_card()
+    card = anonymize(read, method, identifiers=identifiers, progress=shown).preview_card()
     return card | {"alternatives": alternatives, "looked": looked}
 
 
@@ -55,7 +55,7 @@ def _told(method: Method, population: int) -> dict[str, Any]:
     standing = standing_of(method.guarantee(), method.unfit())
     return {
         "method": method.name,
-        "parameters": method.values(),
+        "parameters": method.params(),
         "guarantee": method.guarantee().as_dict(),
         "standing": standing.level.value,
         "not_release_grade_because": list(standing.because),
@@ -70,5 +70,5 @@ def _peeked(
 ) -> dict[str, Any]:
     """Run the method for the owner's eyes alone, after noting that in the ledger."""
     record_data_access(log, method, dataset)
-    card = run_screened(method, log, RandomSource(), progress, identifiers).planned_card()
+    card = run_screened(method, log, RandomSource(), progress, identifiers).preview_card()
     return card | {"peeked": DATA_ACCESS_NOTE}

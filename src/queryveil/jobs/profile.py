@@ -52,18 +52,20 @@ def profile(
     with shown.stage("count"):
         size = _size(log)
     with shown.stage("who sent what"):
-        sizes = aggregate_remote(log.rows, partial(count_users_and_rows, keys=["query"]), ["query"])
+        sizes = aggregate_remote(
+            log.table, partial(count_users_and_rows, keys=["query"]), ["query"]
+        )
         facts = aggregate(sizes, _facts, ["all"]).row(0, named=True)
     with shown.stage("identifiers"):
-        users = count_users_by_flags(log.rows, "query", sizes, _marks)
+        users = count_users_by_flags(log.table, "query", sizes, _marks)
         found = _identifiers(sizes, users)
     about = {} if mapper is None else {"topics": profile_topics(sizes, mapper, shown)}
-    tally = log.tally
+    tally = log.accounting
     return {
         "rows": tally.rows,
         "dropped": dict(tally.dropped),
         "rejected": dict(tally.rejected),
-        "normalised": dict(tally.changed),
+        "normalised": dict(tally.normalized),
         **size,
         "several_words_share": _share(facts["several"], facts["queries"]),
         "lines_per_user": _lines_per_user(log),
@@ -76,17 +78,17 @@ def profile(
 
 
 def _size(log: QueryLog) -> dict[str, Any]:
-    span = aggregate(log.rows, _span, ["all"], tops=["last", "before"]).row(0, named=True)
+    span = aggregate(log.table, _span, ["all"], tops=["last", "before"]).row(0, named=True)
     times = pl.Series([span["before"] and -span["before"], span["last"]], dtype=pl.Int64)
     first, last = times.cast(pl.Datetime("us")).cast(pl.String)
-    lines, queries = log.tally.kept, log.distinct("query")
+    lines, queries = log.accounting.kept, log.count_distinct("query")
     return {
         "lines": lines,
         "events": log.count("event"),
         "clicks": log.count("click"),
-        "users": log.distinct("user"),
+        "users": log.count_distinct("user"),
         "queries": queries,
-        "urls": log.distinct("url"),
+        "urls": log.count_distinct("url"),
         "first": first,
         "last": last,
         "distinct_share": _share(queries, lines),
@@ -102,7 +104,7 @@ def _span(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
 
 def _lines_per_user(log: QueryLog) -> dict[str, float]:
     """Give median, mean and most from how many users have how many lines."""
-    table = aggregate(log.rows, _long_logs, ["lines"]).sort("lines")
+    table = aggregate(log.table, _long_logs, ["lines"]).sort("lines")
     lines, users = (table[name].to_numpy().astype(np.int64) for name in ("lines", "users"))
     everybody = int(users.sum())
     if not everybody:

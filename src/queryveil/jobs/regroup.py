@@ -138,12 +138,12 @@ def run_with_groups(
         raise UsageError(
             f"{method.name} has no groups", hint="--groups-of is for the microaggregation family"
         )
-    if isinstance(log.rows, RemoteTable):
+    if isinstance(log.table, RemoteTable):
         raise UsageError(
             f"--groups-of needs the whole log on one machine, and it lies on {log.engine}",
             hint="leave --engine out",
         )
-    users = log.frame.group_by("user").agg(rows=pl.len()).collect(engine="streaming")
+    users = log.local_frame.group_by("user").agg(rows=pl.len()).collect(engine="streaming")
     users = users.with_columns(name=pl.col("user").cast(pl.String))
     users = users.join(earlier.groups.rename({"user": "name"}), on="name", how="left")
     if users["group"].is_null().all():
@@ -159,15 +159,15 @@ def run_with_groups(
             hint="a smaller --k keeps more groups",
         )
     known = kept.drop_nulls("group").select("group", user="name")
-    rows = log.frame.join(kept.lazy().select("user"), on="user", how="semi").collect()
-    tally = replace(log.tally, dropped=dict(log.tally.dropped))
+    rows = log.local_frame.join(kept.lazy().select("user"), on="user", how="semi").collect()
+    tally = replace(log.accounting, dropped=dict(log.accounting.dropped))
     gone = users.filter(size < method.k)
     is_new = pl.col("group").is_null()
     tally.drop(_counted({
         f"fewer than {method.k} users of the earlier group are left": gone.filter(~is_new),
         f"fewer than {method.k} users are new since the earlier release": gone.filter(is_new),
     }))  # fmt: skip
-    left = replace(log, rows=rows.lazy(), tally=tally)
+    left = replace(log, table=rows.lazy(), accounting=tally)
     release = method.run_with_groups(left, known, chance, progress)
     absent = _absent(earlier, kept["name"], release)
     return replace(release, absent=absent, notes=(*release.notes, _KEPT))

@@ -25,7 +25,7 @@ def searched(log: QueryLog, method: Method, setting: str, progress: Progress) ->
 
 def check_left(log: QueryLog) -> None:
     """Raise an error if nothing is left; not for methods that spend: that would tell of the log."""
-    if not log.tally.kept:
+    if not log.accounting.kept:
         raise InputError(
             "every query looks like an identifier, so none is left to protect",
             hint="--identifiers mask keeps the words beside it",
@@ -37,7 +37,7 @@ def finished(release: Release, log: QueryLog, setting: str) -> Release:
 
     What the cards say of the input is about the log as it was read.
     """
-    whole = replace(log, tally=release.source.tally)
+    whole = replace(log, accounting=release.source.accounting)
     return without_identifiers(replace(release, source=whole), setting)
 
 

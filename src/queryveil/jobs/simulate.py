@@ -137,7 +137,7 @@ def _settings(
     names = list(sweep)
     found = []
     for values in itertools.product(*sweep.values()):
-        one = asked.changed(dict(zip(names, values, strict=True)))
+        one = asked.with_value(dict(zip(names, values, strict=True)))
         found.append(({name: one.value(name) for name in names}, one))
     if not 1 <= len(found) <= _MOST:
         raise UsageError(f"{len(found):,} settings", hint=f"sweep 1 to {_MOST}")
@@ -155,8 +155,8 @@ def _about(
         "swept": {name: list(values) for name, values in sweep.items()},
         "log": {
             "files": {source.path: source.sha256 for source in log.sources},
-            "rows": log.tally.kept,
-            "users": log.distinct("user"),
+            "rows": log.accounting.kept,
+            "users": log.count_distinct("user"),
         },
     }
 

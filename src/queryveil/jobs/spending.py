@@ -68,13 +68,13 @@ class Reservation:
     announced: list[int] = field(default_factory=list, compare=False, repr=False)
 
     @property
-    def spends(self) -> bool:
+    def spends_budget(self) -> bool:
         """Whether a budget is spent."""
         return self.kind in ("dp", "conditional-dp")
 
     def reserve(self) -> Reservation:
         """Write down the cost of a private release; others are noted once they stand."""
-        if self.path is None or not self.spends:
+        if self.path is None or not self.spends_budget:
             return self
         with Ledger.open(self.path) as ledger:
             number = self._reserved(ledger)
@@ -99,7 +99,7 @@ class Reservation:
         again = has_other_groups(entries, self.announced[0], self.extra.get(GROUPS_OF))
         return replace(release, notes=(*release.notes, *((AGAIN,) * again)))
 
-    def settle(self, folder: Path) -> None:
+    def confirm(self, folder: Path) -> None:
         """Note where the release stands; it may be written several times, and is paid for once."""
         if self.path is None:
             return
@@ -114,7 +114,9 @@ class Reservation:
                 ledger.confirm(number, digest, folder.absolute())
                 self.written.append(number)
         except (QueryveilError, OSError):
-            if self.spends:  # the cost is written; without this note nobody could copy or extend it
+            if (
+                self.spends_budget
+            ):  # the cost is written; without this note nobody could copy or extend it
                 raise
 
     def _reserved(self, ledger: Ledger) -> int:
@@ -136,12 +138,12 @@ class Reservation:
 
     def on(self, release: Release) -> Release:
         """Put on a release what the ledger says of it, and let it be confirmed once it stands."""
-        notes = (*release.notes, *(self.notes if self.spends else ()))
+        notes = (*release.notes, *(self.notes if self.spends_budget else ()))
         return replace(
-            release, notes=notes, ledger=self.told(), announce=self.announce, settle=self.settle
+            release, notes=notes, ledger=self.to_dict(), announce=self.announce, settle=self.confirm
         )
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Give what stands on the internal card."""
         if self.path is None:
             return {"not recorded": self.why_not}
@@ -200,7 +202,7 @@ def _peeks(path: Path) -> tuple[str, ...]:
 
 def release_fingerprint(method: Method) -> str:
     """Tell all that decides a release of one log: the method's line, and what its files hold."""
-    digests = [file_digest(path) for path in method.files()]
+    digests = [file_digest(path) for path in method.input_files()]
     return json.dumps([str(method), __version__, *digests])
 
 
@@ -209,7 +211,7 @@ def log_fingerprint(log: QueryLog) -> str:
     if log.sampled or not log.sources:
         return NOT_REPEATABLE
     files: Sequence[str] = [source.sha256 for source in log.sources]
-    return hashlib.sha256(json.dumps([files, log.asked]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([files, log.options_fingerprint]).encode()).hexdigest()
 
 
 def exact_fraction(value: float | None) -> Fraction | None:

@@ -77,10 +77,10 @@ def import_taxonomy(
     if kind == "odp":
         content = paths[1] if len(paths) > 1 else None
         dump = import_odp(paths[0], content, repairs, world=world, adult=adult, progress=shown)
-        taxonomy, counted, texts = dump.taxonomy, dump.counted, dump.sites()
+        taxonomy, counted, texts = dump.taxonomy, dump.counts, dump.sites()
     elif kind == "paths":
         listed = import_paths(paths[0], repairs, progress=shown)
-        taxonomy, counted = listed.taxonomy, listed.counted
+        taxonomy, counted = listed.taxonomy, listed.counts
         if listed.texts:
             texts = iter([([c for c, _ in listed.texts], [text for _, text in listed.texts])])
     elif kind == "csv":
@@ -95,7 +95,7 @@ def import_taxonomy(
         "search": str(index_path(target)) if texts is not None else None,
         **describe_taxonomy(taxonomy),
         "counted": dict(counted),
-        "repaired": dict(repairs.done),
+        "repaired": dict(repairs.counts),
     }
 
 
@@ -146,7 +146,7 @@ def describe_taxonomy_file(name: str, concept: str | None = None) -> dict[str, A
     taxonomy = open_taxonomy(name)
     if concept is None:
         return {"taxonomy": taxonomy.title, **describe_taxonomy(taxonomy)}
-    number = taxonomy.concept(concept)
+    number = taxonomy.find(concept)
     children = taxonomy.children(number).tolist()
     others = [other for other in taxonomy.lookup(concept) if other != number]
     return {
@@ -173,7 +173,7 @@ def search_taxonomy(name: str, words: str, n: int = 10) -> list[dict[str, Any]]:
     taxonomy = open_taxonomy(name)
     return [
         {"concept": taxonomy.name(c), "label": taxonomy.label(c), "score": round(score, 4)}
-        for c, score in SearchIndex.of(taxonomy).find(words, n)
+        for c, score in SearchIndex.open(taxonomy).find(words, n)
     ]
 
 
@@ -206,7 +206,7 @@ def map_log(
 ) -> ConceptMapping:
     """Map the distinct queries of a log; `Mapping.profiles` gives the users' interests."""
     ready = make_mapper(mapper) if isinstance(mapper, str) else mapper
-    return ready.map(unique_queries(log.frame), progress)
+    return ready.map(unique_queries(log.local_frame), progress)
 
 
 def explain_queries(mapper: Mapper, queries: Sequence[str]) -> list[dict[str, Any]]:
@@ -234,7 +234,7 @@ def map_to_file(
         )
     found = mapper.map(queries.unique(maintain_order=True), progress)
     with atomic_file(target, force=force, private=True) as part:
-        _WRITERS[target.suffix](found.table(), part)
+        _WRITERS[target.suffix](found.to_polars(), part)
     return {
         "out": str(target),
         "queries": len(found.queries),

@@ -39,7 +39,7 @@ class ExtensionTerms:
 
     method: Method
     account: Reservation
-    most: int
+    max_contributions: int
     lost: tuple[LedgerEntry, ...]
 
 
@@ -60,10 +60,10 @@ def compute_extension_terms(
         cost=(cost, Fraction(0)),
         losses=account.losses if more else (),
         extends=stream.entry.number,
-        lost=tuple(entry.number for entry in stream.lost),
+        lost=tuple(entry.number for entry in stream.unconfirmed),
         extra={"most": most},
     )
-    return ExtensionTerms(told, account, most, stream.lost)
+    return ExtensionTerms(told, account, most, stream.unconfirmed)
 
 
 def contributions_granted(
@@ -98,7 +98,7 @@ def contributions_granted(
 def _slot(method: Method) -> tuple[int, Fraction]:
     """Give a method's slots a user, and the price of one."""
     promise = method.guarantee()
-    cap, whole = method.values().get("max_queries_per_user"), exact_fraction(promise.epsilon)
+    cap, whole = method.params().get("max_queries_per_user"), exact_fraction(promise.epsilon)
     if promise.delta:
         raise ParameterError(
             "a release with a delta cannot be extended: its slots do not add up one by one",
@@ -141,18 +141,20 @@ def _stream(account: Reservation, before: PreviousRelease) -> ReleaseStream:
         )
     # Of a log that comes from no file nobody can tell whether it is the same again.
     digest = "another" if account.digest == NOT_REPEATABLE else account.digest
-    stream.check(account.kind, digest, account.recipe, [entry.number for entry in stream.lost])
+    stream.check(
+        account.kind, digest, account.recipe, [entry.number for entry in stream.unconfirmed]
+    )
     return stream
 
 
 def _told(base: Method, total: Fraction) -> Method:
     """Let the method promise what all releases of the stream cost together."""
     whole = exact_fraction(base.guarantee().epsilon) or Fraction(0)
-    if "goes_on" in base.values():
+    if "goes_on" in base.params():
         base = replace(base, **{"goes_on": True})
     if total == whole:
         return base
-    if "spent_before" not in base.values():
+    if "spent_before" not in base.params():
         raise ParameterError(f"{base.name} cannot tell what was spent before")
     told = replace(base, **{"spent_before": _at_least(total - whole)})
     promised = exact_fraction(told.guarantee().epsilon) or Fraction(0)

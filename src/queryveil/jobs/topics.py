@@ -45,7 +45,7 @@ def _phrases(sizes: pl.LazyFrame, _: RandomSource, *, mapper: Mapper) -> pl.Data
     table = sizes.collect().sort("query")
     found = mapper.map(table["query"])
     phrases = found.phrases.select("query", "concept", real=pl.lit(True))
-    marked = table.with_columns(found=pl.Series(found.mapped, dtype=pl.Boolean))
+    marked = table.with_columns(found=pl.Series(found.has_concept, dtype=pl.Boolean))
     numbered = marked.with_columns(number=pl.int_range(pl.len(), dtype=pl.Int64))
     rows = numbered.join(
         phrases.rename({"query": "number"}), on="number", how="left", maintain_order="left"
@@ -83,7 +83,7 @@ def _shares(lines: pl.DataFrame, taxonomy: Taxonomy) -> dict[str, Any]:
     counts = np.zeros(len(taxonomy))
     counts[lines["concept"].to_numpy()] = lines["lines"].to_numpy()
     topics, total = default_topics(taxonomy), counts.sum()
-    by_topic = np.bincount(topics.of + 1, counts, minlength=len(topics) + 1)
+    by_topic = np.bincount(topics.topic_of + 1, counts, minlength=len(topics) + 1)
     named = zip(["other", *topics.names], by_topic.tolist(), strict=True)
     order = np.argsort(-counts, kind="stable")[:_CONCEPTS]
     return {

@@ -51,9 +51,9 @@ class Cleaner:
     until: datetime | None = None
     exclude: frozenset[str] = frozenset()
     time_format: str | None = None
-    carried: tuple[str, ...] = ()  # further columns of the raw rows that stay beside ours
-    tally: RowAccounting = field(default_factory=RowAccounting)
-    found_excluded: set[str] = field(default_factory=set)
+    extra_columns: tuple[str, ...] = ()  # further columns of the raw rows that stay beside ours
+    accounting: RowAccounting = field(default_factory=RowAccounting)
+    excluded_seen: set[str] = field(default_factory=set)
     columns: dict[str, dict[str, str]] = field(default_factory=dict)
     has_times: bool = False
 
@@ -66,9 +66,9 @@ class Cleaner:
         self._count(raw, fates)
         if self.exclude:
             out = typed.filter(fates == _CODES["user asked to be left out"])
-            self.found_excluded.update(out["user"].unique())
+            self.excluded_seen.update(out["user"].unique())
         time, rank = pl.col("moment").alias("time"), pl.col("number").alias("rank")
-        kept = typed.select("user", "query", time, rank, "url", "trimmed", *self.carried)
+        kept = typed.select("user", "query", time, rank, "url", "trimmed", *self.extra_columns)
         kept = kept.filter(fates == _KEPT)
         return self._normalised(kept).drop("trimmed")
 
@@ -117,23 +117,25 @@ class Cleaner:
         return ~inside.fill_null(False)
 
     def _count(self, raw: RawRows, fates: pl.Series) -> None:
-        self.tally.rows += len(fates) + sum(raw.dropped.values())
-        self.tally.drop(raw.dropped)
+        self.accounting.rows += len(fates) + sum(raw.dropped.values())
+        self.accounting.drop(raw.dropped)
         numbers = dict(fates.value_counts().rows())
-        self.tally.drop({reason: numbers.get(_CODES[reason], 0) for reason in _DROPS})
+        self.accounting.drop({reason: numbers.get(_CODES[reason], 0) for reason in _DROPS})
         if max(numbers, default=_KEPT) >= _FIRST_FAULT:
             reason = fates.replace_strict(_REASONS, default=None, return_dtype=pl.String)
             rows = raw.table.select(
                 pl.lit(raw.file).alias("file"), "line", reason=pl.coalesce("fault", reason)
             )
-            self.tally.reject(rows.filter(fates >= _FIRST_FAULT))
+            self.accounting.reject(rows.filter(fates >= _FIRST_FAULT))
 
     def _normalised(self, rows: pl.DataFrame) -> pl.DataFrame:
         query = rows["query"]
         lower = query.str.to_lowercase()
         odd = lower.str.contains(_ODD_BLANKS)
         cased, blanks = lower != query, odd | rows["trimmed"]
-        self.tally.change({"lower-cased": int(cased.sum()), "blanks collapsed": int(blanks.sum())})
+        self.accounting.change(
+            {"lower-cased": int(cased.sum()), "blanks collapsed": int(blanks.sum())}
+        )
         if odd.any():
             places = odd.arg_true()
             lower = lower.scatter(places, lower.gather(places).str.replace_all(r"\s+", " "))

@@ -50,8 +50,8 @@ def read_with_spark(
         raise UsageError("a sample of users is not drawn on Spark", hint="leave --sample-users out")
     with readable_errors():
         found = open_spark_source(spark.session, given, asked)
-        cleaner = replace(cleaner, carried=tuple(_PLACES))
-        place = spark.place("cleaned")
+        cleaner = replace(cleaner, extra_columns=tuple(_PLACES))
+        place = spark.new_path("cleaned")
         task = _Cleaning(cleaner, found)
         write_once(found.rows.mapInArrow(task.run, spark_schema(_TOLD)), place)
         staged = spark.session.read.schema(spark_schema(_TOLD)).parquet(place)
@@ -68,11 +68,11 @@ def read_with_spark(
     table = _in_shares(spark, rows, tally)
     _check_whole(table.count_rows(), tally, spark)
     spark.remove(place)
-    columns = {} if found.form == "aol" else found.columns
+    columns = {} if found.format == "aol" else found.columns
     names = [found.name] if hasattr(given, "mapInArrow") else [str(path) for path in given]
-    if found.form == "table":
+    if found.format == "table":
         names = [found.name]
-    sources = tuple(SourceFile(name, found.form, digest, columns) for name in names)
+    sources = tuple(SourceFile(name, found.format, digest, columns) for name in names)
     return QueryLog(table, tally, sources), cleaner
 
 
@@ -85,9 +85,9 @@ class _Cleaning:
 
     def run(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Clean batch by batch; the last row has no user, and tells of all."""
-        own = replace(self.cleaner, tally=RowAccounting(), found_excluded=set(), columns={})
+        own = replace(self.cleaner, accounting=RowAccounting(), excluded_seen=set(), columns={})
         for some in _together(batches):
-            raw = self.found.raw(some)
+            raw = self.found.to_raw_rows(some)
             kept = own.clean(self._rows(raw))
             yield from to_arrow(kept.with_columns(told=pl.lit(None, pl.String)))
         yield from to_arrow(_last_row(own))
@@ -114,9 +114,9 @@ def _together(batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
 
 
 def _last_row(own: Cleaner) -> pl.DataFrame:
-    tally = asdict(replace(own.tally, rejects=[]))
-    examples = own.tally.rejected_rows().head(_EXAMPLES).rows()
-    told = tally | {"rejects": examples, "excluded": sorted(own.found_excluded)}
+    tally = asdict(replace(own.accounting, rejected_blocks=[]))
+    examples = own.accounting.rejected_rows().head(_EXAMPLES).rows()
+    told = tally | {"rejects": examples, "excluded": sorted(own.excluded_seen)}
     told |= {"times": own.has_times, "versions": [__version__, pl.__version__]}
     nothing = pl.DataFrame(schema=_TOLD).clear(1)
     return nothing.with_columns(told=pl.lit(json.dumps(told)))
@@ -131,15 +131,15 @@ def _told(staged: Any, cleaner: Cleaner) -> RowAccounting:
                 "executors have another version of queryveil or Polars than this machine",
                 hint=f"they have {told['versions']}: ship one environment to all (docs/spark.md)",
             )
-        tally = cleaner.tally
+        tally = cleaner.accounting
         tally.rows += told["rows"]
         tally.drop(told["dropped"])
         tally.change(told["changed"])
         rejects = pl.DataFrame(told["rejects"], schema=REJECT_SCHEMA, orient="row")
         tally.reject_many(told["rejected"], rejects)
-        cleaner.found_excluded.update(told["excluded"])
+        cleaner.excluded_seen.update(told["excluded"])
         cleaner.has_times = cleaner.has_times or told["times"]
-    return cleaner.tally
+    return cleaner.accounting
 
 
 def _check_whole(rows: int, tally: RowAccounting, spark: SparkCluster) -> None:
@@ -184,7 +184,7 @@ def _in_shares(spark: SparkCluster, rows: Any, tally: RowAccounting) -> SparkTab
         1, -(-tally.kept // _PART_ROWS), min(64, spark.session.sparkContext.defaultParallelism)
     )
     split = rows.repartition(parts, "user")
-    return SparkTable.of_rows(spark, split, empty, _encoded, whole="user", order=tuple(_PLACES))
+    return SparkTable.from_rows(spark, split, empty, _encoded, whole="user", order=tuple(_PLACES))
 
 
 def _encoded(rows: pl.DataFrame) -> pl.DataFrame:

@@ -52,7 +52,7 @@ class SparkSource:
 
     rows: Any
     name: str
-    form: str
+    format: str
     columns: dict[str, str] = field(default_factory=dict)
     header: Sequence[str] = ()
     has_time: bool = True
@@ -61,7 +61,7 @@ class SparkSource:
     keys: dict[str, tuple[str, ...]] = field(default_factory=dict)
     more: bool = False
 
-    def raw(self, table: pl.DataFrame) -> pl.DataFrame:
+    def to_raw_rows(self, table: pl.DataFrame) -> pl.DataFrame:
         """Give rows as a reader gives them, with where they stand."""
         where = table.select(_WHERE)
         if self.header or self.keys:
@@ -132,7 +132,7 @@ def _check_asked(paths: list[str], asked: ReadOptions) -> None:
         raise UsageError("a file is named twice", hint="its rows would count twice")
     if asked.encoding.lower().replace("-", "") != "utf8":
         raise UsageError(f"Spark reads UTF-8, not {asked.encoding}", hint="convert it first")
-    if asked.max_expanded is not None:
+    if asked.max_decompressed_size is not None:
         raise UsageError("--max-expanded has no meaning on Spark", hint="leave it out")
 
 

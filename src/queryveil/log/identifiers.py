@@ -50,12 +50,12 @@ class IdentifierKind:
     patterns: tuple[str, ...]
     test: Test = pl.Expr.is_not_null
 
-    def find(self, column: pl.Expr) -> pl.Expr:
+    def extract(self, column: pl.Expr) -> pl.Expr:
         """Tell which queries hold one: Booleans, never null."""
         # A batch, because an expression cannot skip rows: it would be three times slower.
-        return column.map_batches(self.find_in, return_dtype=pl.Boolean, is_elementwise=True)
+        return column.map_batches(self.search, return_dtype=pl.Boolean, is_elementwise=True)
 
-    def find_in(self, batch: pl.Series) -> pl.Series:
+    def search(self, batch: pl.Series) -> pl.Series:
         """Do the same for a column at hand."""
         return self.find_in_plain(plain(batch))
 
@@ -221,7 +221,7 @@ def flag_identifiers(column: pl.Expr) -> list[pl.Expr]:
     >>> pl.DataFrame({"q": ["078-05-1120", None]}).select(mark(pl.col("q")))["ssn"].to_list()
     [True, False]
     """
-    return [kind.find(column).alias(kind.name) for kind in IDENTIFIER_KINDS]
+    return [kind.extract(column).alias(kind.name) for kind in IDENTIFIER_KINDS]
 
 
 def kinds_of(texts: pl.Series) -> pl.Series:

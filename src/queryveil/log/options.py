@@ -45,7 +45,7 @@ class ReadOptions:
     sample_users: float | None = None
     exclude_users: frozenset[str] = field(default=frozenset(), repr=False)
     max_rejected: float = 0.01
-    max_expanded: int | None = None
+    max_decompressed_size: int | None = None
     encoding: str = "utf-8"
     time_format: str | None = None
     quote: str | None = None
@@ -61,8 +61,10 @@ class ReadOptions:
             raise UsageError("the sample has no users", hint="a number from 1, or a share: 5%")
         if self.since and self.until and self.since > self.until:
             raise UsageError(f"the dates end ({self.until}) before they begin ({self.since})")
-        if self.max_expanded is not None and self.max_expanded < 1:
-            raise UsageError(f"max-expanded is {self.max_expanded}", hint="bytes, from 1 on")
+        if self.max_decompressed_size is not None and self.max_decompressed_size < 1:
+            raise UsageError(
+                f"max-expanded is {self.max_decompressed_size}", hint="bytes, from 1 on"
+            )
         if self.quote not in (None, "none") and not _is_sign(self.quote):
             raise UsageError(f'"{self.quote}" is no quotation mark', hint='one sign, or "none"')
         if self.delimiter is not None:
@@ -70,7 +72,7 @@ class ReadOptions:
         if self.time_format:
             check_time_format(self.time_format)
 
-    def told(self) -> str:
+    def fingerprint(self) -> str:
         """Tell all options in one text; users who objected as a digest."""
         names = sorted(self.__dataclass_fields__.keys() - {"may_stop"})  # the rows are the same
         values = {name: getattr(self, name) for name in names}

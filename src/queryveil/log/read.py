@@ -57,13 +57,13 @@ def read_log(
     asked = replace(options or ReadOptions(), **more)  # type: ignore[arg-type]
     shown = progress or NoProgress()
     where = EngineConfig(engine) if isinstance(engine, str) else engine
-    if where.is_far or hasattr(paths, "mapInArrow"):
+    if where.is_remote or hasattr(paths, "mapInArrow"):
         log = _read_far(paths, asked, where, shown)
     else:
         files = resolve_paths(paths)
         with shown.stage("read", sum(path.stat().st_size for path in files)) as advance:
             log = _read(files, asked, advance)
-    log = replace(log, asked=asked.told(), could_stop=asked.may_stop)
+    log = replace(log, options_fingerprint=asked.fingerprint(), could_stop=asked.may_stop)
     log = replace(log, since=asked.since, until=asked.until)
     return _sampled(log, asked.sample_users, chance or RandomSource())
 
@@ -139,7 +139,7 @@ def _near_names(path: Path) -> str:
 
 
 def _read(paths: list[Path], asked: ReadOptions, advance: Callable[[int], None]) -> QueryLog:
-    files = [TextFile(path, asked.encoding, asked.max_expanded, advance) for path in paths]
+    files = [TextFile(path, asked.encoding, asked.max_decompressed_size, advance) for path in paths]
     readers = _readers(files, asked)
     cleaner = _cleaner(asked)
     encode = categorical_encoder()
@@ -152,7 +152,7 @@ def _read(paths: list[Path], asked: ReadOptions, advance: Callable[[int], None])
         for r, fs in readers
         for f in fs
     )
-    return QueryLog(pl.concat(blocks, rechunk=False).lazy(), cleaner.tally, sources)
+    return QueryLog(pl.concat(blocks, rechunk=False).lazy(), cleaner.accounting, sources)
 
 
 def _cleaner(asked: ReadOptions) -> Cleaner:
@@ -163,8 +163,8 @@ def _cleaner(asked: ReadOptions) -> Cleaner:
 def _check_read(cleaner: Cleaner, asked: ReadOptions, where: object) -> None:
     """Refuse a log of which too much cannot be read, or nothing is left."""
     if asked.may_stop:
-        _stop_if_too_many(cleaner.tally, asked.max_rejected)
-    if asked.may_stop and not cleaner.tally.rows:
+        _stop_if_too_many(cleaner.accounting, asked.max_rejected)
+    if asked.may_stop and not cleaner.accounting.rows:
         raise InputError(
             "there is no row, at most a header", where=where, hint="is this the right file?"
         )
@@ -175,9 +175,9 @@ def _check_read(cleaner: Cleaner, asked: ReadOptions, where: object) -> None:
             hint="leave --since and --until out, or say where the times are: --columns time=...",
         )
     if asked.exclude_users:
-        found = len(cleaner.found_excluded)
-        cleaner.tally.objections = {"asked": len(asked.exclude_users), "found": found}
-    if unknown := len(asked.exclude_users - cleaner.found_excluded):
+        found = len(cleaner.excluded_seen)
+        cleaner.accounting.excluded_users = {"asked": len(asked.exclude_users), "found": found}
+    if unknown := len(asked.exclude_users - cleaner.excluded_seen):
         warnings.warn(
             f"{unknown:,} of the {len(asked.exclude_users):,} users to leave out have no row here: "
             "are their names written as in the log?",
@@ -193,7 +193,7 @@ def _readers(files: list[TextFile], asked: ReadOptions) -> list[tuple[Reader, li
             check_unpacked(file.path)
         named = get_reader(asked.format) if asked.format else None
         reader = named or detect_reader(file, bool(asked.columns))
-        if asked.columns and not reader.takes_columns:
+        if asked.columns and not reader.accepts_columns:
             raise UsageError(
                 f"{reader.name} has its own columns, --columns has no meaning for it",
                 where=file.path,
@@ -212,8 +212,8 @@ def _cleaned(
     form = ReaderOptions(asked.columns, asked.quote, asked.query_parameter, asked.delimiter)
     for raw in prefetch(_raw(readers, form)):
         yield cleaner.clean(raw)
-        if asked.may_stop and cleaner.tally.rows >= _EARLY_STOP:
-            _stop_if_too_many(cleaner.tally, max(asked.max_rejected, _HOPELESS))
+        if asked.may_stop and cleaner.accounting.rows >= _EARLY_STOP:
+            _stop_if_too_many(cleaner.accounting, max(asked.max_rejected, _HOPELESS))
 
 
 def _raw(readers: list[tuple[Reader, list[TextFile]]], form: ReaderOptions) -> Iterator[RawRows]:
@@ -261,8 +261,8 @@ _REJECT_HINTS = {
 def _sampled(log: QueryLog, sample: float | None, chance: RandomSource) -> QueryLog:
     if sample is None:
         return log
-    users = len(unique_users(log.frame))
+    users = len(unique_users(log.local_frame))
     size = round(sample * users) if sample < 1 else int(sample)
     if size > users:
         raise UsageError(f"a sample of {size:,} users was asked for, the log has {users:,}")
-    return log.sample(max(size, 1), chance)
+    return log.sample_users(max(size, 1), chance)

@@ -53,18 +53,18 @@ def screen(log: QueryLog, setting: str, *, users_stay: bool = False) -> QueryLog
     if setting == "keep":
         return log
     rows: pl.LazyFrame | RemoteTable
-    if isinstance(log.rows, RemoteTable):
+    if isinstance(log.table, RemoteTable):
         look = partial(_Marks.of, setting=setting, users_stay=users_stay)
-        counts = aggregate(log.rows, partial(_counted_share, look=look), ["fate", "kind"])
-        rows = map_partitions(log.rows, partial(_share, look=look), RandomSource())
+        counts = aggregate(log.table, partial(_counted_share, look=look), ["fate", "kind"])
+        rows = map_partitions(log.table, partial(_share, look=look), RandomSource())
     else:
-        marks = _Marks.of(log.frame, setting, users_stay)
-        counts, rows = marks.counted(log.frame), marks.applied(log.frame)
-    return replace(log, rows=rows, tally=_tally(log.tally, counts))
+        marks = _Marks.of(log.local_frame, setting, users_stay)
+        counts, rows = marks.counted(log.local_frame), marks.applied(log.local_frame)
+    return replace(log, table=rows, accounting=_tally(log.accounting, counts))
 
 
 def _tally(before: RowAccounting, counts: pl.DataFrame) -> RowAccounting:
-    tally = replace(before, dropped=dict(before.dropped), changed=dict(before.changed))
+    tally = replace(before, dropped=dict(before.dropped), normalized=dict(before.normalized))
     for fate, kind, rows in counts.sort("kind", "fate").rows():
         count = tally.drop if fate == _DROPPED else tally.change
         count({f"{_FATES[fate]} looks like: {IDENTIFIER_KINDS[kind].title}": rows})

@@ -70,12 +70,12 @@ class QueryLog:
     (2, 1, 2)
     """
 
-    rows: Table = field(repr=False)
-    tally: RowAccounting = field(default_factory=RowAccounting, repr=False)
+    table: Table = field(repr=False)
+    accounting: RowAccounting = field(default_factory=RowAccounting, repr=False)
     sources: tuple[SourceFile, ...] = field(default=(), repr=False)
     seeded: bool = False
     sampled: bool = False
-    asked: str = field(default="", repr=False)
+    options_fingerprint: str = field(default="", repr=False)
     could_stop: bool = False
     since: date | None = None
     until: date | None = None
@@ -98,34 +98,34 @@ class QueryLog:
         return cls.from_frame(table.with_columns(pl.col("time").str.to_datetime(time_unit="us")))
 
     @property
-    def frame(self) -> pl.LazyFrame:
+    def local_frame(self) -> pl.LazyFrame:
         """All rows in one place."""
-        if isinstance(self.rows, RemoteTable):
+        if isinstance(self.table, RemoteTable):
             raise UsageError(
                 f"this needs the whole log on one machine, and it lies on {self.engine}",
                 hint="leave --engine out; docs/spark.md lists what runs on Spark",
             )
-        return self.rows
+        return self.table
 
     @property
     def engine(self) -> str:
         """Name what the steps of methods run on."""
-        return engine_name(self.rows)
+        return engine_name(self.table)
 
     def count(self, unit: str = "line") -> int:
         """Count the lines, events or clicks."""
         if unit == "line":
-            return count_rows(self.rows)
+            return count_rows(self.table)
         if unit not in _UNITS:
             raise UsageError(f'"{unit}" cannot be counted', hint="line, event or click")
-        counted = aggregate(self.rows, partial(_counted, unit=unit), ["all"])
+        counted = aggregate(self.table, partial(_counted, unit=unit), ["all"])
         return int(counted["count"].sum())
 
-    def distinct(self, column: str) -> int:
+    def count_distinct(self, column: str) -> int:
         """Count the different users, queries or URLs: a mark for each, no sorting or hashing."""
-        if isinstance(self.rows, RemoteTable):
-            return count_distinct(self.rows, column)
-        codes = self.frame.select(pl.col(column).to_physical()).collect()[column]
+        if isinstance(self.table, RemoteTable):
+            return count_distinct(self.table, column)
+        codes = self.local_frame.select(pl.col(column).to_physical()).collect()[column]
         top = int(codes.max() or 0)  # type: ignore[arg-type]
         seen = np.zeros(1 + top, dtype=np.bool_)
         for chunk in codes.get_chunks():
@@ -134,26 +134,28 @@ class QueryLog:
 
     def events(self) -> pl.LazyFrame:
         """Give one row a submission of a query: user, query, time, lines, clicks."""
-        return group_events(self.frame)
+        return group_events(self.local_frame)
 
     def clicks(self) -> pl.LazyFrame:
         """Give the rows that have a click."""
-        return filter_clicks(self.frame)
+        return filter_clicks(self.local_frame)
 
-    def sample(self, users: int, chance: RandomSource) -> QueryLog:
+    def sample_users(self, users: int, chance: RandomSource) -> QueryLog:
         """Keep so many users, drawn uniformly; the other rows are counted as dropped."""
-        drawn = self._after(sample_users(self.frame, users, chance), "not in the sample of users")
-        return replace(drawn, seeded=self.seeded or not chance.secret, sampled=True)
+        drawn = self._after(
+            sample_users(self.local_frame, users, chance), "not in the sample of users"
+        )
+        return replace(drawn, seeded=self.seeded or not chance.is_secure, sampled=True)
 
-    def only(self, users: pl.DataFrame, reason: str) -> QueryLog:
+    def filter_users(self, users: pl.DataFrame, reason: str) -> QueryLog:
         """Keep the rows of these users; the others are counted as dropped, for that reason."""
-        return self._after(filter_keys(self.frame, users, ["user"]), reason)
+        return self._after(filter_keys(self.local_frame, users, ["user"]), reason)
 
     def _after(self, frame: pl.LazyFrame, reason: str) -> QueryLog:
         rows = frame.collect(engine="streaming")
-        tally = replace(self.tally, dropped=dict(self.tally.dropped))
-        tally.drop({reason: self.tally.kept - rows.height})
-        return replace(self, rows=rows.lazy(), tally=tally)
+        tally = replace(self.accounting, dropped=dict(self.accounting.dropped))
+        tally.drop({reason: self.accounting.kept - rows.height})
+        return replace(self, table=rows.lazy(), accounting=tally)
 
 
 _UNITS = {"event": group_events, "click": filter_clicks}

@@ -37,9 +37,9 @@ class RowAccounting:
     rows: int = 0
     dropped: dict[str, int] = field(default_factory=dict)
     rejected: dict[str, int] = field(default_factory=dict)
-    changed: dict[str, int] = field(default_factory=dict)
-    objections: dict[str, int] = field(default_factory=dict)
-    rejects: list[pl.DataFrame] = field(default_factory=list)
+    normalized: dict[str, int] = field(default_factory=dict)
+    excluded_users: dict[str, int] = field(default_factory=dict)
+    rejected_blocks: list[pl.DataFrame] = field(default_factory=list)
 
     @property
     def kept(self) -> int:
@@ -57,22 +57,22 @@ class RowAccounting:
 
     def change(self, reasons: Mapping[str, int]) -> None:
         """Count rows whose query text was normalised."""
-        _add(self.changed, reasons)
+        _add(self.normalized, reasons)
 
     def reject(self, rows: pl.DataFrame) -> None:
         """Count rows that cannot be read, and keep where they stand."""
         if rows.height:
-            self.rejects.append(rows)
+            self.rejected_blocks.append(rows)
             _add(self.rejected, dict(rows.group_by("reason").len().rows()))
 
     def reject_many(self, reasons: Mapping[str, int], examples: pl.DataFrame) -> None:
         """Count rows of which only some tell where they stand."""
-        self.rejects.append(examples)
+        self.rejected_blocks.append(examples)
         _add(self.rejected, reasons)
 
     def rejected_rows(self) -> pl.DataFrame:
         """List the rejected rows: file, line, reason."""
-        return pl.concat([pl.DataFrame(schema=REJECT_SCHEMA), *self.rejects])
+        return pl.concat([pl.DataFrame(schema=REJECT_SCHEMA), *self.rejected_blocks])
 
 
 def _add(counts: dict[str, int], more: Mapping[str, int]) -> None:

@@ -28,14 +28,14 @@ class Measure(Parametrized, ABC):
     """
 
     title: ClassVar[str]
-    says: ClassVar[str]
+    description: ClassVar[str]
     paper: ClassVar[str]
     unit: ClassVar[str]
     better: ClassVar[Literal["lower", "higher"]]
     kind: ClassVar[Literal["risk", "use"]]
 
     @abstractmethod
-    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
+    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the `value` of a release, and what must stand beside it to be understood."""
 
     def prepare(self, before: MeasureContext) -> None:

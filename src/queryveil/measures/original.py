@@ -28,7 +28,7 @@ class MeasureContext:
         self.log = log
         self._known: dict[Hashable, Any] = {}
 
-    def once(self, name: Hashable, make: Callable[[], T]) -> T:
+    def cached(self, name: Hashable, make: Callable[[], T]) -> T:
         """Make a thing at the first asking, and give the same one ever after."""
         if name not in self._known:
             self._known[name] = make()
@@ -37,14 +37,16 @@ class MeasureContext:
 
     def taxonomy(self, name: str) -> Taxonomy:
         """Open a taxonomy."""
-        return self.once(("taxonomy", name), lambda: open_taxonomy(name))
+        return self.cached(("taxonomy", name), lambda: open_taxonomy(name))
 
-    def read(self, rows: pl.LazyFrame, taxonomy: str) -> ConceptMapping:
+    def map_queries(self, rows: pl.LazyFrame, taxonomy: str) -> ConceptMapping:
         """Find the concepts of the distinct queries of any rows, those of a release too."""
-        mapper = self.once(("mapper", taxonomy), lambda: Mapper(self.taxonomy(taxonomy)))
+        mapper = self.cached(("mapper", taxonomy), lambda: Mapper(self.taxonomy(taxonomy)))
         return mapper.map(unique_queries(rows))
 
     def concepts(self, taxonomy: str) -> pl.DataFrame:
         """Give each user's concepts with their counts, of every phrase: user, concept, count."""
         found = ("concepts", taxonomy)
-        return self.once(found, lambda: self.read(self.log.frame, taxonomy).concepts(self.log))
+        return self.cached(
+            found, lambda: self.map_queries(self.log.local_frame, taxonomy).concepts(self.log)
+        )

@@ -32,4 +32,4 @@ def parse_measure(text: str) -> Measure:
     'profile-divergence:topics=sanchez4'
     """
     name, values = parse_spec(text)
-    return get_measure(name).make(dict(values))
+    return get_measure(name).from_params(dict(values))

@@ -45,7 +45,7 @@ def released_concepts(
             hint="measure a release of users' logs",
         )
     rows = QueryLog(release.log)
-    found = before.read(rows.frame, taxonomy).concepts(rows)
+    found = before.map_queries(rows.local_frame, taxonomy).concepts(rows)
     return restore_users(found, release), "released rows read from their texts"
 
 

@@ -28,10 +28,10 @@ class RerunMeasure(Measure):
     """A measure that runs the method again; `of` alone cannot tell its value."""
 
     @abstractmethod
-    def of_method(self, before: MeasureContext, after: Release, again: Rerun) -> dict[str, Any]:
+    def compute_rerun(self, before: MeasureContext, after: Release, again: Rerun) -> dict[str, Any]:
         """Give the `value` of the method that made the release `after`."""
 
-    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:  # noqa: ARG002
+    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:  # noqa: ARG002
         """Refuse: without the method there is nothing to run."""
         raise UsageError(
             f"{self.name} runs the method again, and a release alone cannot",

@@ -33,10 +33,10 @@ class Method(Parametrized, ABC):
 
     title: ClassVar[str]
     paper: ClassVar[str]
-    promise: ClassVar[str]
+    guarantee_summary: ClassVar[str]
     # How a run can be spread over machines: it is made of the engine's steps; or what becomes of
     # a user depends on her own rows alone, or on those of a block of similar users; or not at all.
-    spread: ClassVar[Literal["no", "steps", "users", "blocks"]] = "no"
+    parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "no"
 
     @abstractmethod
     def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
@@ -72,11 +72,11 @@ class Method(Parametrized, ABC):
         """Say what neighbouring values of the main parameter would give; for `plan`."""
         return []
 
-    def files(self) -> tuple[Path, ...]:
+    def input_files(self) -> tuple[Path, ...]:
         """List the files, besides the log, on which the outcome depends."""
         return ()
 
-    def prepare(self) -> None:
+    def check_ready(self) -> None:
         """Refuse what a run would stumble over; asked before anything is paid for."""
 
     def forecast(self, population: int) -> dict[str, Any]:  # noqa: ARG002
@@ -108,11 +108,11 @@ class Method(Parametrized, ABC):
         """Return what noise does to rows, in words, from public parameters alone."""
         return ()
 
-    def blocks(self, rows: RemoteTable, progress: Progress) -> RemoteTable:  # noqa: ARG002
+    def repartition(self, rows: RemoteTable, progress: Progress) -> RemoteTable:  # noqa: ARG002
         """Cut a table into the shares that can each be protected by a run of its own."""
         return rows
 
-    def extend(
+    def continue_release(
         self,
         log: QueryLog,  # noqa: ARG002
         earlier: PreviousContributions,  # noqa: ARG002
@@ -126,7 +126,7 @@ class Method(Parametrized, ABC):
         """
         raise self.cannot_extend()
 
-    def slots(self, log: QueryLog, earlier: PreviousContributions) -> pl.DataFrame:  # noqa: ARG002
+    def count_contributions(self, log: QueryLog, earlier: PreviousContributions) -> pl.DataFrame:  # noqa: ARG002
         """Tell how many slots `extend` uses for whom: user, slots. No chance is in it.
 
         It is asked before noise is drawn, and again for a run that was killed.

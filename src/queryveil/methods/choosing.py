@@ -34,7 +34,10 @@ def select_frequent_keys(
     many = aggregate(counted, partial(_above, rare=rare), [_KEY]).sort(_KEY)
     shown = many[choice.release(many["count"].to_numpy().astype(np.int64), noise)]
     sizes = aggregate(counted, partial(_sizes, rare=rare), ["count"]).sort("count")
-    lots = {n: choice.lots(n, keys, noise) for n, keys in sizes.select("count", "keys").rows()}
+    lots = {
+        n: choice.release_grouped(n, keys, noise)
+        for n, keys in sizes.select("count", "keys").rows()
+    }
     lots = {count: number for count, number in lots.items() if number}
     if not lots:
         return shown
@@ -56,7 +59,7 @@ def _drawn(frame: pl.LazyFrame, chance: RandomSource, *, lots: Mapping[int, int]
     """Put the rare keys of a share in random order, and give as many as could be drawn."""
     low = frame.filter(pl.col("count").is_in(list(lots))).select(_KEY, "count").sort(_KEY)
     rows = low.collect()
-    bits = chance.numbers(2 * rows.height).view(np.int64).reshape(2, -1)
+    bits = chance.uint64s(2 * rows.height).view(np.int64).reshape(2, -1)
     order = [pl.Series(name, part) for name, part in zip(_ORDER, bits, strict=True)]
     return _first(rows.with_columns(order), lots)
 

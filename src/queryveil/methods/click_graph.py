@@ -63,8 +63,10 @@ class ClickGraph(Method):
     name: ClassVar[str] = "click-graph"
     title: ClassVar[str] = "noisy counts of frequent queries and of clicks on public results"
     paper: ClassVar[str] = "Korolova, Kenthapadi, Mishra, Ntoulas 2009"
-    promise: ClassVar[str] = "differential privacy for a user's whole log; none as a removal"
-    spread: ClassVar[Literal["no", "steps", "users", "blocks"]] = "steps"
+    guarantee_summary: ClassVar[str] = (
+        "differential privacy for a user's whole log; none as a removal"
+    )
+    parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "steps"
 
     epsilon: float = parameter(1.0, "what one person can change at most", low=0.001, high=100.0)
     delta: float = parameter(
@@ -95,46 +97,51 @@ class ClickGraph(Method):
             return _SHARES["removal"]
         return _SHARES["with results" if self.results else "without"]
 
-    def choice(self) -> OccurrenceThreshold:
+    def selection(self) -> OccurrenceThreshold:
         """Make what chooses the queries, from the parameters alone."""
         epsilon, delta = self.budget
         make = (
-            OccurrenceThreshold.tight if self.theorem == "tight" else OccurrenceThreshold.published
+            OccurrenceThreshold.calibrate
+            if self.theorem == "tight"
+            else OccurrenceThreshold.as_published
         )
         return make(self.max_queries_per_user, epsilon * self._shares()[0], delta)
 
-    def counts(self) -> dict[str, LaplaceCounts]:
+    def count_mechanism(self) -> dict[str, LaplaceCounts]:
         """Make the noise for counts of queries and of clicks, where there are any."""
         most = {"queries": self.max_queries_per_user, "clicks": self.max_clicks_per_user}
         shares = zip(most.items(), self._shares()[1:], strict=True)
         return {
-            name: LaplaceCounts.costing(n, self.budget[0] * share)
+            name: LaplaceCounts.for_epsilon(n, self.budget[0] * share)
             for (name, n), share in shares
             if share
         }
 
     def _rho(self) -> Fraction:
         """Add up what choice and counts cost as zCDP; all occurrences may be of one key."""
-        fresh = (noise.epsilon for noise in self.counts().values())
-        return sum(map(pure_rho, fresh), pure_rho(self.choice().keys / self.choice().scale))
+        fresh = (noise.epsilon for noise in self.count_mechanism().values())
+        return sum(
+            map(pure_rho, fresh),
+            pure_rho(self.selection().contribution_bound / self.selection().scale),
+        )
 
-    def files(self) -> tuple[Path, ...]:
+    def input_files(self) -> tuple[Path, ...]:
         """List the public results."""
         return (Path(self.results),) if self.results else ()
 
-    def prepare(self) -> None:
+    def check_ready(self) -> None:
         """Read the public results once, to see that they can be read."""
-        for path in self.files():
+        for path in self.input_files():
             read_public_results(str(path))
 
     def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
         """Bound each user, count, choose; then give tables, or the logs of what was chosen."""
-        noise = NoiseSource(None if chance.secret else chance.numbers)
+        noise = NoiseSource(None if chance.is_secure else chance.uint64s)
         results = read_public_results(self.results) if self.results else _NO_CLICKS
         with progress.stage("count occurrences"):
             first = partial(_first_events, most=self.max_queries_per_user)
-            counted = aggregate_remote(log.rows, first, ["query"])
-            chosen = select_frequent_keys(counted, self.choice(), noise, chance)
+            counted = aggregate_remote(log.table, first, ["query"])
+            chosen = select_frequent_keys(counted, self.selection(), noise, chance)
         if self.reading == "removal":
             return self._logs(log, chosen, results, chance, progress)
         return self._tables(log, chosen, results, noise, progress)
@@ -144,7 +151,7 @@ class ClickGraph(Method):
         return None if self.reading == "removal" else self._cut().queries
 
     def _cut(self) -> Cut:
-        choice = self.choice()
+        choice = self.selection()
         counted = share_counted(self.max_queries_per_user)
         return Cut(choice.threshold + 1, "laplace", float(choice.scale), counted)
 
@@ -152,16 +159,20 @@ class ClickGraph(Method):
         """Tell noise, threshold and the expected yield."""
         if self.reading == "removal":
             return {}
-        choice = self.choice()
+        choice = self.selection()
         chosen = {
             "a key needs about so many users": choice.threshold + 1,
-            "a user adds at most so much": choice.keys,
+            "a user adds at most so much": choice.contribution_bound,
             "chance that a key of one user alone shows": float(choice.delta),
         }
         tables = [
             {"table": name, "noise": "laplace", "scale": round(float(fresh.scale), 2)}
-            | (chosen if name == "queries" else {"a user adds at most so much": fresh.most})
-            for name, fresh in self.counts().items()
+            | (
+                chosen
+                if name == "queries"
+                else {"a user adds at most so much": fresh.max_contribution}
+            )
+            for name, fresh in self.count_mechanism().items()
         ]
         return {"expected": self._cut().expected(population), "tables": tables}
 
@@ -173,13 +184,13 @@ class ClickGraph(Method):
         noise: NoiseSource,
         progress: Progress,
     ) -> Release:
-        fresh = self.counts()
+        fresh = self.count_mechanism()
         tables = {"queries": _with_noise(chosen, fresh["queries"], noise), "clicks": _NO_CLICKS}
         if "clicks" in fresh:
             with progress.stage("count clicks"):
                 known = results.join(chosen, on="query", how="semi").sort("query", "url")
                 clicks = partial(_first_clicks, known=known, most=self.max_clicks_per_user)
-                counted = aggregate(log.rows, clicks, ["query", "url"])
+                counted = aggregate(log.table, clicks, ["query", "url"])
                 full = known.join(counted, on=["query", "url"], how="left", maintain_order="left")
                 full = full.with_columns(pl.col("count").fill_null(0))
                 tables["clicks"] = _with_noise(full, fresh["clicks"], noise)
@@ -190,7 +201,7 @@ class ClickGraph(Method):
             source=log,
             tables=tables,
             noise=self.noises({}),
-            dropped={"summed up in the tables, with noise": log.tally.kept},
+            dropped={"summed up in the tables, with noise": log.accounting.kept},
             progress=progress,
         )
 
@@ -198,7 +209,7 @@ class ClickGraph(Method):
         """Return the noise of the counts; other noise decides what shows."""
         shows = {
             "queries": "A query shows if its count and other noise (discrete Laplace, scale "
-            f"{float(self.choice().scale):,.4g}) are above {self.choice().threshold:,}.",
+            f"{float(self.selection().scale):,.4g}) are above {self.selection().threshold:,}.",
             "clicks": "Every public result of a query that shows has a row, also if nobody "
             "clicked it.",
         }
@@ -209,7 +220,7 @@ class ClickGraph(Method):
                 name, "laplace", float(fresh.scale), shows[name],
                 f"each person counts for their {_first(*most[name])} alone.", own_threshold=False,
             )
-            for name, fresh in self.counts().items()
+            for name, fresh in self.count_mechanism().items()
         )  # fmt: skip
 
     def _logs(
@@ -227,7 +238,7 @@ class ClickGraph(Method):
             )
         with progress.stage("protect"):
             share = partial(_safe_logs, chosen=chosen, results=results)
-            found = protect_partitions(log.rows, share, chance)
+            found = protect_partitions(log.table, share, chance)
         blanked = found.counts.get(_BLANKED, 0)
         return Release(
             method=self.name,
@@ -237,7 +248,8 @@ class ClickGraph(Method):
             log=found.rows,
             mapping=found.mapping,
             dropped={
-                "query that is not in the safe set": log.tally.kept - found.counts.get(_KEPT, 0)
+                "query that is not in the safe set": log.accounting.kept
+                - found.counts.get(_KEPT, 0)
             },
             blanked={_BLANKED: blanked} if blanked else {},
             not_release_grade=self.unfit(),
@@ -246,7 +258,7 @@ class ClickGraph(Method):
 
     def _published(self) -> dict[str, Any]:
         """Give the parameters as the card shows them: where a file lies is private."""
-        return {**self.values(), "results": Path(self.results).name}
+        return {**self.params(), "results": Path(self.results).name}
 
     def guarantee(self) -> Guarantee:
         """Promise (epsilon, delta) for a user's whole log, or nothing for a removal."""
@@ -271,19 +283,19 @@ class ClickGraph(Method):
         )
         return Guarantee(
             model="approx-dp",
-            says=(
+            statement=(
                 f"Whether any one person's whole log is in or not changes the chance of any "
                 f"outcome by at most a factor of e^{epsilon}, but for a chance of {delta}. Each "
                 f"person counts for her {queries}, repeated ones "
                 f"included; {clicks}. A query shows if its count and noise are above "
-                f"{self.choice().threshold:,}; the count that is given has other noise, so it can "
+                f"{self.selection().threshold:,}; the count that is given has other noise, so it can "
                 "be lower, and even below zero."
             ),
             neighbours="two logs of which one has the whole log of one more user",
             epsilon=self.epsilon,
             delta=self.delta,
             relation="add-remove",
-            losses=losses_of(self._rho(), self.choice().delta),
+            losses=losses_of(self._rho(), self.selection().delta),
             assumptions=(
                 *_PEOPLE,
                 "the list of results is public and does not depend on the log",
@@ -305,7 +317,7 @@ class ClickGraph(Method):
         checks += [] if self.results else [Check("no-clicks", {})]
         return Guarantee(
             model="none",
-            says=(
+            statement=(
                 "Every query in this release is in a safe set, which was chosen by noisy counts "
                 f"of each person's {queries}. One person changes "
                 f"the chance of any safe set by at most a factor of e^{epsilon}, but for a chance "

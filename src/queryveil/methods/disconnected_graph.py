@@ -41,7 +41,7 @@ class DisconnectedGraph(Method):
     name: ClassVar[str] = "disconnected-graph"
     title: ClassVar[str] = "queries whose clicked results overlap with no other's"
     paper: ClassVar[str] = "Poblete, Spiliopoulou, Baeza-Yates 2007, 2010"
-    promise: ClassVar[str] = "a rule about queries and results; nothing about a person"
+    guarantee_summary: ClassVar[str] = "a rule about queries and results; nothing about a person"
 
     documents: int = parameter(
         2, "different results that must have been clicked for a query", low=1, high=10**6
@@ -54,7 +54,10 @@ class DisconnectedGraph(Method):
     def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
         """Remove what points at a site, then disconnect, then keep the users' other rows."""
         with progress.stage("clicks"):
-            clicks, sent = _clicks(log), log.frame.group_by("query").agg(rows=pl.len()).collect()
+            clicks, sent = (
+                _clicks(log),
+                log.local_frame.group_by("query").agg(rows=pl.len()).collect(),
+            )
             broad = self._broad(clicks)
             frank = broad.join(_well_targeted(clicks), on="query", how="anti")
         with progress.stage("disconnect"):
@@ -64,14 +67,14 @@ class DisconnectedGraph(Method):
                 "no query is left, so nothing would be released", hint="smaller --sites"
             )
         with progress.stage("protect"):
-            rows = filter_keys(log.frame, kept, ["query"]).with_columns(
+            rows = filter_keys(log.local_frame, kept, ["query"]).with_columns(
                 time=coarsen_time(self.time)
             )
             shuffled = shuffle_rows(rows, chance).collect()
             public, mapping = pseudonymize(shuffled, "user", chance)
         return Release(
             method=self.name,
-            parameters=self.values(),
+            parameters=self.params(),
             guarantee=self.guarantee(),
             source=log,
             log=public.lazy().select("user", "query", "time", "rank", "url"),
@@ -98,7 +101,7 @@ class DisconnectedGraph(Method):
         """Promise the rule, and nothing about a person."""
         return Guarantee(
             model="none",
-            says=(
+            statement=(
                 f"For every query at least {self.documents} different results from "
                 f"{self.sites} different sites were clicked, it does not name the site of one, and "
                 "no result was clicked for two queries that are kept. This is a rule about "
@@ -122,7 +125,7 @@ class DisconnectedGraph(Method):
 
 def _clicks(log: QueryLog) -> pl.DataFrame:
     """Give each query's clicked results once: query, url, site."""
-    pairs = log.frame.select("query", "url").drop_nulls().unique().collect(engine="streaming")
+    pairs = log.local_frame.select("query", "url").drop_nulls().unique().collect(engine="streaming")
     url = pl.col("url").cast(pl.String).str.to_lowercase()
     bare = url.str.replace(r"^[a-z]+://", "").str.replace(r"^www\.", "")
     return pairs.with_columns(site=bare.str.replace(r"[/?#:].*$", ""))
@@ -151,7 +154,7 @@ def _disconnected(clicks: pl.DataFrame, sent: pl.DataFrame) -> pl.DataFrame:
         )
     edges = table.join(table, on="url").filter(pl.col("node") != pl.col("node_right"))
     ends = edges.select("node", "node_right").unique().sort("node", "node_right").to_numpy()
-    neighbours = RaggedArray.grouped(ends[:, 0], ends[:, 1], nodes.height)
+    neighbours = RaggedArray.group_by(ends[:, 0], ends[:, 1], nodes.height)
     alone = _greedy(neighbours, nodes["rows"].to_numpy().astype(np.int64))
     return nodes.filter(pl.Series(alone)).select("query")
 

@@ -24,9 +24,9 @@ class PreviousContributions:
     """
 
     mapping: pl.DataFrame
-    most: int
+    max_contributions: int
 
-    def after(self, slots: pl.DataFrame, chance: RandomSource) -> pl.DataFrame:
+    def updated(self, slots: pl.DataFrame, chance: RandomSource) -> pl.DataFrame:
         """Give the mapping once users have used so many slots more: user, pseudonym, slots.
 
         Users keep their pseudonyms. Those who are new get one that nobody has.
@@ -42,6 +42,6 @@ class PreviousContributions:
     def _new_names(self, size: int, chance: RandomSource) -> pl.Series:
         taken = self.mapping["pseudonym"].implode()
         while True:
-            names = pl.Series("pseudonym", chance.names(size)).cast(pl.String)
+            names = pl.Series("pseudonym", chance.tokens(size)).cast(pl.String)
             if not names.is_in(taken).any():  # as good as always: names have 48 bits or more
                 return names

@@ -57,8 +57,8 @@ class FrequentQueries(Method):
     name: ClassVar[str] = "frequent-queries"
     title: ClassVar[str] = "keep a query that at least n users sent"
     paper: ClassVar[str] = "Adar 2007; the rule behind most published query data sets"
-    promise: ClassVar[str] = "none: a rule, not k-anonymity"
-    spread: ClassVar[Literal["no", "steps", "users", "blocks"]] = "steps"
+    guarantee_summary: ClassVar[str] = "none: a rule, not k-anonymity"
+    parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "steps"
 
     n: int = parameter(
         30, "users that a query needs to be kept", low=1, high=_EVERYBODY, unit="users"
@@ -77,26 +77,26 @@ class FrequentQueries(Method):
     def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
         """Count, keep, blank, rename, shuffle."""
         with progress.stage("count users"):
-            kept = map_partitions(log.rows, partial(self._kept, self._frequent(log)), chance)
+            kept = map_partitions(log.table, partial(self._kept, self._frequent(log)), chance)
             common = self._common(log, kept)
         with progress.stage("protect"):
             found = protect_partitions(kept, partial(self._share, common), chance)
         rows = found.counts.get(_KEPT, 0)
         return Release(
             method=self.name,
-            parameters=self.values(),
+            parameters=self.params(),
             guarantee=self.guarantee(),
             source=log,
             log=found.rows,
             mapping=found.mapping,
-            dropped={f"query of fewer than {self.n} users": log.tally.kept - rows},
+            dropped={f"query of fewer than {self.n} users": log.accounting.kept - rows},
             blanked={why: n for why, n in found.counts.items() if n and why != _KEPT},
             not_release_grade=self.unfit(),
             progress=progress,
         )
 
     def _frequent(self, log: QueryLog) -> pl.DataFrame:
-        frequent = count_users_by_key(log.rows, ["query"], self.n)
+        frequent = count_users_by_key(log.table, ["query"], self.n)
         if not frequent.height:
             raise EmptyReleaseError(
                 f"no query was sent by {self.n} or more users, so nothing would be released",
@@ -118,7 +118,7 @@ class FrequentQueries(Method):
         return _Common(
             count_users_by_key(kept, _KEYS["url"], self.m) if self.clicks else None,
             count_users_by_key(kept, _KEYS["rank"], self.m) if self.clicks else None,
-            aggregate(log.rows, times, ["time"], at_least=("users", self.n)),
+            aggregate(log.table, times, ["time"], at_least=("users", self.n)),
         )
 
     def _share(self, common: _Common, frame: pl.LazyFrame, chance: RandomSource) -> PartitionOutput:
@@ -136,7 +136,7 @@ class FrequentQueries(Method):
         self, rows: pl.DataFrame, chance: RandomSource
     ) -> tuple[pl.DataFrame, pl.DataFrame | None]:
         if self.link == "none":
-            names = pl.Series("user", chance.names(rows.height)).cast(pl.String)
+            names = pl.Series("user", chance.tokens(rows.height)).cast(pl.String)
             return _published(rows.with_columns(names)), None
         named, mapping = pseudonymize(rows, self.link, chance)
         return _published(named), mapping
@@ -180,7 +180,7 @@ class FrequentQueries(Method):
         checks.append(Check("time-step", {"step": self.time}))
         return Guarantee(
             model="none",
-            says=self._says(),
+            statement=self._says(),
             assumptions=(
                 "a user name of the log stands for one person, and one person has one user name",
                 f"nobody controls {max(self.n - 1, 1)} or more accounts of the log: who does can "
@@ -234,8 +234,8 @@ class FrequentQueries(Method):
     def alternatives(self, log: QueryLog) -> list[dict[str, Any]]:
         """Say what other values of n would keep."""
         sizes = partial(count_users_and_rows, keys=["query"])
-        known = aggregate(log.rows, sizes, ["query"], at_least=("users", min(_LADDER)))
-        total = max(log.tally.kept, 1)
+        known = aggregate(log.table, sizes, ["query"], at_least=("users", min(_LADDER)))
+        total = max(log.accounting.kept, 1)
         ladder = sorted({*_LADDER, self.n} - set(range(min(_LADDER))))
         steps = [(n, known.filter(pl.col("users") >= n)) for n in ladder]
         return [
@@ -281,7 +281,7 @@ def _blank(rows: pl.DataFrame, column: str, known: pl.DataFrame | None) -> pl.Da
 
 
 def _most(log: QueryLog) -> int:
-    sizes = aggregate_remote(log.rows, partial(count_users_and_rows, keys=["query"]), ["query"])
+    sizes = aggregate_remote(log.table, partial(count_users_and_rows, keys=["query"]), ["query"])
     return int(aggregate(sizes, _greatest, ["all"], tops=["users"])["users"][0])
 
 

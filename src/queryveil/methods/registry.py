@@ -32,4 +32,4 @@ def parse_method(text: str) -> Method:
     'frequent-queries:n=20'
     """
     name, values = parse_spec(text)
-    return get_method(name).make(dict(values))
+    return get_method(name).from_params(dict(values))

@@ -34,7 +34,7 @@ _AT_ONCE = 1_500_000  # rows of a run: what a run sets up costs seconds
 
 def check_parallelism(method: Method, log: QueryLog) -> None:
     """Refuse a far log where the method needs all of it in one place; asked before anything."""
-    if isinstance(log.rows, RemoteTable) and method.spread == "no":
+    if isinstance(log.table, RemoteTable) and method.parallelism == "no":
         raise UsageError(
             f"{method.name} needs the whole log on one machine, and it lies on {log.engine}",
             hint="leave --engine out; `queryveil methods` tells which run on Spark",
@@ -55,10 +55,10 @@ def judged(release: Release, method: Method) -> Release:
 
 
 def _run(method: Method, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
-    if not isinstance(log.rows, RemoteTable) or method.spread == "steps":
+    if not isinstance(log.table, RemoteTable) or method.parallelism == "steps":
         return method.run(log, chance, progress)
-    table = method.blocks(log.rows, progress)
-    at_once = _AT_ONCE if method.spread == "users" else 0
+    table = method.repartition(log.table, progress)
+    at_once = _AT_ONCE if method.parallelism == "users" else 0
     with progress.stage("protect"):
         whole = protect_partitions(table, partial(_share, method=method), chance, at_once)
     return _together(method, log, whole, progress)
@@ -83,13 +83,13 @@ def _share(frame: pl.LazyFrame, chance: RandomSource, *, method: Method) -> Part
     mapping = None if release.mapping is None else release.mapping.lazy().collect()
     if mapping is not None and "group" in mapping.columns:
         # Groups of different shares must not have one number.
-        first = int(chance.numbers(1)[0] >> 24) << _GROUP_BITS
+        first = int(chance.uint64s(1)[0] >> 24) << _GROUP_BITS
         mapping = mapping.with_columns(pl.col("group") + first)
     return PartitionOutput(public, mapping, counts, told)
 
 
 def _together(method: Method, log: QueryLog, whole: ProtectedTable, progress: Progress) -> Release:
-    told: dict[str, Any] = dict(whole.told)
+    told: dict[str, Any] = dict(whole.shared)
     return Release(
         method=method.name,
         parameters=told["parameters"],
@@ -99,7 +99,7 @@ def _together(method: Method, log: QueryLog, whole: ProtectedTable, progress: Pr
         mapping=whole.mapping,
         dropped=_counts(whole, "dropped"),
         blanked=_counts(whole, "blanked"),
-        made=_counts(whole, "made"),
+        generated=_counts(whole, "made"),
         notes=tuple(told["notes"]),
         noise_says=method.noise_says(),
         coverage=method.coverage(_counts(whole, "dropped")),

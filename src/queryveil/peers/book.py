@@ -19,27 +19,27 @@ class PendingTable:
         self.outgoing: dict[
             tuple[str, str], PendingQuery
         ] = {}  # by who was asked, and the id for her
-        self.open: Counter[str | None] = Counter()  # by who sent it; None is the owner
+        self.open_per_sender: Counter[str | None] = Counter()  # by who sent it; None is the owner
         self.asking: Counter[str] = Counter()  # by who was asked and has not ended it
         self._alarms: list[tuple[float, int]] = []
         self._last = 0
 
-    def begin(
+    def open(
         self, stage: QueryState, sender: str | None = None, sender_id: str = ""
     ) -> PendingQuery:
         """Open an errand."""
         self._last += 1
         errand = PendingQuery(self._last, stage, sender, sender_id)
         self.errands[errand.number] = errand
-        self.open[sender] += 1
+        self.open_per_sender[sender] += 1
         if sender is not None:
             self.incoming[sender, sender_id] = errand
         return errand
 
-    def end(self, errand: PendingQuery) -> None:
+    def close(self, errand: PendingQuery) -> None:
         """Close an errand."""
         del self.errands[errand.number]
-        self.open[errand.sender] -= 1
+        self.open_per_sender[errand.sender] -= 1
         if errand.sender is not None:
             del self.incoming[errand.sender, errand.sender_id]
 
@@ -56,7 +56,7 @@ class PendingTable:
             self.asking[friend] -= 1
         errand.friend_id = ""
 
-    def asked_of(self, friend: str) -> list[PendingQuery]:
+    def waiting_on(self, friend: str) -> list[PendingQuery]:
         """Give the errands that wait for a friend."""
         return [one for one in self.errands.values() if one.friend == friend and one.friend_id]
 
@@ -67,7 +67,7 @@ class PendingTable:
 
     def under_way(self) -> int:
         """Return how many own errands are open and wait for somebody else than the owner."""
-        return self.open[None] - len(self.undecided())
+        return self.open_per_sender[None] - len(self.undecided())
 
     def sent_by(self, friend: str) -> list[PendingQuery]:
         """Give a friend's errands."""
@@ -81,15 +81,15 @@ class PendingTable:
         )
         heapq.heappush(self._alarms, (errand.due, errand.number))
 
-    def alarm(self) -> float | None:
+    def next_deadline(self) -> float | None:
         """Give the time at which the next stage is over, if any."""
         while self._alarms and not self._counts(*self._alarms[0]):
             heapq.heappop(self._alarms)
         return self._alarms[0][0] if self._alarms else None
 
-    def next_due(self, now: float) -> PendingQuery | None:
+    def pop_expired(self, now: float) -> PendingQuery | None:
         """Give an errand whose stage is over, each once, until there is none."""
-        at = self.alarm()
+        at = self.next_deadline()
         if at is None or at > now:
             return None
         return self.errands[heapq.heappop(self._alarms)[1]]

@@ -31,14 +31,16 @@ class ProtocolSettings:
     query is handed on at most.
     """
 
-    submit: float = 0.5
-    hops: int = 3
+    submit_probability: float = 0.5
+    max_hops: int = 3
 
     def __post_init__(self) -> None:
-        if not 0 < self.submit <= 1:
-            raise ParameterError(f"--submit cannot be {self.submit}", hint="above 0, up to 1")
-        if not 0 <= self.hops <= 20:
-            raise ParameterError(f"--hops cannot be {self.hops}", hint="from 0 to 20")
+        if not 0 < self.submit_probability <= 1:
+            raise ParameterError(
+                f"--submit cannot be {self.submit_probability}", hint="above 0, up to 1"
+            )
+        if not 0 <= self.max_hops <= 20:
+            raise ParameterError(f"--hops cannot be {self.max_hops}", hint="from 0 to 20")
 
 
 class Peer(Generic[Friend]):
@@ -75,13 +77,13 @@ class Peer(Generic[Friend]):
         """Her friends, in the order in which they became so."""
         return tuple(self._asked)
 
-    def befriend(self, friend: Friend, asked: float = 0, took: float = 0) -> None:
+    def add_friend(self, friend: Friend, asked: float = 0, took: float = 0) -> None:
         """Add a friend, with what is known of her from before."""
         if not 0 <= took <= asked:
             raise ParameterError(f"a friend cannot have taken {took} of {asked} queries")
         self._asked[friend], self._took[friend] = asked, took
 
-    def forget(self, friend: Friend) -> None:
+    def remove_friend(self, friend: Friend) -> None:
         """Remove a friend, and what is known of her."""
         self._asked.pop(friend, None)
         self._took.pop(friend, None)
@@ -98,7 +100,7 @@ class Peer(Generic[Friend]):
         """Decide whether to take a query from a friend, as she has served this peer."""
         return not self.selfish and friend in self._asked and self._draw() < self.trust(friend)
 
-    def heard(self, friend: Friend, accepted: bool) -> None:
+    def record_reply(self, friend: Friend, accepted: bool) -> None:
         """Count what a friend said when she was asked; silence is a refusal."""
         if friend in self._asked:
             self._asked[friend] += 1
@@ -112,11 +114,11 @@ class Peer(Generic[Friend]):
 
     def route(self, sender: Friend | None = None, hops: int = 0) -> Route[Friend]:
         """Begin to route a query: her own, or one that a friend handed on as its so manieth hop."""
-        if hops >= self._settings.hops:
+        if hops >= self._settings.max_hops:
             return Route({}, None, 1.0, self._draw, last=True)
         asked, took = self._asked, self._took
         trusts = {friend: (took[friend] + 1) / (asked[friend] + 1) for friend in asked}
-        submit = self._settings.submit
+        submit = self._settings.submit_probability
         # Of her own queries she submits the share that each friend of full trust will: else she
         # would be the one who submits most of them, and be known by that.
         own = submit if sender is not None else submit / (sum(trusts.values()) + submit)
@@ -148,13 +150,13 @@ class Route(Generic[Friend]):
         self._started = False
         self.chosen = last  # whether the peer submits it by the rule, and not for want of friends
 
-    def step(self) -> Friend | None:
+    def next_hop(self) -> Friend | None:
         """Return the friend to ask next, each at most once, or None to submit it oneself."""
         first, self._started = not self._started, True
         friend = self._first() if first else self._next(self._trusts)
         if friend is not None and friend == self._sender:
             self.chosen = self._draw() < self._trusts.pop(friend)
-            return self.step()
+            return self.next_hop()
         if friend is None:
             self._trusts = {}  # whoever decided to submit it does not change her mind
         else:

@@ -91,6 +91,6 @@ class PeerStats:
     carried: int = 0  # of those answered: the owner's queries
     stray: int = 0  # messages that fitted nothing
 
-    def told(self) -> dict[str, int]:
+    def to_dict(self) -> dict[str, int]:
         """Give all counts by name."""
         return {one.name: getattr(self, one.name) for one in fields(self)}

@@ -63,16 +63,16 @@ class Exchange:
     # --- what is known -----------------------------------------------------------------------
 
     @property
-    def present(self) -> tuple[str, ...]:
+    def online_friends(self) -> tuple[str, ...]:
         """The friends who can be asked now."""
         return self._peer.friends
 
     @property
-    def open(self) -> int:
+    def open_count(self) -> int:
         """How many queries are under way."""
         return len(self._book.errands)
 
-    def tally(self, friend: str) -> PeerStats:
+    def stats(self, friend: str) -> PeerStats:
         """Give what passed between this peer and a friend."""
         return self._memory.tally(friend)
 
@@ -85,28 +85,28 @@ class Exchange:
         asked, took = self.counts(friend)
         return (took + 1) / (asked + 1)
 
-    def remember(
+    def restore(
         self, friend: str, counts: tuple[float, float], tally: PeerStats, age: float = 0.0
     ) -> None:
         """Take up what is known of a friend from an earlier run, so many seconds ago."""
         self._memory.remember(friend, counts, tally, age)
 
-    def alarm(self) -> float | None:
+    def next_deadline(self) -> float | None:
         """Give the time at which `wake` must be called, if any."""
-        return self._book.alarm()
+        return self._book.next_deadline()
 
     # --- what happens ------------------------------------------------------------------------
 
-    def came(self, friend: str) -> list[Action]:
+    def friend_connected(self, friend: str) -> list[Action]:
         """A friend can be reached now."""
         self._memory.came(friend)
         return []
 
-    def went(self, friend: str) -> list[Action]:
+    def friend_disconnected(self, friend: str) -> list[Action]:
         """A friend cannot be reached any more: what she was to do is asked of others."""
         if friend not in self._peer.friends:
             return []
-        waiting = [(one, one.stage) for one in self._book.asked_of(friend)]
+        waiting = [(one, one.stage) for one in self._book.waiting_on(friend)]
         for errand, _ in waiting:
             self._let_down(errand)
         for errand in self._book.sent_by(friend):
@@ -115,10 +115,10 @@ class Exchange:
         self._memory.went(friend)
         return [one for errand, stage in waiting for one in self._pass_over(errand, stage)]
 
-    def ask(self, text: str, person: bool = True) -> tuple[int, list[Action]]:
+    def start_query(self, text: str, person: bool = True) -> tuple[int, list[Action]]:
         """The owner has a query, as a person or by a program. Its number comes with the answer."""
         self._memory.fade()
-        errand = self._book.begin(QueryState.ASKING)
+        errand = self._book.open(QueryState.ASKING)
         places = self._limits.own - (0 if person else self._limits.reserved)
         if self._book.under_way() > max(1, places):
             return errand.number, self._shed(errand, self._usual)
@@ -128,7 +128,7 @@ class Exchange:
         errand.route = self._peer.route(None, errand.hops)
         return errand.number, self._go_on(errand)
 
-    def insist(self, number: int) -> list[Action]:
+    def submit_directly(self, number: int) -> list[Action]:
         """The owner wants to submit a query herself, which nobody took."""
         errand = self._book.errands.get(number)
         if errand is None or errand.stage is not QueryState.NOBODY:
@@ -137,7 +137,7 @@ class Exchange:
         errand.until = errand.since + self._waits.own
         return self._submit(errand)
 
-    def received(self, friend: str, message: Message) -> list[Action]:
+    def message_received(self, friend: str, message: Message) -> list[Action]:
         """A message came from a friend; the link has proved that it is hers."""
         if friend not in self._peer.friends:
             return []
@@ -151,7 +151,7 @@ class Exchange:
             Answer: QueryState.HANDED, NoAnswer: QueryState.HANDED,
         }[type(message)]  # fmt: skip
         if errand is None or errand.stage is not wanted:
-            self.tally(friend).stray += 1  # forged, repeated, or too late
+            self.stats(friend).stray += 1  # forged, repeated, or too late
             return []
         return self._heard(errand, message)
 
@@ -165,24 +165,24 @@ class Exchange:
         errand = self._book.errands.get(number)
         return errand is not None and errand.stage is QueryState.SUBMITTING
 
-    def submitted(self, number: int, results: tuple[Result, ...] | None) -> list[Action]:
+    def engine_replied(self, number: int, results: tuple[Result, ...] | None) -> list[Action]:
         """The search engine answered, or did not (None)."""
         errand = self._book.errands.get(number)
         if errand is None or errand.stage is not QueryState.SUBMITTING:
             return []
         return self._fail(errand) if results is None else self._finish(errand, results)
 
-    def wake(self) -> list[Action]:
+    def handle_timeouts(self) -> list[Action]:
         """Time has passed."""
         actions: list[Action] = []
-        while (errand := self._book.next_due(self._clock())) is not None:
+        while (errand := self._book.pop_expired(self._clock())) is not None:
             actions += self._expired(errand)
         return actions
 
     # --- a friend's query --------------------------------------------------------------------
 
     def _requested(self, friend: str, message: Request) -> list[Action]:
-        tally = self.tally(friend)
+        tally = self.stats(friend)
         tally.requests += 1
         used = self._used.setdefault(friend, OrderedDict())
         if message.id in used or (friend, message.id) in self._book.incoming:
@@ -191,12 +191,14 @@ class Exchange:
         used[message.id] = None
         if len(used) > self._limits.ids:
             used.popitem(last=False)
-        full = self._book.open[friend] >= self._limits.open or not self._theirs.take(friend)
+        full = self._book.open_per_sender[friend] >= self._limits.open or not self._theirs.take(
+            friend
+        )
         if full or not self._peer.accepts(friend):
             tally.refused += 1
             return [Send(friend, Refused(message.id))]
         tally.taken += 1
-        errand = self._book.begin(QueryState.OFFERED, friend, message.id)
+        errand = self._book.open(QueryState.OFFERED, friend, message.id)
         self._book.wait(errand, QueryState.OFFERED, self._clock() + self._waits.reply)
         return [Send(friend, Accepted(message.id))]
 
@@ -218,10 +220,10 @@ class Exchange:
                 return self._pass_over(errand, stage)
 
     def _take(self, errand: PendingQuery, message: Query) -> list[Action]:
-        if message.hops > self._settings.hops:
+        if message.hops > self._settings.max_hops:
             return self._fail(errand)
         # The count is drawn anew as for an own query: one that only rose would tell whose it is.
-        last = message.hops == self._settings.hops
+        last = message.hops == self._settings.max_hops
         errand.hops = message.hops if last else draw_initial_hops(self._settings, self._draw)
         errand.text = message.text
         errand.wanted = self._clock() + self._patience(message.hops - 1)
@@ -231,19 +233,19 @@ class Exchange:
 
     def _patience(self, hops: int) -> float:
         """Return how long to wait for an answer: longer than an engine takes, and by the count."""
-        return self._waits.engine + self._waits.hop * (self._settings.hops - hops)
+        return self._waits.engine + self._waits.hop * (self._settings.max_hops - hops)
 
     # --- the way of a query ------------------------------------------------------------------
 
     def _go_on(self, errand: PendingQuery) -> list[Action]:
         """Ask the next friend, or submit it; the owner is asked when no friend is left."""
         route = errand.route
-        while route is not None and (friend := route.step()) is not None:
+        while route is not None and (friend := route.next_hop()) is not None:
             if self._may_ask(friend):
                 return self._request(errand, friend)
         if not errand.own or (route is not None and route.chosen):
             return self._submit(errand)
-        waits = [self._ours.wait(friend) for friend in self.present]
+        waits = [self._ours.wait(friend) for friend in self.online_friends]
         if waits and not errand.asked:  # friends are there, and this peer has asked enough of them
             return self._shed(errand, max(min(waits), self._usual))
         return self._give_up(errand)
@@ -279,7 +281,7 @@ class Exchange:
 
     def _request(self, errand: PendingQuery, friend: str) -> list[Action]:
         self._book.ask(errand, friend, self._fresh())
-        self.tally(friend).asked += 1
+        self.stats(friend).asked += 1
         errand.asked += 1
         self._book.wait(errand, QueryState.ASKING, self._clock() + self._waits.reply)
         return [Send(friend, Request(errand.friend_id))]
@@ -293,20 +295,20 @@ class Exchange:
 
     def _answered(self, errand: PendingQuery, results: tuple[Result, ...]) -> list[Action]:
         friend = str(errand.friend)
-        self._peer.heard(friend, accepted=True)
-        self.tally(friend).answered += 1
-        self.tally(friend).carried += errand.own
+        self._peer.record_reply(friend, accepted=True)
+        self.stats(friend).answered += 1
+        self.stats(friend).carried += errand.own
         self._book.release(errand)
         return self._finish(errand, results)
 
     def _let_down(self, errand: PendingQuery) -> None:
         """Count that the friend who was asked did not serve: she refused, failed or is silent."""
         friend = str(errand.friend)
-        self._peer.heard(friend, accepted=False)
+        self._peer.record_reply(friend, accepted=False)
         if errand.stage is QueryState.HANDED:
-            self.tally(friend).lost += 1
+            self.stats(friend).lost += 1
         else:
-            self.tally(friend).turned_down += 1
+            self.stats(friend).turned_down += 1
         self._book.release(errand)
 
     # --- the end of a query ------------------------------------------------------------------
@@ -341,10 +343,10 @@ class Exchange:
 
     def _close(self, errand: PendingQuery, served: bool = False) -> None:
         """End an errand, and count how it ended."""
-        self._book.end(errand)
+        self._book.close(errand)
         if errand.sender is None:
             return
-        tally = self.tally(errand.sender)
+        tally = self.stats(errand.sender)
         if errand.stage is QueryState.OFFERED and not errand.text:
             tally.unclaimed += 1
         else:

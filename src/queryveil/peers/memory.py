@@ -47,12 +47,12 @@ class Memory:
 
     def came(self, friend: str) -> None:
         """Note that a friend is present."""
-        self._peer.befriend(friend, *self.counts(friend))
+        self._peer.add_friend(friend, *self.counts(friend))
 
     def went(self, friend: str) -> None:
         """Note that a friend is away."""
         self._away[friend] = self._peer.counts(friend)
-        self._peer.forget(friend)
+        self._peer.remove_friend(friend)
 
     def fade(self) -> None:
         """Let what friends did long ago count less, if it is time."""

@@ -28,7 +28,7 @@ def own_query_probability(settings: ProtocolSettings) -> float:
     >>> own_share(Settings(submit=0.5))
     0.6
     """
-    return settings.submit + _MORE * (1 - settings.submit)
+    return settings.submit_probability + _MORE * (1 - settings.submit_probability)
 
 
 def initial_hop_distribution(settings: ProtocolSettings) -> list[float]:
@@ -44,7 +44,7 @@ def initial_hop_distribution(settings: ProtocolSettings) -> list[float]:
     0.049
     """
     share, growth = own_query_probability(settings), 1 / (1 - _MORE)
-    raw = [1.0, *(share * growth**hop for hop in range(1, settings.hops))][: settings.hops]
+    raw = [1.0, *(share * growth**hop for hop in range(1, settings.max_hops))][: settings.max_hops]
     return [one / sum(raw) for one in raw]
 
 
@@ -52,4 +52,4 @@ def draw_initial_hops(settings: ProtocolSettings, draw: Callable[[], float]) -> 
     """Draw the count from which a query goes on: below the limit, if there is one."""
     point = draw()
     sums = list(accumulate(initial_hop_distribution(settings)))
-    return min(sum(point >= one for one in sums), max(0, settings.hops - 1))
+    return min(sum(point >= one for one in sums), max(0, settings.max_hops - 1))

@@ -28,7 +28,7 @@ class CheckResult:
 
     check: str
     holds: bool | None
-    says: str
+    message: str
 
 
 def run_check(
@@ -38,13 +38,13 @@ def run_check(
     if check.name == "no-identifiers":
         return _no_identifiers(log, tables or {})
     if check.name in _TABLE_CHECKS:
-        return _TABLE_CHECKS[check.name](tables or {}, check.given)
+        return _TABLE_CHECKS[check.name](tables or {}, check.arguments)
     known = _CHECKS.get(check.name)
     if known is None:
         return CheckResult(check.name, False, "this version of queryveil does not know this check")
     if log is None:
         return CheckResult(check.name, False, "there is no log to check")
-    return known(log, check.given)
+    return known(log, check.arguments)
 
 
 def _no_identifiers(log: pl.LazyFrame | None, tables: dict[str, pl.DataFrame]) -> CheckResult:

@@ -21,11 +21,11 @@ class Check:
     """
 
     name: str
-    given: dict[str, Any]
+    arguments: dict[str, Any]
 
     def as_dict(self) -> dict[str, Any]:
         """Give the form that stands on the card."""
-        return {"check": self.name, **self.given}
+        return {"check": self.name, **self.arguments}
 
     @classmethod
     def from_dict(cls, card: dict[str, Any]) -> Check:
@@ -44,7 +44,7 @@ class Guarantee:
     """
 
     model: Model
-    says: str
+    statement: str
     unit: str = "user"
     neighbours: str | None = None
     relation: Relation | None = None

@@ -22,7 +22,7 @@ def pseudonymize(
     places = units.to_physical()
     known = rows.select("user", place=places).unique("place")
     known = known.with_columns(pl.col("user").cast(pl.String)).sort("user", "place")
-    names = pl.Series("pseudonym", chance.names(known.height)).cast(pl.String)
+    names = pl.Series("pseudonym", chance.tokens(known.height)).cast(pl.String)
     size = 1 + int(known["place"].max() or 0)  # type: ignore[arg-type]
     book = pl.repeat(None, size, dtype=pl.String, eager=True).scatter(known["place"], names)
     mapping = known.select("user", names)

@@ -52,7 +52,7 @@ def _release(folder: Path, card: dict[str, Any], own: dict[str, Any], source: Qu
         log=log,
         tables=tables,
         mapping=read_pseudonyms(mapping) if mapping.is_file() else None,
-        recipe=own.get("recipe"),
+        method_spec=own.get("recipe"),
         identifiers=card.get("identifiers"),
     )
 
@@ -65,7 +65,7 @@ def _check_same(known: dict[str, Any], log: QueryLog, folder: Path) -> None:
     digests = set(known.get("sha256", {}).values())
     if not digests or digests == {source.sha256 for source in log.sources}:
         return
-    counted = {"users": log.distinct("user"), "queries": log.distinct("query")}
+    counted = {"users": log.count_distinct("user"), "queries": log.count_distinct("query")}
     if any(known.get(name) != number for name, number in counted.items()):
         raise UsageError(
             "this release was made of another log",

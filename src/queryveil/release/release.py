@@ -59,14 +59,14 @@ class Release:
     concepts: pl.DataFrame | None = None
     dropped: Mapping[str, int] = field(default_factory=dict)
     blanked: Mapping[str, int] = field(default_factory=dict)
-    made: Mapping[str, int] = field(default_factory=dict)
+    generated: Mapping[str, int] = field(default_factory=dict)
     not_release_grade: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     noise: tuple[CountNoise, ...] = ()
     noise_says: tuple[str, ...] = ()
     coverage: float | None = None
-    recipe: str | None = None
+    method_spec: str | None = None
     identifiers: str | None = None
     ledger: Mapping[str, Any] = field(default_factory=dict)
     measured: Mapping[str, Any] = field(default_factory=dict)
@@ -121,30 +121,30 @@ class Release:
             files=files,
         )
 
-    def internal_card(self, public: dict[str, Any]) -> dict[str, Any]:
+    def private_card(self, public: dict[str, Any]) -> dict[str, Any]:
         """Add to the public card what only the owner may know."""
-        tally = self.source.tally
+        tally = self.source.accounting
         dropped = dict(tally.dropped)
         for reason, rows in self.dropped.items():
             dropped[reason] = dropped.get(reason, 0) + rows
         own = {
             "input": {
                 "rows": tally.rows,
-                "users": self.source.distinct("user"),
-                "queries": self.source.distinct("query"),
+                "users": self.source.count_distinct("user"),
+                "queries": self.source.count_distinct("query"),
                 "until": None if self.source.until is None else self.source.until.isoformat(),
                 "rejected": dict(tally.rejected),
-                "normalised": dict(tally.changed),
+                "normalised": dict(tally.normalized),
                 "sha256": {source.path: source.sha256 for source in self.source.sources},
                 "columns": {source.path: dict(source.columns) for source in self.source.sources},
-                "objections": dict(tally.objections),
+                "objections": dict(tally.excluded_users),
                 "formats": sorted({source.format for source in self.source.sources}),
                 "coverage": self.coverage,
             },
             "engine": self.source.engine,
-            "recipe": self.recipe,
+            "recipe": self.method_spec,
             "output": dict(public["figures"]),
-            "made": dict(self.made),
+            "made": dict(self.generated),
             "dropped": dropped,
             "blanked": dict(self.blanked),
             "ledger": dict(self.ledger),
@@ -154,6 +154,6 @@ class Release:
         }
         return InternalCard(public | own)
 
-    def planned_card(self) -> dict[str, Any]:
+    def preview_card(self) -> dict[str, Any]:
         """Give the internal card as it would be, without writing anything."""
-        return self.internal_card(self.public_card(public_figures(self.log, self.tables), {}))
+        return self.private_card(self.public_card(public_figures(self.log, self.tables), {}))

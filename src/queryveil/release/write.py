@@ -50,7 +50,7 @@ def write_release(
             _verified(public)
         if signer is not None:
             signer.sign(public)
-        internal = release.internal_card(card)
+        internal = release.private_card(card)
         _write_private(release, private, internal, forget_mapping)
     release.settle(target)
     return internal
@@ -79,7 +79,7 @@ def _verified(public: Path) -> None:
     if broken:
         raise VerificationError(
             "what was written does not keep its promise, so nothing was published: "
-            + "; ".join(finding.says for finding in broken),
+            + "; ".join(finding.message for finding in broken),
             hint="this is a defect of queryveil: please report it",
         )
 
@@ -87,7 +87,7 @@ def _verified(public: Path) -> None:
 def _write_private(
     release: Release, private: Path, card: dict[str, Any], forget_mapping: bool
 ) -> None:
-    rejected = release.source.tally.rejected_rows()
+    rejected = release.source.accounting.rejected_rows()
     _write_table(private / "rejected.tsv", rejected)
     if release.mapping is not None and not forget_mapping:
         _write_table(private / "mapping.tsv", release.mapping)

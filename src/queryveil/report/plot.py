@@ -46,7 +46,7 @@ class ChartPoint:
     value: float
     low: float
     high: float
-    says: str
+    tooltip: str
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def _level(line: ChartLine, number: int, frame: _Frame) -> str:
     return (
         f'<rect class="band" x="{_LEFT}" y="{high}" width="{_RIGHT - _LEFT}" '
         f'height="{round(low - high, 1)}"/><line class="path" x1="{_LEFT}" x2="{_RIGHT}" '
-        f'y1="{y}" y2="{y}"{_dashes(line, number)}><title>{escape(point.says)}</title></line>'
+        f'y1="{y}" y2="{y}"{_dashes(line, number)}><title>{escape(point.tooltip)}</title></line>'
     )
 
 
@@ -191,7 +191,7 @@ def _path(line: ChartLine, number: int, frame: _Frame) -> str:
 
 def _mark(point: ChartPoint, number: int, frame: _Frame) -> str:
     drawn = marker(number, frame.x(point.x or 0.0), frame.y(point.value))
-    return f"<g>{drawn}<title>{escape(point.says)}</title></g>"
+    return f"<g>{drawn}<title>{escape(point.tooltip)}</title></g>"
 
 
 def _key(lines: Sequence[ChartLine]) -> str:

@@ -33,7 +33,7 @@ def log(tmp_path: Path) -> str:
             notes=["chosen after [bold]seeing\x1b[31m the data"],
         )
         ledger.confirm(1, "cd34", "out")
-        ledger.copied(1, "out2")
+        ledger.record_copy(1, "out2")
         ledger.reserve(kind="none", method="frequent-queries:n=5", log_digest="ab12")
     return "logs/log.tsv"
 

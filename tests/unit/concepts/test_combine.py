@@ -25,7 +25,7 @@ def graph_of(title: str, edges: dict[str, str], top: bool = False) -> Taxonomy:
         for parent in above:
             draft.edge(places[name], places[parent])
     draft.top = 0 if top else None
-    return draft.finish(RepairLog(title))
+    return draft.build(RepairLog(title))
 
 
 ODP = taxonomy_from_paths(["Top/Sports/Tennis", "Top/Sports/Golf"], "odp")
@@ -50,31 +50,30 @@ def test_the_first_that_knows_a_phrase_wins() -> None:
 
 def test_the_root_is_ours_and_counts_for_nothing() -> None:
     both = merge_taxonomies([ODP, SHOP])
-    assert (both.name(0), both.label(0), both.root_counts) == ("", "", False)
+    assert (both.name(0), both.label(0), both.has_real_root) == ("", "", False)
     assert both.lookup("top") == []
     assert len(both) == 1 + (len(ODP) - 1) + len(SHOP)
     assert {both.name(int(c)) for c in both.children(0)} == {"Sports", "Shop"}
-    assert concept_distance(both, both.concept("Sports"), both.concept("Shop")) == 1
-    assert concept_distance(both, both.concept("Tennis"), both.concept("Golf")) == concept_distance(
-        ODP, ODP.concept("Tennis"), ODP.concept("Golf")
+    assert concept_distance(both, both.find("Sports"), both.find("Shop")) == 1
+    assert concept_distance(both, both.find("Tennis"), both.find("Golf")) == concept_distance(
+        ODP, ODP.find("Tennis"), ODP.find("Golf")
     )
 
 
 def test_paths_are_written_out_beside_a_graph() -> None:
     both = merge_taxonomies([ODP, GRAPH])
     assert not both.paths
-    assert both.name(both.concept("Golf")) == "Top/Sports/Golf"
+    assert both.name(both.find("Golf")) == "Top/Sports/Golf"
     assert merge_taxonomies([ODP, SHOP]).paths
     rooted = taxonomy_from_paths(["A/B", "C"], "two roots")
     assert (
-        merge_taxonomies([rooted, GRAPH]).name(merge_taxonomies([rooted, GRAPH]).concept("B"))
-        == "A/B"
+        merge_taxonomies([rooted, GRAPH]).name(merge_taxonomies([rooted, GRAPH]).find("B")) == "A/B"
     )
 
 
 def test_a_name_of_two_parts_gets_the_title_of_the_later() -> None:
     both = merge_taxonomies([ODP, GRAPH])
-    mine, other = both.concept("Top/Sports"), both.concept("graph:Top/Sports")
+    mine, other = both.find("Top/Sports"), both.find("graph:Top/Sports")
     assert way(both, mine) == ["Top/Sports"]
     assert way(both, other) == ["r", "s", "t", "graph:Top/Sports"]
 
@@ -86,7 +85,7 @@ def test_paths_of_one_branch_get_the_title_at_the_branch() -> None:
         "odp 2:Sports/Tennis",
         "odp 2 2:Sports/Tennis",
     ]
-    assert thrice.mark_names["part"] == ["odp", "odp 2", "odp 2 2"]
+    assert thrice.tag_names["part"] == ["odp", "odp 2", "odp 2 2"]
     names = [thrice.name(c) for c in range(len(thrice))]
     assert len(set(names)) == len(names)
 
@@ -94,24 +93,24 @@ def test_paths_of_one_branch_get_the_title_at_the_branch() -> None:
 def test_parts_and_other_marks() -> None:
     marked = replace(
         ODP,
-        marks={"colour": np.array([0, 1, 1, 0], np.uint8), "size": np.array([9, 8, 7, 6])},
-        mark_names={"colour": ["red", "blue"]},
+        tags={"colour": np.array([0, 1, 1, 0], np.uint8), "size": np.array([9, 8, 7, 6])},
+        tag_names={"colour": ["red", "blue"]},
     )
-    other = replace(GRAPH, marks={"colour": np.zeros(4, np.uint8)}, mark_names={"colour": ["blue"]})
+    other = replace(GRAPH, tags={"colour": np.zeros(4, np.uint8)}, tag_names={"colour": ["blue"]})
     one = merge_taxonomies([marked, other, SHOP])
-    colour = [one.mark_names["colour"][c] if c >= 0 else None for c in one.marks["colour"]]
+    colour = [one.tag_names["colour"][c] if c >= 0 else None for c in one.tags["colour"]]
     found = {
-        one.name(c): (one.mark_names["part"][one.marks["part"][c]], colour[c])
+        one.name(c): (one.tag_names["part"][one.tags["part"][c]], colour[c])
         for c in range(1, len(one))
     }
     assert found["Top/Sports"] == ("odp", "blue")
     assert found["Top/Sports/Golf"] == ("odp", "red")
     assert found["s"] == ("graph", "blue")
     assert found["Shop/Tennis"] == ("shop", None)
-    assert (one.marks["part"][0], one.marks["size"][0]) == (-1, -1)
-    assert one.marks["size"][one.concept("Golf")] == 6
+    assert (one.tags["part"][0], one.tags["size"][0]) == (-1, -1)
+    assert one.tags["size"][one.find("Golf")] == 6
     nested = merge_taxonomies([one, ODP])
-    assert nested.mark_names["part"] == ["odp", "graph", "shop", "odp 2"]
+    assert nested.tag_names["part"] == ["odp", "graph", "shop", "odp 2"]
 
 
 def test_no_taxonomy() -> None:
@@ -121,17 +120,15 @@ def test_no_taxonomy() -> None:
 
 def test_wordnet_first(wordnet: Taxonomy, tmp_path: Path) -> None:
     both = merge_taxonomies([wordnet, ODP])
-    asthma = both.concept("asthma")
-    assert both.name(asthma) == wordnet.name(wordnet.concept("asthma"))
-    assert both.marks["lexicographer"][both.concept("Top/Sports/Golf")] == -1
+    asthma = both.find("asthma")
+    assert both.name(asthma) == wordnet.name(wordnet.find("asthma"))
+    assert both.tags["lexicographer"][both.find("Top/Sports/Golf")] == -1
     assert [both.name(c) for c in both.lookup("tennis")] == [
         *(wordnet.name(c) for c in wordnet.lookup("tennis")),
         "Top/Sports/Tennis",
     ]
     both.write(tmp_path / "both.qvt")
-    assert way(Taxonomy.open(tmp_path / "both.qvt"), asthma) == way(
-        wordnet, wordnet.concept("asthma")
-    )
+    assert way(Taxonomy.open(tmp_path / "both.qvt"), asthma) == way(wordnet, wordnet.find("asthma"))
 
 
 @st.composite
@@ -149,18 +146,18 @@ def test_each_concept_keeps_what_it_has(x: Taxonomy, y: Taxonomy) -> None:
     both = merge_taxonomies([x, y])
     assert all((both.parents[c] < c).all() for c in range(len(both)))
     assert (np.diff(both.depths) >= 0).all()
-    assert (both.meanings.sizes > 0).all()
-    taken = {x.name(c) for c in range(0 if x.root_counts else 1, len(x))}
+    assert (both.label_concepts.sizes > 0).all()
+    taken = {x.name(c) for c in range(0 if x.has_real_root else 1, len(x))}
     for part, before in ((x, set()), (y, taken)):
         called = {
             c: (part.title + ":") * (part.name(c) in before) + part.name(c)
-            for c in range(0 if part.root_counts else 1, len(part))
+            for c in range(0 if part.has_real_root else 1, len(part))
         }
         for concept, name in called.items():
-            number = both.concept(name)
+            number = both.find(name)
             assert set(way(both, number)) == {called[int(c)] for c in part.ancestors(concept)}
             assert both.label(number) == part.label(concept)
             assert both.labels_of(number) == part.labels_of(concept)
     for label in "ABCDEF":
-        titles = [both.mark_names["part"][both.marks["part"][c]] for c in both.lookup(label)]
+        titles = [both.tag_names["part"][both.tags["part"][c]] for c in both.lookup(label)]
         assert titles == sorted(titles)

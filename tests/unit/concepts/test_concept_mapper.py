@@ -57,7 +57,7 @@ def mapped(mapper: Mapper, *queries: str) -> ConceptMapping:
 
 def found(mapper: Mapper, query: str) -> list[tuple[str, str | None, str | None]]:
     """Each phrase of a query with its label and how that was found."""
-    return mapped(mapper, query).table().select("phrase", "label", "how").rows()
+    return mapped(mapper, query).to_polars().select("phrase", "label", "how").rows()
 
 
 def labels(mapper: Mapper, query: str) -> list[str | None]:
@@ -83,9 +83,9 @@ def test_a_query_of_batet(batet: Mapper) -> None:
 def test_a_profile_of_batet(batet: Mapper) -> None:
     queries = ["diving in the Mediterranean", "windsurfing in the Mediterranean"]
     log = QueryLog.from_rows([("ann", query, None, None, None) for query in queries])
-    sent = log.frame.select("query").unique().collect()["query"]
+    sent = log.local_frame.select("query").unique().collect()["query"]
     profiles = batet.map(sent).profiles(log)
-    concepts, counts = profiles.of(0)
+    concepts, counts = profiles.profile(0)
     assert profiles.users.to_list() == ["ann"]
     assert {BATET.label(c): n for c, n in zip(concepts.tolist(), counts.tolist(), strict=True)} == {
         "Swimming and Diving": 1,
@@ -140,7 +140,7 @@ def test_words_are_dropped_from_the_left_first() -> None:
     mapper = plain("Water", "Zebra")
     assert found(mapper, "water zebra") == [("water zebra", "Zebra", "label")]
     # Nothing is found from the left: then words go from the right, which is a second try.
-    table = mapped(mapper, "water zqx").table()
+    table = mapped(mapper, "water zqx").to_polars()
     assert table.filter(pl.col("loose")).select("phrase", "label").rows() == [("water", "Water")]
     assert table.filter(~pl.col("loose")).select("phrase", "label").rows() == [("water zqx", None)]
 
@@ -227,7 +227,7 @@ def test_a_query_without_a_noun_is_tried_whole() -> None:
     mapper = Mapper(taxonomy_from_paths(["Top/Free", "Top/Very_Cheap", "Top/Watch"]))
     for query, label in (("free", "Free"), ("very cheap", "Very Cheap"), ("watch", "Watch")):
         assert labels(mapper, query) == [label]
-    table = mapped(mapper, "free", "watch").table()
+    table = mapped(mapper, "free", "watch").to_polars()
     assert table["loose"].to_list() == [True, True]
 
 
@@ -266,7 +266,7 @@ def warm(batet: Mapper) -> Mapper:
 
 @pytest.mark.parametrize("query", ODD, ids=ascii)
 def test_odd_queries_alone(warm: Mapper, query: str) -> None:
-    assert mapped(warm, query).table()["label"].drop_nulls().to_list() == []
+    assert mapped(warm, query).to_polars()["label"].drop_nulls().to_list() == []
     assert explain_query(warm, query)["query"] == query
 
 
@@ -286,7 +286,7 @@ def test_a_label_that_begins_with_a_stop_word_at_the_very_beginning(english: Map
     hague = plain("The Hague")
     assert labels(hague, "the hague") == ["The Hague"]
     assert labels(english, "the hague") == ["the hague"]
-    both = mapped(hague, "the hague", "zqx", "the hague hotel").table()
+    both = mapped(hague, "the hague", "zqx", "the hague hotel").to_polars()
     assert both["label"].drop_nulls().to_list() == ["The Hague"] * 2
 
 
@@ -307,17 +307,17 @@ def test_no_queries(batet: Mapper) -> None:
 def test_a_missing_query_means_nothing(batet: Mapper) -> None:
     told = batet.map(pl.Series("query", ["diving", None, "mediterranean"]))
     assert told.phrases["query"].to_list() == [0, 2]
-    assert told.mapped.tolist() == [True, False, True]
+    assert told.has_concept.tolist() == [True, False, True]
 
 
 @pytest.mark.parametrize(("tagger", "times"), [("none", 2_500), ("brill", 500)])
 def test_a_very_long_query(tagger: str, times: int) -> None:
     words = " ".join(["windsurfing lessons in the"] * times)  # 10,000 words, and 2,000
     told = mapped(Mapper(BATET, tagger=tagger), "diving", f"{words} mediterranean", "diving")
-    assert told.mapped.all()
+    assert told.has_concept.all()
     # "windsurfing lessons" is no label and the query has one, so there is no second try.
     rows = told.phrases.select("query", "begin", "words", "concept").rows()
-    sea, missed = BATET.concept("Mediterranean"), [(1, 4 * n, 2, -1) for n in range(times)]
+    sea, missed = BATET.find("Mediterranean"), [(1, 4 * n, 2, -1) for n in range(times)]
     assert rows[1:-1] == [*missed, (1, 4 * times, 1, sea)]
 
 
@@ -422,7 +422,7 @@ def test_the_most_usual_meaning_of_an_ambiguous_label(english: Mapper, wordnet: 
     assert len(words) > 2
     chance = [word for word in usual if word.isalpha()][:20]
     assert len(chance) == 20
-    table = mapped(english, *words, *chance).table()
+    table = mapped(english, *words, *chance).to_polars()
     named = dict(table.select("query", "name").rows())
     for word in words:
         assert named[word] == wordnet.name(wordnet.lookup(word)[0]), word
@@ -433,7 +433,7 @@ def test_the_most_usual_meaning_of_an_ambiguous_label(english: Mapper, wordnet: 
 
 def test_the_first_category_of_an_ambiguous_label() -> None:
     for paths in (["Top/B/Java", "Top/A/Java"], ["Top/A/Java", "Top/B/Java"]):
-        told = mapped(Mapper(taxonomy_from_paths(paths), tagger="none"), "java").table()
+        told = mapped(Mapper(taxonomy_from_paths(paths), tagger="none"), "java").to_polars()
         assert told["name"].to_list() == paths[:1]
 
 
@@ -447,7 +447,7 @@ SPORT = taxonomy_from_paths(["Top/Sport/Tennis", "Top/Sport/Boards", "Top/Sport/
 def test_the_first_taxonomy_that_knows_a_phrase_wins(turned: bool) -> None:
     parts = [SPORT, SHOP] if turned else [SHOP, SPORT]
     mapper = Mapper(merge_taxonomies(parts), tagger="none")
-    told = mapped(mapper, "tennis", "boards", "golf", "weather").table()["name"].to_list()
+    told = mapped(mapper, "tennis", "boards", "golf", "weather").to_polars()["name"].to_list()
     own, other = ["Shop/Tennis", "Shop/Water_Sports/Boards"], ["Sport/Tennis", "Sport/Boards"]
     assert told == [*(other if turned else own), "Sport/Golf", "Shop/Weather"]
 
@@ -455,7 +455,7 @@ def test_the_first_taxonomy_that_knows_a_phrase_wins(turned: bool) -> None:
 def test_the_first_taxonomy_wins_however_it_knows_the_phrase() -> None:
     one = taxonomy_from_paths(["A/Glass"], "one")
     other = taxonomy_from_paths(["B/Glasses"], "other")
-    told = [mapped(Mapper(merge_taxonomies(parts), tagger="none"), "glasses").table().row(0, named=True)
+    told = [mapped(Mapper(merge_taxonomies(parts), tagger="none"), "glasses").to_polars().row(0, named=True)
             for parts in ([one, other], [other, one])]  # fmt: skip
     assert [(row["name"], row["how"]) for row in told] == [
         ("A/Glass", "plural"),
@@ -469,7 +469,7 @@ def test_more_words_beat_the_first_taxonomy() -> None:
 
 
 def test_own_terms_beat_the_taxonomy(wordnet: Taxonomy) -> None:
-    golf, board = SPORT.concept("Golf"), SPORT.concept("Boards")
+    golf, board = SPORT.find("Golf"), SPORT.find("Boards")
     terms = [("tennis", golf), ("zqx 9000", board), ("Tee-Time", golf), ("golf", board)]
     mapper = Mapper(SPORT, terms=terms, tagger="none")
     assert labels(mapper, "tennis") == ["Golf"]
@@ -479,12 +479,12 @@ def test_own_terms_beat_the_taxonomy(wordnet: Taxonomy) -> None:
     assert labels(mapper, "tee times") == ["Golf"]  # in the plural, too
     assert labels(mapper, "boards") == ["Boards"]
     assert labels(Mapper(SPORT, tagger="none"), "tennis") == ["Tennis"]
-    dog = wordnet.concept("dog")
+    dog = wordnet.find("dog")
     assert labels(Mapper(wordnet, terms=[("mike", dog)]), "mike") == ["dog"]
 
 
 def test_parts_of_an_own_term_do_not_beat_whole_labels() -> None:
-    golf = SPORT.concept("Golf")
+    golf = SPORT.find("Golf")
     mapper = Mapper(SPORT, terms=[("boards and tennis", golf)], tagger="none")
     assert labels(mapper, "boards and tennis") == ["Golf"]
     assert labels(mapper, "tennis") == ["Tennis"]
@@ -494,7 +494,7 @@ def test_parts_of_an_own_term_do_not_beat_whole_labels() -> None:
 
 
 def test_a_given_name_and_a_surname(english: Mapper, wordnet: Taxonomy) -> None:
-    told = mapped(english, "steve atwater").table()
+    told = mapped(english, "steve atwater").to_polars()
     assert told.select("phrase", "label", "how").rows() == [("steve atwater", "person", "name")]
     assert told["name"].to_list() == ["n#00007846"]
     assert labels(english, "steve atwater phone number") != ["person"]
@@ -505,7 +505,7 @@ def test_a_town_that_wordnet_does_not_know(english: Mapper, wordnet: Taxonomy) -
     known = set(wordnet.labels.series().str.to_lowercase())
     for kind, label in (("cities", "city"), ("towns", "town")):
         names = [n for n in load_word_list(kind) if n not in known and " " in n and n.isascii()]
-        told = mapped(english, *names[:40]).table()
+        told = mapped(english, *names[:40]).to_polars()
         hits = told.filter(pl.col("label") == label)
         assert hits["query"].n_unique() > 30, kind
 

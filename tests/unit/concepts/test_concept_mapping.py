@@ -13,7 +13,7 @@ TAXONOMY = taxonomy_from_paths(
     ["Top/Sports/Windsurfing", "Top/Sports/Swimming_and_Diving", "Top/Mediterranean"], "odp"
 )
 DIVING, WIND, SEA = (
-    TAXONOMY.concept(label) for label in ("Swimming and Diving", "Windsurfing", "Mediterranean")
+    TAXONOMY.find(label) for label in ("Swimming and Diving", "Windsurfing", "Mediterranean")
 )
 QUERIES = ["Diving, in the Mediterranean", "zqx", "zqx in the mediterranean", "", "windsurfing"]
 
@@ -29,7 +29,7 @@ def told(mapper: Mapper) -> ConceptMapping:
 
 
 def test_the_table_says_it_in_words(told: ConceptMapping) -> None:
-    assert told.table().rows() == [
+    assert told.to_polars().rows() == [
         (QUERIES[0], "diving", DIVING, "Top/Sports/Swimming_and_Diving", "Swimming and Diving",
          "part", False),
         (QUERIES[0], "mediterranean", SEA, "Top/Mediterranean", "Mediterranean", "label", False),
@@ -39,11 +39,19 @@ def test_the_table_says_it_in_words(told: ConceptMapping) -> None:
         ("windsurfing", "windsurfing", WIND, "Top/Sports/Windsurfing", "Windsurfing", "label",
          False),
     ]  # fmt: skip
-    assert told.table().columns == ["query", "phrase", "concept", "name", "label", "how", "loose"]
+    assert told.to_polars().columns == [
+        "query",
+        "phrase",
+        "concept",
+        "name",
+        "label",
+        "how",
+        "loose",
+    ]
 
 
 def test_texts_stand_beside_numbers(told: ConceptMapping) -> None:
-    texts = told.texts()
+    texts = told.phrase_texts()
     assert texts.select("query", "phrase", "begin", "words", "matched").rows()[:2] == [
         (QUERIES[0], "diving", 0, 1, 1),
         (QUERIES[0], "mediterranean", 3, 1, 1),
@@ -52,18 +60,18 @@ def test_texts_stand_beside_numbers(told: ConceptMapping) -> None:
 
 
 def test_coverage_counts_queries(told: ConceptMapping, mapper: Mapper) -> None:
-    assert told.mapped.tolist() == [True, False, True, False, True]
+    assert told.has_concept.tolist() == [True, False, True, False, True]
     assert told.coverage() == 0.6
     assert told.unmapped().to_list() == ["zqx", ""]
     nothing = mapper.map(pl.Series("query", [], dtype=pl.String))
     assert nothing.coverage() == 0.0
     assert nothing.unmapped().to_list() == []
-    assert nothing.table().height == nothing.texts().height == 0
+    assert nothing.to_polars().height == nothing.phrase_texts().height == 0
 
 
 def test_nothing_found_still_has_all_columns(mapper: Mapper, told: ConceptMapping) -> None:
-    table = mapper.map(pl.Series("query", ["zqx"])).table()
-    assert table.schema == told.table().schema
+    table = mapper.map(pl.Series("query", ["zqx"])).to_polars()
+    assert table.schema == told.to_polars().schema
 
 
 # --- users ---------------------------------------------------------------------------------------
@@ -86,7 +94,9 @@ LOG = QueryLog.from_rows(
 
 @pytest.fixture(scope="module")
 def of_log(mapper: Mapper) -> ConceptMapping:
-    return mapper.map(LOG.frame.select("query").unique(maintain_order=True).collect()["query"])
+    return mapper.map(
+        LOG.local_frame.select("query").unique(maintain_order=True).collect()["query"]
+    )
 
 
 def counted(table: pl.DataFrame) -> dict[tuple[str, int], int]:
@@ -123,7 +133,7 @@ def test_users_without_a_concept_stay(of_log: ConceptMapping) -> None:
     profiles = of_log.profiles(LOG)
     assert profiles.users.to_list() == ["ann", "bob", "cat", "dan"]
     told = [
-        dict(zip(*(part.tolist() for part in profiles.of(user)), strict=True))
+        dict(zip(*(part.tolist() for part in profiles.profile(user)), strict=True))
         for user in range(len(profiles))
     ]
     assert told == [

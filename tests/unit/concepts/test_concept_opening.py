@@ -134,7 +134,7 @@ def terms(tmp_path: Path, text: str | bytes) -> list[tuple[str, int]]:
 
 def test_terms_name_concepts_by_path_or_label(tmp_path: Path) -> None:
     text = "\ufeffsurf board\tTop/Sports/Water_Sports\r\n\n  \nrafa \t tennis \nX\tSports/Tennis"
-    water, tennis = TREE.concept("Water Sports"), TREE.concept("Tennis")
+    water, tennis = TREE.find("Water Sports"), TREE.find("Tennis")
     assert terms(tmp_path, text) == [("surf board", water), ("rafa", tennis), ("X", tennis)]
     assert terms(tmp_path, "") == []
 

@@ -130,12 +130,12 @@ def _pool() -> list[str]:
 POOL = _pool()
 VOCABULARY = Vocabulary()
 TAGGER = BrillTagger(VOCABULARY)
-VOCABULARY.number(pl.Series(POOL))
+VOCABULARY.index(pl.Series(POOL))
 QUERIES = st.lists(st.lists(st.sampled_from(POOL), max_size=7), max_size=6)
 
 
 def tags_of(queries: list[list[str]]) -> list[list[str]]:
-    numbers = VOCABULARY.number(pl.Series([w for query in queries for w in query], dtype=pl.String))
+    numbers = VOCABULARY.index(pl.Series([w for query in queries for w in query], dtype=pl.String))
     texts = RaggedArray.from_sizes(np.array([len(query) for query in queries], np.int64), numbers)
     flat = TAGGER.names(texts)
     return [flat[texts.start[row] : texts.start[row + 1]] for row in range(len(texts))]
@@ -201,12 +201,12 @@ def test_some_tags(query: str, tags: str) -> None:
 
 def test_kinds() -> None:
     texts = VOCABULARY.encode(pl.Series(["cheap hotels in paris", "", "watch windsurfing"]))
-    assert TAGGER.kinds(texts).tolist() == [MODIFIER, NOUN, OTHER, NOUN, VERB, NOUN]
+    assert TAGGER.word_classes(texts).tolist() == [MODIFIER, NOUN, OTHER, NOUN, VERB, NOUN]
     assert word_classes(["NNP", "NNPS", "VBN", "CD", "VBD", "DT", "", "STAART"]).tolist() == [
         NOUN, NOUN, MODIFIER, MODIFIER, VERB, OTHER, OTHER, OTHER,
     ]  # fmt: skip
     nothing = VOCABULARY.encode(pl.Series([], dtype=pl.String))
-    assert TAGGER.kinds(nothing).tolist() == []
+    assert TAGGER.word_classes(nothing).tolist() == []
     assert TAGGER.names(VOCABULARY.encode(pl.Series(["", "?"]))) == []
 
 
@@ -214,8 +214,8 @@ def test_kinds() -> None:
 
 
 def test_no_tagger_takes_all_for_nouns() -> None:
-    texts = RaggedArray.of([[4, 2], [], [9]])
-    assert NounTagger().kinds(texts).tolist() == [NOUN] * 3
+    texts = RaggedArray.from_lists([[4, 2], [], [9]])
+    assert NounTagger().word_classes(texts).tolist() == [NOUN] * 3
     assert NounTagger().names(texts) == ["word"] * 3
 
 

@@ -40,7 +40,7 @@ def test_a_walk_against_a_dictionary(
     ends = data.draw(st.lists(st.integers(0, len(words) - 1), max_size=6))
     lengths = [data.draw(st.integers(0, end + 1)) for end in ends]
     last = [data.draw(st.integers(-1, WORDS - 1)) for _ in ends]
-    trie = build_trie(RaggedArray.of(labels), WORDS)
+    trie = build_trie(RaggedArray.from_lists(labels), WORDS)
     steps = trie.walk(
         np.array(words), np.array(ends, np.int64), np.array(lengths, np.int64),
         np.array(last, np.int64),
@@ -56,14 +56,14 @@ def test_a_walk_against_a_dictionary(
 
 
 def test_of_equal_labels_the_first_counts() -> None:
-    trie = build_trie(RaggedArray.of([[], [1], [0, 1], [1], [0, 1]]), 2)
+    trie = build_trie(RaggedArray.from_lists([[], [1], [0, 1], [1], [0, 1]]), 2)
     steps = trie.walk(np.array([0, 1]), np.array([1]), np.array([2]), np.array([1]))
     assert [entries.tolist() for _, entries in steps if len(entries)] == [[1], [2]]
 
 
 @pytest.mark.parametrize("labels", [[], [[]], [[], []]])
 def test_no_labels(labels: list[list[int]]) -> None:
-    trie = build_trie(RaggedArray.of(labels), 3)
+    trie = build_trie(RaggedArray.from_lists(labels), 3)
     steps = trie.walk(np.array([0, 1]), np.array([0, 1]), np.array([1, 2]), np.array([0, 1]))
     assert not [entry for _, entries in steps for entry in entries.tolist()]
 
@@ -96,7 +96,7 @@ def plain_phrases(texts: list[list[int]]) -> list[tuple[int, int]]:
 @given(TEXTS)
 def test_noun_phrases_against_a_loop(texts: list[list[int]]) -> None:
     kinds = np.array([kind for text in texts for kind in text], np.uint8)
-    found = noun_phrases(RaggedArray.of([[0] * len(text) for text in texts]), kinds)
+    found = noun_phrases(RaggedArray.from_lists([[0] * len(text) for text in texts]), kinds)
     assert list(zip(found.begins.tolist(), found.ends.tolist(), strict=True)) == plain_phrases(
         texts
     )
@@ -104,18 +104,18 @@ def test_noun_phrases_against_a_loop(texts: list[list[int]]) -> None:
 
 def test_phrases_do_not_run_into_the_next_text() -> None:
     kinds = np.array([MODIFIER, NOUN, NOUN, MODIFIER, NOUN], np.uint8)
-    found = noun_phrases(RaggedArray.of([[0, 0], [], [0, 0], [0]]), kinds)
+    found = noun_phrases(RaggedArray.from_lists([[0, 0], [], [0, 0], [0]]), kinds)
     assert (found.begins.tolist(), found.ends.tolist()) == ([0, 2, 4], [1, 2, 4])
 
 
 def test_shorter_phrases() -> None:
     phrases = Phrases(np.array([0, 4, 6]), np.array([2, 4, 7]))
-    shorter = phrases.shorter()
+    shorter = phrases.drop_last_word()
     assert (shorter.begins.tolist(), shorter.ends.tolist()) == ([0, 6], [1, 6])
-    assert len(shorter.shorter().shorter()) == 0
+    assert len(shorter.drop_last_word().drop_last_word()) == 0
 
 
 def test_whole_texts_leave_out_empty_ones() -> None:
-    texts = RaggedArray.of([[5, 6], [], [7], [8, 9, 1]])
+    texts = RaggedArray.from_lists([[5, 6], [], [7], [8, 9, 1]])
     found = whole_queries(texts, np.array([1, 0, 3]))
     assert (found.begins.tolist(), found.ends.tolist()) == ([0, 3], [1, 5])

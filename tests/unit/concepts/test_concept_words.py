@@ -103,16 +103,16 @@ def test_numbers_stay_when_nothing_else_holds_them() -> None:
 
 def test_vocabularies_do_not_share_numbers() -> None:
     one, other = Vocabulary(), Vocabulary()
-    assert one.number(pl.Series(["a", "b"])).tolist() == [0, 1]
-    assert other.number(pl.Series(["b", "c", "a"])).tolist() == [0, 1, 2]
-    assert one.number(pl.Series(["c", "b"])).tolist() == [2, 1]
+    assert one.index(pl.Series(["a", "b"])).tolist() == [0, 1]
+    assert other.index(pl.Series(["b", "c", "a"])).tolist() == [0, 1, 2]
+    assert one.index(pl.Series(["c", "b"])).tolist() == [2, 1]
 
 
 def test_many_words_are_numbered_in_the_order_of_their_first_use() -> None:
     words = [f"w{number * 7919 % 50_021}" for number in range(120_000)]
     numbers: dict[str, int] = {}
     wanted = [numbers.setdefault(word, len(numbers)) for word in words]
-    assert Vocabulary().number(pl.Series(words)).tolist() == wanted
+    assert Vocabulary().index(pl.Series(words)).tolist() == wanted
 
 
 def test_texts_without_words() -> None:
@@ -132,7 +132,7 @@ def test_a_missing_text_has_no_words() -> None:
 
 def test_known_words_are_not_added() -> None:
     vocabulary = Vocabulary()
-    vocabulary.number(pl.Series(["red", "car"]))
+    vocabulary.index(pl.Series(["red", "car"]))
     asked = pl.Series(["car", "blue", "", None, "red", "car"])
     assert vocabulary.known(asked).tolist() == [1, -1, -1, -1, 0, 1]
     assert len(vocabulary) == 2
@@ -141,9 +141,9 @@ def test_known_words_are_not_added() -> None:
 
 def test_words_that_were_taken_do_not_change() -> None:
     vocabulary = Vocabulary()
-    vocabulary.number(pl.Series(["red"]))
+    vocabulary.index(pl.Series(["red"]))
     taken = vocabulary.words
-    vocabulary.number(pl.Series(["blue"]))
+    vocabulary.index(pl.Series(["blue"]))
     assert taken.to_list() == ["red"]
 
 
@@ -156,10 +156,10 @@ def test_a_figure_is_computed_once_a_word() -> None:
 
     figure = WordFeature(vocabulary, lengths)
     assert figure().tolist() == []
-    vocabulary.number(pl.Series(["red", "blue"]))
+    vocabulary.index(pl.Series(["red", "blue"]))
     assert figure().tolist() == [3, 4]
     assert figure().tolist() == [3, 4]
-    vocabulary.number(pl.Series(["blue", "x", "red"]))
+    vocabulary.index(pl.Series(["blue", "x", "red"]))
     assert figure().tolist() == [3, 4, 1]
     assert asked == ["red", "blue", "x"]
 
@@ -168,9 +168,9 @@ def test_flags_hold_for_words_that_come_later() -> None:
     vocabulary = Vocabulary()
     chosen = vocabulary.flags({"blue", "x"})
     nothing = vocabulary.flags([])
-    vocabulary.number(pl.Series(["red", "blue"]))
+    vocabulary.index(pl.Series(["red", "blue"]))
     assert chosen().tolist() == [False, True]
-    vocabulary.number(pl.Series(["x", "y"]))
+    vocabulary.index(pl.Series(["x", "y"]))
     assert chosen().tolist() == [False, True, True, False]
     assert nothing().tolist() == [False] * 4
 
@@ -307,20 +307,20 @@ def test_a_singular_is_among_the_two(plural: str, singular: str) -> None:
 def test_the_last_of_glued_words(word: str, head: str) -> None:
     gluing = CompoundSplitter({"games", "mower", "car"}, {"free", "bingo", "lawn", "car", "up", "per"},
                     {"pergames"})  # fmt: skip
-    assert gluing.head(word) == head
+    assert gluing.last_word(word) == head
 
 
 def test_the_longest_last_word_is_taken() -> None:
     gluing = CompoundSplitter({"room", "bathroom"}, {"big", "bigbath", "bath"}, ())
-    assert gluing.head("bigbathroom") == "bathroom"
+    assert gluing.last_word("bigbathroom") == "bathroom"
 
 
 def test_words_that_are_too_short_or_too_long() -> None:
     gluing = CompoundSplitter({"abcd", "a" * 16}, {"xyz", "xy", "b" * 15, "b" * 14}, ())
-    assert gluing.head("xyzabcd") == "abcd"
-    assert gluing.head("xyabcd") == ""
-    assert gluing.head("b" * 14 + "a" * 16) == "a" * 16
-    assert gluing.head("b" * 15 + "a" * 16) == ""
+    assert gluing.last_word("xyzabcd") == "abcd"
+    assert gluing.last_word("xyabcd") == ""
+    assert gluing.last_word("b" * 14 + "a" * 16) == "a" * 16
+    assert gluing.last_word("b" * 15 + "a" * 16) == ""
 
 
 PARTS = st.sampled_from(["aaa", "aaab", "baab", "ab", "b", "abab", "aaaaaa"])
@@ -337,4 +337,4 @@ def test_glued_words_against_all_ways_to_cut(
     ways = [head for head in heads_kept if any(start + head == word for start in starts)]
     possible = 7 <= len(word) <= 30 and word not in whole
     wanted = max(ways, key=len, default="") if possible else ""
-    assert CompoundSplitter(heads, words, whole).head(word) == wanted
+    assert CompoundSplitter(heads, words, whole).last_word(word) == wanted

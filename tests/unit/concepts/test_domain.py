@@ -39,7 +39,7 @@ def wordnet() -> Taxonomy:
 
 @pytest.fixture(scope="module")
 def abstraction(wordnet: Taxonomy) -> Domain:
-    return build_domain(wordnet, wordnet.concept(ABSTRACTION))
+    return build_domain(wordnet, wordnet.find(ABSTRACTION))
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,9 @@ def scores(abstraction: Domain) -> SimilarityScore:
 def likeness(scores: SimilarityScore, one: int, two: int) -> float:
     """Look the score of two concepts up, as the choice does."""
     domain = scores.domain
-    rows = [int(np.searchsorted(domain.starts, domain.place[c], "right")) - 1 for c in (one, two)]
+    rows = [
+        int(np.searchsorted(domain.starts, domain.index_of[c], "right")) - 1 for c in (one, two)
+    ]
     slots = scores.near(rows[0])
     if not slots.start <= rows[1] < slots.stop:
         return float(scores.values[-1])
@@ -64,17 +66,17 @@ def likeness(scores: SimilarityScore, one: int, two: int) -> float:
 @pytest.mark.parametrize("name", FOUR)
 def test_the_four_domains_of_the_paper(wordnet: Taxonomy, name: str) -> None:
     size, least = FOUR[name]
-    domain = build_domain(wordnet, wordnet.concept(name))
+    domain = build_domain(wordnet, wordnet.find(name))
     assert len(domain) == size == int(domain.sizes.sum())
-    assert set(domain.concepts.tolist()) == set(wordnet.descendants(wordnet.concept(name)).tolist())
-    assert 1 - Candidates.of(similarity_score(domain)).span == pytest.approx(least, abs=5e-5)
-    assert Candidates.of(IdentityScore(size)).span == 1
+    assert set(domain.concepts.tolist()) == set(wordnet.descendants(wordnet.find(name)).tolist())
+    assert 1 - Candidates.of(similarity_score(domain)).score_range == pytest.approx(least, abs=5e-5)
+    assert Candidates.of(IdentityScore(size)).score_range == 1
 
 
 def test_abstraction(abstraction: Domain, scores: SimilarityScore) -> None:
     assert len(abstraction) == 39_914
     assert len(abstraction.sizes) < 20_000  # leaves of the same parents are one class
-    assert 1 - Candidates.of(scores).span == pytest.approx(0.0158, abs=5e-5)
+    assert 1 - Candidates.of(scores).score_range == pytest.approx(0.0158, abs=5e-5)
 
 
 @pytest.mark.parametrize(
@@ -103,15 +105,15 @@ def test_levels_give_the_similarity(wordnet: Taxonomy, scores: SimilarityScore, 
     """The same figure as `similarity`, which counts another way."""
     place = st.integers(0, len(scores.domain) - 1)
     one, two = (int(scores.domain.concepts[data.draw(place)]) for _ in range(2))
-    expected = concept_similarity(wordnet, one, two, wordnet.concept(ABSTRACTION))
+    expected = concept_similarity(wordnet, one, two, wordnet.find(ABSTRACTION))
     assert likeness(scores, one, two) == pytest.approx(expected, abs=1e-12)
 
 
 def test_concepts_of_different_topics_are_far(wordnet: Taxonomy) -> None:
     topics = select_topics(wordnet, ["n#00463246", "n#00441824"])
-    scores = similarity_score(build_domain(wordnet, wordnet.concept("n#00523513"), topics), topics)
+    scores = similarity_score(build_domain(wordnet, wordnet.find("n#00523513"), topics), topics)
     athletic, water, other = (
-        wordnet.concept(name) for name in ("n#00463246", "n#00441824", "n#00523513")
+        wordnet.find(name) for name in ("n#00463246", "n#00441824", "n#00523513")
     )
     assert likeness(scores, athletic, water) == 0
     assert likeness(scores, athletic, other) == 0
@@ -123,17 +125,18 @@ def test_concepts_of_different_topics_are_far(wordnet: Taxonomy) -> None:
 
 def test_a_domain_too_large_ends_at_a_level() -> None:
     tree = taxonomy_from_paths(ILL)
-    domain = build_domain(tree, tree.concept("disease"), most=4)
+    domain = build_domain(tree, tree.find("disease"), most=4)
     names = [tree.label(c) for c in domain.concepts.tolist()]
     assert sorted(names) == ["disease", "flu", "lungs", "skin"]
     stands = {
-        tree.label(c): tree.label(int(domain.concepts[domain.place[c]])) for c in range(len(tree))
+        tree.label(c): tree.label(int(domain.concepts[domain.index_of[c]]))
+        for c in range(len(tree))
     }
     assert stands == {
         "disease": "disease", "lungs": "lungs", "skin": "skin", "flu": "flu", "asthma": "lungs",
         "pneumonia": "lungs", "acne": "skin", "mild": "skin",
     }  # fmt: skip
-    assert domain.above.max() == 2
+    assert domain.ancestor_counts.max() == 2
 
 
 @pytest.mark.parametrize(
@@ -141,9 +144,9 @@ def test_a_domain_too_large_ends_at_a_level() -> None:
 )
 def test_whole_levels_are_kept(most: int, size: int) -> None:
     tree = taxonomy_from_paths(ILL)
-    domain = build_domain(tree, tree.concept("disease"), most=most)
+    domain = build_domain(tree, tree.find("disease"), most=most)
     assert len(domain) == size
-    assert (domain.place >= 0).all()
+    assert (domain.index_of >= 0).all()
 
 
 def test_what_is_cut_off_stands_for_an_ancestor_inside() -> None:
@@ -157,18 +160,18 @@ def test_what_is_cut_off_stands_for_an_ancestor_inside() -> None:
         (tool, entity), (disease, entity), (lungs, disease), (inhaler, tool), (inhaler, lungs),
     ):  # fmt: skip
         draft.edge(child, parent)
-    made = draft.finish(RepairLog("here"))
-    domain = build_domain(made, made.concept("disease"), most=2)
+    made = draft.build(RepairLog("here"))
+    domain = build_domain(made, made.find("disease"), most=2)
     assert [made.label(c) for c in domain.concepts.tolist()] == ["disease", "lungs"]
-    place = domain.place[made.concept("inhaler")]
+    place = domain.index_of[made.find("inhaler")]
     assert place >= 0
     assert made.label(int(domain.concepts[place])) == "lungs"
 
 
 def test_what_lies_outside_has_no_place() -> None:
     tree = taxonomy_from_paths(["Top/disease/flu", "Top/sport/tennis"])
-    domain = build_domain(tree, tree.concept("disease"))
-    assert (domain.place[[0, tree.concept("sport"), tree.concept("tennis")]] == -1).all()
+    domain = build_domain(tree, tree.find("disease"))
+    assert (domain.index_of[[0, tree.find("sport"), tree.find("tennis")]] == -1).all()
     whole = build_domain(tree, 0)
     assert 0 not in whole.concepts  # a root of ours is no concept
     assert len(whole) == 4
@@ -177,11 +180,11 @@ def test_what_lies_outside_has_no_place() -> None:
 def test_a_cut_domain_of_a_large_graph(wordnet: Taxonomy) -> None:
     domain = build_domain(wordnet, 0, most=5000)
     assert 1000 < len(domain) <= 5000
-    assert (domain.place >= 0).all()
+    assert (domain.index_of >= 0).all()
     depths = wordnet.depths
     assert depths[domain.concepts].max() < depths.max()
     deep = int(np.argmax(depths))
-    assert domain.concepts[domain.place[deep]] in wordnet.ancestors(deep)
+    assert domain.concepts[domain.index_of[deep]] in wordnet.ancestors(deep)
 
 
 def test_there_must_be_a_concept() -> None:
@@ -194,7 +197,7 @@ def test_there_must_be_a_concept() -> None:
 def test_classes_hold_concepts_of_one_topic(wordnet: Taxonomy) -> None:
     domains = open_domains(wordnet, "A", "auto")
     for domain in domains.domains:
-        topic = domains.topics.of[domain.concepts]
+        topic = domains.topics.topic_of[domain.concepts]
         assert (np.diff(topic) >= 0).all()
         for begin, end in zip(domain.starts[:-1], domain.starts[1:], strict=True):
             assert len(set(topic[begin:end].tolist())) == 1
@@ -218,8 +221,8 @@ def test_every_concept_has_a_name_that_is_a_label_of_it(wordnet: Taxonomy) -> No
 
 
 def test_names_are_drawn_alike(wordnet: Taxonomy) -> None:
-    names, asthma = publishable_labels(wordnet), wordnet.concept("asthma")
-    drawn = names.drawn(np.full(6, asthma), np.arange(6, dtype=np.uint64))
+    names, asthma = publishable_labels(wordnet), wordnet.find("asthma")
+    drawn = names.sample(np.full(6, asthma), np.arange(6, dtype=np.uint64))
     texts = names.texts.gather(drawn).to_list()
     assert texts == ["asthma", "asthma attack", "bronchial asthma"] * 2
 
@@ -228,5 +231,5 @@ def test_a_concept_that_no_label_means_has_its_title() -> None:
     tree = taxonomy_from_paths(["Top/Arts/Music", "Top/Shop/Music"])
     names = publishable_labels(tree)
     for path in ("Top/Arts/Music", "Top/Shop/Music"):
-        texts = names.texts.gather(names.of[tree.concept(path)]).to_list()
+        texts = names.texts.gather(names.of[tree.find(path)]).to_list()
         assert texts == ["Music"]

@@ -26,8 +26,8 @@ def draft_of(names: str, *edges: str) -> TaxonomyBuilder:
 
 
 def finish(draft: TaxonomyBuilder, allowed: bool = False) -> tuple[Taxonomy, dict[str, int]]:
-    repairs = RepairLog("letters.csv", allowed=allowed)
-    return draft.finish(repairs), repairs.done
+    repairs = RepairLog("letters.csv", enabled=allowed)
+    return draft.build(repairs), repairs.counts
 
 
 def names_of(taxonomy: Taxonomy) -> list[str]:
@@ -91,7 +91,7 @@ def test_two_roots():
     taxonomy, done = finish(draft_of("rast", "ar"), allowed=True)
     assert parents_of(taxonomy) == {"": [], "r": [""], "s": [""], "t": [""], "a": ["r"]}
     assert done == {"a second root": 2}
-    assert not taxonomy.root_counts
+    assert not taxonomy.has_real_root
     assert taxonomy.ancestors(4).tolist() == [1, 4]
 
 
@@ -170,7 +170,7 @@ def test_ancestors_are_those_of_a_plain_walk(graph, counts):
         return frozenset({concept}).union(*(above(p) for p in parents[concept]))
 
     for concept in range(len(parents)):
-        plain = {number[one] for one in above(concept) if taxonomy.root_counts or one}
+        plain = {number[one] for one in above(concept) if taxonomy.has_real_root or one}
         assert taxonomy.ancestors(number[concept]).tolist() == sorted(plain)
         assert taxonomy.name(number[concept]) == f"n{concept}"
 
@@ -199,7 +199,11 @@ def test_the_same_draft_gives_the_same_taxonomy(graph):
 
 def same(one: Taxonomy, other: Taxonomy) -> bool:
     def arrays(taxonomy: Taxonomy) -> list[list[int]]:
-        lists: list[RaggedArray] = [taxonomy.parents, taxonomy.meanings, taxonomy.all_ancestors]
+        lists: list[RaggedArray] = [
+            taxonomy.parents,
+            taxonomy.label_concepts,
+            taxonomy.all_ancestors,
+        ]
         flat = [taxonomy.names.bytes, taxonomy.labels.bytes, taxonomy.titles]
         return [a.tolist() for pair in lists for a in (pair.start, pair.items)] + [
             a.tolist() for a in flat

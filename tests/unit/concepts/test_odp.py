@@ -128,7 +128,7 @@ def test_categories_become_concepts_below_an_artificial_root(tmp_path):
         "Top", "Top/Arts", "Top/Sports",
         "Top/Arts/Animation", "Top/Arts/R&B", "Top/Sports/Water_Sports",
     ]  # fmt: skip
-    assert not found.taxonomy.root_counts
+    assert not found.taxonomy.has_real_root
     assert found.taxonomy.is_tree
     assert found.taxonomy.label(5) == "Water Sports"
 
@@ -136,7 +136,7 @@ def test_categories_become_concepts_below_an_artificial_root(tmp_path):
 def test_all_is_counted(tmp_path):
     found = load(tmp_path, dump(TOPICS), dump(SITES))
     list(found.sites())
-    assert found.counted == {
+    assert found.counts == {
         "categories": 5,
         "categories left out (World)": 2,
         "categories left out (Adult)": 1,
@@ -177,7 +177,7 @@ def test_branches_that_are_asked_for(tmp_path, options, more):
     found = load(tmp_path, dump(TOPICS), dump(SITES), **options)
     assert more <= set(names(found))
     assert len(texts(found)) == 5
-    assert sum("categories left out" in reason for reason in found.counted) == 1
+    assert sum("categories left out" in reason for reason in found.counts) == 1
 
 
 def test_a_symbolic_link_gives_a_label_after_the_own_ones(tmp_path):
@@ -187,9 +187,9 @@ def test_a_symbolic_link_gives_a_label_after_the_own_ones(tmp_path):
         '</Topic><Topic r:id="Top/C/Own"></Topic>'
     )
     odp = load(tmp_path, dump(topics)).taxonomy
-    target = odp.concept("Top/B/Long_Name")
+    target = odp.find("Top/B/Long_Name")
     assert odp.labels_of(target) == ["Long Name", "Films: New", "Own"]
-    assert odp.lookup("own") == [odp.concept("Top/C/Own"), target]
+    assert odp.lookup("own") == [odp.find("Top/C/Own"), target]
 
 
 def test_the_first_meaning_is_the_first_in_the_file(tmp_path):
@@ -204,10 +204,10 @@ def test_the_first_meaning_is_the_first_in_the_file(tmp_path):
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress])
 def test_packing_and_blocks_make_no_difference(tmp_path, monkeypatch, pack, block):
     plain = load(tmp_path, dump(TOPICS), dump(SITES))
-    expected = names(plain), texts(plain), plain.counted
+    expected = names(plain), texts(plain), plain.counts
     monkeypatch.setattr(dumps, "_BLOCK", block)
     found = load(tmp_path, pack(dump(TOPICS)), pack(dump(SITES)))
-    assert (names(found), texts(found), found.counted) == expected
+    assert (names(found), texts(found), found.counts) == expected
 
 
 def test_old_dumps_have_no_top(tmp_path):
@@ -222,8 +222,8 @@ def test_broken_characters_are_replaced_and_counted(tmp_path):
     told = dict(texts(found))
     assert told["Top/Arts"] == "All about  art ,\ncaf\ufffd     lines"
     assert told["Top/Arts/R&B"] == "Rh\ufffdthm  "
-    assert found.counted["broken characters replaced"] == 2
-    assert found.counted["control characters replaced"] == 4
+    assert found.counts["broken characters replaced"] == 2
+    assert found.counts["control characters replaced"] == 4
 
 
 def test_a_path_holds_no_line_end(tmp_path):
@@ -305,7 +305,7 @@ def test_a_packed_dump_that_is_cut_off(tmp_path):
     with pytest.raises(FormatError, match=r"line [\d,]+: a dump that is cut off"):
         load(tmp_path, cut)
     found = load(tmp_path, cut, repair=True)
-    assert 100 < found.counted["categories"] < 9999
+    assert 100 < found.counts["categories"] < 9999
     assert found.repairs.done == {"a dump that is cut off": 1}
     with pytest.raises(FormatError, match="Compressed file ended"):  # all text, but no end
         load(tmp_path, data[:-4])

@@ -40,10 +40,10 @@ def test_paths_and_what_is_above_them(tmp_path):
         "Top/Sports/Water_Sports",
         "Top/Sports/Water_Sports/Windsurfing",
     ]
-    assert not found.taxonomy.root_counts
+    assert not found.taxonomy.has_real_root
     assert found.taxonomy.label(3) == "Water Sports"
     assert found.taxonomy.title == "shop"
-    assert found.counted["lines"] == 3
+    assert found.counts["lines"] == 3
 
 
 def test_several_first_parts_get_a_root_that_does_not_count(tmp_path):
@@ -60,7 +60,7 @@ def test_texts_have_the_final_numbers_of_their_concepts(tmp_path):
         ("Top/Z", "shallow"),
         ("Top/A/B/C", "deep again"),
     ]
-    assert found.counted["texts"] == 3
+    assert found.counts["texts"] == 3
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_header_says_which_column_is_which(tmp_path, header, row, expected):
     found = load(tmp_path, f"{header}\n{row}\n")
     assert names(found) == ["Top", "Top/A"]
     assert texts(found) == expected
-    assert found.counted["header lines"] == 1
+    assert found.counts["header lines"] == 1
 
 
 @pytest.mark.parametrize("number", ["48", "1,024", "3.5", " 7 "])
@@ -107,7 +107,7 @@ def test_line_ends_blank_lines_and_marks(tmp_path, data):
 
 
 def test_blank_lines_are_counted(tmp_path):
-    assert load(tmp_path, "\nTop/A\n \t \n\n").counted["blank lines"] == 3
+    assert load(tmp_path, "\nTop/A\n \t \n\n").counts["blank lines"] == 3
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_packed(tmp_path, name, pack):
 def test_blanks_around_separators_are_tidied(tmp_path):
     found = load(tmp_path, " Home / Garden  Tools /Hoses\nHome/Garden Tools\n")
     assert names(found) == ["Home", "Home/Garden Tools", "Home/Garden Tools/Hoses"]
-    assert found.counted["tidied paths"] == 1
+    assert found.counts["tidied paths"] == 1
 
 
 def test_another_case_is_another_concept(tmp_path):
@@ -150,10 +150,10 @@ def test_faults_are_refused_with_their_line_or_mended(tmp_path, case):
     data = b"Top/A\n\n" + (line if isinstance(line, bytes) else line.encode()) + b"\nTop/C\n"
     with pytest.raises(FormatError, match=f"line 3: {fault}"):
         load(tmp_path, data)
-    repairs = RepairLog("shop", allowed=True)
+    repairs = RepairLog("shop", enabled=True)
     found = import_paths(write(tmp_path / "shop.txt", data), repairs)
     assert names(found) == expected
-    assert repairs.done == {fault: 1}
+    assert repairs.counts == {fault: 1}
 
 
 def test_no_path_at_all(tmp_path):

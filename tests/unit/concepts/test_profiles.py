@@ -36,7 +36,7 @@ ODP = taxonomy_from_paths(
         "Top/Sports/Tennis",
     ]
 )
-WIND, SWIM, SEA = map(ODP.concept, ("Windsurfing", "Swimming and Diving", "Mediterranean"))
+WIND, SWIM, SEA = map(ODP.find, ("Windsurfing", "Swimming and Diving", "Mediterranean"))
 
 
 def pairs_of(*rows: tuple[str, int | None]) -> pl.DataFrame:
@@ -44,7 +44,7 @@ def pairs_of(*rows: tuple[str, int | None]) -> pl.DataFrame:
 
 
 def profiles_from(logs: list[dict[int, int]]) -> Profiles:
-    lists = RaggedArray.of([sorted(log) for log in logs])
+    lists = RaggedArray.from_lists([sorted(log) for log in logs])
     counts = [log[concept] for log in logs for concept in sorted(log)]
     users = pl.Series("user", [f"{place:03}" for place in range(len(logs))], dtype=pl.String)
     return Profiles(users, lists, np.array(counts, np.int64))
@@ -186,8 +186,8 @@ def test_misuse() -> None:
 def test_prefixes_of_a_path() -> None:
     soccer = taxonomy_from_paths(["Top/Sports/Soccer/UEFA/Spain/Clubs/Barcelona"])
     cut = ancestors_at_depth(soccer, 2)
-    assert soccer.name(cut[soccer.concept("Barcelona")]) == "Top/Sports/Soccer"
-    assert cut[soccer.concept("Sports")] == UNMAPPED
+    assert soccer.name(cut[soccer.find("Barcelona")]) == "Top/Sports/Soccer"
+    assert cut[soccer.find("Sports")] == UNMAPPED
     assert ancestors_at_depth(soccer, 7).tolist() == [-1] * len(soccer)
 
 
@@ -203,8 +203,8 @@ def test_a_graph_has_one_prefix_a_level() -> None:
         draft.add(name, line, name)
     for child, parent in ((1, 0), (2, 1), (3, 0), (3, 2)):  # d is below a, and below a/b/c
         draft.edge(child, parent)
-    graph = draft.finish(RepairLog("graph"))
-    d = graph.concept("d")
+    graph = draft.build(RepairLog("graph"))
+    d = graph.find("d")
     assert [int(ancestors_at_depth(graph, level)[d]) for level in (1, 2, 3)] == [0, d, -1]
 
 

@@ -45,7 +45,7 @@ def index(odp, tmp_path_factory) -> Path:
 
 
 def write(path: Path, odp: Taxonomy, progress: NoProgress | None = None) -> None:
-    blocks = (([odp.concept(name) for name in names], texts) for names, texts in TEXTS)
+    blocks = (([odp.find(name) for name in names], texts) for names, texts in TEXTS)
     write_index(path, odp, blocks, progress)
 
 
@@ -87,9 +87,9 @@ def test_another_language_is_not_stemmed_as_english():
     draft = TaxonomyBuilder("boutique", language="french")
     root = draft.add("tout", 1, "tout")
     draft.add("magasins", 2, "magasins", root)
-    search = SearchIndex.of(draft.finish(RepairLog("boutique")))
-    assert search.first("magasins", 1) == [1]
-    assert search.first("magasin", 1) == []
+    search = SearchIndex.open(draft.build(RepairLog("boutique")))
+    assert search.best_match("magasins", 1) == [1]
+    assert search.best_match("magasin", 1) == []
 
 
 def test_as_many_as_asked(search):
@@ -129,7 +129,7 @@ def test_the_index_is_the_same_every_time(tmp_path, odp, index):
 
 def test_ties_are_broken_by_the_order_of_the_taxonomy():
     odp = taxonomy_from_paths([f"Top/{letter}/Same" for letter in "ZYXWV"])
-    assert SearchIndex.of(odp).first("same", 4) == odp.lookup("same")[:4]
+    assert SearchIndex.open(odp).best_match("same", 4) == odp.lookup("same")[:4]
 
 
 # --- hostile terms -------------------------------------------------------------------------------
@@ -155,12 +155,12 @@ def test_operators_are_words(search):
 
 @given(st.text())
 def test_any_text_can_be_searched_for(text):
-    assert _SMALL.first(text, 3) == [
+    assert _SMALL.best_match(text, 3) == [
         concept for concept, score in _SMALL.find(text, 3) if score > 1
     ]
 
 
-_SMALL = SearchIndex.of(taxonomy_from_paths(PATHS))
+_SMALL = SearchIndex.open(taxonomy_from_paths(PATHS))
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -172,17 +172,17 @@ def test_without_texts_labels_are_searched():
     dog = draft.add("02084071-n", 2, "dog", root)
     draft.label(dog, "domestic dog")
     draft.add("02087122-n", 3, "hunting dog", dog)
-    search = SearchIndex.of(draft.finish(RepairLog("words")))
-    assert search.first("entity", 5) == [0, 1, 2]
-    assert search.first("domestic", 1) == [1]
+    search = SearchIndex.open(draft.build(RepairLog("words")))
+    assert search.best_match("entity", 5) == [0, 1, 2]
+    assert search.best_match("domestic", 1) == [1]
 
 
 def test_the_index_beside_the_file_is_taken(tmp_path, odp):
     odp.write(tmp_path / "odp.qvt")
     opened = Taxonomy.open(tmp_path / "odp.qvt")
-    assert SearchIndex.of(opened).first("whales", 1) == []
+    assert SearchIndex.open(opened).best_match("whales", 1) == []
     write(index_path(tmp_path / "odp.qvt"), odp)
-    assert named(SearchIndex.of(opened), SearchIndex.of(opened).first("whales", 1)) == [
+    assert named(SearchIndex.open(opened), SearchIndex.open(opened).best_match("whales", 1)) == [
         "Top/Arts/Music"
     ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["odp.qvt", "odp.qvt.search"]
@@ -206,7 +206,7 @@ def test_an_index_that_is_damaged(tmp_path, odp, index):
     for data in (b"", b"no database" * 1000, index.read_bytes()[:6000]):
         path.write_bytes(data)
         with pytest.raises(InputError, match=r"damaged|cut"):
-            SearchIndex(path, odp).first("soccer", 5)
+            SearchIndex(path, odp).best_match("soccer", 5)
 
 
 def test_a_database_of_something_else(tmp_path, odp):
@@ -238,7 +238,7 @@ def test_the_index_is_opened_to_read_only(search):
 def test_a_name_with_signs_of_an_address(tmp_path, odp):
     path = tmp_path / "odp 100%?mode=rwc#x.search"
     write(path, odp)
-    assert SearchIndex(path, odp).first("soccer", 1)
+    assert SearchIndex(path, odp).best_match("soccer", 1)
 
 
 def test_several_processes_search_at_once(tmp_path, odp, search):
@@ -266,7 +266,7 @@ def test_after_a_fork_a_process_opens_its_own(search, monkeypatch):
 @pytest.mark.parametrize("in_memory", [True, False])
 def test_a_copy_opens_its_own(search, in_memory):
     one = _SMALL if in_memory else search
-    assert pickle.loads(pickle.dumps(one)).first("soccer", 5) == one.first("soccer", 5)
+    assert pickle.loads(pickle.dumps(one)).first("soccer", 5) == one.best_match("soccer", 5)
 
 
 def test_progress_and_stages(tmp_path, odp):

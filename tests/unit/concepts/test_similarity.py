@@ -50,7 +50,7 @@ def ancestors(taxonomy: Taxonomy, concept: int) -> set[int]:
     while waiting:
         found.add(one := waiting.pop())
         waiting += taxonomy.parents[one].tolist()
-    return found if taxonomy.root_counts else found - {0}
+    return found if taxonomy.has_real_root else found - {0}
 
 
 def apart(one: set[int], two: set[int]) -> float:
@@ -80,7 +80,7 @@ def graphs(draw: st.DrawFn) -> Taxonomy:
             above = draw(st.sets(st.integers(0, place - 1), min_size=1, max_size=4))
             for parent in sorted(above):
                 draft.edge(place, parent)
-    return draft.finish(RepairLog("drawn"))
+    return draft.build(RepairLog("drawn"))
 
 
 def all_pairs(concepts: list[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -140,14 +140,14 @@ def test_wordnet_at_random(wordnet: Taxonomy) -> None:
 
 
 def test_example_3_of_batet(odp: Taxonomy) -> None:
-    wind, swim = odp.concept("Windsurfing"), odp.concept("Swimming and Diving")
+    wind, swim = odp.find("Windsurfing"), odp.find("Swimming and Diving")
     assert concept_distance(odp, wind, swim) == 0.5
-    assert concept_distance(odp, wind, odp.concept("Mediterranean")) == 1
+    assert concept_distance(odp, wind, odp.find("Mediterranean")) == 1
 
 
 def test_an_artificial_root_is_like_itself_alone(odp: Taxonomy) -> None:
     assert concept_distance(odp, 0, 0) == 0
-    assert concept_distance(odp, 0, odp.concept("Sports")) == 1
+    assert concept_distance(odp, 0, odp.find("Sports")) == 1
     assert concept_similarity(odp, 0, 0) == 1
     assert distance_table(odp, np.array([0]), np.array([0, 1])).tolist() == [[0, 1]]
 
@@ -166,7 +166,7 @@ def test_an_artificial_root_is_like_itself_alone(odp: Taxonomy) -> None:
 def test_similarities_of_wordnet(
     wordnet: Taxonomy, one: str, two: str, domain: str, expected: float
 ) -> None:
-    a, b, top = (wordnet.concept(name) for name in (one, two, domain))
+    a, b, top = (wordnet.find(name) for name in (one, two, domain))
     assert concept_similarity(wordnet, a, b, top) == pytest.approx(expected, abs=5e-7)
     assert concept_similarity(wordnet, a, a, top) == 1
 
@@ -176,7 +176,7 @@ def test_similarities_of_wordnet(
     [(DISEASE, 606, 0.0489), (SCIENCE, 435, 0.0458), (SPORT, 177, 0.0614), (EVENT, 255, 0.0671)],
 )
 def test_domains_of_sanchez(wordnet: Taxonomy, domain: str, size: int, least: float) -> None:
-    top = wordnet.concept(domain)
+    top = wordnet.find(domain)
     inside = wordnet.descendants(top)
     assert len(inside) == size
     found = pairwise_similarities(wordnet, np.repeat(inside, size), np.tile(inside, size), top)
@@ -185,18 +185,18 @@ def test_domains_of_sanchez(wordnet: Taxonomy, domain: str, size: int, least: fl
 
 
 def test_abstraction_is_the_domain_of_all_four(wordnet: Taxonomy) -> None:
-    four = [wordnet.concept(name) for name in (DISEASE, SCIENCE, SPORT, EVENT)]
-    assert wordnet.name(wordnet.common(*four)) == ABSTRACTION
-    assert len(wordnet.descendants(wordnet.concept(ABSTRACTION))) == 39_914
+    four = [wordnet.find(name) for name in (DISEASE, SCIENCE, SPORT, EVENT)]
+    assert wordnet.name(wordnet.common_ancestors(*four)) == ABSTRACTION
+    assert len(wordnet.descendants(wordnet.find(ABSTRACTION))) == 39_914
 
 
 # --- misuse --------------------------------------------------------------------------------------
 
 
 def test_a_concept_outside_the_domain(wordnet: Taxonomy) -> None:
-    asthma, tennis = wordnet.concept("asthma"), wordnet.concept("tennis")
+    asthma, tennis = wordnet.find("asthma"), wordnet.find("tennis")
     with pytest.raises(UsageError, match=f"{tennis} does not lie in the domain disease"):
-        concept_similarity(wordnet, asthma, tennis, wordnet.concept(DISEASE))
+        concept_similarity(wordnet, asthma, tennis, wordnet.find(DISEASE))
 
 
 def test_no_such_concept(odp: Taxonomy) -> None:
@@ -216,6 +216,6 @@ def test_nothing_is_asked(odp: Taxonomy) -> None:
 
 
 def test_more_domains_than_are_kept(wordnet: Taxonomy) -> None:
-    asthma = wordnet.concept("asthma")
+    asthma = wordnet.find("asthma")
     for domain in wordnet.ancestors(asthma).tolist():
         assert concept_similarity(wordnet, asthma, asthma, domain) == 1

@@ -45,7 +45,7 @@ def load(
 def edges(taxonomy: Taxonomy) -> list[tuple[str, str]]:
     """Parent and child of every edge by label, an artificial root as nothing."""
     named = [
-        "" if not taxonomy.root_counts and c == 0 else taxonomy.label(c)
+        "" if not taxonomy.has_real_root and c == 0 else taxonomy.label(c)
         for c in range(len(taxonomy))
     ]
     return [(named[int(p)], named[c]) for c in range(len(taxonomy)) for p in taxonomy.parents[c]]
@@ -136,7 +136,7 @@ def test_transitive_edges_count_only_where_there_are_no_others(tmp_path):
 )
 def test_a_scheme_is_a_root_that_does_not_count(tmp_path, scheme):
     found = load(tmp_path, SHOP + scheme + ":office s:prefLabel 'office' .")
-    assert not found.root_counts
+    assert not found.has_real_root
     assert edges(found) == [("", "home"), ("", "office"), *SHOP_EDGES]
 
 
@@ -229,11 +229,11 @@ def test_faults_are_refused_or_mended(tmp_path, case):
     with pytest.raises(FormatError, match=fault) as refused:
         load(tmp_path, SHOP + text)
     assert "line" not in refused.value.what
-    repairs = RepairLog("shop", allowed=True)
+    repairs = RepairLog("shop", enabled=True)
     found = load(tmp_path, SHOP + text, repairs=repairs)
     if more is not None:
         assert set(edges(found)) == {*SHOP_EDGES, *more}
-    assert repairs.done == {fault: 1}
+    assert repairs.counts == {fault: 1}
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def shop() -> Taxonomy:
     draft.edge(hose, kitchen)
     draft.label(draft.add("tap", 4, "tap", kitchen), "faucet")
     draft.label(garden, "tap")
-    return draft.finish(RepairLog("shop"))
+    return draft.build(RepairLog("shop"))
 
 
 def failed(taxonomy: Taxonomy) -> list[str]:
@@ -70,23 +70,23 @@ BROKEN = {
     "texts without end": replace(good, names=StringArray(np.frombuffer(b"home", np.uint8))),
     "sizes": replace(good, names=StringArray.of(["home"])),
     "sizes of titles": replace(good, titles=good.titles[1:]),
-    "sizes of marks": replace(good, marks={"kind": np.zeros(2, np.int32)}),
+    "sizes of marks": replace(good, tags={"kind": np.zeros(2, np.int32)}),
     "sizes of lists": replace(good, parents=RaggedArray(good.parents.start, good.parents.items[:-1])),
     "sizes below none": replace(
         good, parents=RaggedArray(np.array([0, 3, 1, 2, 4, 5]), good.parents.items)
     ),
-    "sizes of ancestors": replace(good, stored_ancestors=RaggedArray.of([[0]])),
+    "sizes of ancestors": replace(good, stored_ancestors=RaggedArray.from_lists([[0]])),
     "sizes of nothing": replace(
-        good, names=StringArray.of([]), labels=StringArray.of([]), meanings=RaggedArray.of([]),
-        titles=good.titles[:0], parents=RaggedArray.of([]),
+        good, names=StringArray.of([]), labels=StringArray.of([]), label_concepts=RaggedArray.from_lists([]),
+        titles=good.titles[:0], parents=RaggedArray.from_lists([]),
     ),
     "parents": replace(good, parents=changed(good.parents, 0, 99)),
     "parents below none": replace(good, parents=changed(good.parents, 0, -1)),
     "label rows": replace(good, titles=good.titles + 3),
-    "meanings": replace(good, meanings=changed(good.meanings, 1, 5)),
-    "root": replace(good, parents=RaggedArray.of([[], [0], [], [1, 2], [2]])),
-    "order": replace(good, parents=RaggedArray.of([[], [0], [0], [4], [2]])),
-    "levels": replace(good, parents=RaggedArray.of([[], [0], [1], [0], [2]])),
+    "meanings": replace(good, label_concepts=changed(good.label_concepts, 1, 5)),
+    "root": replace(good, parents=RaggedArray.from_lists([[], [0], [], [1, 2], [2]])),
+    "order": replace(good, parents=RaggedArray.from_lists([[], [0], [0], [4], [2]])),
+    "levels": replace(good, parents=RaggedArray.from_lists([[], [0], [1], [0], [2]])),
     "ancestors": replace(stored, stored_ancestors=changed(good.all_ancestors, 4, 1)),
     "labels": replace(good, titles=good.titles[::-1]),
     "names": replace(good, names=StringArray.of(["home", "x", "x", "hose", "tap"])),

@@ -27,7 +27,7 @@ def load(
 def edges(taxonomy: Taxonomy) -> list[tuple[str, str]]:
     """Parent and child of every edge by label, an artificial root as nothing."""
     named = [
-        "" if not taxonomy.root_counts and c == 0 else taxonomy.label(c)
+        "" if not taxonomy.has_real_root and c == 0 else taxonomy.label(c)
         for c in range(len(taxonomy))
     ]
     return [(named[int(p)], named[c]) for c in range(len(taxonomy)) for p in taxonomy.parents[c]]
@@ -40,7 +40,7 @@ SMALL = [("home", "garden"), ("home", "kitchen"), ("garden", "hose")]
 def test_two_columns(tmp_path, header):
     found = load(tmp_path, f"{header}home,garden\nhome,kitchen\ngarden,hose\n")
     assert edges(found) == SMALL
-    assert found.root_counts
+    assert found.has_real_root
     assert found.name(0) == "home"
     assert found.title == "shop"
 
@@ -69,13 +69,13 @@ def test_a_concept_may_have_several_parents(tmp_path):
 
 def test_one_declared_root(tmp_path):
     found = load(tmp_path, "parent,child\n,home\nhome,garden\n")
-    assert found.root_counts
+    assert found.has_real_root
     assert edges(found) == [("home", "garden")]
 
 
 def test_several_declared_roots_get_one_above_them(tmp_path):
     found = load(tmp_path, "parent,child\n,home\n,office\nhome,garden\n")
-    assert not found.root_counts
+    assert not found.has_real_root
     assert edges(found) == [("", "home"), ("", "office"), ("home", "garden")]
 
 
@@ -89,7 +89,7 @@ def test_the_form_of_the_iab(tmp_path):
         "9\t\tBooks\tBooks\t\n"
     )
     found = load(tmp_path, text, "content.tsv")
-    assert not found.root_counts
+    assert not found.has_real_root
     assert [found.name(c) for c in range(len(found))] == ["", "1", "9", "2", "3"]
     assert edges(found) == [
         ("", "Vehicles"), ("", "Books"), ("Vehicles", "Body Styles"), ("Body Styles", "Vans"),
@@ -99,7 +99,7 @@ def test_the_form_of_the_iab(tmp_path):
 def test_an_id_on_several_rows_adds_labels_and_parents(tmp_path):
     text = "id,parent,label\n1,,home\n2,1,hose\n3,1,garden\n2,1,hosepipe\n2,3,hose\n"
     found = load(tmp_path, text)
-    hose = found.concept("hose")
+    hose = found.find("hose")
     assert found.labels_of(hose) == ["hose", "hosepipe"]
     assert [found.label(int(p)) for p in found.parents[hose]] == ["home", "garden"]
 
@@ -198,15 +198,15 @@ def test_faults_are_refused_with_their_line_or_mended(tmp_path, case):
     text, said, fault, expected = FAULTS[case]
     with pytest.raises(FormatError, match=said):
         load(tmp_path, text)
-    repairs = RepairLog("shop", allowed=True)
+    repairs = RepairLog("shop", enabled=True)
     assert edges(load(tmp_path, text, repairs=repairs)) == expected
-    assert set(repairs.done) == {fault}
+    assert set(repairs.counts) == {fault}
 
 
 def test_an_open_quotation_mark_is_never_passed_over(tmp_path):
     for text in ('r,a\nr,"b\nr,c\nr,d\n', 'r,a\nr,"b\nr,c"x\n'):
         with pytest.raises(FormatError, match="line 2: a quotation mark that is not closed"):
-            load(tmp_path, text, repairs=RepairLog("shop", allowed=True))
+            load(tmp_path, text, repairs=RepairLog("shop", enabled=True))
 
 
 def test_lines_are_counted_through_cells_of_several_lines(tmp_path):

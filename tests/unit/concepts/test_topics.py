@@ -34,21 +34,21 @@ def test_the_four_domains(wordnet: Taxonomy) -> None:
     topics = topic_preset(wordnet, "sanchez4")
     assert topics.names == ["disease", "scientific discipline", "sport", "social event"]
     assert topics.sizes.tolist() == [606, 435, 177, 255]  # disjoint: nothing is lost
-    assert topics.of[wordnet.concept("asthma")] == 0
-    assert topics.of[wordnet.concept("entity")] == OFF_TOPIC
+    assert topics.topic_of[wordnet.find("asthma")] == 0
+    assert topics.topic_of[wordnet.find("entity")] == OFF_TOPIC
 
 
 def test_the_nineteen_topics(wordnet: Taxonomy) -> None:
     four, nineteen = topic_preset(wordnet, "sanchez4"), topic_preset(wordnet, "sanchez19")
     assert len(nineteen) == 19
     assert nineteen.sizes.sum() == 1292
-    assert np.all(four.of[nineteen.of >= 0] >= 0)
+    assert np.all(four.topic_of[nineteen.topic_of >= 0] >= 0)
     assert four.sizes.sum() == 1473
 
 
 def test_the_nineteen_are_what_their_names_say(wordnet: Taxonomy) -> None:
     nineteen = topic_preset(wordnet, "sanchez19")
-    four = [wordnet.concept(f"n#{n}") for n in ("14070360", "05999797", "00523513", "07288639")]
+    four = [wordnet.find(f"n#{n}") for n in ("14070360", "05999797", "00523513", "07288639")]
     children = {int(child) for topic in four for child in wordnet.children(topic)}
     seen: list[set[int]] = []
     for name in nineteen.names:
@@ -63,22 +63,22 @@ def test_the_nineteen_are_what_their_names_say(wordnet: Taxonomy) -> None:
 def test_lexicographer_files(wordnet: Taxonomy) -> None:
     topics = default_topics(wordnet)
     assert topics.names == topic_preset(wordnet, "lexicographer").names
-    assert topics.names[topics.of[wordnet.concept("tennis")]] == "act"
-    assert topics.of.min() >= 0
-    assert topics.of.dtype == np.int16
+    assert topics.names[topics.topic_of[wordnet.find("tennis")]] == "act"
+    assert topics.topic_of.min() >= 0
+    assert topics.topic_of.dtype == np.int16
 
 
 def test_branches(odp: Taxonomy) -> None:
     topics = default_topics(odp)
     assert topics.names == ["Sports", "Arts", "News"]
-    assert topics.of[odp.concept("Balls")] == 0
-    assert topics.of[0] == OFF_TOPIC
+    assert topics.topic_of[odp.find("Balls")] == 0
+    assert topics.topic_of[0] == OFF_TOPIC
 
 
 def test_the_first_topic_wins(odp: Taxonomy) -> None:
-    balls = odp.concept("Balls")
-    assert select_topics(odp, ["Tennis", "Sports"]).of[balls] == 0
-    assert select_topics(odp, ["Tennis", "Sports"]).of[odp.concept("Sports")] == 1
+    balls = odp.find("Balls")
+    assert select_topics(odp, ["Tennis", "Sports"]).topic_of[balls] == 0
+    assert select_topics(odp, ["Tennis", "Sports"]).topic_of[odp.find("Sports")] == 1
     assert select_topics(odp, ["Sports", "Tennis", "Sports"]).sizes.tolist() == [3, 0, 0]
 
 
@@ -92,7 +92,7 @@ def test_topics_as_the_taxonomy_tells_them(wordnet: Taxonomy, data: st.DataObjec
     top = st.integers(0, 400)  # low numbers have much below them
     chosen = data.draw(st.lists(top, min_size=1, max_size=6, unique=True))
     concept = data.draw(st.integers(0, len(wordnet) - 1))
-    place = select_topics(wordnet, chosen).of[concept]
+    place = select_topics(wordnet, chosen).topic_of[concept]
     told = wordnet.topic(concept, chosen)
     assert (None if place == OFF_TOPIC else chosen[place]) == told
 

@@ -90,10 +90,10 @@ def test_joint_delta_covers_every_cut_into_lifted_and_hidden_keys() -> None:
     parts = [TableLoss(0.004, 6, 1e-7), TableLoss(0.002, 3, 4e-7), TableLoss(0.002, 2, 1e-6)]
     for epsilon in (Fraction(1, 2), Fraction(1)):
         found = composed_delta(parts, 0.0005, epsilon)
-        for cut in product(*(range(part.keys + 1) for part in parts)):
+        for cut in product(*(range(part.contribution_bound + 1) for part in parts)):
             pairs = list(zip(parts, cut, strict=True))
-            rho = sum(part.rho * (1 - t / part.keys) for part, t in pairs) + 0.0005
-            shown = sum(t * part.chance for part, t in pairs)
+            rho = sum(part.rho * (1 - t / part.contribution_bound) for part, t in pairs) + 0.0005
+            shown = sum(t * part.delta_per_key for part, t in pairs)
             assert float(zcdp_delta(np.array([rho]), float(epsilon))[0]) + shown <= found
 
 

@@ -30,7 +30,7 @@ def line(size: int) -> Candidates:
 
 def test_counts_of_levels() -> None:
     assert line(3).counts.tolist() == [[0, 1, 1], [0, 2, 0], [0, 1, 1]]
-    assert line(3).span == pytest.approx(2 / 3)
+    assert line(3).score_range == pytest.approx(2 / 3)
     assert len(line(3)) == 3
     assert Candidates.of(IdentityScore(5)).counts.tolist() == [[0, 4]]
 
@@ -51,8 +51,8 @@ def test_weights_are_integers_in_proportion() -> None:
     assert weights.totals.tolist() == [
         int(weights.levels[[abs(i - o) for o in range(4)]].sum()) for i in range(4)
     ]
-    assert weights.ratio == pytest.approx(1.5, abs=1e-10)
-    assert weights.ratio > 1.5
+    assert weights.log_ratio_bound == pytest.approx(1.5, abs=1e-10)
+    assert weights.log_ratio_bound > 1.5
 
 
 def test_no_strength_makes_all_alike() -> None:
@@ -75,24 +75,24 @@ def test_the_greatest_strength_still_has_fair_weights(size: int) -> None:
     assert weights.totals.max() < 2**59
     for epsilon in (50.0, 1e4):  # more is asked for than can be drawn: the most is taken
         for made in (calibrate_nominal(choices, epsilon), calibrate_exact(choices, epsilon)):
-            assert made.strength <= max_exponent(choices)
+            assert made.exponent <= max_exponent(choices)
             assert max_log_ratio(made) <= epsilon
 
 
 def test_one_item_needs_no_strength() -> None:
     for choices in (line(1), Candidates.of(IdentityScore(1))):
-        assert choices.span == 0
+        assert choices.score_range == 0
         assert (
-            calibrate_exact(choices, 1.0).strength == calibrate_nominal(choices, 1.0).strength == 0
+            calibrate_exact(choices, 1.0).exponent == calibrate_nominal(choices, 1.0).exponent == 0
         )
         assert max_log_ratio(calibrate_exact(choices, 1.0)) <= 2e-11
 
 
 def test_a_sensitivity_may_be_named() -> None:
-    assert calibrate_nominal(line(4), 1.0).strength == pytest.approx(1 / 1.5)
-    assert calibrate_nominal(line(4), 1.0, sensitivity=1.0).strength == pytest.approx(0.5)
+    assert calibrate_nominal(line(4), 1.0).exponent == pytest.approx(1 / 1.5)
+    assert calibrate_nominal(line(4), 1.0, sensitivity=1.0).exponent == pytest.approx(0.5)
     # One that is too small would break the promise, and is not believed.
-    assert 2 * calibrate_nominal(line(4), 1.0, sensitivity=0.1).ratio <= 1.0
+    assert 2 * calibrate_nominal(line(4), 1.0, sensitivity=0.1).log_ratio_bound <= 1.0
 
 
 @pytest.mark.parametrize("epsilon", [1e-7, 0.01, 1.0, 20.0])
@@ -101,12 +101,12 @@ def test_calibration_comes_near_epsilon(size: int, epsilon: float) -> None:
     made = calibrate_exact(line(size), epsilon)
     assert max_log_ratio(made) <= epsilon
     assert max_log_ratio(made) >= 0.999 * epsilon
-    assert 2 * calibrate_bounded_range(line(size), epsilon / 2).ratio <= epsilon
+    assert 2 * calibrate_bounded_range(line(size), epsilon / 2).log_ratio_bound <= epsilon
 
 
 def test_a_good_hint_is_taken_as_it_is() -> None:
     found = calibrate_exact(line(30), 1.0)
-    assert calibrate_exact(line(30), 1.0, found.strength).strength == found.strength
+    assert calibrate_exact(line(30), 1.0, found.exponent).exponent == found.exponent
 
 
 @pytest.mark.parametrize(

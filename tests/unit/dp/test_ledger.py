@@ -86,12 +86,12 @@ def test_a_release_from_reserve_to_copy(place: Path) -> None:
         ledger.confirm(1, "cd34", place.parent / "out")
         (entry,) = ledger.entries()
         assert (entry.state, entry.release_digest) == ("confirmed", "cd34")
-        assert entry.place == str(place.parent / "out")
+        assert entry.folder == str(place.parent / "out")
         assert entry.extra == {"users": {"a": "1/3"}}
-        assert ledger.copied(1, "out2") == 2
-        assert ledger.copied(2, "out3") == 3
+        assert ledger.record_copy(1, "out2") == 2
+        assert ledger.record_copy(2, "out3") == 3
         copies = ledger.entries()[1:]
-        assert [(c.copy_of, c.place, c.epsilon, c.extra) for c in copies] == [
+        assert [(c.copy_of, c.folder, c.epsilon, c.extra) for c in copies] == [
             (1, "out2", 0, {}), (1, "out3", 0, {}),
         ]  # fmt: skip
         assert ledger.spent() == (Fraction(1, 3), Fraction(1, 10**7))
@@ -112,12 +112,12 @@ def test_kinds_without_a_budget(place: Path) -> None:
     with Ledger.open(place) as ledger:
         ledger.confirm(ledger.reserve(**K), "cd", "out")
         assert ledger.warnings() == []
-        ledger.copied(1, "out2")  # the same bytes: nothing to join
+        ledger.record_copy(1, "out2")  # the same bytes: nothing to join
         assert ledger.warnings() == []
         ledger.confirm(ledger.reserve(**K), "cd", "out")
         assert any("do not compose" in text for text in ledger.warnings())
         ledger.reserve(kind="none", method="frequent-queries:n=5", log_digest="x")
-        assert ledger.entries()[-1].protection == "unprotected"
+        assert ledger.entries()[-1].guarantee == "unprotected"
         assert "1 release is unprotected: no budget covers that" in ledger.warnings()
         assert ledger.spent() == (0, 0)
         ledger.reserve(**{**DP, "kind": "conditional-dp"}, epsilon=Fraction(1))
@@ -163,12 +163,12 @@ def test_wrong_numbers(place: Path) -> None:
             ledger.confirm(1, "cd", "out")
         ledger.reserve(**DP, epsilon=Fraction(1))
         with pytest.raises(UsageError, match="never confirmed"):
-            ledger.copied(1, "out")
+            ledger.record_copy(1, "out")
         ledger.confirm(1, "cd", "out")
         with pytest.raises(UsageError, match="confirmed already"):
             ledger.confirm(1, "cd", "out")
         with pytest.raises(UsageError, match="no entry 0"):
-            ledger.copied(0, "out")
+            ledger.record_copy(0, "out")
 
 
 # --- releases that extend others -----------------------------------------------------------------
@@ -187,30 +187,30 @@ def test_a_release_that_extends_another(place: Path) -> None:
         ledger.confirm(extend(ledger, 2, 1), "r3", "three")
         assert [entry.extends for entry in ledger.entries()] == [None, 1, 2]
         assert ledger.entries()[1].as_dict()["extends"] == 1
-        assert (ledger.spent(), ledger.left()) == ((2, 0), (0, 0))
+        assert (ledger.spent(), ledger.remaining()) == ((2, 0), (0, 0))
         assert [ledger.stream(f"r{n}").paid for n in (1, 2, 3)] == [1, 2, 2]
         with pytest.raises(BudgetError):
             extend(ledger, 3, 1)
         assert extend(ledger, 3) == 4  # what is paid for may be used
     with Ledger.open(place) as again:
         stream = again.stream("r3")
-        assert (stream.entry.number, stream.after) == (3, None)
-        assert [entry.number for entry in stream.lost] == [4]
+        assert (stream.entry.number, stream.successor) == (3, None)
+        assert [entry.number for entry in stream.unconfirmed] == [4]
 
 
 def test_it_is_extended_once_also_as_a_copy(place: Path) -> None:
     with Ledger.open(place) as ledger:
         ledger.confirm(ledger.reserve(**DP, epsilon=Fraction(1)), "r1", "one")
-        assert ledger.copied(1, "copy") == 2
+        assert ledger.record_copy(1, "copy") == 2
         assert extend(ledger, 2) == 3
         assert ledger.entries()[2].extends == 1
         ledger.confirm(3, "r3", "three")
         for number in (1, 2):
             with pytest.raises(UsageError, match="one was extended already by three: append to"):
                 extend(ledger, number)
-        assert ledger.copied(3, "copy3") == 4
-        assert ledger.stream("r3").after is None
-        assert ledger.stream("r1").after.number == 3
+        assert ledger.record_copy(3, "copy3") == 4
+        assert ledger.stream("r3").successor is None
+        assert ledger.stream("r1").successor.number == 3
         assert ledger.stream("r1").paid == 1
 
 
@@ -263,8 +263,8 @@ def test_what_a_later_version_may_write_is_not_overlooked(
     event = {"event": "reserved", "entry": 1, "time": "2026-01-01T00:00:00+00:00", "kind": "dp",
              "method": "m", "recipe": "m", "log": "x", "epsilon": "1", "delta": "0", "notes": [],
              "extra": {}}  # fmt: skip
-    with Ledger.open(place) as ledger, ledger._file.turn("add"):
-        ledger._file.add(ledger._head, event | strange)
+    with Ledger.open(place) as ledger, ledger._file.transaction("add"):
+        ledger._file.append(ledger._head, event | strange)
     with pytest.raises(VerificationError, match="row 2 is no event that this ledger knows"):
         Ledger.open(place)
 
@@ -274,7 +274,7 @@ def test_what_a_later_version_may_write_is_not_overlooked(
 
 def test_beyond_the_limit_nothing_is_written(place: Path) -> None:
     with Ledger.open(place) as ledger:
-        assert ledger.allowed() is ledger.left() is None
+        assert ledger.limit() is ledger.remaining() is None
         ledger.limit(Fraction(1), Fraction(0))
         ledger.reserve(**DP, epsilon=Fraction("0.6"))
         head = ledger.head()
@@ -285,7 +285,7 @@ def test_beyond_the_limit_nothing_is_written(place: Path) -> None:
         assert ledger.head() == head
         ledger.reserve(**K)  # has no budget to be limited
         ledger.reserve(**DP, epsilon=Fraction("0.4"))
-        assert ledger.left() == (0, 0)
+        assert ledger.remaining() == (0, 0)
         assert "the limit is reached: nothing more can be spent" in ledger.warnings()
         ledger.limit(Fraction(2), Fraction(0))
         ledger.reserve(**DP, epsilon=Fraction(1))
@@ -295,7 +295,7 @@ def test_a_limit_below_what_is_spent(place: Path) -> None:
     with Ledger.open(place) as ledger:
         ledger.reserve(**DP, epsilon=Fraction(1), delta=Fraction("1e-6"))
         ledger.limit(Fraction(5), Fraction("1e-7"))
-        assert ledger.left() == (0, 0)
+        assert ledger.remaining() == (0, 0)
         says = "delta 1e-6 is spent and the limit is 1e-7: nothing more can be spent"
         assert says in ledger.warnings()
         with pytest.raises(BudgetError):
@@ -332,7 +332,7 @@ def test_the_sum_is_that_of_what_was_accepted(
         elif step == "confirm" and numbers["reserved"]:
             ledger.confirm(numbers["reserved"][0], "cd", "out")
         elif step == "copy" and numbers["confirmed"]:
-            ledger.copied(numbers["confirmed"][0], "out")
+            ledger.record_copy(numbers["confirmed"][0], "out")
         elif step == "limit":
             limit = amount
             ledger.limit(limit, Fraction(0))
@@ -340,7 +340,7 @@ def test_the_sum_is_that_of_what_was_accepted(
             ledger.close()
             ledger = Ledger.open(place)
         assert ledger.spent() == (total, 0)
-        assert ledger.left() == (
+        assert ledger.remaining() == (
             None if limit is None else Budget(max(Fraction(0), limit - total), Fraction(0))
         )
     ledger.check()
@@ -451,8 +451,8 @@ def test_a_row_before_the_first(place: Path) -> None:
 def test_a_chain_without_sense_is_refused(place: Path) -> None:
     with Ledger.open(place) as ledger:
         file, head = ledger._file, ledger.head()
-        with file.turn("add"):
-            file.add(head, {"event": "forgiven"})
+        with file.transaction("add"):
+            file.append(head, {"event": "forgiven"})
         with pytest.raises(VerificationError, match="row 2 is no event"):
             ledger.spent()
 
@@ -583,7 +583,7 @@ def test_moved_while_open(place: Path) -> None:
 
 def test_locked_by_another(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "_WAIT", 0.05)
-    with Ledger.open(place) as one, Ledger.open(place) as two, one._file.turn("add"):
+    with Ledger.open(place) as one, Ledger.open(place) as two, one._file.transaction("add"):
         with pytest.raises(OutputError, match="another process kept"):
             two.reserve(**DP, epsilon=Fraction(1))
         assert two.spent() == (0, 0)
@@ -612,13 +612,13 @@ def test_each_of_thousands_of_rows_is_read_once(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Opening costs a step a row, and asking again costs nothing: this is not about seconds."""
-    with Ledger.open(place) as ledger, ledger._file.turn("add"):
+    with Ledger.open(place) as ledger, ledger._file.transaction("add"):
         head = ledger._head
         for number in range(1, 5001):
             event = {"event": "reserved", "entry": number, "time": "2026-01-01T00:00:00+00:00",
                      "kind": "dp", "method": "m", "recipe": "m", "log": "x", "epsilon": "1/7",
                      "delta": "0", "notes": [], "extra": {}}  # fmt: skip
-            ledger._file.add(head, event)
+            ledger._file.append(head, event)
             head = ChainHead(head.number + 1, chain_hash(head, canonical_json(event)))
     walked: list[ChainHead] = []
     monkeypatch.setattr(

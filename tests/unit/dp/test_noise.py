@@ -87,12 +87,12 @@ def test_no_part_is_drawn_twice(kind: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_opendp_says_the_same_cost() -> None:
     dp.enable_features("contrib")
-    laplace = ThresholdedCounts("laplace", exact_scale(Fraction(61, 3)), 9, keys=7)
+    laplace = ThresholdedCounts("laplace", exact_scale(Fraction(61, 3)), 9, contribution_bound=7)
     made = dp.m.make_laplace(
         dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64"), float(laplace.scale)
     )
     assert made.map(7) == pytest.approx(float(laplace.epsilon), rel=1e-12)
-    gaussian = ThresholdedCounts("gaussian", exact_scale(Fraction(61, 3)), 9, keys=9)
+    gaussian = ThresholdedCounts("gaussian", exact_scale(Fraction(61, 3)), 9, contribution_bound=9)
     made = dp.m.make_gaussian(
         dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64"), float(gaussian.scale)
     )
@@ -115,16 +115,16 @@ def test_without_opendp_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(3), Fraction(85, 2)])
 def test_repeatable_noise_follows_the_formula(kind: str, scale: Fraction) -> None:
     size = 20_000
-    drawn = getattr(NoiseSource(RandomSource(seed=4).numbers), kind)(size, scale)
+    drawn = getattr(NoiseSource(RandomSource(seed=4).uint64s), kind)(size, scale)
     # Dvoretzky, Kiefer, Wolfowitz: a gap beyond this has a chance of 1e-6.
     assert distance(drawn, kind, scale) < sqrt(log(2e6) / (2 * size))
-    narrow = getattr(NoiseSource(RandomSource(seed=4).numbers), kind)(size, scale * Fraction(4, 5))
+    narrow = getattr(NoiseSource(RandomSource(seed=4).uint64s), kind)(size, scale * Fraction(4, 5))
     assert distance(narrow, kind, scale) > sqrt(log(2e6) / (2 * size))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_repeatable_noise_is_the_same_again(kind: str) -> None:
-    first, second = (getattr(NoiseSource(RandomSource(seed=9).numbers), kind) for _ in range(2))
+    first, second = (getattr(NoiseSource(RandomSource(seed=9).uint64s), kind) for _ in range(2))
     assert first(100, Fraction(8)).tolist() == second(100, Fraction(8)).tolist()
 
 

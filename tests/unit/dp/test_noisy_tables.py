@@ -55,13 +55,16 @@ def shapes_of(shares: tuple[Fraction, ...], keys: int) -> list[TableBudget]:
 def test_laplace_tables_use_up_the_budget(shares, keys, epsilon, delta) -> None:
     tables = calibrate_laplace(shapes_of(shares, keys), epsilon, delta)
     assert epsilon * Fraction(9, 10) < sum(t.epsilon for t in tables) <= epsilon
-    assert sum(t.keys * t.chance for t in tables) <= delta
+    assert sum(t.contribution_bound * t.delta_per_key for t in tables) <= delta
     for table, share in zip(tables, shares, strict=True):
         assert (table.scale * 256).denominator == 1
         assert table.epsilon <= epsilon * share
-        assert table.chance == laplace_tail(table.scale, table.threshold - 1)
+        assert table.delta_per_key == laplace_tail(table.scale, table.threshold - 1)
         # One less, and a key of hers shows too often.
-        assert table.keys * laplace_tail(table.scale, table.threshold - 2) > delta * share
+        assert (
+            table.contribution_bound * laplace_tail(table.scale, table.threshold - 2)
+            > delta * share
+        )
 
 
 @settings(max_examples=8)
@@ -70,7 +73,10 @@ def test_gaussian_tables_use_up_the_budget(shares, keys, epsilon, delta, rest) -
     tables, left = calibrate_gaussian(shapes_of(shares, keys), epsilon, delta, rest)
 
     def cost(smaller: Fraction = Fraction(1)) -> float:
-        parts = [TableLoss(float(t.rho / smaller**2), t.keys, float(t.chance)) for t in tables]
+        parts = [
+            TableLoss(float(t.rho / smaller**2), t.contribution_bound, float(t.delta_per_key))
+            for t in tables
+        ]
         return composed_delta(parts, float(left), epsilon)
 
     assert cost() <= delta
@@ -81,7 +87,7 @@ def test_gaussian_tables_use_up_the_budget(shares, keys, epsilon, delta, rest) -
     for table, share in zip(tables, shares, strict=True):
         assert (table.scale * 256).denominator == 1
         assert table.rho <= share * noise * Fraction(105, 100)
-        assert table.chance == gaussian_tail(table.scale, table.threshold - 1)
+        assert table.delta_per_key == gaussian_tail(table.scale, table.threshold - 1)
 
 
 def test_the_default_budget_in_numbers() -> None:
@@ -89,10 +95,10 @@ def test_the_default_budget_in_numbers() -> None:
     shares = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 4))
     shapes = [TableBudget(20, share) for share in shares]
     tables, _ = calibrate_gaussian(shapes, Fraction(1), Fraction(1, 10**9), Fraction(1, 20))
-    assert [t.users for t in tables] == [258, 369, 369]
+    assert [t.median_release_count for t in tables] == [258, 369, 369]
     laplace = calibrate_laplace(shapes, Fraction(1), Fraction(1, 10**9))
     assert [t.scale for t in laplace] == [40, 80, 80]
-    assert [t.users for t in laplace] == [952, 1956, 1956]
+    assert [t.median_release_count for t in laplace] == [952, 1956, 1956]
 
 
 def test_half_the_epsilon_needs_about_twice_the_noise() -> None:
@@ -119,18 +125,20 @@ def test_a_key_that_shows_often_needs_an_epsilon_that_pays_for_it() -> None:
 
 
 def test_keys_below_least_get_no_noise_and_never_show() -> None:
-    table = ThresholdedCounts("laplace", Fraction(2), threshold=5, keys=1, least=3)
+    table = ThresholdedCounts(
+        "laplace", Fraction(2), threshold=5, contribution_bound=1, min_users=3
+    )
     source = Given(100, 3, 2)
     places, counts = table.release(np.array([2, 3, 0, 4, 5, 1]), source)
     # Effective counts are 1, 2, 3; noise makes 101, 5, 5.
     assert source.asked == [("laplace", 3, Fraction(2))]
     assert places.tolist() == [1, 3, 4]
     assert counts.tolist() == [103, 7, 7]
-    assert counts.min() >= table.users == 7
+    assert counts.min() >= table.median_release_count == 7
 
 
 def test_the_threshold_itself_shows_and_one_less_does_not() -> None:
-    table = ThresholdedCounts("gaussian", Fraction(2), threshold=5, keys=1)
+    table = ThresholdedCounts("gaussian", Fraction(2), threshold=5, contribution_bound=1)
     places, counts = table.release(np.array([9, 9, 9]), Given(-3, -4, -5))
     # 9 users are an effective count of 8: 5 shows, 4 and 3 do not.
     assert places.tolist() == [0]
@@ -138,7 +146,7 @@ def test_the_threshold_itself_shows_and_one_less_does_not() -> None:
 
 
 def test_an_empty_table_stays_empty() -> None:
-    table = ThresholdedCounts("gaussian", Fraction(2), threshold=5, keys=1)
+    table = ThresholdedCounts("gaussian", Fraction(2), threshold=5, contribution_bound=1)
     places, counts = table.release(np.zeros(0, np.int64), Given())
     assert (len(places), len(counts)) == (0, 0)
 
@@ -151,7 +159,9 @@ def test_an_empty_table_stays_empty() -> None:
     st.data(),
 )
 def test_release_is_the_rule_of_the_proof(counts, least, threshold, data) -> None:
-    table = ThresholdedCounts("laplace", Fraction(1), threshold, keys=2, least=least)
+    table = ThresholdedCounts(
+        "laplace", Fraction(1), threshold, contribution_bound=2, min_users=least
+    )
     enough = [place for place, n in enumerate(counts) if n >= least]
     noise = data.draw(st.lists(st.integers(-20, 20), min_size=len(enough), max_size=len(enough)))
     wanted = {}
@@ -164,8 +174,8 @@ def test_release_is_the_rule_of_the_proof(counts, least, threshold, data) -> Non
 
 
 def test_each_noise_has_its_own_cost() -> None:
-    laplace = ThresholdedCounts("laplace", Fraction(4), 5, keys=8)
-    gaussian = ThresholdedCounts("gaussian", Fraction(4), 5, keys=8)
+    laplace = ThresholdedCounts("laplace", Fraction(4), 5, contribution_bound=8)
+    gaussian = ThresholdedCounts("gaussian", Fraction(4), 5, contribution_bound=8)
     assert laplace.epsilon == 2
     assert gaussian.rho == Fraction(1, 4)
     assert laplace.rho == 8 * Fraction(1, 32)  # each key a pure 1/4

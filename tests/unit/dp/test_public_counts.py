@@ -56,11 +56,11 @@ def chi_square(found: Counter, chances: dict, size: int) -> None:
 @pytest.mark.parametrize(("scale", "threshold"), SETTINGS)
 def test_a_candidate_that_stays_is_as_likely_as_noise_that_reaches(scale, threshold) -> None:
     rare = EmptyCellSampler(scale, threshold)
-    assert (rare.pace * 256).denominator == 1
+    assert (rare.skip_scale * 256).denominator == 1
     for digits in (50, 90):
-        low, high = rare.stay(digits)
+        low, high = rare.skip_probability(digits)
         with localcontext(prec=100):
-            first = 1 - (-Decimal(rare.pace.denominator) / rare.pace.numerator).exp()
+            first = 1 - (-Decimal(rare.skip_scale.denominator) / rare.skip_scale.numerator).exp()
             exact = Fraction(chance_of(scale, threshold)) / Fraction(first)
         assert low < exact < high
         assert high - low < Fraction(1, 10 ** (digits - 20))
@@ -70,8 +70,8 @@ def test_a_candidate_that_stays_is_as_likely_as_noise_that_reaches(scale, thresh
 @pytest.mark.parametrize(("scale", "threshold"), SETTINGS)
 def test_few_candidates_are_in_vain(scale, threshold) -> None:
     rare = EmptyCellSampler(scale, threshold)
-    if rare.pace < public._SLOWEST:
-        assert rare.stay(50)[0] > Fraction(9, 10)
+    if rare.skip_scale < public._SLOWEST:
+        assert rare.skip_probability(50)[0] > Fraction(9, 10)
     else:  # then there are about as many candidates as batches of 10^12 cells
         assert chance_of(scale, threshold) < 1e-12
 
@@ -79,8 +79,8 @@ def test_few_candidates_are_in_vain(scale, threshold) -> None:
 def test_a_chance_of_nearly_a_half() -> None:
     wide = EmptyCellSampler(Fraction(2**30), 1)
     assert abs(chance_of(wide.scale, 1) - Decimal("0.5")) < 1e-9
-    assert Fraction(7, 5) < wide.pace < Fraction(3, 2)
-    shown = wide.shown(4000, NoiseSource())
+    assert Fraction(7, 5) < wide.skip_scale < Fraction(3, 2)
+    shown = wide.sample(4000, NoiseSource())
     assert abs(len(shown) - 2000) < 6 * sqrt(1000)
 
 
@@ -95,10 +95,10 @@ def test_a_chance_of_a_half_and_more_is_refused(threshold: int) -> None:
 def test_scale_and_threshold_follow_from_public_numbers(keys, epsilon, cells) -> None:
     made = PublicCounts.for_cells(keys, epsilon, cells)
     assert made.epsilon <= epsilon
-    assert made.epsilon == made.keys / made.scale
+    assert made.epsilon == made.contribution_bound / made.scale
     assert made.scale - keys / epsilon < Fraction(1, 256)
     assert made.threshold >= 1
-    assert made.chance * cells <= 1
+    assert made.false_positive_rate * cells <= 1
     if made.threshold > 1:  # one less would let more than one empty cell through
         assert chance_of(made.scale, made.threshold - 1) * cells > 1
 
@@ -107,7 +107,7 @@ def test_a_known_case() -> None:
     made = PublicCounts.for_cells(20, Fraction(1, 2), 10**6)
     assert made == PublicCounts(Fraction(40), 526, 20)
     assert made.epsilon == Fraction(1, 2)
-    assert float(made.chance) == pytest.approx(exp(-526 / 40) / (1 + exp(-1 / 40)))
+    assert float(made.false_positive_rate) == pytest.approx(exp(-526 / 40) / (1 + exp(-1 / 40)))
 
 
 # --- which empty cells show: all cases, with their exact chances ---------------------------------
@@ -147,7 +147,7 @@ def scripted(cells, gaps, coins, monkeypatch) -> tuple[int, ...]:
 
     monkeypatch.setattr(public, "_geometric", geometric)
     monkeypatch.setattr(EmptyCellSampler, "_stays", stays)
-    return tuple(EmptyCellSampler(Fraction(1), 1).shown(cells, NoiseSource()).tolist())
+    return tuple(EmptyCellSampler(Fraction(1), 1).sample(cells, NoiseSource()).tolist())
 
 
 @given(st.data())
@@ -171,7 +171,7 @@ def test_empty_cells_stand_between_those_with_a_count(data: st.DataObject) -> No
 
 
 @pytest.mark.parametrize(
-    "source", [NoiseSource(), NoiseSource(RandomSource(5).numbers)], ids=["real", "repeatable"]
+    "source", [NoiseSource(), NoiseSource(RandomSource(5).uint64s)], ids=["real", "repeatable"]
 )
 def test_patterns_of_empty_cells_are_those_of_noise_on_every_cell(source: NoiseSource) -> None:
     """Three neighbouring cells: the chance of each of the eight patterns."""
@@ -206,7 +206,7 @@ def test_counts_and_empty_cells_together_against_the_plain_way() -> None:
 def test_geometric_numbers_are_geometric() -> None:
     for scale in (Fraction(1, 2), Fraction(2)):
         a = exp(-float(1 / scale))
-        for source in (NoiseSource(), NoiseSource(RandomSource(3).numbers)):
+        for source in (NoiseSource(), NoiseSource(RandomSource(3).uint64s)):
             drawn = public._geometric(10_000, scale, source)
             assert len(drawn) == 10_000
             chi_square(Counter(drawn.tolist()), {g: (1 - a) * a**g for g in range(60)}, 10_000)
@@ -233,8 +233,8 @@ def test_any_number_of_cells(cells: int) -> None:
 def test_on_average_at_most_one_empty_cell_shows(cells: int) -> None:
     made = PublicCounts.for_cells(3, Fraction(1), cells)
     rare = EmptyCellSampler(made.scale, made.threshold)
-    found = [rare.shown(cells, NoiseSource()) for _ in range(400)]
-    mean = 400 * cells * float(made.chance)
+    found = [rare.sample(cells, NoiseSource()) for _ in range(400)]
+    mean = 400 * cells * float(made.false_positive_rate)
     assert mean <= 400
     assert abs(sum(map(len, found)) - mean) < 6 * sqrt(mean)
     middle = np.concatenate(found).mean() / cells  # they lie anywhere
@@ -243,9 +243,9 @@ def test_on_average_at_most_one_empty_cell_shows(cells: int) -> None:
 
 def test_a_chance_that_is_next_to_nothing_takes_one_gap() -> None:
     rare = EmptyCellSampler(Fraction(1, 256), 40)  # e^-10240
-    assert rare.pace == public._SLOWEST
-    assert not len(rare.shown(10**9, NoiseSource()))
-    low, high = rare.stay(50)
+    assert rare.skip_scale == public._SLOWEST
+    assert not len(rare.sample(10**9, NoiseSource()))
+    low, high = rare.skip_probability(50)
     assert 0 < low < high < Fraction(1, 10**4000)
 
 
@@ -271,7 +271,7 @@ def stream(*numbers: int):
 
 def test_a_coin_takes_more_bits_until_it_is_sure() -> None:
     rare = EmptyCellSampler(Fraction(1), 3)
-    low, high = rare.stay(120)
+    low, high = rare.skip_probability(120)
     bits = int(low * 2**192)
     assert bits == int(high * 2**192)
     one, two, three = (bits >> shift & 2**64 - 1 for shift in (128, 64, 0))
@@ -289,7 +289,7 @@ def test_the_same_stream_gives_the_same_release() -> None:
     made = PublicCounts(Fraction(20), 60, 5)
     held, counts = np.array([3, 500, 9_000]), np.array([70, 80, 10])
     one, two, other = (
-        made.release(held, counts, 10**4, NoiseSource(RandomSource(seed).numbers))
+        made.release(held, counts, 10**4, NoiseSource(RandomSource(seed).uint64s))
         for seed in (1, 1, 2)
     )
     assert [part.tolist() for part in one] == [part.tolist() for part in two]

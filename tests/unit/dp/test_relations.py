@@ -81,7 +81,7 @@ def test_what_does_not_tell_its_relation_counts_as_the_dearest(place: Path) -> N
         ledger.reserve(**ADD | {"relation": None}, epsilon=Fraction(1), losses=loss)
         assert ledger.spent() == (2, 0)
         ledger.limit(Fraction(2), Fraction(1, 10))
-        assert ledger.left() == (0, Fraction(1, 10))  # no loss counts for it
+        assert ledger.remaining() == (0, Fraction(1, 10))  # no loss counts for it
         assert any("without a neighboring relation" in text for text in ledger.warnings())
 
 
@@ -96,7 +96,7 @@ def test_recorded_losses_make_room(place: Path) -> None:
         with pytest.raises(BudgetError, match="delta"):  # half of it is for chances, and used up
             ledger.reserve(**ADD, epsilon=Fraction(1), delta=Fraction("1e-9"), losses=losses)
         ledger.limit(Fraction(4), Fraction("12e-9"), relation="add-remove", composition="sum")
-        assert ledger.left() == (0, 0)
+        assert ledger.remaining() == (0, 0)
         with pytest.raises(UsageError, match="no noise fits"):
             ledger.limit(Fraction(4), Fraction(0), composition="renyi")
 
@@ -153,11 +153,11 @@ def entry(epsilon: Fraction, delta: Fraction, known: bool) -> LedgerEntry:
 
 def write(place: Path, *events: dict[str, Any]) -> None:
     """Write events as they are, chained rightly."""
-    with Ledger.open(place) as ledger, ledger._file.turn("add"):
+    with Ledger.open(place) as ledger, ledger._file.transaction("add"):
         head = ledger._head
         for event in events:
             full = {"time": "2026-01-01T00:00:00+00:00", **event}
-            ledger._file.add(head, full)
+            ledger._file.append(head, full)
             head = ChainHead(head.number + 1, chain_hash(head, canonical_json(full)))
 
 
@@ -176,8 +176,8 @@ def test_an_old_ledger_keeps_all_that_was_spent(place: Path) -> None:
         known = ["add-remove", "replace-one", None, "replace-one"]
         assert [one.relation for one in ledger.entries()] == known
         assert ledger.spent() == (2 + 1 + 2, 0)
-        assert ledger.left() == (1, 0)
-        assert ledger.allowed().composition == "sum"
+        assert ledger.remaining() == (1, 0)
+        assert ledger.limit().composition == "sum"
         ledger.reserve(**REPLACE, epsilon=Fraction(1))
         with pytest.raises(BudgetError):
             ledger.reserve(**REPLACE, epsilon=Fraction(1, 100))

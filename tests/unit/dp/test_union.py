@@ -75,22 +75,22 @@ def test_weights_fit_up_to_the_most_keys() -> None:
 @pytest.mark.parametrize("chance", ["1e-3", "1e-9"])
 def test_thresholds_by_slow_sums(keys: int, rho: str, chance: str) -> None:
     allowed = Fraction(chance)
-    one = WeightedSelection.fitted(keys, Fraction(rho), allowed)
+    one = WeightedSelection.calibrate(keys, Fraction(rho), allowed)
     assert one.rho <= Fraction(rho)
-    assert one.chance <= allowed
+    assert one.delta_per_key <= allowed
     exact = max(
         own * slow_tail(float(one.scale), one.threshold - slow_weight(own))
         for own in range(1, keys + 1)
     )
-    assert exact <= one.chance * (1 + Fraction(1, 10**9))
+    assert exact <= one.delta_per_key * (1 + Fraction(1, 10**9))
     # Not one less would do, and the bound is not far from the truth.
-    assert replace(one, threshold=one.threshold - 1).chance > allowed
-    assert exact > 0.8 * float(one.chance)
+    assert replace(one, threshold=one.threshold - 1).delta_per_key > allowed
+    assert exact > 0.8 * float(one.delta_per_key)
 
 
 def test_a_threshold_below_a_weight_shows_for_sure() -> None:
-    assert WeightedSelection(Fraction(100), 1024, 3).chance == 1
-    assert WeightedSelection(Fraction(100_000), 1025, 3).chance == 1
+    assert WeightedSelection(Fraction(100), 1024, 3).delta_per_key == 1
+    assert WeightedSelection(Fraction(100_000), 1025, 3).delta_per_key == 1
 
 
 def test_a_key_shows_by_all_users_but_the_heaviest() -> None:
@@ -137,14 +137,14 @@ def test_real_noise_shows_about_half_at_the_threshold() -> None:
     key = np.repeat(np.arange(400), 11)
     shown = one.release(np.arange(len(key)), key, NoiseSource())
     assert 120 < len(shown) < 280
-    assert one.users == 11
+    assert one.median_release_count == 11
 
 
 # --- counts of known keys ------------------------------------------------------------------------
 
 
 def test_known_counts_are_all_shown_and_at_least_one() -> None:
-    table = GaussianCounts.fitted(10, Fraction(1, 100))
+    table = GaussianCounts.calibrate(10, Fraction(1, 100))
     assert table.rho <= Fraction(1, 100) < table.rho * Fraction(101, 100)
     noisy = table.release(np.array([0, 3, 100_000] * 200), NoiseSource())
     assert len(noisy) == 600 and noisy.min() == 1
@@ -185,15 +185,15 @@ def test_the_budget_is_cut_as_asked() -> None:
     first, second, third = made.rounds
     assert float(second.rho / first.rho) == pytest.approx(3, rel=1e-3)
     assert float(third.rho / first.rho) == pytest.approx(9, rel=1e-3)
-    assert float(third.chance / first.chance) == pytest.approx(9, rel=1e-2)
+    assert float(third.delta_per_key / first.delta_per_key) == pytest.approx(9, rel=1e-2)
     assert float(sum(one.rho for one in made.rounds) / made.rho) == pytest.approx(0.75, rel=1e-3)
-    assert first.users > second.users > third.users
+    assert first.median_release_count > second.median_release_count > third.median_release_count
 
 
 def test_a_rest_is_left_and_paid_for() -> None:
     made = calibrate_set_union(shapes(10, 3), ONE, SMALL, rest=Fraction(1, 20))
-    assert float(made.rest / made.rho) == pytest.approx(0.05, rel=1e-3)
-    assert made.delta(ONE) <= SMALL < replace(made, rest=2 * made.rest).delta(ONE)
+    assert float(made.remaining_rho / made.rho) == pytest.approx(0.05, rel=1e-3)
+    assert made.delta(ONE) <= SMALL < replace(made, remaining_rho=2 * made.remaining_rho).delta(ONE)
 
 
 def test_delta_adds_up_everything() -> None:
@@ -213,7 +213,7 @@ def test_more_budget_finds_more() -> None:
     def users(epsilon: str = "1", delta: str = "1e-7", keys: int = 10, select: str = "3/4") -> int:
         made = calibrate_set_union([TableBudget(keys, ONE)], Fraction(epsilon), Fraction(delta), (1,),
                             Fraction(select))  # fmt: skip
-        return made.rounds[0].users
+        return made.rounds[0].median_release_count
 
     assert users("0.3") > users("1") > users("4")
     assert users(delta="1e-12") > users(delta="1e-7") > users(delta="1e-4")

@@ -19,18 +19,18 @@ SEEDS = st.none() | st.integers(0, 2**80)
 
 @given(SIZES, SEEDS)
 def test_order_is_a_permutation(size: int, seed: int | None) -> None:
-    assert sorted(RandomSource(seed).order(size).tolist()) == list(range(size))
+    assert sorted(RandomSource(seed).permutation(size).tolist()) == list(range(size))
 
 
 @given(SIZES, SEEDS)
 def test_names_are_distinct_and_of_twelve_letters(size: int, seed: int | None) -> None:
-    names = [name.decode() for name in RandomSource(seed).names(size)]
+    names = [name.decode() for name in RandomSource(seed).tokens(size)]
     assert len(set(names)) == len(names) == size
     assert all(len(name) == 12 and name.isalpha() and name.islower() for name in names)
 
 
 def test_names_are_in_no_order() -> None:
-    names = RandomSource().names(200).tolist()
+    names = RandomSource().tokens(200).tolist()
     assert names != sorted(names)
     assert names != sorted(names, reverse=True)
 
@@ -38,13 +38,13 @@ def test_names_are_in_no_order() -> None:
 def test_colliding_names_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     # One byte gives 256 names: 250 of them cannot come without collisions.
     monkeypatch.setattr("queryveil.engine.chance._NAME_BYTES", 1)
-    names = RandomSource().names(250).tolist()
+    names = RandomSource().tokens(250).tolist()
     assert len(set(names)) == 250
 
 
 def test_every_order_comes_as_often() -> None:
     chance = RandomSource(seed=5)
-    found = Counter(tuple(chance.order(3).tolist()) for _ in range(6000))
+    found = Counter(tuple(chance.permutation(3).tolist()) for _ in range(6000))
     assert len(found) == 6
     assert all(850 < times < 1150 for times in found.values())  # 1,000 expected, 5 deviations
 
@@ -53,7 +53,7 @@ def test_a_secret_stream_never_repeats() -> None:
     assert RandomSource().bytes(16) != RandomSource().bytes(16)
     chance = RandomSource()
     assert chance.bytes(16) != chance.bytes(16)
-    assert chance.secret
+    assert chance.is_secure
 
 
 def test_a_seeded_stream_repeats_and_moves_on() -> None:
@@ -61,7 +61,7 @@ def test_a_seeded_stream_repeats_and_moves_on() -> None:
     assert [one.bytes(9), one.bytes(9)] == [two.bytes(9), two.bytes(9)]
     assert one.bytes(9) != one.bytes(9)
     assert RandomSource(7).bytes(9) != RandomSource(8).bytes(9)
-    assert not one.secret
+    assert not one.is_secure
 
 
 def test_seeded_streams_are_the_same_in_another_process() -> None:
@@ -71,7 +71,7 @@ def test_seeded_streams_are_the_same_in_another_process() -> None:
     )
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     here = RandomSource(42)
-    expected = f"{here.bytes(8).hex()} {here.order(50).tolist()} {here.names(5).tolist()}"
+    expected = f"{here.bytes(8).hex()} {here.permutation(50).tolist()} {here.tokens(5).tolist()}"
     assert done.stdout.strip() == expected
 
 

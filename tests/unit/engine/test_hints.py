@@ -75,8 +75,8 @@ def test_nobody_has_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_foreign_hint_is_checked_before_it_is_used(foreign: float) -> None:
     known = _Known(Candidates.of(IdentityScore(50)), "same 50")
     right = _calibrated(known, 1.0)
-    assert load_hint("same 50 1.0") == right.strength
+    assert load_hint("same 50 1.0") == right.exponent
     save_hint("same 50 1.0", foreign)
     again = _calibrated(known, 1.0)
     assert 0.999 <= max_log_ratio(again) <= 1.0
-    assert load_hint("same 50 1.0") == again.strength
+    assert load_hint("same 50 1.0") == again.exponent

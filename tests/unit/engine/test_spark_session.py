@@ -94,4 +94,4 @@ def test_an_engine_is_checked() -> None:
         EngineConfig("sparc")
     with pytest.raises(UsageError, match="not the engine"):
         EngineConfig(master="yarn")
-    assert not EngineConfig().is_far
+    assert not EngineConfig().is_remote

@@ -28,7 +28,7 @@ class Slotted(Method):
     name: ClassVar[str] = "slotted"
     title: ClassVar[str] = "for tests"
     paper: ClassVar[str] = "none"
-    promise: ClassVar[str] = "nothing"
+    guarantee_summary: ClassVar[str] = "nothing"
     drawn: ClassVar[Path | None] = None
 
     epsilon: float = parameter(1.0, "what one person can change", low=0.001, high=1000.0)
@@ -36,40 +36,42 @@ class Slotted(Method):
     words: str = parameter("", "a file")
     spent_before: float = parameter(0.0, "what was spent before", low=0.0, high=1e6)
 
-    def files(self) -> tuple[Path, ...]:
+    def input_files(self) -> tuple[Path, ...]:
         return (Path(self.words),) if self.words else ()
 
     def guarantee(self) -> Guarantee:
         return Guarantee(
             model="conditional-dp",
-            says="A promise.",
+            statement="A promise.",
             relation="replace-one",
             epsilon=self.spent_before + self.epsilon,
             checks=(Check("no-clicks", {}),),
         )
 
-    def slots(self, log: QueryLog, earlier: PreviousContributions) -> pl.DataFrame:
-        rows = log.frame.group_by("user").agg(slots=pl.len()).collect()
+    def count_contributions(self, log: QueryLog, earlier: PreviousContributions) -> pl.DataFrame:
+        rows = log.local_frame.group_by("user").agg(slots=pl.len()).collect()
         wants = rows.select(pl.col("user").cast(pl.String), pl.col("slots").cast(pl.Int64))
         used = earlier.mapping.select("user", used="slots")
-        free = (earlier.most - pl.col("used").fill_null(0)).clip(0, self.max_queries_per_user)
+        free = (earlier.max_contributions - pl.col("used").fill_null(0)).clip(
+            0, self.max_queries_per_user
+        )
         uses = wants.join(used, on="user", how="left").with_columns(free=free)
         return uses.select("user", slots=pl.min_horizontal("slots", "free"))
 
     def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
-        return self.extend(
+        return self.continue_release(
             log, PreviousContributions(NONE, self.max_queries_per_user), chance, progress
         )
 
-    def extend(
+    def continue_release(
         self,
         log: QueryLog,
         earlier: PreviousContributions,
         chance: RandomSource,
         progress: Progress,
     ) -> Release:
-        uses = self.slots(log, earlier)
-        mapping = earlier.after(uses, chance)
+        uses = self.count_contributions(log, earlier)
+        mapping = earlier.updated(uses, chance)
         rows = mapping.select("user", "pseudonym").join(uses, on="user")
         rows = rows.select(pl.col("pseudonym").repeat_by("slots").explode(empty_as_null=False))
         if self.drawn:
@@ -77,20 +79,20 @@ class Slotted(Method):
                 file.write(json.dumps(dict(uses.rows())) + "\n")
         public = rows.select(
             user="pseudonym",
-            query="n" + pl.Series(chance.numbers(rows.height)).cast(pl.String),
+            query="n" + pl.Series(chance.uint64s(rows.height)).cast(pl.String),
             time=pl.lit(None, pl.String),
             rank=pl.lit(None, pl.Int32),
             url=pl.lit(None, pl.String),
         )
         return Release(
             method=self.name,
-            parameters=self.values() | {"words": Path(self.words).name},
+            parameters=self.params() | {"words": Path(self.words).name},
             guarantee=self.guarantee(),
             source=log,
             log=public.lazy(),
             mapping=mapping,
-            dropped={"replaced": log.tally.kept},
-            made={"drawn": public.height},
+            dropped={"replaced": log.accounting.kept},
+            generated={"drawn": public.height},
             progress=progress,
         )
 

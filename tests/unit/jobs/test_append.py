@@ -128,7 +128,7 @@ def test_it_is_in_the_ledger_before_the_noise(top: Path, monkeypatch: pytest.Mon
     append(top, "two", "a", "b")
     first, second = entries(top)
     assert (second.state, second.extends, second.epsilon) == ("confirmed", 1, 0)
-    assert second.place == str(top / "b")
+    assert second.folder == str(top / "b")
     assert (first.epsilon, spent(top)) == (1, 1)
 
 
@@ -271,7 +271,7 @@ def test_a_release_is_extended_once(top: Path) -> None:
     append(top, "two", "a", "b")
     shutil.copytree(top / "a", top / "copy")
     with Ledger.open(top / "logs" / "ledger.db") as ledger:
-        ledger.copied(1, top / "copy")
+        ledger.record_copy(1, top / "copy")
     for old in ("a", "copy"):
         with pytest.raises(UsageError, match=f"{top}/a was extended already by {top}/b: append"):
             append(top, "three", old, "c")
@@ -495,8 +495,8 @@ def test_methods_without_slots(top: Path) -> None:
         append(top, "two", "frequent", "b")
     nothing = PreviousContributions(NONE, 1)
     for call in (
-        lambda: qv.FrequentQueries().slots(read(top, "one"), nothing),
-        lambda: qv.FrequentQueries().extend(
+        lambda: qv.FrequentQueries().count_contributions(read(top, "one"), nothing),
+        lambda: qv.FrequentQueries().continue_release(
             read(top, "one"), nothing, RandomSource(), NoProgress()
         ),
     ):
@@ -572,18 +572,18 @@ def test_new_users_get_names_that_nobody_has() -> None:
 
         drawn: ClassVar[list[str]] = ["taken", "free"]
 
-        def names(self, size: int) -> Any:
+        def tokens(self, size: int) -> Any:
             return [self.drawn.pop(0)] * size
 
     kinds = {"user": pl.String, "slots": pl.UInt32}
     known_users = pl.DataFrame([("ann", "taken", 1)], schema=NONE.schema, orient="row")
     uses = pl.DataFrame([("bob", 2)], schema=kinds, orient="row")
-    found = PreviousContributions(known_users, 4).after(uses, Narrow())
+    found = PreviousContributions(known_users, 4).updated(uses, Narrow())
     assert found.rows() == [("ann", "taken", 1), ("bob", "free", 2)]
     assert found.schema == NONE.schema
     assert (
         PreviousContributions(known_users, 4)
-        .after(uses.clear(), RandomSource())
+        .updated(uses.clear(), RandomSource())
         .equals(known_users)
     )
 

@@ -67,7 +67,7 @@ def test_rows(log: qv.QueryLog, measure: str) -> None:
 def test_the_table(log: qv.QueryLog, measure: str, tmp_path: Path) -> None:
     methods, sweep = ["frequent-queries", "click-graph"], {"n": [2], "link": ["user", "session"]}
     dataset = str(tmp_path)  # click-graph is private: its ledger needs a place
-    table = compare(log, methods, sweep=sweep, measures=[measure], dataset=dataset).table()
+    table = compare(log, methods, sweep=sweep, measures=[measure], dataset=dataset).to_polars()
     assert table.columns == [
         "method", "label", "n", "link", "repeat", "measure", "value", "seconds", "error", "told",
     ]  # fmt: skip
@@ -84,7 +84,7 @@ def test_a_run_that_fails_is_a_row_and_the_others_go_on(log: qv.QueryLog, measur
     assert failed["value"] is None
     assert "9" in failed["error"]
     assert done["value"] == 0
-    assert found.table()["error"].null_count() == 1
+    assert found.to_polars()["error"].null_count() == 1
 
 
 def test_a_method_that_would_release_nothing_is_measured_as_that(log: qv.QueryLog) -> None:
@@ -286,10 +286,10 @@ def test_a_torn_line_is_left_out(synthetic: Path, tmp_path: Path) -> None:
 
 def test_other_users_of_the_same_file_are_another_log(synthetic: Path, tmp_path: Path) -> None:
     log, found = qv.read_log(synthetic), []
-    users = log.frame.select("user").unique(maintain_order=True).collect()
+    users = log.local_frame.select("user").unique(maintain_order=True).collect()
     for some in (users[:20], users[20:40]):
         journal = open_journal(tmp_path / "out")
-        part = log.only(some, "not of this half")
+        part = log.filter_users(some, "not of this half")
         asked = {"measures": ["query-coverage"], "journal": journal}
         found.append(compare(part, ["frequent-queries:n=1:m=1"], **asked).about["known_before"])
     assert found == [0, 0]
@@ -312,7 +312,7 @@ def test_only_workers_are_stopped(synthetic: Path, measure: str) -> None:
 def test_nobodys_log_is_not_noted(tmp_path: Path, synthetic: Path) -> None:
     path = Path(shutil.copy(synthetic, tmp_path / "log.tsv"))
     asked = request_figures([PRIVATE], ["query-coverage"], {})
-    found = compare_figures(qv.read_log(path), asked, RunOptions(nobodys=True))
+    found = compare_figures(qv.read_log(path), asked, RunOptions(synthetic=True))
     assert found.about["notes"] == []
     assert not (tmp_path / "ledger.db").exists()
 
@@ -343,10 +343,10 @@ def test_the_folder(found: Comparison, tmp_path: Path) -> None:
     }  # fmt: skip
     assert all(path.stat().st_mode & 0o077 == 0 for path in out.iterdir())
     read = pl.read_parquet(out / "results.parquet")
-    assert read.equals(found.table())
+    assert read.equals(found.to_polars())
     assert pl.read_csv(out / "results.csv")["value"].to_list() == read["value"].to_list()
     card = json.loads((out / "comparison.json").read_text("utf-8"))
-    assert card == json.loads(json.dumps(found.as_dict()))
+    assert card == json.loads(json.dumps(found.to_dict()))
     assert card["queryveil"] == qv.__version__
     assert "--sweep n=2,3,9" in card["command"]
     assert "--seed 3" in card["command"]

@@ -27,9 +27,9 @@ def test_every_query_is_one_concept_of_the_four_domains() -> None:
     assert sorted(found.phrases["query"].to_list()) == list(range(len(queries)))
     nineteen, four = topic_preset(wordnet, "sanchez19"), topic_preset(wordnet, "sanchez4")
     concepts = found.phrases["concept"].to_numpy()
-    assert nineteen.of[concepts].min() >= 0
-    assert four.of[concepts].min() >= 0
-    assert len(set(nineteen.of[concepts].tolist())) == 19
+    assert nineteen.topic_of[concepts].min() >= 0
+    assert four.topic_of[concepts].min() >= 0
+    assert len(set(nineteen.topic_of[concepts].tolist())) == 19
     assert log["rank"].null_count() == log["url"].null_count() == log.height
 
 
@@ -60,7 +60,7 @@ def test_a_seed_gives_the_same_log(tmp_path: Path) -> None:
     one, two, three = (path.read_bytes() for path in paths)
     assert one == two != three
     log = qv.read_log(paths[0])
-    assert (log.distinct("user"), log.count()) == (20, 140)
+    assert (log.count_distinct("user"), log.count()) == (20, 140)
 
 
 def test_by_default_there_are_a_hundred_queries_each(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_what_is_refused(tmp_path: Path, asked: dict[str, Any]) -> None:
 
 def _leaf() -> str:
     wordnet = open_taxonomy("wordnet")
-    below = wordnet.descendants(wordnet.concept("n#00523513")).tolist()
+    below = wordnet.descendants(wordnet.find("n#00523513")).tolist()
     return wordnet.name(next(c for c in below if not len(wordnet.children(c))))
 
 

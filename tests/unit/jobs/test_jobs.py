@@ -121,9 +121,9 @@ def test_a_synthetic_log_reads_back_in_every_form(tmp_path: Path, ending: str) -
     plain = tmp_path / "plain.tsv"
     qv.write_synthetic_log(plain, users=20, lines=800, seed=3)
     found, expected = (qv.read_log(path) for path in (tmp_path / f"log{ending}", plain))
-    assert found.tally.rows == 800
+    assert found.accounting.rows == 800
     texts = pl.col("user", "query", "url").cast(pl.String)
-    rows = [log.frame.with_columns(texts).collect() for log in (found, expected)]
+    rows = [log.local_frame.with_columns(texts).collect() for log in (found, expected)]
     assert rows[0].equals(rows[1])
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 

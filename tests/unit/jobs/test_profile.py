@@ -88,7 +88,7 @@ def test_no_example_shows_an_identifier(found: dict[str, Any]) -> None:
 
 def test_figures_of_a_large_log_against_a_plain_count(synthetic: Path) -> None:
     log = read_log(synthetic)
-    rows = log.frame.collect().select("user", "query").rows()
+    rows = log.local_frame.collect().select("user", "query").rows()
     senders = defaultdict(set)
     for user, query in rows:
         senders[query].add(user)

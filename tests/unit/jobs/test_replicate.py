@@ -39,7 +39,7 @@ TOLD = {
 def drawn(name: str) -> list[dict]:
     """Give a row for everything that the paper's figures ask for."""
     return [
-        {"label": run.label, "measure": figure.measure, "swept": dict(run.swept),
+        {"label": run.label, "measure": figure.measure, "swept": dict(run.params),
          "value": 1.0, "error": None, "told": TOLD}
         for figure in PAPERS[name].figures
         for run in expand_grid(figure.methods, figure.sweep)
@@ -53,7 +53,7 @@ def rows_of(paper: Paper, **more: object) -> list[dict]:
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
 def test_claims_speak_of_what_is_drawn(paper: Paper) -> None:
     for claim in paper.claims:
-        told = claim.judged(Evidence(rows_of(paper), FACTS))
+        told = claim.evaluate(Evidence(rows_of(paper), FACTS))
         assert told["holds"] in (True, False), told
         assert told["ours"]
         assert told["published"]
@@ -63,7 +63,7 @@ def test_claims_speak_of_what_is_drawn(paper: Paper) -> None:
 def test_what_failed_cannot_be_told(paper: Paper) -> None:
     failed = rows_of(paper, value=None, error="it did not run", told={})
     for rows in ([], failed):
-        told = [claim.judged(Evidence(rows, {})) for claim in paper.claims]
+        told = [claim.evaluate(Evidence(rows, {})) for claim in paper.claims]
         assert {one["holds"] for one in told} == {None}
         assert all(one["why"] for one in told)
     if paper.figures:
@@ -75,7 +75,7 @@ def test_measures_and_methods_exist(paper: Paper) -> None:
     for figure in paper.figures:
         assert qv.parse_measure(figure.measure)
         assert figure.x in figure.sweep
-    assert paper.differs
+    assert paper.deviations
 
 
 def test_a_claim_can_fail() -> None:
@@ -87,7 +87,7 @@ def test_a_claim_can_fail() -> None:
             for row in rows_of(batet2013.PAPER)
         ]
         found = Evidence(rows, {})
-        return {c.says: c.judged(found)["holds"] for c in batet2013.PAPER.claims}
+        return {c.claim: c.evaluate(found)["holds"] for c in batet2013.PAPER.claims}
 
     best = "the proposed method loses least"
     assert judged(batet2013.STRING)[best]
@@ -101,17 +101,17 @@ def test_means_over_repeats_and_what_is_told() -> None:
     rows = [row | {"value": v, "told": {"a": {"b": v}}} for v in (1.0, 3.0)]
     rows.append(row | {"swept": {"k": 2, "n": 2}, "value": 9.0, "told": {}})
     found = Evidence(rows, {})
-    assert found.curve("m", "x", "k", at={"n": 1}) == {2: 2.0}
-    assert found.curve("m", "x", "n") == {1: 2.0, 2: 9.0}
-    assert found.curve("m", "x", "k", "a.b") == {2: 2.0}
+    assert found.series("m", "x", "k", at={"n": 1}) == {2: 2.0}
+    assert found.series("m", "x", "n") == {1: 2.0, 2: 9.0}
+    assert found.series("m", "x", "k", "a.b") == {2: 2.0}
     with pytest.raises(MissingResultError, match="at 7"):
-        found.curve("m", "x", "k")[7]
+        found.series("m", "x", "k")[7]
     with pytest.raises(MissingResultError, match="no y"):
-        found.curve("m", "y", "k")
+        found.series("m", "y", "k")
     with pytest.raises(MissingResultError):
         found.fact("seconds")
     claim = Claim("c", "p", lambda _: Verdict("o", True, "w"))
-    assert claim.judged(found) == {
+    assert claim.evaluate(found) == {
         "claim": "c", "published": "p", "ours": "o", "holds": True, "why": "w",
     }  # fmt: skip
 

@@ -29,7 +29,7 @@ def test_a_parameter_is_swept_once() -> None:
 def test_all_combinations_of_what_concerns_a_method() -> None:
     methods = ["frequent-queries", "semantic-microaggregation", "frequent-queries:n=9"]
     runs = expand_grid(methods, {"n": ("5", "6"), "link": ["user", "none"], "k": [2]})
-    assert [(run.label, dict(run.swept)) for run in runs] == [
+    assert [(run.label, dict(run.params)) for run in runs] == [
         *(
             ("frequent-queries", {"n": n, "link": link})
             for n in (5, 6)

@@ -34,7 +34,7 @@ def queries(texts: list[str], cleaner: Cleaner | None = None) -> list[str]:
 def reasons(rows: list[tuple], **more: object) -> dict[str, int]:
     cleaner = Cleaner()
     cleaner.clean(raw(rows, **more))
-    return cleaner.tally.rejected
+    return cleaner.accounting.rejected
 
 
 # --- normalisation -------------------------------------------------------------------------------
@@ -73,15 +73,15 @@ def test_what_was_changed_is_counted():
     cleaner = Cleaner()
     texts = ["cats", "Cats", "red  shoes", " dogs", "Big\u00a0Dogs ", "a b", "\u00c4"]
     queries(texts, cleaner)
-    assert cleaner.tally.changed == {"lower-cased": 3, "blanks collapsed": 3}
+    assert cleaner.accounting.normalized == {"lower-cased": 3, "blanks collapsed": 3}
     queries(["Cats"], cleaner)
-    assert cleaner.tally.changed == {"lower-cased": 4, "blanks collapsed": 3}
+    assert cleaner.accounting.normalized == {"lower-cased": 4, "blanks collapsed": 3}
 
 
 def test_nothing_changed_nothing_counted():
     cleaner = Cleaner()
     queries(["cats", "red shoes"], cleaner)
-    assert cleaner.tally.changed == {}
+    assert cleaner.accounting.normalized == {}
 
 
 def test_users_and_addresses_lose_their_outer_blanks_and_nothing_else():
@@ -106,9 +106,9 @@ def test_normalisation_is_what_python_says(some):
     assert kept == wanted
     assert queries(kept) == kept  # once is enough
     whole = [text for text in some if text.strip() not in ("", "-")]
-    assert cleaner.tally.changed.get("lower-cased", 0) == sum(t.lower() != t for t in whole)
+    assert cleaner.accounting.normalized.get("lower-cased", 0) == sum(t.lower() != t for t in whole)
     blanks = sum(" ".join(text.split()) != text for text in whole)
-    assert cleaner.tally.changed.get("blanks collapsed", 0) == blanks
+    assert cleaner.accounting.normalized.get("blanks collapsed", 0) == blanks
 
 
 # --- dropped -------------------------------------------------------------------------------------
@@ -119,15 +119,15 @@ def test_empty_queries_and_dashes_are_dropped(query):
     cleaner = Cleaner()
     assert cleaner.clean(raw([("7", query, AT), ("7", "--", AT)])).height == 1
     reason = "empty query" if not (query or "").strip() else "query is -"
-    assert cleaner.tally.dropped == {reason: 1}
-    assert cleaner.tally.rejected == {}
+    assert cleaner.accounting.dropped == {reason: 1}
+    assert cleaner.accounting.rejected == {}
 
 
 @pytest.mark.parametrize("row", [(None,) * 5, ("", " ", "\t", None, "")])
 def test_blank_lines_are_dropped(row):
     cleaner = Cleaner()
     assert cleaner.clean(raw([row])).height == 0
-    assert cleaner.tally.dropped == {"blank line": 1}
+    assert cleaner.accounting.dropped == {"blank line": 1}
 
 
 def test_days_are_inclusive():
@@ -141,21 +141,21 @@ def test_days_are_inclusive():
     cleaner = Cleaner(datetime(2006, 3, 1), datetime(2006, 3, 4))
     kept = cleaner.clean(raw([("7", time, time) for time in times]))
     assert kept["query"].to_list() == times[1:4]
-    assert cleaner.tally.dropped == {"outside the dates asked for": 2}
+    assert cleaner.accounting.dropped == {"outside the dates asked for": 2}
 
 
 def test_users_who_objected_are_left_out():
     cleaner = Cleaner(exclude=frozenset({"7", "jane doe"}))
     kept = cleaner.clean(raw([("7", "a", AT), (" 7 ", "b", AT), ("77", "c", AT), ("8", "d", AT)]))
     assert kept["query"].to_list() == ["c", "d"]
-    assert cleaner.tally.dropped == {"user asked to be left out": 2}
+    assert cleaner.accounting.dropped == {"user asked to be left out": 2}
 
 
 def test_a_bad_row_is_rejected_whatever_else_would_drop_it():
     cleaner = Cleaner(exclude=frozenset({"7"}))
     cleaner.clean(raw([("7", "-", "no date"), (None, "", AT), ("8", "", AT, "0")]))
-    assert cleaner.tally.dropped == {}
-    assert sum(cleaner.tally.rejected.values()) == 3
+    assert cleaner.accounting.dropped == {}
+    assert sum(cleaner.accounting.rejected.values()) == 3
 
 
 # --- rejected ------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ def test_what_a_reader_found_goes_before_everything():
     faults = {1: "too many columns", 2: "not UTF-8", 3: "NUL byte"}
     cleaner = Cleaner()
     assert cleaner.clean(raw(rows, faults)).height == 0
-    assert cleaner.tally.rejected_rows().rows() == [
+    assert cleaner.accounting.rejected_rows().rows() == [
         ("log.tsv", number, why) for number, why in faults.items()
     ]
 
@@ -216,7 +216,7 @@ def test_the_list_of_rejected_rows_names_places_and_no_contents():
     cleaner = Cleaner()
     cleaner.clean(raw([("7", "cats", AT), (None, "a secret", AT)]))
     cleaner.clean(raw([("secret", "cats", AT, "x")]))
-    listed = cleaner.tally.rejected_rows()
+    listed = cleaner.accounting.rejected_rows()
     assert listed.rows() == [("log.tsv", 2, "no user"), ("log.tsv", 1, "rank is not a number")]
     assert "secret" not in str(listed)
 
@@ -229,7 +229,7 @@ def test_each_time_is_read_alone():
     texts = ["03/25/2006 10:00:05", "01.03.2006 10:00:05", AT, "1141207205", "soon"]
     kept = cleaner.clean(raw([("7", "cats", text) for text in texts]))
     assert kept["time"].to_list() == [datetime(2006, 3, 1, 10, 0, 5)] * 3
-    assert cleaner.tally.rejected == {"not a date": 2}
+    assert cleaner.accounting.rejected == {"not a date": 2}
 
 
 def test_a_block_without_a_good_time_decides_nothing():
@@ -238,7 +238,7 @@ def test_a_block_without_a_good_time_decides_nothing():
     cleaner.clean(raw([("7", "cats", "soon")], {1: "too many columns"}))
     cleaner.clean(raw([("7", None, None)]))
     assert cleaner.clean(raw([("7", "cats", "1141207205")])).height == 1
-    assert cleaner.tally.rejected == {"too many columns": 1, "no time": 1}
+    assert cleaner.accounting.rejected == {"too many columns": 1, "no time": 1}
 
 
 def test_the_owner_and_the_format_know_better():
@@ -253,13 +253,13 @@ def test_a_log_without_times():
     assert cleaner.clean(raw([("7", "cats")], has_time=False))["time"].to_list() == [None]
     dated = Cleaner(since=datetime(2006, 3, 1))
     assert dated.clean(raw([("7", "cats")], has_time=False)).height == 0
-    assert dated.tally.dropped == {"outside the dates asked for": 1}
+    assert dated.accounting.dropped == {"outside the dates asked for": 1}
 
 
 def test_times_that_nobody_can_read():
     cleaner = Cleaner()
     assert not cleaner.clean(raw([("7", "cats", "soon")] * 3)).height
-    assert cleaner.tally.rejected == {"not a date": 3}
+    assert cleaner.accounting.rejected == {"not a date": 3}
 
 
 # --- the whole, against plain Python -------------------------------------------------------------
@@ -311,7 +311,7 @@ def test_every_row_is_kept_dropped_or_rejected_for_the_right_reason(blocks):
     for block in blocks:
         bad = {number: fault for number, (_, fault) in enumerate(block, 1) if fault}
         kept += cleaner.clean(raw([row for row, _ in block], bad)).rows()
-    tally, fates = cleaner.tally, [slow_fate(row, f) for block in blocks for row, f in block]
+    tally, fates = cleaner.accounting, [slow_fate(row, f) for block in blocks for row, f in block]
     counted = {reason: fates.count(reason) for reason in set(fates) if reason}
     assert tally.dropped | tally.rejected == counted
     assert not tally.dropped.keys() & tally.rejected.keys()

@@ -430,7 +430,7 @@ def test_a_column_at_hand_gives_the_same() -> None:
     queries = [query for _, query in table(FOUND) + table(LEFT)]
     found = flags([*queries])
     for kind in IDENTIFIER_KINDS:
-        assert kind.find_in(pl.Series(queries)).to_list() == found[kind.name].to_list()
+        assert kind.search(pl.Series(queries)).to_list() == found[kind.name].to_list()
 
 
 def test_rows_keep_their_place() -> None:

@@ -35,7 +35,7 @@ def write(path: Path, text: str | bytes) -> Path:
 def read_log(*args: object, **more: object) -> QueryLog:
     """Read, and check what must always hold."""
     log = read_a_log(*args, **more)
-    tally = log.tally
+    tally = log.accounting
     gone = sum(tally.dropped.values()) + sum(tally.rejected.values())
     assert tally.rows == log.count() + gone
     assert tally.rejected_rows().height == sum(tally.rejected.values())
@@ -43,7 +43,7 @@ def read_log(*args: object, **more: object) -> QueryLog:
 
 
 def users_of(log: QueryLog) -> list[str]:
-    return log.frame.collect()["user"].to_list()
+    return log.local_frame.collect()["user"].to_list()
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ def test_packed_and_plain_files_are_one_log(tmp_path):
     write(tmp_path / "3.tsv.zst", b"".join(frames))
     log = read_log(tmp_path / "*", max_rejected=1)
     assert users_of(log) == ["1", "2", "3", "5", "6"]
-    assert log.tally.rejected_rows().rows() == [(str(tmp_path / "2.tsv.gz"), 3, "no time")]
+    assert log.accounting.rejected_rows().rows() == [(str(tmp_path / "2.tsv.gz"), 3, "no time")]
     assert [Path(s.path).name for s in log.sources] == ["1.tsv", "2.tsv.gz", "3.tsv.zst"]
     for found in log.sources:
         assert found.sha256 == hashlib.sha256(Path(found.path).read_bytes()).hexdigest()
@@ -82,14 +82,20 @@ def test_several_formats_in_one_call(tmp_path):
     log = read_log(paths)
     assert sorted(users_of(log)) == ["1", "2", "3", "4", "5"]
     assert {s.format for s in log.sources} == {"aol", "csv", "jsonl", "excite", "parquet"}
-    assert sorted(log.frame.collect()["time"].dt.year().to_list()) == [1997, 2006, 2006, 2006, 2006]
+    assert sorted(log.local_frame.collect()["time"].dt.year().to_list()) == [
+        1997,
+        2006,
+        2006,
+        2006,
+        2006,
+    ]
 
 
 def test_one_user_in_several_files_is_one_user(tmp_path):
     write(tmp_path / "a.tsv", aol("7"))
     write(tmp_path / "b.jsonl", '{"user": 7, "query": "CATS"}\n')
     pl.DataFrame({"user": [7], "query": [" cats"]}).write_parquet(tmp_path / "c.parquet")
-    table = read_log([tmp_path / "a.tsv", tmp_path / "b.jsonl", tmp_path / "c.parquet"]).frame
+    table = read_log([tmp_path / "a.tsv", tmp_path / "b.jsonl", tmp_path / "c.parquet"]).local_frame
     assert table.select(pl.col("user", "query").n_unique()).collect().row(0) == (1, 1)
 
 
@@ -117,10 +123,10 @@ def test_many_blocks_are_as_one(tmp_path, monkeypatch):
     whole = read_log(path)
     monkeypatch.setattr(source, "BLOCK", 1000)
     parts = read_log(path)
-    assert parts.frame.collect().rows() == whole.frame.collect().rows()
-    assert parts.tally.dropped == whole.tally.dropped == {"blank line": 3}
-    assert parts.tally.changed == whole.tally.changed
-    assert parts.tally.rejected_rows().rows() == whole.tally.rejected_rows().rows()
+    assert parts.local_frame.collect().rows() == whole.local_frame.collect().rows()
+    assert parts.accounting.dropped == whole.accounting.dropped == {"blank line": 3}
+    assert parts.accounting.normalized == whole.accounting.normalized
+    assert parts.accounting.rejected_rows().rows() == whole.accounting.rejected_rows().rows()
 
 
 def test_progress_comes_to_the_size_of_the_files(tmp_path):
@@ -159,7 +165,7 @@ def days(tmp_path: Path, **more: date) -> list[int]:
     )
     return (
         read_log(write(tmp_path / "log.tsv", text), **more)
-        .frame.collect()["time"]
+        .local_frame.collect()["time"]
         .dt.day()
         .to_list()
     )
@@ -176,7 +182,7 @@ def test_first_and_last_day_are_kept_whole(tmp_path):
 def test_all_days_may_be_outside(tmp_path):
     log = read_log(write(tmp_path / "log.tsv", aol("7")), since=date(2007, 1, 1))
     assert log.count() == 0
-    assert log.tally.dropped == {"outside the dates asked for": 1}
+    assert log.accounting.dropped == {"outside the dates asked for": 1}
 
 
 # --- users ---------------------------------------------------------------------------------------
@@ -196,7 +202,7 @@ def test_samples_by_number_and_by_share(crowd, asked, users):
     assert len(set(users_of(log))) == users
     assert log.count() == 5 * users
     missing = 200 - 5 * users
-    assert log.tally.dropped == ({"not in the sample of users": missing} if missing else {})
+    assert log.accounting.dropped == ({"not in the sample of users": missing} if missing else {})
 
 
 def test_samples_are_repeatable_with_a_seed_and_only_then(crowd):
@@ -227,7 +233,7 @@ def test_users_who_objected(crowd):
     with pytest.warns(UserWarning, match="1 of the 3 users to leave out have no row"):
         log = read_log(crowd, exclude_users=frozenset({"u1", "u39", "nobody"}))
     assert set(users_of(log)) == {f"u{n}" for n in range(40)} - {"u1", "u39"}
-    assert log.tally.dropped == {"user asked to be left out": 10}
+    assert log.accounting.dropped == {"user asked to be left out": 10}
 
 
 def test_a_file_named_twice_is_refused(crowd):
@@ -266,7 +272,9 @@ def test_above_the_share_that_is_allowed_nothing_comes_back(tmp_path, good, bad,
         with pytest.raises(TooManyRejectedError):
             read_log(path, max_rejected=most)
     else:
-        assert read_log(path, max_rejected=most).tally.rejected == ({"no user": bad} if bad else {})
+        assert read_log(path, max_rejected=most).accounting.rejected == (
+            {"no user": bad} if bad else {}
+        )
 
 
 def test_one_percent_is_the_default(tmp_path):
@@ -302,7 +310,7 @@ def test_a_hopeless_file_is_not_read_to_its_end(tmp_path, monkeypatch):
     path = write(tmp_path / "log.tsv", with_bad(1, 5000))
     with pytest.raises(TooManyRejectedError, match=r"of \d\d rows cannot be read"):
         read_log(path)
-    assert read_log(path, max_rejected=1).tally.rejected == {"no user": 5000}
+    assert read_log(path, max_rejected=1).accounting.rejected == {"no user": 5000}
 
 
 # --- options -------------------------------------------------------------------------------------
@@ -311,7 +319,7 @@ def test_a_hopeless_file_is_not_read_to_its_end(tmp_path, monkeypatch):
 def test_how_times_are_written(tmp_path):
     path = write(tmp_path / "log.csv", "user,query,time\n7,cats,01.03.2006 22:30\n")
     log = read_log(path, time_format="%d.%m.%Y %H:%M")
-    assert log.frame.collect()["time"].to_list() == [datetime(2006, 3, 1, 22, 30)]
+    assert log.local_frame.collect()["time"].to_list() == [datetime(2006, 3, 1, 22, 30)]
 
 
 def test_encoding(tmp_path):
@@ -320,7 +328,9 @@ def test_encoding(tmp_path):
         read_log(path)
     assert "not UTF-8: 1" in str(caught.value)
     assert "--encoding latin-1" in caught.value.hint
-    assert read_log(path, encoding="latin-1").frame.collect()["query"].to_list() == ["caf\u00e9"]
+    assert read_log(path, encoding="latin-1").local_frame.collect()["query"].to_list() == [
+        "caf\u00e9"
+    ]
 
 
 def test_how_far_a_packed_file_may_expand(tmp_path):
@@ -450,14 +460,14 @@ def test_days_of_a_log_without_times(tmp_path):
 def test_objections_are_counted_on_the_tally(crowd):
     with pytest.warns(UserWarning):
         log = read_log(crowd, exclude_users=frozenset({"u1", "nobody"}))
-    assert log.tally.objections == {"asked": 2, "found": 1}
+    assert log.accounting.excluded_users == {"asked": 2, "found": 1}
 
 
 def test_a_parquet_file_whose_name_is_a_pattern_is_itself(tmp_path):
     pl.DataFrame({"user": ["1"], "query": ["wrong"]}).write_parquet(tmp_path / "log1.parquet")
     right = tmp_path / "log[1].parquet"
     pl.DataFrame({"user": ["1"], "query": ["right"]}).write_parquet(right)
-    assert read_log(right).frame.collect()["query"].to_list() == ["right"]
+    assert read_log(right).local_frame.collect()["query"].to_list() == ["right"]
 
 
 def test_spark_that_is_not_installed(tmp_path, monkeypatch):

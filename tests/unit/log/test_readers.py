@@ -27,15 +27,15 @@ def write(path: Path, text: str | bytes) -> Path:
 
 
 def rows_of(log: QueryLog) -> list[tuple]:
-    return log.frame.collect().rows()
+    return log.local_frame.collect().rows()
 
 
 def rejected_of(log: QueryLog) -> list[tuple[int, str]]:
-    return log.tally.rejected_rows().select("line", "reason").rows()
+    return log.accounting.rejected_rows().select("line", "reason").rows()
 
 
 def adds_up(log: QueryLog) -> bool:
-    tally = log.tally
+    tally = log.accounting
     parts = log.count() + sum(tally.dropped.values()) + sum(tally.rejected.values())
     return tally.rows == parts and tally.rejected_rows().height == sum(tally.rejected.values())
 
@@ -109,12 +109,12 @@ def test_the_same_rows_from_every_format(tmp_path, case, end, named):
     assert rows_of(log) == [FIRST, SECOND]
     assert [(s.path, s.format) for s in log.sources] == [(str(path), form)]
     assert adds_up(log)
-    assert not log.tally.rejected
-    assert set(log.tally.dropped) <= {"blank line"}
+    assert not log.accounting.rejected
+    assert set(log.accounting.dropped) <= {"blank line"}
 
 
 def test_types(tmp_path):
-    schema = read_log(write(tmp_path / "log.tsv", AOL)).frame.collect_schema()
+    schema = read_log(write(tmp_path / "log.tsv", AOL)).local_frame.collect_schema()
     assert schema.names() == ["user", "query", "time", "rank", "url"]
     assert all(isinstance(schema[name], pl.Categorical) for name in ("user", "query", "url"))
     assert (schema["time"], schema["rank"]) == (pl.Datetime("us"), pl.Int32)
@@ -160,7 +160,7 @@ def test_excite(tmp_path):
         assert log.sources[0].format == "excite"
         when = datetime(1997, 9, 16, 10, 54, 32)
         assert rows_of(log) == [("2A9EABFB35F5B954", "foster care", when, None, None)]
-        assert log.tally.dropped == {"empty query": 1}
+        assert log.accounting.dropped == {"empty query": 1}
 
 
 # --- columns -------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def test_aol_columns_by_number(tmp_path):
 def test_a_number_that_is_no_column(tmp_path):
     path = write(tmp_path / "log.csv", "7,cats\n")
     log = read_log(path, columns={"user": "1", "query": "9"})
-    assert log.tally.dropped == {"empty query": 1}
+    assert log.accounting.dropped == {"empty query": 1}
     with pytest.raises(ColumnError, match='no column "0" for query'):
         read_log(path, columns={"user": "1", "query": "0"})
 
@@ -277,7 +277,7 @@ def test_keys_of_json_come_from_a_list_and_never_from_rows(tmp_path):
     assert rejected_of(log) == [(4, "no user")]
     log = read_log(tmp_path / "log.jsonl", columns={"time": "timestamp"}, max_rejected=1)
     assert [row[0] for row in rows_of(log)] == ["7"]
-    assert log.tally.rejected == {"no time": 2, "no user": 1}
+    assert log.accounting.rejected == {"no time": 2, "no user": 1}
 
 
 def test_doubled_columns(tmp_path):
@@ -315,7 +315,7 @@ def test_quoted_cells(tmp_path):
         ("8", "two lines"),
         ("9", 'say "hi"'),
     ]
-    assert log.tally.dropped == {"empty query": 2}
+    assert log.accounting.dropped == {"empty query": 2}
     assert adds_up(log)
 
 
@@ -397,7 +397,7 @@ def test_csv_is_read_as_it_was_written(tmp_path_factory, table, sign, end, style
         if not user and (query.strip() or url.strip())
     ]
     assert rejected_of(log) == bad
-    assert log.tally.rows == len(table)
+    assert log.accounting.rows == len(table)
     assert adds_up(log)
 
 
@@ -450,7 +450,7 @@ def test_numbers_start_anew_in_each_file(tmp_path, monkeypatch):
             write(tmp_path / name, text)
             wanted += [(str(tmp_path / name), number, "no user") for number in bad]
     log = read_log([tmp_path / "*.csv", tmp_path / "*.tsv", tmp_path / "*.jsonl"], max_rejected=1)
-    assert log.tally.rejected_rows().rows() == wanted
+    assert log.accounting.rejected_rows().rows() == wanted
     assert adds_up(log)
 
 
@@ -779,7 +779,7 @@ def test_ubi_nothing_is_lost(tmp_path, monkeypatch):
     queries = ubi_query(1) + "{\n" + ubi_query(2, client_id=None) + ubi_query(3, user_query="")
     log = read_log(ubi(tmp_path, queries, events), max_rejected=1)
     assert rows_of(log) == [("client-1", "query 1", AT, 3, "sku-3")]
-    found = {(Path(f).name, n, why) for f, n, why in log.tally.rejected_rows().rows()}
+    found = {(Path(f).name, n, why) for f, n, why in log.accounting.rejected_rows().rows()}
     assert found == {
         ("ubi_events.jsonl", 2, "not a JSON object"),
         ("ubi_events.jsonl", 3, "click without its query"),
@@ -788,7 +788,7 @@ def test_ubi_nothing_is_lost(tmp_path, monkeypatch):
         ("ubi_queries.jsonl", 2, "not a JSON object"),
         ("ubi_queries.jsonl", 3, "no user"),
     }
-    assert log.tally.dropped == {"empty query": 1}
+    assert log.accounting.dropped == {"empty query": 1}
     assert adds_up(log)
 
 
@@ -804,7 +804,7 @@ def test_ubi_a_click_is_its_own_users_alone(tmp_path):
     log = read_log(ubi(tmp_path, queries, events), max_rejected=1)
     clicked = {(row[0], row[4]) for row in rows_of(log) if row[4]}
     assert clicked == {("c0", "secret")}
-    assert log.tally.rejected == {"click without a user": 2, "click without its query": 1}
+    assert log.accounting.rejected == {"click without a user": 2, "click without its query": 1}
     assert adds_up(log)
 
 
@@ -819,7 +819,7 @@ def test_ubi_other_events_are_counted(tmp_path):
     ) + ubi_event(1, 1, "a", action_name="page_load", query_id=None)
     log = read_log(ubi(tmp_path, ubi_query(1), events))
     assert log.count("click") == 2
-    assert log.tally.dropped == {"event that is no click": 3}
+    assert log.accounting.dropped == {"event that is no click": 3}
     assert adds_up(log)
 
 
@@ -888,7 +888,7 @@ def test_access_logs_what_is_no_search_and_what_is_no_text(tmp_path):
     )
     log = read_log(write(tmp_path / "access.log", text), max_rejected=1)
     assert [row[1] for row in rows_of(log)] == ["cats"]
-    assert log.tally.dropped == {"empty query": 3, "blank line": 1}
+    assert log.accounting.dropped == {"empty query": 3, "blank line": 1}
     assert rejected_of(log) == [
         (5, "query is not UTF-8"),
         (6, "NUL byte"),
@@ -967,4 +967,7 @@ def test_usual_keys_that_come_late_are_read(tmp_path: Path) -> None:
     text = "".join(json.dumps(row) + "\n" for row in usual)
     for line, user in zip(late, ("8", "9"), strict=True):
         log = read_log(write(tmp_path / "log.jsonl", f"{text}{line}\n"))
-        assert log.frame.collect()["user"].cast(pl.String).unique().sort().to_list() == ["7", user]
+        assert log.local_frame.collect()["user"].cast(pl.String).unique().sort().to_list() == [
+            "7",
+            user,
+        ]

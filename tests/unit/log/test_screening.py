@@ -36,7 +36,7 @@ URLS = [None, "http://a.example", "http://a.example/?token=b7"]
 def texts(log: qv.QueryLog) -> list[Row]:
     names = ["user", "query", "time", "rank", "url"]
     strings = pl.col("user", "query", "time", "url").cast(pl.String)
-    return log.frame.select(names).with_columns(strings).collect().rows()
+    return log.local_frame.select(names).with_columns(strings).collect().rows()
 
 
 def test_rows_are_dropped_and_clicks_blanked() -> None:
@@ -46,11 +46,11 @@ def test_rows_are_dropped_and_clicks_blanked() -> None:
         ("b", "weather", None, None),
         ("c", "golf", None, None),
     ]
-    assert log.tally.dropped == {
+    assert log.accounting.dropped == {
         "query looks like: e-mail address": 2, "query looks like: phone number": 1,
     }  # fmt: skip
-    assert log.tally.changed == {"click blanked, as the URL looks like: e-mail address": 1}
-    assert log.tally.kept == log.count() == 3
+    assert log.accounting.normalized == {"click blanked, as the URL looks like: e-mail address": 1}
+    assert log.accounting.kept == log.count() == 3
 
 
 def test_identifiers_are_masked() -> None:
@@ -58,8 +58,8 @@ def test_identifiers_are_masked() -> None:
     assert [query for _, query, *_ in texts(log)] == [
         "weather", "call •••-•••-••••", "•••@•••", "•••@•••", "weather", "golf",
     ]  # fmt: skip
-    assert log.tally.dropped == {}
-    assert log.tally.changed["masked, as the query looks like: e-mail address"] == 2
+    assert log.accounting.dropped == {}
+    assert log.accounting.normalized["masked, as the query looks like: e-mail address"] == 2
     assert log.count() == 6
 
 
@@ -67,7 +67,7 @@ def test_what_cannot_be_masked_is_dropped() -> None:
     log = screen(qv.QueryLog.from_rows([("a", "http://a.example/?token=b7", *[None] * 3)]), "mask")
     left = [query for _, query, *_ in texts(log)]
     assert kinds_of(pl.Series(left, dtype=pl.String)).null_count() == len(left)
-    assert log.tally.kept == log.count()
+    assert log.accounting.kept == log.count()
 
 
 def test_kept_is_untouched() -> None:
@@ -80,7 +80,7 @@ def test_kept_is_untouched() -> None:
 def test_the_log_that_was_read_is_untouched() -> None:
     log = qv.QueryLog.from_rows(ROWS)
     screen(log, "drop")
-    assert (log.count(), log.tally.kept, log.tally.dropped) == (6, 6, {})
+    assert (log.count(), log.accounting.kept, log.accounting.dropped) == (6, 6, {})
 
 
 rows = st.lists(
@@ -113,8 +113,8 @@ def test_nobody_vanishes_where_users_must_stay(some: list, setting: str) -> None
     log = screen(qv.QueryLog.from_rows(whole), setting, users_stay=True)
     found = texts(log)
     assert {row[0] for row in found} == {row[0] for row in whole}
-    assert log.tally.kept == len(found)
-    assert all(number >= 0 for number in log.tally.dropped.values())
+    assert log.accounting.kept == len(found)
+    assert all(number >= 0 for number in log.accounting.dropped.values())
     assert kinds_of(pl.Series([row[1] for row in found])).is_null().all()
     for user in "abc":
         own = [row for row in whole if row[0] == user]
@@ -127,9 +127,9 @@ def test_the_last_row_of_a_user_is_emptied() -> None:
             ("a", "078-05-1120", "2006-03-02 10:00:00", None, None)]  # fmt: skip
     log = screen(qv.QueryLog.from_rows(rows), "drop", users_stay=True)
     assert texts(log) == [("a", "•••", "2006-03-01 10:00:00.000000", None, None)]
-    assert log.tally.dropped == {"query looks like: US social security number": 1}
+    assert log.accounting.dropped == {"query looks like: US social security number": 1}
     emptied = "emptied so that the user stays, as the query looks like: phone number"
-    assert log.tally.changed == {emptied: 1}
+    assert log.accounting.normalized == {emptied: 1}
 
 
 def test_each_distinct_text_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,15 +142,15 @@ def test_a_log_that_packs_well_is_no_bomb(tmp_path, monkeypatch, pack):
 def test_the_owner_sets_the_cap(tmp_path):
     path = tmp_path / "log.gz"
     path.write_bytes(gzip.compress(LINES))
-    assert lines_of(TextFile(path, max_expanded=len(LINES)))
+    assert lines_of(TextFile(path, max_decompressed_size=len(LINES)))
     with pytest.raises(InputError, match=f"more than {len(LINES) - 1:,} bytes"):
-        list(TextFile(path, max_expanded=len(LINES) - 1).blocks())
+        list(TextFile(path, max_decompressed_size=len(LINES) - 1).blocks())
 
 
 def test_a_plain_file_has_no_cap(tmp_path):
     path = tmp_path / "log.tsv"
     path.write_bytes(LINES)
-    assert lines_of(TextFile(path, max_expanded=10))
+    assert lines_of(TextFile(path, max_decompressed_size=10))
 
 
 # --- encodings -----------------------------------------------------------------------------------

@@ -134,7 +134,7 @@ def test_lines_come_in_sessions(log: pl.DataFrame) -> None:
 
 
 def test_kinds_of_lines_follow_aol() -> None:
-    kinds = plan_sessions(rows_per_user(2000, None, 0), BlockRandom.of(0, 1)).kind
+    kinds = plan_sessions(rows_per_user(2000, None, 0), BlockRandom.for_block(0, 1)).kind
     assert (kinds <= RowKind.RESENT).mean() == pytest.approx(0.577, abs=0.02)
     assert (kinds == RowKind.NEXT_PAGE).mean() == pytest.approx(0.217, abs=0.02)
     assert (kinds == RowKind.FURTHER_CLICK).mean() == pytest.approx(0.206, abs=0.02)
@@ -143,7 +143,7 @@ def test_kinds_of_lines_follow_aol() -> None:
 
 
 def test_lines_repeat_only_own_and_earlier_ones() -> None:
-    lines = plan_sessions(rows_per_user(500, None, 3), BlockRandom.of(3, 1))
+    lines = plan_sessions(rows_per_user(500, None, 3), BlockRandom.for_block(3, 1))
     source = lines.source
     assert (source <= np.arange(len(source))).all()
     assert (lines.user[source] == lines.user).all()

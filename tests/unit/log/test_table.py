@@ -108,7 +108,7 @@ def test_events_and_sessions_are_what_the_definition_says(rows):
 @settings(deadline=None)
 @given(lines)
 def test_sessions_of_lines(rows):
-    found = add_sessions(log_of(rows).frame).collect()
+    found = add_sessions(log_of(rows).local_frame).collect()
     assert found.height == len(rows)
     assert found["session"].to_list() == sorted(found["session"].to_list())
     by_session: dict[int, list[tuple]] = {}
@@ -162,7 +162,7 @@ def test_without_times_every_line_is_an_event_and_a_session():
     assert [(event[1], event[3]) for event in events_of(log)] == [
         ("cats", 1), ("cats", 1), ("dogs", 1), ("dogs", 1),
     ]  # fmt: skip
-    assert add_sessions(log.frame).collect()["session"].n_unique() == 4
+    assert add_sessions(log.local_frame).collect()["session"].n_unique() == 4
 
 
 def test_the_order_of_the_file_does_not_matter_but_for_the_same_second():
@@ -187,7 +187,7 @@ def test_texts_are_stored_once_and_compare_as_texts():
     log = QueryLog.from_rows(
         [("7", "cats", "2006-03-01T10:00:00", 1, "u"), ("8", "cats", None, None, None)]
     )
-    table = log.frame.collect()
+    table = log.local_frame.collect()
     assert tuple(table.columns) == COLUMNS
     assert all(isinstance(table.schema[name], pl.Categorical) for name in ("user", "query", "url"))
     assert table["query"].to_physical().n_unique() == 1
@@ -197,21 +197,21 @@ def test_texts_are_stored_once_and_compare_as_texts():
 def test_a_sample_keeps_whole_users_and_counts_the_rest():
     rows = [line(at, f"query {at}", user=str(at % 10)) for at in range(100)]
     log = log_of(rows)
-    some = log.sample(3, RandomSource(1))
-    users = set(some.frame.collect()["user"])
+    some = log.sample_users(3, RandomSource(1))
+    users = set(some.local_frame.collect()["user"])
     assert len(users) == 3
     assert some.count() == sum(row[0] in users for row in rows) == 30
-    assert some.tally.dropped == {"not in the sample of users": 70}
-    assert some.tally.kept == 30
-    assert log.tally.dropped == {}  # the log itself is as it was
+    assert some.accounting.dropped == {"not in the sample of users": 70}
+    assert some.accounting.kept == 30
+    assert log.accounting.dropped == {}  # the log itself is as it was
 
 
 def test_only_some_users():
     log = log_of([line(0, "cats", user=user) for user in "7789"])
-    wanted = log.frame.select("user").unique().filter(pl.col("user").cast(pl.String) != "7")
-    fewer = log.only(wanted.collect(), "too few queries")
-    assert sorted(fewer.frame.collect()["user"]) == ["8", "9"]
-    assert fewer.tally.dropped == {"too few queries": 2}
+    wanted = log.local_frame.select("user").unique().filter(pl.col("user").cast(pl.String) != "7")
+    fewer = log.filter_users(wanted.collect(), "too few queries")
+    assert sorted(fewer.local_frame.collect()["user"]) == ["8", "9"]
+    assert fewer.accounting.dropped == {"too few queries": 2}
 
 
 # --- the tally -----------------------------------------------------------------------------------

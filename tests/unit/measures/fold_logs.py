@@ -18,13 +18,13 @@ def at(minute: int) -> str:
 
 
 def release(source: QueryLog, **more: object) -> Release:
-    given = {"method": "test", "parameters": {}, "guarantee": Guarantee(model="none", says="")}
+    given = {"method": "test", "parameters": {}, "guarantee": Guarantee(model="none", statement="")}
     return Release(source=source, **(given | more))
 
 
 def unchanged(log: QueryLog, turn: int = 0) -> Release:
     """Release a log as it is, in another order."""
-    rows = log.frame.collect().reverse()
+    rows = log.local_frame.collect().reverse()
     return release(log, log=rows.lazy())
 
 

@@ -49,7 +49,7 @@ def release_of(source: QueryLog, sent: Logs, **more: object) -> Release:
     given = {
         "method": "test",
         "parameters": {},
-        "guarantee": Guarantee(model="none", says=""),
+        "guarantee": Guarantee(model="none", statement=""),
         "source": source,
         "log": pl.LazyFrame(rows, schema=KINDS, orient="row"),
         "mapping": names_of([(user, f"p-{user}") for user in sent]),

@@ -34,8 +34,8 @@ def _mapper(ruler: str) -> Mapper:
 def original_of(log: QueryLog, ruler: str) -> MeasureContext:
     """Give a log to measure against; what maps it is made once for all tests of a ruler."""
     before = MeasureContext(log)
-    before.once(("mapper", ruler), lambda: _mapper(ruler))
-    before.once(("taxonomy", ruler), lambda: _mapper(ruler).taxonomy)
+    before.cached(("mapper", ruler), lambda: _mapper(ruler))
+    before.cached(("taxonomy", ruler), lambda: _mapper(ruler).taxonomy)
     return before
 
 
@@ -51,13 +51,13 @@ def release_of(source: QueryLog, sent: Sent, k: int | None = None, **more: objec
     given = {
         "method": "test",
         "parameters": {},
-        "log": log_of({f"p-{user}": queries for user, queries in sent.items()}).frame,
+        "log": log_of({f"p-{user}": queries for user, queries in sent.items()}).local_frame,
         "mapping": pl.DataFrame(
             {"user": list(sent), "pseudonym": names},
             schema={"user": pl.String, "pseudonym": pl.String},
         ),
     } | more
-    promise = Guarantee(model="none" if k is None else "k-anonymity", says="", k=k)
+    promise = Guarantee(model="none" if k is None else "k-anonymity", statement="", k=k)
     return Release(guarantee=promise, source=source, **given)
 
 

@@ -42,7 +42,7 @@ def rows_of(users: int) -> QueryLog:
 
 def promise(epsilon: float | None = 1.0, neighbours: str | None = ADD, **more: object) -> Guarantee:
     model = "none" if epsilon is None else "pure-dp"
-    return Guarantee(model=model, says="", epsilon=epsilon, neighbours=neighbours, **more)
+    return Guarantee(model=model, statement="", epsilon=epsilon, neighbours=neighbours, **more)
 
 
 def release_of(source: QueryLog, given: Guarantee, **more: object) -> Release:
@@ -55,7 +55,7 @@ def audit(
 ) -> dict[str, object]:
     log = rows_of(30)
     after = release_of(log, given, **more)
-    return (audit or EpsilonAudit()).of_method(MeasureContext(log), after, again)
+    return (audit or EpsilonAudit()).compute_rerun(MeasureContext(log), after, again)
 
 
 def users_of(rows: pl.LazyFrame) -> pl.DataFrame:
@@ -75,7 +75,7 @@ def laplace(scale: float, count: Count = users_of, least: float = 20.0) -> Again
     """
 
     def again(log: QueryLog, turn: int) -> Release:
-        table = count(log.frame).with_columns(pl.col("query").cast(pl.String)).sort("query")
+        table = count(log.local_frame).with_columns(pl.col("query").cast(pl.String)).sort("query")
         noise = np.random.default_rng(turn).laplace(scale=scale, size=table.height)
         noisy = table.select("query", count=pl.col("count") + pl.Series(noise))
         shown = noisy.filter(pl.col("count") >= least)
@@ -138,7 +138,7 @@ def test_a_large_delta_leaves_nothing_to_prove() -> None:
 def test_a_real_method_is_not_caught() -> None:
     method, log = ClickGraph(epsilon=1), rows_of(60)
     after = method.run(log, RandomSource(1), NoProgress())
-    found = EpsilonAudit(runs=40).of_method(MeasureContext(log), after, make_rerun(method, 1))
+    found = EpsilonAudit(runs=40).compute_rerun(MeasureContext(log), after, make_rerun(method, 1))
     assert found["holds"] is True
     assert found["crowd"] in (64, 512)
 
@@ -148,7 +148,7 @@ def told_as(chance: float) -> Again:
 
     def again(log: QueryLog, turn: int) -> Release:
         draw = np.random.default_rng(turn)
-        rows = log.frame.group_by("user").agg(pl.col("query").first()).sort("user").collect()
+        rows = log.local_frame.group_by("user").agg(pl.col("query").first()).sort("user").collect()
         own = pl.Series(draw.random(rows.height) < chance)
         other = pl.Series(draw.choice(QUERIES, rows.height))
         query = pl.when(own).then(pl.col("query").cast(pl.String)).otherwise(other)
@@ -177,7 +177,7 @@ def names_of_topics(keep: bool) -> Again:
 
     def again(log: QueryLog, turn: int) -> Release:
         draw = np.random.default_rng(turn)
-        sent = log.frame.select(pl.col("user", "query").cast(pl.String)).collect()
+        sent = log.local_frame.select(pl.col("user", "query").cast(pl.String)).collect()
         text = sent["query"].str.to_titlecase()
         told = pl.Series(draw.random(len(text)) < 0.5)
         rows = sent.select("user", query=pl.when(told).then(text).otherwise(text.replace(other)))
@@ -195,7 +195,7 @@ def audit_topics(given: Guarantee, keep: bool, tmp_path: Path) -> dict[str, obje
     values = {"max_queries_per_user": 3, "taxonomy": ruler}
     after = release_of(log, given, parameters=values)
     asked = EpsilonAudit(runs=40, persons=1)
-    return asked.of_method(original_of(log, ruler), after, names_of_topics(keep))
+    return asked.compute_rerun(original_of(log, ruler), after, names_of_topics(keep))
 
 
 def test_concepts_that_are_near_give_a_person_away(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_lengths_that_are_public_are_the_same_on_both_sides(tmp_path: Path) -> N
     assert sorted(text for pair in trial.texts for text in pair) == [
         "Music", "Swimming", "Tennis", "Theatre",
     ]  # fmt: skip
-    sizes = [trial.log(np.array(coins), trial.ways).count("event") for coins in ((0, 1), (1, 1))]
+    sizes = [trial.log(np.array(coins), trial.designs).count("event") for coins in ((0, 1), (1, 1))]
     assert sizes == [6, 6]
 
 
@@ -230,7 +230,7 @@ def test_promises_that_no_log_can_try_are_refused() -> None:
     with pytest.raises(UsageError, match="no users' logs"):
         audit(laplace(1.0), promise(1.0, SWAP))
     with pytest.raises(UsageError, match="runs the method again"):
-        EpsilonAudit().of(MeasureContext(rows_of(3)), release_of(rows_of(3), promise()))
+        EpsilonAudit().compute(MeasureContext(rows_of(3)), release_of(rows_of(3), promise()))
 
 
 def plain_least_share(right: int, guesses: int, doubt: float) -> float:

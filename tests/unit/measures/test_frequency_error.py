@@ -19,7 +19,7 @@ BEFORE = {"a": ["tennis"] * 4 + ["music"] * 2, "b": ["asthma", "theatre"]}
 
 def wrong(before: Sent, after: Sent, line: dict | None = None, **more: object) -> dict:
     log = log_of(before)
-    return QueryFrequencyError(**(line or {})).of(
+    return QueryFrequencyError(**(line or {})).compute(
         MeasureContext(log), release_of(log, after, **more)
     )
 
@@ -83,7 +83,7 @@ def test_a_table_goes_before_a_log() -> None:
     table = table_of(log, {"tennis": 4, "music": 2, "asthma": 1, "theatre": 1})
     both = release_of(log, {"a": ["new"]}, tables=table.tables)
     for release in (table, both):
-        found = QueryFrequencyError().of(MeasureContext(log), release)
+        found = QueryFrequencyError().compute(MeasureContext(log), release)
         assert (found["value"], found["overlap"], found["rank_correlation"]) == (0, 1, 1)
         assert found["ruler"] == "counts of the table of queries"
 

@@ -44,7 +44,7 @@ def ruler(tmp_path_factory: pytest.TempPathFactory) -> str:
 def loss(ruler: str, before: Sent, after: Sent, line: dict | None = None, **more: object) -> dict:
     log = log_of(before)
     measure = InformationLoss(taxonomy=ruler, **({"clusters": 2} | (line or {})))
-    return measure.of(original_of(log, ruler), release_of(log, after, **more))
+    return measure.compute(original_of(log, ruler), release_of(log, after, **more))
 
 
 @pytest.mark.parametrize("linkage", ["ward", "average"])
@@ -97,13 +97,15 @@ def test_one_mapped_user_has_no_loss_of_her_own(ruler: str) -> None:
 def test_it_is_the_definition_on_a_log(synthetic: Path) -> None:
     """The same from single distances, on 60 users."""
     log = read_log(synthetic)
-    some = log.frame.select(pl.col("user").cast(pl.String)).unique().collect().sort("user")[:60]
+    some = (
+        log.local_frame.select(pl.col("user").cast(pl.String)).unique().collect().sort("user")[:60]
+    )
     log = QueryLog.from_frame(
-        log.frame.collect().with_columns(pl.col("user").cast(pl.String)).join(some, on="user")
+        log.local_frame.collect().with_columns(pl.col("user").cast(pl.String)).join(some, on="user")
     )
     before, measure = MeasureContext(log), InformationLoss(linkage="average")
     release = anonymize(log, SemanticMicroaggregation(k=3), seed=1)
-    found = measure.of(before, release)
+    found = measure.compute(before, release)
     wordnet = open_taxonomy("wordnet")
     names = dict(release.mapping.select("pseudonym", "user").iter_rows())
     rows = release.log.collect().with_columns(pl.col("user").cast(pl.String).replace(names))
@@ -154,7 +156,7 @@ def test_quotas_add_up_to_the_mean_length(users: list) -> None:
 @pytest.mark.parametrize(("rule", "want"), [("nearest", "Tennis"), ("repeated", "Asthma")])
 def test_a_prototype_worked_by_hand(ruler: str, rule: str, want: str) -> None:
     odp = open_taxonomy(ruler)
-    tennis, swimming, asthma = (odp.concept(c) for c in ("Tennis", "Swimming", "Asthma"))
+    tennis, swimming, asthma = (odp.find(c) for c in ("Tennis", "Swimming", "Asthma"))
     rows = {"a": {tennis: 1, asthma: 3}, "b": {tennis: 4, swimming: 4}, "c": {}}
     pairs = [(user, c, n) for user, own in rows.items() for c, n in (own or {None: 1}).items()]
     kinds = {"user": pl.String, "concept": pl.Int32, "count": pl.Int64}
@@ -162,7 +164,7 @@ def test_a_prototype_worked_by_hand(ruler: str, rule: str, want: str) -> None:
     made, group = sample_random_prototypes(odp, profiles, Grouping((3,), rule, 1))
     # 12 concepts of 3 users: 4 in the prototype, 1 of a's and 3 of b's, whose centre is Tennis.
     assert group.tolist() == [0, 0, 0]
-    want_counts = {odp.concept(want): 1, tennis: 3} if want != "Tennis" else {tennis: 4}
+    want_counts = {odp.find(want): 1, tennis: 3} if want != "Tennis" else {tennis: 4}
     assert dict(zip(made.lists.items.tolist(), made.counts.tolist(), strict=True)) == want_counts
     # Asthma and Swimming have one user each: Tennis stands in for them.
     made, _ = sample_random_prototypes(odp, profiles, Grouping((3,), rule, 2))

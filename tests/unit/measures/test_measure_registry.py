@@ -10,10 +10,10 @@ from queryveil.measures import Measure, get_measure
 
 @pytest.mark.parametrize("kind", all_measures().values(), ids=all_measures())
 def test_a_measure_says_what_it_is(kind: type[Measure]) -> None:
-    assert all((kind.title, kind.says, kind.paper, kind.unit))
+    assert all((kind.title, kind.description, kind.paper, kind.unit))
     assert kind.better in ("lower", "higher")
     assert kind.kind in ("risk", "use")
-    assert all(declared.says for declared in kind.parameters())
+    assert all(declared.help for declared in kind.parameters())
     assert get_measure(kind.name) is kind
     assert parse_measure(str(kind())) == kind()
 

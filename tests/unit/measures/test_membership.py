@@ -35,7 +35,7 @@ def many(users: int) -> Logs:
 
 
 def sent_in(log: QueryLog) -> Logs:
-    rows = log.frame.select(pl.col("user", "query").cast(pl.String)).collect()
+    rows = log.local_frame.select(pl.col("user", "query").cast(pl.String)).collect()
     found = rows.group_by("user", maintain_order=True).agg("query").sort("user")
     return dict(found.iter_rows())
 
@@ -54,7 +54,7 @@ def empty(log: QueryLog, turn: int) -> Release:
 
 
 def exact_table(log: QueryLog, turn: int) -> Release:
-    counts = log.frame.group_by("query").agg(count=pl.len()).collect()
+    counts = log.local_frame.group_by("query").agg(count=pl.len()).collect()
     table = counts.with_columns(pl.col("query").cast(pl.String)).sort("query")
     return release_of(log, {}, log=None, mapping=None, tables={"queries": table})
 
@@ -62,7 +62,7 @@ def exact_table(log: QueryLog, turn: int) -> Release:
 def found(again: Again, users: int = 60, **more: int) -> dict[str, object]:
     log = log_of(many(users))
     asked = MembershipInference(**more)
-    return asked.of_method(MeasureContext(log), again(log, 0), again)
+    return asked.compute_rerun(MeasureContext(log), again(log, 0), again)
 
 
 @pytest.mark.parametrize("again", [unchanged, exact_table], ids=["log", "table"])
@@ -97,10 +97,12 @@ def test_each_half_has_half_of_the_users_and_of_the_persons() -> None:
     sizes, log = [], log_of(many(60))
 
     def again(half: QueryLog, turn: int) -> Release:
-        sizes.append((turn, half.distinct("user")))
+        sizes.append((turn, half.count_distinct("user")))
         return unchanged(half, turn)
 
-    MembershipInference(runs=3, targets=30).of_method(MeasureContext(log), unchanged(log, 0), again)
+    MembershipInference(runs=3, targets=30).compute_rerun(
+        MeasureContext(log), unchanged(log, 0), again
+    )
     assert sizes == [(0, 30), (1, 30), (2, 30)]
 
 
@@ -145,7 +147,7 @@ def test_few_users_and_releases_alone_are_refused() -> None:
         found(unchanged, users=19)
     log = log_of(many(20))
     with pytest.raises(UsageError, match="runs the method again"):
-        MembershipInference().of(MeasureContext(log), unchanged(log, 0))
+        MembershipInference().compute(MeasureContext(log), unchanged(log, 0))
 
 
 def test_what_a_method_refuses_is_told() -> None:
@@ -154,7 +156,7 @@ def test_what_a_method_refuses_is_told() -> None:
 
     log = log_of(many(40))
     with pytest.raises(ParameterError, match="has 20 users"):
-        MembershipInference().of_method(MeasureContext(log), unchanged(log, 0), again)
+        MembershipInference().compute_rerun(MeasureContext(log), unchanged(log, 0), again)
 
 
 def test_a_method_is_run_by_the_job() -> None:

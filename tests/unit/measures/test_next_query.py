@@ -30,8 +30,8 @@ NEXT = ["query", "next"]
 def found(
     log: QueryLog, made: Callable[[QueryLog], Release], after: Release | None = None, **more: object
 ) -> dict:
-    measure = NextQueryPrediction(**({"folds": log.distinct("user")} | more))
-    return measure.of_method(MeasureContext(log), after or made(log), always(made))
+    measure = NextQueryPrediction(**({"folds": log.count_distinct("user")} | more))
+    return measure.compute_rerun(MeasureContext(log), after or made(log), always(made))
 
 
 def tables_of(steps: list[tuple[str, str, int]]) -> Callable[[QueryLog], Release]:
@@ -76,27 +76,27 @@ def test_a_table_without_any_transition_suggests_nothing() -> None:
 
 
 def test_an_empty_release_suggests_nothing() -> None:
-    told = found(LOG, lambda log: release(log, log=QueryLog.from_rows(NO_ROWS).frame))
+    told = found(LOG, lambda log: release(log, log=QueryLog.from_rows(NO_ROWS).local_frame))
     assert (told["value"], told["popular"], told["coverage"]) == (0, 0, 0)
 
 
 def test_days_alone_tell_no_order() -> None:
     day = pl.col("time").dt.date()
-    told = found(LOG, lambda log: release(log, log=log.frame.with_columns(time=day)))
+    told = found(LOG, lambda log: release(log, log=log.local_frame.with_columns(time=day)))
     assert (told["value"], told["coverage"], told["original"]) == (0, 0, 0.666667)
     assert "no step" in told["words"]
 
 
 def test_numbers_of_rows_tell_an_order() -> None:
     number = pl.col("time").rank("ordinal").over("user").cast(pl.Int32)
-    told = found(LOG, lambda log: release(log, log=log.frame.with_columns(time=number)))
+    told = found(LOG, lambda log: release(log, log=log.local_frame.with_columns(time=number)))
     assert told["value"] == 0.666667
     assert "numbers of rows" in told["ruler"]
 
 
 def follows(*rows: tuple[str, str, object], whole: bool = False) -> list[tuple[str, str]]:
     lines = [(user, query, time, None, None) for user, query, time in rows]
-    return transitions(QueryLog.from_rows(lines).frame, whole).select(NEXT).rows()
+    return transitions(QueryLog.from_rows(lines).local_frame, whole).select(NEXT).rows()
 
 
 def test_what_is_a_step() -> None:
@@ -158,10 +158,10 @@ def test_no_test_row_is_in_what_is_learned_from() -> None:
     log, trained = QueryLog.from_rows(rows), list[set[str]]()
 
     def spy(part: QueryLog, turn: int) -> Release:
-        trained.append(set(part.frame.collect()["user"].cast(pl.String)))
+        trained.append(set(part.local_frame.collect()["user"].cast(pl.String)))
         return unchanged(part)
 
-    told = NextQueryPrediction(folds=4).of_method(MeasureContext(log), unchanged(log), spy)
+    told = NextQueryPrediction(folds=4).compute_rerun(MeasureContext(log), unchanged(log), spy)
     held = [{row[0] for row in rows} - part for part in trained]
     assert [len(part) for part in held] == [2] * 4
     assert len(set().union(*held)) == 8
@@ -182,11 +182,11 @@ def test_measures_over_the_same_folds_share_the_runs() -> None:
         NextQueryPrediction(folds=3),
         NextQueryPrediction(folds=3, top=1),
     ):
-        measure.of_method(before, after, again)
+        measure.compute_rerun(before, after, again)
     assert turns == [0, 1, 2]
-    NextQueryPrediction(folds=2).of_method(before, after, again)
+    NextQueryPrediction(folds=2).compute_rerun(before, after, again)
     assert turns == [0, 1, 2, 0, 1]
-    NextQueryPrediction(folds=2).of_method(before, after, partial(again))
+    NextQueryPrediction(folds=2).compute_rerun(before, after, partial(again))
     assert turns == [0, 1, 2, 0, 1, 0, 1]
 
 
@@ -205,10 +205,10 @@ def test_refusals() -> None:
     queries = {"queries": table(["query"], [("q", 9)])}
     with pytest.raises(UsageError, match="no table of transitions and no log"):
         found(LOG, unchanged, after=release(LOG, tables=queries))
-    timeless = release(LOG, log=LOG.frame.with_columns(time=pl.lit(None, pl.Date)))
+    timeless = release(LOG, log=LOG.local_frame.with_columns(time=pl.lit(None, pl.Date)))
     with pytest.raises(UsageError, match="have no times"):
         found(LOG, unchanged, after=timeless)
     with pytest.raises(UsageError, match="runs the method again"):
-        NextQueryPrediction().of(MeasureContext(LOG), unchanged(LOG))
+        NextQueryPrediction().compute(MeasureContext(LOG), unchanged(LOG))
     with pytest.raises(ParameterError):
         NextQueryPrediction(top=0)

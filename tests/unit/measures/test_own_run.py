@@ -18,7 +18,7 @@ from queryveil.measures.risk.own_run import LongestOwnRun
 
 def found(before: Logs, after: Logs, **more: object) -> dict:
     log = log_of(before)
-    return LongestOwnRun().of(MeasureContext(log), release_of(log, after, **more))
+    return LongestOwnRun().compute(MeasureContext(log), release_of(log, after, **more))
 
 
 def plain(own: list[str], released: list[str]) -> int:
@@ -51,17 +51,19 @@ def test_rows_stand_in_the_order_of_their_times() -> None:
     log = log_of({"1": ["a", "b"]})
     rows = {"user": "x", "query": ["a", "z", "b", "a"], "time": ["3", "2", "10", "9"]}
     made = release_of(log, {}, log=pl.LazyFrame(rows), mapping=names_of([("1", "x")]))
-    assert LongestOwnRun().of(MeasureContext(log), made)["value"] == 3  # as numbers: z, a, a, b
+    assert (
+        LongestOwnRun().compute(MeasureContext(log), made)["value"] == 3
+    )  # as numbers: z, a, a, b
     dates = ["2006-03-02", "2006-03-01", "2006-03-03", "2006-02-01"]
     dated = pl.LazyFrame(rows | {"time": dates})
     made = release_of(log, {}, log=dated, mapping=names_of([("1", "x")]))
-    assert LongestOwnRun().of(MeasureContext(log), made)["value"] == 2  # a, z, a, b
+    assert LongestOwnRun().compute(MeasureContext(log), made)["value"] == 2  # a, z, a, b
 
 
 def test_times_that_are_equal_or_missing_are_counted() -> None:
     log = log_of({"1": ["a", "b"]})
     rows = pl.LazyFrame({"user": "x", "query": ["a", "b", "a", "b"], "time": [1, 1, 2, None]})
-    told = LongestOwnRun().of(
+    told = LongestOwnRun().compute(
         MeasureContext(log), release_of(log, {}, log=rows, mapping=names_of([("1", "x")]))
     )
     assert (told["value"], told["without_time"]) == (3, 1)
@@ -73,7 +75,7 @@ def test_a_run_does_not_go_over_from_one_log_to_another() -> None:
     log = log_of({"1": ["a"], "2": ["b"]})
     names = names_of([("1", "p-x"), ("1", "p-y"), ("2", "p-z")])
     release = release_of(log, {"x": ["a", "a"], "y": ["a", "a", "a"], "z": ["b"]}, mapping=names)
-    told = LongestOwnRun().of(MeasureContext(log), release)
+    told = LongestOwnRun().compute(MeasureContext(log), release)
     assert (told["value"], told["longest"]) == (2, 3)
 
 
@@ -96,10 +98,10 @@ def test_a_release_without_times_is_refused() -> None:
     rows = [(user, "ours", "2006-03-01 10:00:00", None, None) for user in "abc"]
     log = QueryLog.from_rows(rows)
     dated = FrequentQueries(n=2).run(log, RandomSource(1), NoProgress())
-    assert LongestOwnRun().of(MeasureContext(log), dated)["value"] == 1
+    assert LongestOwnRun().compute(MeasureContext(log), dated)["value"] == 1
     bare = FrequentQueries(n=2, time="none").run(log, RandomSource(1), NoProgress())
     with pytest.raises(UsageError, match="no times"):
-        LongestOwnRun().of(MeasureContext(log), bare)
+        LongestOwnRun().compute(MeasureContext(log), bare)
 
 
 def test_what_cannot_be_linked_is_refused() -> None:

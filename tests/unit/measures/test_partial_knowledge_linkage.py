@@ -21,7 +21,7 @@ from queryveil.measures.risk.partial_knowledge_linkage import (
 def found(before: Logs, after: Logs, more: dict | None = None, **line: object) -> dict:
     log = log_of(before)
     release = release_of(log, after, **(more or {}))
-    return PartialKnowledgeLinkage(**line).of(MeasureContext(log), release)
+    return PartialKnowledgeLinkage(**line).compute(MeasureContext(log), release)
 
 
 def plain(before: Logs, after: Logs) -> float:
@@ -51,12 +51,14 @@ def test_what_is_known_is_a_part_of_a_persons_queries(
 ) -> None:
     before, _ = both
     measure = PartialKnowledgeLinkage(known=number, choice=choice)
-    sent = measure.sent(MeasureContext(log_of(before)), release_of(log_of(before), before))
+    sent = measure.original_counts(
+        MeasureContext(log_of(before)), release_of(log_of(before), before)
+    )
     tried, asked = measure._tries(sent)
     senders = Counter(query for own in before.values() for query in set(own))
     for ask, user in tried.rows():
-        own = set(before[sent.owners[user]])
-        known = [sent.texts[text] for at, text, _ in asked.rows() if at == ask]
+        own = set(before[sent.users[user]])
+        known = [sent.queries[text] for at, text, _ in asked.rows() if at == ask]
         assert len(known) == len(set(known)) == min(number, len(own))
         assert set(known) <= own
         if choice == "rarest":
@@ -118,7 +120,9 @@ def test_several_logs_of_a_person_and_logs_of_nobody() -> None:
     log = log_of({"1": ["a", "b"]})
     names = names_of([("1", "p-x"), ("1", "p-y")])
     after = {"x": ["a"], "y": ["b"], "nobody": ["a"], "no one": ["z"]}
-    told = PartialKnowledgeLinkage().of(MeasureContext(log), release_of(log, after, mapping=names))
+    told = PartialKnowledgeLinkage().compute(
+        MeasureContext(log), release_of(log, after, mapping=names)
+    )
     assert told["value"] == pytest.approx(100 * 2 / 3, abs=1e-5)  # x, y and nobody: one each
     assert told["chance"] == 50
 

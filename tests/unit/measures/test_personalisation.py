@@ -21,7 +21,7 @@ def ruler(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def near(ruler: str, before: Sent, after: Sent, **more: object) -> dict:
     log = log_of(before)
-    return ProfileSimilarity(taxonomy=ruler).of(
+    return ProfileSimilarity(taxonomy=ruler).compute(
         original_of(log, ruler), release_of(log, after, **more)
     )
 

@@ -51,20 +51,20 @@ def release_of(source: QueryLog, sent: dict[str, list[str]], **more: object) -> 
     """Give a release whose pseudonyms are the users' names with a sign."""
     names = [f"p-{user}" for user in sent]
     given = {
-        "log": log_of({f"p-{user}": queries for user, queries in sent.items()}).frame,
+        "log": log_of({f"p-{user}": queries for user, queries in sent.items()}).local_frame,
         "mapping": pl.DataFrame(
             {"user": list(sent), "pseudonym": names},
             schema={"user": pl.String, "pseudonym": pl.String},
         ),
     } | more
-    promise = Guarantee(model="none", says="")
+    promise = Guarantee(model="none", statement="")
     return Release(method="test", parameters={}, guarantee=promise, source=source, **given)
 
 
 def loss(ruler: str, before: dict, after: dict, line: dict | None = None, **more: object) -> dict:
     log = log_of(before)
     measure = ProfileDivergence(taxonomy=ruler, **(line or {}))
-    return measure.of(MeasureContext(log), release_of(log, after, **more))
+    return measure.compute(MeasureContext(log), release_of(log, after, **more))
 
 
 def plain_divergence(p: dict[int, float], q: dict[int, float]) -> float:
@@ -157,20 +157,20 @@ def test_topics_named_with_plus(ruler: str) -> None:
 
 
 def test_what_the_method_says_goes_before_its_texts(ruler: str) -> None:
-    music = open_taxonomy(ruler).concept("Music")
+    music = open_taxonomy(ruler).find("Music")
     said = pl.DataFrame({"user": ["p-a", "p-a"], "concept": [music, None]})
     own = {"concepts": said, "parameters": {"taxonomy": ruler}}
     log = log_of({"a": ["theatre"]})
     made = release_of(log, {"a": ["tennis"]})
     release = Release(**{**vars(made), **own})
-    found = ProfileDivergence(taxonomy=ruler).of(MeasureContext(log), release)
+    found = ProfileDivergence(taxonomy=ruler).compute(MeasureContext(log), release)
     assert found["value"] == 0
     assert "the method chose" in found["ruler"]
     named = Release(**{**vars(release), "parameters": {"taxonomy": "paths.txt"}})
-    assert ProfileDivergence(taxonomy=ruler).of(MeasureContext(log), named) == found
+    assert ProfileDivergence(taxonomy=ruler).compute(MeasureContext(log), named) == found
     # The numbers of another taxonomy mean nothing here, so the texts are read.
     other = Release(**{**vars(release), "parameters": {"taxonomy": "wordnet"}})
-    assert ProfileDivergence(taxonomy=ruler).of(MeasureContext(log), other)["value"] == 1
+    assert ProfileDivergence(taxonomy=ruler).compute(MeasureContext(log), other)["value"] == 1
 
 
 def test_concepts_that_the_ruler_does_not_have_are_refused(ruler: str) -> None:
@@ -178,15 +178,15 @@ def test_concepts_that_the_ruler_does_not_have_are_refused(ruler: str) -> None:
     made = release_of(log, {"a": ["tennis"]}, concepts=said)
     release = Release(**{**vars(made), "parameters": {"taxonomy": ruler}})
     with pytest.raises(UsageError, match="does not have"):
-        ProfileDivergence(taxonomy=ruler).of(MeasureContext(log), release)
+        ProfileDivergence(taxonomy=ruler).compute(MeasureContext(log), release)
 
 
 def test_a_user_with_several_pseudonyms_is_one_user(ruler: str) -> None:
     log = log_of({"a": ["tennis", "music"]})
     names = pl.DataFrame({"user": ["a", "a"], "pseudonym": ["x", "y"]})
-    rows = log_of({"x": ["tennis"], "y": ["music"], "made up": ["asthma"]}).frame
+    rows = log_of({"x": ["tennis"], "y": ["music"], "made up": ["asthma"]}).local_frame
     release = release_of(log, {}, log=rows, mapping=names)
-    found = ProfileDivergence(taxonomy=ruler).of(MeasureContext(log), release)
+    found = ProfileDivergence(taxonomy=ruler).compute(MeasureContext(log), release)
     assert (found["value"], found["users"]) == (0, 1)
 
 
@@ -222,6 +222,6 @@ def test_the_log_is_mapped_once(ruler: str, monkeypatch: pytest.MonkeyPatch) -> 
     for topics in ("auto", "Sports"):
         for query in ("tennis", "music"):
             release = release_of(log, {"a": [query]})
-            ProfileDivergence(taxonomy=ruler, topics=topics).of(before, release)
+            ProfileDivergence(taxonomy=ruler, topics=topics).compute(before, release)
     assert mapped["music", "tennis"] == 1
     assert sum(mapped.values()) == 5

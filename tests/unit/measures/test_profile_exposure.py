@@ -35,7 +35,7 @@ def frame(sent: Logs) -> pl.DataFrame:
 
 def value(before: Logs, after: Logs, way: str = "coupling", **more: object) -> dict[str, object]:
     log = log_of(before)
-    return ProfileExposure(way=way).of(MeasureContext(log), release_of(log, after, **more))
+    return ProfileExposure(way=way).compute(MeasureContext(log), release_of(log, after, **more))
 
 
 @pytest.mark.parametrize(("was", "now", "coupling", "share", "cover"), TABLE)
@@ -109,12 +109,12 @@ def test_several_logs_of_a_user_are_taken_together() -> None:
     released = release_of(
         log, {"x": ["a"], "y": ["b"]}, mapping=names_of([("1", "p-x"), ("1", "p-y")])
     )
-    assert ProfileExposure().of(MeasureContext(log), released)["value"] == 100.0
+    assert ProfileExposure().compute(MeasureContext(log), released)["value"] == 100.0
 
 
 def test_tables_and_strangers_are_refused() -> None:
     log = log_of({"1": ["a"]})
     with pytest.raises(UsageError, match="no users' logs"):
-        ProfileExposure().of(MeasureContext(log), release_of(log, {}, log=None))
+        ProfileExposure().compute(MeasureContext(log), release_of(log, {}, log=None))
     with pytest.raises(UsageError, match="is in the log"):
-        ProfileExposure().of(MeasureContext(log), release_of(log, {"2": ["a"]}))
+        ProfileExposure().compute(MeasureContext(log), release_of(log, {"2": ["a"]}))

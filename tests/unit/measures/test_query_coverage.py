@@ -17,7 +17,7 @@ from queryveil.measures.use.query_coverage import QueryCoverage, coverage_fracti
 
 def kept(before: Sent, after: Sent, **more: object) -> dict:
     log = log_of(before)
-    return QueryCoverage().of(MeasureContext(log), release_of(log, after, **more))
+    return QueryCoverage().compute(MeasureContext(log), release_of(log, after, **more))
 
 
 counts = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 9), max_size=6)
@@ -49,7 +49,7 @@ def test_values_worked_by_hand() -> None:
 
 def test_the_value_may_be_of_the_volume() -> None:
     log = log_of({"a": ["tennis", "tennis", "tennis", "music"]})
-    found = QueryCoverage(count="volume").of(
+    found = QueryCoverage(count="volume").compute(
         MeasureContext(log), release_of(log, {"a": ["tennis"] * 3})
     )
     assert found["value"] == 0.75
@@ -57,7 +57,7 @@ def test_the_value_may_be_of_the_volume() -> None:
 
 def test_a_table_of_queries_is_enough() -> None:
     log = log_of({"a": ["tennis", "tennis", "music"]})
-    found = QueryCoverage().of(
+    found = QueryCoverage().compute(
         MeasureContext(log), table_of(log, {"tennis": 3, "gone": 0, "less": -2})
     )
     assert found["volume"] == {"kept": 0.666667, "lost": 0.333333, "invented": 0.333333}

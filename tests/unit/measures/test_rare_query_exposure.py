@@ -17,7 +17,7 @@ from queryveil.measures.risk.rare_query_exposure import RareQueryExposure
 
 def found(before: Logs, after: Logs, **more: object) -> dict:
     log = log_of(before)
-    return RareQueryExposure().of(MeasureContext(log), release_of(log, after, **more))
+    return RareQueryExposure().compute(MeasureContext(log), release_of(log, after, **more))
 
 
 @given(logs_and_releases())
@@ -58,7 +58,7 @@ def test_an_unchanged_and_an_empty_release() -> None:
 def test_frequent_queries_expose_no_rare_ones() -> None:
     log = log_of({str(n): ["ours", f"mine {n}"] for n in range(3)})
     made = FrequentQueries(n=2).run(log, RandomSource(1), NoProgress())
-    told = RareQueryExposure().of(MeasureContext(log), made)
+    told = RareQueryExposure().compute(MeasureContext(log), made)
     assert (told["value"], told["queries"]) == (0, 1)
 
 

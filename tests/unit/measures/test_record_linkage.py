@@ -27,7 +27,7 @@ from queryveil.measures.risk.record_linkage import RecordLinkage
 
 def found(before: Logs, after: Logs, **more: object) -> dict:
     log = log_of(before)
-    return RecordLinkage().of(MeasureContext(log), release_of(log, after, **more))
+    return RecordLinkage().compute(MeasureContext(log), release_of(log, after, **more))
 
 
 def plain(before: Logs, after: Logs) -> float:
@@ -96,7 +96,7 @@ def test_a_user_with_several_logs_is_found_by_each() -> None:
     log = log_of({"1": ["a", "b"], "2": ["b"]})
     names = names_of([("1", "p-x"), ("1", "p-y"), ("2", "p-z")])
     release = release_of(log, {"x": ["a"], "y": ["b"], "z": ["b"], "nobody": ["a"]}, mapping=names)
-    told = RecordLinkage().of(MeasureContext(log), release)
+    told = RecordLinkage().compute(MeasureContext(log), release)
     assert told["value"] == 62.5  # 1: a finds her, b is hers or 2's; 2: b
     assert told["logs"] == 4
 
@@ -107,7 +107,7 @@ def test_a_group_of_k_gives_one_in_k() -> None:
     shared = {user: ["ours", "theirs"] for user in people}
     assert found(people, shared)["value"] == pytest.approx(100 / 6, abs=1e-5)
     made = FrequentQueries(n=2).run(log, RandomSource(1), NoProgress())
-    assert RecordLinkage().of(MeasureContext(log), made)["value"] == pytest.approx(
+    assert RecordLinkage().compute(MeasureContext(log), made)["value"] == pytest.approx(
         100 / 6, abs=1e-5
     )
 
@@ -124,16 +124,16 @@ def test_phrases_are_compared_with_phrases(sports: str) -> None:
     after = {"1": ["tennis", "tennis", "music"], "2": ["music", "tennis"]}
     whole = release_of(log, after)
     assert (
-        RecordLinkage().of(MeasureContext(log), whole)["value"] == 50
+        RecordLinkage().compute(MeasureContext(log), whole)["value"] == 50
     )  # as queries: "tennis" is 1's
     parts = release_of(log, after, parameters={"emit": "phrase", "taxonomy": sports})
-    told = RecordLinkage().of(MeasureContext(log), parts)
+    told = RecordLinkage().compute(MeasureContext(log), parts)
     assert told["value"] == 50
     assert "phrases of the log's queries" in told["ruler"]
     only = release_of(
         log, {"1": ["music"], "2": ["swimming"]}, parameters={"emit": "phrase", "taxonomy": sports}
     )
-    assert RecordLinkage().of(MeasureContext(log), only)["value"] == 75  # 1: both have music
+    assert RecordLinkage().compute(MeasureContext(log), only)["value"] == 75  # 1: both have music
     assert found({"1": ["x"]}, {"1": ["x"]}, parameters={"emit": "full"})["value"] == 100
 
 
@@ -142,9 +142,9 @@ def test_a_taxonomy_that_only_the_owner_can_find_is_asked_for(sports: str) -> No
     shown = {"emit": "phrase", "taxonomy": "sports.txt"}  # a card does not tell where it lies
     release = release_of(log, {"1": ["music"]}, parameters=shown)
     with pytest.raises(UsageError, match=r"record-linkage:taxonomy=FILE"):
-        RecordLinkage().of(MeasureContext(log), release)
+        RecordLinkage().compute(MeasureContext(log), release)
     measure = RecordLinkage(taxonomy=sports)
-    assert measure.of(MeasureContext(log), release)["value"] == 50
+    assert measure.compute(MeasureContext(log), release)["value"] == 50
     assert parse_measure(f"record-linkage:taxonomy={sports}") == measure
 
 
@@ -152,7 +152,7 @@ def test_a_release_of_semantic_microaggregation(sports: str) -> None:
     people = {str(n): ["tennis", "music"] if n % 2 else ["swimming pool"] for n in range(8)}
     log = log_of(people)
     made = SemanticMicroaggregation(k=2, taxonomy=sports).run(log, RandomSource(1), NoProgress())
-    told = RecordLinkage(taxonomy=sports).of(MeasureContext(log), made)
+    told = RecordLinkage(taxonomy=sports).compute(MeasureContext(log), made)
     assert 0 < told["value"] <= 50
     assert told["vanished"] == 0
 
@@ -170,7 +170,7 @@ def test_the_log_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     before = MeasureContext(log_of({"1": ["a"], "2": ["b"]}))
     RecordLinkage().prepare(before)
     monkeypatch.setattr(before, "log", QueryLog.from_rows([]))
-    assert RecordLinkage().of(before, release_of(before.log, {"1": ["a"]}))["value"] == 50
+    assert RecordLinkage().compute(before, release_of(before.log, {"1": ["a"]}))["value"] == 50
 
 
 LINES = ("frequent-queries:n=3", "frequent-queries:n=2:link=session", "string-microaggregation:k=3")
@@ -182,12 +182,12 @@ def test_releases_of_real_methods(line: str, tmp_path: Path) -> None:
     log = read_log(tmp_path / "log.tsv")
     release = parse_method(line).run(log, RandomSource(1), NoProgress())
     owner = dict(release.mapping.select("pseudonym", "user").rows())
-    before, after = _sent(log.frame), _sent(release.log)
+    before, after = _sent(log.local_frame), _sent(release.log)
     total: dict[str, list[float]] = {}
     for name, queries in after.items():
         total.setdefault(owner[name], []).append(_chance(before, queries, owner[name]))
     want = 100 * sum(sum(chances) / len(chances) for chances in total.values()) / len(before)
-    told = RecordLinkage().of(MeasureContext(log), release)
+    told = RecordLinkage().compute(MeasureContext(log), release)
     assert told["value"] == pytest.approx(want, abs=1e-5)
     assert (told["logs"], told["vanished"]) == (len(after), len(before) - len(total))
 

@@ -28,9 +28,9 @@ def found(
     log: QueryLog, made: Callable[[QueryLog], Release], after: Release | None = None, **more: object
 ) -> dict:
     """Measure a method that is a function, with a fold for each user."""
-    users = log.distinct("user")
+    users = log.count_distinct("user")
     measure = RetrievalEffectiveness(**({"folds": users} | more))
-    return measure.of_method(MeasureContext(log), after or made(log), always(made))
+    return measure.compute_rerun(MeasureContext(log), after or made(log), always(made))
 
 
 def tables_of(clicks: list[tuple[str, str, int]]) -> Callable[[QueryLog], Release]:
@@ -88,7 +88,7 @@ def test_a_step_to_the_next_query_leads_to_its_clicks() -> None:
     log = QueryLog.from_rows(rows)
     told = found(log, unchanged)
     assert (told["value"], told["coverage"]) == (0.5, 0.5)  # b's q is known to nobody else
-    pauses = found(log, lambda log: release(log, log=log.frame.with_columns(time=None)))
+    pauses = found(log, lambda log: release(log, log=log.local_frame.with_columns(time=None)))
     assert (pauses["value"], pauses["original"]) == (0, 0.5)
     assert found(log, unchanged, model="implicit-feedback")["coverage"] == 0
 
@@ -105,7 +105,7 @@ def test_only_released_queries_may_count() -> None:
 
 def test_a_release_without_clicks_loses_all() -> None:
     without = [pl.lit(None, pl.String).alias("url"), pl.lit(None, pl.Int32).alias("rank")]
-    told = found(LOG, lambda log: release(log, log=log.frame.with_columns(without)))
+    told = found(LOG, lambda log: release(log, log=log.local_frame.with_columns(without)))
     assert (told["value"], told["coverage"], told["original"]) == (0, 0, 0.666667)
     assert "no click" in told["words"]
     bare = found(LOG, lambda log: release(log, tables={"queries": table(["query"], [("q", 9)])}))
@@ -113,7 +113,7 @@ def test_a_release_without_clicks_loses_all() -> None:
 
 
 def test_an_empty_release_loses_all() -> None:
-    empty = lambda log: release(log, log=QueryLog.from_rows(NO_ROWS).frame)  # noqa: E731
+    empty = lambda log: release(log, log=QueryLog.from_rows(NO_ROWS).local_frame)  # noqa: E731
     assert found(LOG, empty)["value"] == 0
     told = found(LOG, empty, scope="released")
     assert (told["value"], told["original"], told["topics"], told["p_value"]) == (0, None, 0, None)
@@ -163,10 +163,10 @@ def test_no_test_row_is_in_what_is_learned_from() -> None:
     log, trained = QueryLog.from_rows(rows), list[set[str]]()
 
     def spy(part: QueryLog, turn: int) -> Release:
-        trained.append(set(part.frame.collect()["user"].cast(pl.String)))
+        trained.append(set(part.local_frame.collect()["user"].cast(pl.String)))
         return unchanged(part)
 
-    told = RetrievalEffectiveness(folds=4).of_method(MeasureContext(log), unchanged(log), spy)
+    told = RetrievalEffectiveness(folds=4).compute_rerun(MeasureContext(log), unchanged(log), spy)
     everybody = {row[0] for row in rows}
     held = [everybody - part for part in trained]
     assert [len(part) for part in held] == [3] * 4
@@ -224,7 +224,7 @@ def test_refusals() -> None:
     with pytest.raises(UsageError, match="neither a log nor tables"):
         found(LOG, unchanged, after=release(LOG))
     with pytest.raises(UsageError, match="runs the method again"):
-        RetrievalEffectiveness().of(MeasureContext(LOG), unchanged(LOG))
+        RetrievalEffectiveness().compute(MeasureContext(LOG), unchanged(LOG))
     with pytest.raises(ParameterError, match="no feedback"):
         RetrievalEffectiveness(feedback="test")
     for wrong in ({"metric": "mrr"}, {"folds": 1}, {"topics": 0}, {"scope": "some"}):
@@ -247,7 +247,7 @@ some_rows = st.lists(
 def test_searches_are_the_events_of_the_log(rows: list[tuple[str, str, str | None, str]]) -> None:
     lines = [(user, query, time, url and 1, url) for user, query, time, url in rows]
     log = QueryLog.from_rows(lines)
-    found = clicked_events(log.frame)
+    found = clicked_events(log.local_frame)
     events = log.events().filter(pl.col("clicks") > 0).collect()
     assert found["topic"].n_unique() == events.height
     searches = found.unique("topic").select(pl.col("user", "query").cast(pl.String))

@@ -20,7 +20,7 @@ def ruler(tmp_path_factory: pytest.TempPathFactory) -> str:
 def remain(ruler: str, before: Sent, after: Sent, line: dict | None = None, **more: object) -> dict:
     log = log_of(before)
     measure = SemanticRemain(taxonomy=ruler, **(line or {"level": 1}))
-    return measure.of(original_of(log, ruler), release_of(log, after, **more))
+    return measure.compute(original_of(log, ruler), release_of(log, after, **more))
 
 
 counts = st.dictionaries(st.integers(0, 4), st.integers(1, 9), min_size=1, max_size=5)

@@ -17,7 +17,7 @@ from queryveil.measures.risk.uniqueness import Uniqueness, count_unique
 
 def found(before: Logs, after: Logs, **more: object) -> dict:
     log = log_of(before)
-    return Uniqueness().of(MeasureContext(log), release_of(log, after, **more))
+    return Uniqueness().compute(MeasureContext(log), release_of(log, after, **more))
 
 
 @given(logs)
@@ -33,7 +33,7 @@ def test_the_order_of_rows_does_not_matter(both: tuple[Logs, Logs]) -> None:
     log = log_of(before)
     release = release_of(log, after)
     turned = release_of(log, after, log=release.log.reverse())
-    assert Uniqueness().of(MeasureContext(log), release) == Uniqueness().of(
+    assert Uniqueness().compute(MeasureContext(log), release) == Uniqueness().compute(
         MeasureContext(log), turned
     )
 
@@ -51,7 +51,7 @@ def test_values_worked_by_hand() -> None:
 def test_times_and_clicks_single_out_too() -> None:
     rows = [("1", "a", "2006-03-01 10:00:00", None, None), ("2", "a", None, None, None),
             ("3", "a", None, 1, "http://x.example"), ("4", "a", None, None, None)]  # fmt: skip
-    assert count_unique(QueryLog.from_rows(rows).frame) == (2, 4)
+    assert count_unique(QueryLog.from_rows(rows).local_frame) == (2, 4)
 
 
 def test_an_unchanged_and_an_empty_release() -> None:
@@ -67,7 +67,7 @@ def test_it_needs_no_mapping() -> None:
     assert found(same, same, mapping=None)["value"] == 1
     log = log_of({str(n): ["a", "b"] for n in range(3)})
     made = FrequentQueries(n=2, link="none").run(log, RandomSource(1), NoProgress())
-    told = Uniqueness().of(MeasureContext(log), made)
+    told = Uniqueness().compute(MeasureContext(log), made)
     assert (told["value"], told["users"]) == (0, 6)
 
 
@@ -87,4 +87,6 @@ def test_the_log_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     before = MeasureContext(log_of({"1": ["a"], "2": ["a"]}))
     Uniqueness().prepare(before)
     monkeypatch.setattr(before, "log", QueryLog.from_rows([]))
-    assert "0 of 2 have" in Uniqueness().of(before, release_of(before.log, {"1": ["a"]}))["words"]
+    assert (
+        "0 of 2 have" in Uniqueness().compute(before, release_of(before.log, {"1": ["a"]}))["words"]
+    )

@@ -21,7 +21,7 @@ texts = st.lists(st.sampled_from(["ants", "bees", "cats"]), max_size=4).map(" ".
 
 def wrong(before: Sent, after: Sent, line: dict | None = None, **more: object) -> dict:
     log = log_of(before)
-    return WordFrequencyError(**(line or {})).of(
+    return WordFrequencyError(**(line or {})).compute(
         MeasureContext(log), release_of(log, after, **more)
     )
 
@@ -60,7 +60,7 @@ def test_the_same_log_has_no_error_and_an_empty_one_has_all() -> None:
     assert wrong(BEFORE, {})["value"] == 1
     log = log_of(BEFORE)
     table = table_of(log, {"cheap hotels in paris": 1, "paris hotels": 1, "paris": 1})
-    assert WordFrequencyError().of(MeasureContext(log), table)["value"] == 0
+    assert WordFrequencyError().compute(MeasureContext(log), table)["value"] == 0
 
 
 def test_refusals() -> None:

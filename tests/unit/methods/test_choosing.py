@@ -64,4 +64,4 @@ def test_counts_are_given_as_they_are_in_order() -> None:
 
 def test_lots_are_for_low_counts_alone() -> None:
     with pytest.raises(UsageError, match="above the threshold"):
-        CHOICE.lots(9, 10, NoiseSource())
+        CHOICE.release_grouped(9, 10, NoiseSource())

@@ -90,7 +90,7 @@ def test_rows_without_times() -> None:
 
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_leaving_a_user_out_changes_counts_by_at_most_that(most: int) -> None:
-    numbers = iter(RandomSource(5).numbers(600).tolist())
+    numbers = iter(RandomSource(5).uint64s(600).tolist())
     rows: list[Row] = [
         (f"u{next(numbers) % 9}", f"q{next(numbers) % 5}", at(next(numbers) % 9000), None, None)
         for _ in range(200)
@@ -105,7 +105,7 @@ def test_leaving_a_user_out_changes_counts_by_at_most_that(most: int) -> None:
 def test_the_first_clicks_count(results: Path) -> None:
     rows = rows_of(2)
     log = qv.QueryLog.from_rows(rows)
-    clicks = _first_counts(log.frame.drop_nulls("url"), ["query", "url"], 1)
+    clicks = _first_counts(log.local_frame.drop_nulls("url"), ["query", "url"], 1)
     assert clicks.rows() == [("weather", "http://weather.example", 2)]
 
 
@@ -126,7 +126,7 @@ def test_what_many_sent_shows_and_what_one_sent_does_not() -> None:
     assert ((queries["count"] - 300).abs() < 20).all()
     assert release.tables["clicks"].height == 0
     assert release.log is None
-    assert "no clicks are given" in release.guarantee.says
+    assert "no clicks are given" in release.guarantee.statement
 
 
 def test_clicks_are_those_of_the_public_list(results: Path) -> None:
@@ -148,20 +148,26 @@ def test_nothing_may_show() -> None:
 
 def test_the_budget_is_split(results: Path) -> None:
     plain = ClickGraph(epsilon=0.7)
-    assert Fraction(34, 100) < plain.choice().epsilon <= Fraction(35, 100)
-    assert plain.counts().keys() == {"queries"}
+    assert Fraction(34, 100) < plain.selection().epsilon <= Fraction(35, 100)
+    assert plain.count_mechanism().keys() == {"queries"}
     both = ClickGraph(epsilon=0.7, results=str(results))
     for method in (plain, both):
-        parts = [method.choice().epsilon, *(part.epsilon for part in method.counts().values())]
+        parts = [
+            method.selection().epsilon,
+            *(part.epsilon for part in method.count_mechanism().values()),
+        ]
         assert Fraction(69, 100) < sum(parts) <= Fraction(7, 10)
-        assert method.choice().delta <= Fraction(1, 10**9)
-    assert [round(float(part.epsilon), 2) for part in both.counts().values()] == [0.17, 0.17]
+        assert method.selection().delta <= Fraction(1, 10**9)
+    assert [round(float(part.epsilon), 2) for part in both.count_mechanism().values()] == [
+        0.17,
+        0.17,
+    ]
 
 
 def test_the_published_threshold_is_higher() -> None:
     tight, paper = (ClickGraph(max_queries_per_user=20, theorem=t) for t in ("tight", "published"))
-    assert tight.choice().threshold < paper.choice().threshold
-    assert f"{paper.choice().threshold:,}" in paper.guarantee().says
+    assert tight.selection().threshold < paper.selection().threshold
+    assert f"{paper.selection().threshold:,}" in paper.guarantee().statement
 
 
 def test_seeds_repeat_and_secrets_do_not(results: Path) -> None:
@@ -200,7 +206,7 @@ def test_a_click_of_a_query_that_was_not_released_is_found() -> None:
     check = Check("keys-released", {"table": "clicks", "of": "queries"})
     good = run_check(check, None, {"queries": queries, "clicks": clicks[:1]})
     assert good.holds
-    assert good.says == "each query of clicks.tsv stands in queries.tsv"
+    assert good.message == "each query of clicks.tsv stands in queries.tsv"
     assert run_check(check, None, {"queries": queries, "clicks": clicks.clear()}).holds
     assert not run_check(check, None, {"queries": queries, "clicks": clicks}).holds
     assert not run_check(check, None, {"queries": queries}).holds
@@ -228,8 +234,8 @@ def test_users_keep_exactly_their_safe_queries() -> None:
 
 
 def test_the_whole_budget_chooses_the_safe_set() -> None:
-    assert REMOVAL.choice().epsilon > Fraction(19)
-    assert REMOVAL.counts() == {}
+    assert REMOVAL.selection().epsilon > Fraction(19)
+    assert REMOVAL.count_mechanism() == {}
 
 
 def test_clicks_on_public_results_stay(results: Path) -> None:
@@ -249,7 +255,7 @@ def test_a_removal_promises_nothing(results: Path, tmp_path: Path) -> None:
         release = run(method, rows_of(300), None)
         assert release.guarantee.model == "none"
         assert release.guarantee.epsilon is None
-        assert "promises nothing about a person" in release.guarantee.says
+        assert "promises nothing about a person" in release.guarantee.statement
         assert len(release.not_release_grade) == 1
         folder = tmp_path / ("with" if method.results else "without")
         release.write(folder)

@@ -65,8 +65,8 @@ def test_noise_is_for_twice_the_phrases_that_count(epsilon, cap, budget, scale) 
     method = ConceptHistogram(epsilon=epsilon, max_queries_per_user=cap, budget=budget)
     counts = method.counts(177)
     assert counts.scale == scale
-    assert counts.keys == 2 * cap
-    assert counts.epsilon == method.own_epsilon
+    assert counts.contribution_bound == 2 * cap
+    assert counts.epsilon == method.user_epsilon
 
 
 def test_a_scale_that_is_no_multiple_is_rounded_up() -> None:
@@ -125,7 +125,7 @@ def test_everybody_has_the_same_number_of_rows(method: qv.Method) -> None:
     promise = method.guarantee()
     assert promise.model == "pure-dp"
     assert promise.epsilon == float(method.own_epsilon)
-    card = release.planned_card()
+    card = release.preview_card()
     assert card["input"]["rows"] == sum(card["dropped"].values()) == len(ROWS)
     assert sum(card["made"].values()) == log.height
     assert sorted(release.mapping["user"]) == ["ann", "bob", "cat"]
@@ -140,8 +140,8 @@ def test_with_much_epsilon_the_counts_come_back() -> None:
     found = {
         user: sorted(rows.filter(pl.col("user") == name)["concept"]) for user, name in named.items()
     }
-    assert found["bob"] == [wordnet.concept("judo")] * 3
-    assert Counter(found["ann"])[wordnet.concept("tennis")] >= 1
+    assert found["bob"] == [wordnet.find("judo")] * 3
+    assert Counter(found["ann"])[wordnet.find("tennis")] >= 1
 
 
 @given(st.data())
@@ -177,7 +177,7 @@ def test_with_much_epsilon_topics_come_back(mechanism: str) -> None:
     named = dict(release.mapping.select("pseudonym", "user").rows())
     sports: Counter[str] = Counter()
     for name, concept in release.concepts.with_columns(pl.col("user").cast(pl.String)).rows():
-        sports[named[name]] += topics.names[topics.of[concept]] == "sport"
+        sports[named[name]] += topics.names[topics.topic_of[concept]] == "sport"
     likes = [sports[f"u{n}"] for n in range(0, 40, 2)]
     others = [sports[f"u{n}"] for n in range(1, 40, 2)]
     assert np.mean(likes) > 12
@@ -189,9 +189,9 @@ def test_concepts_of_topics() -> None:
     nineteen = topic_preset(open_taxonomy("wordnet"), "sanchez19")
     assert len(concepts) == 19
     assert concepts.sizes.tolist() == nineteen.sizes.tolist()
-    assert (numbers == nineteen.of).all()
+    assert (numbers == nineteen.topic_of).all()
     for topic in range(19):
-        assert (nineteen.of[concepts[topic]] == topic).all()
+        assert (nineteen.topic_of[concepts[topic]] == topic).all()
 
 
 def test_topics_outside_the_domain_do_not_count() -> None:
@@ -199,15 +199,15 @@ def test_topics_outside_the_domain_do_not_count() -> None:
     numbers, concepts = _topic_concepts(method.domains())
     assert concepts.sizes.tolist() == [606, 177]
     wordnet = open_taxonomy("wordnet")
-    assert numbers[wordnet.concept("tennis")] == 1
-    assert numbers[wordnet.concept("linguistics")] == -1
+    assert numbers[wordnet.find("tennis")] == 1
+    assert numbers[wordnet.find("linguistics")] == -1
 
 
 @pytest.mark.parametrize("parameters", [{"domain": SPORT, "topics": "disease,n#14145095"},
                                         {"domain": "disease", "topics": "disease"}])  # fmt: skip
 def test_a_profile_needs_two_topics(parameters: dict[str, str]) -> None:
     with pytest.raises(ParameterError, match="two topics"):
-        ProfileFirst(**parameters).prepare()
+        ProfileFirst(**parameters).check_ready()
 
 
 # --- parameters ----------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ def test_an_epsilon_that_is_none(kind: type[qv.Method], epsilon: float) -> None:
 @pytest.mark.parametrize("kind", [ConceptHistogram, ProfileFirst])
 def test_an_unknown_domain(kind: type[qv.Method]) -> None:
     with pytest.raises(UsageError, match="did you mean"):
-        kind(domain="astma").prepare()
+        kind(domain="astma").check_ready()
     with pytest.raises(ParameterError, match="empty"):
         kind(domain="")
 

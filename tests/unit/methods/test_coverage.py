@@ -125,7 +125,7 @@ def test_a_log_in_shares_is_judged_as_a_whole() -> None:
     method = qv.parse_method("semantic-microaggregation:k=3")
     shares = in_shares(log_of(GERMAN)).rows
     with pytest.raises(qv.CoverageError):
-        method.blocks(shares, NoProgress())
+        method.repartition(shares, NoProgress())
     with pytest.raises(qv.CoverageError):
         repartition_by_similarity(
             shares, "wordnet", 3, 2, NoProgress(), covered=method._check_coverage

@@ -93,7 +93,7 @@ def test_greedy_equals_the_plain_definition(nodes: int, data: st.DataObject) -> 
     for a, b in pairs:
         near[a].add(b)
         near[b].add(a)
-    lists = RaggedArray.of([sorted(near[n]) for n in range(nodes)])
+    lists = RaggedArray.from_lists([sorted(near[n]) for n in range(nodes)])
     left = set(range(nodes))
     while any(near[n] & left for n in left):
         gone = max(left, key=lambda n: (len(near[n] & left), -rows[n], -n))

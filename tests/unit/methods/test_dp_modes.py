@@ -50,7 +50,7 @@ def lines(users: int, *queries: str, url: bool = True) -> list[Line]:
 
 def run(rows: list[Line], seed: int | None = None, **values: object) -> Release:
     log = QueryLog.from_rows(rows)
-    return DpStatistics.make(values).run(log, RandomSource(seed), NoProgress())
+    return DpStatistics.from_params(values).run(log, RandomSource(seed), NoProgress())
 
 
 def table(release: Release, name: str) -> dict[tuple[str, ...], int]:
@@ -94,8 +94,8 @@ def test_modes_by_their_line_and_by_their_values(line: str, mode: str, model: st
     assert method.mode == mode
     assert method.guarantee().model == model
     assert parse_method(str(method)) == method
-    assert DpStatistics.make(method.values()) == method
-    assert DpStatistics.make({k: str(v) for k, v in method.values().items()}) == method
+    assert DpStatistics.from_params(method.params()) == method
+    assert DpStatistics.from_params({k: str(v) for k, v in method.params().items()}) == method
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_modes_by_their_line_and_by_their_values(line: str, mode: str, model: st
 )
 def test_refusals(values: dict[str, object], says: str) -> None:
     with pytest.raises(ParameterError, match=says):
-        DpStatistics.make(values)
+        DpStatistics.from_params(values)
 
 
 def test_noise_that_cannot_be_drawn_is_refused_before_it_is_paid_for() -> None:
@@ -303,7 +303,7 @@ def test_the_list_inside_on_a_synthetic_log(tmp_path: Path) -> None:
 
 def test_the_card_of_pure_mode(pool: str, urls: str, tmp_path: Path) -> None:
     log = QueryLog.from_rows(lines(300, "weather", "maps"))
-    method = DpStatistics.make({"mode": "pure", "pool": pool, "url_pool": urls})
+    method = DpStatistics.from_params({"mode": "pure", "pool": pool, "url_pool": urls})
     anonymize(log, method, dataset=f"{tmp_path}/").write(tmp_path / "out")
     card = json.loads((tmp_path / "out" / "public" / "release.json").read_text("utf-8"))
     promise = card["guarantee"]

@@ -86,6 +86,7 @@ def run(lines: list[Line], **parameters: object) -> Release:
     return anonymize(QueryLog.from_rows(lines), FrequentQueries(**parameters))
 
 
+@settings(max_examples=40)
 @given(LINES, METHODS)
 def test_it_does_what_the_plain_version_does(lines: list[Line], method: FrequentQueries) -> None:
     expected = slowly(lines, method)
@@ -107,7 +108,7 @@ def test_it_does_what_the_plain_version_does(lines: list[Line], method: Frequent
     assert sum(release.blanked.values()) == sum(gone)
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(LINES, METHODS)
 def test_what_is_written_verifies(
     tmp_path_factory: pytest.TempPathFactory, lines: list[Line], method: FrequentQueries
@@ -120,6 +121,7 @@ def test_what_is_written_verifies(
     assert verify(folder)["holds"]
 
 
+@settings(max_examples=40)
 @given(LINES)
 def test_linked_by_user(lines: list[Line]) -> None:
     release = run(lines, n=1, m=1, link="user", time="none")
@@ -146,6 +148,7 @@ def sessions_of(lines: list[Line]) -> list[Counter[tuple[str, int | None]]]:
     return found
 
 
+@settings(max_examples=40)
 @given(LINES)
 def test_linked_by_session(lines: list[Line]) -> None:
     release = run(lines, n=1, m=1, link="session")
@@ -159,6 +162,7 @@ def test_linked_by_session(lines: list[Line]) -> None:
     assert owners.total() == len(expected)
 
 
+@settings(max_examples=40)
 @given(LINES)
 def test_not_linked_at_all(lines: list[Line]) -> None:
     release = run(lines, n=1, link="none")
@@ -223,7 +227,7 @@ def test_without_clicks() -> None:
     release = run(LOG, n=3, clicks=False, time="none")
     assert {row[3:] for row in published(release)} == {(None, None)}
     assert release.blanked == {"clicks not kept": 3}
-    assert "no clicks are given" in release.guarantee.says
+    assert "no clicks are given" in release.guarantee.statement
     assert "no-clicks" in [check.name for check in release.guarantee.checks]
 
 
@@ -297,6 +301,7 @@ def test_nothing_left_of_the_log_is_an_error() -> None:
         anonymize(empty, FrequentQueries())
 
 
+@settings(max_examples=40)
 @given(LINES, st.integers(1, 6))
 def test_alternatives_are_what_a_run_would_keep(lines: list[Line], n: int) -> None:
     log, method = QueryLog.from_rows(lines), FrequentQueries(n=n)

@@ -46,7 +46,7 @@ def test_drawing_takes_little_more_than_what_is_drawn(
     monkeypatch.setattr(mechanism, "PIECE", PIECE)
     made = method.mechanism(method.domains(), NoProgress())
     items = np.full(ROWS, -1 if empty else 3, np.int32)
-    noise = NoiseSource(RandomSource(1).numbers)
+    noise = NoiseSource(RandomSource(1).uint64s)
     made.replace(items[:10], noise, NoProgress())  # what is kept of it is not counted below
     found, most = most_bytes(lambda: made.replace(items, noise, NoProgress()))
     assert len(found) == ROWS
@@ -158,9 +158,9 @@ def test_slots_are_checked_user_by_user(
     for why, wrong in bad.items():
         found = checks.run_check(check, wrong.cast({"user": kind}))
         assert not found.holds, why
-        assert "not so for 1:" in found.says, why
+        assert "not so for 1:" in found.message, why
     two = log.with_columns(time_is(of(17, 3) | of(18, 3), "2"))
-    assert "not so for 2:" in checks.run_check(check, two).says
+    assert "not so for 2:" in checks.run_check(check, two).message
 
 
 def test_no_check_of_a_long_log_holds_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -191,8 +191,10 @@ def test_clicks_need_as_many_users(tmp_path) -> None:
 def test_prototypes_by_repetition_have_the_mean_length() -> None:
     rows = [("a", "x")] * 10 + [("b", "x")] * 20 + [("b", "y")] * 9 + [("a", "y")]
     log = log_of(*rows)
-    members = log.frame.select("user").unique().collect().with_columns(group=pl.lit(0, pl.Int64))
-    texts, _ = most_repeated_queries(log.frame, members.sort("user"), RandomSource(1))
+    members = (
+        log.local_frame.select("user").unique().collect().with_columns(group=pl.lit(0, pl.Int64))
+    )
+    texts, _ = most_repeated_queries(log.local_frame, members.sort("user"), RandomSource(1))
     assert texts.height == 20
     assert set(texts["query"]) <= {"x", "y"}
 
@@ -220,9 +222,9 @@ def test_erola_copies_are_drawn_by_share_and_repetition() -> None:
     rows += [(user, f"z{n}") for n in range(450) for user in "bc"]
     log = log_of(*rows)
     members = pl.DataFrame({"user": ["a", "b", "c"], "group": [0, 0, 0]})
-    members = members.with_columns(pl.col("user").cast(log.frame.collect_schema()["user"]))
+    members = members.with_columns(pl.col("user").cast(log.local_frame.collect_schema()["user"]))
     copies = [
-        most_repeated_queries(log.frame, members, RandomSource(seed))[0]["query"]
+        most_repeated_queries(log.local_frame, members, RandomSource(seed))[0]["query"]
         .to_list()
         .count("x")
         for seed in range(300)

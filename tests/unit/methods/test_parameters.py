@@ -15,12 +15,12 @@ from queryveil.methods import Method, Parameter, get_method
 def values_of(declared: Parameter) -> st.SearchStrategy[object]:
     if declared.choices:
         return st.sampled_from(declared.choices)
-    if declared.kind is bool:
+    if declared.type is bool:
         return st.booleans()
-    if declared.kind is int:
-        return st.integers(declared.low, declared.high)
-    if declared.kind is float:
-        return st.floats(declared.low, declared.high, allow_nan=False)
+    if declared.type is int:
+        return st.integers(declared.min, declared.max)
+    if declared.type is float:
+        return st.floats(declared.min, declared.max, allow_nan=False)
     return st.just(declared.default)
 
 
@@ -34,20 +34,20 @@ def test_the_line_of_a_method_parses_back_to_it(kind: type[Method], data: st.Dat
     except ParameterError:  # two that do not go together, such as pure mode and a delta
         assume(False)
     assert parse_method(str(method)) == method
-    assert kind.make({name: str(value) for name, value in values.items()}) == method
-    assert method.values() == values
+    assert kind.from_params({name: str(value) for name, value in values.items()}) == method
+    assert method.params() == values
 
 
 @pytest.mark.parametrize("kind", all_methods().values(), ids=all_methods())
 def test_every_method_is_described(kind: type[Method]) -> None:
     assert str(kind()) == kind.name
     assert parse_method(kind.name) == kind()
-    for text in (kind.name, kind.title, kind.paper, kind.promise):
+    for text in (kind.name, kind.title, kind.paper, kind.guarantee_summary):
         assert text.strip() == text != ""
     for declared in kind.parameters():
-        assert declared.says
+        assert declared.help
         assert declared.option == "--" + declared.name.replace("_", "-")
-        assert declared.read(declared.default) == declared.default
+        assert declared.parse(declared.default) == declared.default
 
 
 def test_the_registry_knows_each_method_once() -> None:
@@ -110,20 +110,20 @@ def test_values_of_another_type_are_refused(value: object) -> None:
 
 
 def test_numbers() -> None:
-    share = Parameter("share", float, 0.5, "a share", low=0, high=1)
-    assert share.read(1) == 1.0
-    assert isinstance(share.read(1), float)
-    assert share.read("0.25") == 0.25
-    assert share.range == "a number from 0 to 1"
+    share = Parameter("share", float, 0.5, "a share", min=0, max=1)
+    assert share.parse(1) == 1.0
+    assert isinstance(share.parse(1), float)
+    assert share.parse("0.25") == 0.25
+    assert share.allowed == "a number from 0 to 1"
     for wrong in (-0.1, 1.1, float("nan"), float("inf"), "nan", True, None):
         with pytest.raises(ParameterError, match="--share"):
-            share.read(wrong)
+            share.parse(wrong)
 
 
 def test_texts_are_taken_as_they_are() -> None:
     text = Parameter("taxonomy", str, "wordnet", "which taxonomy")
-    assert text.read("7") == "7"
-    assert text.range == "a text"
+    assert text.parse("7") == "7"
+    assert text.allowed == "a text"
 
 
 def test_a_method_cannot_be_changed() -> None:
@@ -136,5 +136,5 @@ def test_a_method_cannot_be_changed() -> None:
 
 def test_a_parameter_by_its_option_or_its_name() -> None:
     with pytest.raises(ParameterError, match='no parameter "min-users"'):
-        FrequentQueries.make({"min_users": 3})
+        FrequentQueries.from_params({"min_users": 3})
     assert get_method("frequent-queries") is FrequentQueries

@@ -36,7 +36,7 @@ from queryveil.methods.replacement.telling import (
 
 
 def noise(seed: int = 1) -> NoiseSource:
-    return NoiseSource(RandomSource(seed).numbers)
+    return NoiseSource(RandomSource(seed).uint64s)
 
 
 # --- numbering -----------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ def test_ways_are_numbered_without_gaps(topics: int, points: int) -> None:
 @pytest.mark.parametrize(("topics", "points"), [(100, 2), (26, 10), (19, 30), (4, 100), (300, 1)])
 def test_many_ways_do_not_overflow(topics: int, points: int) -> None:
     whole = count_apportionments(topics, points)
-    numbers = np.unique((RandomSource(1).numbers(500) % np.uint64(whole)).astype(np.int64))
+    numbers = np.unique((RandomSource(1).uint64s(500) % np.uint64(whole)).astype(np.int64))
     numbers = np.unique(np.append(numbers, [0, whole - 1]))
     handed = unrank_apportionments(numbers, topics, points)
     assert handed.min() >= 0

@@ -102,23 +102,25 @@ def test_rows_go_on_within_what_is_left(method, most, rows, used) -> None:
 
 def test_others_do_not_change_how_much_is_used() -> None:
     earlier = PreviousContributions(first(KEPT).mapping, 6)
-    alone = slots_in(KEPT.slots(log(2, ann=["polo", "rugby"]), earlier))
-    many = slots_in(KEPT.slots(log(2, ann=["polo", "rugby"], cat=["golf"] * 3), earlier))
+    alone = slots_in(KEPT.count_contributions(log(2, ann=["polo", "rugby"]), earlier))
+    many = slots_in(
+        KEPT.count_contributions(log(2, ann=["polo", "rugby"], cat=["golf"] * 3), earlier)
+    )
     assert alone["ann"] == many["ann"] == 2
 
 
 def test_every_row_of_an_extension_is_accounted_for() -> None:
     for method, most in ((STRICT, 3), (STRICT, 6), (KEPT, 3), (KEPT, 2)):
-        release = method.extend(
+        release = method.continue_release(
             NEW, PreviousContributions(first(method).mapping, most), RandomSource(2), NoProgress()
         )
-        card = release.planned_card()
+        card = release.preview_card()
         released = release.log.collect().height
         assert card["input"]["rows"] + sum(card["made"].values()) == released + sum(
             card["dropped"].values()
         )
     nothing = "nothing is left of the user's budget"
-    release = KEPT.extend(
+    release = KEPT.continue_release(
         NEW, PreviousContributions(first(KEPT).mapping, 2), RandomSource(2), NoProgress()
     )
     assert release.dropped[nothing] == 3
@@ -127,7 +129,7 @@ def test_every_row_of_an_extension_is_accounted_for() -> None:
 def test_what_was_spent_before_is_told() -> None:
     promise = Replacement(epsilon=2, spent_before=1.5).guarantee()
     assert promise.epsilon == 3.5
-    assert "includes epsilon 1.5" in promise.says
+    assert "includes epsilon 1.5" in promise.statement
     assert promise.per_query_epsilon == pytest.approx(0.02)
 
 

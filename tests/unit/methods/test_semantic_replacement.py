@@ -86,7 +86,7 @@ def test_everybody_has_the_same_number_of_rows(criterion: str, calibration: str)
     assert set(log["query"]) <= set(publishable_labels(wordnet).texts)
     concepts = release.concepts.with_columns(pl.col("user").cast(pl.String))
     assert concepts["user"].to_list() == log["user"].to_list()
-    inside = set(wordnet.descendants(wordnet.concept(SPORT)).tolist())
+    inside = set(wordnet.descendants(wordnet.find(SPORT)).tolist())
     assert set(concepts["concept"]) <= inside
     for query, concept in zip(log["query"], concepts["concept"], strict=True):
         assert query in wordnet.labels_of(concept)
@@ -113,7 +113,9 @@ def test_keep_length_counts_phrases_as_the_mapper_finds_them() -> None:
     texts = ["tennis and golf", "asthma football", "judo", "history of the olympic games"]
     found = Mapper(open_taxonomy("wordnet")).map(pl.Series(texts))
     domains = Replacement(domain=ABSTRACTION).domains()
-    inside = [concept >= 0 and domains.place[concept] >= 0 for concept in found.phrases["concept"]]
+    inside = [
+        concept >= 0 and domains.index_of[concept] >= 0 for concept in found.phrases["concept"]
+    ]
     method = Replacement(domain=ABSTRACTION, keep_length=True, criterion="nsqc")
     assert rows_of(run(method, sent("ann", *texts))) == {"ann": sum(inside)}
     assert sum(inside) > len(texts)
@@ -127,17 +129,17 @@ def test_a_users_first_queries_in_time_count() -> None:
     topics = select_topics(wordnet, [SPORT, "n#14070360"])
     for order in ([0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]):
         release = run(method, [rows[n] for n in order])
-        assert topics.of[release.concepts["concept"].to_numpy()].tolist() == [0, 0]
+        assert topics.topic_of[release.concepts["concept"].to_numpy()].tolist() == [0, 0]
     late = [("ann", "asthma", "2005-01-01 00:00:00", None, None), *rows]
     release = run(method, late)
-    assert topics.of[release.concepts["concept"].to_numpy()].tolist() == [1, 0]
+    assert topics.topic_of[release.concepts["concept"].to_numpy()].tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("more", [{}, {"keep_length": True}, {"max_queries_per_user": 1},
                                   {"keep_length": True, "rewrite": True}])  # fmt: skip
 def test_every_row_is_accounted_for(more: dict[str, Any]) -> None:
     release = run(Replacement(**{"domain": SPORT, "max_queries_per_user": 3} | more))
-    card = release.planned_card()
+    card = release.preview_card()
     total = written(release).height + sum(card["dropped"].values())
     total += sum(card["input"]["rejected"].values())
     assert card["input"]["rows"] + sum(card["made"].values()) == total
@@ -203,7 +205,7 @@ def test_the_card_has_both_epsilons(budget: str, epsilon: float, per_query: floa
     promise = Replacement(epsilon=2, budget=budget, max_queries_per_user=100).guarantee()
     assert promise.epsilon == epsilon
     assert promise.per_query_epsilon == pytest.approx(per_query)
-    assert f"epsilon {per_query:g} for a phrase, {epsilon:g} for a person" in promise.says
+    assert f"epsilon {per_query:g} for a phrase, {epsilon:g} for a person" in promise.statement
 
 
 def test_with_a_delta_one_query_costs_more_than_its_share() -> None:
@@ -214,9 +216,9 @@ def test_with_a_delta_one_query_costs_more_than_its_share() -> None:
 
 
 def test_checks_are_what_was_promised() -> None:
-    checks = {check.name: check.given for check in Replacement().guarantee().checks}
+    checks = {check.name: check.arguments for check in Replacement().guarantee().checks}
     assert checks == {"slots": {"rows": 100, "all": True}, "no-clicks": {}}
-    checks = {c.name: c.given for c in Replacement(keep_length=True).guarantee().checks}
+    checks = {c.name: c.arguments for c in Replacement(keep_length=True).guarantee().checks}
     assert checks["slots"] == {"rows": 100, "all": False}
 
 
@@ -245,11 +247,11 @@ def test_rewriting_puts_labels_into_their_places() -> None:
     assert log.height == 3
     # At this epsilon every concept stands for itself, by one of its names.
     wordnet = open_taxonomy("wordnet")
-    tennis = wordnet.labels_of(wordnet.concept("tennis"))
+    tennis = wordnet.labels_of(wordnet.find("tennis"))
     assert log["query"][0].removeprefix("how to play ") in tennis
     one, two = log["query"][1].split(" and ")
-    assert one in wordnet.labels_of(wordnet.concept("asthma"))
-    assert two in wordnet.labels_of(wordnet.concept("pneumonia"))
+    assert one in wordnet.labels_of(wordnet.find("asthma"))
+    assert two in wordnet.labels_of(wordnet.find("pneumonia"))
 
 
 # --- parameters ----------------------------------------------------------------------------------
@@ -286,14 +288,14 @@ def test_what_is_refused(parameters: dict[str, Any]) -> None:
 @pytest.mark.parametrize("text", ["sport,n#00523513", "lexicographer"])
 def test_domains_that_are_none(text: str) -> None:
     with pytest.raises(ParameterError):
-        Replacement(domain=text).prepare()
+        Replacement(domain=text).check_ready()
 
 
 def test_an_unknown_concept_is_told_with_its_neighbour() -> None:
     with pytest.raises(UsageError, match='did you mean "asthma"'):
-        Replacement(domain="astma").prepare()
+        Replacement(domain="astma").check_ready()
     with pytest.raises(UsageError, match="did you mean"):
-        Replacement(domain=SPORT, topics="tenis").prepare()
+        Replacement(domain=SPORT, topics="tenis").check_ready()
 
 
 def test_a_label_means_the_concept_with_most_below() -> None:
@@ -315,7 +317,7 @@ def test_the_settings_of_the_paper(text: str, sizes: list[int], topics: int) -> 
     assert [len(domain) for domain in found.domains] == sizes
     assert len(found.topics) == topics
     assert found.starts.tolist() == [0, *np.cumsum(sizes).tolist()]
-    assert (found.concepts[found.place[found.concepts]] == found.concepts).all()
+    assert (found.concepts[found.index_of[found.concepts]] == found.concepts).all()
 
 
 @pytest.mark.parametrize("criterion", ["sqc1", "sqc2", "nsqc"])
@@ -324,7 +326,7 @@ def test_a_domain_of_one_concept_gives_that_always(criterion: str, calibration: 
     wordnet = open_taxonomy("wordnet")
     name = "n#00523513"
     leaf = next(
-        c for c in wordnet.descendants(wordnet.concept(name)).tolist()
+        c for c in wordnet.descendants(wordnet.find(name)).tolist()
         if not len(wordnet.children(c))
     )  # fmt: skip
     method = Replacement(
@@ -364,7 +366,7 @@ def test_topics_are_kept_where_each_is_a_domain() -> None:
     named = dict(release.mapping.select("pseudonym", "user").rows())
     found: dict[str, list[int]] = {}
     for name, concept in release.concepts.with_columns(pl.col("user").cast(pl.String)).rows():
-        found.setdefault(named[name], []).append(int(topics.of[concept]))
+        found.setdefault(named[name], []).append(int(topics.topic_of[concept]))
     assert found == {"ann": [0, 1, 1, 0, 1], "bob": [1]}
 
 
@@ -376,7 +378,7 @@ def test_no_replacement_leaves_its_topic(text: str) -> None:
     if topics is None:
         topics = select_topics(found.taxonomy, [int(d.concepts[0]) for d in found.domains])
     for number, domain in enumerate(found.domains):
-        assert set(topics.of[domain.concepts].tolist()) == {number}
+        assert set(topics.topic_of[domain.concepts].tolist()) == {number}
 
 
 def test_a_domain_within_an_earlier_one_is_refused() -> None:
@@ -387,9 +389,9 @@ def test_a_domain_within_an_earlier_one_is_refused() -> None:
 @pytest.mark.parametrize("text", ["sanchez19", "n#14145095,disease"])
 def test_a_concept_of_two_domains_has_one_place(text: str) -> None:
     found = open_domains(open_taxonomy("wordnet"), text, "auto")
-    known = np.flatnonzero(found.of >= 0)
-    assert (found.concepts[found.place[known]] == known).all()
-    assert (found.place[found.of < 0] == -1).all()
+    known = np.flatnonzero(found.domain_of_concept >= 0)
+    assert (found.concepts[found.index_of[known]] == known).all()
+    assert (found.index_of[found.domain_of_concept < 0] == -1).all()
 
 
 # --- other taxonomies ----------------------------------------------------------------------------
@@ -417,10 +419,10 @@ def test_a_tree_of_paths(odp: Path, criterion: str) -> None:
     assert set(written(release)["query"]) == {
         "Sports", "Tennis", "Golf", "Water Sports", "Swimming", "Health", "Asthma", "Flu",
     }  # fmt: skip
-    card = release.planned_card()
+    card = release.preview_card()
     assert card["parameters"]["taxonomy"] == "odp.txt"
     assert "secret-folder" not in str(card["parameters"]) + str(card["notes"])
-    assert method.files() == (odp,)
+    assert method.input_files() == (odp,)
 
 
 def test_a_branch_of_a_tree(odp: Path) -> None:
@@ -435,7 +437,7 @@ def test_a_branch_of_a_tree(odp: Path) -> None:
 
 def test_no_file_no_release(tmp_path: Path) -> None:
     with pytest.raises(QueryveilError, match="cannot be read"):
-        Replacement(taxonomy=str(tmp_path / "none.txt")).prepare()
+        Replacement(taxonomy=str(tmp_path / "none.txt")).check_ready()
 
 
 def test_a_log_whose_queries_are_all_unknown() -> None:

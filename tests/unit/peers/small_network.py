@@ -36,7 +36,7 @@ class World:
     friends: dict[str, set[str]]
     seed: int = 0
     faults: Faults = field(default_factory=Faults)
-    settings: ProtocolSettings = field(default_factory=lambda: ProtocolSettings(hops=5))
+    settings: ProtocolSettings = field(default_factory=lambda: ProtocolSettings(max_hops=5))
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
@@ -67,14 +67,14 @@ class World:
     def begin(self, name: str) -> None:
         self.peers[name] = self.exchange()
         for friend in sorted(self.friends[name] & self.peers.keys()):
-            self.peers[name].came(friend)
-            self.peers[friend].came(name)
+            self.peers[name].friend_connected(friend)
+            self.peers[friend].friend_connected(name)
 
     def crash(self, name: str) -> None:
         if name in self.peers:
             self.dead.append(self.peers.pop(name))
             for friend in sorted(self.friends[name] & self.peers.keys()):
-                self.do(friend, self.peers[friend].went(name))
+                self.do(friend, self.peers[friend].friend_disconnected(name))
 
     # --- events
 
@@ -84,7 +84,7 @@ class World:
 
     def ask(self, name: str, text: str) -> None:
         if name in self.peers:
-            number, actions = self.peers[name].ask(text)
+            number, actions = self.peers[name].start_query(text)
             self.texts[self.peers[name], number] = text
             self.do(name, actions)
 
@@ -114,7 +114,7 @@ class World:
         def arrive() -> None:
             # A connection ends with either side: what was on the way is gone.
             if self.peers.get(friend) is target and self.peers.get(sender) is source and target:
-                self.do(friend, target.received(sender, message))
+                self.do(friend, target.message_received(sender, message))
 
         for _ in range(copies):
             self.at(self.chance.random() * self.faults.slow, arrive)
@@ -124,21 +124,25 @@ class World:
 
         def arrive() -> None:
             if self.peers.get(name) is peer:
-                self.do(name, peer.submitted(number, results))
+                self.do(name, peer.engine_replied(number, results))
 
         self.at(self.chance.random() * 0.5, arrive)
 
     def run(self) -> None:
         """Let time pass until nothing is left to happen."""
         for _ in range(200_000):
-            alarms = [(at, name) for name, p in self.peers.items() if (at := p.alarm()) is not None]
+            alarms = [
+                (at, name)
+                for name, p in self.peers.items()
+                if (at := p.next_deadline()) is not None
+            ]
             first = min(alarms, default=None)
             if self.events and (first is None or self.events[0][0] <= first[0]):
                 self.now, _, event = heapq.heappop(self.events)
                 event()
             elif first is not None:
                 self.now = max(self.now, first[0])
-                self.do(first[1], self.peers[first[1]].wake())
+                self.do(first[1], self.peers[first[1]].handle_timeouts())
             else:
                 return
         raise AssertionError("it does not end")
@@ -150,7 +154,7 @@ class World:
 
     def failures(self) -> int:
         """How often a friend who had a text did not answer."""
-        return sum(peer.tally(name).lost for peer in self.everybody() for name in self.friends)
+        return sum(peer.stats(name).lost for peer in self.everybody() for name in self.friends)
 
     def handed(self, text: str) -> list[tuple[str, str, Query]]:
         return [one for one in self.sent if isinstance(one[2], Query) and one[2].text == text]

@@ -24,7 +24,7 @@ from queryveil.peers.messages import Accepted, Answer, NoAnswer, Query, Refused,
 from queryveil.peers.start import initial_hop_distribution
 
 PAGE = (Result("A page", "https://example.org/"),)
-SETTINGS = ProtocolSettings(submit=0.5, hops=10)
+SETTINGS = ProtocolSettings(submit_probability=0.5, max_hops=10)
 HERS = "f" * 32
 WAYS = ("refuse", "silent", "leave", "answer", "fail", "hold", "take and leave")
 Seen = tuple[Any, ...]
@@ -38,25 +38,25 @@ class Attack:
         ids = iter(f"{number:032x}" for number in range(99))
         self.peer = Exchange(SETTINGS, lambda: self.now, draw, ids.__next__, Timeouts())
         for friend in ("x", "y", "z", "s"):
-            self.peer.came(friend)
+            self.peer.friend_connected(friend)
 
     def own(self) -> Seen:
-        return self.run(self.peer.ask("cats")[1])
+        return self.run(self.peer.start_query("cats")[1])
 
     def relayed(self, count: int) -> Seen:
-        self.peer.received("s", Request(HERS))
-        return self.run(self.peer.received("s", Query(HERS, count, "cats")))
+        self.peer.message_received("s", Request(HERS))
+        return self.run(self.peer.message_received("s", Query(HERS, count, "cats")))
 
     def run(self, actions: list[Any]) -> Seen:
         """Let everybody do what he does until nothing is left, and give what x and y saw."""
-        while actions or (at := self.peer.alarm()) is not None:
+        while actions or (at := self.peer.next_deadline()) is not None:
             if not actions:
                 self.now = max(self.now, at)
-                actions = self.peer.wake()
+                actions = self.peer.handle_timeouts()
                 continue
             action = actions.pop(0)
             if isinstance(action, Submit):
-                actions += self.peer.submitted(action.errand, PAGE)
+                actions += self.peer.engine_replied(action.errand, PAGE)
             elif isinstance(action, Send):
                 actions += self.react(*action)
         first = self.seen[0][0] if self.seen else 0
@@ -70,13 +70,13 @@ class Attack:
         if not got and not isinstance(message, Request):
             return []
         if way == "leave" or (got and way == "take and leave"):
-            return self.peer.went(friend)
+            return self.peer.friend_disconnected(friend)
         if way == "silent" or (got and way == "hold"):
             return []
         says = (Answer(message.id, PAGE) if way == "answer" else NoAnswer(message.id)) if got else (
             (Refused if way == "refuse" else Accepted)(message.id)
         )  # fmt: skip
-        return self.peer.received(friend, says)
+        return self.peer.message_received(friend, says)
 
 
 def enumerated(before: tuple[float, ...], sizes: tuple[int, ...]) -> Iterator[Callable[[], float]]:
@@ -112,11 +112,11 @@ def test_what_two_friends_see_is_the_same_whosever_query_it_is(count: int, other
         assert shares(Counter(own)) == shares(Counter(relayed)), (one, two)
 
 
-@pytest.mark.parametrize("came", range(1, SETTINGS.hops))
+@pytest.mark.parametrize("came", range(1, SETTINGS.max_hops))
 def test_the_count_is_drawn_alike_whatever_it_was_before(came: int) -> None:
     """Each count that an own query can have a relayed one has as often, the lowest too."""
     ways = dict.fromkeys("xyzs", "answer")
-    for count in range(SETTINGS.hops):
+    for count in range(SETTINGS.max_hops):
         own = Attack(ways, iter([start_point(count), 0.99, 0.0]).__next__).own()
         drawn = iter([0.0, start_point(count), 0.99, 0.0]).__next__
         relayed = Attack(ways, drawn).relayed(came)
@@ -150,9 +150,9 @@ def test_it_is_the_same_where_trust_differs() -> None:
         queue = [start_point(4), 0.99] if whose == "own" else [0.0, start_point(4), 0.99]
         attack = Attack(ways, lambda: queue.pop(0) if queue else draws.random())
         for friend, counted in counts.items():
-            attack.peer.went(friend)
-            attack.peer.remember(friend, counted, PeerStats())
-            attack.peer.came(friend)
+            attack.peer.friend_disconnected(friend)
+            attack.peer.restore(friend, counted, PeerStats())
+            attack.peer.friend_connected(friend)
         return attack.own() if whose == "own" else attack.relayed(4)
 
     draws = random.Random(1)

@@ -23,13 +23,13 @@ def test_each_friend_is_asked_once_and_never_the_sender(
     peer = Peer(range(friends), settings, uniform_stream(RandomSource(seed)))
     route = peer.route(0 if friends else None, hops)
     asked = []
-    while (friend := route.step()) is not None:
+    while (friend := route.next_hop()) is not None:
         asked.append(friend)
     assert len(set(asked)) == len(asked)
     assert 0 not in asked
     assert set(asked) <= set(range(friends))
-    assert route.step() is None  # whoever decided to submit it does not change her mind
-    if hops >= settings.hops:
+    assert route.next_hop() is None  # whoever decided to submit it does not change her mind
+    if hops >= settings.max_hops:
         assert not asked
 
 
@@ -37,7 +37,7 @@ def test_each_friend_is_asked_once_and_never_the_sender(
 def test_trust_is_what_was_heard(heard: list[tuple[int, bool]]) -> None:
     peer = Peer(range(3), ProtocolSettings(), uniform_stream(RandomSource(1)))
     for friend, accepted in heard:
-        peer.heard(friend, accepted)
+        peer.record_reply(friend, accepted)
     for friend in range(3):
         told = [accepted for one, accepted in heard if one == friend]
         assert peer.counts(friend) == (len(told), sum(told))
@@ -49,7 +49,7 @@ def test_tit_for_tat() -> None:
     """A friend who took nothing of ten is served by one in eleven; a selfish peer serves nobody."""
     peer = Peer(["ann"], ProtocolSettings(), iter([0.08, 0.1]).__next__)
     for _ in range(10):
-        peer.heard("ann", accepted=False)
+        peer.record_reply("ann", accepted=False)
     assert [peer.accepts("ann"), peer.accepts("ann")] == [True, False]
     assert not peer.accepts("a stranger")
     assert not Peer(["ann"], ProtocolSettings(), iter([0.0]).__next__, selfish=True).accepts("ann")
@@ -57,14 +57,14 @@ def test_tit_for_tat() -> None:
 
 def test_friends_come_and_go() -> None:
     peer: Peer[str] = Peer([], ProtocolSettings(), uniform_stream(RandomSource(1)))
-    peer.befriend("ann", 4, 2)
+    peer.add_friend("ann", 4, 2)
     assert peer.trust("ann") == 0.6
-    peer.forget("ann")
-    peer.forget("ann")
+    peer.remove_friend("ann")
+    peer.remove_friend("ann")
     assert peer.friends == ()
-    assert peer.route().step() is None
+    assert peer.route().next_hop() is None
     with pytest.raises(ParameterError):
-        peer.befriend("bob", 1, 2)
+        peer.add_friend("bob", 1, 2)
 
 
 @pytest.mark.parametrize("given", [(0.0, 3), (1.1, 3), (0.5, -1), (0.5, 21)])

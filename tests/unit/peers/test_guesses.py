@@ -27,8 +27,12 @@ def walked(friends: Sequence[Sequence[int]], how: ProtocolSettings, origin: int)
 
     def at(user: int, sender: int | None, hops: int, chance: float) -> None:
         others = [one for one in friends[user] if one != sender]
-        own = how.submit if sender is not None else how.submit / (len(others) + how.submit)
-        own = 1.0 if hops == how.hops or not others else own
+        own = (
+            how.submit_probability
+            if sender is not None
+            else how.submit_probability / (len(others) + how.submit_probability)
+        )
+        own = 1.0 if hops == how.max_hops or not others else own
         found[user] += chance * own
         for one in others if own < 1 else ():
             at(one, user, hops + 1, chance * (1 - own) / len(others))
@@ -61,7 +65,7 @@ def test_reach_is_what_the_protocol_says(
 @pytest.mark.parametrize("starts", [(1.0,), (0.2, 0.3, 0.5)])
 def test_reach_is_what_the_network_does(starts: tuple[float, ...]) -> None:
     """Also where the count begins at random: a query then has fewer hops left."""
-    how = ProtocolSettings(submit=0.3)
+    how = ProtocolSettings(submit_probability=0.3)
     network = Network(PATH, how, uniform_stream(RandomSource(3)), starts=starts)
     traffic = network.run([0] * 20_000)
     seen = np.bincount(traffic.account, minlength=4) / 20_000
@@ -80,7 +84,7 @@ def test_guesses_by_hand(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """
     monkeypatch.setattr("queryveil.peers.simulation.reach._CELLS", cells)
     monkeypatch.setattr(guessing, "_ENTRIES", 1 if cells == 1 else 2_000_000)
-    engine = Adversary.knowing(STAR, ProtocolSettings(hops=1))
+    engine = Adversary.from_run(STAR, ProtocolSettings(max_hops=1))
     texts, accounts = np.array([0, 1, 2, 2, 2]), np.array([1, 0, 2, 3, 4])
     found = guess_senders(engine, texts, accounts)
     assert found["one"].tolist()[0] == found["several"].tolist()[0] == 1
@@ -89,7 +93,7 @@ def test_guesses_by_hand(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_who_relays_nothing_is_found() -> None:
-    engine = Adversary.knowing(PATH, ProtocolSettings(hops=0))
+    engine = Adversary.from_run(PATH, ProtocolSettings(max_hops=0))
     texts, accounts = np.array([5, 5, 9]), np.array([2, 2, 0])
     assert guess_senders(engine, texts, accounts)["several"].tolist() == [2, 2, 0]
 
@@ -97,7 +101,9 @@ def test_who_relays_nothing_is_found() -> None:
 def test_nothing_was_seen() -> None:
     nothing = np.empty(0, dtype=np.int64)
     assert (
-        guess_senders(Adversary.knowing(PATH, ProtocolSettings()), nothing, nothing)["one"].tolist()
+        guess_senders(Adversary.from_run(PATH, ProtocolSettings()), nothing, nothing)[
+            "one"
+        ].tolist()
         == []
     )
 
@@ -110,7 +116,7 @@ def test_two_users_of_the_same_text_are_told_apart() -> None:
     traffic = network.run(senders)
     accounts, origins = np.array(traffic.account), np.array(senders)
     found = guess_senders(
-        Adversary.knowing(line, ProtocolSettings()), np.zeros(600, dtype=np.int64), accounts
+        Adversary.from_run(line, ProtocolSettings()), np.zeros(600, dtype=np.int64), accounts
     )
     assert np.mean(found["several"] == origins) > 0.95
     assert np.mean(found["one"] == origins) <= 0.5

@@ -149,11 +149,13 @@ def test_scenarios_that_do_not_go(given: dict[str, Any]) -> None:
 
 
 def test_changed_scenarios() -> None:
-    changed = Scenario(graph="watts-strogatz:k=4").changed({"p": "0.3", "hops": "2", "churn": 0.1})
+    changed = Scenario(graph="watts-strogatz:k=4").with_value(
+        {"p": "0.3", "hops": "2", "churn": 0.1}
+    )
     assert changed.graph == "watts-strogatz:k=4:p=0.3"
-    assert Scenario().changed({"hidden": "true"}).hidden
+    assert Scenario().with_value({"hidden": "true"}).hidden
     assert (changed.value("hops"), changed.value("p"), changed.value("churn")) == (2, 0.3, 0.1)
     with pytest.raises(UsageError, match='no "m"'):
-        Scenario(graph="interests").changed({"m": "2"})
+        Scenario(graph="interests").with_value({"m": "2"})
     with pytest.raises(ParameterError):
-        Scenario().changed({"hops": "some"})
+        Scenario().with_value({"hops": "some"})

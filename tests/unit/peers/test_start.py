@@ -30,16 +30,16 @@ def test_a_start_is_below_the_limit(settings, drawn) -> None:
 
 
 def test_starts_follow_the_weights() -> None:
-    settings = ProtocolSettings(hops=4)
+    settings = ProtocolSettings(max_hops=4)
     drawn = [draw_initial_hops(settings, lambda n=n: (n + 0.5) / 10_000) for n in range(10_000)]
     shares = [drawn.count(value) / 10_000 for value in range(4)]
     assert shares == pytest.approx(initial_hop_distribution(settings), abs=2e-4)
 
 
 def test_no_hops_begin_at_0() -> None:
-    assert draw_initial_hops(ProtocolSettings(hops=0), lambda: 0.9) == 0
-    assert initial_hop_distribution(ProtocolSettings(hops=1)) == [1.0]
+    assert draw_initial_hops(ProtocolSettings(max_hops=0), lambda: 0.9) == 0
+    assert initial_hop_distribution(ProtocolSettings(max_hops=1)) == [1.0]
 
 
 def test_the_lowest_count_is_rare_in_the_node() -> None:
-    assert initial_hop_distribution(ProtocolSettings(hops=10))[0] < 0.05
+    assert initial_hop_distribution(ProtocolSettings(max_hops=10))[0] < 0.05

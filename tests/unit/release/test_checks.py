@@ -31,7 +31,7 @@ def test_min_ids() -> None:
     assert check("min-ids", table, at_least=2, **query).holds
     found = check("min-ids", table, at_least=3, **query)
     assert not found.holds
-    assert found.says == "each of 1 distinct values of query has 3 or more users; 1 have fewer"
+    assert found.message == "each of 1 distinct values of query has 3 or more users; 1 have fewer"
     pair = {"columns": ["query", "url"], "ids": "users"}
     assert check("min-ids", table, at_least=1, **pair).holds
     assert not check("min-ids", table, at_least=2, **pair).holds  # b's two lines are one user
@@ -57,10 +57,10 @@ def test_equal_logs() -> None:
     found = check("equal-logs", log(*rows), k=5)
     assert found.holds
     assert found.check == "equal-logs"
-    assert found.says == "each of 2 distinct logs is shared by 5 or more users (11 users)"
+    assert found.message == "each of 2 distinct logs is shared by 5 or more users (11 users)"
     found = check("equal-logs", log(*rows), k=6)
     assert not found.holds
-    assert found.says == (
+    assert found.message == (
         "each of 2 distinct logs is shared by 6 or more users (11 users); 1 are shared by fewer"
     )
     assert not check("equal-logs", log(*rows), k=7).holds
@@ -117,13 +117,13 @@ def test_cells_that_are_not_there_are_equal_to_each_other_alone() -> None:
 def test_a_k_that_hides_nobody_does_not_hold(k: object) -> None:
     found = check("equal-logs", log(*group("abc")), k=k)
     assert not found.holds
-    assert "hides nobody" in found.says
+    assert "hides nobody" in found.message
 
 
 def test_no_users_share_nothing() -> None:
     found = check("equal-logs", log(), k=2)
     assert not found.holds
-    assert found.says == "there are no users who could share a log"
+    assert found.message == "there are no users who could share a log"
 
 
 ROWS = st.tuples(
@@ -152,8 +152,8 @@ def test_equal_logs_against_a_plain_count(rows: list[Row], encoded: bool) -> Non
         found = check("equal-logs", table, k=k)
         assert found.holds == (bool(rows) and min(shared.values()) >= k)
         if rows:
-            assert f"each of {len(shared)} distinct logs" in found.says
-            assert f"({len(logs)} users)" in found.says
+            assert f"each of {len(shared)} distinct logs" in found.message
+            assert f"({len(logs)} users)" in found.message
 
 
 @given(st.lists(ROWS.map(lambda row: row[1:]), min_size=1, max_size=8), st.data())
@@ -201,4 +201,4 @@ def test_time_step(step: str) -> None:
 def test_an_unknown_check_does_not_hold() -> None:
     found = check("from-the-future", log(("a", "x", None, None, None)))
     assert not found.holds
-    assert "does not know this check" in found.says
+    assert "does not know this check" in found.message

@@ -158,7 +158,7 @@ def test_folders_with_odd_names(tmp_path: Path, form: str, name: str) -> None:
 def test_encoded_columns_are_written_as_texts(tmp_path: Path, form: str) -> None:
     lines = [("ann", "kept", "2006-03-01 10:00:00", None, None),
              ("bob", "secret words of bob", "2006-03-01 10:00:00", None, None)]  # fmt: skip
-    log = QueryLog.from_rows(lines).frame.filter(pl.col("query").cast(pl.String) == "kept")
+    log = QueryLog.from_rows(lines).local_frame.filter(pl.col("query").cast(pl.String) == "kept")
     path = write_public_log(log.with_columns(time=pl.col("time").dt.date()), tmp_path, form)
     assert b"secret words" not in path.read_bytes()
     assert b"bob" not in path.read_bytes()

@@ -62,12 +62,12 @@ def test_tables_lose_their_rows() -> None:
 def test_kept_texts_stay_and_the_card_says_so() -> None:
     kept = cleaned(release(), "keep")
     assert kept.log.collect().height == 4
-    card = kept.planned_card()
+    card = kept.preview_card()
     assert (card["identifiers"], card["release_grade"]) == ("keep", False)
 
 
 def test_a_method_run_by_itself_is_not_for_publication() -> None:
-    card = release().planned_card()
+    card = release().preview_card()
     assert (card["identifiers"], card["release_grade"]) == (None, False)
 
 

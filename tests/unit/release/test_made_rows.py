@@ -43,7 +43,7 @@ def release() -> Release:
         parameters={"k": 3},
         guarantee=Guarantee(
             model="k-anonymity",
-            says="Every user shares her log.",
+            statement="Every user shares her log.",
             k=3,
             checks=(Check("equal-logs", {"k": 3}), Check("time-step", {"step": "day"})),
         ),
@@ -51,7 +51,7 @@ def release() -> Release:
         log=table.with_columns(pl.col("time").str.to_date()).lazy(),
         mapping=pl.DataFrame(mapping),
         dropped={"row of a group": 6},
-        made={"row of a prototype": 9},
+        generated={"row of a prototype": 9},
     )
 
 
@@ -67,7 +67,7 @@ def test_rows_add_up(release: Release, tmp_path: Path) -> None:
     rows, out = card["input"]["rows"], card["output"]["rows"]
     lost = sum(card["dropped"].values()) + sum(card["input"]["rejected"].values())
     assert rows + sum(card["made"].values()) == out + lost == 15
-    assert release.planned_card()["made"] == card["made"]
+    assert release.preview_card()["made"] == card["made"]
 
 
 def test_what_was_made_is_no_matter_of_the_public(release: Release, tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_what_was_made_is_no_matter_of_the_public(release: Release, tmp_path: Pa
 
 def test_nothing_is_made_unless_a_method_says_so() -> None:
     lines = [(user, "weather", "2006-03-01 10:00:00", None, None) for user in USERS]
-    card = anonymize(QueryLog.from_rows(lines), FrequentQueries(n=5)).planned_card()
+    card = anonymize(QueryLog.from_rows(lines), FrequentQueries(n=5)).preview_card()
     assert card["made"] == {}
     assert re.search(r"released +6 +█+ 100.0%", drawn(card))
     assert re.search(r"distinct queries +1 +of 1", drawn(card))
@@ -90,7 +90,7 @@ def test_nothing_is_made_unless_a_method_says_so() -> None:
 
 
 def test_made_rows_are_drawn_as_no_share(release: Release) -> None:
-    text = drawn(release.planned_card())
+    text = drawn(release.preview_card())
     assert re.search(r"rows in +6 +6 users", text)
     assert re.search(r"released +9 *\n", text)
     assert re.search(r"made +9 +row of a prototype", text)
@@ -100,7 +100,7 @@ def test_made_rows_are_drawn_as_no_share(release: Release) -> None:
 
 
 def test_the_page_gives_shares_of_the_rows_that_went_in(release: Release) -> None:
-    text = render_card(release.planned_card())
+    text = render_card(release.preview_card())
     widths = [float(width) for width in re.findall(r'<i style="width:([\d.-]+)%', text)]
     assert widths == [0, 100]
     assert "6 rows went in" in text
@@ -108,8 +108,8 @@ def test_the_page_gives_shares_of_the_rows_that_went_in(release: Release) -> Non
     assert '<td>row of a prototype</td><td class="number">9</td>' in text
     assert '<td>released in all</td><td class="number">9</td>' in text
     assert '<td class="number">150.00%' not in text
-    some = replace(release, dropped={"row of a group": 3}, made={"row of a prototype": 6})
-    widths = re.findall(r'<i style="width:([\d.-]+)%', render_card(some.planned_card()))
+    some = replace(release, dropped={"row of a group": 3}, generated={"row of a prototype": 6})
+    widths = re.findall(r'<i style="width:([\d.-]+)%', render_card(some.preview_card()))
     assert widths == ["50.000", "50.000"]
 
 
@@ -120,7 +120,7 @@ def test_a_log_of_groups_is_written_and_verified(
     release.write(tmp_path / "out", form=form)
     findings = verify_public(tmp_path / "out" / "public")
     assert all(finding.holds for finding in findings)
-    says = {finding.check: finding.says for finding in findings}
+    says = {finding.check: finding.message for finding in findings}
     assert says["equal-logs"] == ("each of 2 distinct logs is shared by 3 or more users (6 users)")
     private = {f["check"]: f["holds"] for f in verify(tmp_path / "out")["findings"]}
     assert private["private"]

@@ -29,7 +29,7 @@ def noise(kind: str, scale: float) -> CountNoise:
 def draws(kind: str, scale: float, size: int) -> np.ndarray:
     from fractions import Fraction
 
-    source = SeededNoise(RandomSource(7).numbers)
+    source = SeededNoise(RandomSource(7).uint64s)
     draw = source.laplace if kind == "laplace" else source.gaussian
     return draw(size, Fraction(scale))
 

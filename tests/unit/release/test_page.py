@@ -90,20 +90,22 @@ def test_the_command_asks_for_the_same_method(card: dict[str, object], name: str
     """Typed as it stands on the page, the command line gives the method back."""
     method = turned(all_methods()[name]())
     program, command, *words = typed(
-        render_card(card | {"method": name, "parameters": method.values()})
+        render_card(card | {"method": name, "parameters": method.params()})
     )
     assert (program, command) == ("queryveil", "anonymize")
     given = get_command(app).commands["anonymize"].make_context("anonymize", words).params
     assert given["method"] == name
     assert str(given["out"]) == "DIR"
     asked = {one.name: given[one.name] for one in method.parameters()}
-    assert type(method).make(asked) == method
+    assert type(method).from_params(asked) == method
 
 
 def turned(method: Method) -> Method:
     """Turn every yes into a no and the other way round, so that no default helps."""
-    values = method.values()
-    return type(method).make(values | {n: not v for n, v in values.items() if type(v) is bool})
+    values = method.params()
+    return type(method).from_params(
+        values | {n: not v for n, v in values.items() if type(v) is bool}
+    )
 
 
 def test_odd_values_are_quoted(card: dict[str, object]) -> None:

@@ -41,7 +41,7 @@ def test_a_release_shows_nothing_private(line: str) -> None:
     """Neither a release, nor its card, nor anything that it holds prints users or queries."""
     log = qv.QueryLog.from_rows(ROWS)
     made = qv.anonymize(log, line, dataset="nobody", seed=1)
-    card = made.planned_card()
+    card = made.preview_card()
     shown = [repr(thing) for thing in reachable(made, {}).values()] + [repr(card), f"{card}"]
     assert len(shown) >= 4
     assert not [text for text in shown if PRIVATE.search(text)]

@@ -23,7 +23,7 @@ GOOD = [(user, str(slot)) for user in "ab" for slot in (1, 2, 3)]
 def test_good_ones() -> None:
     found = check(GOOD)
     assert found.holds
-    assert found.says == "each user name has exactly 3 rows, numbered instead of dated"
+    assert found.message == "each user name has exactly 3 rows, numbered instead of dated"
     assert check(GOOD[::-1]).holds
     assert check(GOOD, full=False).holds
     assert check(GOOD[:4], full=False).holds
@@ -56,7 +56,7 @@ def test_good_ones() -> None:
 def test_bad_ones(rows: list[tuple[str, Any]], full: bool) -> None:
     found = check(rows, full=full)
     assert not found.holds
-    assert found.says.startswith("not so for 1: ")
+    assert found.message.startswith("not so for 1: ")
 
 
 def test_too_few_rows() -> None:
@@ -68,7 +68,7 @@ def test_too_few_rows() -> None:
 def test_a_card_with_another_number(most: Any) -> None:
     found = check(GOOD, most=most)
     assert not found.holds
-    assert "the card's number of rows" in found.says
+    assert "the card's number of rows" in found.message
 
 
 @pytest.mark.parametrize("full", [None, 1, "yes"])

@@ -94,7 +94,7 @@ def test_series() -> None:
     assert (scale, names) == ("linear", [])
     first = lines[0].points[0]
     assert (first.value, first.low, first.high) == (pytest.approx(0.3), 0.2, 0.4)
-    assert first.says == "m at 2: 0.3 (0.2 to 0.4)"
+    assert first.tooltip == "m at 2: 0.3 (0.2 to 0.4)"
 
 
 def test_a_scale_that_does_not_suit_is_not_taken() -> None:

@@ -82,9 +82,9 @@ class SimilarityScore:
 
     def levels(self, row: int) -> Levels:
         """Give the level of each class of the same topic for a concept of this one."""
-        above, near = self.domain.above, self.near(row)
+        above, near = self.domain.ancestor_counts, self.near(row)
         lookup = self.table[above[row]]
-        places = self.domain.common(row, near).astype(np.intp)
+        places = self.domain.shared_ancestors(row, near).astype(np.intp)
         places *= lookup.shape[1]
         places += above[near]
         return np.asarray(lookup.reshape(-1).take(places))
@@ -92,7 +92,7 @@ class SimilarityScore:
 
 def similarity_score(domain: Domain, topics: Topics | None = None) -> SimilarityScore:
     """Score by similarity; with topics, by similarity within one (the domain must know them)."""
-    most = int(domain.above.max()) + 1
+    most = int(domain.ancestor_counts.max()) + 1
     if most > _MOST_ABOVE:
         raise UsageError(
             f"a concept of {domain.title} has {most - 1:,} ancestors, too many to compare",
@@ -112,4 +112,6 @@ def similarity_score(domain: Domain, topics: Topics | None = None) -> Similarity
     values = np.append(1 - np.log2(1 + apart), 0.0)
     if topics is None:
         return SimilarityScore(domain, values, table, np.zeros(len(domain.sizes), np.int16))
-    return SimilarityScore(domain, values, table, topics.of[domain.concepts[domain.starts[:-1]]])
+    return SimilarityScore(
+        domain, values, table, topics.topic_of[domain.concepts[domain.starts[:-1]]]
+    )

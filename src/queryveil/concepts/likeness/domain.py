@@ -42,10 +42,10 @@ class Domain:
 
     title: str
     concepts: IntArray
-    place: IntArray
+    index_of: IntArray
     sizes: NDArray[np.int64]
-    above: IntArray
-    base: IntArray
+    ancestor_counts: IntArray
+    class_base: IntArray
     bases: RaggedArray
 
     def __len__(self) -> int:
@@ -57,16 +57,16 @@ class Domain:
         return np.concatenate([[0], np.cumsum(self.sizes)])
 
     @cached_property
-    def shared(self) -> Counts:
+    def base_overlaps(self) -> Counts:
         """How many ancestors each two bases have in common."""
         return _shared(self.bases)
 
-    def common(self, row: int, others: slice) -> Counts:
+    def shared_ancestors(self, row: int, others: slice) -> Counts:
         """Count what a concept of this class shares with one of each of some other classes.
 
         For the class itself that is what two of its concepts share.
         """
-        return np.asarray(self.shared[self.base[row]][self.base[others]])
+        return np.asarray(self.base_overlaps[self.class_base[row]][self.class_base[others]])
 
 
 def build_domain(
@@ -90,8 +90,8 @@ def build_domain(
     """
     if not 0 <= top < len(taxonomy):
         raise UsageError(f"there is no concept {top} that could be a domain")
-    inside = taxonomy.below(top)
-    if not taxonomy.root_counts:
+    inside = taxonomy.descendant_mask(top)
+    if not taxonomy.has_real_root:
         inside[0] = False  # a root of ours is no concept that could be meant
     if without is not None:
         inside &= ~without
@@ -114,7 +114,7 @@ def _shallow(taxonomy: Taxonomy, inside: BoolArray, most: int) -> IntArray:
     for depth in range(deepest + 1, len(found)):
         deep = np.flatnonzero(inside & (depths == depth))
         inside[deep] = False
-        above, child = taxonomy.parents.gather(deep)
+        above, child = taxonomy.parents.take(deep)
         known = np.flatnonzero(stands[above] >= 0)[::-1]  # the first is written last, and stays
         stands[deep] = -1
         stands[deep[child[known]]] = stands[above[known]]
@@ -130,7 +130,7 @@ def _classed(
         restrict(lists, numbers) for lists in (taxonomy.parents, taxonomy.all_ancestors)
     )
     leaf = np.bincount(parents.items, minlength=len(members)) == 0
-    topic = np.zeros(len(members), np.int64) if topics is None else topics.of[members]
+    topic = np.zeros(len(members), np.int64) if topics is None else topics.topic_of[members]
     bases = _bases(parents, leaf)
     key = np.where(leaf, len(members), np.arange(len(members)))  # only leaves share a class
     _, first, classes = np.unique(
@@ -144,10 +144,10 @@ def _classed(
     return Domain(
         title=taxonomy.label(top),
         concepts=concepts,
-        place=place[stands],
+        index_of=place[stands],
         sizes=np.bincount(classes.reshape(-1)).astype(np.int64),
-        above=sets.sizes[first],
-        base=bases.of[first],
+        ancestor_counts=sets.sizes[first],
+        class_base=bases.of[first],
         bases=bases.lists(sets),
     )
 
@@ -166,7 +166,7 @@ class _Bases:
 
     def lists(self, sets: RaggedArray) -> RaggedArray:
         """Give the ancestors of each base, from the root down."""
-        joined = [np.unique(sets.gather(np.array(ways))[0]) for ways in self.joined]
+        joined = [np.unique(sets.take(np.array(ways))[0]) for ways in self.joined]
         rows = [sets[concept] for concept in self.single.tolist()] + joined
         return RaggedArray.from_sizes(np.array([len(row) for row in rows]), np.concatenate(rows))
 
@@ -192,7 +192,7 @@ def _shared(bases: RaggedArray) -> Counts:
     The row of a base is the sum of its ancestors' marks; that of a base which has but one ancestor
     more than another is that row and one mark.
     """
-    below = bases.turned(int(bases.items.max(initial=0)) + 1)
+    below = bases.transpose(int(bases.items.max(initial=0)) + 1)
     kind = np.uint8 if int(bases.sizes.max(initial=0)) < 256 else np.uint16
     shared = np.zeros((len(bases), len(bases)), kind)
     known: dict[bytes, int] = {}

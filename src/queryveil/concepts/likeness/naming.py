@@ -21,7 +21,7 @@ class PublishableLabels:
     texts: pl.Series
     of: RaggedArray
 
-    def drawn(self, concepts: IntArray, numbers: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    def sample(self, concepts: IntArray, numbers: NDArray[np.uint64]) -> NDArray[np.uint32]:
         """Choose for each concept one of its texts by a random number; give their places."""
         choices = self.of.sizes[concepts].astype(np.uint64)
         picks = (numbers % choices).astype(np.int64)
@@ -40,23 +40,23 @@ def publishable_labels(taxonomy: Taxonomy) -> PublishableLabels:
     >>> names.texts.gather(names.of[wordnet.concept("asthma")]).to_list()
     ['asthma', 'asthma attack', 'bronchial asthma']
     """
-    known = taxonomy.kept.get("names")
+    known = taxonomy.cache.get("names")
     if isinstance(known, PublishableLabels):
         return known
     labels = taxonomy.labels.series()
     texts = labels.unique(maintain_order=True)
     numbers = _numbers(labels, texts)
-    rows, concepts = taxonomy.meanings.owners, taxonomy.meanings.items
+    rows, concepts = taxonomy.label_concepts.row_ids, taxonomy.label_concepts.items
     first = np.zeros(len(rows), np.bool_)
-    first[taxonomy.meanings.start[:-1][taxonomy.meanings.sizes > 0]] = True
+    first[taxonomy.label_concepts.start[:-1][taxonomy.label_concepts.sizes > 0]] = True
     leads = np.zeros(len(taxonomy), np.bool_)
     leads[concepts[first]] = True
     kept = first | ~leads[concepts]
     title = np.setdiff1d(np.arange(len(taxonomy)), concepts)  # no label means it: its own title
     owners = np.concatenate([concepts[kept], title])
     items = np.concatenate([numbers[rows[kept]], numbers[taxonomy.titles[title]]])
-    made = PublishableLabels(texts, RaggedArray.grouped(owners, items, len(taxonomy)))
-    taxonomy.kept["names"] = made
+    made = PublishableLabels(texts, RaggedArray.group_by(owners, items, len(taxonomy)))
+    taxonomy.cache["names"] = made
     return made
 
 

@@ -42,7 +42,7 @@ class AncestorTable:
     bounds: list[int]  # the slots of level i are bounds[i] to bounds[i + 1]
     numbers: IntArray | None  # of each concept of the taxonomy, its number here, or -1
 
-    def local(self, concepts: IntArray) -> IntArray:
+    def local_ids(self, concepts: IntArray) -> IntArray:
         """Give the numbers of concepts in this domain; refuse those that are not in it."""
         size = len(self.sizes) if self.numbers is None else len(self.numbers)
         if len(concepts) and not 0 <= int(concepts.min()) <= int(concepts.max()) < size:
@@ -91,7 +91,7 @@ def get_ancestor_table(taxonomy: Taxonomy, domain: int | None = None) -> Ancesto
 
 def _whole_table(taxonomy: Taxonomy) -> AncestorTable:
     levels = compute_depths(taxonomy.parents)
-    if not taxonomy.root_counts:
+    if not taxonomy.has_real_root:
         levels = np.maximum(levels - 1, 0)  # its level would be empty, where pairs end
     return _made(taxonomy.title, taxonomy.all_ancestors, levels, None)
 
@@ -100,7 +100,7 @@ def _domain_table(taxonomy: Taxonomy, top: int) -> AncestorTable:
     """Number the concepts of a domain anew, and leave all others out of parents and sets."""
     if not 0 <= top < len(taxonomy):
         raise UsageError(f"there is no concept {top} that could be a domain")
-    inside = taxonomy.below(top)
+    inside = taxonomy.descendant_mask(top)
     numbers = np.where(inside, np.cumsum(inside) - 1, -1).astype(np.int32)
     parents, sets = (restrict(x, numbers) for x in (taxonomy.parents, taxonomy.all_ancestors))
     return _made(taxonomy.label(top), sets, compute_depths(parents), numbers)
@@ -108,8 +108,8 @@ def _domain_table(taxonomy: Taxonomy, top: int) -> AncestorTable:
 
 def restrict(lists: RaggedArray, numbers: IntArray) -> RaggedArray:
     """Take the lists of the concepts that have a number, with such concepts only, renumbered."""
-    kept = np.flatnonzero((numbers[lists.items] >= 0) & (numbers >= 0)[lists.owners])
-    owners = numbers[lists.owners[kept]]
+    kept = np.flatnonzero((numbers[lists.items] >= 0) & (numbers >= 0)[lists.row_ids])
+    owners = numbers[lists.row_ids[kept]]
     sizes = np.bincount(owners, minlength=int(numbers.max()) + 1)
     return RaggedArray.from_sizes(sizes, numbers[lists.items[kept]])
 
@@ -123,7 +123,7 @@ def _made(
     bounds = np.concatenate([[0], np.cumsum(widths)])
     slots = bounds[levels] + colours
     cells = np.tile(np.arange(len(sets), dtype=np.int32), (int(bounds[-1]), 1))
-    cells.reshape(-1)[slots[sets.items] * len(sets) + sets.owners] = sets.items
+    cells.reshape(-1)[slots[sets.items] * len(sets) + sets.row_ids] = sets.items
     return AncestorTable(title, sets, sets.sizes, slots, cells, bounds.tolist(), numbers)
 
 
@@ -166,7 +166,7 @@ def _meeting(sets: RaggedArray, levels: IntArray) -> tuple[IntArray, IntArray]:
 
     A set has one concept on each level down to its own; only larger ones have two on one.
     """
-    items, owners = sets.gather(np.flatnonzero(sets.sizes > levels + 1))
+    items, owners = sets.take(np.flatnonzero(sets.sizes > levels + 1))
     places = owners * (int(levels.max(initial=0)) + 1) + levels[items]
     order = np.lexsort((items, places))
     place, item = places[order], items[order].astype(np.int64)

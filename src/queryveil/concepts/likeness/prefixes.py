@@ -31,7 +31,7 @@ def ancestors_at_depth(taxonomy: Taxonomy, level: int) -> IntArray:
     if level < 1:
         raise UsageError(f"there is no level {level}", hint="levels begin with 1")
     above = _first_parents(taxonomy)
-    depths = _chain_depths(above, taxonomy.root_counts)
+    depths = _chain_depths(above, taxonomy.has_real_root)
     cut = np.arange(len(taxonomy), dtype=np.int32)
     while len(deeper := np.flatnonzero(depths[cut] > level)):
         cut[deeper] = above[cut[deeper]]

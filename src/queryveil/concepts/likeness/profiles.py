@@ -56,14 +56,14 @@ class Profiles:
         ends = np.concatenate([[0], np.cumsum(self.counts)])
         return np.diff(ends[self.lists.start])
 
-    def of(self, user: int) -> tuple[IntArray, NDArray[np.int64]]:
+    def profile(self, user: int) -> tuple[IntArray, NDArray[np.int64]]:
         """Give the concepts of one user, and their counts."""
         begin, end = self.lists.start[user : user + 2]
         return self.lists.items[begin:end], self.counts[begin:end]
 
-    def some(self, users: IntArray) -> Profiles:
+    def select(self, users: IntArray) -> Profiles:
         """Give the profiles of some users alone, in this order."""
-        places, _ = RaggedArray(self.lists.start, np.arange(len(self.counts))).gather(users)
+        places, _ = RaggedArray(self.lists.start, np.arange(len(self.counts))).take(users)
         lists = RaggedArray.from_sizes(self.lists.sizes[users], self.lists.items[places])
         return Profiles(self.users.gather(users), lists, self.counts[places])
 
@@ -120,8 +120,8 @@ def profile_distances(
     user, weighted by its count. Two profiles without concepts have distance 0, and one
     without has 1 to any other.
     """
-    them = profiles if others is None else profiles.some(others)
-    mine, counts = profiles.of(i)
+    them = profiles if others is None else profiles.select(others)
+    mine, counts = profiles.profile(i)
     empty = them.lists.sizes == 0
     if not len(mine):
         return np.where(empty, 0.0, 1.0)
@@ -135,7 +135,7 @@ def centroid_concept(taxonomy: Taxonomy, profiles: Profiles, members: IntArray) 
 
     It is the concept of theirs that is nearest to all their concepts, weighted by counts.
     """
-    group = profiles.some(members)
+    group = profiles.select(members)
     concepts, place = np.unique(group.lists.items, return_inverse=True)
     if not len(concepts):
         raise UsageError("a group without concepts has no centre")

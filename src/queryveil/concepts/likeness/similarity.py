@@ -83,7 +83,7 @@ def _unlike(table: AncestorTable, first: IntArray, second: IntArray) -> Floats:
         raise UsageError(
             f"pairs need as many first ones as second ones: {len(first):,}, {len(second):,}"
         )
-    a, b = table.local(first), table.local(second)
+    a, b = table.local_ids(first), table.local_ids(second)
     found = np.empty(len(a))
     for begin in range(0, len(a), _CHUNK):
         one, two = a[begin : begin + _CHUNK], b[begin : begin + _CHUNK]

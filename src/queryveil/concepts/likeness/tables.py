@@ -46,7 +46,7 @@ def distance_table(taxonomy: Taxonomy, rows: IntArray, columns: IntArray) -> NDA
             raise UsageError(
                 f"there is no such concept: numbers go from 0 to {len(taxonomy) - 1:,}"
             )
-    shared = taxonomy.kept.get("shared")
+    shared = taxonomy.cache.get("shared")
     if not isinstance(shared, _Shared) or not shared.has(rows, columns):
         shared = _count_shared(taxonomy, rows, columns)
     sizes = taxonomy.all_ancestors.sizes.astype(np.float32)
@@ -59,22 +59,22 @@ def distance_table(taxonomy: Taxonomy, rows: IntArray, columns: IntArray) -> NDA
         union = np.maximum(others + sizes[some][:, None] - common, 1)
         np.subtract(union, common, out=common)
         np.divide(common, union, out=found[begin : begin + step])
-    if not taxonomy.root_counts:  # a root that is no ancestor has none, and is near itself
+    if not taxonomy.has_real_root:  # a root that is no ancestor has none, and is near itself
         found[np.ix_(rows == 0, columns == 0)] = 0
     return found
 
 
 def cache_distances(taxonomy: Taxonomy, concepts: IntArray) -> None:
     """Count once what all these share, if memory allows, for every later table of some of them."""
-    above, _ = taxonomy.all_ancestors.gather(concepts)
+    above, _ = taxonomy.all_ancestors.take(concepts)
     if len(np.unique(above)) * len(concepts) <= _MAX_CACHED_TABLES:
-        taxonomy.kept["shared"] = _count_shared(taxonomy, concepts, concepts)
+        taxonomy.cache["shared"] = _count_shared(taxonomy, concepts, concepts)
 
 
 def _count_shared(taxonomy: Taxonomy, rows: IntArray, columns: IntArray) -> _Shared:
     """Count the common ancestors of concepts; the columns are counted once each."""
     sets = taxonomy.all_ancestors
-    above, _ = sets.gather(rows)
+    above, _ = sets.take(rows)
     needed, columns = np.unique(np.concatenate([above, rows])), np.unique(columns)
     place, column = (_places(concepts, len(taxonomy)) for concepts in (needed, columns))
     below = _columns_below(sets, columns, place, len(needed))
@@ -99,6 +99,6 @@ def _places(concepts: IntArray, size: int) -> IntArray:
 
 def _columns_below(sets: RaggedArray, columns: IntArray, place: IntArray, size: int) -> RaggedArray:
     """Give for each concept that counts which columns lie below it, or are it."""
-    above, column = sets.gather(columns)
+    above, column = sets.take(columns)
     counted = place[above] >= 0
-    return RaggedArray.grouped(place[above[counted]], column[counted], size)
+    return RaggedArray.group_by(place[above[counted]], column[counted], size)

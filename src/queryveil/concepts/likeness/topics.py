@@ -63,8 +63,8 @@ class Topics:
     """
 
     names: list[str]
-    of: NDArray[np.int16]
-    tops: tuple[int, ...] | None = None
+    topic_of: NDArray[np.int16]
+    roots: tuple[int, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -72,7 +72,7 @@ class Topics:
     @property
     def sizes(self) -> IntArray:
         """How many concepts each topic has."""
-        return np.bincount(self.of[self.of >= 0], minlength=len(self.names))
+        return np.bincount(self.topic_of[self.topic_of >= 0], minlength=len(self.names))
 
 
 def select_topics(
@@ -116,21 +116,21 @@ def topic_preset(taxonomy: Taxonomy, name: str) -> Topics:
 
 def default_topics(taxonomy: Taxonomy) -> Topics:
     """Give WordNet's lexicographer files where a taxonomy has them, and branches elsewhere."""
-    if "lexicographer" not in taxonomy.marks:
+    if "lexicographer" not in taxonomy.tags:
         return topic_preset(taxonomy, "branches")
     files = topic_preset(taxonomy, "lexicographer")
-    branches = [c for c in taxonomy.children(0).tolist() if files.of[c] == OFF_TOPIC]
+    branches = [c for c in taxonomy.children(0).tolist() if files.topic_of[c] == OFF_TOPIC]
     if not branches:
         return files
     beside = select_topics(taxonomy, branches)
-    shifted = np.where(beside.of == OFF_TOPIC, OFF_TOPIC, beside.of + len(files))
-    both = np.where(files.of == OFF_TOPIC, shifted, files.of)
+    shifted = np.where(beside.topic_of == OFF_TOPIC, OFF_TOPIC, beside.topic_of + len(files))
+    both = np.where(files.topic_of == OFF_TOPIC, shifted, files.topic_of)
     return Topics([*files.names, *beside.names], both.astype(np.int16))
 
 
 def _number(taxonomy: Taxonomy, concept: int | str) -> int:
     if isinstance(concept, str):
-        return taxonomy.concept(concept)
+        return taxonomy.find(concept)
     if not 0 <= concept < len(taxonomy):
         raise UsageError(f"{taxonomy.title} has no concept {concept}")
     return int(concept)
@@ -144,7 +144,7 @@ def _first_topics(taxonomy: Taxonomy, topics: list[int]) -> NDArray[np.int16]:
     sets = taxonomy.all_ancestors
     held = np.flatnonzero(place[sets.items] != none)
     first = np.full(len(taxonomy), none, np.int16)
-    np.minimum.at(first, sets.owners[held], place[sets.items[held]])
+    np.minimum.at(first, sets.row_ids[held], place[sets.items[held]])
     first = np.minimum(first, place[0])  # an artificial root is no ancestor, yet has all below
     return np.where(first == none, np.int16(OFF_TOPIC), first).astype(np.int16)
 
@@ -160,10 +160,10 @@ def _fixed(wordnet: Taxonomy, topics: dict[str, str]) -> Topics:
 
 
 def _lexicographer(wordnet: Taxonomy) -> Topics:
-    if "lexicographer" not in wordnet.marks:
+    if "lexicographer" not in wordnet.tags:
         raise UsageError(f"{wordnet.title} has no lexicographer files", hint="take branches")
-    names = wordnet.mark_names["lexicographer"]
-    topics = wordnet.marks["lexicographer"].astype(np.int16)
+    names = wordnet.tag_names["lexicographer"]
+    topics = wordnet.tags["lexicographer"].astype(np.int16)
     for concept in np.flatnonzero(topics == names.index("general")).tolist():
         # The most general nouns have a file of their own: "person" belongs to persons.
         if wordnet.label(concept) in names:

@@ -44,11 +44,11 @@ class OdpFile:
     path: Path
     name: str
     repairs: RepairLog
-    counted: Counter[str]
+    counts: Counter[str]
     marks: dict[str, str] = field(default_factory=dict)
     line: int = 1
-    broken: str = ""
-    cut: bool = False
+    error: str = ""
+    is_truncated: bool = False
 
     def elements(self, advance: Callable[[int], None]) -> Iterator[tuple[int, str]]:
         """Give each element: the line it begins in, and what stands between its ends."""
@@ -60,9 +60,11 @@ class OdpFile:
                 end = piece.find(close)
                 if end >= 0:
                     yield self.line, piece[:end]
-                elif not self.cut:  # only the last block is known to be cut, and is one element
+                elif (
+                    not self.is_truncated
+                ):  # only the last block is known to be cut, and is one element
                     mended = "it ends where the next one begins"
-                    self.repairs.needed(f"an unclosed {self.name}", mended, self.line)
+                    self.repairs.repair(f"an unclosed {self.name}", mended, self.line)
                     yield self.line, piece
                 self.line += piece.count("\n")
 
@@ -101,7 +103,7 @@ class OdpFile:
                         told = file.tell()
                 advance(file.tell() - told)
         except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
-            self.broken = str(error)
+            self.error = str(error)
         except OSError as error:
             raise InputError(f"cannot be read ({error.strerror})", where=self.path) from error
         yield b"".join(waiting)
@@ -121,31 +123,31 @@ class OdpFile:
         if _ROOT.search(head):
             return
         if f"<{self.name} ".encode() not in head:
-            why = f" ({self.broken})" if self.broken else ""
+            why = f" ({self.error})" if self.error else ""
             hint = "a dump has the files structure.rdf.u8.gz and content.rdf.u8.gz"
             fault = f"line 1: this is no dump of the Open Directory{why}"
             raise FormatError(fault, where=self.path, hint=hint)
-        self.repairs.needed("a dump without its root <RDF>", "it is read all the same", 1)
+        self.repairs.repair("a dump without its root <RDF>", "it is read all the same", 1)
 
     def _check_end(self, rest: bytes) -> None:
-        self.cut = bool(self.broken) or b"</RDF>" not in rest
-        if self.cut:
-            line, why = self.line + rest.count(b"\n"), self.broken or "no </RDF>"
+        self.is_truncated = bool(self.error) or b"</RDF>" not in rest
+        if self.is_truncated:
+            line, why = self.line + rest.count(b"\n"), self.error or "no </RDF>"
             mended = "what is whole before the cut is kept"
-            self.repairs.needed("a dump that is cut off", mended, line, why)
+            self.repairs.repair("a dump that is cut off", mended, line, why)
 
     def _decoded(self, block: bytes) -> str:
         """Replace what is no text, and count it."""
         clean = block.translate(_SPACES)
         if clean != block:
             bad = len(block) - len(block.translate(None, _FORBIDDEN))
-            self.counted["control characters replaced"] += bad
+            self.counts["control characters replaced"] += bad
         text = clean.decode("utf-8", "replace")
         if _REPLACED in text:
             bad = text.count(_REPLACED) - clean.count(_REPLACED.encode())
-            self.counted["broken characters replaced"] += bad
+            self.counts["broken characters replaced"] += bad
         for name, mark in self.marks.items():
-            self.counted[name] += text.count(mark)
+            self.counts[name] += text.count(mark)
         return text
 
 

@@ -50,7 +50,7 @@ class OdpImport:
 
     taxonomy: Taxonomy
     sites: Callable[[], Iterator[SiteBlock]]
-    counted: dict[str, int]
+    counts: dict[str, int]
 
 
 def import_odp(
@@ -77,7 +77,7 @@ def import_odp(
     def sites() -> Iterator[SiteBlock]:
         yield from load.described()
         if content is not None:
-            faults = RepairLog(content, repairs.allowed, repairs.done)
+            faults = RepairLog(content, repairs.enabled, repairs.counts)
             yield from load.sites(OdpFile(content, "ExternalPage", faults, load.counted), shown)
 
     return OdpImport(taxonomy, sites, load.counted)
@@ -105,7 +105,7 @@ class _Load:
             for line, body in dump.elements(advance):
                 found = _ID.match(body)
                 if found is None:
-                    self.repairs.needed("a Topic without a path", "it is left out", line)
+                    self.repairs.repair("a Topic without a path", "it is left out", line)
                 elif found[1]:  # later dumps have a nameless one for the root
                     self._category(tree, _clean(found[1]), body, line)
 

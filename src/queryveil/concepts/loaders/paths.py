@@ -48,14 +48,14 @@ class PathTree:
             return place
         parts = path.split("/")
         if not all(part.strip() for part in parts):
-            self.repairs.needed(
+            self.repairs.repair(
                 "a path with an empty part", "empty parts are left out", line, path[:80]
             )
             whole = "/".join(part for part in parts if part.strip())
             return self.add(whole, line) if whole else None
         if len(parts) > _MOST_PARTS:
             fault = f"a path of more than {_MOST_PARTS} parts"
-            self.repairs.needed(fault, "the line is left out", line, path[:80])
+            self.repairs.repair(fault, "the line is left out", line, path[:80])
             return None
         above = self.add("/".join(parts[:-1]), line) if len(parts) > 1 else None
         label = parts[-1].replace("_", " ").strip()
@@ -69,7 +69,7 @@ class PathTree:
             self.draft.top = self._places[roots[0]]
         elif len(roots) > 1:
             self.draft.top = self.draft.add("", 0)
-        return self.draft.finish(self.repairs)
+        return self.draft.build(self.repairs)
 
 
 def taxonomy_from_paths(paths: Iterable[str], title: str = "paths") -> Taxonomy:
@@ -94,7 +94,7 @@ class PathsImport:
 
     taxonomy: Taxonomy
     texts: list[tuple[int, str]]
-    counted: dict[str, int]
+    counts: dict[str, int]
 
 
 def import_paths(
@@ -110,7 +110,7 @@ def import_paths(
     with (progress or NoProgress()).stage("reading paths", file_size(path)) as advance:
         for line, text, fault in iter_lines(TextFile(path, advance=advance, lone_cr=True)):
             if fault:
-                repairs.needed("a line that is no text", "it is left out", line, fault)
+                repairs.repair("a line that is no text", "it is left out", line, fault)
             elif not text.strip():
                 reader.counted["blank lines"] += 1
             else:
@@ -158,7 +158,7 @@ class _Reader:
     def _add(self, cell: str, line: int) -> int | None:
         path = _AROUND.sub("/", normalize_text(cell, line, self.tree.repairs))
         if not path:
-            self.tree.repairs.needed("a line without a path", "it is left out", line)
+            self.tree.repairs.repair("a line without a path", "it is left out", line)
             return None
         self.counted["tidied paths"] += path != cell
         return self.tree.add(path, line)
@@ -179,7 +179,7 @@ def normalize_text(text: str, line: int | None, repairs: RepairLog) -> str:
     'Water Sports'
     """
     if _CONTROL.search(text):
-        repairs.needed("a control character", "a blank is put in its place", line, repr(text[:60]))
+        repairs.repair("a control character", "a blank is put in its place", line, repr(text[:60]))
         text = _CONTROL.sub(" ", text)
     return " ".join(_LEFT_OVER.sub(" ", text).split())
 

@@ -168,7 +168,7 @@ class _Graph:
         if self.has_top and places:
             draft.top = draft.add("", 0)
         attach_orphans(draft, orphans)
-        return draft.finish(repairs)
+        return draft.build(repairs)
 
 
 def _join(
@@ -183,7 +183,7 @@ def _join(
         missing, other = (parent, child) if child in places else (child, parent)
         fault = "a concept that is named but not described"
         mended = "it is left out, and what is below it is put under the root"
-        repairs.needed(fault, mended, None, f"{missing}, beside {other}")
+        repairs.repair(fault, mended, None, f"{missing}, beside {other}")
         if child in places:
             orphans.append(places[child])
     return orphans

@@ -70,7 +70,7 @@ class _Graph:
         """Take what a row says of its concept."""
         name, parent = row["key"], row["parent"]
         if not name:
-            self.repairs.needed("a row without a concept", "it is left out", line, parent)
+            self.repairs.repair("a row without a concept", "it is left out", line, parent)
             return
         if parent and not self.labelled:
             self._place(parent, line)  # here a mention is enough, and the file's order is kept
@@ -97,13 +97,13 @@ class _Graph:
                 self.draft.edge(child, self.places[parent], line)
                 continue
             fault, mended = "a parent that no row defines", "its child is put under the root"
-            self.repairs.needed(fault, mended, line, f"{parent}, of {self.draft.names[child]}")
+            self.repairs.repair(fault, mended, line, f"{parent}, of {self.draft.names[child]}")
             orphans.append(child)
         roots = _roots(self.draft)
         if len(self.declared & set(roots)) > 1:
             self._one_above(roots)
         attach_orphans(self.draft, orphans)
-        return self.draft.finish(self.repairs)
+        return self.draft.build(self.repairs)
 
     def _one_above(self, roots: list[int]) -> None:
         """Put a root above the declared ones; any other is still a fault."""
@@ -111,7 +111,7 @@ class _Graph:
             if place not in self.declared and not self.labelled:
                 fault, mended = "a second root", "it is put beside the declared ones"
                 name = self.draft.names[place]
-                self.repairs.needed(fault, mended, self.draft.lines[place], name)
+                self.repairs.repair(fault, mended, self.draft.lines[place], name)
         self.draft.top = self.draft.add("", 0)
 
 
@@ -166,12 +166,12 @@ def _rows(file: TextFile, separator: str, repairs: RepairLog) -> Iterator[_Row]:
             return
         except csv.Error as error:
             _refuse_if_long(line, reader.line_num, error, repairs)
-            repairs.needed("a row that cannot be read", "it is left out", line, str(error))
+            repairs.repair("a row that cannot be read", "it is left out", line, str(error))
             faults.clear()
             continue
         if faults:
             reason = next(iter(faults.values()))
-            repairs.needed("a row that is no text", "it is left out", line, reason)
+            repairs.repair("a row that is no text", "it is left out", line, reason)
             faults.clear()
         elif any(cell.strip() for cell in cells):
             yield line, cells
@@ -191,7 +191,7 @@ def _of_width(rows: Iterator[_Row], width: int, repairs: RepairLog) -> Iterator[
         else:
             fault = "a row with the wrong number of cells"
             detail = f"{len(cells):,} instead of {width:,}"
-            repairs.needed(fault, "it is left out", line, detail)
+            repairs.repair(fault, "it is left out", line, detail)
 
 
 def _refuse_if_long(first: int, last: int, error: csv.Error, repairs: RepairLog) -> None:

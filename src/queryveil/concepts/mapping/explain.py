@@ -23,11 +23,11 @@ def explain_query(mapper: Mapper, query: str) -> dict[str, Any]:
     [('cheap hotels', ['cheap hotels', 'hotels'], 'hotel'), ('paris', ['paris'], 'paris')]
     """
     queries = pl.Series("query", [query], dtype=pl.String)
-    block = mapper.read(queries)
+    block = mapper.tokenize(queries)
     words = mapper.vocabulary.words.gather(block.texts.items).to_list()
     tags = mapper.tagger.names(block.texts)
     found = mapper.map(queries)
-    rows = found.table().with_columns(found.phrases.select("begin", "words", "matched"))
+    rows = found.to_polars().with_columns(found.phrases.select("begin", "words", "matched"))
     told = [
         {
             "word": word,

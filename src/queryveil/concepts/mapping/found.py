@@ -49,7 +49,7 @@ class ConceptMapping:
     phrases: pl.DataFrame
 
     @cached_property
-    def mapped(self) -> BoolArray:
+    def has_concept(self) -> BoolArray:
         """Whether each query has a concept."""
         marked = np.zeros(len(self.queries), np.bool_)
         marked[self.phrases.filter(pl.col("concept") >= 0)["query"].to_numpy()] = True
@@ -57,13 +57,13 @@ class ConceptMapping:
 
     def coverage(self) -> float:
         """Give the share of distinct queries that have at least one concept."""
-        return float(self.mapped.mean()) if len(self.queries) else 0.0
+        return float(self.has_concept.mean()) if len(self.queries) else 0.0
 
     def unmapped(self) -> pl.Series:
         """Give the queries without a concept."""
-        return self.queries.filter(~pl.Series(self.mapped))
+        return self.queries.filter(~pl.Series(self.has_concept))
 
-    def table(self) -> pl.DataFrame:
+    def to_polars(self) -> pl.DataFrame:
         """Give all phrases in words: query, phrase, concept, name, label, how, loose.
 
         For people and small sets: names and labels are made one by one.
@@ -78,12 +78,12 @@ class ConceptMapping:
             },
             schema={"concept": pl.Int32, "name": pl.String, "label": pl.String},
         )
-        texts = self.texts().join(about, on="concept", how="left", maintain_order="left")
+        texts = self.phrase_texts().join(about, on="concept", how="left", maintain_order="left")
         how = pl.col("how").replace_strict(dict(enumerate(MATCH_KINDS)), default=None)
         concept = pl.when(pl.col("concept") >= 0).then("concept")
         return texts.select("query", "phrase", concept, "name", "label", how, "loose")
 
-    def texts(self) -> pl.DataFrame:
+    def phrase_texts(self) -> pl.DataFrame:
         """Give the phrases with the texts of query and phrase in place of numbers."""
         rows = self.phrases["query"].to_numpy()
         queries = self.queries.cast(pl.String)
@@ -101,7 +101,7 @@ class ConceptMapping:
         """
         if unit not in ("line", "event"):
             raise UsageError(f'"{unit}" cannot be counted', hint="line or event")
-        rows = log.events() if unit == "event" else log.frame
+        rows = log.events() if unit == "event" else log.local_frame
         sent = rows.group_by("user", "query").agg(count=pl.len())
         found = self.phrases.lazy().select(
             query=pl.lit(self.queries).gather(pl.col("query")),

@@ -33,8 +33,8 @@ class Gazetteer:
     given name with a surname.
     """
 
-    instead: tuple[tuple[str, int], ...] = ()
-    after: tuple[tuple[str, int], ...] = ()
+    overrides: tuple[tuple[str, int], ...] = ()
+    fallbacks: tuple[tuple[str, int], ...] = ()
     person: int | None = None
 
 
@@ -49,7 +49,7 @@ class PersonNames:
         self._surname = vocabulary.flags(load_word_list("surnames"))
         self._common = vocabulary.flags(common)
 
-    def named(
+    def is_person(
         self, first: IntArray, last: IntArray, lengths: IntArray, known: BoolArray
     ) -> BoolArray:
         """Tell which phrases of two or three words begin with a given name and end in a surname.
@@ -64,7 +64,7 @@ class PersonNames:
 
 def load_gazetteer(taxonomy: Taxonomy, language: Language) -> Gazetteer:
     """Give the names for a taxonomy that holds WordNet; an empty gazetteer for any other."""
-    numbers = dict(taxonomy.numbers([_PERSON, _CITY, _TOWN]))
+    numbers = dict(taxonomy.find_all([_PERSON, _CITY, _TOWN]))
     if len(numbers) < 3 or language.name != "english":
         return Gazetteer()
     person = numbers[_PERSON]
@@ -75,6 +75,6 @@ def load_gazetteer(taxonomy: Taxonomy, language: Language) -> Gazetteer:
     ]
     alone = [(name, person) for name in load_word_list("given names alone")]
     pairs = [line.split("\t") for line in load_word_list("usual meanings")]
-    named = dict(taxonomy.numbers([name for _, name in pairs]))
+    named = dict(taxonomy.find_all([name for _, name in pairs]))
     usual = [(label, named[name]) for label, name in pairs]
     return Gazetteer((*usual, *alone), tuple(places), person)

@@ -35,7 +35,7 @@ class LabelMatches:
 
     concepts: IntArray
     lengths: IntArray
-    how: IntArray
+    kinds: IntArray
 
     @classmethod
     def nothing(cls, phrases: int) -> LabelMatches:
@@ -43,9 +43,9 @@ class LabelMatches:
         none = np.full(phrases, -1)
         return cls(none, np.zeros(phrases, np.int64), none)
 
-    def some(self, rows: IntArray | BoolArray) -> LabelMatches:
+    def select(self, rows: IntArray | BoolArray) -> LabelMatches:
         """Take some of the phrases."""
-        return LabelMatches(self.concepts[rows], self.lengths[rows], self.how[rows])
+        return LabelMatches(self.concepts[rows], self.lengths[rows], self.kinds[rows])
 
 
 class LabelSet:
@@ -78,7 +78,7 @@ class LabelSet:
         self.concepts = entries["concept"].to_numpy()
         self.ranks = (entries["rank"] * 8 + entries["part"].cast(pl.Int64) * _WAYS).to_numpy()
         self.surface = build_trie(lists, len(self.words) + 1)
-        stem_of = self.stems.number(language.stem(self.words.words))
+        stem_of = self.stems.index(language.stem(self.words.words))
         stemmed = RaggedArray(lists.start, stem_of[lists.items])
         stemmed = _emptied(stemmed, entries["proper"].to_numpy())
         self.stem = build_trie(stemmed, len(self.stems) + 1)
@@ -97,7 +97,7 @@ class LabelIndex:
         self._stem_of = WordFeature(vocabulary, lambda new: labels.stems.known(language.stem(new)))
         self._head_of = WordFeature(vocabulary, self._heads)
 
-    def knows(self) -> BoolArray:
+    def contains(self) -> BoolArray:
         """Tell for every word of the vocabulary whether some label has it, in whatever form."""
         ways = (self._surface_of, self._singular_of, self._stem_of, self._head_of)
         return np.asarray(np.any([way() >= 0 for way in ways], axis=0))
@@ -106,7 +106,9 @@ class LabelIndex:
         """Mark the words that stand in a label of several words: "north carolina"."""
         words = self._surface_of()[texts.items]
         places = np.arange(len(words))
-        steps = self._labels.span.walk(words, places, places - texts.start[texts.owners] + 1, words)
+        steps = self._labels.span.walk(
+            words, places, places - texts.start[texts.row_ids] + 1, words
+        )
         edges = np.zeros(len(words) + 1, np.int64)
         for size, (ends, _) in enumerate(steps, 1):
             np.add.at(edges, ends - size + 1, 1)
@@ -122,7 +124,7 @@ class LabelIndex:
     def _heads(self, new: pl.Series) -> IntArray:
         """Give the last word of each glued word that is unknown otherwise."""
         unknown = np.flatnonzero(self._singulars(new) < 0)
-        heads = [self._labels.gluing.head(word) for word in new.gather(unknown).to_list()]
+        heads = [self._labels.gluing.last_word(word) for word in new.gather(unknown).to_list()]
         found = np.full(len(new), -1, np.int32)
         found[unknown] = self._singulars(pl.Series(heads, dtype=pl.String))
         return found
@@ -160,29 +162,29 @@ class LabelIndex:
 
 def _own_labels(taxonomy: Taxonomy, language: Language) -> pl.DataFrame:
     """List a taxonomy's labels: text, concept, rank of its part, number of meanings, a name?"""
-    labelled = np.flatnonzero(taxonomy.meanings.sizes > 0)
-    concepts = taxonomy.meanings.items[taxonomy.meanings.start[labelled]]
-    proper = taxonomy.marks.get("proper", np.zeros(len(taxonomy), np.int64))
+    labelled = np.flatnonzero(taxonomy.label_concepts.sizes > 0)
+    concepts = taxonomy.label_concepts.items[taxonomy.label_concepts.start[labelled]]
+    proper = taxonomy.tags.get("proper", np.zeros(len(taxonomy), np.int64))
     own = pl.DataFrame(
         {
             "text": taxonomy.labels.series().gather(labelled),
             "concept": concepts.astype(np.int64),
             "rank": _ranks(taxonomy, concepts),
-            "senses": taxonomy.meanings.sizes[labelled].astype(np.int64),
+            "senses": taxonomy.label_concepts.sizes[labelled].astype(np.int64),
             "proper": proper[concepts] == 1,
         }
     )
-    if not taxonomy.root_counts:
+    if not taxonomy.has_real_root:
         own = own.filter(pl.col("concept") != 0)
-    if "lexicographer" in taxonomy.marks and language.name == "english":
-        listed = taxonomy.marks["lexicographer"][own["concept"].to_numpy()] != -1
+    if "lexicographer" in taxonomy.tags and language.name == "english":
+        listed = taxonomy.tags["lexicographer"][own["concept"].to_numpy()] != -1
         own = own.filter(~(pl.col("text").is_in(load_word_list("plain plurals")) & listed))
     return own
 
 
 def _ranks(taxonomy: Taxonomy, concepts: IntArray) -> IntArray:
     """Give the rank of the part of the taxonomy that each concept is of, from 1."""
-    part = taxonomy.marks.get("part", np.zeros(len(taxonomy), np.int64))
+    part = taxonomy.tags.get("part", np.zeros(len(taxonomy), np.int64))
     return np.asarray(part[concepts].astype(np.int64) + 1)
 
 
@@ -227,11 +229,11 @@ def _parts(whole: pl.DataFrame) -> pl.DataFrame:
 def _without(words: Vocabulary, spelled: RaggedArray, language: Language) -> RaggedArray:
     """Leave the stop words out, and labels of one letter: "t" is seldom thymine."""
     kept = ~words.words.is_in(sorted(language.stop_words)).to_numpy()[spelled.items]
-    sizes = np.bincount(spelled.owners[kept], minlength=len(spelled))
+    sizes = np.bincount(spelled.row_ids[kept], minlength=len(spelled))
     lists = RaggedArray.from_sizes(sizes, spelled.items[kept])
     letter = (words.words.str.len_chars() < 2).to_numpy()[lists.items]
     alone = np.zeros(len(lists), np.bool_)
-    alone[lists.owners[letter]] = True
+    alone[lists.row_ids[letter]] = True
     return _emptied(lists, alone & (sizes == 1))
 
 
@@ -252,10 +254,10 @@ def _order(entries: pl.DataFrame, spelled: RaggedArray, stripped: RaggedArray) -
 
 def _emptied(lists: RaggedArray, which: BoolArray) -> RaggedArray:
     """Empty some of the lists."""
-    kept = ~which[lists.owners]
+    kept = ~which[lists.row_ids]
     return RaggedArray.from_sizes(np.where(which, 0, lists.sizes), lists.items[kept])
 
 
 def _taken(lists: RaggedArray, rows: IntArray) -> RaggedArray:
-    items, places = lists.gather(rows)
+    items, places = lists.take(rows)
     return RaggedArray.from_sizes(np.bincount(places, minlength=len(rows)), items)

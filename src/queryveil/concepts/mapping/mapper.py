@@ -92,17 +92,17 @@ class Mapper:
         with shown.stage("find concepts", len(queries)) as advance:
             for start in range(0, len(queries), _BLOCK):
                 block = queries[start : start + _BLOCK].cast(pl.String)
-                blocks.append(self._map(self.read(block, start)))
+                blocks.append(self._map(self.tokenize(block, start)))
                 advance(len(block))
         return ConceptMapping(
             self.taxonomy, queries, pl.concat([pl.DataFrame(schema=PHRASE_SCHEMA), *blocks])
         )
 
-    def read(self, queries: pl.Series, first: int = 0) -> TokenizedQueries:
+    def tokenize(self, queries: pl.Series, first: int = 0) -> TokenizedQueries:
         """Part queries into words and tell what each can be; the first one has this number."""
         texts = self.vocabulary.encode(queries)
         content = self._content(texts, queries)
-        kinds = self.tagger.kinds(texts)
+        kinds = self.tagger.word_classes(texts)
         kinds[~content] = OTHER
         kinds[self._index.spans(texts)] = NOUN
         return TokenizedQueries(texts, content, kinds, first)
@@ -111,14 +111,14 @@ class Mapper:
         texts, phrases = block.texts, noun_phrases(block.texts, block.kinds)
         found = self._find(block, phrases)
         tables = [block.table(phrases, found)]
-        missed = block.missed(phrases, found)
+        missed = block.unmatched(phrases, found)
         for again in self._second_tries(block, missed):
             if not len(again):
                 continue
             hits = self._find(block, again)
             sure = self._sure(block, again, hits)
-            tables.append(block.table(again.some(sure), hits.some(sure), loose=True))
-            missed[texts.owners[again.begins[sure]]] = False
+            tables.append(block.table(again.select(sure), hits.select(sure), loose=True))
+            missed[texts.row_ids[again.begins[sure]]] = False
         return pl.concat(tables).sort("query", "begin", maintain_order=True)
 
     def _second_tries(self, block: TokenizedQueries, missed: BoolArray) -> Iterator[Phrases]:
@@ -129,22 +129,22 @@ class Mapper:
         """
         nouns = np.where(block.kinds == VERB, NOUN, block.kinds)
         phrases = noun_phrases(block.texts, nouns)
-        yield block.within(phrases, missed)
+        yield block.select(phrases, missed)
         for _ in range(_MOST_DROPPED):
-            phrases = block.within(phrases.shorter(), missed)
+            phrases = block.select(phrases.drop_last_word(), missed)
             yield phrases
-        yield block.within(whole_queries(block.texts, np.flatnonzero(missed)), missed)
+        yield block.select(whole_queries(block.texts, np.flatnonzero(missed)), missed)
 
     def _content(self, texts: RaggedArray, queries: pl.Series) -> BoolArray:
         """Tell which words are no stop words, and no "www" or "com" of an address."""
         address = queries.str.contains(_ADDRESS).fill_null(False).to_numpy()
-        idle = self._address()[texts.items] & address[texts.owners]
+        idle = self._address()[texts.items] & address[texts.row_ids]
         return np.asarray(~(self._stop()[texts.items] | idle))
 
     def _sure(self, block: TokenizedQueries, phrases: Phrases, found: LabelMatches) -> BoolArray:
         """Tell which finds are good enough for a second try: no stems, no words of two letters."""
         long = self._long()[block.words[block.place[phrases.ends]]]
-        return np.asarray(np.isin(found.how, _SURE) & long)
+        return np.asarray(np.isin(found.kinds, _SURE) & long)
 
     def _find(self, block: TokenizedQueries, phrases: Phrases) -> LabelMatches:
         """Look phrases up without their stop words."""
@@ -155,12 +155,12 @@ class Mapper:
         if self._people is None:
             return found
         first = words[ends - np.maximum(lengths, 1) + 1]
-        named = self._people.named(first, words[ends], lengths, self._index.knows())
+        named = self._people.is_person(first, words[ends], lengths, self._index.contains())
         named &= found.lengths < lengths
         return LabelMatches(
             np.where(named, self._people.person, found.concepts),
             np.where(named, lengths, found.lengths),
-            np.where(named, MATCH_KINDS.index("name"), found.how),
+            np.where(named, MATCH_KINDS.index("name"), found.kinds),
         )
 
 
@@ -169,12 +169,14 @@ def _labels(
 ) -> LabelSet:
     """Compile the labels, once for a taxonomy and a language if there are no own terms."""
     name = f"labels {language.name}"
-    known = None if terms else taxonomy.kept.get(name)
+    known = None if terms else taxonomy.cache.get(name)
     if isinstance(known, LabelSet):
         return known
-    made = LabelSet(taxonomy, language, before=terms, instead=names.instead, after=names.after)
+    made = LabelSet(
+        taxonomy, language, before=terms, instead=names.overrides, after=names.fallbacks
+    )
     if not terms:
-        taxonomy.kept[name] = made
+        taxonomy.cache[name] = made
     return made
 
 
@@ -232,10 +234,10 @@ class TokenizedQueries:
         begins, ends = phrases.begins, phrases.ends
         return np.asarray(self.place[ends] - self.place[begins] + self.content[begins])
 
-    def within(self, phrases: Phrases, queries: BoolArray) -> Phrases:
+    def select(self, phrases: Phrases, queries: BoolArray) -> Phrases:
         """Take the phrases of some queries that have a word to look up."""
-        wanted = queries[self.texts.owners[phrases.begins]]
-        return self._trimmed(phrases.some(wanted & (self.lengths(phrases) > 0)))
+        wanted = queries[self.texts.row_ids[phrases.begins]]
+        return self._trimmed(phrases.select(wanted & (self.lengths(phrases) > 0)))
 
     def _trimmed(self, phrases: Phrases) -> Phrases:
         """Take words that are not looked up off both ends."""
@@ -243,15 +245,15 @@ class TokenizedQueries:
         begins = used[np.searchsorted(used, phrases.begins)]
         return Phrases(begins, used[np.searchsorted(used, phrases.ends, side="right") - 1])
 
-    def missed(self, phrases: Phrases, found: LabelMatches) -> BoolArray:
+    def unmatched(self, phrases: Phrases, found: LabelMatches) -> BoolArray:
         """Tell in which queries nothing was found."""
         missed = np.ones(len(self.texts), np.bool_)
-        missed[self.texts.owners[phrases.begins[found.concepts >= 0]]] = False
+        missed[self.texts.row_ids[phrases.begins[found.concepts >= 0]]] = False
         return missed
 
     def table(self, phrases: Phrases, found: LabelMatches, loose: bool = False) -> pl.DataFrame:
         """Give the phrases with what was found for each."""
-        query = self.texts.owners[phrases.begins]
+        query = self.texts.row_ids[phrases.begins]
         return pl.DataFrame(
             {
                 "query": query.astype(np.int64) + self.first,
@@ -259,7 +261,7 @@ class TokenizedQueries:
                 "words": phrases.ends - phrases.begins + 1,
                 "matched": found.lengths,
                 "concept": found.concepts,
-                "how": found.how,
+                "how": found.kinds,
                 "loose": np.full(len(phrases), loose),
             },
             schema=PHRASE_SCHEMA,

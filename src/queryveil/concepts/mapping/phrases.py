@@ -22,13 +22,13 @@ class Phrases:
     def __len__(self) -> int:
         return len(self.begins)
 
-    def some(self, rows: IntArray | BoolArray) -> Phrases:
+    def select(self, rows: IntArray | BoolArray) -> Phrases:
         """Take some of the phrases."""
         return Phrases(self.begins[rows], self.ends[rows])
 
-    def shorter(self) -> Phrases:
+    def drop_last_word(self) -> Phrases:
         """Take the last word off each phrase; those of one word are gone."""
-        left = self.some(self.ends > self.begins)
+        left = self.select(self.ends > self.begins)
         return Phrases(left.begins, left.ends - 1)
 
 

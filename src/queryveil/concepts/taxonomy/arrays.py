@@ -32,7 +32,7 @@ class RaggedArray:
     items: IntArray
 
     @classmethod
-    def of(cls, lists: list[list[int]]) -> RaggedArray:
+    def from_lists(cls, lists: list[list[int]]) -> RaggedArray:
         """Make from Python lists; for tests and small things."""
         sizes = np.fromiter((len(one) for one in lists), np.int64, len(lists))
         items = np.fromiter((item for one in lists for item in one), np.int32)
@@ -46,7 +46,7 @@ class RaggedArray:
         return cls(start, items)
 
     @classmethod
-    def grouped(cls, owners: IntArray, items: IntArray, size: int) -> RaggedArray:
+    def group_by(cls, owners: IntArray, items: IntArray, size: int) -> RaggedArray:
         """Make from pairs of list and item, in any order; items keep theirs within a list."""
         order = np.argsort(owners, kind="stable")
         return cls.from_sizes(np.bincount(owners, minlength=size), items[order])
@@ -63,11 +63,11 @@ class RaggedArray:
         return np.diff(self.start)
 
     @cached_property
-    def owners(self) -> IntArray:
+    def row_ids(self) -> IntArray:
         """The list that each item belongs to."""
         return np.repeat(np.arange(len(self), dtype=np.int32), self.sizes)
 
-    def gather(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+    def take(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Give the items of these lists in a row, and for each the place of its list in `rows`."""
         sizes = self.sizes[rows]
         ends = np.cumsum(sizes)
@@ -76,9 +76,9 @@ class RaggedArray:
         shift = np.repeat(self.start[:-1][rows] - (ends - sizes), sizes)
         return self.items[np.arange(total) + shift], places
 
-    def turned(self, size: int) -> RaggedArray:
+    def transpose(self, size: int) -> RaggedArray:
         """Give for each item the lists that hold it, in rising order."""
-        return RaggedArray.grouped(self.items, self.owners, size)
+        return RaggedArray.group_by(self.items, self.row_ids, size)
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,10 +61,10 @@ def _sizes(taxonomy: Taxonomy) -> Iterator[CheckResult]:
     found = {
         "names": (len(taxonomy.names), concepts),
         "titles": (len(taxonomy.titles), concepts),
-        "meanings": (len(taxonomy.meanings), labels),
-        **{f"mark {name}": (len(mark), concepts) for name, mark in taxonomy.marks.items()},
+        "meanings": (len(taxonomy.label_concepts), labels),
+        **{f"mark {name}": (len(mark), concepts) for name, mark in taxonomy.tags.items()},
     }
-    lists = {"parents": taxonomy.parents, "meanings": taxonomy.meanings}
+    lists = {"parents": taxonomy.parents, "meanings": taxonomy.label_concepts}
     if taxonomy.stored_ancestors is not None:
         found["ancestors"] = (len(taxonomy.stored_ancestors), concepts)
         lists["ancestors"] = taxonomy.stored_ancestors
@@ -83,7 +83,7 @@ def _ranges(taxonomy: Taxonomy) -> Iterator[CheckResult]:
     ranges: dict[str, tuple[IntArray, int]] = {
         "parents": (taxonomy.parents.items, concepts),
         "label rows": (taxonomy.titles, labels),
-        "meanings": (taxonomy.meanings.items, concepts),
+        "meanings": (taxonomy.label_concepts.items, concepts),
     }
     for check, (items, size) in ranges.items():
         outside = int(np.count_nonzero((items < 0) | (items >= size)))
@@ -96,7 +96,7 @@ def _structure(taxonomy: Taxonomy) -> Iterator[CheckResult]:
     roots = np.flatnonzero(parents.sizes == 0)
     one = roots.tolist() == [0]
     yield _finding("root", not one, "exactly one, the first", f"{len(roots):,} without a parent")
-    late = int(np.count_nonzero(parents.items >= parents.owners))
+    late = int(np.count_nonzero(parents.items >= parents.row_ids))
     fault = f"{late:,} parents do not come before their children"
     yield _finding("order", late, "every parent comes before its children", fault)
     levels = compute_depths(parents)
@@ -111,7 +111,7 @@ def _ancestors(taxonomy: Taxonomy, levels: IntArray) -> CheckResult:
     stored = taxonomy.stored_ancestors
     if stored is None:
         return _finding("ancestors", False, "none stored: they are computed", "")
-    true = compute_ancestors(taxonomy.parents, levels, taxonomy.root_counts)
+    true = compute_ancestors(taxonomy.parents, levels, taxonomy.has_real_root)
     same = np.array_equal(true.start, stored.start) and np.array_equal(true.items, stored.items)
     says = f"all {len(true.items):,} stored are those that follow from the parents"
     return _finding("ancestors", not same, says, "those stored do not follow from the parents")
@@ -119,8 +119,8 @@ def _ancestors(taxonomy: Taxonomy, levels: IntArray) -> CheckResult:
 
 def _labels(taxonomy: Taxonomy) -> Iterator[CheckResult]:
     size = len(taxonomy)
-    meanings = taxonomy.meanings
-    pairs = meanings.owners.astype(np.int64) * size + meanings.items
+    meanings = taxonomy.label_concepts
+    pairs = meanings.row_ids.astype(np.int64) * size + meanings.items
     own = np.asarray(taxonomy.titles, np.int64) * size + np.arange(size)
     without = np.flatnonzero(~np.isin(own, pairs))
     fault = f"{len(without):,} concepts lack one: {_shown(taxonomy, without)}"
@@ -147,7 +147,7 @@ def _same_names(taxonomy: Taxonomy) -> IntArray:
 
 
 def _ambiguous(taxonomy: Taxonomy) -> str:
-    sizes = taxonomy.meanings.sizes
+    sizes = taxonomy.label_concepts.sizes
     count = int(np.count_nonzero(sizes > 1))
     most = np.argsort(-sizes, kind="stable")[: min(count, _SHOWN)].tolist()
     shown = ", ".join(f'"{taxonomy.labels[row]}" {sizes[row]:,}' for row in most)
@@ -165,9 +165,9 @@ def describe_taxonomy(taxonomy: Taxonomy) -> dict[str, Any]:
     >>> figures["concepts"], figures["greatest depth"], figures["branches"][0]
     (4, 3, {'concept': 'Garden', 'name': 'Home/Garden', 'concepts': 2})
     """
-    first = 0 if taxonomy.root_counts else 1  # where counting begins
-    parents, meanings = taxonomy.parents, taxonomy.meanings
-    counted = np.bincount(meanings.owners[meanings.items >= first], minlength=len(meanings))
+    first = 0 if taxonomy.has_real_root else 1  # where counting begins
+    parents, meanings = taxonomy.parents, taxonomy.label_concepts
+    counted = np.bincount(meanings.row_ids[meanings.items >= first], minlength=len(meanings))
     depths = taxonomy.depths[first:]
     inner = np.unique(parents.items)
     return {

@@ -49,14 +49,14 @@ def merge_taxonomies(taxonomies: Sequence[Taxonomy]) -> Taxonomy:
         title=" + ".join(titles),
         names=_named(taxonomies, titles, numbers),
         labels=labels,
-        meanings=meanings,
+        label_concepts=meanings,
         titles=label_rows,
         parents=parents,
         paths=all(one.paths for one in taxonomies),
-        root_counts=False,
+        has_real_root=False,
         language=taxonomies[0].language,
-        marks=marks,
-        mark_names=mark_names,
+        tags=marks,
+        tag_names=mark_names,
     )
 
 
@@ -82,28 +82,28 @@ def _numbered(parts: Sequence[Taxonomy]) -> tuple[list[IntArray], RaggedArray]:
     order = np.argsort(compute_depths(parents), kind="stable")
     number = np.empty(len(order), np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
-    items, owners = parents.gather(order)
+    items, owners = parents.take(order)
     sizes = np.bincount(owners, minlength=len(order))
     return [number[place] for place in places], RaggedArray.from_sizes(sizes, number[items])
 
 
 def _places(parts: Sequence[Taxonomy]) -> list[IntArray]:
     """Give the concepts of all parts places in a row: our root, the first part, the second."""
-    kept = [len(one) - (not one.root_counts) for one in parts]
+    kept = [len(one) - (not one.has_real_root) for one in parts]
     begins = accumulate(kept[:-1], initial=1)
     places: list[IntArray] = []
     for one, begin in zip(parts, begins, strict=True):
-        place = np.arange(len(one), dtype=np.int64) + (begin - (not one.root_counts))
-        place[0] = begin if one.root_counts else 0
+        place = np.arange(len(one), dtype=np.int64) + (begin - (not one.has_real_root))
+        place[0] = begin if one.has_real_root else 0
         places.append(place)
     return places
 
 
 def _joined_parents(parts: Sequence[Taxonomy], places: list[IntArray]) -> RaggedArray:
-    children = [place[one.parents.owners] for one, place in zip(parts, places, strict=True)]
+    children = [place[one.parents.row_ids] for one, place in zip(parts, places, strict=True)]
     above = [place[one.parents.items] for one, place in zip(parts, places, strict=True)]
     roots = np.array([place[0] for place in places if place[0]], np.int64)
-    return RaggedArray.grouped(
+    return RaggedArray.group_by(
         np.concatenate([roots, *children]),
         np.concatenate([np.zeros_like(roots), *above]),
         1 + max(int(place[-1]) for place in places),
@@ -126,15 +126,15 @@ def _labelled(
     concepts: list[IntArray] = [np.zeros(1, np.int32)]
     own = np.zeros(1 + max(int(number.max()) for number in numbers), np.int64)
     for one, number, begin in zip(parts, numbers, begins, strict=True):
-        kept = np.flatnonzero(number[one.meanings.items])  # those of its artificial root go
-        owners.append(one.meanings.owners[kept] + np.int64(begin))
-        concepts.append(number[one.meanings.items[kept]])
+        kept = np.flatnonzero(number[one.label_concepts.items])  # those of its artificial root go
+        owners.append(one.label_concepts.row_ids[kept] + np.int64(begin))
+        concepts.append(number[one.label_concepts.items[kept]])
         own[number] = one.titles + np.int64(begin)
     own[0] = 0
     used = np.zeros(len(joined), np.bool_)
     used[np.concatenate([*owners, own])] = True
     texts, row = _merged(joined, used)
-    meanings = RaggedArray.grouped(
+    meanings = RaggedArray.group_by(
         row[np.concatenate(owners)], np.concatenate(concepts), len(texts)
     )
     return StringArray.of(texts.to_list()), meanings, row[own].astype(np.int32)
@@ -175,7 +175,7 @@ def _names_of(one: Taxonomy, number: IntArray, paths: bool) -> pl.DataFrame:
     differ = np.ones(len(one), np.bool_)
     if paths:  # all paths differ if the branches do
         differ[:] = False
-        differ[0 if one.root_counts else one.children(0)] = True
+        differ[0 if one.has_real_root else one.children(0)] = True
     table = pl.DataFrame({"number": number, "name": names, "differ": differ})
     return table.filter(pl.col("number") > 0)
 
@@ -202,10 +202,10 @@ def _marked(
     marks: dict[str, IntArray] = {}
     names: dict[str, list[str]] = {}
     for one, title, number in zip(parts, titles, numbers, strict=True):
-        own: dict[str, IntArray] = {_PART: np.zeros(len(one), np.int16), **one.marks}
+        own: dict[str, IntArray] = {_PART: np.zeros(len(one), np.int16), **one.tags}
         for mark, values in own.items():
             listed = names.setdefault(mark, [])
-            told = one.mark_names.get(mark, [title] if mark == _PART else [])
+            told = one.tag_names.get(mark, [title] if mark == _PART else [])
             if mark == _PART:  # parts of parts stay parts of their own
                 told = _distinct([*listed, *told])[len(listed) :]
             listed += [name for name in told if name not in listed]

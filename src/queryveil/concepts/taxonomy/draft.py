@@ -28,12 +28,12 @@ class RepairLog:
     """What was wrong with a file: refused with its line, or mended and counted."""
 
     where: Path | str
-    allowed: bool = False
-    done: dict[str, int] = field(default_factory=dict)
+    enabled: bool = False
+    counts: dict[str, int] = field(default_factory=dict)
 
-    def needed(self, fault: str, mended: str, line: int | None = None, detail: str = "") -> None:
+    def repair(self, fault: str, mended: str, line: int | None = None, detail: str = "") -> None:
         """Report a fault; returns only if it may be mended, which is then counted."""
-        if not self.allowed:
+        if not self.enabled:
             place = f"line {line:,}: " if line else ""
             about = f" ({detail})" if detail else ""
             raise FormatError(
@@ -41,7 +41,7 @@ class RepairLog:
                 where=self.where,
                 hint=f"mend the file, or --repair: {mended}",
             )
-        self.done[fault] = self.done.get(fault, 0) + 1
+        self.counts[fault] = self.counts.get(fault, 0) + 1
 
 
 @dataclass
@@ -89,7 +89,7 @@ class TaxonomyBuilder:
         self.label_concepts.append(concept)
         self.label_texts.append(text)
 
-    def finish(self, repairs: RepairLog) -> Taxonomy:
+    def build(self, repairs: RepairLog) -> Taxonomy:
         """Check what was read and make a taxonomy of it."""
         if not self.names or (self.top is not None and len(self.names) == 1):
             raise FormatError("there is no concept in this file", where=repairs.where)
@@ -105,7 +105,7 @@ class TaxonomyBuilder:
         if len(children):  # the same edge twice counts once, and keeps its first place
             _, first = np.unique(children * size + above, return_index=True)
             children, above = children[np.sort(first)], above[np.sort(first)]
-        return RaggedArray.grouped(children, above, size)
+        return RaggedArray.group_by(children, above, size)
 
     def _check_labels(self, repairs: RepairLog) -> None:
         labelled = np.zeros(len(self.names), np.bool_)
@@ -114,7 +114,7 @@ class TaxonomyBuilder:
             labelled[self.top] = True
         for place in np.flatnonzero(~labelled).tolist():
             name = self.names[place]
-            repairs.needed(
+            repairs.repair(
                 "a concept without a label", "its name is taken", self.lines[place], name
             )
             self.label(place, name.rsplit("/", 1)[-1].replace("_", " ") or name)
@@ -151,7 +151,7 @@ class TaxonomyBuilder:
         edges = zip(ring, [*ring[1:], ring[0]], strict=True)
         line, _, edge = max((*self._read_at[edge], edge) for edge in edges)
         shown = " < ".join(self.names[place] for place in [*ring[:5], ring[0]])
-        repairs.needed("a cycle", "it is cut at its last edge", line, shown)
+        repairs.repair("a cycle", "it is cut at its last edge", line, shown)
         return edge
 
     @cached_property
@@ -180,7 +180,7 @@ class TaxonomyBuilder:
             for root in roots[1:]:
                 detail = f"{self.names[root]}, beside {self.names[roots[0]]}"
                 mended = "one is put above them, which does not count as a concept"
-                repairs.needed("a second root", mended, self.lines[root], detail)
+                repairs.repair("a second root", mended, self.lines[root], detail)
             self.top = self.add("", 0)
             for root in roots:
                 self.edge(root, self.top)
@@ -192,7 +192,7 @@ class TaxonomyBuilder:
         number = np.empty(len(order), np.int32)
         number[order] = np.arange(len(order), dtype=np.int32)
         self.number = number
-        items, owner = parents.gather(order)
+        items, owner = parents.take(order)
         sizes = np.bincount(owner, minlength=len(order))
         if self.top is not None and self.top not in self.label_concepts:
             self.label(self.top, self.names[self.top] or "Top")
@@ -201,11 +201,11 @@ class TaxonomyBuilder:
             title=self.title,
             names=StringArray.of([self.names[place] for place in order.tolist()]),
             labels=labels,
-            meanings=meanings,
+            label_concepts=meanings,
             titles=titles,
             parents=RaggedArray.from_sizes(sizes, number[items]),
             paths=self.paths,
-            root_counts=self.top is None,
+            has_real_root=self.top is None,
             language=self.language,
         )
 
@@ -218,7 +218,7 @@ class TaxonomyBuilder:
         size = len(number)
         _, first = np.unique(row * size + concepts, return_index=True)
         kept = np.sort(first)
-        meanings = RaggedArray.grouped(row[kept], concepts[kept], len(texts))
+        meanings = RaggedArray.group_by(row[kept], concepts[kept], len(texts))
         return StringArray.of(texts.tolist()), meanings, titles
 
 

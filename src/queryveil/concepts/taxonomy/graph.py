@@ -46,17 +46,17 @@ class Taxonomy:
     title: str
     names: StringArray
     labels: StringArray
-    meanings: RaggedArray
+    label_concepts: RaggedArray
     titles: IntArray
     parents: RaggedArray
     paths: bool = False
-    root_counts: bool = True
+    has_real_root: bool = True
     language: str = "english"
-    marks: dict[str, IntArray] = field(default_factory=dict)
-    mark_names: dict[str, list[str]] = field(default_factory=dict)
+    tags: dict[str, IntArray] = field(default_factory=dict)
+    tag_names: dict[str, list[str]] = field(default_factory=dict)
     stored_ancestors: RaggedArray | None = None
     file: Path | None = None
-    kept: dict[str, object] = field(default_factory=dict, repr=False)  # what others made of it
+    cache: dict[str, object] = field(default_factory=dict, repr=False)  # what others made of it
 
     def __len__(self) -> int:
         return len(self.parents)
@@ -95,13 +95,13 @@ class Taxonomy:
         if concept == 0:
             return np.arange(len(self), dtype=np.int32)
         lists = self.all_ancestors
-        return lists.owners[np.flatnonzero(lists.items == concept)]
+        return lists.row_ids[np.flatnonzero(lists.items == concept)]
 
     def children(self, concept: int) -> IntArray:
         """Give the concepts that have this one as a parent."""
-        return self.parents.owners[np.flatnonzero(self.parents.items == concept)]
+        return self.parents.row_ids[np.flatnonzero(self.parents.items == concept)]
 
-    def common(self, *concepts: int) -> int:
+    def common_ancestors(self, *concepts: int) -> int:
         """Give the least common subsumer: the deepest ancestor that all share.
 
         Among equally deep ones it is the first in the taxonomy; where nothing but an
@@ -126,15 +126,15 @@ class Taxonomy:
         """Give the concepts that a label means, the most usual first; case does not matter."""
         wanted = " ".join(label.replace("_", " ").lower().split())
         rows = self._label_table.filter(pl.col("label") == wanted)["row"].to_list()
-        found = (int(c) for row in rows for c in self.meanings[row])
+        found = (int(c) for row in rows for c in self.label_concepts[row])
         return list(dict.fromkeys(found))
 
-    def numbers(self, names: Sequence[str]) -> list[tuple[str, int]]:
+    def find_all(self, names: Sequence[str]) -> list[tuple[str, int]]:
         """Find concepts by their names (in a tree of paths: last parts); unknown ones are left."""
         found = self._name_table.filter(pl.col("name").is_in(list(names)))
         return [(name, int(row)) for row, name in found.rows()]
 
-    def concept(self, text: str) -> int:
+    def find(self, text: str) -> int:
         """Find one concept by its name, its path or a label (then its most usual meaning)."""
         named = self._named(text)
         if named is not None:
@@ -168,7 +168,7 @@ class Taxonomy:
     @cached_property
     def depths(self) -> IntArray:
         """The number of concepts on the longest way from the root, an artificial root left out."""
-        return compute_depths(self.parents) + np.int32(self.root_counts)
+        return compute_depths(self.parents) + np.int32(self.has_real_root)
 
     @cached_property
     def all_ancestors(self) -> RaggedArray:
@@ -176,12 +176,12 @@ class Taxonomy:
         if self.stored_ancestors is not None:
             return self.stored_ancestors
         try:
-            return compute_ancestors(self.parents, compute_depths(self.parents), self.root_counts)
+            return compute_ancestors(self.parents, compute_depths(self.parents), self.has_real_root)
         except DeepError as error:
             name = self.names[error.concept][:80]
             raise FormatError(f"{error} ({name})", where=self.file or self.title) from error
 
-    def below(self, concept: int) -> BoolArray:
+    def descendant_mask(self, concept: int) -> BoolArray:
         """Tell for every concept whether it is this one or below it."""
         marked = np.zeros(len(self), np.bool_)
         marked[self.descendants(concept)] = True
@@ -189,7 +189,7 @@ class Taxonomy:
 
     @cached_property
     def _labels_by_concept(self) -> RaggedArray:
-        return self.meanings.turned(len(self))
+        return self.label_concepts.transpose(len(self))
 
     @cached_property
     def _label_table(self) -> pl.DataFrame:
@@ -208,18 +208,18 @@ class Taxonomy:
             "names": self.names.bytes,
             "labels": self.labels.bytes,
             "titles": self.titles,
-            **_both("meanings", self.meanings),
+            **_both("meanings", self.label_concepts),
             **_both("parents", self.parents),
-            **{f"mark {name}": mark for name, mark in self.marks.items()},
+            **{f"mark {name}": mark for name, mark in self.tags.items()},
         }
         if not packed:  # a packed file is made small: what can be computed is left out
             arrays |= _both("ancestors", self.all_ancestors)
         about = {
             "title": self.title,
             "paths": self.paths,
-            "root_counts": self.root_counts,
+            "root_counts": self.has_real_root,
             "language": self.language,
-            "mark_names": self.mark_names,
+            "mark_names": self.tag_names,
         }
         write_arrays(Path(path), about, arrays, packed=packed, force=force)
 
@@ -237,14 +237,14 @@ class Taxonomy:
             title=about["title"],
             names=StringArray(arrays["names"]),
             labels=StringArray(arrays["labels"]),
-            meanings=lists_of("meanings", arrays),
+            label_concepts=lists_of("meanings", arrays),
             titles=arrays["titles"],
             parents=lists_of("parents", arrays),
             paths=about["paths"],
-            root_counts=about["root_counts"],
+            has_real_root=about["root_counts"],
             language=about["language"],
-            marks=marks,
-            mark_names=about["mark_names"],
+            tags=marks,
+            tag_names=about["mark_names"],
             stored_ancestors=ancestors,
             file=Path(path),
         )

@@ -33,7 +33,7 @@ def compute_depths(parents: RaggedArray, most: int = MOST_LEVELS + 28) -> IntArr
     >>> levels_of(Lists.of([[], [0], [0, 1], [4], [3]])).tolist()
     [0, 1, 2, -1, -1]
     """
-    children = parents.turned(len(parents))
+    children = parents.transpose(len(parents))
     waiting = parents.sizes.copy()
     levels = np.full(len(parents), -1, np.int32)
     ready, level = np.flatnonzero(waiting == 0), 0
@@ -41,7 +41,7 @@ def compute_depths(parents: RaggedArray, most: int = MOST_LEVELS + 28) -> IntArr
         if level > most:
             raise DeepError(f"concepts lie more than {most} levels deep", int(ready[0]))
         levels[ready] = level
-        reached, times = np.unique(children.gather(ready)[0], return_counts=True)
+        reached, times = np.unique(children.take(ready)[0], return_counts=True)
         waiting[reached] -= times
         ready = reached[waiting[reached] == 0]
         level += 1
@@ -76,7 +76,7 @@ def _one_level(
     """Join the ancestors of each concept's parents, without repetition, and the concept."""
     own = np.arange(begin, end, dtype=np.int64)
     ways = RaggedArray(parents.start[begin : end + 1], parents.items)
-    above, way = known.gather(parents.items[ways.start[0] : ways.start[-1]])
+    above, way = known.take(parents.items[ways.start[0] : ways.start[-1]])
     child = np.repeat(own, np.diff(ways.start))[way]
     if ways.start[-1] - ways.start[0] == end - begin:
         # One parent each: the lists are in order already.

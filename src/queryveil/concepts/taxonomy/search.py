@@ -89,25 +89,25 @@ class SearchIndex:
         self._opened()
 
     @classmethod
-    def of(cls, taxonomy: Taxonomy) -> SearchIndex:
+    def open(cls, taxonomy: Taxonomy) -> SearchIndex:
         """Open the index beside a taxonomy's file, or make one of its labels in memory."""
         beside = index_path(taxonomy.file) if taxonomy.file else None
         if beside and beside.exists():
             return cls(beside, taxonomy)
-        made = taxonomy.kept.get("search")
+        made = taxonomy.cache.get("search")
         if not isinstance(made, cls):
-            made = taxonomy.kept["search"] = cls(None, taxonomy)
+            made = taxonomy.cache["search"] = cls(None, taxonomy)
         return made
 
-    def first(self, term: str, n: int) -> list[int]:
+    def best_match(self, term: str, n: int) -> list[int]:
         """Give the first `n` concepts of a term: those named so, then others that hold it."""
         words = _words(term)
         return list(self._ranked([(_NAMED, " AND ", words), (_WHOLE, " AND ", words)], n))
 
-    def first_of(self, terms: Sequence[str], n: int) -> RaggedArray:
+    def best_matches(self, terms: Sequence[str], n: int) -> RaggedArray:
         """Give the first `n` concepts of each of many terms; a repeated one is searched once."""
-        found = {term: self.first(term, n) for term in dict.fromkeys(terms)}
-        return RaggedArray.of([found[term] for term in terms])
+        found = {term: self.best_match(term, n) for term in dict.fromkeys(terms)}
+        return RaggedArray.from_lists([found[term] for term in terms])
 
     def find(self, text: str, n: int) -> list[tuple[int, float]]:
         """Give the `n` concepts that fit some words best, each with a score.
@@ -223,8 +223,8 @@ def _tables(taxonomy: Taxonomy) -> dict[str, str]:
 
 def _rows(taxonomy: Taxonomy, spool: _Spool | None) -> Iterator[list[_Row]]:
     labels, titles = taxonomy.labels.series().to_list(), taxonomy.titles
-    others, above = taxonomy.meanings.turned(len(taxonomy)), taxonomy.all_ancestors
-    for begin in range(0 if taxonomy.root_counts else 1, len(taxonomy), _ROWS):
+    others, above = taxonomy.label_concepts.transpose(len(taxonomy)), taxonomy.all_ancestors
+    for begin in range(0 if taxonomy.has_real_root else 1, len(taxonomy), _ROWS):
         end = min(begin + _ROWS, len(taxonomy))
         texts = spool.texts(begin, end) if spool else {}
         rows = []

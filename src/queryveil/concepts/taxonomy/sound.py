@@ -114,7 +114,7 @@ def _structure(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
     parents = lists_of("parents", arrays)
     if np.flatnonzero(parents.sizes == 0).tolist() != [0]:
         yield "not exactly one root, the first"
-    if (parents.items >= parents.owners).any():
+    if (parents.items >= parents.row_ids).any():
         yield "a parent after its child"
         return
     try:

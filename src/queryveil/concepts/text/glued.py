@@ -26,7 +26,7 @@ class CompoundSplitter:
         self._words = {word for word in words if len(word) >= _LEAST_PART} | self._heads
         self._whole = frozenset(whole)
 
-    def head(self, word: str) -> str:
+    def last_word(self, word: str) -> str:
         """Give the longest known last word after known words, or an empty text."""
         if not _LEAST <= len(word) <= _MOST or word in self._whole or not word.isalpha():
             return ""

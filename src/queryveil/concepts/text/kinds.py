@@ -23,7 +23,7 @@ _KINDS = {
 class Tagger(Protocol):
     """What the way from text to concepts needs of a tagger."""
 
-    def kinds(self, texts: RaggedArray) -> ByteArray:
+    def word_classes(self, texts: RaggedArray) -> ByteArray:
         """Tell for each word what it can be in a noun phrase."""
         ...
 

@@ -23,7 +23,7 @@ _CODES = {"english": "en", "german": "de", "french": "fr", "spanish": "es", "ita
 class NounTagger:
     """Takes every word for a noun; stop words part the phrases."""
 
-    def kinds(self, texts: RaggedArray) -> ByteArray:
+    def word_classes(self, texts: RaggedArray) -> ByteArray:
         """Tell for each word what it can be in a noun phrase."""
         return np.full(len(texts.items), NOUN, np.uint8)
 
@@ -39,7 +39,7 @@ class SpacyTagger:
         self._vocabulary = vocabulary
         self._model = _load(language)
 
-    def kinds(self, texts: RaggedArray) -> ByteArray:
+    def word_classes(self, texts: RaggedArray) -> ByteArray:
         """Tell for each word what it can be in a noun phrase."""
         return word_classes(self.names(texts))
 

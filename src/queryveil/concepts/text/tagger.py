@@ -92,7 +92,7 @@ class BrillTagger:
         self._kinds = word_classes(self.tags)
         self._lexical = WordFeature(vocabulary, self._unseen)
 
-    def kinds(self, texts: RaggedArray) -> ByteArray:
+    def word_classes(self, texts: RaggedArray) -> ByteArray:
         """Tell for each word what it can be in a noun phrase."""
         tags = self.tag(texts)
         kinds: ByteArray = self._kinds[tags]
@@ -102,7 +102,7 @@ class BrillTagger:
     def _acts(self, texts: RaggedArray, tags: ByteArray) -> BoolArray:
         """Mark gerunds that have an object: "starting a business" is no kind of start."""
         acts = np.zeros(len(tags), np.bool_)
-        within = texts.owners[:-1] == texts.owners[1:]
+        within = texts.row_ids[:-1] == texts.row_ids[1:]
         objects = np.isin(tags[1:], [self._code[tag] for tag in ("DT", "PRP", "PRP$")])
         acts[:-1] = (tags[:-1] == self._code["VBG"]) & objects & within
         return acts
@@ -114,11 +114,11 @@ class BrillTagger:
     def tag(self, texts: RaggedArray) -> ByteArray:
         """Give the tag of each word, as its place in `tags`."""
         lexical = self._lexical()[texts.items]
-        where = np.arange(len(texts.items)) + _PAD * (texts.owners.astype(np.int64) + 1)
+        where = np.arange(len(texts.items)) + _PAD * (texts.row_ids.astype(np.int64) + 1)
         tags = np.zeros(len(texts.items) + _PAD * (len(texts) + 1), np.uint8)
         words = np.full(len(tags), -1, np.int32)
         tags[where], words[where] = lexical, texts.items
-        place = np.arange(len(texts.items)) - texts.start[texts.owners]
+        place = np.arange(len(texts.items)) - texts.start[texts.row_ids]
         # A rule sees the new tags on its left and the old ones on its right: go word by word.
         order = np.argsort(place, kind="stable")
         for here in np.split(where[order], np.cumsum(np.bincount(place))[:-1]):
@@ -155,7 +155,7 @@ class BrillTagger:
 
     def _operand(self, text: str, is_word: bool) -> int:
         if is_word:
-            return int(self._vocabulary.number(pl.Series([text.replace("'", "")]))[0])
+            return int(self._vocabulary.index(pl.Series([text.replace("'", "")]))[0])
         return self._code.get(text, -1)
 
     def _unseen(self, words: pl.Series) -> ByteArray:

@@ -62,9 +62,9 @@ class Vocabulary:
         """Give the words of each text as numbers."""
         lists = tokenize(texts.fill_null(""))
         flat = lists.explode(empty_as_null=False)
-        return RaggedArray.from_sizes(lists.list.len().to_numpy(), self.number(flat))
+        return RaggedArray.from_sizes(lists.list.len().to_numpy(), self.index(flat))
 
-    def number(self, words: pl.Series) -> IntArray:
+    def index(self, words: pl.Series) -> IntArray:
         """Give the numbers of single words; new words get the next ones."""
         coded = words.cast(self._kind)
         seen = coded.unique()

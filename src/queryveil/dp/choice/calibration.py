@@ -23,13 +23,13 @@ def calibrate_nominal(
     choices: Candidates, epsilon: float, sensitivity: float | None = None
 ) -> ExponentialWeights:
     """Take epsilon over twice the sensitivity; what is known of that is the span of the scores."""
-    apart = sensitivity or choices.span
+    apart = sensitivity or choices.score_range
     strength = epsilon / (2 * apart) if apart else 0.0
     weights = ExponentialWeights.of(choices, min(strength, max_exponent(choices)))
     # Chances differ by at most e^(2 ratio): one ratio for the weight, one for the total.
-    while 2 * weights.ratio > epsilon and weights.strength:
+    while 2 * weights.log_ratio_bound > epsilon and weights.exponent:
         weights = ExponentialWeights.of(
-            choices, weights.strength * min(epsilon / (2 * weights.ratio), _LESS)
+            choices, weights.exponent * min(epsilon / (2 * weights.log_ratio_bound), _LESS)
         )
     return weights
 
@@ -50,9 +50,9 @@ def calibrate_exact(
     """
     most = max_exponent(choices)
     best = calibrate_nominal(choices, epsilon)
-    if not choices.span or best.strength >= most:
+    if not choices.score_range or best.exponent >= most:
         return best
-    low, high = best.strength, math.inf  # what held, and what did not
+    low, high = best.exponent, math.inf  # what held, and what did not
     guess = hint if hint is not None and low < hint <= most else min(1.5 * low, most)
     tried = [(0.0, 0.0)]
     for _ in range(_MOST_STEPS):

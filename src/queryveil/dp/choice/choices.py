@@ -83,6 +83,6 @@ class Candidates:
         return found
 
     @cached_property
-    def span(self) -> float:
+    def score_range(self) -> float:
         """How far the greatest score and the least lie apart: the sensitivity of one slot."""
         return float(self.scores.values[0] - self.scores.values[self.used].min())

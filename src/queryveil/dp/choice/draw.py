@@ -40,12 +40,12 @@ def uniform_below(totals: NDArray[np.int64], noise: NoiseSource) -> NDArray[np.i
     Numbers of 64 bits that would favour small results are drawn again.
     """
     wide = totals.astype(np.uint64)
-    drawn = noise.numbers(len(wide)).copy()
+    drawn = noise.uint64s(len(wide)).copy()
     # The last multiple of the total that fits into 64 bits; 2^64 itself does not.
     last = np.uint64(2**64 - 1) - (np.uint64(2**64 - 1) % wide + np.uint64(1)) % wide
     unfair = np.flatnonzero(drawn > last)
     while len(unfair):
-        drawn[unfair] = noise.numbers(len(unfair))
+        drawn[unfair] = noise.uint64s(len(unfair))
         unfair = unfair[drawn[unfair] > last[unfair]]
     return (drawn % wide).astype(np.int64)
 

@@ -29,7 +29,7 @@ class ExponentialWeights:
     """The weight of each level, and the total for an input of each class."""
 
     choices: Candidates
-    strength: float
+    exponent: float
     levels: NDArray[np.int64]
     totals: NDArray[np.int64]
 
@@ -46,7 +46,7 @@ class ExponentialWeights:
         levels = np.floor(np.exp(apart) * 2.0 ** _bits(choices)).astype(np.int64)
         return cls(choices, strength, levels, choices.counts @ levels + levels[0])
 
-    def chance(self, least: float) -> float:
+    def probability_at_least(self, least: float) -> float:
         """Give the chance of an output that scores at least so much, over all inputs alike."""
         good = self.choices.scores.values >= least
         own = self.levels[0] if good[0] else 0
@@ -54,7 +54,7 @@ class ExponentialWeights:
         return float(np.average(mass / self.totals, weights=self.choices.scores.sizes))
 
     @property
-    def ratio(self) -> float:
+    def log_ratio_bound(self) -> float:
         """The log-ratio of the greatest and the least weight, rounded up.
 
         The log-ratio of two inputs is ln w(c, o) - ln w(c', o) and a constant: over all outputs o
@@ -65,9 +65,9 @@ class ExponentialWeights:
 
 def max_exponent(choices: Candidates) -> float:
     """Give the greatest strength at which the smallest weight is still a fair integer."""
-    if not choices.span:
+    if not choices.score_range:
         return math.inf
-    return (_bits(choices) - _LEAST_BITS) * math.log(2) / choices.span
+    return (_bits(choices) - _LEAST_BITS) * math.log(2) / choices.score_range
 
 
 def _bits(choices: Candidates) -> int:

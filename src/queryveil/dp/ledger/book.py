@@ -137,7 +137,7 @@ class Book:
     def _confirmed(self, event: dict[str, Any]) -> None:
         earlier = self.entry(event["entry"])
         self.entries[earlier.number - 1] = replace(
-            earlier, state="confirmed", release_digest=event["release"], place=event["place"]
+            earlier, state="confirmed", release_digest=event["release"], folder=event["place"]
         )
 
     def _copied(self, event: dict[str, Any]) -> None:
@@ -152,7 +152,7 @@ class Book:
             losses=(),
             state="copied",
             release_digest=event.get("release", earlier.release_digest),
-            place=event["place"],
+            folder=event["place"],
             copy_of=earlier.number,
             extends=None,  # the first one does
             extra={},  # what it holds was spent once

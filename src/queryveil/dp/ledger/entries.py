@@ -60,14 +60,14 @@ class LedgerEntry:
     losses: tuple[Loss, ...] = ()
     state: EntryState = "reserved"
     release_digest: str | None = None
-    place: str | None = None
+    folder: str | None = None
     copy_of: int | None = None
     extends: int | None = None
     notes: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def protection(self) -> str:
+    def guarantee(self) -> str:
         """Name the kind of promise; `none` is unprotected."""
         return {"none": "unprotected", "look": "no release"}.get(self.kind, self.kind)
 
@@ -76,7 +76,7 @@ class LedgerEntry:
         return {
             **vars(self),
             "time": self.time.isoformat(),
-            "protection": self.protection,
+            "protection": self.guarantee,
             "epsilon": None if self.epsilon is None else format_exact(self.epsilon),
             "delta": None if self.delta is None else format_exact(self.delta),
             "losses": [loss.as_dict() for loss in self.losses],

@@ -76,7 +76,7 @@ class EventStore:
         self._connection.close()
 
     @contextmanager
-    def turn(self, kind: Literal["read", "add"]) -> Iterator[None]:
+    def transaction(self, kind: Literal["read", "add"]) -> Iterator[None]:
         """Read what does not change meanwhile, or be the only one who adds.
 
         To add takes the one lock for it at the start, so that nothing can come between looking
@@ -96,7 +96,7 @@ class EventStore:
                     self._connection.execute("ROLLBACK")
                 raise
 
-    def since(self, head: ChainHead) -> Iterator[tuple[ChainHead, dict[str, Any]]]:
+    def read_after(self, head: ChainHead) -> Iterator[tuple[ChainHead, dict[str, Any]]]:
         """Walk the rows after one that is known, and check that each is chained to the last."""
         if head.number:
             query = "SELECT hash FROM events WHERE number = ?"
@@ -117,7 +117,7 @@ class EventStore:
             yield head, parse_event(self.path, number, text)
         self._check_end(head)
 
-    def add(self, head: ChainHead, event: dict[str, Any]) -> None:
+    def append(self, head: ChainHead, event: dict[str, Any]) -> None:
         """Add a row after the last."""
         text = canonical_json(event)
         query = "INSERT INTO events (event, hash) VALUES (?, ?)"

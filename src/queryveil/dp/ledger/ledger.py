@@ -133,9 +133,9 @@ class Ledger:
             if entry.state != "reserved":
                 raise UsageError(f"entry {number} is {entry.state} already", where=self.path)
             check_latest(self._book.entries, entry)
-            self._file.add(self._head, event)
+            self._file.append(self._head, event)
 
-    def copied(self, number: int, place: Path | str) -> int:
+    def record_copy(self, number: int, place: Path | str) -> int:
         """Note a copy of the very bytes of an earlier release, which costs nothing."""
         with self._turn("add"):
             earlier = self._entry(number)
@@ -166,7 +166,7 @@ class Ledger:
                 raise UsageError(f"entry {number} was never confirmed", where=self.path)
             return self._add_entry(event | {"of": earlier.copy_of or earlier.number})
 
-    def limit(
+    def set_limit(
         self,
         epsilon: Fraction,
         delta: Fraction,
@@ -197,7 +197,7 @@ class Ledger:
                     hint="set the limit for replace-one, in which all of them count",
                 )
             event = {"event": "bounded", "time": timestamp(), **limit.as_dict()}
-            self._file.add(self._head, event)
+            self._file.append(self._head, event)
 
     # --- read ------------------------------------------------------------------------------------
 
@@ -232,12 +232,12 @@ class Ledger:
         with self._turn("read"):
             return self._book.composed(relation)
 
-    def allowed(self) -> Limit | None:
+    def limit(self) -> Limit | None:
         """Return the limit, if one was set."""
         with self._turn("read"):
             return self._book.limit
 
-    def left(self) -> Budget | None:
+    def remaining(self) -> Budget | None:
         """Return what the limit leaves a release with epsilon and delta alone; none without one.
 
         What is recorded of its mechanisms' loss may let a dearer release fit.
@@ -259,7 +259,7 @@ class Ledger:
 
     def check(self) -> ChainHead:
         """Walk the whole chain again; raise VerificationError at the first broken row."""
-        with self._file.turn("read"):
+        with self._file.transaction("read"):
             self._head, self._book = START, Book()
             self._catch_up()
             self._file.check_pages()
@@ -269,12 +269,12 @@ class Ledger:
 
     @contextmanager
     def _turn(self, kind: Literal["read", "add"]) -> Iterator[None]:
-        with self._file.turn(kind):
+        with self._file.transaction(kind):
             self._catch_up()
             yield
 
     def _catch_up(self) -> None:
-        for head, event in self._file.since(self._head):
+        for head, event in self._file.read_after(self._head):
             try:
                 self._book.apply(event)
             except (LookupError, TypeError, ValueError, ArithmeticError, UsageError) as error:
@@ -294,7 +294,7 @@ class Ledger:
 
     def _add_entry(self, event: dict[str, Any]) -> int:
         number = len(self._book.entries) + 1
-        self._file.add(self._head, {**event, "entry": number, "time": timestamp()})
+        self._file.append(self._head, {**event, "entry": number, "time": timestamp()})
         return number
 
     def _check_extension(self, number: int, event: dict[str, Any], lost: Sequence[int]) -> int:

@@ -36,8 +36,8 @@ class ReleaseStream:
     """
 
     entry: LedgerEntry
-    after: LedgerEntry | None
-    lost: tuple[LedgerEntry, ...]
+    successor: LedgerEntry | None
+    unconfirmed: tuple[LedgerEntry, ...]
     paid: Fraction
 
     def check(self, kind: str, log_digest: str, recipe: str, lost: Sequence[int]) -> None:
@@ -47,27 +47,27 @@ class ReleaseStream:
         from the log they read, by the method they used.
         """
         self._check_open(kind)
-        if any((a.log_digest, a.recipe) != (log_digest, recipe) for a in self.lost):
+        if any((a.log_digest, a.recipe) != (log_digest, recipe) for a in self.unconfirmed):
             raise UsageError(
-                f"{self.entry.place} was being extended when that run ended early, and what it "
+                f"{self.entry.folder} was being extended when that run ended early, and what it "
                 "used cannot be told from another log, other options or another version",
                 hint="give the log that was given first, read the same way",
             )
-        if [attempt.number for attempt in self.lost] != list(lost):
+        if [attempt.number for attempt in self.unconfirmed] != list(lost):
             raise OutputError(
-                f"another run is extending {self.entry.place} at this moment",
+                f"another run is extending {self.entry.folder} at this moment",
                 hint="wait for it, and append to what it writes",
             )
 
     def _check_open(self, kind: str) -> None:
         if self.entry.state == "reserved" or self.entry.kind != kind:
             raise UsageError(
-                f"entry {self.entry.number} is {self.entry.state} and {self.entry.protection}",
+                f"entry {self.entry.number} is {self.entry.state} and {self.entry.guarantee}",
                 hint=f"only a confirmed release of kind {kind} can be extended by one",
             )
-        if self.after is not None:
+        if self.successor is not None:
             raise UsageError(
-                f"{self.entry.place} was extended already by {self.after.place}: "
+                f"{self.entry.folder} was extended already by {self.successor.folder}: "
                 "append to that one",
             )
 

@@ -47,8 +47,8 @@ def protect_task(
         for numbers, table in _together(iter_partitions(batches), at_once):
             chance = partition_random_source(seed, numbers[0])
             part = work(table.lazy(), chance)
-            order = pl.Series("order", chance.numbers(part.rows.height).view(np.int64))
-            told = pl.DataFrame({"told": [json.dumps([part.counts, part.told])]})
+            order = pl.Series("order", chance.uint64s(part.rows.height).view(np.int64))
+            told = pl.DataFrame({"told": [json.dumps([part.counts, part.shared])]})
             tables = {"rows": part.rows.with_columns(order), "told": told}
             if part.mapping is not None:
                 tables["mapping"] = part.mapping

@@ -56,11 +56,11 @@ class SparkCluster:
     _number: Iterator[int] = field(default_factory=count, repr=False)
 
     @property
-    def told(self) -> str:
+    def describe(self) -> str:
         """Name the engine, for the card."""
         return f"spark {self.session.version}"
 
-    def place(self, what: str) -> str:
+    def new_path(self, what: str) -> str:
         """Give a new name in the folder."""
         return f"{self.scratch}/{what}-{next(self._number)}"
 

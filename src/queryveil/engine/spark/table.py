@@ -57,12 +57,12 @@ class SparkTable(RemoteTable):
         encode: Callable[[pl.DataFrame], pl.DataFrame] = identity_encoder,
     ) -> None:
         self.spark, self.place, self.empty, self.encode = spark, place, empty, encode
-        self.engine = spark.told
+        self.engine = spark.describe
         with readable_errors():
             self.shares = spark.session.read.schema(PARTITION_SCHEMA).parquet(place)
 
     @classmethod
-    def of_rows(
+    def from_rows(
         cls,
         spark: SparkCluster,
         rows: Any,
@@ -72,13 +72,13 @@ class SparkTable(RemoteTable):
     ) -> SparkTable:
         """Stage rows of Spark as shares; `how` they are packed is told by `Packing`."""
         fill = PartitionPacker(dict(empty.schema), encode, **how)
-        place = spark.place("table")
+        place = spark.new_path("table")
         with readable_errors():
             write_once(rows.mapInArrow(fill, PARTITION_SCHEMA), place)
         return cls(spark, place, encode(empty), encode)
 
     @cached_property
-    def counted(self) -> tuple[int, int]:
+    def row_counts(self) -> tuple[int, int]:
         """How many shares there are, and how many different ones."""
         with readable_errors():
             told = self.shares.agg(f.count("*"), f.countDistinct("share")).first()
@@ -89,19 +89,19 @@ class SparkTable(RemoteTable):
         with readable_errors():
             return _total(self.shares, "rows")
 
-    def derive(self, work: PartitionFunction, chance: RandomSource) -> SparkTable:
+    def map_partitions(self, work: PartitionFunction, chance: RandomSource) -> SparkTable:
         """Run each share through a function, and stage what it gives."""
         task = partition_task(work, chance.seed, emit_partition)
-        place = self.spark.place("table")
+        place = self.spark.new_path("table")
         with readable_errors():
             write_once(self.shares.mapInArrow(task, PARTITION_SCHEMA), place)
         empty = work(self.empty.lazy(), RandomSource(0))
         encode = self.encode if empty.schema == self.empty.schema else identity_encoder
         derived = SparkTable(self.spark, place, empty, encode)
-        self._check(*derived.counted)
+        self._check(*derived.row_counts)
         return derived
 
-    def keyed(
+    def aggregate_remote(
         self,
         work: PartitionFunction,
         keys: Sequence[str],
@@ -111,9 +111,9 @@ class SparkTable(RemoteTable):
         """Add up by keys, and stage the sums; their shares have any keys."""
         grouped, kinds = self._grouped(work, keys, chance, tops)
         empty = pl.DataFrame(schema=kinds)
-        return SparkTable.of_rows(self.spark, grouped, empty)
+        return SparkTable.from_rows(self.spark, grouped, empty)
 
-    def summed(
+    def aggregate(
         self,
         work: PartitionFunction,
         keys: Sequence[str],
@@ -132,7 +132,7 @@ class SparkTable(RemoteTable):
         nothing = work(self.empty.lazy(), RandomSource(0)).cast(kinds)  # type: ignore[arg-type]
         return nothing if at_least is None else nothing.filter(pl.col(at_least[0]) >= at_least[1])
 
-    def distinct(self, column: str) -> int:
+    def count_distinct(self, column: str) -> int:
         """Count the different values of a column."""
         values = partial(_values, column=column)
         kinds = _kinds(values(self.empty.lazy(), RandomSource(0)))
@@ -158,15 +158,15 @@ class SparkTable(RemoteTable):
     ) -> Any:
         """Give the rows of all shares; where chance decides them they are written down first."""
         if chance is not None:
-            return self.derive(work, chance)._rows(_as_it_is, None, kinds)
+            return self.map_partitions(work, chance)._rows(_as_it_is, None, kinds)
         task = partition_task(work, None, _rows_of_share)
         return self.shares.mapInArrow(task, spark_schema(kinds))
 
-    def protected(
+    def protect_partitions(
         self, work: ProtectFunction, chance: RandomSource, at_once: int
     ) -> ProtectedTable:
         """Make rows for publication, stage them, and bring them here in random order."""
-        place = self.spark.place("parts")
+        place = self.spark.new_path("parts")
         with readable_errors():
             task = protect_task(work, chance.seed, at_once)
             write_once(self.shares.mapInArrow(task, OUTPUT_SCHEMA), place)
@@ -175,7 +175,7 @@ class SparkTable(RemoteTable):
             self._check(_total(told, "shares"), _total(told.dropDuplicates(["share"]), "shares"))
             return collect_outputs(parts)
 
-    def regrouped(self, blocks: RemoteTable) -> SparkTable:
+    def repartition(self, blocks: RemoteTable) -> SparkTable:
         """Cut into shares by the block of each user."""
         blocks = _here_too(blocks)
         numbers = aggregate(blocks, _blocks, ["block"])["block"]
@@ -188,9 +188,13 @@ class SparkTable(RemoteTable):
         split = rows.repartitionByRange(max(1, len(numbers)), "block")
         empty = pl.DataFrame(schema=kinds)
         placed = ("share", "place")
-        return SparkTable.of_rows(self.spark, split, empty, self.encode, each="block", order=placed)
+        return SparkTable.from_rows(
+            self.spark, split, empty, self.encode, each="block", order=placed
+        )
 
-    def marked(self, key: str, sizes: RemoteTable, marks: PartitionFunction) -> pl.DataFrame:
+    def count_users_by_flags(
+        self, key: str, sizes: RemoteTable, marks: PartitionFunction
+    ) -> pl.DataFrame:
         """Count users by the marks of their keys."""
         of_keys = _here_too(sizes)
         with_users = partial(_with_users, key=key, marks=marks)
@@ -209,7 +213,7 @@ class SparkTable(RemoteTable):
 
     def _check(self, shares: int, different: int) -> None:
         """Refuse to go on if a share is missing, or there twice."""
-        _, expected = self.counted
+        _, expected = self.row_counts
         if not shares == different == expected:
             raise InputError(
                 f"of {expected:,} shares {shares:,} were written, {different:,} different ones",

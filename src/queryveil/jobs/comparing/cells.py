@@ -36,7 +36,7 @@ class Measurement:
         about = {
             "method": str(self.run.method),
             "label": self.run.label,
-            "swept": dict(self.run.swept),
+            "swept": dict(self.run.params),
             "repeat": self.turn,
         }
         return about | {"measure": self.line} | found
@@ -61,7 +61,7 @@ def run_task(before: MeasureContext, task: Task) -> dict[str, ComparisonRow]:
     # Each turn has a seed of its own, else all turns would be the same.
     chance = RandomSource(None if first.seed is None else first.seed + first.turn - 1)
     try:
-        method.prepare()
+        method.check_ready()
         release = run_for_measurement(method, before.log, chance, first.identifiers)
     except QueryveilError as error:
         return {cell.key: _failed(error) for cell in task}

@@ -43,7 +43,7 @@ class RunOptions:
     dataset: str | None = None
     workers: int = 1
     journal: Journal = field(default_factory=Journal)
-    nobodys: bool = False
+    synthetic: bool = False
     identifiers: str = "drop"
 
     def __post_init__(self) -> None:
@@ -101,11 +101,11 @@ def compare_figures(
     drawn = [(figure, expand_grid(figure.methods, figure.sweep)) for figure in asked.figures]
     wanted = _wanted(drawn)
     before = MeasureContext(_read(log))
-    runs = [] if how.nobodys else [run for run, _ in wanted.values()]
+    runs = [] if how.synthetic else [run for run, _ in wanted.values()]
     notes = _note_private(before.log, runs, how.dataset)
     rows, known = _rows(before, wanted, how, shown)
     about = _about(before.log, how) | {"notes": notes, "known_before": known}
-    about["command"] = _command(asked.words, how)
+    about["command"] = _command(asked.arguments, how)
     return Comparison(
         about=about,
         measures={line: _told(one) for _, some in wanted.values() for line, one in some.items()},
@@ -116,7 +116,7 @@ def compare_figures(
 
 def _read(log: LogOrReader) -> QueryLog:
     read = log() if callable(log) else log
-    if not read.tally.kept:
+    if not read.accounting.kept:
         raise InputError("no row of the log is left to protect", hint="see `queryveil profile`")
     return read
 
@@ -181,7 +181,7 @@ def _cells(log: QueryLog, wanted: Wanted, how: RunOptions) -> list[Measurement]:
 
 def _told(measure: Measure) -> dict[str, Any]:
     names = ("title", "says", "paper", "unit", "better", "kind")
-    return {name: getattr(measure, name) for name in names} | {"parameters": measure.values()}
+    return {name: getattr(measure, name) for name in names} | {"parameters": measure.params()}
 
 
 def _figure(figure: Figure, runs: Sequence[MethodRun]) -> dict[str, Any]:
@@ -202,9 +202,9 @@ def _about(log: QueryLog, how: RunOptions) -> dict[str, Any]:
         "identifiers": how.identifiers,
         "log": {
             "files": {source.path: source.sha256 for source in log.sources},
-            "rows": log.tally.kept,
-            "users": log.distinct("user"),
-            "queries": log.distinct("query"),
+            "rows": log.accounting.kept,
+            "users": log.count_distinct("user"),
+            "queries": log.count_distinct("query"),
         },
     }
 

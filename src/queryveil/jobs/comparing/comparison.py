@@ -33,7 +33,7 @@ class Comparison:
     figures: list[dict[str, Any]]
     rows: list[dict[str, Any]]
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Give it as one JSON document."""
         return {
             **self.about,
@@ -42,7 +42,7 @@ class Comparison:
             "rows": [row | {"swept": dict(row["swept"])} for row in self.rows],
         }
 
-    def table(self) -> pl.DataFrame:
+    def to_polars(self) -> pl.DataFrame:
         """Give the rows as a table, each swept parameter in a column of its own."""
         names = list(dict.fromkeys(name for row in self.rows for name in row["swept"]))
         flat = ("measure", "value", "seconds", "error")
@@ -91,7 +91,7 @@ def write_comparison(
 
     With a journal its rows stand there too, so that a later comparison need not run them again.
     """
-    whole, table = found.as_dict(), found.table()
+    whole, table = found.to_dict(), found.to_polars()
     with atomic_folder(folder, lambda: check_comparison_output(folder, force)) as part:
         table.write_csv(part / "results.csv")
         table.write_parquet(part / "results.parquet")

@@ -33,7 +33,7 @@ class FigureRequest:
     """Figures that somebody asks for, and the words of a command line that does."""
 
     figures: tuple[Figure, ...]
-    words: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
 
 
 def request_figures(

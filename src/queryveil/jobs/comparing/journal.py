@@ -83,7 +83,9 @@ def row_key(
     identifiers: str,
 ) -> str:
     """Name a row by all that it depends on; `log` is what `log_key` gave."""
-    files = [_digest(path) for path in (*_named(run.method), *run.method.files(), *_named(measure))]
+    files = [
+        _digest(path) for path in (*_named(run.method), *run.method.input_files(), *_named(measure))
+    ]
     parts = [__version__, log, str(run.method), line, turn, seed, identifiers, files]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -92,14 +94,19 @@ def log_cache_key(log: QueryLog) -> str:
     """Name a log by its files, how they were read, and who is left; else there is no name."""
     if not log.sources or (log.sampled and not log.seeded):
         return ""  # a sample drawn anew is another log each time
-    users = hashlib.sha256("\n".join(unique_users(log.frame)).encode()).hexdigest()
-    parts = [sorted(source.sha256 for source in log.sources), log.asked, log.tally.kept, users]
+    users = hashlib.sha256("\n".join(unique_users(log.local_frame)).encode()).hexdigest()
+    parts = [
+        sorted(source.sha256 for source in log.sources),
+        log.options_fingerprint,
+        log.accounting.kept,
+        users,
+    ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _named(declared: Parametrized) -> list[Path]:
     """Give the files that parameters name."""
-    texts = [value for value in declared.values().values() if isinstance(value, str) and value]
+    texts = [value for value in declared.params().values() if isinstance(value, str) and value]
     return [path for path in map(Path, texts) if path.is_file()]
 
 

@@ -23,7 +23,7 @@ class MethodRun:
 
     method: Method
     label: str
-    swept: Mapping[str, Any]
+    params: Mapping[str, Any]
 
 
 def parse_sweep(text: str) -> tuple[str, tuple[str, ...]]:
@@ -89,16 +89,16 @@ def _at_all_values(
     label: str, method: Method, sweep: Mapping[str, Sequence[Any]]
 ) -> list[MethodRun]:
     _, own = parse_spec(label)
-    names = [name for name in sweep if name in method.values() and name not in own]
+    names = [name for name in sweep if name in method.params() and name not in own]
     runs = []
     for values in itertools.product(*(sweep[name] for name in names)):
-        one = method.make(method.values() | dict(zip(names, values, strict=True)))
+        one = method.from_params(method.params() | dict(zip(names, values, strict=True)))
         runs.append(MethodRun(one, label, {name: getattr(one, name) for name in names}))
     return runs
 
 
 def _check_names(methods: Sequence[Method], sweep: Mapping[str, Sequence[Any]]) -> None:
-    known = {name for method in methods for name in method.values()}
+    known = {name for method in methods for name in method.params()}
     for name, values in sweep.items():
         if isinstance(values, str) or not values:
             raise UsageError(f'"{name}" is swept over no list of values', hint='{"k": [2, 3]}')

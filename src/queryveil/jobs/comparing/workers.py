@@ -46,7 +46,7 @@ def run_tasks(
         _prepare(before, measures)
         yield from ((task, run_task(before, task)) for task in tasks)
         return
-    table = before.log.frame.select(pl.col(COLUMNS)).collect()
+    table = before.log.local_frame.select(pl.col(COLUMNS)).collect()
     with _workers(_texts(table), measures, min(workers, len(tasks))) as pool:
         waiting = {pool.submit(_perform, task): task for task in tasks}
         try:

@@ -40,15 +40,15 @@ def _figures() -> tuple[Figure, ...]:
 
 
 def _grouped(found: Evidence, measure: str) -> dict[str, Curve]:
-    return {label: found.curve(label, measure, "k") for label in GROUPED}
+    return {label: found.series(label, measure, "k") for label in GROUPED}
 
 
 def _removal(found: Evidence, measure: str, name: str = "value") -> Curve:
-    return found.curve(REMOVAL, measure, "max_queries_per_user", name)
+    return found.series(REMOVAL, measure, "max_queries_per_user", name)
 
 
 def _graph(found: Evidence, measure: str, name: str = "value") -> Curve:
-    return found.curve(GRAPH, measure, "sites", name)
+    return found.series(GRAPH, measure, "sites", name)
 
 
 def _emptied(found: Evidence) -> str:
@@ -100,8 +100,8 @@ def _semantic_lowest(found: Evidence) -> Verdict:
     curves = _grouped(found, LOSS)
     best = [k for k in curves[SEMANTIC]
             if curves[SEMANTIC][k] <= min(curve[k] for curve in curves.values())]  # fmt: skip
-    floor = found.curve(SEMANTIC, LOSS, "k", "random_groups")
-    chance = found.curve(SEMANTIC, LOSS, "k", "chance")
+    floor = found.series(SEMANTIC, LOSS, "k", "random_groups")
+    chance = found.series(SEMANTIC, LOSS, "k", "chance")
     ours = (f"lowest at {len(best)} of {len(curves[SEMANTIC])} k ({format_series(curves[SEMANTIC])}); "
             f"random groups {format_series(floor)}; chance {format_percent(chance.values())}")  # fmt: skip
     return Verdict(ours, len(best) == len(curves[SEMANTIC]))
@@ -177,7 +177,7 @@ PAPER = Paper(
         Claim("linkage of groups falls with k, and is at most 100/k", "50 to 14.3%", _bounded),
         Claim("linkage is highest without semantics", "at all k", _string_most_linked),
     ),
-    differs=(
+    deviations=(
         "the paper has 1,000 users of AOL's log; ours are synthetic unless a log is given",
         "L is measured with WordNet, which is the ruler of the proposed method too",
         "the paper's linkage rule of clustering is not stated; ours is Ward's",

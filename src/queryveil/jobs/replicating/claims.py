@@ -42,7 +42,7 @@ class Evidence:
     rows: Sequence[Mapping[str, Any]]
     facts: Mapping[str, Any]
 
-    def curve(
+    def series(
         self,
         label: str,
         measure: str,
@@ -103,18 +103,18 @@ class Verdict:
 class Claim:
     """A claim, in a few words, with the published figure and the check of ours."""
 
-    says: str
+    claim: str
     published: str
     check: Callable[[Evidence], Verdict]
 
-    def judged(self, found: Evidence) -> dict[str, Any]:
+    def evaluate(self, found: Evidence) -> dict[str, Any]:
         """Check it; a claim whose figures are missing cannot be told."""
         try:
             verdict = self.check(found)
         except MissingResultError as error:
             verdict = Verdict("", None, error.what)
         return {
-            "claim": self.says,
+            "claim": self.claim,
             "published": self.published,
             "ours": verdict.ours,
             "holds": verdict.holds,
@@ -131,8 +131,8 @@ class Paper:
     users: int
     figures: tuple[Figure, ...]
     claims: tuple[Claim, ...]
-    differs: tuple[str, ...]
-    about: str | None = None
+    deviations: tuple[str, ...]
+    topical_domain: str | None = None
     facts: Callable[[QueryLog, str, Progress], dict[str, Any]] | None = None
 
 

@@ -29,7 +29,7 @@ def _line(levels: int, categories: int) -> str:
 
 
 def _at(found: Evidence, levels: int, categories: int, level: int) -> Curve:
-    return found.curve(_line(levels, categories), REMAINS, "k", f"levels.{level}")
+    return found.series(_line(levels, categories), REMAINS, "k", f"levels.{level}")
 
 
 def _figures() -> tuple[Figure, ...]:
@@ -58,9 +58,9 @@ def _above(found: Evidence) -> Verdict:
 
 def _above_random(found: Evidence) -> Verdict:
     gains = [
-        found.curve(_line(5, 1), _measure(level), "k")[k] - floor
+        found.series(_line(5, 1), _measure(level), "k")[k] - floor
         for level in _LEVELS
-        for k, floor in found.curve(_line(5, 1), _measure(level), "k", "random_groups").items()
+        for k, floor in found.series(_line(5, 1), _measure(level), "k", "random_groups").items()
     ]
     return Verdict(f"{100 * min(gains):+.1f} to {100 * max(gains):+.1f} points", min(gains) > 0)
 
@@ -86,7 +86,7 @@ def _reached(found: Evidence) -> Verdict:
 
 
 def _at_all(found: Evidence, name: str) -> float:
-    return next(iter(found.curve(_line(5, 1), REMAINS, "k", name).values()))
+    return next(iter(found.series(_line(5, 1), REMAINS, "k", name).values()))
 
 
 def _dear(found: Evidence) -> Verdict:
@@ -121,18 +121,18 @@ def _small_part(found: Evidence) -> Verdict:
 
 def _timed(log: QueryLog, taxonomy: str, progress: Progress) -> dict[str, Any]:
     """Time the method at a quarter, half and all of the users, and with five categories."""
-    users, k = log.distinct("user"), 2
+    users, k = log.count_distinct("user"), 2
     if users < 8 * k:
         return {}
     times: dict[int, float] = {}
     with progress.stage("time the method", 4) as advance:
         # The first run opens the taxonomy, which is not timed.
         for part in (8, 4, 2, 1):
-            some = log if part == 1 else log.sample(users // part, RandomSource(0))
+            some = log if part == 1 else log.sample_users(users // part, RandomSource(0))
             shown = _stages(
                 some, CategoryMicroaggregation(k, taxonomy=taxonomy, min_users=1, max_share=1.0)
             )
-            times[some.tally.kept] = sum(shown.values())
+            times[some.accounting.kept] = sum(shown.values())
             advance(1)
     five = CategoryMicroaggregation(
         k, taxonomy=taxonomy, min_users=1, max_share=1.0, categories="5"
@@ -171,7 +171,7 @@ PAPER = Paper(
         Claim("time grows with the number of queries", "linearly", _linear),
         Claim("the partition is a small part of the time", "below 1%", _small_part),
     ),
-    differs=(
+    deviations=(
         "the paper's categories are those of the Open Directory, ours WordNet's unless another "
         "taxonomy is given: its levels are others, and its first is one category for all",
         "what remains is counted of phrases' concepts, the paper counts words",

@@ -136,7 +136,7 @@ PAPER = Paper(
         Claim("many users have an uncertainty above 70%", f"a table {_LOST}", _uncertain),
         Claim("honest users stay protected among selfish ones", f"so {_LOST}", _kept),
     ),
-    differs=(
+    deviations=(
         "the paper's protocol is lost; ours is that of docs/peers.md, consistent with its text",
         "the joint law of PEL is not in the paper; ours is the maximal coupling",
         "the paper's social graph is not told; ours is Barabási and Albert's, two friends or more",

@@ -46,15 +46,15 @@ def replicate(
     wanted, shown, how = _paper(paper), progress or NoProgress(), how or RunOptions()
     with _log(wanted, log, users, shown) as read:
         asked = FigureRequest(_with(wanted.figures, taxonomy))
-        found = compare_figures(read, asked, replace(how, nobodys=log is None), progress=shown)
+        found = compare_figures(read, asked, replace(how, synthetic=log is None), progress=shown)
         facts = wanted.facts(read, taxonomy or "wordnet", shown) if wanted.facts else {}
     rows = _without(found.rows, taxonomy)
     claims = [
-        {"paper": wanted.title} | claim.judged(Evidence(rows, facts)) for claim in wanted.claims
+        {"paper": wanted.title} | claim.evaluate(Evidence(rows, facts)) for claim in wanted.claims
     ]
     about = found.about | {
         "claims": claims,
-        "differs": list(wanted.differs),
+        "differs": list(wanted.deviations),
         "synthetic": log is None,
         "command": _command(wanted, log is None, users, taxonomy, how),
     }
@@ -83,7 +83,9 @@ def _log(
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "synthetic.tsv"
         people = paper.users if users is None else users
-        write_synthetic_log(path, users=people, about=paper.about, seed=SEED, progress=progress)
+        write_synthetic_log(
+            path, users=people, about=paper.topical_domain, seed=SEED, progress=progress
+        )
         yield read_log(path, progress=progress)
 
 
@@ -95,10 +97,10 @@ def _with(figures: tuple[Figure, ...], taxonomy: str | None) -> tuple[Figure, ..
         replace(
             figure,
             methods=tuple(
-                _line(str(line), parse_method(str(line)).values(), taxonomy)
+                _line(str(line), parse_method(str(line)).params(), taxonomy)
                 for line in figure.methods
             ),
-            measure=_line(figure.measure, parse_measure(figure.measure).values(), taxonomy),
+            measure=_line(figure.measure, parse_measure(figure.measure).params(), taxonomy),
         )
         for figure in figures
     )

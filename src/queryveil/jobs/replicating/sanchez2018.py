@@ -26,19 +26,19 @@ def _line(criterion: str, setting: str, budget: str) -> str:
 
 def _loss(found: Evidence, criterion: str, setting: str, budget: str) -> Curve:
     measure = f"profile-divergence:topics={_SETTINGS[setting]}"
-    return found.curve(_line(criterion, setting, budget), measure, "epsilon")
+    return found.series(_line(criterion, setting, budget), measure, "epsilon")
 
 
 def _histogram(found: Evidence, setting: str, budget: str) -> Curve:
     measure = f"profile-divergence:topics={_SETTINGS[setting]}"
-    return found.curve(f"concept-histogram:budget={budget}:domain={setting}", measure, "epsilon")
+    return found.series(f"concept-histogram:budget={budget}:domain={setting}", measure, "epsilon")
 
 
 def _none_lost(found: Evidence, budget: str) -> Verdict:
     losses = [
         value
         for criterion in _CRITERIA
-        for value in found.curve(_line(criterion, "A", budget), _SAME, "epsilon").values()
+        for value in found.series(_line(criterion, "A", budget), _SAME, "epsilon").values()
     ]
     return Verdict(f"at most {max(losses):.4f}", max(losses) <= 0.001)
 
@@ -124,14 +124,14 @@ PAPER = Paper(
     name="sanchez2018",
     title="Sánchez et al. 2018",
     users=1000,
-    about="A",
+    topical_domain="A",
     figures=(*PRESETS["sanchez2018"], *_same_figures()),
     claims=tuple(
         Claim(f"{says} ({reading})", published, _with(check, budget))
         for says, published, check in _CHECKS
         for budget, reading in _BUDGETS.items()
     ),
-    differs=(
+    deviations=(
         "the paper's users and topics are not known; ours are synthetic, about its four domains",
         "levels depend on topics and users: shapes and orders are what is compared",
         "the paper's numbers are read from its curves",

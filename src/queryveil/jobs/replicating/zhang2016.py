@@ -70,7 +70,7 @@ def _same(found: Evidence, measure: str) -> Verdict:
     """
     names = ("value", "original", "low", "high", "topics", "coverage")
     told = {
-        name: found.curve(f"{PUBLISHED}:paper-threshold=500", measure, "epsilon", name)[29.99]
+        name: found.series(f"{PUBLISHED}:paper-threshold=500", measure, "epsilon", name)[29.99]
         for name in names
     }
     ours = (
@@ -88,7 +88,7 @@ def _same(found: Evidence, measure: str) -> Verdict:
 
 def _grid(found: Evidence, k: int) -> Curve:
     at = {"paper_threshold": k}
-    return found.curve(PUBLISHED, _released(FEEDBACK), "epsilon", at=at)
+    return found.series(PUBLISHED, _released(FEEDBACK), "epsilon", at=at)
 
 
 def _by_scale(curve: dict[float, float]) -> str:
@@ -115,7 +115,7 @@ def _one_relevant(found: Evidence) -> Verdict:
 
 def _original(found: Evidence, metric: str) -> float:
     name, label = f"metrics.original.{metric}", f"{PUBLISHED}:paper-threshold=500"
-    return found.curve(label, _released(WALK), "epsilon", name)[29.99]
+    return found.series(label, _released(WALK), "epsilon", name)[29.99]
 
 
 def _alike(model: str) -> tuple[Claim, Claim]:
@@ -148,7 +148,7 @@ PAPER = Paper(
             "about one URL is relevant", "0.74 in the first 5, 0.78 in the first 10", _one_relevant
         ),
     ),
-    differs=(
+    deviations=(
         "the paper has all of AOL's log; ours is synthetic and smaller unless a log is given, so "
         "fewer queries are above K",
         "q_f and c_f are not told in the paper; 100 each give b = 10 at its epsilon",

@@ -47,7 +47,7 @@ def detect_reader(file: TextFile, columns: bool = False) -> Reader:
     """
     name = _PACKED_ENDS.sub("", file.path.name.lower())
     for reader in READERS:
-        if (reader.takes_columns or not columns) and re.fullmatch(reader.named, name):
+        if (reader.accepts_columns or not columns) and re.fullmatch(reader.named, name):
             # A header is no row of a person: AOL's names its own form of times.
             return AOL if reader is TSV and not columns and has_header(file) else reader
     raise FormatError("the name of this file does not tell its format", where=file.path, hint=_HINT)

@@ -23,7 +23,7 @@ def has_header(file: TextFile) -> bool:
 def _read_aol(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows]:  # noqa: ARG001
     for file in files:
         file.lone_cr = has_header(file)
-        header_end = FileHead(file.head()).start if file.lone_cr else 0
+        header_end = FileHead(file.head()).first_line_number if file.lone_cr else 0
         for block in file.blocks():
             rows = attach_faults(parse_cells(block, HEADER, AOL_COLUMNS, "\t"), block)
             yield RawRows(str(file.path), skip_header(rows, header_end), "%Y-%m-%d %H:%M:%S")

@@ -25,11 +25,11 @@ def _header(file: TextFile, separator: str, quote: str | None) -> tuple[list[str
     """Read the first line that is not blank: its cells, and where it ends."""
     head = FileHead(file.head())
     if quote is None:
-        return head.first.split(separator), head.start
+        return head.first.split(separator), head.first_line_number
     lines = (line + "\n" for line in head.lines)
     reader = standard_csv.reader(lines, delimiter=separator, quotechar=quote)
     try:
-        return next(reader), head.start + reader.line_num - 1
+        return next(reader), head.first_line_number + reader.line_num - 1
     except standard_csv.Error as error:
         raise FormatError("the header cannot be read", where=file.path, hint=_WIDE) from error
 
@@ -126,6 +126,6 @@ CSV = Reader(
     "CSV with a header (comma, semicolon or bar)",
     r".*\.csv",
     _read_csv,
-    takes_columns=True,
+    accepts_columns=True,
 )
-TSV = Reader("tsv", "TSV with a header", r".*\.(tsv|tab)", _read_tsv, takes_columns=True)
+TSV = Reader("tsv", "TSV with a header", r".*\.(tsv|tab)", _read_tsv, accepts_columns=True)

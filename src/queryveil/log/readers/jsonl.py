@@ -234,4 +234,4 @@ def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows
             yield RawRows(str(file.path), rows, columns=options.columns, needs_time=needs_time)
 
 
-JSONL = Reader("jsonl", "JSON lines", r".*\.(jsonl|ndjson|json)", _read, takes_columns=True)
+JSONL = Reader("jsonl", "JSON lines", r".*\.(jsonl|ndjson|json)", _read, accepts_columns=True)

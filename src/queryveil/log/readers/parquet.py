@@ -167,4 +167,4 @@ def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows
         yield from _read_file(file, options)
 
 
-PARQUET = Reader("parquet", "Parquet", r".*\.(parquet|pq)", _read, takes_columns=True)
+PARQUET = Reader("parquet", "Parquet", r".*\.(parquet|pq)", _read, accepts_columns=True)

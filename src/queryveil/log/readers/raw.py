@@ -59,7 +59,7 @@ class FileHead:
         return self.lines[0] if self._numbered else ""
 
     @property
-    def start(self) -> int:
+    def first_line_number(self) -> int:
         """The number of the first line that is not blank."""
         return self._numbered[0][0] if self._numbered else 1
 
@@ -88,7 +88,7 @@ class Reader:
     named: str
     read: Callable[[Sequence[TextFile], ReaderOptions], Iterator[RawRows]]
     warning: str | None = None
-    takes_columns: bool = False
+    accepts_columns: bool = False
 
 
 def align_columns(table: pl.DataFrame) -> pl.DataFrame:

@@ -62,7 +62,7 @@ class TextFile:
 
     path: Path
     encoding: str = "utf-8"
-    max_expanded: int | None = None
+    max_decompressed_size: int | None = None
     advance: Callable[[int], None] = field(default=lambda _: None, repr=False)
     sha256: str = ""
     lone_cr: bool = False
@@ -77,7 +77,11 @@ class TextFile:
     def start(self) -> bytes:
         """Give the beginning of the text, which may end within a line."""
         quiet = TextFile(
-            self.path, self.encoding, self.max_expanded, lone_cr=self.lone_cr, marked=self.marked
+            self.path,
+            self.encoding,
+            self.max_decompressed_size,
+            lone_cr=self.lone_cr,
+            marked=self.marked,
         )
         return next(quiet._text(_HEAD), b"")
 
@@ -131,7 +135,7 @@ class TextFile:
     def check_expansion(self, total: int) -> None:
         """Refuse a packed file that expands to so many bytes, if they are too many."""
         packed = self.path.stat().st_size
-        most = self.max_expanded or max(FREE_EXPANSION, MOST_RATIO * packed)
+        most = self.max_decompressed_size or max(FREE_EXPANSION, MOST_RATIO * packed)
         if total > most:
             raise InputError(
                 f"expands to more than {most:,} bytes from {packed:,}",

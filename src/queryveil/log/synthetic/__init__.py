@@ -86,13 +86,13 @@ def _spans(counts: Ints) -> Iterator[tuple[int, int]]:
 
 def _block(counts: Ints, first: int, last: int, seed: int) -> pl.DataFrame:
     """Make the lines of the users from ``first`` to before ``last``."""
-    dice = BlockRandom.of(seed, 1 + first)  # 0 is for the counts
+    dice = BlockRandom.for_block(seed, 1 + first)  # 0 is for the counts
     words = load_vocabulary()
     author = QueryWriter(words, dice)
     lines = plan_sessions(counts[first:last], dice)
     worded = lines.kind <= RowKind.REFORMULATED
     fresh = lines.kind[worded] == RowKind.FRESH
-    parts = author.parts(lines.user[worded], fresh, author.people(last - first))
+    parts = author.draw_parts(lines.user[worded], fresh, author.draw_users(last - first))
     column = (np.cumsum(worded) - 1)[lines.source]
     clicked = lines.rank > 0
     urls = wording.render_urls(parts[:, column[clicked]], lines.rank[clicked], words)

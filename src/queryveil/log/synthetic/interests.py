@@ -40,7 +40,7 @@ def generate_topical(
     """
     if not words or not all(words) or len(words) != len(groups):
         raise UsageError("every topic of a synthetic log needs words and a group")
-    dice = BlockRandom.of(seed, 2**63)  # a block that no other log has
+    dice = BlockRandom.for_block(seed, 2**63)  # a block that no other log has
     shares = _shares(np.asarray(groups), users, dice)
     table = np.cumsum(shares, axis=1)
     topic = (dice.uniform(users * queries).reshape(users, queries, 1) > table[:, None, :]).sum(2)
@@ -78,5 +78,5 @@ def _favoured(count: int, spread: float) -> Floats:
 
 
 def _times(users: int, queries: int, dice: BlockRandom) -> Ints:
-    pauses = dice.below(_LONGEST_PAUSE, users * queries).reshape(users, queries) + 2_000
+    pauses = dice.integers(_LONGEST_PAUSE, users * queries).reshape(users, queries) + 2_000
     return np.asarray(np.cumsum(pauses, axis=1).reshape(-1))

@@ -64,20 +64,20 @@ class QueryWriter:
     words: QueryVocabulary
     dice: BlockRandom
 
-    def people(self, users: int) -> UserTraits:
+    def draw_users(self, users: int) -> UserTraits:
         """Draw what users are interested in and where they live."""
         most = len(shape.TOPICS_OF_USER)
         return UserTraits(
             topics=self._topics(users * most).reshape(users, most),
-            many=1 + self.dice.rank(shape.cumulative_table(shape.TOPICS_OF_USER), users),
+            many=1 + self.dice.zipf(shape.cumulative_table(shape.TOPICS_OF_USER), users),
             home=self._places(users),
         )
 
-    def parts(self, user: Ints, fresh: Bools, people: UserTraits) -> Ints:
+    def draw_parts(self, user: Ints, fresh: Bools, people: UserTraits) -> Ints:
         """Draw new queries in the order of sending; a row per part, a column per query."""
         size = len(user)
         base = last_true_index(fresh)
-        asked = self.dice.rank(shape.cumulative_table(shape.ASKED), size)[base]
+        asked = self.dice.zipf(shape.cumulative_table(shape.ASKED), size)[base]
         topic = self._interests(user, people)[base]
         home = people.home[user]
         parts = np.zeros((len(QueryPart), size), dtype=np.int64)
@@ -85,7 +85,7 @@ class QueryWriter:
         parts[:, topics] = self._topical(topic[topics], home[topics], fresh[topics])
         parts[:, sites] = self._site(fresh[sites])
         parts[:, persons] = self._person(home[persons], fresh[persons])
-        changed = REFORMULATED_PARTS[asked, self.dice.below(len(QueryPart), size)]
+        changed = REFORMULATED_PARTS[asked, self.dice.integers(len(QueryPart), size)]
         return self._carried(parts, fresh, changed)
 
     def _carried(self, parts: Ints, fresh: Bools, changed: Ints) -> Ints:
@@ -99,36 +99,36 @@ class QueryWriter:
         return carried
 
     def _topics(self, size: int) -> Ints:
-        return self.dice.rank(shape.zipf_table(len(self.words.topics), *shape.TOPIC_LAW), size)
+        return self.dice.zipf(shape.zipf_table(len(self.words.topics), *shape.TOPIC_LAW), size)
 
     def _places(self, size: int) -> Ints:
-        return 1 + self.dice.rank(
+        return 1 + self.dice.zipf(
             shape.zipf_table(len(self.words.places) - 1, *shape.PLACE_LAW), size
         )
 
     def _interests(self, user: Ints, people: UserTraits) -> Ints:
         """Draw a topic for every query, mostly one of the user's own."""
         size = len(user)
-        own = people.topics[user, self.dice.below(people.many[user], size)]
-        return np.where(self.dice.chance(shape.OWN_TOPIC, size), own, self._topics(size))
+        own = people.topics[user, self.dice.integers(people.many[user], size)]
+        return np.where(self.dice.bernoulli(shape.OWN_TOPIC, size), own, self._topics(size))
 
     def _word(self, topic: Ints, law: tuple[float, float]) -> Ints:
         table = shape.zipf_table(int(self.words.sizes.max()), *law)
-        rank = self.dice.rank(table, len(topic), self.words.sizes[topic])
+        rank = self.dice.zipf(table, len(topic), self.words.sizes[topic])
         return self.words.starts[topic] + rank
 
     def _phrase(self, table: pl.Series, size: int) -> Ints:
         """Draw a phrase; the first two places of its table are "nothing" and part of a site."""
-        return 2 + self.dice.rank(shape.zipf_table(len(table) - 2, *shape.PHRASE_LAW), size)
+        return 2 + self.dice.zipf(shape.zipf_table(len(table) - 2, *shape.PHRASE_LAW), size)
 
     def _maybe(self, share: float, part: Ints, fresh: Bools) -> Ints:
         """Leave out an optional part. A reformulation keeps it more often, being about it."""
-        there = self.dice.chance(np.where(fresh, share, shape.KEPT), len(part))
+        there = self.dice.bernoulli(np.where(fresh, share, shape.KEPT), len(part))
         return np.where(there, part, 0)
 
     def _place(self, home: Ints, fresh: Bools) -> Ints:
         size = len(home)
-        place = np.where(self.dice.chance(shape.HOME, size), home, self._places(size))
+        place = np.where(self.dice.bernoulli(shape.HOME, size), home, self._places(size))
         return self._maybe(shape.PLACE, place, fresh)
 
     def _after(self, fresh: Bools) -> Ints:
@@ -148,27 +148,27 @@ class QueryWriter:
                 self._place(home, fresh),
             ]
         )
-        terse = fresh & self.dice.chance(shape.TERSE, len(topic))
+        terse = fresh & self.dice.bernoulli(shape.TERSE, len(topic))
         return np.where(terse & (np.arange(len(QueryPart)) != QueryPart.WORD)[:, None], 0, parts)
 
     def _site(self, fresh: Bools) -> tuple[Ints, ...]:
         """Ask for a site: "guitarbarn", "guitarbarn.example" or "www.guitarbarn.example"."""
         size = len(fresh)
         word, ending = site_parts(self._sites(size), self.words)
-        form = self.dice.rank(shape.cumulative_table(shape.SITE_FORMS), size)
+        form = self.dice.zipf(shape.cumulative_table(shape.SITE_FORMS), size)
         before = (form == 2).astype(np.int64)
         after = np.where(fresh, form >= 1, self._after(fresh))
         return before, word, self.words.ending + ending, after, np.zeros_like(word)
 
     def _sites(self, size: int) -> Ints:
-        popular = self.dice.rank(shape.zipf_table(shape.SITES, *shape.SITE_LAW), size)
-        rare = self.dice.chance(shape.RARE_SITE, size)
-        return np.where(rare, shape.SITES + self.dice.below(2**40, size), popular)
+        popular = self.dice.zipf(shape.zipf_table(shape.SITES, *shape.SITE_LAW), size)
+        rare = self.dice.bernoulli(shape.RARE_SITE, size)
+        return np.where(rare, shape.SITES + self.dice.integers(2**40, size), popular)
 
     def _person(self, home: Ints, fresh: Bools) -> tuple[Ints, ...]:
         """Ask for somebody: "jorin talvek austin"."""
         size, words = len(home), self.words
-        given = words.given + self.dice.below(len(words.words) - words.given, size)
-        family = words.family + self.dice.below(len(words.seconds) - words.family, size)
+        given = words.given + self.dice.integers(len(words.words) - words.given, size)
+        family = words.family + self.dice.integers(len(words.seconds) - words.family, size)
         after = np.where(fresh, 0, self._after(fresh))
         return np.zeros_like(home), given, family, after, self._place(home, fresh)

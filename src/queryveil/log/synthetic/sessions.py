@@ -44,7 +44,7 @@ class SessionPlan:
 
 def rows_per_user(users: int, lines: int | None, seed: int) -> Ints:
     """Draw how many lines each user has; together exactly ``lines`` when given."""
-    counts = 1 + BlockRandom.of(seed, 0).rank(_lines_table(), users)
+    counts = 1 + BlockRandom.for_block(seed, 0).zipf(_lines_table(), users)
     if lines is None:
         return counts
     shares = np.cumsum(counts) * (lines - users) // np.sum(counts)
@@ -78,11 +78,11 @@ def _kinds(lines: Ints, first: Bools, dice: BlockRandom) -> tuple[Bools, Ints]:
     """Draw which lines start a session, and what every line is."""
     size = len(lines)
     start_share = np.minimum(shape.NEW_SESSION, shape.SESSIONS_MOST / lines)
-    starts = first | dice.chance(start_share, size)
-    new = starts | dice.chance((shape.NEW - start_share) / (1 - start_share), size)
+    starts = first | dice.bernoulli(start_share, size)
+    new = starts | dice.bernoulli((shape.NEW - start_share) / (1 - start_share), size)
     # A further click needs results that were clicked, so none follows a request for the next page.
     follows_new = shape.NEW + shape.FURTHER_CLICK
-    click = ~new & dice.chance(shape.FURTHER_CLICK / (1 - shape.NEW) / follows_new, size)
+    click = ~new & dice.bernoulli(shape.FURTHER_CLICK / (1 - shape.NEW) / follows_new, size)
     click &= new[last_true_index(~click)]
     kind = np.where(click, RowKind.FURTHER_CLICK, RowKind.NEXT_PAGE)
     kind[new] = _new_kinds(starts[new], first[new], dice)
@@ -104,7 +104,7 @@ def _sources(kind: Ints, first: Ints, index: Ints, dice: BlockRandom) -> Ints:
     """Point every line at the line that words its query."""
     source = last_true_index(kind <= RowKind.RESENT)
     resent = np.flatnonzero(kind == RowKind.RESENT)
-    source[resent] = first[resent] + dice.below(index[resent] - first[resent], len(resent))
+    source[resent] = first[resent] + dice.integers(index[resent] - first[resent], len(resent))
     # An earlier line may be a repetition itself. Halve the chains until all have ended.
     while not np.array_equal(source, further := source[source]):
         source = further
@@ -114,19 +114,19 @@ def _sources(kind: Ints, first: Ints, index: Ints, dice: BlockRandom) -> Ints:
 def _ranks(kind: Ints, dice: BlockRandom) -> Ints:
     """Draw the places of clicks: a new query's first click, then further ones below it."""
     size = len(kind)
-    step = 1 + dice.rank(shape.zipf_table(shape.RANKS, *shape.RANK_LAW), size)
+    step = 1 + dice.zipf(shape.zipf_table(shape.RANKS, *shape.RANK_LAW), size)
     more = kind == RowKind.FURTHER_CLICK
-    step[more] = 1 + dice.rank(shape.zipf_table(shape.STEPS, *shape.STEP_LAW), int(more.sum()))
+    step[more] = 1 + dice.zipf(shape.zipf_table(shape.STEPS, *shape.STEP_LAW), int(more.sum()))
     sums = np.cumsum(step)
     event = last_true_index(~more)
     rank = sums - sums[event] + step[event]
-    clicked = more | (kind <= RowKind.RESENT) & dice.chance(shape.CLICKED_ALONE, size)
+    clicked = more | (kind <= RowKind.RESENT) & dice.bernoulli(shape.CLICKED_ALONE, size)
     return np.where(clicked | np.append(more[1:], False), rank, 0)
 
 
 def _times(user: Ints, kind: Ints, starts: Bools, dice: BlockRandom) -> Ints:
     """Draw when every line is sent. Further clicks carry the time of their query, as at AOL."""
-    gap = shape.LEAST_GAP + dice.rank(shape.zipf_table(shape.GAPS, *shape.GAP_LAW), len(user))
+    gap = shape.LEAST_GAP + dice.zipf(shape.zipf_table(shape.GAPS, *shape.GAP_LAW), len(user))
     gap[starts | (kind == RowKind.FURTHER_CLICK)] = 0
     used = np.bincount(user, weights=gap).astype(np.int64)[user]
     gap = np.where(used > END // 2, gap * (END // 2) // np.maximum(used, 1), gap)
@@ -141,8 +141,8 @@ def _times(user: Ints, kind: Ints, starts: Bools, dice: BlockRandom) -> Ints:
 def _session_starts(user: Ints, length: Ints, dice: BlockRandom) -> Ints:
     """Draw when sessions start: by day rather than by night, with a pause after each."""
     size = len(user)
-    hour = dice.rank(shape.cumulative_table(shape.HOURS), size)
-    drawn = (dice.below(shape.DAYS, size) * 24 + hour) * 3600 + dice.below(3600, size)
+    hour = dice.zipf(shape.cumulative_table(shape.HOURS), size)
+    drawn = (dice.integers(shape.DAYS, size) * 24 + hour) * 3600 + dice.integers(3600, size)
     # Users are set far apart on one line of time, so that one pass serves all of them.
     apart = user * 4 * END
     busy = length + shape.PAUSE + 1

@@ -100,7 +100,7 @@ class BlockRandom:
     rng: np.random.Generator
 
     @classmethod
-    def of(cls, seed: int, block: int) -> BlockRandom:
+    def for_block(cls, seed: int, block: int) -> BlockRandom:
         """Make the dice of a block."""
         key = np.array([seed, block], dtype=np.uint64)
         return cls(np.random.Generator(np.random.Philox(key=key)))
@@ -109,15 +109,15 @@ class BlockRandom:
         """Draw from 0 (included) to 1 (excluded)."""
         return self.rng.random(size)
 
-    def chance(self, share: float | Floats, size: int) -> Bools:
+    def bernoulli(self, share: float | Floats, size: int) -> Bools:
         """Say yes with a probability."""
         return self.uniform(size) < share
 
-    def below(self, limit: int | Ints, size: int) -> Ints:
+    def integers(self, limit: int | Ints, size: int) -> Ints:
         """Draw whole numbers from 0 to below a limit, all alike."""
         return (self.uniform(size) * limit).astype(np.int64)
 
-    def rank(self, table: Floats, size: int, limit: int | Ints | None = None) -> Ints:
+    def zipf(self, table: Floats, size: int, limit: int | Ints | None = None) -> Ints:
         """Draw places in a table of cumulated weights, only the first ``limit`` of them."""
         numbers = self.uniform(size)
         if limit is not None:

@@ -28,17 +28,17 @@ def render_queries(parts: Ints, words: QueryVocabulary, dice: BlockRandom) -> pl
     """Write queries out, a few of them as a dash or a personal identifier instead."""
     size = parts.shape[1]
     place = np.arange(size)
-    personal = np.flatnonzero(dice.chance(shape.PERSONAL, size))
+    personal = np.flatnonzero(dice.bernoulli(shape.PERSONAL, size))
     place[personal] = size + np.arange(len(personal))
-    place[dice.chance(shape.DASH, size)] = size + len(personal)
-    others = [_identifier(n, words) for n in dice.below(10**15, len(personal)).tolist()]
+    place[dice.bernoulli(shape.DASH, size)] = size + len(personal)
+    others = [_identifier(n, words) for n in dice.integers(10**15, len(personal)).tolist()]
     return _texts(parts, words, dice).append(pl.Series([*others, "-"])).gather(place)
 
 
 def _texts(parts: Ints, words: QueryVocabulary, dice: BlockRandom) -> pl.Series:
     """Put the parts of queries together."""
     size = parts.shape[1]
-    untidy = np.where(dice.chance(shape.UNTIDY, size), 1 + dice.below(len(GAPS) - 1, size), 0)
+    untidy = np.where(dice.bernoulli(shape.UNTIDY, size), 1 + dice.integers(len(GAPS) - 1, size), 0)
     columns = (
         (words.befores, parts[QueryPart.BEFORE]),
         (words.words, parts[QueryPart.WORD]),

@@ -36,20 +36,20 @@ class CrowdTrial:
     each way to be seen the rows of all persons.
     """
 
-    persons: int
+    targets: int
     size: int
     base: pl.DataFrame
     texts: pl.DataFrame
     sends: dict[str, pl.DataFrame]
 
     @property
-    def ways(self) -> tuple[str, ...]:
+    def designs(self) -> tuple[str, ...]:
         """The ways to be seen."""
         return tuple(self.sends)
 
     def log(self, coins: Flags, ways: Sequence[str]) -> QueryLog:
         """Give the log of those whose coin says so, each sending what her way says."""
-        inside = pl.DataFrame({"person": np.arange(self.persons), "way": list(ways)}).filter(coins)
+        inside = pl.DataFrame({"person": np.arange(self.targets), "way": list(ways)}).filter(coins)
         parts = [self.base]
         for way, rows in self.sends.items():
             mine = inside.filter(pl.col("way") == way)
@@ -82,7 +82,7 @@ class CrowdTrial:
         return any(values.any() for values in self.scores(release).values())
 
     def _placed(self, sums: pl.DataFrame, name: str) -> Floats:
-        values = np.zeros(self.persons)
+        values = np.zeros(self.targets)
         values[sums["person"].to_numpy()] = sums[name].to_numpy()
         return values
 
@@ -126,7 +126,7 @@ def build_crowd_trial(
     user = _name("on trial", "person")
     # The same query sent again within half an hour would be one event: these are hours apart.
     named = {way: _rows(rows, user, 60 if rows is flood else 1) for way, rows in sends.items()}
-    known = some.frame.select(_plain()).collect()
+    known = some.local_frame.select(_plain()).collect()
     base = pl.concat([known, _rows(crowd, _name("crowd", "person", "member")).select(COLUMNS)])
     return CrowdTrial(persons, size, base, texts.drop("place"), named)
 

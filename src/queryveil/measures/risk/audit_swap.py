@@ -40,12 +40,12 @@ class SwapTrial:
     concepts: Ints | None = None
 
     @property
-    def persons(self) -> int:
+    def targets(self) -> int:
         """How many persons are on trial."""
         return len(self.texts)
 
     @property
-    def ways(self) -> tuple[str, ...]:
+    def designs(self) -> tuple[str, ...]:
         """There is one way to be seen."""
         return ("one text or another",)
 
@@ -57,7 +57,7 @@ class SwapTrial:
     def scores(self, release: Release) -> dict[str, Floats]:
         """Give how much nearer the release is to each person's first text than to her second."""
         if release.log is None:
-            return {"texts": np.zeros(self.persons)}
+            return {"texts": np.zeros(self.targets)}
         rows = release.log.select(pl.col("query").cast(pl.String)).collect()
         counts = dict(rows.group_by("query").len().iter_rows())
         found = [[float(counts.get(text, 0)) for text in pair] for pair in self.texts]
@@ -73,7 +73,7 @@ class SwapTrial:
         """
         centred = {}
         for name, values in table.items():
-            runs = values.reshape(-1, self.persons)
+            runs = values.reshape(-1, self.targets)
             centred[f"{name}, above a person's mean"] = (runs - runs.mean(axis=0)).reshape(-1)
         return table | centred
 
@@ -87,7 +87,7 @@ class SwapTrial:
         near = near.reshape(len(wanted), len(kinds))
         tally = np.zeros((int(ids.max(initial=-1)) + 1, len(kinds)))
         np.add.at(tally, (ids, rows), 1)
-        each = (near @ tally.T).reshape(self.persons, 2, -1)
+        each = (near @ tally.T).reshape(self.targets, 2, -1)
         difference = np.array([1.0, -1.0])
         return {
             "likeness": each.sum(axis=2) @ difference,

@@ -34,7 +34,9 @@ def choose_trial(
     before: MeasureContext, after: Release, again: Rerun, persons: int, users: int
 ) -> Trial:
     """Choose logs that are neighbours in the sense of the promise, where a person is seen well."""
-    some = before.log.sample(min(users, before.log.distinct("user")), RandomSource(_TRIAL_SEED))
+    some = before.log.sample_users(
+        min(users, before.log.count_distinct("user")), RandomSource(_TRIAL_SEED)
+    )
     if _swaps(after.guarantee):
         return _swap(before, after, again, persons, some)
     return _crowd(before, after, again, persons, some)
@@ -79,7 +81,7 @@ def _crowd(
 
 def _shows(crowd: CrowdTrial, again: Rerun, turn: int) -> bool:
     try:
-        return crowd.shows(again(crowd.log(np.ones(1, np.bool_), crowd.ways[:1]), turn))
+        return crowd.shows(again(crowd.log(np.ones(1, np.bool_), crowd.designs[:1]), turn))
     except QueryveilError:  # a method may refuse a log that is too small for it
         return False
 
@@ -127,7 +129,9 @@ def _with_concepts(before: MeasureContext, after: Release, texts: pl.Series) -> 
     frame = texts.to_frame("text")
     if "taxonomy" not in after.parameters:
         return frame
-    found = before.read(frame.lazy().rename({"text": "query"}), str(after.parameters["taxonomy"]))
+    found = before.map_queries(
+        frame.lazy().rename({"text": "query"}), str(after.parameters["taxonomy"])
+    )
     single = found.phrases.filter(pl.col("query").is_unique() & (pl.col("concept") >= 0))
     names = pl.DataFrame({"text": found.queries}).with_row_index("query")
     single = single.with_columns(pl.col("query").cast(pl.UInt32))

@@ -36,7 +36,7 @@ class EpsilonAudit(RerunMeasure):
 
     name: ClassVar[str] = "epsilon-audit"
     title: ClassVar[str] = "epsilon that an attack proves at least"
-    says: ClassVar[str] = (
+    description: ClassVar[str] = (
         "persons are put into logs by the toss of a coin, and the coins guessed from what is "
         "released: too many right guesses prove, with 95% confidence, that epsilon is at least so "
         "much; above the claimed epsilon the promise is broken, and 0 proves nothing"
@@ -58,14 +58,14 @@ class EpsilonAudit(RerunMeasure):
 
     toss: int = parameter(0, "which coins: repeat an audit with another number", low=0)
 
-    def of_method(self, before: MeasureContext, after: Release, again: Rerun) -> dict[str, Any]:
+    def compute_rerun(self, before: MeasureContext, after: Release, again: Rerun) -> dict[str, Any]:
         """Give the bound, beside what is claimed and what could be proven at best."""
         promise, delta = after.guarantee, after.guarantee.delta or 0.0
         trial = choose_trial(before, after, again, self.persons, self.users)
-        coins = _coins(self.runs, trial.persons, self.toss)
+        coins = _coins(self.runs, trial.targets, self.toss)
         half = self.runs // 2
         way, rule = _chosen(trial, coins[:half], again, delta)
-        same = [[way] * trial.persons] * (self.runs - half)
+        same = [[way] * trial.targets] * (self.runs - half)
         table, tossed = _tried(trial, coins[half:], same, again, half)
         right, guesses = rule.right(table, tossed), rule.guesses(len(tossed))
         bound = epsilon_lower_bound(right, guesses, len(tossed), delta)
@@ -89,7 +89,7 @@ class EpsilonAudit(RerunMeasure):
 
 
 def _coins(runs: int, persons: int, toss: int) -> Flags:
-    numbers = RandomSource(_SEED + toss).numbers(runs * persons).reshape(runs, persons)
+    numbers = RandomSource(_SEED + toss).uint64s(runs * persons).reshape(runs, persons)
     return (numbers & np.uint64(1)).astype(np.bool_)
 
 
@@ -98,10 +98,12 @@ def _chosen(trial: Trial, coins: Flags, again: Rerun, delta: float) -> tuple[str
 
     Who tries which way changes from run to run, so that one person is enough.
     """
-    ways = (np.arange(coins.shape[1])[None, :] + np.arange(len(coins))[:, None]) % len(trial.ways)
-    table, tossed = _tried(trial, coins, np.array(trial.ways)[ways].tolist(), again, 0)
+    ways = (np.arange(coins.shape[1])[None, :] + np.arange(len(coins))[:, None]) % len(
+        trial.designs
+    )
+    table, tossed = _tried(trial, coins, np.array(trial.designs)[ways].tolist(), again, 0)
     found = []
-    for way, name in enumerate(trial.ways):
+    for way, name in enumerate(trial.designs):
         mine = ways.reshape(-1) == way
         some = {statistic: values[mine] for statistic, values in table.items()}
         found.append((*fit_rule(some, tossed[mine], delta), name))
@@ -144,7 +146,7 @@ def _told(bound: float, most: float, promise: Guarantee, right: int, guesses: in
 
 def _ruler(trial: Trial, rule: GuessRule) -> str:
     called = "highest" if rule.sign > 0 else "lowest"
-    who = "1 person" if trial.persons == 1 else f"{trial.persons:,} persons"
+    who = "1 person" if trial.targets == 1 else f"{trial.targets:,} persons"
     logs = (
         f"come or stay away, each with a crowd of {trial.size:,}"
         if isinstance(trial, CrowdTrial)

@@ -29,13 +29,13 @@ _SEED = 8_300  # of the sample: a measure is no release, and should give the sam
 def link_records_on_spark(rows: Table, after: Release, taxonomy: str | None) -> dict[str, Any]:
     """Give how many users are linked in all, and of how many logs that was seen."""
     sent = count_user_queries(released_log(after))
-    logs = _sample(len(sent.owners))
-    named = restore_users(pl.DataFrame({"user": sent.owners}).with_row_index("log"), after)
+    logs = _sample(len(sent.users))
+    named = restore_users(pl.DataFrame({"user": sent.users}).with_row_index("log"), after)
     claims = named.filter(pl.col("log").is_in(logs.implode()))
     some = sent.rows.filter(pl.col("owner").is_in(logs.implode()))
     who, what = group_equal_logs(some)
     claims = claims.join(who, left_on="log", right_on="owner").select("log", "ask", "user")
-    texts = pl.DataFrame({"name": sent.texts}).with_row_index("text")
+    texts = pl.DataFrame({"name": sent.queries}).with_row_index("text")
     texts = texts.join(what.select("text").unique(), on="text", how="semi")
     asked = partial(_scores, what=what, texts=texts, claims=claims, taxonomy=taxonomy)
     scores = map_partitions(rows, asked, RandomSource())
@@ -49,13 +49,13 @@ def link_records_on_spark(rows: Table, after: Release, taxonomy: str | None) -> 
     # A user of several logs counts once: each of them for its part of her.
     hers = named.group_by("user").agg(logs=pl.len())
     linked = found.with_columns(linked=chance).join(hers, on="user")
-    scale = len(sent.owners) / max(len(logs), 1)
+    scale = len(sent.users) / max(len(logs), 1)
     users = aggregate(scores, _users, ["all"])["users"].sum()
     return {
         "linked": float((linked["linked"] / linked["logs"]).sum()) * scale,
         "users": int(users),
         "released": hers.height,
-        "logs": len(sent.owners),
+        "logs": len(sent.users),
         "sample": len(logs),
     }
 
@@ -63,7 +63,7 @@ def link_records_on_spark(rows: Table, after: Release, taxonomy: str | None) -> 
 def _sample(logs: int) -> pl.Series:
     if logs <= MAX_LOGS:
         return pl.Series(np.arange(logs), dtype=pl.UInt32)
-    return pl.Series(RandomSource(_SEED).order(logs)[:MAX_LOGS]).sort()
+    return pl.Series(RandomSource(_SEED).permutation(logs)[:MAX_LOGS]).sort()
 
 
 def _scores(
@@ -106,7 +106,7 @@ _NOTHING = pl.DataFrame(schema=_KINDS)
 def _phrases(counts: pl.DataFrame, taxonomy: str) -> pl.DataFrame:
     """Put the phrases of queries in their place."""
     found = Mapper(open_taxonomy(taxonomy)).map(unique_queries(counts.lazy()))
-    texts = found.texts().select("query", "phrase")
+    texts = found.phrase_texts().select("query", "phrase")
     joined = counts.join(texts, on="query").select("user", "count", query="phrase")
     return joined.group_by("user", "query").agg(pl.col("count").sum())
 

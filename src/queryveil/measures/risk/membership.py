@@ -39,7 +39,7 @@ class MembershipInference(QueryTextMeasure, RerunMeasure):
 
     name: ClassVar[str] = "membership"
     title: ClassVar[str] = "telling who was in the log"
-    says: ClassVar[str] = (
+    description: ClassVar[str] = (
         "how much better than guessing somebody who knows a person's whole log can tell from the "
         "release whether she was in it: 0 no better, 1 always right; the best of a few attacks"
     )
@@ -58,7 +58,7 @@ class MembershipInference(QueryTextMeasure, RerunMeasure):
     def prepare(self, before: MeasureContext) -> None:
         """Refuse a log of too few users."""
         super().prepare(before)
-        users = before.once("users", lambda: before.log.distinct("user"))
+        users = before.cached("users", lambda: before.log.count_distinct("user"))
         if users < _FEWEST:
             raise InputError(
                 f"the log has {users} users, and who is in a half of them cannot be told from "
@@ -66,12 +66,12 @@ class MembershipInference(QueryTextMeasure, RerunMeasure):
                 hint="measure on a larger log",
             )
 
-    def of_method(self, before: MeasureContext, after: Release, again: Rerun) -> dict[str, Any]:
+    def compute_rerun(self, before: MeasureContext, after: Release, again: Rerun) -> dict[str, Any]:
         """Choose the attack on half of the runs, and give its advantage on the others."""
         self.prepare(before)
-        sent, chance = self.sent(before, after), RandomSource(_SEED)
-        persons = pl.Series(chance.order(len(sent.owners))[: self.targets]).sort()
-        known, rest = gather_knowledge(sent, persons), np.ones(len(sent.owners), np.bool_)
+        sent, chance = self.original_counts(before, after), RandomSource(_SEED)
+        persons = pl.Series(chance.permutation(len(sent.users))[: self.targets]).sort()
+        known, rest = gather_knowledge(sent, persons), np.ones(len(sent.users), np.bool_)
         rest[persons.to_numpy()] = False
         inside = np.array([_half(~rest, chance) | _half(rest, chance) for _ in range(self.runs)])
         table = _tried(before, known, inside, again)
@@ -90,7 +90,7 @@ class MembershipInference(QueryTextMeasure, RerunMeasure):
                 f"of 100 guesses whether a person was in the log {right:.0f} are right; guessing "
                 "finds 50"
             ),
-            "ruler": f"{self.ruler(after)}; {ATTACKS[found['attack']]}",
+            "ruler": f"{self.basis(after)}; {ATTACKS[found['attack']]}",
         }
 
 
@@ -98,7 +98,7 @@ def _half(among: Flags, chance: RandomSource) -> Flags:
     """Draw half of those who are marked."""
     places = np.flatnonzero(among)
     drawn = np.zeros(len(among), np.bool_)
-    drawn[places[chance.order(len(places))[: len(places) // 2]]] = True
+    drawn[places[chance.permutation(len(places))[: len(places) // 2]]] = True
     return drawn
 
 
@@ -106,11 +106,13 @@ def _tried(
     before: MeasureContext, known: TargetKnowledge, inside: NDArray[np.bool_], again: Rerun
 ) -> Table:
     """Run the method on each half, and attack what it gives."""
-    kind = before.log.frame.collect_schema()["user"]
+    kind = before.log.local_frame.collect_schema()["user"]
     found = []
     for turn, members in enumerate(inside):
-        users = known.sent.owners.filter(pl.Series(members)).cast(kind).to_frame("user")
-        found.append(attack_scores(known, again(before.log.only(users, "not in this half"), turn)))
+        users = known.sent.users.filter(pl.Series(members)).cast(kind).to_frame("user")
+        found.append(
+            attack_scores(known, again(before.log.filter_users(users, "not in this half"), turn))
+        )
     everywhere = [name for name in ATTACKS if all(name in one for one in found)]
     return {name: np.array([one[name] for one in found]) for name in everywhere}
 

@@ -80,7 +80,7 @@ def attack_scores(known: TargetKnowledge, release: Release) -> dict[str, Floats]
 def _counts(sent: UserQueryCounts, release: Release) -> pl.DataFrame:
     """Give how often the release has each text that somebody had sent: text, released."""
     counts, _ = released_frequencies(release)
-    names = pl.DataFrame({"name": sent.texts}).with_row_index("place")
+    names = pl.DataFrame({"name": sent.queries}).with_row_index("place")
     both = counts.rename({"text": "name"}).join(names, on="name")
     return both.select(pl.col("place").cast(pl.UInt32).alias("text"), released="count")
 
@@ -88,11 +88,11 @@ def _counts(sent: UserQueryCounts, release: Release) -> pl.DataFrame:
 def _best(known: TargetKnowledge, release: Release) -> Floats:
     """Give how many rows of each person the released log has that has most of them."""
     logs = released_counts(known.sent, release)
-    if not len(logs.owners):
+    if not len(logs.users):
         return np.zeros(known.persons)
     asked = known.rows.select("text", "count", ask="owner")
     anybody = pl.DataFrame({"ask": np.arange(known.persons)}).with_columns(owner=pl.lit(0))
-    found = best_matches(asked, logs.rows, len(logs.owners), anybody)
+    found = best_matches(asked, logs.rows, len(logs.users), anybody)
     return found.sort("ask")["best"].to_numpy().astype(np.float64)
 
 

@@ -21,7 +21,7 @@ class LongestOwnRun(QueryTextMeasure):
 
     name: ClassVar[str] = "own-run"
     title: ClassVar[str] = "a user's own queries in a row"
-    says: ClassVar[str] = (
+    description: ClassVar[str] = (
         "how many rows one after the other, in the order of the published times, have a query "
         "that the user herself had sent: the longest such run of each user, on average"
     )
@@ -30,13 +30,13 @@ class LongestOwnRun(QueryTextMeasure):
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "use"]] = "risk"
 
-    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
+    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the mean and the longest of users' longest runs."""
-        sent, log = self.sent(before, after), _ordered(after)
+        sent, log = self.original_counts(before, after), _ordered(after)
         logs = log["user"].cast(pl.String).unique().sort()
-        pairs = true_pairs(sent.owners, logs, after)
+        pairs = true_pairs(sent.users, logs, after)
         rows = _marked(log.filter(pl.col("time").is_not_null()), logs, pairs, sent)
-        runs, users = longest_runs(rows), len(sent.owners)
+        runs, users = longest_runs(rows), len(sent.users)
         value = runs["run"].sum() / max(users, 1)
         longest = int(runs["run"].max() or 0)  # type: ignore[arg-type]
         return {
@@ -51,7 +51,7 @@ class LongestOwnRun(QueryTextMeasure):
                 f"the release shows {value:.1f} of a user's own {self.unit_of(after)} in a row on "
                 f"average, and {longest:,} at most"
             ),
-            "ruler": f"{self.ruler(after)}; rows of the same time as they stand in the file",
+            "ruler": f"{self.basis(after)}; rows of the same time as they stand in the file",
         }
 
 
@@ -94,7 +94,7 @@ def _marked(
 ) -> pl.DataFrame:
     """Tell which rows have a text that the user had sent: user, log, time, own."""
     names = pl.DataFrame({"name": logs}).with_row_index("log").join(pairs, on="log")
-    texts = pl.DataFrame({"query": sent.texts}).with_row_index("text")
+    texts = pl.DataFrame({"query": sent.queries}).with_row_index("text")
     known = log.with_columns(pl.col("user", "query").cast(pl.String)).rename({"user": "name"})
     known = known.join(names, on="name", maintain_order="left")
     known = known.join(texts, on="query", how="left", maintain_order="left")

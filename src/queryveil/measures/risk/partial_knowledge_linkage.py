@@ -29,7 +29,7 @@ class PartialKnowledgeLinkage(QueryTextMeasure):
 
     name: ClassVar[str] = "partial-knowledge-linkage"
     title: ClassVar[str] = "users found by a few known queries"
-    says: ClassVar[str] = (
+    description: ClassVar[str] = (
         "how many of 100 persons are found in the release by somebody who knows a few different "
         "queries of each, and picks the released log that has most of them"
     )
@@ -46,14 +46,14 @@ class PartialKnowledgeLinkage(QueryTextMeasure):
     )
     targets: int = parameter(1000, "persons who are tried at most", low=1, high=10**9, unit="users")
 
-    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
+    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the share of tries that succeed, with its interval, and that of guessing."""
-        sent = self.sent(before, after)
+        sent = self.original_counts(before, after)
         logs = released_counts(sent, after)
         tried, asked = self._tries(sent)
-        pairs = true_pairs(sent.owners, logs.owners, after).join(tried, on="user")
+        pairs = true_pairs(sent.users, logs.users, after).join(tried, on="user")
         hits, tries = _hits(asked, logs, pairs), tried.height
-        guessed = pairs.height / max(len(logs.owners), 1)
+        guessed = pairs.height / max(len(logs.users), 1)
         low, high = wilson_interval(hits, tries)
         return {
             "value": round(100 * hits / max(tries, 1), 6),
@@ -61,22 +61,22 @@ class PartialKnowledgeLinkage(QueryTextMeasure):
             "high": round(100 * high, 6),
             "chance": round(100 * guessed / max(tries, 1), 6),
             "tries": tries,
-            "users": len(sent.owners),
+            "users": len(sent.users),
             "vanished": tries - pairs["user"].n_unique(),
             "knew_fewer": asked.group_by("ask").len().filter(pl.col("len") < self.known).height,
             "words": self._told(hits, guessed, tries, after),
-            "ruler": self.ruler(after),
+            "ruler": self.basis(after),
         }
 
     def _tries(self, sent: UserQueryCounts) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Draw whom to try (user, ask), and what is known of each (ask, text, count)."""
         chance = RandomSource(_SEED)
-        chosen = pl.Series("user", chance.order(len(sent.owners))[: self.targets], pl.UInt32)
+        chosen = pl.Series("user", chance.permutation(len(sent.users))[: self.targets], pl.UInt32)
         tried = chosen.sort().to_frame().with_row_index("ask")
         senders = sent.rows.group_by("text").agg(senders=pl.len())
         own = sent.rows.join(tried, left_on="owner", right_on="user")
         own = own.join(senders, on="text").sort("ask", "text")
-        own = own.with_columns(draw=pl.Series(chance.numbers(own.height)))
+        own = own.with_columns(draw=pl.Series(chance.uint64s(own.height)))
         rule = ["senders", "draw"] if self.choice == "rarest" else ["draw"]
         known = own.sort("ask", *rule).group_by("ask", maintain_order=True).head(self.known)
         return tried, known.select("ask", "text", count=pl.lit(1, pl.UInt32))
@@ -113,7 +113,7 @@ def _hits(asked: pl.DataFrame, logs: UserQueryCounts, pairs: pl.DataFrame) -> fl
     """
     held = logs.rows.with_columns(count=pl.lit(1, pl.UInt32))
     claims = pairs.select("ask", owner="log")
-    found = best_matches(asked, held, len(logs.owners), claims)
+    found = best_matches(asked, held, len(logs.users), claims)
     score, best, ties = (found[name].to_numpy() for name in ("score", "best", "ties"))
     return float(np.sum((score == best) / np.maximum(ties, 1)))
 

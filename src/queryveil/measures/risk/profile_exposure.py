@@ -29,7 +29,7 @@ class ProfileExposure(QueryTextMeasure):
 
     name: ClassVar[str] = "profile-exposure"
     title: ClassVar[str] = "what released logs tell of users' own queries"
-    says: ClassVar[str] = (
+    description: ClassVar[str] = (
         "how much of what there is to know about a user's queries her released log tells, on "
         "average: 100 where it is her own log, 0 where it has no query of hers"
     )
@@ -44,11 +44,11 @@ class ProfileExposure(QueryTextMeasure):
         choices=_WAYS,
     )
 
-    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
+    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the mean over the log's users, in each of the ways, and who is well hidden."""
-        sent = self.sent(before, after)
+        sent = self.original_counts(before, after)
         logs = count_user_queries(released_log(after))
-        pairs = true_pairs(sent.owners, logs.owners, after)
+        pairs = true_pairs(sent.users, logs.users, after)
         found = exposure_levels(_original(sent), _released(logs, pairs, sent))
         means = {way: _mean(found[way]) for way in _WAYS}
         hidden = (100 - found[self.way]).round(9)
@@ -60,12 +60,12 @@ class ProfileExposure(QueryTextMeasure):
             **means,
             "users": found.height,
             "vanished": found.join(pairs, on="user", how="anti").height,
-            "left_out": len(sent.owners) - found.height,
+            "left_out": len(sent.users) - found.height,
             "words": (
                 f"a released log tells {means[self.way]:.1f}% of what there is to know about its "
                 f"user's {self.unit_of(after)}, on average"
             ),
-            "ruler": self.ruler(after),
+            "ruler": self.basis(after),
         }
 
 
@@ -138,7 +138,7 @@ def _part_of(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
 
 
 def _original(sent: UserQueryCounts) -> pl.DataFrame:
-    return sent.rows.select(user="owner", text=pl.lit(sent.texts).gather("text"), count="count")
+    return sent.rows.select(user="owner", text=pl.lit(sent.queries).gather("text"), count="count")
 
 
 def _released(logs: UserQueryCounts, pairs: pl.DataFrame, sent: UserQueryCounts) -> pl.DataFrame:
@@ -146,7 +146,7 @@ def _released(logs: UserQueryCounts, pairs: pl.DataFrame, sent: UserQueryCounts)
     rows = logs.rows.join(pairs, left_on="owner", right_on="log")
     counts = rows.group_by("user", "text").agg(pl.col("count").sum())
     kind = sent.rows.schema["owner"]
-    text = pl.lit(logs.texts).gather("text").alias("text")
+    text = pl.lit(logs.queries).gather("text").alias("text")
     return counts.select(pl.col("user").cast(kind), text, "count")
 
 

@@ -24,7 +24,7 @@ class RareQueryExposure(QueryTextMeasure):
 
     name: ClassVar[str] = "rare-query-exposure"
     title: ClassVar[str] = "released queries that point to one person"
-    says: ClassVar[str] = (
+    description: ClassVar[str] = (
         "the share of released rows whose query exactly one user of the log had sent, or that "
         "looks like a personal identifier (e-mail address, phone number, ...)"
     )
@@ -33,9 +33,9 @@ class RareQueryExposure(QueryTextMeasure):
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "use"]] = "risk"
 
-    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
+    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the share of such rows, and how many distinct queries there are of each sort."""
-        texts = _judged(_released(after), self.sent(before, after))
+        texts = _judged(_released(after), self.original_counts(before, after))
         rows = int(texts["rows"].sum())
         exposed = int(texts.filter(pl.col("rare") | pl.col("identifier"))["rows"].sum())
         rare, personal = int(texts["rare"].sum()), int(texts["identifier"].sum())
@@ -54,7 +54,7 @@ class RareQueryExposure(QueryTextMeasure):
                 f"and {personal:,} look like personal identifiers; they fill {exposed:,} of "
                 f"{rows:,} rows"
             ),
-            "ruler": f"{self.ruler(after)}; identifiers by patterns, which miss names",
+            "ruler": f"{self.basis(after)}; identifiers by patterns, which miss names",
         }
 
 
@@ -76,7 +76,7 @@ def _released(release: Release) -> pl.DataFrame:
 def _judged(texts: pl.DataFrame, sent: UserQueryCounts) -> pl.DataFrame:
     """Tell for each released text how many users had sent it, and whether it names somebody."""
     senders = sent.rows.group_by("text").agg(senders=pl.len())
-    known = senders.select(query=pl.lit(sent.texts).gather("text"), senders="senders")
+    known = senders.select(query=pl.lit(sent.queries).gather("text"), senders="senders")
     joined = texts.join(known, on="query", how="left", maintain_order="left")
     personal = pl.any_horizontal(flag_identifiers(pl.col("query")))
     return joined.with_columns(pl.col("senders").fill_null(0), identifier=personal).with_columns(

@@ -27,7 +27,7 @@ class RecordLinkage(QueryTextMeasure):
 
     name: ClassVar[str] = "record-linkage"
     title: ClassVar[str] = "users linked to their released logs"
-    says: ClassVar[str] = (
+    description: ClassVar[str] = (
         "how many of 100 users are found by somebody who holds the whole original log and gives "
         "each released log to the user who has most queries in common with it"
     )
@@ -38,22 +38,22 @@ class RecordLinkage(QueryTextMeasure):
 
     def prepare(self, before: MeasureContext) -> None:
         """Number the users and the queries of a log that is here."""
-        if not isinstance(before.log.rows, RemoteTable):
+        if not isinstance(before.log.table, RemoteTable):
             super().prepare(before)
 
-    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
+    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the share of users linked, the level of guessing, and who is not there any more."""
-        if isinstance(before.log.rows, RemoteTable):
+        if isinstance(before.log.table, RemoteTable):
             return self._told(
-                after, **link_records_on_spark(before.log.rows, after, self.phrases_of(after))
+                after, **link_records_on_spark(before.log.table, after, self.phrases_of(after))
             )
-        sent = self.sent(before, after)
+        sent = self.original_counts(before, after)
         logs = released_counts(sent, after)
-        pairs = true_pairs(sent.owners, logs.owners, after)
+        pairs = true_pairs(sent.users, logs.users, after)
         found = float(linkage_probabilities(sent, logs, pairs)["linked"].sum())
-        released, size = pairs["user"].n_unique(), len(logs.owners)
+        released, size = pairs["user"].n_unique(), len(logs.users)
         return self._told(
-            after, linked=found, users=len(sent.owners), released=released, logs=size, sample=size
+            after, linked=found, users=len(sent.users), released=released, logs=size, sample=size
         )
 
     def _told(
@@ -72,7 +72,7 @@ class RecordLinkage(QueryTextMeasure):
                 f"somebody who holds the whole original log finds {value:.1f} of 100 users in "
                 f"the release; guessing finds {guess:.2g}"
             ),
-            "ruler": self.ruler(after),
+            "ruler": self.basis(after),
         }
 
 
@@ -87,7 +87,7 @@ def linkage_probabilities(
     who, what = group_equal_logs(logs.rows)
     claims = pairs.join(who, left_on="log", right_on="owner", how="left")
     wanted = claims.drop_nulls("ask").select("ask", owner="user").unique()
-    found = best_matches(what, sent.rows, len(sent.owners), wanted)
+    found = best_matches(what, sent.rows, len(sent.users), wanted)
     # Only logs with a text that somebody had sent are asked for, so the best is never 0.
     is_best = pl.col("score") == pl.col("best")
     chance = found.select("ask", user="owner", linked=pl.when(is_best).then(1 / pl.col("ties")))

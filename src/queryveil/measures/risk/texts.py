@@ -36,8 +36,8 @@ class UserQueryCounts:
     `rows` has the columns owner and text, as places in the names, and count; each pair once.
     """
 
-    owners: pl.Series
-    texts: pl.Series
+    users: pl.Series
+    queries: pl.Series
     rows: pl.DataFrame
 
 
@@ -53,12 +53,12 @@ class QueryTextMeasure(Measure, ABC):
         """Number the users and the queries of the log."""
         _queries(before)
 
-    def sent(self, before: MeasureContext, release: Release) -> UserQueryCounts:
+    def original_counts(self, before: MeasureContext, release: Release) -> UserQueryCounts:
         """Give what was sent before, in the unit in which the release gives texts."""
         found = self.phrases_of(release)
         if found is None:
             return _queries(before)
-        return before.once(("sent phrases", found), lambda: self._phrases(before, found))
+        return before.cached(("sent phrases", found), lambda: self._phrases(before, found))
 
     def unit_of(self, release: Release, number: int = 2) -> str:
         """Name the texts of a release: queries or phrases."""
@@ -67,7 +67,7 @@ class QueryTextMeasure(Measure, ABC):
         )
         return one if number == 1 else many
 
-    def ruler(self, release: Release) -> str:
+    def basis(self, release: Release) -> str:
         """Say what was compared with what."""
         taxonomy = self.phrases_of(release)
         if taxonomy is None:
@@ -91,12 +91,14 @@ class QueryTextMeasure(Measure, ABC):
             ) from error
         queries = _queries(before)
         # The texts stand in order, so their places are the numbers that the mapping gives them.
-        found = before.read(queries.texts.to_frame("query").lazy(), taxonomy)
-        phrases = found.texts().select(pl.col("phrase").alias("query"), text=found.phrases["query"])
+        found = before.map_queries(queries.queries.to_frame("query").lazy(), taxonomy)
+        phrases = found.phrase_texts().select(
+            pl.col("phrase").alias("query"), text=found.phrases["query"]
+        )
         pairs = queries.rows.join(phrases.with_columns(pl.col("text").cast(_NUMBER)), on="text")
         counts = pairs.group_by("owner", "query").agg(pl.col("count").sum())
         rows, texts = _numbered(counts, "query")
-        return UserQueryCounts(queries.owners, texts, _sorted(rows.rename({"query": "text"})))
+        return UserQueryCounts(queries.users, texts, _sorted(rows.rename({"query": "text"})))
 
 
 def count_user_queries(log: pl.LazyFrame) -> UserQueryCounts:
@@ -126,10 +128,10 @@ def released_log(release: Release) -> pl.LazyFrame:
 def released_counts(sent: UserQueryCounts, release: Release) -> UserQueryCounts:
     """Give the texts of each released log that somebody had sent, in the numbers of `sent`."""
     found = count_user_queries(released_log(release))
-    known = pl.DataFrame({"name": sent.texts}).with_row_index("number")
-    place = found.texts.to_frame("name").join(known, on="name", how="left", maintain_order="left")
+    known = pl.DataFrame({"name": sent.queries}).with_row_index("number")
+    place = found.queries.to_frame("name").join(known, on="name", how="left", maintain_order="left")
     rows = found.rows.with_columns(text=pl.lit(place["number"]).gather(pl.col("text")))
-    return UserQueryCounts(found.owners, sent.texts, _sorted(rows.drop_nulls("text")))
+    return UserQueryCounts(found.users, sent.queries, _sorted(rows.drop_nulls("text")))
 
 
 def true_pairs(users: pl.Series, logs: pl.Series, release: Release) -> pl.DataFrame:
@@ -149,7 +151,7 @@ def true_pairs(users: pl.Series, logs: pl.Series, release: Release) -> pl.DataFr
 
 
 def _queries(before: MeasureContext) -> UserQueryCounts:
-    return before.once("sent queries", lambda: count_user_queries(before.log.frame))
+    return before.cached("sent queries", lambda: count_user_queries(before.log.local_frame))
 
 
 def _numbered(rows: pl.DataFrame, column: str) -> tuple[pl.DataFrame, pl.Series]:

@@ -22,7 +22,7 @@ class Uniqueness(Measure):
 
     name: ClassVar[str] = "uniqueness"
     title: ClassVar[str] = "users singled out by their released logs"
-    says: ClassVar[str] = (
+    description: ClassVar[str] = (
         "the share of released users whose log, with times, ranks and URLs as published, nobody "
         "else in the release has"
     )
@@ -31,7 +31,7 @@ class Uniqueness(Measure):
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "use"]] = "risk"
 
-    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
+    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the share of users singled out in the release, and before it."""
         alone, users = count_unique(released_log(after))
         was, were = self._before(before)
@@ -51,7 +51,7 @@ class Uniqueness(Measure):
         self._before(before)
 
     def _before(self, before: MeasureContext) -> tuple[int, int]:
-        return before.once("singled out", lambda: count_unique(before.log.frame))
+        return before.cached("singled out", lambda: count_unique(before.log.local_frame))
 
 
 def count_unique(log: pl.LazyFrame) -> tuple[int, int]:

@@ -41,11 +41,11 @@ class CrossValidatedMeasure(RerunMeasure):
     topics: int = parameter(2000, "tests at most, drawn from all", low=1, high=10**7)
 
     @abstractmethod
-    def tests(self, log: QueryLog) -> pl.DataFrame:
+    def test_cases(self, log: QueryLog) -> pl.DataFrame:
         """Give all that can be tested: topic, user, and what the measure needs."""
 
     @abstractmethod
-    def tried(self, seen: LogStatistics, tests: pl.DataFrame) -> pl.DataFrame:
+    def evaluate(self, seen: LogStatistics, tests: pl.DataFrame) -> pl.DataFrame:
         """Try tests on what was learned: topic, and what was found."""
 
     def prepare(self, before: MeasureContext) -> None:
@@ -54,7 +54,7 @@ class CrossValidatedMeasure(RerunMeasure):
 
     def original(self, before: MeasureContext) -> pl.DataFrame:
         """Try the tests on the rows of the training users, unprotected."""
-        return before.once((self, "original"), lambda: self._over_folds(before, None))
+        return before.cached((self, "original"), lambda: self._over_folds(before, None))
 
     def released(
         self, before: MeasureContext, again: Rerun
@@ -66,14 +66,14 @@ class CrossValidatedMeasure(RerunMeasure):
     def _over_folds(self, before: MeasureContext, again: Rerun | None) -> pl.DataFrame:
         parts = self._chosen(before).partition_by("fold", as_dict=True)
         found = [
-            self.tried(self._learned(before, int(fold), again), tests)
+            self.evaluate(self._learned(before, int(fold), again), tests)
             for (fold,), tests in sorted(parts.items())
         ]
         return pl.concat(found).sort("topic")
 
     def _learned(self, before: MeasureContext, fold: int, again: Rerun | None) -> LogStatistics:
         if again is None:
-            return statistics_of_log(self._training(before, fold).frame)
+            return statistics_of_log(self._training(before, fold).local_frame)
         known = _runs(before, again, self.folds)
         if fold not in known:
             known[fold] = _run(again, self._training(before, fold), fold)
@@ -81,24 +81,26 @@ class CrossValidatedMeasure(RerunMeasure):
 
     def _training(self, before: MeasureContext, fold: int) -> QueryLog:
         users = self._parted(before).filter(pl.col("fold") != fold)
-        return before.log.only(users, "held out for a test")
+        return before.log.filter_users(users, "held out for a test")
 
     def _parted(self, before: MeasureContext) -> pl.DataFrame:
-        return before.once(("folds", self.folds), lambda: assign_folds(before.log, self.folds))
+        return before.cached(("folds", self.folds), lambda: assign_folds(before.log, self.folds))
 
     def _chosen(self, before: MeasureContext) -> pl.DataFrame:
         """Give the tests that are drawn, with the fold of their user."""
-        return before.once((self.name, self.folds, self.topics), lambda: self._draw(before))
+        return before.cached((self.name, self.folds, self.topics), lambda: self._draw(before))
 
     def _draw(self, before: MeasureContext) -> pl.DataFrame:
-        folds, every = self._parted(before), self.tests(before.log)
+        folds, every = self._parted(before), self.test_cases(before.log)
         if not every.height:
             raise InputError(
                 f"this log has no {self.tested} to test with",
                 hint=f"take a log with {self.needs}",
             )
         topics = every["topic"].unique().sort()
-        drawn = topics.gather(RandomSource(_SEED + 1).order(len(topics))[: self.topics]).sort()
+        drawn = topics.gather(
+            RandomSource(_SEED + 1).permutation(len(topics))[: self.topics]
+        ).sort()
         chosen = drawn.to_frame().join(every, on="topic", maintain_order="left_right")
         return chosen.join(folds, on="user", maintain_order="left").drop("user")
 
@@ -110,21 +112,21 @@ def assign_folds(log: QueryLog, number: int) -> pl.DataFrame:
     >>> folds_of(log, 2)["fold"].value_counts().sort("fold").rows()
     [(0, 3), (1, 2)]
     """
-    users = unique_users(log.frame)
+    users = unique_users(log.local_frame)
     if len(users) < number:
         raise InputError(
             f"{number:,} folds of users need as many users, and this log has {len(users):,}",
             hint="take fewer folds, or a larger log",
         )
     place = np.empty(len(users), np.int64)
-    place[RandomSource(_SEED).order(len(users))] = np.arange(len(users))
-    kind = log.frame.collect_schema()["user"]
+    place[RandomSource(_SEED).permutation(len(users))] = np.arange(len(users))
+    kind = log.local_frame.collect_schema()["user"]
     return pl.DataFrame({"user": users.cast(kind), "fold": place % number})
 
 
 def _runs(before: MeasureContext, again: Rerun, folds: int) -> dict[int, LogStatistics]:
     """Give what the latest method's runs gave: measures that ask for the same folds share them."""
-    kept: dict[tuple[Rerun, int], dict[int, LogStatistics]] = before.once("runs on folds", dict)
+    kept: dict[tuple[Rerun, int], dict[int, LogStatistics]] = before.cached("runs on folds", dict)
     if (again, folds) not in kept:
         kept.clear()  # what other methods gave is not asked for again
         kept[again, folds] = {}

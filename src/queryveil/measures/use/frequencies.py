@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 def original_frequencies(before: MeasureContext) -> pl.DataFrame:
     """Count the lines of each query of the log: text and count."""
-    return before.once("query counts", lambda: _counted(before.log.frame))
+    return before.cached("query counts", lambda: _counted(before.log.local_frame))
 
 
 def released_frequencies(release: Release) -> tuple[pl.DataFrame, str]:
@@ -70,7 +70,7 @@ class FrequencyMeasure(Measure):
     def texts(self, queries: pl.DataFrame) -> pl.DataFrame:
         """Turn the counts of queries into those that are compared: text and count."""
 
-    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
+    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the error of counts, how many of the top are there, and in which order."""
         was = self._before(before)
         counts, read = released_frequencies(after)
@@ -83,7 +83,7 @@ class FrequencyMeasure(Measure):
         self._before(before)
 
     def _before(self, before: MeasureContext) -> pl.DataFrame:
-        counts = before.once((self, "before"), lambda: self.texts(original_frequencies(before)))
+        counts = before.cached((self, "before"), lambda: self.texts(original_frequencies(before)))
         if not counts.height:
             raise InputError("this log has nothing that could be counted")
         return counts

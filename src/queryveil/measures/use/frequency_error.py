@@ -22,7 +22,7 @@ class QueryFrequencyError(FrequencyMeasure):
 
     name: ClassVar[str] = "frequency-error"
     title: ClassVar[str] = "error of the most frequent queries' counts"
-    says: ClassVar[str] = (
+    description: ClassVar[str] = (
         "by how much the counts of the log's most frequent queries are wrong, as a share of each: "
         "0 where all are right, 1 where all are gone, more where they are far too high"
     )

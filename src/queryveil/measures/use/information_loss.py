@@ -60,7 +60,7 @@ class InformationLoss(Measure):
 
     name: ClassVar[str] = "information-loss"
     title: ClassVar[str] = "loss of who is alike"
-    says: ClassVar[str] = (
+    description: ClassVar[str] = (
         "how differently users fall into clusters of similar interests: 0 where the clusters are "
         "those of the log, 100 where they tell nothing of them; compare it with the level of "
         "chance and with random groups, which stand beside it"
@@ -87,7 +87,7 @@ class InformationLoss(Measure):
                 "--clusters cannot be 1", hint="one cluster tells nothing: 2 or more"
             )
 
-    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
+    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give L with all that it must be compared with, and the ruler."""
         was = self._before(before)
         pairs, read = released_concepts(before, after, self.taxonomy)
@@ -112,7 +112,7 @@ class InformationLoss(Measure):
         self._before(before)
 
     def _before(self, before: MeasureContext) -> _Before:
-        return before.once((self, "clusters"), lambda: self._find(before))
+        return before.cached((self, "clusters"), lambda: self._find(before))
 
     def _find(self, before: MeasureContext) -> _Before:
         taxonomy = before.taxonomy(self.taxonomy)
@@ -160,7 +160,7 @@ class InformationLoss(Measure):
         if isinstance(grouping, str):
             return None, grouping
         key = (self, "random groups", grouping)
-        found = before.once(key, lambda: self._random(before, was, grouping))
+        found = before.cached(key, lambda: self._random(before, was, grouping))
         return found, describe_baseline(grouping)
 
     def _random(self, before: MeasureContext, was: _Before, grouping: Grouping) -> float:

@@ -27,7 +27,7 @@ class NextQueryPrediction(CrossValidatedMeasure):
 
     name: ClassVar[str] = "next-query"
     title: ClassVar[str] = "next queries that are suggested"
-    says: ClassVar[str] = (
+    description: ClassVar[str] = (
         "the share of held-out users' steps to another query that are among the most frequent next "
         "queries in the release of all other users; compare it with the same from the unprotected "
         "log and with always suggesting the most frequent queries, beside it"
@@ -41,7 +41,7 @@ class NextQueryPrediction(CrossValidatedMeasure):
 
     top: int = parameter(10, "queries that are suggested", low=1, high=1000, unit="queries")
 
-    def of_method(self, before: MeasureContext, after: Release, again: Rerun) -> dict[str, Any]:
+    def compute_rerun(self, before: MeasureContext, after: Release, again: Rerun) -> dict[str, Any]:
         """Give the hit rate, that of the plain log, and that of the most frequent queries."""
         _check_order(after)
         was, (now, runs) = self.original(before), self.released(before, again)
@@ -63,12 +63,12 @@ class NextQueryPrediction(CrossValidatedMeasure):
         )
         return told | {"words": self._words(told), "ruler": ruler}
 
-    def tests(self, log: QueryLog) -> pl.DataFrame:
+    def test_cases(self, log: QueryLog) -> pl.DataFrame:
         """Give the steps to another query: topic, user, query, next."""
-        steps = transitions(log.frame).with_columns(pl.col("query", "next").cast(pl.String))
+        steps = transitions(log.local_frame).with_columns(pl.col("query", "next").cast(pl.String))
         return steps.with_row_index("topic")
 
-    def tried(self, seen: LogStatistics, tests: pl.DataFrame) -> pl.DataFrame:
+    def evaluate(self, seen: LogStatistics, tests: pl.DataFrame) -> pl.DataFrame:
         """Look the next queries up: topic, hit, popular, known (whether anything follows)."""
         asked = tests.select("topic", "query", "next")
         everywhere = seen.queries.rename({"query": "next"}).with_columns(query=pl.lit(""))

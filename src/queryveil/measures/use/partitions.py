@@ -60,7 +60,7 @@ def expected_distance(one: Labels, two: Labels) -> float:
     The clusters keep their sizes, and the shuffles are always the same.
     """
     chance = RandomSource(_SEED)
-    found = [partition_distance(one, two[chance.order(len(two))]) for _ in range(_SHUFFLES)]
+    found = [partition_distance(one, two[chance.permutation(len(two))]) for _ in range(_SHUFFLES)]
     return float(np.mean(found))
 
 

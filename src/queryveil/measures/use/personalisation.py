@@ -23,7 +23,7 @@ class ProfileSimilarity(Measure):
 
     name: ClassVar[str] = "personalisation"
     title: ClassVar[str] = "users' profiles that an engine could build"
-    says: ClassVar[str] = (
+    description: ClassVar[str] = (
         "how near the profile of concepts that an engine would build from a user's released log is "
         "to that of her own log: 1 where the shares are the same, 0 where they have no concept in "
         "common; compare it with everybody getting the profile of the whole log, beside it"
@@ -35,18 +35,18 @@ class ProfileSimilarity(Measure):
 
     taxonomy: str = parameter("wordnet", "ruler: wordnet, a .qvt file or a path list")
 
-    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
+    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the mean cosine, what the profile of the whole log would give, and the ruler."""
         was = self._before(before)
         pairs, read = released_concepts(before, after, self.taxonomy)
         found = profile_cosines(was, _known(pairs))["cosine"]
-        everybody = before.once("users", lambda: before.log.distinct("user"))
+        everybody = before.cached("users", lambda: before.log.count_distinct("user"))
         return {
             "value": _mean(found),
             "users": len(found),
             "left_out": everybody - len(found),
             "without": int((found == 0).sum()),
-            "same_for_all": before.once((self, "same"), lambda: self._same_for_all(was)),
+            "same_for_all": before.cached((self, "same"), lambda: self._same_for_all(was)),
             "ruler": f"{before.taxonomy(self.taxonomy).title}; {read}",
         }
 
@@ -55,7 +55,7 @@ class ProfileSimilarity(Measure):
         self._before(before)
 
     def _before(self, before: MeasureContext) -> pl.DataFrame:
-        found = before.once(
+        found = before.cached(
             ("known concepts", self.taxonomy), lambda: _known(before.concepts(self.taxonomy))
         )
         if not found.height:

@@ -31,7 +31,7 @@ class ProfileDivergence(Measure):
 
     name: ClassVar[str] = "profile-divergence"
     title: ClassVar[str] = "loss of users' interests"
-    says: ClassVar[str] = (
+    description: ClassVar[str] = (
         "how far users' profiles over topics are from what they were: 0 where every user's is "
         "the same, 1 where nothing of it is left"
     )
@@ -52,12 +52,12 @@ class ProfileDivergence(Measure):
         choices=("drop", "bin"),
     )
 
-    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
+    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the loss, how many users were measured, and with which ruler."""
         was = self._before(before)
         pairs, read = released_concepts(before, after, self.taxonomy)
         losses = profile_divergences(was, self._shares(before, pairs))["loss"]
-        everybody = before.once("users", lambda: before.log.distinct("user"))
+        everybody = before.cached("users", lambda: before.log.count_distinct("user"))
         return {
             "value": round(float(losses.mean()), 6),  # type: ignore[arg-type]
             "users": len(losses),
@@ -71,7 +71,7 @@ class ProfileDivergence(Measure):
 
     def _before(self, before: MeasureContext) -> pl.DataFrame:
         # Every phrase counts that has a concept inside the topics, however many a query has.
-        shares = before.once(
+        shares = before.cached(
             (self, "before"), lambda: self._shares(before, before.concepts(self.taxonomy))
         )
         if not shares.height:
@@ -83,11 +83,11 @@ class ProfileDivergence(Measure):
 
     def _topics(self, before: MeasureContext) -> Topics:
         taxonomy = before.taxonomy(self.taxonomy)
-        return before.once((self, "topics"), lambda: _topics_called(self.topics, taxonomy))
+        return before.cached((self, "topics"), lambda: _topics_called(self.topics, taxonomy))
 
     def _shares(self, before: MeasureContext, pairs: pl.DataFrame) -> pl.DataFrame:
         """Give the profiles, Pi: user, topic, and the share of the topic in what counts."""
-        topic = pl.lit(pl.Series(self._topics(before).of)).gather("concept")
+        topic = pl.lit(pl.Series(self._topics(before).topic_of)).gather("concept")
         rows = pairs.filter(pl.col("concept") >= 0).select("user", "count", topic=topic)
         if self.other == "drop":
             rows = rows.filter(pl.col("topic") != OFF_TOPIC)

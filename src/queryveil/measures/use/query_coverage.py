@@ -32,7 +32,7 @@ class QueryCoverage(Measure):
 
     name: ClassVar[str] = "query-coverage"
     title: ClassVar[str] = "queries kept"
-    says: ClassVar[str] = (
+    description: ClassVar[str] = (
         "the share of the log's queries that the release has too: 1 where it has all, 0 where it "
         "has none; what it has beyond the log is invented"
     )
@@ -47,7 +47,7 @@ class QueryCoverage(Measure):
         choices=("distinct", "volume"),
     )
 
-    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
+    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the share kept, with what is lost and invented, of both."""
         sizes = self._before(before)
         counts, read = released_frequencies(after)
@@ -65,13 +65,13 @@ class QueryCoverage(Measure):
     def _before(self, before: MeasureContext) -> Table:
         def counted() -> Table:
             sizes = aggregate_remote(
-                before.log.rows, partial(count_users_and_rows, keys=["query"]), ["query"]
+                before.log.table, partial(count_users_and_rows, keys=["query"]), ["query"]
             )
             if not count_rows(sizes):
                 raise InputError("this log has no queries that could be kept")
             return sizes
 
-        return before.once("query sizes", counted)
+        return before.cached("query sizes", counted)
 
 
 def coverage_fractions(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, float]:

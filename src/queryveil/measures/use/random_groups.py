@@ -81,7 +81,9 @@ def sample_random_prototypes(
     """
     group = np.empty(len(profiles), np.int64)
     numbers = np.arange(len(grouping.sizes))
-    group[RandomSource(_SEED + turn).order(len(profiles))] = np.repeat(numbers, grouping.sizes)
+    group[RandomSource(_SEED + turn).permutation(len(profiles))] = np.repeat(
+        numbers, grouping.sizes
+    )
     given = _given(taxonomy, profiles, group, grouping.rule)
     stand_in = _stand_ins(taxonomy, profiles, grouping.least)
     given = given.with_columns(concept=pl.Series(stand_in[given["concept"].to_numpy()]))
@@ -98,7 +100,11 @@ def sample_random_concepts(
     prototypes, group = sample_random_prototypes(taxonomy, profiles, grouping, turn)
     lists = prototypes.lists
     rows = pl.DataFrame(
-        {"group": lists.owners.astype(np.int64), "concept": lists.items, "count": prototypes.counts}
+        {
+            "group": lists.row_ids.astype(np.int64),
+            "concept": lists.items,
+            "count": prototypes.counts,
+        }
     )
     users = pl.DataFrame({"user": profiles.users, "group": group})
     known = rows.filter(pl.col("concept") != UNMAPPED)
@@ -117,7 +123,7 @@ def describe_baseline(grouping: Grouping) -> str:
 def _given(taxonomy: Taxonomy, profiles: Profiles, group: IntArray, rule: str) -> pl.DataFrame:
     """Give what each user puts into the prototype of her group: group, concept, count."""
     known = profiles.lists.items != UNMAPPED
-    user = profiles.lists.owners[known].astype(np.int64)
+    user = profiles.lists.row_ids[known].astype(np.int64)
     concept, count = profiles.lists.items[known].astype(np.int64), profiles.counts[known]
     weights = np.bincount(user, count, len(profiles)).astype(np.int64)
     far = np.zeros(len(user))

@@ -35,7 +35,7 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
 
     name: ClassVar[str] = "retrieval"
     title: ClassVar[str] = "ranking results by released clicks"
-    says: ClassVar[str] = (
+    description: ClassVar[str] = (
         "how well clicks of held-out users are foreseen by ranking URLs with the release of all "
         "others: 1 where what they click always stands first, 0 where it is never there; compare "
         "it with the same from the unprotected log, beside it"
@@ -69,7 +69,7 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
                 f"{self.model} has no feedback", hint="take model=implicit-feedback, or leave it"
             )
 
-    def of_method(self, before: MeasureContext, after: Release, again: Rerun) -> dict[str, Any]:
+    def compute_rerun(self, before: MeasureContext, after: Release, again: Rerun) -> dict[str, Any]:
         """Give the metric, that of the plain log, the test of their difference, and coverage."""
         check_has_content(after)
         was, (now, runs) = self.original(before), self.released(before, again)
@@ -90,11 +90,11 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
         }
         return told | {"words": self._words(told, now.height), "ruler": self._ruler(runs)}
 
-    def tests(self, log: QueryLog) -> pl.DataFrame:
+    def test_cases(self, log: QueryLog) -> pl.DataFrame:
         """Give the submissions with a clicked URL, a row a URL: topic, user, query, url, rank."""
-        return clicked_events(log.frame).with_columns(pl.col("query", "url").cast(pl.String))
+        return clicked_events(log.local_frame).with_columns(pl.col("query", "url").cast(pl.String))
 
-    def tried(self, seen: LogStatistics, tests: pl.DataFrame) -> pl.DataFrame:
+    def evaluate(self, seen: LogStatistics, tests: pl.DataFrame) -> pl.DataFrame:
         """Rank URLs for each topic: topic, known (whether the query is), ranked, the metrics."""
         rank = self._ranker(seen)
         topics = tests["topic"].unique().sort()

@@ -26,7 +26,7 @@ class SemanticRemain(Measure):
 
     name: ClassVar[str] = "semantic-remain"
     title: ClassVar[str] = "what remains of users' categories"
-    says: ClassVar[str] = (
+    description: ClassVar[str] = (
         "the share of what users meant, counted by the categories of a level of the taxonomy, "
         "that is in their released logs too: 1 where all of it is, 0 where nothing is"
     )
@@ -44,7 +44,7 @@ class SemanticRemain(Measure):
     )
     levels: int = parameter(5, "levels that are told at least", low=1, high=30)
 
-    def of(self, before: MeasureContext, after: Release) -> dict[str, Any]:
+    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the share of the level, those of all levels, and the paper's worst case."""
         was = self._before(before)
         reached = self._reached(before, was)
@@ -54,7 +54,7 @@ class SemanticRemain(Measure):
         shares = [remaining_shares(*both)["share"] for both in zip(was, now, strict=True)]
         means = [float(found.mean()) if len(found) else None for found in shares]  # type: ignore[arg-type]
         k = after.guarantee.k
-        everybody = before.once("users", lambda: before.log.distinct("user"))
+        everybody = before.cached("users", lambda: before.log.count_distinct("user"))
         users = len(shares[level - 1])
         return {
             "value": round(means[level - 1] or 0.0, 6),
@@ -73,7 +73,7 @@ class SemanticRemain(Measure):
         self, before: MeasureContext, was: list[pl.DataFrame], after: Release, level: int
     ) -> dict[str, float | str | None]:
         """Give what remains on the level in random groups with the same kind of prototype."""
-        profiles = before.once(
+        profiles = before.cached(
             ("profiles", self.taxonomy), lambda: build_profiles(before.concepts(self.taxonomy))
         )
         grouping = infer_grouping(after, len(profiles))
@@ -87,7 +87,7 @@ class SemanticRemain(Measure):
             return float(remaining_shares(was[level - 1], now)["share"].mean() or 0.0)  # type: ignore[arg-type]
 
         key = ("random groups", self.taxonomy, level, grouping)
-        found = before.once(key, lambda: fmean(map(turn, range(REPEATS))))
+        found = before.cached(key, lambda: fmean(map(turn, range(REPEATS))))
         return {"random_groups": round(found, 6), "random_groups_are": describe_baseline(grouping)}
 
     def _reached(self, before: MeasureContext, was: list[pl.DataFrame]) -> dict[int, float]:
@@ -102,7 +102,7 @@ class SemanticRemain(Measure):
 
     def _before(self, before: MeasureContext) -> list[pl.DataFrame]:
         taxonomy, levels = before.taxonomy(self.taxonomy), max(self.level, self.levels)
-        found = before.once(
+        found = before.cached(
             ("levels", self.taxonomy, levels),
             lambda: level_matrices(taxonomy, before.concepts(self.taxonomy), levels),
         )

@@ -20,7 +20,7 @@ class WordFrequencyError(FrequencyMeasure):
 
     name: ClassVar[str] = "word-frequency"
     title: ClassVar[str] = "error of the most frequent words' counts"
-    says: ClassVar[str] = (
+    description: ClassVar[str] = (
         "by how much the counts of the most frequent words of the log's queries are wrong, as a "
         "share of each: 0 where all are right, 1 where all are gone, more where they are too high"
     )

@@ -65,7 +65,7 @@ def _places(points: NDArray[np.float32], users: IntArray) -> NDArray[np.float64]
 def _local_weights(profiles: Profiles) -> tuple[IntArray, NDArray[np.float64]]:
     """Give the concepts of all profiles, and what share of the profile each is."""
     concept = profiles.lists.items
-    share = profiles.counts / np.maximum(profiles.weights, 1)[profiles.lists.owners]
+    share = profiles.counts / np.maximum(profiles.weights, 1)[profiles.lists.row_ids]
     share[concept == UNMAPPED] = 0  # whoever has no concept lies at the origin
     return np.maximum(concept, 0), share
 
@@ -88,8 +88,8 @@ def embed_profiles(columns: RaggedArray, profiles: Profiles) -> NDArray[np.float
     for first in range(0, len(profiles), _USERS):
         last = min(first + _USERS, len(profiles))
         rows = slice(*profiles.lists.start[[first, last]].tolist())
-        column, place = columns.gather(concept[rows])
-        user = profiles.lists.owners[rows][place] - first
+        column, place = columns.take(concept[rows])
+        user = profiles.lists.row_ids[rows][place] - first
         flat = np.bincount(
             user * _FEATURES + column, share[rows][place], (last - first) * _FEATURES
         )
@@ -105,14 +105,14 @@ def embedding_columns(taxonomy: Taxonomy | None, spread: NDArray[np.float64]) ->
     every: IntArray = np.arange(len(spread))
     above, below = every, every
     if taxonomy is not None:
-        above, below = taxonomy.all_ancestors.gather(every)
+        above, below = taxonomy.all_ancestors.take(every)
     whole = np.bincount(above, spread[below])
     whole[whole > _COMMON] = 0
     chosen = np.argsort(-whole, kind="stable")[:_FEATURES]
     column = np.full(len(whole), -1)
     column[chosen] = np.arange(len(chosen))
     used = column[above] >= 0
-    return RaggedArray.grouped(below[used], column[above[used]], len(spread))
+    return RaggedArray.group_by(below[used], column[above[used]], len(spread))
 
 
 def principal_projection(

@@ -28,7 +28,7 @@ class ByMeaning(Microaggregation):
         release = replace(self, min_coverage=0.0).run(log, chance, progress)
         return replace(release, parameters=self._published())
 
-    def blocks(self, rows: RemoteTable, progress: Progress) -> RemoteTable:
+    def repartition(self, rows: RemoteTable, progress: Progress) -> RemoteTable:
         """Cut a log into blocks, unless too little of it is covered."""
         return repartition_by_similarity(
             rows, self.taxonomy, self.k, self.least, progress, covered=self._check_coverage

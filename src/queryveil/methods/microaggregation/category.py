@@ -39,7 +39,9 @@ class CategoryMicroaggregation(ByMeaning):
     name: ClassVar[str] = "category-microaggregation"
     title: ClassVar[str] = "groups of k users whose words have the same categories share one log"
     paper: ClassVar[str] = "Erola, Castellà-Roca, Navarro-Arribas, Torra 2011"
-    promise: ClassVar[str] = "k-anonymity: every released log is shared by at least k users"
+    guarantee_summary: ClassVar[str] = (
+        "k-anonymity: every released log is shared by at least k users"
+    )
 
     levels: str = parameter("5", "levels that are compared: a number, or auto")
     categories: str = parameter("1", "categories of a term", choices=("1", "5"))
@@ -54,7 +56,7 @@ class CategoryMicroaggregation(ByMeaning):
     def _prototypes(
         self, log: QueryLog, known: pl.DataFrame | None, chance: RandomSource, progress: Progress
     ) -> Prototypes:
-        users = log.distinct("user")
+        users = log.count_distinct("user")
         if users > 4 * EXACT_USERS:
             raise InputError(
                 f"{users:,} users are too many to compare all with each other",
@@ -66,17 +68,17 @@ class CategoryMicroaggregation(ByMeaning):
             self._check_coverage(covered_share(found))
             found = found.filter(pl.col("concept") != UNMAPPED)
         with progress.stage("group users"):
-            names = log.frame.select("user").unique().collect()["user"].cast(pl.String).sort()
+            names = log.local_frame.select("user").unique().collect()["user"].cast(pl.String).sort()
             similar = self._similar(opened, found, names)
             group = group_users(
                 names, known, self.k, lambda some: greedy_groups(of_some(similar, some), self.k)
             )
             check_groups(group, self.k)
-        kind = log.frame.collect_schema()["user"]
+        kind = log.local_frame.collect_schema()["user"]
         members = pl.DataFrame({"user": names, "group": group.astype(np.int64)}).with_columns(
             pl.col("user").cast(kind)
         )
-        texts, short = most_repeated_queries(log.frame, members, chance, self.most_share)
+        texts, short = most_repeated_queries(log.local_frame, members, chance, self.most_share)
         texts = self._frequent(texts, members, log, chance, progress)
         return Prototypes(members, texts, short)
 
@@ -101,16 +103,16 @@ def term_categories(log: QueryLog, taxonomy: Taxonomy, n: int) -> pl.DataFrame:
 
     What has none counts under `UNMAPPED`.
     """
-    sent = log.frame.group_by("user", "query").agg(count=pl.len()).collect(engine="streaming")
+    sent = log.local_frame.group_by("user", "query").agg(count=pl.len()).collect(engine="streaming")
     queries = sent.select("query").unique()
     words = tokenize(queries["query"].cast(pl.String))
     terms = queries.with_columns(term=words).explode("term").drop_nulls("term")
     stop = sorted(get_language(taxonomy.language).stop_words)
     terms = terms.filter(~pl.col("term").is_in(stop))
     distinct = terms["term"].unique().sort()
-    lists = SearchIndex.of(taxonomy).first_of(distinct.to_list(), n)
+    lists = SearchIndex.open(taxonomy).best_matches(distinct.to_list(), n)
     known = pl.DataFrame(
-        {"term": distinct.gather(lists.owners), "concept": lists.items.astype(np.int32)}
+        {"term": distinct.gather(lists.row_ids), "concept": lists.items.astype(np.int32)}
     )
     rows = sent.join(terms, on="query").join(known, on="term", how="left")
     rows = rows.with_columns(pl.col("concept").fill_null(UNMAPPED))

@@ -32,8 +32,8 @@ def select_items_greedily(
     the group's mean of it, rounded up. The giver of an item is one who has it and may give most:
     no member gives more than `share` of a prototype.
     """
-    members = RaggedArray.grouped(group, np.arange(len(group)), int(group.max()) + 1)
-    chosen = [_of_group(taxonomy, profiles.some(members[g]), share) for g in range(len(members))]
+    members = RaggedArray.group_by(group, np.arange(len(group)), int(group.max()) + 1)
+    chosen = [_of_group(taxonomy, profiles.select(members[g]), share) for g in range(len(members))]
     sizes = [len(concept) for concept, _, _ in chosen]
     giver = np.concatenate([members[g][user] for g, (_, user, _) in enumerate(chosen)])
     concept = np.concatenate([concept for concept, _, _ in chosen])
@@ -47,7 +47,7 @@ def _of_group(
     """Give the concepts of one prototype, with copies, who gave each, and how many are missing."""
     concepts, place = np.unique(users.lists.items, return_inverse=True)
     counts = np.zeros((len(users), len(concepts)), np.int64)
-    counts[users.lists.owners, place] = users.counts
+    counts[users.lists.row_ids, place] = users.counts
     counts[:, concepts == UNMAPPED] = 0
     one = np.zeros(len(users), np.int64)
     quota, short = bounded_quotas(counts.sum(axis=1), one, share)

@@ -46,7 +46,7 @@ def sample_times(
     members = np.searchsorted(givers["group"].to_numpy(), group, side="right") - begin
     given_before, turn = np.divmod(_random_turns(group, chance), np.maximum(members, 1))
     giver = np.minimum(begin + turn, givers.height - 1)
-    drawn = chance.numbers(len(group)) % count[giver].astype(np.uint64)
+    drawn = chance.uint64s(len(group)) % count[giver].astype(np.uint64)
     times = table["time"].gather(first[giver] + drawn.astype(np.int64))
     given = (members > 0) & (given_before < allowance(np.bincount(group), share)[group])
     shown = pl.select(pl.when(pl.Series(given)).then(times)).to_series()
@@ -55,7 +55,7 @@ def sample_times(
 
 def _random_turns(group: IntArray, chance: RandomSource) -> IntArray:
     """Number the rows of each group from 0 on, in random order."""
-    order = chance.order(len(group))
+    order = chance.permutation(len(group))
     order = order[np.argsort(group[order], kind="stable")]
     ordered = group[order]
     turn = np.empty(len(group), np.int64)
@@ -81,7 +81,7 @@ def sample_clicks(
     )
     asked = texts.to_frame("query").join(spans, on="query", how="left", maintain_order="left")
     count = asked["count"].fill_null(0).to_numpy()
-    drawn = chance.numbers(len(texts)) % np.maximum(count, 1).astype(np.uint64)
+    drawn = chance.uint64s(len(texts)) % np.maximum(count, 1).astype(np.uint64)
     place = pl.Series(asked["first"].cast(pl.Int64) + pl.Series(drawn.astype(np.int64)))
     found = table.drop("query")[place.fill_null(0)]
     is_known = pl.Series(count > 0)

@@ -58,7 +58,7 @@ def partition_profiles(
     with progress.stage("group users", len(profiles)) as advance, ThreadPoolExecutor(2) as pool:
 
         def work(users: IntArray) -> IntArray:
-            part = profiles if exact else profiles.some(users)
+            part = profiles if exact else profiles.select(users)
             matrix = profile_distance_matrix(taxonomy, part, advance if exact else lambda _: None)
             found = mdav(matrix, k)
             return refine_groups(matrix, found, k) if refined else found
@@ -102,7 +102,7 @@ class Prototypes:
 class Microaggregation(Method):
     """The base of the family: k, the rule for rare texts, times and clicks."""
 
-    spread: ClassVar[Literal["no", "steps", "users", "blocks"]] = "blocks"
+    parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "blocks"
 
     k: int = parameter(5, "users who share one log at least", low=2, high=10**9, unit="users")
     min_users: int = parameter(
@@ -175,7 +175,7 @@ class Microaggregation(Method):
     def _released(
         self, log: QueryLog, known: pl.DataFrame | None, chance: RandomSource, progress: Progress
     ) -> Release:
-        check_users(log.distinct("user"), self.k)
+        check_users(log.count_distinct("user"), self.k)
         prototypes = self._prototypes(log, known, chance, progress).bounded(self.most_share)
         members = prototypes.members
         short = int((prototypes.short * np.bincount(members["group"].to_numpy())).sum())
@@ -194,14 +194,14 @@ class Microaggregation(Method):
             source=log,
             log=public.lazy().select("user", "query", "time", "rank", "url"),
             mapping=mapping,
-            dropped={"replaced by the log of the group": log.tally.kept},
-            made={"rows of the groups' logs": public.height},
+            dropped={"replaced by the log of the group": log.accounting.kept},
+            generated={"rows of the groups' logs": public.height},
             blanked=blanked | ({_SHORT: short} if short else {}),
             not_release_grade=self.unfit(),
             progress=progress,
         )
 
-    def blocks(self, rows: RemoteTable, progress: Progress) -> RemoteTable:
+    def repartition(self, rows: RemoteTable, progress: Progress) -> RemoteTable:
         """Cut a log into blocks of users of similar interests, each of at least k."""
         return repartition_by_similarity(rows, self.taxonomy, self.k, self.least, progress)
 
@@ -209,7 +209,7 @@ class Microaggregation(Method):
         """Give the parameters as the card shows them: where a taxonomy's file lies is private."""
         names = ",".join(public_names(self.taxonomy))
         resolved = {"min_users": self.least, "max_share": self.most_share}
-        return {**self.values(), **resolved, "taxonomy": names}
+        return {**self.params(), **resolved, "taxonomy": names}
 
     def _filled(
         self, log: QueryLog, members: pl.DataFrame, prototypes: pl.DataFrame, chance: RandomSource
@@ -218,7 +218,7 @@ class Microaggregation(Method):
         if prototypes["group"].n_unique() < members["group"].n_unique():
             raise InputError("a group has an empty log", hint="this is a defect: please report it")
         numbers = members.with_row_index("number").lazy()
-        grouped = log.frame.join(numbers, on="user", maintain_order="left")
+        grouped = log.local_frame.join(numbers, on="user", maintain_order="left")
         lines = grouped.select("group", "time", user="number").collect()
         group = prototypes["group"].to_numpy()
         times, dayless = sample_times(lines, group, self.time, self.least, self.most_share, chance)
@@ -227,7 +227,7 @@ class Microaggregation(Method):
         reason = f"{self.time} of fewer than {self.least} users, or beyond a member's share"
         lacks = {reason: int(rows[dayless].sum())}
         if self.clicks:
-            clicks = sample_clicks(log.frame, prototypes["query"], self.least, chance)
+            clicks = sample_clicks(log.local_frame, prototypes["query"], self.least, chance)
             filled = filled.with_columns(clicks["rank"], clicks["url"])
             for what, had, name in (("click", "click", "url"), ("rank", "ranked", "rank")):
                 gone = clicks.select(pl.col(had).fill_null(False) & pl.col(name).is_null())
@@ -250,7 +250,7 @@ class Microaggregation(Method):
         return Guarantee(
             model="k-anonymity",
             k=self.k,
-            says=(
+            statement=(
                 f"Every user's released log is the same, row for row, as that of at least "
                 f"{self.k - 1} other users: whatever somebody knows of a person, this release by "
                 f"itself leaves at least {self.k} users who fit equally well. "

@@ -101,7 +101,7 @@ def repartition_by_similarity(
     given the share of phrases that have a concept, and may refuse.
     """
     with progress.stage("profiles"):
-        profiles = rows.derive(partial(_concepts, taxonomy=taxonomy), RandomSource())
+        profiles = rows.map_partitions(partial(_concepts, taxonomy=taxonomy), RandomSource())
         users = int(aggregate(profiles, _users, ["all"])["users"].sum())
         check_users(users, k)
         if covered is not None:
@@ -116,12 +116,14 @@ def repartition_by_similarity(
             profiles, partial(_sampled, columns=columns, every=every), ["user", "point"]
         )
         cuts = BlockTree.of(_points(drawn), max(1.0, max(BLOCK_USERS, 4 * k) / every))
-        leaves = profiles.derive(partial(_leaves, columns=columns, cuts=cuts), RandomSource())
+        leaves = profiles.map_partitions(
+            partial(_leaves, columns=columns, cuts=cuts), RandomSource()
+        )
         sizes = aggregate(leaves, _sizes, ["block"])
         least = min(users, max(k, min_users, BLOCK_USERS // 8))
         joined = _joined(sizes, cuts.leaves, least)
-        blocks = leaves.derive(partial(_renumbered, joined=joined), RandomSource())
-        return rows.regrouped(blocks)
+        blocks = leaves.map_partitions(partial(_renumbered, joined=joined), RandomSource())
+        return rows.repartition(blocks)
 
 
 def _concepts(frame: pl.LazyFrame, _: RandomSource, *, taxonomy: str) -> pl.DataFrame:

@@ -55,7 +55,7 @@ def select_items(
     in Batet's variant for strings, the most repeated go first. No user gives more than `share` of
     a prototype.
     """
-    user = profiles.lists.owners.astype(np.int64)
+    user = profiles.lists.row_ids.astype(np.int64)
     concept, counts = profiles.lists.items, profiles.counts
     known = concept != UNMAPPED  # who has no concept gives nothing, and gets the others'
     user, concept, counts = user[known], concept[known], counts[known]
@@ -151,7 +151,7 @@ def group_centroids(taxonomy: Taxonomy, profiles: Profiles, group: IntArray) -> 
 def _union(profiles: Profiles, group: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Give the concepts of each group with their counts summed up, by group and concept."""
     known = profiles.lists.items != UNMAPPED
-    owner = group[profiles.lists.owners[known]].astype(np.int64)
+    owner = group[profiles.lists.row_ids[known]].astype(np.int64)
     size = int(profiles.lists.items.max(initial=0)) + 1
     keys, place = np.unique(owner * size + profiles.lists.items[known], return_inverse=True)
     weight = np.bincount(place, profiles.counts[known])

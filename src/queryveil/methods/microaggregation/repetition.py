@@ -54,7 +54,7 @@ def _copies(user: IntArray, share: np.ndarray, wanted: IntArray, chance: RandomS
         if not len(open_rows):
             break
         part = share[open_rows]
-        drawn = chance.numbers(len(part)) < ((part % 1) * 2.0**64).astype(np.uint64)
+        drawn = chance.uint64s(len(part)) < ((part % 1) * 2.0**64).astype(np.uint64)
         taken = copies_until_quota(user[open_rows], np.floor(part).astype(np.int64) + drawn, left)
         copies[open_rows] += taken
         left -= np.bincount(user[open_rows], taken, len(left)).astype(np.int64)

@@ -38,7 +38,9 @@ class SemanticMicroaggregation(ByMeaning):
     name: ClassVar[str] = "semantic-microaggregation"
     title: ClassVar[str] = "groups of k users of similar interests share one log of real queries"
     paper: ClassVar[str] = "Batet, Erola, Sánchez, Castellà-Roca 2013"
-    promise: ClassVar[str] = "k-anonymity: every released log is shared by at least k users"
+    guarantee_summary: ClassVar[str] = (
+        "k-anonymity: every released log is shared by at least k users"
+    )
 
     emit: str = parameter(
         "phrase", "whether phrases or whole queries are released", choices=("phrase", "full")
@@ -59,7 +61,7 @@ class SemanticMicroaggregation(ByMeaning):
         self, log: QueryLog, known: pl.DataFrame | None, chance: RandomSource, progress: Progress
     ) -> Prototypes:
         opened = open_taxonomy(self.taxonomy)
-        found = Mapper(opened).map(unique_queries(log.frame), progress)
+        found = Mapper(opened).map(unique_queries(log.local_frame), progress)
         with progress.stage("profiles"):
             concepts = found.concepts(log)
             self._check_coverage(covered_share(concepts))
@@ -89,7 +91,9 @@ class StringMicroaggregation(Microaggregation):
     name: ClassVar[str] = "string-microaggregation"
     title: ClassVar[str] = "groups of k users with the same queries share one log of real queries"
     paper: ClassVar[str] = "Batet et al. 2013, the variant without semantics"
-    promise: ClassVar[str] = "k-anonymity: every released log is shared by at least k users"
+    guarantee_summary: ClassVar[str] = (
+        "k-anonymity: every released log is shared by at least k users"
+    )
 
     partition: str = parameter(
         "auto", "whether all users are compared, or blocks of similar ones", choices=_PARTITIONS
@@ -124,7 +128,7 @@ def _grouped(
     """Partition the users who have no group yet."""
 
     def split(users: IntArray) -> IntArray:
-        some = profiles if len(users) == len(profiles) else profiles.some(users)
+        some = profiles if len(users) == len(profiles) else profiles.select(users)
         how = method.partition, method.refine
         return partition_profiles(taxonomy, some, method.k, *how, progress)
 
@@ -140,7 +144,7 @@ def _items(
 
 def _string_profiles(log: QueryLog) -> tuple[Profiles, pl.Series]:
     """Take each query as its own concept; give the queries too."""
-    sent = log.frame.group_by("user", "query").agg(count=pl.len()).collect(engine="streaming")
+    sent = log.local_frame.group_by("user", "query").agg(count=pl.len()).collect(engine="streaming")
     names = sent.select("query").unique().with_columns(name=pl.col("query").cast(pl.String))
     names = names.sort("name").with_columns(concept=pl.int_range(pl.len(), dtype=pl.Int32))
     pairs = sent.join(names, on="query").select("user", "concept", "count")
@@ -163,7 +167,7 @@ def _none_empty(items: PrototypeItems, pool: QueryPool, group: IntArray) -> Prot
 
 
 def _members(log: QueryLog, profiles: Profiles, group: IntArray) -> pl.DataFrame:
-    kind = log.frame.collect_schema()["user"]
+    kind = log.local_frame.collect_schema()["user"]
     return pl.DataFrame({"user": profiles.users, "group": group.astype(np.int64)}).with_columns(
         pl.col("user").cast(kind)
     )

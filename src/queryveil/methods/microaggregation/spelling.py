@@ -35,7 +35,9 @@ class SyntacticMicroaggregation(Microaggregation):
     name: ClassVar[str] = "syntactic-microaggregation"
     title: ClassVar[str] = "groups of k users whose queries are written alike share one log"
     paper: ClassVar[str] = "Navarro-Arribas and Torra 2009"
-    promise: ClassVar[str] = "k-anonymity: every released log is shared by at least k users"
+    guarantee_summary: ClassVar[str] = (
+        "k-anonymity: every released log is shared by at least k users"
+    )
 
     rows: int = parameter(50, "rows of a user that are compared", low=1, high=1_000, unit="rows")
     refine: bool = parameter(False, "whether groups are improved by swaps after MDAV")
@@ -43,7 +45,7 @@ class SyntacticMicroaggregation(Microaggregation):
     def _prototypes(
         self, log: QueryLog, known: pl.DataFrame | None, chance: RandomSource, progress: Progress
     ) -> Prototypes:
-        users = log.frame.select("user").unique().collect()
+        users = log.local_frame.select("user").unique().collect()
         users = users.sort(pl.col("user").cast(pl.String)).with_row_index("number")
         if users.height > _MOST_USERS:
             raise InputError(
@@ -57,7 +59,7 @@ class SyntacticMicroaggregation(Microaggregation):
             )
             check_groups(group, self.k)
         members = users.select("user", group=pl.Series(group.astype(np.int64)))
-        texts, short = most_repeated_queries(log.frame, members, chance, self.most_share)
+        texts, short = most_repeated_queries(log.local_frame, members, chance, self.most_share)
         texts = self._frequent(texts, members, log, chance, progress)
         return Prototypes(members, texts, short)
 
@@ -68,10 +70,10 @@ class SyntacticMicroaggregation(Microaggregation):
     def _some_rows(self, log: QueryLog, users: pl.DataFrame, chance: RandomSource) -> pl.DataFrame:
         """Draw at most so many rows of each user."""
         texts = pl.col("query", "url").cast(pl.String)
-        frame = log.frame.join(users.lazy(), on="user", maintain_order="left")
+        frame = log.local_frame.join(users.lazy(), on="user", maintain_order="left")
         lines = frame.select("time", texts, user=pl.col("number").cast(pl.Int64)).collect()
         lines = lines.sort("user", "time", "query", "url")
-        drawn = lines[chance.order(lines.height)]
+        drawn = lines[chance.permutation(lines.height)]
         return (
             drawn.group_by("user", maintain_order=True)
             .head(self.rows)

@@ -36,7 +36,7 @@ def substitute_rare_queries(
     rare query without any is left out. A group that has nothing left gets the most frequent
     query of all, which counts for nobody.
     """
-    common = count_users_by_key(log.frame, ["query"], min_users)
+    common = count_users_by_key(log.local_frame, ["query"], min_users)
     common = common.select(pl.col("query").cast(pl.String), "users")
     if not common.height:
         raise InputError(
@@ -46,7 +46,7 @@ def substitute_rare_queries(
     kept = texts.join(common, on="query", how="semi", maintain_order="left")
     rare = texts.join(common, on="query", how="anti", maintain_order="left")
     if rare.height:
-        found = Mapper(open_taxonomy(taxonomy)).map(unique_queries(log.frame), progress)
+        found = Mapper(open_taxonomy(taxonomy)).map(unique_queries(log.local_frame), progress)
         kept = pl.concat([kept, _replaced(rare, members, log, found, min_users, chance)])
     most = common.sort("users", "query", descending=[True, False])["query"][0]
     empty = members.select("group").unique().join(kept, on="group", how="anti").sort("group")

@@ -48,7 +48,7 @@ def build_query_pool(
     sent. With `emit` phrase a text is a phrase, with full the whole query.
     """
     phrases = (
-        found.texts()
+        found.phrase_texts()
         if emit == "phrase"
         else found.phrases.with_columns(
             phrase=found.queries.cast(pl.String).gather(found.phrases["query"].to_numpy())
@@ -89,10 +89,10 @@ def _seen_late(rows: pl.DataFrame, queries: pl.Series) -> pl.Series:
 
 def user_query_pairs(log: QueryLog, users: pl.Series, found: ConceptMapping) -> pl.DataFrame:
     """Give who sent what, by the places of the user in `users` and of the query in `found`."""
-    kind = log.frame.collect_schema()["user"]
+    kind = log.local_frame.collect_schema()["user"]
     numbers = pl.DataFrame({"user": users.cast(kind)}).with_row_index("number")
     queries = pl.DataFrame({"query": found.queries}).with_row_index("place")
-    pairs = log.frame.select("user", "query").unique()
+    pairs = log.local_frame.select("user", "query").unique()
     numbered = pairs.join(numbers.lazy(), on="user").join(queries.lazy(), on="query")
     return numbered.select(user="number", query="place").collect(engine="streaming")
 
@@ -108,12 +108,12 @@ def sample_queries(
         )
     concept = _with_texts(items.concept, pool, taxonomy)
     first, count = pool.start[concept], np.diff(pool.start)[concept]
-    text = pool.texts[first + (chance.numbers(len(items)) % count.astype(np.uint64)).astype(int)]
+    text = pool.texts[first + (chance.uint64s(len(items)) % count.astype(np.uint64)).astype(int)]
     for _ in range(_TRIES):
         again = np.flatnonzero(_own(items.user, text, pool) & (count > 1))
         if not len(again):
             break
-        numbers = chance.numbers(len(again)) % count[again].astype(np.uint64)
+        numbers = chance.uint64s(len(again)) % count[again].astype(np.uint64)
         text[again] = pool.texts[first[again] + numbers.astype(int)]
     return np.asarray(text)
 

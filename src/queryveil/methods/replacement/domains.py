@@ -50,7 +50,7 @@ class DomainSet:
 
     taxonomy: Taxonomy
     domains: list[Domain]
-    of: IntArray
+    domain_of_concept: IntArray
     topics: Topics
 
     @cached_property
@@ -64,15 +64,15 @@ class DomainSet:
         return np.concatenate([domain.concepts for domain in self.domains])
 
     @cached_property
-    def place(self) -> IntArray:
+    def index_of(self) -> IntArray:
         """For every concept of the taxonomy, its place in that row, or -1."""
         found = np.full(len(self.taxonomy), -1, np.int64)
         for number, domain in enumerate(self.domains):
-            mine = self.of == number
-            found[mine] = self.starts[number] + domain.place[mine]
+            mine = self.domain_of_concept == number
+            found[mine] = self.starts[number] + domain.index_of[mine]
         return found
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Say what the domains are."""
         names = ", ".join(f"{d.title} ({len(d):,} concepts)" for d in self.domains[:20])
         return f"queries are replaced within {names}, of {self.taxonomy.title}"
@@ -80,18 +80,18 @@ class DomainSet:
 
 def open_domains(taxonomy: Taxonomy, text: str, topics: str) -> DomainSet:
     """Find the domains that a text names, and the topics; the last ones are kept."""
-    kept = taxonomy.kept.get("domains")
+    kept = taxonomy.cache.get("domains")
     if isinstance(kept, tuple) and kept[0] == (text, topics) and isinstance(kept[1], DomainSet):
         return kept[1]
     made = _made(taxonomy, text, topics)
-    taxonomy.kept["domains"] = ((text, topics), made)
+    taxonomy.cache["domains"] = ((text, topics), made)
     return made
 
 
 def _made(taxonomy: Taxonomy, text: str, topics: str) -> DomainSet:
     tops = _tops(taxonomy, parse_domain(text))
     chosen = _topics(taxonomy, text, topics, tops)
-    split = chosen if len(set(chosen.of.tolist())) > 1 else None
+    split = chosen if len(set(chosen.topic_of.tolist())) > 1 else None
     domains, of = list[Domain](), np.full(len(taxonomy), -1, np.int64)
     for number, top in enumerate(tops):  # of overlapping ones the first has a concept
         if (of[taxonomy.descendants(top)] >= 0).all():
@@ -100,7 +100,7 @@ def _made(taxonomy: Taxonomy, text: str, topics: str) -> DomainSet:
                 hint="name the narrower concept first, or leave it out",
             )
         domains.append(build_domain(taxonomy, top, split, without=of >= 0))
-        of[domains[number].place >= 0] = number
+        of[domains[number].index_of >= 0] = number
     return DomainSet(taxonomy, domains, of, chosen)
 
 
@@ -109,12 +109,12 @@ def _tops(taxonomy: Taxonomy, names: list[str]) -> list[int]:
         return [0]
     if len(names) == 1 and names[0] in _SETS:
         found = topic_preset(taxonomy, names[0])
-        if found.tops is None:
+        if found.roots is None:
             raise ParameterError(
                 f'the topics "{names[0]}" are no concepts, so they are no domains',
                 hint="name concepts: disease,sport",
             )
-        return list(found.tops)
+        return list(found.roots)
     tops = [_widest(taxonomy, name) for name in names]
     if len(set(tops)) < len(tops):
         raise ParameterError(f'two names in --domain "{",".join(names)}" mean the same concept')
@@ -125,7 +125,7 @@ def _widest(taxonomy: Taxonomy, name: str) -> int:
     """Give of all meanings of a label the one that most concepts lie below."""
     meanings = taxonomy.lookup(name)
     if len(meanings) < 2:
-        return taxonomy.concept(name)
+        return taxonomy.find(name)
     return max(meanings, key=lambda concept: len(taxonomy.descendants(concept)))
 
 

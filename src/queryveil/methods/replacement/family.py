@@ -45,23 +45,23 @@ class ReplacementMethod(Method):
         parse_domain(self.domain)  # refuses what is none
 
     @property
-    def own_epsilon(self) -> Fraction:
+    def user_epsilon(self) -> Fraction:
         """What this release costs for a user's whole log."""
         each = Fraction(repr(self.epsilon))
         return each * self.max_queries_per_user if self.budget == "per-query" else each
 
-    def files(self) -> tuple[Path, ...]:
+    def input_files(self) -> tuple[Path, ...]:
         """List the files of the taxonomy."""
         names = (name.strip() for name in self.taxonomy.split(","))
         return tuple(Path(name) for name in names if name and name != "wordnet")
 
     def domains(self) -> DomainSet:
         """Open the taxonomy and find the domains, and the topics of profiles."""
-        topics = self.values().get("topics", "auto")
+        topics = self.params().get("topics", "auto")
         return open_domains(open_taxonomy(self.taxonomy), self.domain, topics)
 
     def _found(self, log: QueryLog, domains: DomainSet, progress: Progress) -> ConceptMapping:
-        return Mapper(domains.taxonomy).map(unique_queries(log.frame), progress)
+        return Mapper(domains.taxonomy).map(unique_queries(log.local_frame), progress)
 
     def coverage(self, dropped: Mapping[str, int]) -> float | None:
         """Return the share of rows that have a concept of the domain."""
@@ -82,7 +82,7 @@ class ReplacementMethod(Method):
         chance: RandomSource,
     ) -> ReplacementRows:
         """Give users new names, and concepts labels."""
-        names = pl.Series("pseudonym", chance.names(len(slots.users))).cast(pl.String)
+        names = pl.Series("pseudonym", chance.tokens(len(slots.users))).cast(pl.String)
         mapping = pl.DataFrame({"user": slots.users, "pseudonym": names})
         sorted_ = by_pseudonym(mapping, sizes, concepts)
         return render_rows(domains.taxonomy, mapping, sizes, sorted_, chance)
@@ -104,7 +104,7 @@ class ReplacementMethod(Method):
             log=written.log.lazy().with_columns(pl.col("time").cast(pl.Int32)),
             concepts=written.concepts,
             dropped=slots.dropped,
-            made={"rows with a concept drawn at random": written.log.height},
+            generated={"rows with a concept drawn at random": written.log.height},
             notes=notes,
             coverage=self.coverage(slots.dropped),
             **({"mapping": written.mapping} | more),
@@ -112,4 +112,4 @@ class ReplacementMethod(Method):
 
     def _published(self) -> dict[str, Any]:
         """Give the parameters as the card shows them: where a taxonomy's file lies is private."""
-        return {**self.values(), "taxonomy": ",".join(public_names(self.taxonomy))}
+        return {**self.params(), "taxonomy": ",".join(public_names(self.taxonomy))}

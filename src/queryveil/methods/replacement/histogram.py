@@ -36,8 +36,8 @@ class ConceptHistogram(ReplacementMethod):
     name: ClassVar[str] = "concept-histogram"
     title: ClassVar[str] = "queries drawn from noisy counts of each user's concepts"
     paper: ClassVar[str] = "Sánchez et al. 2018, the baseline HBDP"
-    promise: ClassVar[str] = "differential privacy for a user's whole log"
-    spread: ClassVar[Literal["no", "steps", "users", "blocks"]] = "users"
+    guarantee_summary: ClassVar[str] = "differential privacy for a user's whole log"
+    parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "users"
 
     threshold: int = parameter(
         0, "noisy count from which on a concept counts: 1 as in the paper; 0 chooses", low=0,
@@ -50,13 +50,13 @@ class ConceptHistogram(ReplacementMethod):
         The paper takes the longest log instead, which depends on the data, and once.
         """
         most = self.max_queries_per_user
-        scale = exact_scale(2 * most / self.own_epsilon)
+        scale = exact_scale(2 * most / self.user_epsilon)
         # About as many empty concepts of a user pass as she has rows.
         share = Fraction(min(most, cells), 4 * cells)
         found = self.threshold or min_threshold(laplace_tail, scale, share)
         return PublicCounts(scale, found, 2 * most)
 
-    def prepare(self) -> None:
+    def check_ready(self) -> None:
         """Find the domain, and see that the noise can be drawn."""
         self.counts(len(self.domains().concepts))
 
@@ -83,10 +83,10 @@ class ConceptHistogram(ReplacementMethod):
         """Count, add noise, draw."""
         domains = self.domains()
         cells, most = len(domains.concepts), self.max_queries_per_user
-        noise = NoiseSource(None if chance.secret else chance.numbers)
+        noise = NoiseSource(None if chance.is_secure else chance.uint64s)
         found = self._found(log, domains, progress)
         with progress.stage("count concepts"):
-            slots = bound_phrases(log, found, domains.place, most)
+            slots = bound_phrases(log, found, domains.index_of, most)
             places, counts = _histogram(slots, cells)
         counted = self.counts(cells)
         with progress.stage("add noise"):
@@ -94,27 +94,27 @@ class ConceptHistogram(ReplacementMethod):
         with progress.stage("draw queries"):
             items = _spread(shown, noisy, len(slots.users), cells, most, chance)
             concepts = domains.concepts[items].astype(np.int32)
-            written = self._named(domains, slots, slots.most, concepts, chance)
-        notes = (domains.told(), f"a concept counts from {counted.threshold:,} on")
+            written = self._named(domains, slots, slots.bounds, concepts, chance)
+        notes = (domains.describe(), f"a concept counts from {counted.threshold:,} on")
         says = counted_says(counted, cells, most)
         return self._release(log, slots, written, notes, noise_says=says, progress=progress)
 
     def guarantee(self) -> Guarantee:
         """Promise epsilon for a user's whole log."""
-        epsilon = format_amount(self.own_epsilon)
+        epsilon = format_amount(self.user_epsilon)
         return Guarantee(
             model="pure-dp",
-            says=(
+            statement=(
                 f"Whatever any one person asked changes the chance of any outcome by at most a "
                 f"factor of e^{epsilon}. Each of her counts of concepts has noise made for "
                 f"{self.max_queries_per_user:,} phrases that all could be others; the queries "
                 "that stand for her are names of concepts, drawn by these noisy counts."
             ),
             neighbours=NEIGHBOURS,
-            epsilon=float(self.own_epsilon),
+            epsilon=float(self.user_epsilon),
             relation="replace-one",
-            losses=(Loss("replace-one", pure_rho(self.own_epsilon)),),
-            per_query_epsilon=float(self.own_epsilon / self.max_queries_per_user),
+            losses=(Loss("replace-one", pure_rho(self.user_epsilon)),),
+            per_query_epsilon=float(self.user_epsilon / self.max_queries_per_user),
             assumptions=ASSUMPTIONS,
             not_covered=NOT_COVERED,
             checks=self._checks(),
@@ -145,7 +145,7 @@ def _spread(
     width = total - before
     steps = (2 * np.arange(rows, dtype=np.int64) + 1)[None, :]
     spots = (before[:, None] + width[:, None] * steps // (2 * rows)).reshape(-1)
-    items = (chance.numbers(users * rows) % np.uint64(cells)).astype(np.int64)
+    items = (chance.uint64s(users * rows) % np.uint64(cells)).astype(np.int64)
     told = np.repeat(width > 0, rows)
     items[told] = shown[np.searchsorted(ends, spots[told], side="right")] % cells
     return items

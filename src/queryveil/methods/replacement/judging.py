@@ -69,6 +69,6 @@ def _relative(one: Floats, two: Floats) -> Floats:
 @cache
 def _examples(topics: int) -> Floats:
     """Make up profiles with a few strong interests each; the same ones always."""
-    drawn = RandomSource(seed=topics).numbers(_EXAMPLES * topics).reshape(_EXAMPLES, topics)
+    drawn = RandomSource(seed=topics).uint64s(_EXAMPLES * topics).reshape(_EXAMPLES, topics)
     weights = np.log((drawn + 1.0) / 2.0**64) ** 4
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))

@@ -54,17 +54,17 @@ class PhraseBudget:
 
     epsilon: Fraction
     delta: Fraction
-    slots: int
+    contribution_bound: int
 
     @property
-    def ratio(self) -> float:
+    def range_bound(self) -> float:
         """How far weights may lie apart, as a log-ratio, if slots are added up by their range.
 
         A range of twice the ratio r costs (2 r)^2 / 8 of rho.
         """
         if not self.delta:
             return 0.0
-        return math.sqrt(2 * float(self.range_rho) / self.slots)
+        return math.sqrt(2 * float(self.range_rho) / self.contribution_bound)
 
     @property
     def range_rho(self) -> Fraction:
@@ -74,14 +74,14 @@ class PhraseBudget:
         return Fraction(max_rho(float(self.epsilon), float(self.delta)))
 
     @property
-    def slot(self) -> float:
+    def phrase_epsilon(self) -> float:
         """The epsilon of one slot, if epsilons are added up; rounded down, so that all fit."""
-        return math.nextafter(float(self.epsilon / self.slots), 0.0)
+        return math.nextafter(float(self.epsilon / self.contribution_bound), 0.0)
 
     @property
     def per_query(self) -> float:
         """What is told of one slot: chances differ by at most twice the ratio of the weights."""
-        return max(float(self.epsilon / self.slots), 2 * self.ratio)
+        return max(float(self.epsilon / self.contribution_bound), 2 * self.range_bound)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,12 +90,12 @@ class ReplacementMechanism:
 
     domains: DomainSet
     weights: list[ExponentialWeights]
-    flips: bool
+    uses_permute_and_flip: bool
 
     def chance(self, least: float) -> float:
         """Give the chance that a concept becomes one which scores at least so much."""
         sizes = [len(domain) for domain in self.domains.domains]
-        chances = [weights.chance(least) for weights in self.weights]
+        chances = [weights.probability_at_least(least) for weights in self.weights]
         return float(np.average(chances, weights=sizes))
 
     def replace(self, items: IntArray, noise: NoiseSource, progress: Progress) -> IntArray:
@@ -123,7 +123,7 @@ class ReplacementMechanism:
             low, high = starts[number], starts[number + 1]
             mine = np.flatnonzero((inputs >= low) & (inputs < high))
             local = inputs[mine] - low
-            if self.flips:
+            if self.uses_permute_and_flip:
                 drawn = permute_and_flip(weights, local.astype(np.int64), noise)
                 advance(len(mine))
             else:
@@ -145,7 +145,7 @@ def calibrate_mechanism(
         made = [_by_epsilon(one, calibration, budget) for one in known]
         if budget.delta:
             made = _stronger(
-                made, [calibrate_bounded_range(one.choices, budget.ratio) for one in known]
+                made, [calibrate_bounded_range(one.choices, budget.range_bound) for one in known]
             )
     flips = calibration == "permute-and-flip"
     if flips:
@@ -158,13 +158,13 @@ def _stronger(
     one: list[ExponentialWeights], two: list[ExponentialWeights]
 ) -> list[ExponentialWeights]:
     """Take one list or the other, for all domains: a user's slots are added up in one way."""
-    return max(one, two, key=lambda made: sum(weights.strength for weights in made))
+    return max(one, two, key=lambda made: sum(weights.exponent for weights in made))
 
 
 def _by_epsilon(known: _Known, calibration: str, budget: PhraseBudget) -> ExponentialWeights:
     if calibration != "exact":
-        return calibrate_nominal(known.choices, budget.slot)
-    return _calibrated(known, budget.slot)
+        return calibrate_nominal(known.choices, budget.phrase_epsilon)
+    return _calibrated(known, budget.phrase_epsilon)
 
 
 def _calibrated(known: _Known, epsilon: float) -> ExponentialWeights:
@@ -172,8 +172,8 @@ def _calibrated(known: _Known, epsilon: float) -> ExponentialWeights:
     key = f"{known.digest} {epsilon!r}"
     hint = load_hint(key)
     made = calibrate_exact(known.choices, epsilon, hint)
-    if made.strength != hint:
-        save_hint(key, made.strength)
+    if made.exponent != hint:
+        save_hint(key, made.exponent)
     return made
 
 
@@ -213,8 +213,8 @@ def _digest(scores: SimilarityScore | IdentityScore) -> str:
     domain = scores.domain
     arrays = (
         domain.sizes,
-        domain.above,
-        domain.base,
+        domain.ancestor_counts,
+        domain.class_base,
         domain.bases.start,
         domain.bases.items,
         scores.topic,

@@ -91,7 +91,7 @@ def _profiles(way: ProfileMechanism | None, users: int, topics: int) -> str:
     if isinstance(way, ResponseProfiles):
         return (
             f"A person's profile, in {way.points} points, is their own in "
-            f"{_percent(way.response.truth)} of cases; otherwise it is another of "
+            f"{_percent(way.response.truth_probability)} of cases; otherwise it is another of "
             f"{count_apportionments(topics, way.points):,} possible ones, drawn at random."
         )
     return _cells(way)

@@ -40,7 +40,7 @@ class ProfileFirst(ReplacementMethod):
     name: ClassVar[str] = "profile-first"
     title: ClassVar[str] = "queries drawn from a private profile of each user's topics"
     paper: ClassVar[str] = "none: beyond Sánchez et al. 2018"
-    promise: ClassVar[str] = "differential privacy for a user's whole log"
+    guarantee_summary: ClassVar[str] = "differential privacy for a user's whole log"
 
     mechanism: str = parameter(
         "auto", "how profiles are told: counted, by answers, one mean for all, or not at all",
@@ -50,7 +50,7 @@ class ProfileFirst(ReplacementMethod):
         "auto", "topics of the profile: auto, sanchez4, sanchez19, lexicographer, or concepts"
     )
 
-    def prepare(self) -> None:
+    def check_ready(self) -> None:
         """Open the taxonomy and find the topics."""
         _topic_concepts(self.domains())
 
@@ -71,7 +71,7 @@ class ProfileFirst(ReplacementMethod):
         """Count each user's topics, tell them privately, draw her queries."""
         domains = self.domains()
         topics, concepts = _topic_concepts(domains)
-        noise = NoiseSource(None if chance.secret else chance.numbers)
+        noise = NoiseSource(None if chance.is_secure else chance.uint64s)
         found = self._found(log, domains, progress)
         with progress.stage("profiles"):
             slots = bound_phrases(log, found, topics, self.max_queries_per_user)
@@ -82,7 +82,7 @@ class ProfileFirst(ReplacementMethod):
         with progress.stage("draw queries"):
             drawn = _drawn(handed, concepts, chance)
             written = self._named(domains, slots, handed.sum(axis=1), drawn, chance)
-        notes = (domains.told(), f"profiles have {len(concepts)} topics")
+        notes = (domains.describe(), f"profiles have {len(concepts)} topics")
         says = told_says(self._way(*counts.shape), *counts.shape)
         return self._release(log, slots, written, notes, noise_says=says, progress=progress)
 
@@ -95,24 +95,24 @@ class ProfileFirst(ReplacementMethod):
         """Choose how profiles are told, from public numbers alone; None if not at all."""
         if self.mechanism == "uniform" or not users:
             return None
-        return choose_profile_mechanism(topics, self.own_epsilon, users, self.mechanism)
+        return choose_profile_mechanism(topics, self.user_epsilon, users, self.mechanism)
 
     def guarantee(self) -> Guarantee:
         """Promise epsilon for a user's whole log."""
-        epsilon = format_amount(self.own_epsilon)
+        epsilon = format_amount(self.user_epsilon)
         return Guarantee(
             model="pure-dp",
-            says=(
+            statement=(
                 f"Whatever any one person asked changes the chance of any outcome by at most a "
                 f"factor of e^{epsilon}. It is spent on the shares of topics in her queries; the "
                 f"{self.max_queries_per_user:,} queries that stand for her are names of concepts, "
                 "drawn at random by these shares. For one query alone it is no less."
             ),
             neighbours=NEIGHBOURS,
-            epsilon=float(self.own_epsilon),
+            epsilon=float(self.user_epsilon),
             relation="replace-one",
-            losses=(Loss("replace-one", pure_rho(self.own_epsilon)),),
-            per_query_epsilon=float(self.own_epsilon),
+            losses=(Loss("replace-one", pure_rho(self.user_epsilon)),),
+            per_query_epsilon=float(self.user_epsilon),
             assumptions=ASSUMPTIONS,
             not_covered=NOT_COVERED,
             checks=self._checks(),
@@ -125,7 +125,7 @@ def _topic_concepts(domains: DomainSet) -> tuple[IntArray, RaggedArray]:
     Topics without a concept in the domains do not count.
     """
     concepts = np.unique(domains.concepts)
-    topic = domains.topics.of[concepts]
+    topic = domains.topics.topic_of[concepts]
     used = np.unique(topic[topic >= 0])
     if len(used) < 2:
         raise ParameterError(
@@ -134,9 +134,9 @@ def _topic_concepts(domains: DomainSet) -> tuple[IntArray, RaggedArray]:
         )
     numbers = np.full(len(domains.taxonomy) + 1, -1)  # the last is for no concept
     numbers[concepts] = np.where(topic >= 0, np.searchsorted(used, topic), -1)
-    standing = np.where(domains.place >= 0, domains.concepts[domains.place], -1)
+    standing = np.where(domains.index_of >= 0, domains.concepts[domains.index_of], -1)
     inside = concepts[topic >= 0]
-    return numbers[standing], RaggedArray.grouped(numbers[inside], inside, len(used))
+    return numbers[standing], RaggedArray.group_by(numbers[inside], inside, len(used))
 
 
 def _counts(slots: BoundedPhrases, topics: int) -> Apportionments:
@@ -151,8 +151,8 @@ def _drawn(handed: Apportionments, concepts: RaggedArray, chance: RandomSource) 
     users, topics = handed.shape
     user = np.repeat(np.arange(users, dtype=np.int32), handed.sum(axis=1))
     topic = np.repeat(np.tile(np.arange(topics), users), handed.reshape(-1))
-    picks = chance.numbers(len(topic)) % concepts.sizes[topic].astype(np.uint64)
+    picks = chance.uint64s(len(topic)) % concepts.sizes[topic].astype(np.uint64)
     concept = concepts.items[concepts.start[topic] + picks.astype(np.int64)]
-    keys = pl.DataFrame({"user": user, "by": chance.numbers(len(user))})
+    keys = pl.DataFrame({"user": user, "by": chance.uint64s(len(user))})
     order = keys.with_columns(place=pl.int_range(pl.len())).sort("user", "by")["place"]
     return np.asarray(concept[order.to_numpy()], np.int32)

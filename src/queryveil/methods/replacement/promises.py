@@ -49,16 +49,16 @@ def replacement_guarantee(method: SemanticReplacement, checks: tuple[Check, ...]
     if method.rewrite:
         return _copied_words(method)
     given = _given(method)
-    epsilon, delta = method.whole_epsilon, method.delta
+    epsilon, delta = method.total_epsilon, method.delta
     model: Model = "conditional-dp" if given else "approx-dp" if delta else "pure-dp"
     return Guarantee(
         model=model,
-        says=_says(method, given),
+        statement=_says(method, given),
         neighbours=NEIGHBOURS + (f" and agree in {given}" if given else ""),
         given=given,
         epsilon=float(epsilon),
         delta=delta or None,
-        per_query_epsilon=method.slot_budget.per_query,
+        per_query_epsilon=method.phrase_budget.per_query,
         relation="replace-one",
         losses=(_loss(method),),
         assumptions=(*ASSUMPTIONS, *((f"public already: {given}",) if given else ())),
@@ -79,13 +79,13 @@ def _loss(method: SemanticReplacement) -> Loss:
 
     With a delta slots are added up in one of the two ways, and the dearer one is taken here.
     """
-    slot = method.own_epsilon / method.max_queries_per_user
-    rho = method.whole_epsilon / slot * pure_rho(slot)
-    return Loss("replace-one", max(rho, method.slot_budget.range_rho * _SAFE))
+    slot = method.user_epsilon / method.max_queries_per_user
+    rho = method.total_epsilon / slot * pure_rho(slot)
+    return Loss("replace-one", max(rho, method.phrase_budget.range_rho * _SAFE))
 
 
 def _says(method: SemanticReplacement, given: str | None) -> str:
-    whole, one = format_amount(method.whole_epsilon), f"{method.slot_budget.per_query:.4g}"
+    whole, one = format_amount(method.total_epsilon), f"{method.phrase_budget.per_query:.4g}"
     chance = f", but for a chance of {method.delta:g}" if method.delta else ""
     within = f"Between logs that agree in {given}: whatever" if given else "Whatever"
     return (
@@ -119,11 +119,11 @@ def _copied_words(method: SemanticReplacement) -> Guarantee:
     """Promise nothing: modifiers, plurals and stop words are the user's own words."""
     return Guarantee(
         model="none",
-        says=(
+        statement=(
             "Each noun phrase is replaced by another one as the paper does, and the other words "
             "of the query stay. The draws of concepts alone would keep epsilon "
-            f"{format_amount(method.whole_epsilon)} for a person and "
-            f"{method.slot_budget.per_query:.4g} for a phrase; the text does not."
+            f"{format_amount(method.total_epsilon)} for a person and "
+            f"{method.phrase_budget.per_query:.4g} for a phrase; the text does not."
         ),
         not_covered=(
             "the text: it copies the user's words, also rare ones and names",

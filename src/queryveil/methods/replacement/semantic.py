@@ -48,8 +48,8 @@ class SemanticReplacement(ReplacementMethod):
     name: ClassVar[str] = "semantic-replacement"
     title: ClassVar[str] = "each query replaced by a concept of similar meaning, drawn at random"
     paper: ClassVar[str] = "Sánchez, Batet, Viejo, Rodríguez-García, Castellà-Roca 2018"
-    promise: ClassVar[str] = "differential privacy for a user's whole log"
-    spread: ClassVar[Literal["no", "steps", "users", "blocks"]] = "users"
+    guarantee_summary: ClassVar[str] = "differential privacy for a user's whole log"
+    parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "users"
 
     criterion: str = parameter("sqc2", "what makes a concept a good stand-in", choices=CRITERIA)
     topics: str = parameter(
@@ -88,14 +88,16 @@ class SemanticReplacement(ReplacementMethod):
     # -- what it costs ---------------------------------------------------------------------------
 
     @property
-    def slot_budget(self) -> PhraseBudget:
+    def phrase_budget(self) -> PhraseBudget:
         """What all slots of a user may cost, of which each one has a share."""
-        return PhraseBudget(self.own_epsilon, Fraction(repr(self.delta)), self.max_queries_per_user)
+        return PhraseBudget(
+            self.user_epsilon, Fraction(repr(self.delta)), self.max_queries_per_user
+        )
 
     @property
-    def whole_epsilon(self) -> Fraction:
+    def total_epsilon(self) -> Fraction:
         """What a user's whole log costs, with what was spent before."""
-        return self.own_epsilon + Fraction(repr(self.spent_before))
+        return self.user_epsilon + Fraction(repr(self.spent_before))
 
     def guarantee(self) -> Guarantee:
         """Promise what the parameters allow."""
@@ -110,10 +112,10 @@ class SemanticReplacement(ReplacementMethod):
     def mechanism(self, domains: DomainSet, progress: Progress) -> ReplacementMechanism:
         """Make what draws; nothing of it depends on the log."""
         return calibrate_mechanism(
-            domains, self.criterion, self.calibration, self.slot_budget, progress
+            domains, self.criterion, self.calibration, self.phrase_budget, progress
         )
 
-    def prepare(self) -> None:
+    def check_ready(self) -> None:
         """Make the mechanism once, to see that it can be made; a later run is quicker for it."""
         self.mechanism(self.domains(), NoProgress())
 
@@ -124,7 +126,7 @@ class SemanticReplacement(ReplacementMethod):
         paper = replace(self, calibration="nominal", delta=0.0).mechanism(domains, NoProgress())
         facts = {
             "phrases of a user": f"{self.max_queries_per_user:,}",
-            "epsilon of one phrase": f"{self.slot_budget.per_query:.4g}",
+            "epsilon of one phrase": f"{self.phrase_budget.per_query:.4g}",
             "concepts that may stand in": f"{len(domains.concepts):,}",
         }
         for least, name in ((1.0, "a phrase stays itself"), (0.5, "or becomes a near concept")):
@@ -148,16 +150,16 @@ class SemanticReplacement(ReplacementMethod):
 
     def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
         """Find the concepts, draw one for each slot, name them."""
-        return self.extend(
+        return self.continue_release(
             log, PreviousContributions(_NOBODY, self.max_queries_per_user), chance, progress
         )
 
-    def slots(self, log: QueryLog, earlier: PreviousContributions) -> pl.DataFrame:
+    def count_contributions(self, log: QueryLog, earlier: PreviousContributions) -> pl.DataFrame:
         """Tell how many slots each user uses now."""
         slots = self._slots(log, earlier, self.domains(), NoProgress())
         return _uses(slots, self._used(slots))
 
-    def extend(
+    def continue_release(
         self,
         log: QueryLog,
         earlier: PreviousContributions,
@@ -167,13 +169,13 @@ class SemanticReplacement(ReplacementMethod):
         """Protect new events of users who were released before, with the slots they have left."""
         domains = self.domains()
         mechanism = self.mechanism(domains, progress)
-        noise = NoiseSource(None if chance.secret else chance.numbers)
+        noise = NoiseSource(None if chance.is_secure else chance.uint64s)
         found = self._found(log, domains, progress)
         with progress.stage("fill slots"):
-            slots = bound_phrases(log, found, domains.place, self._most(log, earlier))
+            slots = bound_phrases(log, found, domains.index_of, self._most(log, earlier))
         drawn = mechanism.replace(self._items(slots), noise, progress)
         with progress.stage("name"):
-            mapping = earlier.after(_uses(slots, self._used(slots)), chance)
+            mapping = earlier.updated(_uses(slots, self._used(slots)), chance)
             drawn = np.take(domains.concepts.astype(np.int32), drawn, out=drawn, mode="clip")
             before = _used_before(slots.users, earlier).to_numpy()
             names, sizes = _in_order(mapping, slots.users), self._used(slots)
@@ -187,7 +189,7 @@ class SemanticReplacement(ReplacementMethod):
             log,
             slots,
             written,
-            (domains.told(),),
+            (domains.describe(),),
             mapping=mapping,
             noise_says=self._noise_says(domains, mechanism),
             not_release_grade=self.unfit(),
@@ -198,7 +200,7 @@ class SemanticReplacement(ReplacementMethod):
         self, log: QueryLog, earlier: PreviousContributions, domains: DomainSet, progress: Progress
     ) -> BoundedPhrases:
         found = self._found(log, domains, progress)
-        return bound_phrases(log, found, domains.place, self._most(log, earlier))
+        return bound_phrases(log, found, domains.index_of, self._most(log, earlier))
 
     def _most(self, log: QueryLog, earlier: PreviousContributions) -> pl.DataFrame:
         """Give all users, also those of before, and the slots that each may use now.
@@ -207,9 +209,11 @@ class SemanticReplacement(ReplacementMethod):
         number of rows would tell how much somebody had used.
         """
         cap = self.max_queries_per_user
-        now = pl.DataFrame({"user": unique_users(log.frame)})
+        now = pl.DataFrame({"user": unique_users(log.local_frame)})
         users = pl.concat([now, earlier.mapping.select("user")]).unique().sort("user")
-        free = (earlier.most - _used_before(users["user"], earlier).to_numpy()).clip(0, cap)
+        free = (earlier.max_contributions - _used_before(users["user"], earlier).to_numpy()).clip(
+            0, cap
+        )
         if not self.keep_length:
             free = np.where(free == cap, cap, 0)
         return users.with_columns(most=pl.Series(free))
@@ -226,7 +230,7 @@ class SemanticReplacement(ReplacementMethod):
         return np.asarray(concepts[order.to_numpy()])
 
     def _used(self, slots: BoundedPhrases) -> IntArray:
-        return slots.used() if self.keep_length else slots.most
+        return slots.counts() if self.keep_length else slots.bounds
 
 
 def _blind(domains: DomainSet) -> ReplacementMechanism:

@@ -27,11 +27,11 @@ class BoundedPhrases:
     """
 
     users: pl.Series
-    most: IntArray
+    bounds: IntArray
     table: pl.DataFrame
     dropped: dict[str, int]
 
-    def used(self) -> IntArray:
+    def counts(self) -> IntArray:
         """Count the slots of each user."""
         return np.bincount(self.table["user"].to_numpy(), minlength=len(self.users))
 
@@ -45,7 +45,7 @@ def bound_phrases(
     count is decided by a user's own rows alone. `most` may be a table of user and most.
     """
     users, allowed = _allowed(log, most)
-    kind = log.frame.collect_schema()["user"]
+    kind = log.local_frame.collect_schema()["user"]
     numbers = pl.DataFrame({"user": users, "number": np.arange(len(users), dtype=np.int32)})
     sent = log.events().select("user", "query", "lines").collect(engine="streaming")
     sent = sent.join(
@@ -65,7 +65,7 @@ def bound_phrases(
 
 def pad_phrases(slots: BoundedPhrases) -> IntArray:
     """Return the item of each slot that users may use, user after user, or -1 for none."""
-    begin = np.concatenate([[0], np.cumsum(slots.most)])
+    begin = np.concatenate([[0], np.cumsum(slots.bounds)])
     items = np.full(int(begin[-1]), -1, np.int32)
     table = slots.table
     items[begin[table["user"].to_numpy()] + table["slot"].to_numpy()] = table["item"].to_numpy()
@@ -75,7 +75,7 @@ def pad_phrases(slots: BoundedPhrases) -> IntArray:
 def _allowed(log: QueryLog, most: int | pl.DataFrame) -> tuple[pl.Series, IntArray]:
     """Give all users, and the slots that each may use."""
     if isinstance(most, int):
-        users = unique_users(log.frame)
+        users = unique_users(log.local_frame)
         return users, np.full(len(users), most, np.int64)
     return most["user"], most["most"].to_numpy().astype(np.int64)
 

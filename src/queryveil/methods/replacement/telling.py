@@ -89,17 +89,17 @@ class ResponseProfiles:
     @cached_property
     def loss(self) -> float:
         """The loss to expect on made-up profiles."""
-        return expected_loss(self.topics, self.points, self.response.signal)
+        return expected_loss(self.topics, self.points, self.response.signal_strength)
 
     def profiles(self, counts: Apportionments, noise: NoiseSource) -> Floats:
         """Give each user a profile made of her answer and of the mean of all answers."""
         answers = self.response.draw(rank_apportionments(apportion(counts, self.points)), noise)
         told = unrank_apportionments(answers, self.topics, self.points)
-        return shrink_to_mean(told, self._mean(told), self.response.signal)
+        return shrink_to_mean(told, self._mean(told), self.response.signal_strength)
 
     def _mean(self, told: Apportionments) -> Floats:
         """Estimate the mean profile of the population from the answers."""
-        signal, shares = self.response.signal, told / self.points
+        signal, shares = self.response.signal_strength, told / self.points
         estimate = (shares.mean(axis=0) - (1 - signal) / self.topics) / signal
         return shrink_to_uniform(
             estimate, float(shares.var(axis=0).mean()) / (len(told) * signal**2)
@@ -121,7 +121,7 @@ class HistogramProfiles:
     @cached_property
     def noisy(self) -> PublicCounts:
         """What puts noise on the counts; cells that are empty are not visited one by one."""
-        return PublicCounts(exact_scale(2 / self.epsilon), threshold=1, keys=2)
+        return PublicCounts(exact_scale(2 / self.epsilon), threshold=1, contribution_bound=2)
 
     @cached_property
     def loss(self) -> float:

@@ -69,7 +69,7 @@ def render_rows(
         number = _counted_up(sizes[users])
         place = np.repeat(np.arange(begin, end, dtype=np.uint32), sizes[users])
         own = concepts[done : done + len(number)]
-        labels = names.drawn(own, chance.numbers(len(own)))
+        labels = names.sample(own, chance.uint64s(len(own)))
         time = number + np.repeat(first[users], sizes[users]) + 1
         columns = {"user": who.gather(place), "query": texts.gather(labels)}
         logs.append(pl.DataFrame(columns | {"time": time.astype(_short(sizes, first))}))

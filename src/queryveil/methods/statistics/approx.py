@@ -61,18 +61,20 @@ class TableMechanisms:
         """The chance, at most, that an own key of a user shows anywhere."""
         if self.union is not None:
             return self.union.chance
-        return sum((table.keys * table.chance for table in self._tables), Fraction(0))
+        return sum(
+            (table.contribution_bound * table.delta_per_key for table in self._tables), Fraction(0)
+        )
 
     @property
     def _tables(self) -> list[ThresholdedCounts]:
         return [table for table in (self.queries, self.clicks, self.transitions) if table]
 
     @property
-    def least(self) -> dict[str, int]:
+    def min_counts(self) -> dict[str, int]:
         """The least count that each table can show."""
         shown = {"queries": self.queries, "clicks": self.clicks, "transitions": self.transitions}
         found = {"queries": 1} if self.union else {}
-        return found | {name: table.users for name, table in shown.items() if table}
+        return found | {name: table.median_release_count for name, table in shown.items() if table}
 
 
 @lru_cache(maxsize=32)  # exact calibration takes half a second, and comparisons run it often
@@ -97,7 +99,7 @@ def calibrate_mechanisms(
     rounds = (1, 3, 9) if selection == "sips" else (1,)
     guided = {"rest": _GUIDE, "select": _FOUND} if selection == "guided" else {}
     union = calibrate_set_union(shapes, epsilon, delta, rounds, **guided)
-    guide = NoisySketch.for_rho(union.rest) if union.rest else None
+    guide = NoisySketch.for_rho(union.remaining_rho) if union.remaining_rho else None
     return TableMechanisms(selection, None, *_in_order(union.others, shares), guide, union)
 
 
@@ -112,9 +114,9 @@ def _in_order(
 
 def _best(shapes: list[TableBudget], epsilon: Fraction, delta: Fraction) -> str:
     """Take Laplace noise where its threshold is lower: for one or two queries a user."""
-    gaussian = calibrate_gaussian(shapes, epsilon, delta)[0][0].users
+    gaussian = calibrate_gaussian(shapes, epsilon, delta)[0][0].median_release_count
     try:
-        laplace = calibrate_laplace(shapes, epsilon, delta)[0].users
+        laplace = calibrate_laplace(shapes, epsilon, delta)[0].median_release_count
     except UsageError:  # its delta cannot be paid
         return "guided"
     return "laplace" if laplace <= gaussian else "guided"
@@ -130,26 +132,28 @@ def release_approximate(
 ) -> dict[str, pl.DataFrame]:
     """Bound, count, add noise and cut off: queries first, then what happens between them."""
     with progress.stage("queries"):
-        pairs = map_partitions(log.rows, query_pairs, chance)
+        pairs = map_partitions(log.table, query_pairs, chance)
         like = contribution_priority(pairs, made.guide, prefer, noise)
         if made.union is not None:
             found = release_set_union(pairs, made.union, chance, noise, like)
         elif made.queries is not None:
-            mine = partial(_liked_counts, like=like, most=made.queries.keys)
+            mine = partial(_liked_counts, like=like, most=made.queries.contribution_bound)
             found = _counted(pairs, mine, ["query"], made.queries, chance, noise)
         del pairs
     tables = {"queries": found}
     if made.clicks:
         with progress.stage("clicks"):
-            mine = partial(_click_counts, queries=found, most=made.clicks.keys)
+            mine = partial(_click_counts, queries=found, most=made.clicks.contribution_bound)
             tables["clicks"] = _counted(
-                log.rows, mine, ["query", "url"], made.clicks, chance, noise
+                log.table, mine, ["query", "url"], made.clicks, chance, noise
             )
     if made.transitions:
         with progress.stage("transitions"):
-            mine = partial(transition_counts, queries=found, most=made.transitions.keys)
+            mine = partial(
+                transition_counts, queries=found, most=made.transitions.contribution_bound
+            )
             steps = ["number", "next"]
-            counted = _counted(log.rows, mine, steps, made.transitions, chance, noise)
+            counted = _counted(log.table, mine, steps, made.transitions, chance, noise)
             tables["transitions"] = _named(counted, found)
     return {name: sort_for_publication(table) for name, table in tables.items()}
 
@@ -181,7 +185,7 @@ def _counted(
     noise: NoiseSource,
 ) -> pl.DataFrame:
     """Count the users of each key, with noise; keys that do not show are gone."""
-    counts = aggregate(table, mine, keys, chance, at_least=("count", mechanism.least))
+    counts = aggregate(table, mine, keys, chance, at_least=("count", mechanism.min_users))
     counts = counts.sort(keys)  # noise falls on keys in an order that is the same every time
     places, noisy = mechanism.release(counts["count"].to_numpy().astype(np.int64), noise)
     return counts[places].with_columns(count=pl.Series(noisy))

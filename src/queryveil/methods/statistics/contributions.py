@@ -82,7 +82,7 @@ def _steps(frame: pl.LazyFrame, known: pl.DataFrame) -> pl.DataFrame:
 
 def _distinct(pairs: pl.LazyFrame, chance: RandomSource) -> pl.DataFrame:
     rows = pairs.unique().collect(engine="streaming")
-    if chance.secret:
+    if chance.is_secure:
         return rows
     return rows.sort(pl.all().to_physical())  # the same seed must meet the same rows
 
@@ -97,7 +97,7 @@ def bound_contributions(
     pairs: pl.DataFrame, most: int, liking: Floats | None, chance: RandomSource
 ) -> pl.DataFrame:
     """Keep at most so many rows of each user, those that she likes most first, then by chance."""
-    order = chance.numbers(pairs.height) >> np.uint64(47)
+    order = chance.uint64s(pairs.height) >> np.uint64(47)
     if liking is not None:
         order |= _levels(liking) << np.uint64(17)
     order |= pairs["user"].to_physical().to_numpy().astype(np.uint64) << np.uint64(32)

@@ -50,9 +50,11 @@ class Cut:
         """Take it from what makes the tables."""
         if made.union is not None:
             last = made.union.rounds[-1]
-            return cls(last.users, "gaussian", float(last.spread), _WEIGHED)
+            return cls(last.median_release_count, "gaussian", float(last.noise_in_users), _WEIGHED)
         if made.queries is not None:
-            return cls(made.queries.users, made.queries.noise, float(made.queries.scale))
+            return cls(
+                made.queries.median_release_count, made.queries.noise, float(made.queries.scale)
+            )
         raise UsageError("there is no table of queries: this is a defect, report it")
 
     def expected(self, population: int) -> dict[str, Any]:
@@ -132,9 +134,11 @@ def _forecast_set_union(union: SetUnionRelease) -> dict[str, Any]:
         "noise": "gaussian",
         "rounds": len(union.rounds),
         "scale of the counts": round(float(union.counts.scale), 2),
-        "a key needs about so many users": last.users,
+        "a key needs about so many users": last.median_release_count,
         "a user changes at most so many counts, by one each": union.counts.keys,
-        "chance that a key of one user alone shows": float(sum(r.chance for r in union.rounds)),
+        "chance that a key of one user alone shows": float(
+            sum(r.delta_per_key for r in union.rounds)
+        ),
     }
 
 
@@ -144,9 +148,9 @@ def _forecast_table(name: str, table: ThresholdedCounts) -> dict[str, Any]:
         "table": name,
         "noise": table.noise,
         "scale": round(float(table.scale), 2),
-        "a key needs about so many users": table.users,
-        "a user changes at most so many counts, by one each": table.keys,
-        "chance that a key of one user alone shows": float(table.chance),
+        "a key needs about so many users": table.median_release_count,
+        "a user changes at most so many counts, by one each": table.contribution_bound,
+        "chance that a key of one user alone shows": float(table.delta_per_key),
     }
 
 

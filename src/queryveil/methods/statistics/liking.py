@@ -64,7 +64,7 @@ def contribution_priority(
     weighed = aggregate(pairs, partial(_sketched, guide=guide, prefer=prefer), ["bucket"])
     sums = np.zeros(guide.buckets, np.int64)
     sums[weighed["bucket"].to_numpy()] = weighed["weight"].to_numpy()
-    return ContributionPriority(prefer, guide.buckets, guide.noisy(sums, noise))
+    return ContributionPriority(prefer, guide.buckets, guide.add_noise(sums, noise))
 
 
 def _sketched(
@@ -74,6 +74,6 @@ def _sketched(
     pairs = frame.collect()
     code, short, bucket = ContributionPriority(prefer, guide.buckets).codes(pairs)
     user = pairs["user"].to_physical().to_numpy()
-    sums = guide.sums(user, code, bucket, np.exp(_LEAN * short))
+    sums = guide.bucket_sums(user, code, bucket, np.exp(_LEAN * short))
     places = np.flatnonzero(sums)
     return pl.DataFrame({"bucket": places.astype(np.int64), "weight": sums[places]})

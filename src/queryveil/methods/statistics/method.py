@@ -54,8 +54,8 @@ class DpStatistics(Method):
     name: ClassVar[str] = "dp-statistics"
     title: ClassVar[str] = "noisy counts of queries, clicks and transitions, without any users"
     paper: ClassVar[str] = "Zhang, Yang, Singh 2016, repaired; Korolova et al. 2009"
-    promise: ClassVar[str] = "differential privacy for a user's whole log"
-    spread: ClassVar[Literal["no", "steps", "users", "blocks"]] = "steps"
+    guarantee_summary: ClassVar[str] = "differential privacy for a user's whole log"
+    parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "steps"
 
     mode: str = parameter(
         "approx", "keys of the log, of a public list, or the paper's own steps", choices=MODES
@@ -101,14 +101,14 @@ class DpStatistics(Method):
                 f'--delta cannot be "{self.delta}"',
                 hint=f"approx mode needs one from {_LEAST_DELTA} on; --mode pure needs none",
             )
-        _, clicks, _ = self.shares  # refuses what is no split
+        _, clicks, _ = self.budget_weights  # refuses what is no split
         if self.url_pool and not clicks:
             raise ParameterError(
                 "--url-pool is given, but --split gives the clicks nothing", hint="such as 2/1/1"
             )
 
     @property
-    def shares(self) -> tuple[Fraction, Fraction, Fraction]:
+    def budget_weights(self) -> tuple[Fraction, Fraction, Fraction]:
         """The shares of the budget: of queries, clicks and transitions."""
         parts = self.split.split("/")
         if len(parts) != 3 or not all(part.isdecimal() and len(part) < 4 for part in parts):
@@ -131,32 +131,34 @@ class DpStatistics(Method):
         return Fraction(repr(self.epsilon)), Fraction(repr(delta))
 
     @property
-    def keys(self) -> tuple[int, int, int]:
+    def contribution_bounds(self) -> tuple[int, int, int]:
         """How many queries, clicks and transitions of a user count."""
         return self.max_queries_per_user, self.max_clicks_per_user, self.max_queries_per_user
 
     def mechanisms(self) -> TableMechanisms:
         """Make what adds the noise in mode approx, from the parameters alone."""
-        return calibrate_mechanisms(self.selection, *self.budget, self.keys, self.shares)
+        return calibrate_mechanisms(
+            self.selection, *self.budget, self.contribution_bounds, self.budget_weights
+        )
 
-    def pure(self) -> PublicListRelease:
+    def public_list_release(self) -> PublicListRelease:
         """Make what releases the tables in mode pure; the public lists are not read yet."""
         return PublicListRelease.of(
-            self.pool, self.url_pool, self.budget[0], self.keys, self.shares
+            self.pool, self.url_pool, self.budget[0], self.contribution_bounds, self.budget_weights
         )
 
     def _paper(self) -> AsPublished:
         most = (self.max_queries_per_user, self.max_clicks_per_user)
         return AsPublished(self.pool, self.budget[0], *most, self.paper_threshold)
 
-    def files(self) -> tuple[Path, ...]:
+    def input_files(self) -> tuple[Path, ...]:
         """List the public lists."""
         names = [self.url_pool] if self.mode == "pure" else []
         if self.mode != "approx" and self.pool != WORDNET:
             names.append(self.pool)
         return tuple(Path(name) for name in names if name)
 
-    def prepare(self) -> None:
+    def check_ready(self) -> None:
         """Read the public lists once, to see that they can be read."""
         if self.mode != "approx":
             read_public_queries(self.pool)
@@ -165,10 +167,12 @@ class DpStatistics(Method):
 
     def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
         """Bound each user, count, add noise, cut off."""
-        noise = NoiseSource(None if chance.secret else chance.numbers)
+        noise = NoiseSource(None if chance.is_secure else chance.uint64s)
         noises: tuple[CountNoise, ...] | None = self.noises({})
         if self.mode == "pure":
-            tables, noises = self.pure().release(log, self.prefer, chance, noise, progress)
+            tables, noises = self.public_list_release().release(
+                log, self.prefer, chance, noise, progress
+            )
         elif self.mode == "paper":
             tables = self._paper().release(log, noise, progress)
         else:
@@ -182,8 +186,8 @@ class DpStatistics(Method):
             source=log,
             tables=tables,
             log=None if synthetic is None else synthetic.lazy(),
-            made={} if synthetic is None else {"synthetic rows": synthetic.height},
-            dropped={"summed up in the tables, with noise": log.tally.kept},
+            generated={} if synthetic is None else {"synthetic rows": synthetic.height},
+            dropped={"summed up in the tables, with noise": log.accounting.kept},
             notes=told,
             noise=noises or (),
             not_release_grade=self.unfit(),
@@ -196,7 +200,11 @@ class DpStatistics(Method):
             return approx_noise(self.mechanisms())
         if self.mode == "paper":
             return self._paper().noises()
-        return None if self.files() or "queries" not in rows else self.pure().noises(rows)
+        return (
+            None
+            if self.input_files() or "queries" not in rows
+            else self.public_list_release().noises(rows)
+        )
 
     def _synthetic(
         self, tables: Mapping[str, pl.DataFrame], chance: RandomSource, progress: Progress
@@ -219,17 +227,17 @@ class DpStatistics(Method):
         if pool == WORDNET != self.pool:  # a file of that name is not the list inside
             pool = f"./{pool}"
         shown = {"pool": pool, "url_pool": Path(self.url_pool).name}
-        return self.values() | shown | ({} if self.mode == "approx" else {"delta": 0.0})
+        return self.params() | shown | ({} if self.mode == "approx" else {"delta": 0.0})
 
     def forecast(self, population: int) -> dict[str, Any]:
         """Tell noise, thresholds and the expected yield."""
         if self.mode != "approx":
-            return self.pure().forecast(population) if self.mode == "pure" else {}
+            return self.public_list_release().forecast(population) if self.mode == "pure" else {}
         return forecast_tables(self.mechanisms(), population)
 
     def gives(self) -> frozenset[str]:
         """Return the tables that have a share of the budget, and the synthetic log if wanted."""
-        names = zip(("queries", "clicks", "transitions"), self.shares, strict=True)
+        names = zip(("queries", "clicks", "transitions"), self.budget_weights, strict=True)
         tables = {name for name, share in names if share or self.mode == "paper"}
         return frozenset(tables | ({"log"} if self.synthesize else set()))
 
@@ -241,7 +249,9 @@ class DpStatistics(Method):
         """Return what tells about how many queries show."""
         if self.mode == "paper":
             return None
-        return (self.pure().cut() if self.mode == "pure" else Cut.of(self.mechanisms())).queries
+        return (
+            self.public_list_release().cut() if self.mode == "pure" else Cut.of(self.mechanisms())
+        ).queries
 
     def guarantee(self) -> Guarantee:
         """Promise what the mode promises."""

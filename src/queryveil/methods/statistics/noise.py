@@ -27,7 +27,9 @@ def public_noise(name: str, made: PublicCounts, cells: int) -> CountNoise:
         f"{_ONE[name]} shows if its count with noise is {made.threshold:,} or more. All of "
         f"{cells:,} public cells have noise, so about one shows that nobody has."
     )
-    return CountNoise(name, "laplace", float(made.scale), shows, _bounded(name, made.keys))
+    return CountNoise(
+        name, "laplace", float(made.scale), shows, _bounded(name, made.contribution_bound)
+    )
 
 
 def paper_noise(scale: float, threshold: int, most: Mapping[str, int]) -> tuple[CountNoise, ...]:
@@ -46,8 +48,10 @@ def paper_noise(scale: float, threshold: int, most: Mapping[str, int]) -> tuple[
 
 
 def _table_noise(name: str, table: ThresholdedCounts) -> CountNoise:
-    shows = f"{_ONE[name]} shows if its count with noise is {table.users:,} or more."
-    return CountNoise(name, table.noise, float(table.scale), shows, _bounded(name, table.keys))
+    shows = f"{_ONE[name]} shows if its count with noise is {table.median_release_count:,} or more."
+    return CountNoise(
+        name, table.noise, float(table.scale), shows, _bounded(name, table.contribution_bound)
+    )
 
 
 def _set_union_noise(union: SetUnionRelease) -> CountNoise:
@@ -56,7 +60,7 @@ def _set_union_noise(union: SetUnionRelease) -> CountNoise:
     rounds = "" if len(union.rounds) == 1 else f", in {len(union.rounds)} rounds"
     shows = (
         f"Which queries show was decided before, by other noise{rounds}: a query needs about "
-        f"{last.users:,} people if each of them sent {keys:,} queries or more, and fewer if they "
+        f"{last.median_release_count:,} people if each of them sent {keys:,} queries or more, and fewer if they "
         "sent less."
     )
     return CountNoise(

@@ -108,7 +108,7 @@ def _left(events: pl.DataFrame) -> pl.DataFrame:
 
 def _clicks(log: QueryLog, known: pl.DataFrame) -> pl.DataFrame:
     """Give the clicks of the queries that are left, each user's in the order of time."""
-    clicks = log.frame.select("user", "query", "url", "time").drop_nulls("url")
+    clicks = log.local_frame.select("user", "query", "url", "time").drop_nulls("url")
     clicks = clicks.join(known.lazy(), on="query", how="semi", maintain_order="left")
     return clicks.collect().sort("user", "time", maintain_order=True).drop("time")
 

@@ -52,7 +52,7 @@ def approx_guarantee(method: DpStatistics) -> Guarantee:
     epsilon, delta = (format_amount(amount) for amount in method.budget)
     return Guarantee(
         model="approx-dp",
-        says=(
+        statement=(
             f"Whether any one person's whole log is in or not changes the chance of any "
             f"outcome by at most a factor of e^{epsilon}, but for a chance of {delta}. "
             + _each(method)
@@ -64,7 +64,7 @@ def approx_guarantee(method: DpStatistics) -> Guarantee:
         losses=losses_of(made.rho, made.chance),
         assumptions=_ASSUMPTIONS,
         not_covered=_NOT_COVERED,
-        checks=tuple(_least(name, least) for name, least in made.least.items()),
+        checks=tuple(_least(name, least) for name, least in made.min_counts.items()),
     )
 
 
@@ -74,13 +74,13 @@ def pure_guarantee(method: DpStatistics) -> Guarantee:
     Thresholds hang on the length of the public lists, and are of no weight here: the release
     tells them in its notes.
     """
-    rho = method.pure().rho  # which refuses noise that cannot be drawn
-    tables = [name for name, share in zip(_TABLES, method.shares, strict=True) if share]
+    rho = method.public_list_release().rho  # which refuses noise that cannot be drawn
+    tables = [name for name, share in zip(_TABLES, method.budget_weights, strict=True) if share]
     listed = "the nouns of WordNet" if method.pool == WORDNET else Path(method.pool).name
     results = f", and only results on {Path(method.url_pool).name}" if method.url_pool else ""
     return Guarantee(
         model="pure-dp",
-        says=(
+        statement=(
             f"Whether any one person's whole log is in or not changes the chance of any "
             f"outcome by at most a factor of e^{format_amount(method.budget[0])}. Only queries on a "
             f"public list ({listed}) can show{results}. {_each(method)}"
@@ -105,7 +105,7 @@ def published_guarantee(method: DpStatistics) -> Guarantee:
     """Promise nothing about a person, and say why."""
     return Guarantee(
         model="none",
-        says=(
+        statement=(
             "The steps of Zhang, Yang and Singh 2016 as they are printed, for comparison. The "
             f"paper claims epsilon {format_amount(method.budget[0])} for them; they do not keep it. "
             f"A query shows if its noisy count is above {method.paper_threshold:,}."

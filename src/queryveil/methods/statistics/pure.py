@@ -94,16 +94,16 @@ class PublicListRelease:
             results = read_public_results(self.url_pool) if self.url_pool else None
         with progress.stage("queries"):
             made = self.mechanism(0, len(pool))
-            mine = partial(_query_counts, pool=pool, prefer=prefer, most=made.keys)
-            counts = aggregate(log.rows, mine, ["query"], chance)
+            mine = partial(_query_counts, pool=pool, prefer=prefer, most=made.contribution_bound)
+            counts = aggregate(log.table, mine, ["query"], chance)
             tables = {"queries": _counted(counts, pool.to_frame("query"), made, noise)}
         noises, found = [public_noise("queries", made, len(pool))], tables["queries"]
         if results is not None:
             with progress.stage("clicks"):
                 given = results.join(found, on="query", how="semi", maintain_order="left")
                 made = self.mechanism(1, given.height)
-                clicked = partial(_click_counts, given=given, most=made.keys)
-                counts = aggregate(log.rows, clicked, ["query", "url"], chance)
+                clicked = partial(_click_counts, given=given, most=made.contribution_bound)
+                counts = aggregate(log.table, clicked, ["query", "url"], chance)
                 tables["clicks"] = _counted(counts, given, made, noise)
             noises.append(public_noise("clicks", made, given.height))
         elif self.clicks_asked:
@@ -145,8 +145,8 @@ class PublicListRelease:
                     "scale": round(float(made.scale), 2),
                     "queries on the public list": cells,
                     "a key needs about so many users": made.threshold,
-                    "a user changes at most so many counts, by one each": made.keys,
-                    "chance that a key that nobody has shows": float(made.chance),
+                    "a user changes at most so many counts, by one each": made.contribution_bound,
+                    "chance that a key that nobody has shows": float(made.false_positive_rate),
                 }
             ],
         }
@@ -201,8 +201,8 @@ def _transitions(
     n - 1, and the second's among the others.
     """
     others = found.height - 1
-    mine = partial(transition_counts, queries=found, most=made.keys)
-    steps = aggregate(log.rows, mine, ["number", "next"], chance)
+    mine = partial(transition_counts, queries=found, most=made.contribution_bound)
+    steps = aggregate(log.table, mine, ["number", "next"], chance)
     first, second = (pl.col(name).cast(pl.Int64) - 1 for name in ("number", "next"))
     cell = first * others + second - (second > first).cast(pl.Int64)
     counts = steps.select("count", place=cell).sort("place")

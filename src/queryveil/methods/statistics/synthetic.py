@@ -74,11 +74,13 @@ def synthesize_log(
     steps, clicks, urls = _steps(tables, names), *_clicks(tables, names)
     owner = np.repeat(np.arange(users), _drawn(_SESSIONS, users, chance))
     length = _drawn(_QUERIES, len(owner), chance)
-    day = (chance.numbers(len(owner)) % np.uint64(_DAYS)).astype(np.int32)
+    day = (chance.uint64s(len(owner)) % np.uint64(_DAYS)).astype(np.int32)
     query = _walks(length, anywhere, steps, chance)
     url, rank = _clicked(query, clicks, chance)
-    pseudonym = pl.Series(chance.names(users)).cast(pl.String)
-    order = chance.order(len(query))  # rows of a user, or of a session, must not stand together
+    pseudonym = pl.Series(chance.tokens(users)).cast(pl.String)
+    order = chance.permutation(
+        len(query)
+    )  # rows of a user, or of a session, must not stand together
     session = np.repeat(np.arange(len(owner)), length)[order]
     first = (_FIRST_DAY - date(1970, 1, 1)).days
     return pl.DataFrame(
@@ -119,7 +121,7 @@ class _Choices:
 
         The rest of a division favours small numbers by less than the whole weight in 2^64.
         """
-        number = self.before[keys] + chance.numbers(len(keys)) % self.whole[keys]
+        number = self.before[keys] + chance.uint64s(len(keys)) % self.whole[keys]
         return self.values[np.searchsorted(self.sums, number, side="right")]
 
 
@@ -202,7 +204,7 @@ def _clicked(query: Ints, clicks: _Choices, chance: RandomSource) -> tuple[Ints,
 
 
 def _percent(share: int, size: int, chance: RandomSource) -> NDArray[np.bool_]:
-    return chance.numbers(size) % np.uint64(100) < np.uint64(share)
+    return chance.uint64s(size) % np.uint64(100) < np.uint64(share)
 
 
 def _drawn(table: Mapping[int, int], size: int, chance: RandomSource) -> Ints:

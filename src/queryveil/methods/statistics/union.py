@@ -44,7 +44,7 @@ def release_set_union(
         # Noise falls on queries in an order that is the same every time.
         sums = sums.with_columns(pl.col("query").cast(pl.String)).sort("query")
         total, heaviest = (sums[name].to_numpy() for name in ("total", "heaviest"))
-        found = pl.concat([found, sums[one.shown(total, heaviest, noise)].select("query")])
+        found = pl.concat([found, sums[one.select(total, heaviest, noise)].select("query")])
     return _selected_counts(pairs, found, made, chance, noise)
 
 
@@ -63,7 +63,9 @@ def _weighed(
     """
     left = match_encoding(frame, found, "query").lazy()
     pairs = frame.join(left, on="query", how="anti", maintain_order="left").collect()
-    mine = bound_contributions(pairs, one.keys, None if like is None else like(pairs), chance)
+    mine = bound_contributions(
+        pairs, one.contribution_bound, None if like is None else like(pairs), chance
+    )
     _, user = np.unique(mine["user"].to_physical().to_numpy(), return_inverse=True)
     weight = pl.Series("weight", one.weights(user), pl.Int64)
     sums = mine.with_columns(weight).group_by("query")

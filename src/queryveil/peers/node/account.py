@@ -45,7 +45,7 @@ class ExposureCounter:
         found = exposure_levels(_table(self._own), _table(self._seen))
         return float(found["coupling"][0]) if found.height else None
 
-    def told(self) -> dict[str, int]:
+    def to_dict(self) -> dict[str, int]:
         """Give the figures of her page."""
         mine = sum(count for key, count in self._seen.items() if key in self._own)
         return {

@@ -25,7 +25,7 @@ from .state import load_secret, load_state, save_state, snapshot
 __all__ = ["NODE_SETTINGS", "Node", "SearchOutcome"]
 
 # A higher limit than the simulation's: own queries begin anywhere in the range (see `start`).
-NODE_SETTINGS = ProtocolSettings(submit=0.5, hops=10)
+NODE_SETTINGS = ProtocolSettings(submit_probability=0.5, max_hops=10)
 _WAITS = Timeouts()
 _LIMITS = Limits()
 _PACE = 1.0  # seconds between looks at the list of friends, and between writes
@@ -117,7 +117,7 @@ class Node:
                     await self._save()
 
     def _look_for_friends(self) -> None:
-        at = self.home.changed("friends.json")
+        at = self.home.mtime("friends.json")
         if at != self._read_at:
             self.friends = {one.fingerprint: one for one in read_friends(self.home)}
             self._read_at = at
@@ -139,14 +139,14 @@ class Node:
         text = sanitize_text(text, MAX_TEXT)
         if not text:
             raise UsageError("there is nothing to search for")
-        number, actions = self.exchange.ask(text, person)
+        number, actions = self.exchange.start_query(text, person)
         if not any(isinstance(action, Busy) for action in actions):
             self.account.asked(text)
         return await self._outcome(number, actions)
 
-    async def insist(self, number: int) -> SearchOutcome:
+    async def submit_directly(self, number: int) -> SearchOutcome:
         """Submit a query oneself that nobody took."""
-        actions = self.exchange.insist(number)
+        actions = self.exchange.submit_directly(number)
         return await self._outcome(number, actions) if actions else SearchOutcome("gone", number)
 
     async def _outcome(self, number: int, actions: list[Action]) -> SearchOutcome:
@@ -163,22 +163,22 @@ class Node:
         known = self.friends.get(friend or "")
         return known.name if known else None
 
-    def told(self) -> dict[str, Any]:
+    def status(self) -> dict[str, Any]:
         """Give what her page shows."""
         friends = [
             {
                 "name": one.name,
                 "fingerprint": who,
-                "present": who in self.exchange.present,
+                "present": who in self.exchange.online_friends,
                 "trust": self.exchange.trust(who),
-                **self.exchange.tally(who).told(),
+                **self.exchange.stats(who).to_dict(),
             }
             for who, one in self.friends.items()
         ]
         return {
             "fingerprint": self.identity.fingerprint,
             "exposure": self.account.exposure(),
-            "account": self.account.told(),
+            "account": self.account.to_dict(),
             "texts": list(self.account.texts),
             "friends": friends,
             "turned_away": self.links.turned_away,
@@ -188,17 +188,17 @@ class Node:
     # --- what happens ------------------------------------------------------------------------
 
     def _came(self, friend: str) -> None:
-        self._do(self.exchange.came(friend))
+        self._do(self.exchange.friend_connected(friend))
 
     def _went(self, friend: str) -> None:
-        self._do(self.exchange.went(friend))
+        self._do(self.exchange.friend_disconnected(friend))
 
     def _heard(self, friend: str, message: Message) -> None:
-        self._do(self.exchange.received(friend, message))
+        self._do(self.exchange.message_received(friend, message))
 
     def _rang(self) -> None:
         self._alarm = None
-        self._do(self.exchange.wake())
+        self._do(self.exchange.handle_timeouts())
 
     def _do(self, actions: list[Action]) -> None:
         self._dirty = True
@@ -233,7 +233,7 @@ class Node:
             with suppress(QueryveilError):
                 found = await self._engine.search(text)
                 results = limit_results(found)  # else a friend would take the answer for an attack
-        self._do(self.exchange.submitted(number, results))
+        self._do(self.exchange.engine_replied(number, results))
 
     def _spawn(self, work: Any) -> None:
         task = asyncio.ensure_future(work)
@@ -241,7 +241,7 @@ class Node:
         task.add_done_callback(self._tasks.discard)
 
     def _set_alarm(self) -> None:
-        at, loop = self.exchange.alarm(), asyncio.get_running_loop()
+        at, loop = self.exchange.next_deadline(), asyncio.get_running_loop()
         if self._alarm is not None and (at is None or self._alarm.when() != at):
             self._alarm.cancel()
             self._alarm = None

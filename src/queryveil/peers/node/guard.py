@@ -25,11 +25,11 @@ class RequestGuard:
         self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
         self.key, self.token = key, token_urlsafe(32)
 
-    def is_here(self, headers: Mapping[str, str]) -> bool:
+    def is_local(self, headers: Mapping[str, str]) -> bool:
         """Whether a request was meant for this address, and not for a name that leads here."""
         return headers.get("host", "") in self._hosts
 
-    def is_hers(self, headers: Mapping[str, str]) -> bool:
+    def is_same_origin(self, headers: Mapping[str, str]) -> bool:
         """Whether the owner typed the address, or came from this page."""
         return headers.get("sec-fetch-site") in ("none", "same-origin")
 
@@ -45,12 +45,12 @@ class RequestGuard:
         """Return whether a search comes from the page's form or the browser's entry for it."""
         return compare_digest(key.encode("utf-8", "replace"), self.key.encode())
 
-    def is_early(self, headers: Mapping[str, str]) -> bool:
+    def is_prefetch(self, headers: Mapping[str, str]) -> bool:
         """Whether the browser only fetches ahead what she may want: no query goes out for that."""
         return "prefetch" in headers.get("sec-purpose", headers.get("purpose", ""))
 
-    def may_change(self, headers: Mapping[str, str], token: str) -> bool:
+    def has_valid_token(self, headers: Mapping[str, str], token: str) -> bool:
         """Whether a form is this page's own."""
         origin = headers.get("origin") == f"http://{headers.get('host', '')}"
-        return self.is_hers(headers) and origin and compare_digest(token.encode(),
+        return self.is_same_origin(headers) and origin and compare_digest(token.encode(),
                                                                    self.token.encode())  # fmt: skip

@@ -63,7 +63,7 @@ class NodeDirectory:
             hint = "restore it, or remove it to begin anew"
             raise InputError("this is no JSON", where=self.path / name, hint=hint) from error
 
-    def changed(self, name: str) -> int:
+    def mtime(self, name: str) -> int:
         """Give a number that is another one after a file was written again."""
         try:
             return (self.path / name).stat().st_mtime_ns

@@ -42,7 +42,7 @@ class _Site:
         """Show the owner's page."""
         if stopped := self._stopped(request):
             return stopped
-        return _html(self._pages.home(self._node.told()))
+        return _html(self._pages.home(self._node.status()))
 
     async def search(self, request: Request) -> Response:
         """Search for what the owner typed."""
@@ -61,16 +61,16 @@ class _Site:
     async def submit(self, request: Request) -> Response:
         """Submit a query that nobody took, as the owner asked by this page's own form."""
         form = await _form(request)
-        here = self._guard.is_here(request.headers)
-        if not here or not self._guard.may_change(request.headers, form.get("token", "")):
+        here = self._guard.is_local(request.headers)
+        if not here or not self._guard.has_valid_token(request.headers, form.get("token", "")):
             return _html(message_page("This form is not of this page."), 403)
         number = form.get("number", "")
-        outcome = await self._node.insist(int(number) if number.isdecimal() else 0)
+        outcome = await self._node.submit_directly(int(number) if number.isdecimal() else 0)
         return self._ended(form.get("text", ""), outcome)
 
     async def opensearch(self, request: Request) -> Response:
         """Describe the search to the browser."""
-        if not self._guard.is_here(request.headers):
+        if not self._guard.is_local(request.headers):
             return _html(message_page("This is not the address of this page."), 421)
         if self._guard.is_foreign(request.headers):  # it has the search key
             return _html(message_page("This is for your browser alone."), 403)
@@ -87,13 +87,13 @@ class _Site:
     def _stopped(self, request: Request) -> Response | None:
         """Give the answer to a request that must not go on."""
         headers = request.headers
-        if not self._guard.is_here(headers):
+        if not self._guard.is_local(headers):
             return _html(message_page("This is not the address of this page."), 421)
         if len(request.url.query) > _MOST:
             return _html(message_page("This is too long."), 414)
-        if not self._guard.is_hers(headers):
+        if not self._guard.is_same_origin(headers):
             return _html(self._pages.ask(request.query_params.get("q", "")), 403)
-        if self._guard.is_early(headers):
+        if self._guard.is_prefetch(headers):
             return _html(message_page("Not yet."), 503)
         return None
 

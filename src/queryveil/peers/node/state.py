@@ -37,7 +37,7 @@ def snapshot(
 ) -> dict[str, Any]:
     """Give all counters as one document, with the time at which they hold."""
     told = {
-        friend: {"counts": list(exchange.counts(friend)), "tally": exchange.tally(friend).told()}
+        friend: {"counts": list(exchange.counts(friend)), "tally": exchange.stats(friend).to_dict()}
         for friend in friends
     }
     return {"version": 1, "at": now, "friends": told, "account": account.state()}
@@ -63,7 +63,7 @@ def load_state(
             asked, took = map(float, told["counts"])
             if not 0 <= took <= asked < float("inf"):
                 raise damaged
-            exchange.remember(friend, (asked, took), PeerStats(**told["tally"]), age)
+            exchange.restore(friend, (asked, took), PeerStats(**told["tally"]), age)
         account.restore(state["account"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise damaged from error

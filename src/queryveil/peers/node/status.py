@@ -28,13 +28,13 @@ def status(home: NodeDirectory) -> dict[str, Any]:
             "address": one.address,
             "fingerprint": format_fingerprint(one.fingerprint),
             "trust": exchange.trust(one.fingerprint),
-            **exchange.tally(one.fingerprint).told(),
+            **exchange.stats(one.fingerprint).to_dict(),
         }
         for one in read_friends(home)
     ]
     return {
         "fingerprint": format_fingerprint(identity.fingerprint),
         "exposure": account.exposure(),
-        **account.told(),
+        **account.to_dict(),
         "friends": friends,
     }

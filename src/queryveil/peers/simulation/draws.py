@@ -25,4 +25,4 @@ def uniform_stream(chance: RandomSource) -> Callable[[], float]:
 def _blocks(chance: RandomSource) -> Iterator[list[float]]:
     """Draw many at once: 53 bits are what a float between 0 and 1 can tell apart."""
     while True:
-        yield ((chance.numbers(_BLOCK) >> 11) * 2.0**-53).tolist()
+        yield ((chance.uint64s(_BLOCK) >> 11) * 2.0**-53).tolist()

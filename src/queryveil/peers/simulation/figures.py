@@ -106,7 +106,7 @@ def _ways(outcome: SimulationRun) -> dict[str, Any]:
 def _guessed(outcome: SimulationRun, users: pl.DataFrame) -> dict[str, Any]:
     """Tell how often the engine finds the user behind a submission, in its best way."""
     asked = outcome.scenario
-    engine = Adversary.knowing(outcome.graph.friends, asked.settings, asked.starts)
+    engine = Adversary.from_run(outcome.graph.friends, asked.settings, asked.initial_hops)
     text, origin, account = (outcome.column(name) for name in ("text", "origin", "account"))
     ways = guess_senders(engine, text, account) | {"account": account}
     right = {way: guess == origin for way, guess in ways.items()}

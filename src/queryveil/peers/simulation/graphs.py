@@ -117,7 +117,7 @@ def _networkx() -> Any:
 
 
 def _seed(chance: RandomSource) -> int:
-    return int(chance.numbers(1)[0])
+    return int(chance.uint64s(1)[0])
 
 
 def _from_pairs(people: Population, pairs: Iterable[tuple[int, int]]) -> SocialGraph:

@@ -44,7 +44,7 @@ class Adversary:
     far: Shares
 
     @classmethod
-    def knowing(
+    def from_run(
         cls,
         friends: Sequence[Sequence[int]],
         settings: ProtocolSettings,

@@ -106,9 +106,9 @@ class Network:
         """
         peer = self.peers[here]
         route = peer.route(sender, count)
-        while (friend := route.step()) is not None:
+        while (friend := route.next_hop()) is not None:
             accepted = self._ask(here, friend, count + 1)
-            peer.heard(friend, accepted)
+            peer.record_reply(friend, accepted)
             if accepted:
                 return self._carry(friend, here, count + 1) and not self._fails()
         self._submit(here, count)

@@ -49,7 +49,9 @@ class ReachModel:
         begin = np.array([one for some in friends for one in sorted(some)], dtype=np.int64)
         # Sorted by end and then begin; the links back are the same, sorted the other way.
         back = np.argsort(np.lexsort((end, begin)))
-        return cls(settings.submit, _last(settings.hops, starts), degrees, begin, end, back)
+        return cls(
+            settings.submit_probability, _last(settings.max_hops, starts), degrees, begin, end, back
+        )
 
     def blocks(self) -> Iterator[tuple[int, Shares]]:
         """Give for some users at a time how likely everybody submits a query of theirs.

@@ -63,7 +63,7 @@ class Scenario:
         return ProtocolSettings(self.submit, self.hops)
 
     @property
-    def starts(self) -> list[float]:
+    def initial_hops(self) -> list[float]:
         """How likely a query begins with a count of 0, 1, ..."""
         return initial_hop_distribution(self.settings) if self.hidden and self.hops else [1.0]
 
@@ -81,7 +81,7 @@ class Scenario:
         """Give it as part of a JSON document."""
         return asdict(self)
 
-    def changed(self, values: dict[str, Any]) -> Scenario:
+    def with_value(self, values: dict[str, Any]) -> Scenario:
         """Give the same with other values, as a person writes them; also those of the graph."""
         found = self.as_dict()
         for name, value in values.items():

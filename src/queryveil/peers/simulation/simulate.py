@@ -56,7 +56,7 @@ def run_simulation(
         dishonest=np.flatnonzero(dishonest).tolist(),
         churn=scenario.churn,
         loss=scenario.loss,
-        starts=scenario.starts,
+        starts=scenario.initial_hops,
     )
     with shown.stage("relay queries", sent.searches) as advance:
         traffic = network.run(sent.who.tolist(), advance)
@@ -67,7 +67,7 @@ def run_simulation(
 
 def _roles(users: int, scenario: Scenario, chance: RandomSource) -> tuple[Any, Any]:
     """Draw who is selfish and who dishonest; nobody is both."""
-    order = chance.order(users)
+    order = chance.permutation(users)
     some, more = round(users * scenario.selfish), round(users * scenario.dishonest)
     marks = np.zeros((2, users), dtype=np.bool_)
     marks[0, order[:some]] = True
