@@ -28,8 +28,10 @@ import polars as pl
 import odp_dump
 import similarity
 from processes import child
-from queryveil.concepts import Mapper, open_taxonomy, pairwise_distances, pairwise_similarities
-from queryveil.log.synthetic import generate_blocks
+from queryveil.concepts.likeness.similarity import pairwise_distances, pairwise_similarities
+from queryveil.concepts.loaders.registry import open_taxonomy
+from queryveil.concepts.mapping.mapper import Mapper
+from queryveil.synthetic.generator import generate_blocks
 from readme import put_table
 
 HERE = Path(__file__).parent

@@ -24,8 +24,9 @@ import queryveil as qv
 from frequent_queries import log_of as lines_log
 from frequent_queries import run
 from processes import answer, child
-from queryveil.dp import Ledger
-from queryveil.engine import NoProgress, RandomSource
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
+from queryveil.ledger.ledger import Ledger
 from readme import put_table
 
 HERE = Path(__file__).parent

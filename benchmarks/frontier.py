@@ -15,7 +15,7 @@ from typing import Any
 
 from microaggregation import log_of
 from queryveil import jobs
-from queryveil.report import frontier_svg
+from queryveil.report.picture import frontier_svg
 from readme import put_table
 
 ROOT = Path(__file__).parents[1]

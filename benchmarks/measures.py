@@ -28,8 +28,9 @@ import polars as pl
 import queryveil as qv
 from microaggregation import log_of
 from processes import answer, child
-from queryveil.engine import NoProgress, RandomSource
-from queryveil.measures import MeasureContext
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
+from queryveil.measures.original import MeasureContext
 from queryveil.measures.risk.record_linkage import RecordLinkage, linkage_probabilities
 from queryveil.measures.risk.texts import released_counts, true_pairs
 from readme import put_table

@@ -15,14 +15,16 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 
-from queryveil.concepts import Mapper, open_taxonomy, topic_preset
-from queryveil.dp import NoiseSource
-from queryveil.engine import unique_queries
+from queryveil.concepts.loaders.registry import open_taxonomy
+from queryveil.concepts.mapping.mapper import Mapper
+from queryveil.concepts.similarity.topics import topic_preset
+from queryveil.dp.noise import NoiseSource
+from queryveil.engine.operations import unique_queries
 from queryveil.jobs.interests import topical_rows
-from queryveil.log import QueryLog
+from queryveil.log.query_log import QueryLog
 from queryveil.methods.replacement.judging import js_divergence, shrink_to_uniform
 from queryveil.methods.replacement.points import Apportionments, Floats, apportion
-from queryveil.methods.replacement.telling import choose_profile_mechanism
+from queryveil.methods.replacement.profile_mechanisms import choose_profile_mechanism
 
 SETTINGS = {"C": "sanchez4", "B": "sanchez19"}
 EPSILONS = (1, 3, 10)

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from queryveil.log.synthetic.vocabulary import load_vocabulary, mix64
+from queryveil.synthetic.vocabulary import load_vocabulary, mix64
 
 HERE = Path(__file__).parent
 FAN = 8
@@ -161,10 +161,10 @@ def make_dump(folder: Path, categories: int, sites: int) -> dict[str, Any]:
 
 def import_dump(folder: Path) -> dict[str, Any]:
     """Import the dump that is in a folder, all branches included."""
-    from queryveil.concepts import RepairLog
     from queryveil.concepts.loaders.odp import import_odp
-    from queryveil.concepts.taxonomy.search import index_path, write_index
-    from queryveil.engine import NoProgress
+    from queryveil.concepts.taxonomy.builder import RepairLog
+    from queryveil.concepts.taxonomy.search_index import index_path, write_index
+    from queryveil.core.progress import NoProgress
 
     progress = NoProgress()
     start = time.perf_counter()
@@ -195,8 +195,8 @@ def import_dump(folder: Path) -> dict[str, Any]:
 
 def open_result(folder: Path) -> dict[str, Any]:
     """Open the taxonomy, and search for words."""
-    from queryveil.concepts import Taxonomy
-    from queryveil.concepts.taxonomy.search import SearchIndex
+    from queryveil.concepts.taxonomy.graph import Taxonomy
+    from queryveil.concepts.taxonomy.search_index import SearchIndex
 
     start = time.perf_counter()
     taxonomy = Taxonomy.open(folder / "odp.qvt")

@@ -26,7 +26,7 @@ import polars as pl
 
 import queryveil as qv
 from processes import answer, child
-from queryveil.log.synthetic import generate_blocks
+from queryveil.synthetic.generator import generate_blocks
 
 METHODS = ("semantic-replacement", "semantic-microaggregation")
 SHAPES = ("same", "words", "synth")

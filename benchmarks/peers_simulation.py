@@ -15,14 +15,12 @@ import time
 import numpy as np
 
 from microaggregation import log_of
-from queryveil.engine import NoProgress, RandomSource
-from queryveil.peers.simulation import (
-    Population,
-    Scenario,
-    population_from_log,
-    run_simulation,
-    summarize,
-)
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
+from queryveil.peers.simulation.population import Population, population_from_log
+from queryveil.peers.simulation.scenario import Scenario
+from queryveil.peers.simulation.simulate import run_simulation
+from queryveil.peers.simulation.summary import summarize
 
 SCENARIOS = {
     "all behave": Scenario(),

@@ -23,9 +23,9 @@ import numpy as np
 
 from frequent_queries import log_of as lines_log
 from processes import answer, child
-from queryveil.dp import NoiseSource
-from queryveil.engine import NoProgress
-from queryveil.methods import SemanticReplacement
+from queryveil.core.progress import NoProgress
+from queryveil.dp.noise import NoiseSource
+from queryveil.methods.replacement.semantic import SemanticReplacement
 from readme import put_table
 
 HERE = Path(__file__).parent

@@ -23,7 +23,7 @@ import pytest
 from hypothesis import settings
 
 from queryveil.cli import main
-from queryveil.log.synthetic import generate_blocks
+from queryveil.synthetic.generator import generate_blocks
 
 # Writing a file takes as long as the disk takes.
 settings.register_profile("queryveil", deadline=None)

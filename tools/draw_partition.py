@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 import queryveil as qv
 from queryveil.concepts.likeness.matrix import profile_distance_matrix
-from queryveil.methods.microaggregation.partition import mdav, mean_intra_group_distance
-from queryveil.methods.microaggregation.refine import refine_groups
+from queryveil.methods.microaggregation.grouping import mdav, mean_intra_group_distance
+from queryveil.methods.microaggregation.refinement import refine_groups
 
 USERS, K = 80, 5
 SIDE, GAP, TOP = 470, 30, 64

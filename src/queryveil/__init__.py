@@ -8,8 +8,14 @@ release.write("out")
 qv.verify("out")
 """
 
-from .concepts import ConceptMapping, Mapper, Taxonomy, open_taxonomy
-from .engine import EngineConfig
+from ._version import __version__
+from .comparison.comparing import compare
+from .comparison.result import Comparison
+from .concepts.loaders.registry import open_taxonomy
+from .concepts.mapping.mapper import Mapper
+from .concepts.mapping.result import ConceptMapping
+from .concepts.taxonomy.graph import Taxonomy
+from .engine.choice import EngineConfig
 from .errors import (
     BudgetError,
     ColumnError,
@@ -27,49 +33,40 @@ from .errors import (
     UsageError,
     VerificationError,
 )
-from .jobs import (
-    Comparison,
-    anonymize,
-    anonymize_to_folder,
-    compare,
-    copy_release,
-    demo,
-    extend_release,
-    import_taxonomy,
-    make_mapper,
-    make_signing_key,
-    map_log,
-    measure,
-    pack,
-    plan,
-    profile,
-    replicate,
-    show_signing_key,
-    sign,
-    simulate,
-    verify,
-    write_synthetic_log,
-)
-from .log import QueryLog, ReadOptions, read_log
-from .measures import Measure, ProfileDivergence, all_measures, parse_measure
-from .methods import (
-    CategoryMicroaggregation,
-    ClickGraph,
-    ConceptHistogram,
-    DisconnectedGraph,
-    DpStatistics,
-    FrequentQueries,
-    Method,
-    ProfileFirst,
-    SemanticMicroaggregation,
-    SemanticReplacement,
-    StringMicroaggregation,
-    SyntacticMicroaggregation,
-    all_methods,
-    parse_method,
-)
-from .release import Guarantee, Release
-from .version import __version__
+from .jobs.pack import pack
+from .jobs.plan import plan
+from .jobs.verify import verify
+from .log.options import ReadOptions
+from .log.query_log import QueryLog
+from .log.reading import read_log
+from .measures.base import Measure
+from .measures.profile_divergence import ProfileDivergence
+from .measures.registry import all_measures, parse_measure
+from .methods.base import Method
+from .methods.click_graph import ClickGraph
+from .methods.disconnected_graph import DisconnectedGraph
+from .methods.frequent_queries import FrequentQueries
+from .methods.microaggregation.category import CategoryMicroaggregation
+from .methods.microaggregation.semantic import SemanticMicroaggregation, StringMicroaggregation
+from .methods.microaggregation.spelling import SyntacticMicroaggregation
+from .methods.registry import all_methods, parse_method
+from .methods.replacement.concept_histogram import ConceptHistogram
+from .methods.replacement.profile_first import ProfileFirst
+from .methods.replacement.semantic import SemanticReplacement
+from .methods.statistics.dp_statistics import DpStatistics
+from .peers.simulation.sweeps import simulate
+from .release.guarantee import Guarantee
+from .release.release import Release
+from .replication.replicating import replicate
+from .synthetic.output import write_synthetic_log
+from .workflows.anonymization import anonymize, anonymize_to_folder
+from .workflows.copying import copy_release
+from .workflows.demonstration import demo
+from .workflows.extension import extend_release
+from .workflows.measurement import measure
+from .workflows.profiling import profile
+from .workflows.signing import make_signing_key, show_signing_key, sign
+from .workflows.taxonomies import import_taxonomy, make_mapper, map_log
 
 __all__ = [
     "BudgetError",

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import queryveil as qv
-from queryveil.report import render_comparison
-from queryveil.report.scatter import build_scatter, draw_scatter
+from queryveil.comparison.page import render_comparison
+from queryveil.comparison.scatter import build_scatter, draw_scatter
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)

@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 import pytest
 
-from queryveil.cli.commands import app
+from queryveil.cli.app import app
 
 pytest.importorskip("cryptography", reason="NO EXTRA: pip install 'queryveil[peers]'")
 

@@ -28,14 +28,14 @@ import pytest
 import zstandard
 
 import queryveil as qv
-from queryveil.concepts import Mapper
+from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.errors import QueryveilError
-from queryveil.jobs import verify
+from queryveil.jobs.verify import verify
 from queryveil.methods.microaggregation import stand_ins
 from queryveil.methods.replacement import family
-from queryveil.release import standing_of
 from queryveil.release.metadata import metadata_files
 from queryveil.release.page import render_card
+from queryveil.release.standing import standing_of
 
 USERS = 150
 # Parameters under which a log of so few users gives something to look at; else the defaults.

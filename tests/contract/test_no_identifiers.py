@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import queryveil as qv
-from queryveil.concepts import Mapper
+from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.methods.microaggregation import stand_ins
 from queryveil.methods.replacement import family
 

@@ -256,7 +256,7 @@ def test_killed_at_every_step_of_replacing_in_two_steps(
     small: Path, release: qv.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_releases(release, tmp_path)
-    monkeypatch.setattr("queryveil.engine.renaming._system_call", lambda: None)
+    monkeypatch.setattr("queryveil.core.files._system_call", lambda: None)
     kill = signal.SIGKILL
     codes = at_every_step(kill, small, tmp_path, "--force", first=LATE, flags="no flags")
     between = 0
@@ -305,7 +305,7 @@ def test_nohup_is_honoured(small: Path, tmp_path: Path) -> None:
     code = (
         "import os, signal, sys\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "import queryveil.cli.commands\n"
+        "import queryveil.cli.app\n"
         "from queryveil.cli import main\n"
         "hang_up = lambda: os.kill(os.getpid(), signal.SIGHUP)\n"
         "sys.addaudithook(lambda event, args: event == 'os.mkdir' and hang_up())\n"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from conftest import HANG
-from queryveil.dp import Ledger
-from queryveil.dp.ledger import file as files
+from queryveil.ledger import store as files
+from queryveil.ledger.ledger import Ledger
 
 # Imports once, then forks a child for each moment. A child reserves, publishes, confirms.
 COMMON = """

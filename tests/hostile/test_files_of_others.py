@@ -12,12 +12,12 @@ import polars as pl
 import pytest
 
 import queryveil as qv
+from queryveil.comparison.journal import Journal
+from queryveil.core.folders import read_json_card
 from queryveil.errors import InputError, QueryveilError
-from queryveil.jobs import list_taxonomies
-from queryveil.jobs.comparing.journal import Journal
-from queryveil.peers.node.home import NodeDirectory
-from queryveil.release.folder import read_json_card
-from queryveil.release.read import read_release
+from queryveil.peers.node.storage import NodeDirectory
+from queryveil.release.reading import read_release
+from queryveil.workflows.taxonomies import list_taxonomies
 
 DEEP = '{"queryveil":' + "[" * 100_000
 HALF = '{"queryveil":' + "[" * 900 + "]" * 900 + "}"  # read by Python, and too deep to be drawn
@@ -132,7 +132,7 @@ def test_a_state_file_of_a_node(tmp_path: Path) -> None:
 
 
 def test_a_list_without_end(cli: Any, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("queryveil.cli.values.MOST_LIST", 1000)
+    monkeypatch.setattr("queryveil.core.bounded.MOST_LIST", 1000)
     (tmp_path / "log.csv").write_text("user,query\n7,cats\n")
     for command in (
         ("profile", "log.csv", "--exclude-users", "/dev/zero"),
@@ -196,7 +196,7 @@ def test_mapped_queries_are_harmless_and_private(cli: Any, tmp_path: Path, form:
 def test_a_taxonomy_that_was_written_meanwhile_is_not_replaced(
     cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from queryveil.jobs import taxonomy as job
+    from queryveil.workflows import taxonomies as job
 
     (tmp_path / "paths.txt").write_text("Home/Garden\nHome/Kitchen\n")
     real = job.import_paths

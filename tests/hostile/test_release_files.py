@@ -12,9 +12,9 @@ import pytest
 from test_parquet import ABORTS
 
 import queryveil as qv
-from queryveil.release import file_digest
 from queryveil.release.metadata import metadata_files
 from queryveil.release.page import render_card
+from queryveil.release.untrusted import file_digest
 
 ROWS = [(user, "weather", "2006-03-01 10:00:00", None, None) for user in "abc"]
 

@@ -20,17 +20,18 @@ import numpy as np
 import pytest
 import zstandard
 
-from queryveil.concepts import RepairLog, SearchIndex, Taxonomy, open_taxonomy, taxonomy_from_paths
-from queryveil.concepts.loaders import import_odp, import_skos, import_table
-from queryveil.concepts.taxonomy import (
-    RaggedArray,
-    TaxonomyBuilder,
-    describe_taxonomy,
-    index_path,
-    write_index,
-)
+from queryveil.concepts.loaders.odp import import_odp
+from queryveil.concepts.loaders.paths import taxonomy_from_paths
+from queryveil.concepts.loaders.registry import open_taxonomy
+from queryveil.concepts.loaders.skos import import_skos
+from queryveil.concepts.loaders.table import import_table
 from queryveil.concepts.taxonomy import levels as levels_module
-from queryveil.engine import RandomSource
+from queryveil.concepts.taxonomy.arrays import RaggedArray
+from queryveil.concepts.taxonomy.builder import RepairLog, TaxonomyBuilder
+from queryveil.concepts.taxonomy.graph import Taxonomy
+from queryveil.concepts.taxonomy.search_index import SearchIndex, index_path, write_index
+from queryveil.concepts.taxonomy.validation import describe_taxonomy
+from queryveil.core.randomness import RandomSource
 from queryveil.errors import FormatError, InputError, QueryveilError
 
 SMALL = 300 << 20  # of memory that a run of its own may take beyond what it has when it begins
@@ -310,7 +311,7 @@ def test_many_cycles_are_cut_in_few_passes(monkeypatch: pytest.MonkeyPatch) -> N
     passes = []
     real = levels_module.compute_depths
     monkeypatch.setattr(
-        "queryveil.concepts.taxonomy.draft.levels_of",
+        "queryveil.concepts.taxonomy.builder.levels_of",
         lambda parents, most: passes.append(1) or real(parents, most),
     )
     draft = TaxonomyBuilder("rings")

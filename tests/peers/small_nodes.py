@@ -12,19 +12,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from queryveil.peers.core import ProtocolSettings
 from queryveil.peers.errands import Timeouts
-from queryveil.peers.messages import Message, Result, decode, encode
-from queryveil.peers.node import (
-    Friend,
-    Identity,
-    Node,
-    NodeDirectory,
-    add_friend,
-    load_identity,
-    make_invitation,
-    read_invitation,
-)
+from queryveil.peers.node.friends import Friend, add_friend, make_invitation, read_invitation
+from queryveil.peers.node.identity import Identity, load_identity
+from queryveil.peers.node.node import Node
+from queryveil.peers.node.storage import NodeDirectory
+from queryveil.peers.protocol.messages import Message, Result, decode, encode
+from queryveil.peers.protocol.policy import ProtocolSettings
 
 PAGE = (Result("A page", "https://example.org/", "text"),)
 # A busy machine must not make friends look silent; tests of silence are quick.

@@ -28,10 +28,19 @@ from small_nodes import (
     until,
 )
 
-from queryveil.peers.core import ProtocolSettings
-from queryveil.peers.messages import Accepted, Answer, NoAnswer, Query, Refused, Request, Result
-from queryveil.peers.node import add_friend, load_identity
+from queryveil.peers.node.friends import add_friend
+from queryveil.peers.node.identity import load_identity
 from queryveil.peers.node.link import MAX_FRAME
+from queryveil.peers.protocol.messages import (
+    Accepted,
+    Answer,
+    NoAnswer,
+    Query,
+    Refused,
+    Request,
+    Result,
+)
+from queryveil.peers.protocol.policy import ProtocolSettings
 
 ONE, TWO = "1" * 32, "2" * 32
 SUBMITS = ProtocolSettings(submit_probability=1.0, max_hops=3)

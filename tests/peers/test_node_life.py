@@ -22,7 +22,7 @@ from small_nodes import (
 
 from queryveil.errors import InputError, UsageError
 from queryveil.peers.errands import PeerStats
-from queryveil.peers.node import status
+from queryveil.peers.node.status import status
 
 
 def test_friends_answer_each_other() -> None:
@@ -230,7 +230,7 @@ def test_two_nodes_cannot_run_from_one_folder() -> None:
 
 
 def test_a_state_file_is_not_read_when_it_is_huge(monkeypatch) -> None:
-    monkeypatch.setattr("queryveil.peers.node.home._MOST", 10)
+    monkeypatch.setattr("queryveil.peers.node.storage._MOST", 10)
     home: Home = fresh_home()
     home.make()
     home.write("state.json", b" " * 11)

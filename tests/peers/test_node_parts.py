@@ -21,22 +21,20 @@ from hypothesis import strategies as st
 from small_nodes import fresh_home, line_of
 
 from queryveil.errors import FormatError, InputError, UsageError
-from queryveil.peers.messages import Result
-from queryveil.peers.node import (
-    DemoSearchEngine,
+from queryveil.peers.node.bucket import TokenBucket
+from queryveil.peers.node.engines import WebSearchEngine, parse_engine
+from queryveil.peers.node.exposure import ExposureCounter
+from queryveil.peers.node.friends import (
     Friend,
-    WebSearchEngine,
     add_friend,
-    load_identity,
     make_invitation,
-    parse_engine,
     read_friends,
     read_invitation,
     remove_friend,
 )
-from queryveil.peers.node.account import ExposureCounter
-from queryveil.peers.node.bucket import TokenBucket
-from queryveil.peers.node.identity import fingerprint
+from queryveil.peers.node.identity import fingerprint, load_identity
+from queryveil.peers.node.toy_engine import DemoSearchEngine
+from queryveil.peers.protocol.messages import Result
 
 # --- invitations ---------------------------------------------------------------------------------
 
@@ -395,7 +393,7 @@ def test_texts_are_dropped_when_they_are_not_wanted_any_more() -> None:
 
 
 def test_counters_are_bounded(monkeypatch) -> None:
-    monkeypatch.setattr("queryveil.peers.node.account._MOST", 5)
+    monkeypatch.setattr("queryveil.peers.node.exposure._MOST", 5)
     account = ExposureCounter(b"key")
     for number in range(20):
         account.submitted(str(number))

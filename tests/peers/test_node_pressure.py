@@ -13,12 +13,12 @@ import uvicorn
 import zstandard
 from small_nodes import ByHand, Node, StubEngine, fresh_home, running, until
 
-from queryveil.peers.core import ProtocolSettings
-from queryveil.peers.messages import Accepted, Answer, Query, Refused, Request
-from queryveil.peers.node import make_app
-from queryveil.peers.node.prompt import PromptProtocol
-from queryveil.peers.node.serve import web_config
+from queryveil.peers.node.http import PromptProtocol
+from queryveil.peers.node.server import web_config
+from queryveil.peers.node.site import make_app
 from queryveil.peers.node.state import search_key
+from queryveil.peers.protocol.messages import Accepted, Answer, Query, Refused, Request
+from queryveil.peers.protocol.policy import ProtocolSettings
 
 Door = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 

@@ -12,10 +12,11 @@ import pytest
 from small_nodes import QUICK, Node, Result, StubEngine, fresh_home, until
 
 from queryveil.peers.errands import Limits
-from queryveil.peers.node import SearchOutcome, make_app
-from queryveil.peers.node.account import ExposureCounter
-from queryveil.peers.node.pages import Pages
+from queryveil.peers.node.exposure import ExposureCounter
+from queryveil.peers.node.node import SearchOutcome
+from queryveil.peers.node.site import make_app
 from queryveil.peers.node.state import load_secret, search_key
+from queryveil.peers.node.web import Pages
 
 HERE = "http://127.0.0.1:7070"
 TYPED = {"Sec-Fetch-Site": "none"}

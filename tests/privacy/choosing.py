@@ -6,11 +6,14 @@ from math import log2
 
 import numpy as np
 
-from queryveil.concepts import Taxonomy, Topics, open_taxonomy, select_topics
 from queryveil.concepts.likeness.criteria import IdentityScore, SimilarityScore, similarity_score
-from queryveil.concepts.likeness.domain import Domain, build_domain
-from queryveil.concepts.taxonomy.draft import RepairLog, TaxonomyBuilder
-from queryveil.dp.choice import Candidates, ExponentialWeights
+from queryveil.concepts.loaders.registry import open_taxonomy
+from queryveil.concepts.similarity.domains import Domain, build_domain
+from queryveil.concepts.similarity.topics import Topics, select_topics
+from queryveil.concepts.taxonomy.builder import RepairLog, TaxonomyBuilder
+from queryveil.concepts.taxonomy.graph import Taxonomy
+from queryveil.dp.choice.choices import Candidates
+from queryveil.dp.exponential.weights import ExponentialWeights
 
 CRITERIA = ("sqc1", "sqc2", "nsqc")
 EDGES = {

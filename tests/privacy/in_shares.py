@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from queryveil.engine import RandomSource, RemoteTable
-from queryveil.engine.far import PartitionFunction, ProtectedTable, ProtectFunction
-from queryveil.log import QueryLog
-from queryveil.log.table import categorical_encoder
+from queryveil.core.randomness import RandomSource
+from queryveil.engine.table import PartitionFunction, ProtectedTable, ProtectFunction, RemoteTable
+from queryveil.log.query_log import QueryLog, categorical_encoder
 
 _TEXTS = (pl.Categorical, pl.Enum)
 

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.engine import RandomSource
-from queryveil.log import QueryLog
+from queryveil.core.randomness import RandomSource
+from queryveil.log.query_log import QueryLog
 from queryveil.methods.statistics.contributions import (
     bound_contributions,
     brevity_scores,

@@ -16,16 +16,15 @@ from choosing import CRITERIA, Case, apart, graph, hand_made, log_chances, sport
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from queryveil.core.progress import NoProgress
 from queryveil.dp.accounting import max_rho, zcdp_delta
-from queryveil.dp.choice import (
-    Candidates,
-    ExponentialWeights,
+from queryveil.dp.choice.calibration import (
     calibrate_bounded_range,
     calibrate_exact,
     calibrate_nominal,
-    max_log_ratio,
 )
-from queryveil.engine import NoProgress
+from queryveil.dp.choice.choices import Candidates
+from queryveil.dp.exponential.weights import ExponentialWeights, max_log_ratio
 from queryveil.errors import ParameterError
 from queryveil.methods.replacement.mechanism import PhraseBudget
 from queryveil.methods.replacement.semantic import SemanticReplacement

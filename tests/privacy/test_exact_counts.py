@@ -18,8 +18,13 @@ from math import exp
 import numpy as np
 import pytest
 
-from queryveil.dp import TableBudget, ThresholdedCounts, calibrate_gaussian, calibrate_laplace
 from queryveil.dp.noise import exact_scale
+from queryveil.dp.thresholded_counts import (
+    TableBudget,
+    ThresholdedCounts,
+    calibrate_gaussian,
+    calibrate_laplace,
+)
 
 EPSILON = Fraction(1)
 DELTA = Fraction(1, 1000)  # large, so that little noise is enough

@@ -11,17 +11,14 @@ import numpy as np
 import pytest
 from choosing import CRITERIA, Case, chi_square, graph, hand_made, sport, table_of
 
-from queryveil.dp import NoiseSource
-from queryveil.dp.choice import (
-    Candidates,
-    ExponentialWeights,
-    ScoreTable,
-    calibrate_nominal,
-    permute_and_flip,
-    sample,
-)
-from queryveil.dp.choice.draw import uniform_below
-from queryveil.engine import RandomSource
+from queryveil.core.randomness import RandomSource
+from queryveil.dp.choice.calibration import calibrate_nominal
+from queryveil.dp.choice.choices import Candidates
+from queryveil.dp.choice.flip import permute_and_flip
+from queryveil.dp.choice.scores import ScoreTable
+from queryveil.dp.exponential.sampling import sample, uniform_below
+from queryveil.dp.exponential.weights import ExponentialWeights
+from queryveil.dp.noise import NoiseSource
 from queryveil.errors import UsageError
 
 TINY = {

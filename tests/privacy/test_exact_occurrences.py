@@ -18,7 +18,7 @@ import pytest
 from numpy.typing import NDArray
 
 from queryveil.dp.noise import Integers, NoiseSource
-from queryveil.dp.occurrences import LaplaceCounts, OccurrenceThreshold
+from queryveil.dp.occurrence_counts import LaplaceCounts, OccurrenceThreshold
 
 Floats = NDArray[np.float64]
 ROUNDING = 1 + 1e-9

@@ -14,11 +14,12 @@ from math import exp
 import numpy as np
 import pytest
 
-from queryveil import QueryLog
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
 from queryveil.dp.noise import NoiseSource
-from queryveil.dp.public import EmptyCellSampler, PublicCounts
-from queryveil.engine import NoProgress, RandomSource
-from queryveil.methods.statistics.pure import PublicListRelease
+from queryveil.dp.public_counts import EmptyCellSampler, PublicCounts
+from queryveil.log.query_log import QueryLog
+from queryveil.methods.statistics.public_lists import PublicListRelease
 
 FAR = 25  # values above the threshold; what is beyond is one more outcome
 SLACK = 1 + 1e-9

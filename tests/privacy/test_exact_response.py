@@ -14,19 +14,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from queryveil.concepts.likeness.criteria import IdentityScore
-from queryveil.dp import NoiseSource
-from queryveil.dp.choice import Candidates, calibrate_exact
-from queryveil.dp.response import RandomizedResponse
-from queryveil.engine import RandomSource
+from queryveil.core.randomness import RandomSource
+from queryveil.dp.choice.calibration import calibrate_exact
+from queryveil.dp.choice.choices import Candidates
+from queryveil.dp.noise import NoiseSource
+from queryveil.dp.randomized_response import RandomizedResponse
 from queryveil.errors import UsageError
-from queryveil.methods.replacement import telling
+from queryveil.methods.replacement import profile_mechanisms as telling
 from queryveil.methods.replacement.points import (
     apportion,
     count_apportionments,
     rank_apportionments,
 )
 from queryveil.methods.replacement.profile_first import ProfileFirst
-from queryveil.methods.replacement.telling import (
+from queryveil.methods.replacement.profile_mechanisms import (
     HistogramProfiles,
     PopulationMean,
     ResponseProfiles,

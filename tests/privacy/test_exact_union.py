@@ -16,8 +16,8 @@ from math import exp, isqrt
 import numpy as np
 import pytest
 
-from queryveil.dp import TableBudget
-from queryveil.dp.union import SetUnionRelease, WeightedSelection, calibrate_set_union
+from queryveil.dp.set_union import SetUnionRelease, WeightedSelection, calibrate_set_union
+from queryveil.dp.thresholded_counts import TableBudget
 
 Log = Sequence[frozenset[str]]
 History = tuple[frozenset[str], ...]

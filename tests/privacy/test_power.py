@@ -15,7 +15,7 @@ from math import exp, log, sqrt
 import numpy as np
 import pytest
 
-from queryveil.dp import NoiseSource
+from queryveil.dp.noise import NoiseSource
 
 DRAWS = 20_000
 ACCIDENT = 1e-6

@@ -8,9 +8,10 @@ from fractions import Fraction
 import pytest
 
 import queryveil as qv
-from queryveil.dp import LedgerEntry, Loss
 from queryveil.dp.composition import Charge, added, composed
 from queryveil.dp.ledger.charges import charge_in
+from queryveil.dp.losses import Loss
+from queryveil.ledger.entries import LedgerEntry
 
 EPSILON, DELTA = 1.0, 1e-6
 BUDGET = f"epsilon={EPSILON:g}:delta={DELTA:g}"

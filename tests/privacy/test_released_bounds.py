@@ -16,10 +16,14 @@ import pytest
 from in_shares import in_shares
 
 import queryveil as qv
-from queryveil import ClickGraph, ConceptHistogram, DpStatistics, ProfileFirst, SemanticReplacement
-from queryveil.concepts import Mapper
+from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.dp.noise import NoiseSource
+from queryveil.methods.click_graph import ClickGraph
 from queryveil.methods.replacement import family
+from queryveil.methods.replacement.concept_histogram import ConceptHistogram
+from queryveil.methods.replacement.profile_first import ProfileFirst
+from queryveil.methods.replacement.semantic import SemanticReplacement
+from queryveil.methods.statistics.dp_statistics import DpStatistics
 
 QUERIES, URLS, STEPS = 4, 2, 4  # what may count of a user
 SHARED = 24  # queries that many users sent

@@ -8,8 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.dp import ThresholdedCounts, WeightedSelection
-from queryveil.methods import parse_method
+from queryveil.dp.set_union import WeightedSelection
+from queryveil.dp.thresholded_counts import ThresholdedCounts
+from queryveil.methods.registry import parse_method
 
 KEYS = 4  # a user's at most
 UNIT = 1024

@@ -11,16 +11,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from queryveil.concepts import Mapper, open_taxonomy
-from queryveil.dp import NoiseSource
-from queryveil.engine import NoProgress, RandomSource, unique_queries
-from queryveil.log import QueryLog
+from queryveil.concepts.loaders.registry import open_taxonomy
+from queryveil.concepts.mapping.mapper import Mapper
+from queryveil.concepts.similarity.domain_sets import open_domains
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
+from queryveil.dp.noise import NoiseSource
+from queryveil.engine.operations import unique_queries
+from queryveil.log.query_log import QueryLog
 from queryveil.methods.replacement import family
-from queryveil.methods.replacement.domains import open_domains
 from queryveil.methods.replacement.mechanism import calibrate_mechanism
+from queryveil.methods.replacement.phrases import bound_phrases, pad_phrases
 from queryveil.methods.replacement.profile_first import _counts, _topic_concepts
 from queryveil.methods.replacement.semantic import SemanticReplacement
-from queryveil.methods.replacement.slots import bound_phrases, pad_phrases
 
 HER = "her"
 QUERIES = ("tennis", "asthma", "golf", "tennis and golf", "asthma flu", "zz", "football", "qq vrr")

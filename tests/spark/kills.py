@@ -13,7 +13,8 @@ from typing import Any
 
 import polars as pl
 
-from queryveil.engine import PartitionOutput, RandomSource
+from queryveil.core.randomness import RandomSource
+from queryveil.engine.table import PartitionOutput
 
 __all__ = ["Traced", "executors", "while_killing"]
 

@@ -18,19 +18,15 @@ from typer.testing import CliRunner
 
 import queryveil as qv
 from conftest import NO_JAVA
-from queryveil.cli.commands import app
-from queryveil.dp import Ledger
+from queryveil.cli.app import app
+from queryveil.core.randomness import RandomSource
 from queryveil.dp.noise import NoiseSource
-from queryveil.dp.public import EmptyCellSampler
-from queryveil.engine import (
-    EngineConfig,
-    RandomSource,
-    aggregate,
-    map_partitions,
-    protect_partitions,
-)
+from queryveil.dp.public_counts import EmptyCellSampler
+from queryveil.engine.choice import EngineConfig
+from queryveil.engine.operations import aggregate, map_partitions, protect_partitions
 from queryveil.errors import InputError, UsageError
-from queryveil.log import screen
+from queryveil.ledger.ledger import Ledger
+from queryveil.log.screening import screen
 
 pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason=NO_JAVA)
 MASTER = "local-cluster[1,2,1024]"  # one process of two cores starts sooner than two
@@ -218,7 +214,7 @@ def test_a_log_is_described_as_here(here: qv.QueryLog, there: qv.QueryLog) -> No
 def test_a_user_with_endless_lines_is_cut_by_whole_minutes(
     engine: EngineConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("queryveil.log.far.MOST_LINES", 50)
+    monkeypatch.setattr("queryveil.log.spark_reader.MOST_LINES", 50)
     robot = [f"9\tq{n % 7}\t2006-03-01 10:{n // 10:02}:00\t\t" for n in range(400)]
     people = [f"{n}\tweather\t2006-03-01 10:00:00\t\t" for n in range(10, 50)]
     header = ODD.split("\n", maxsplit=1)[0]
@@ -307,7 +303,7 @@ def test_each_user_has_her_slots_once(
 def test_blocks_are_anonymous_each(
     there: qv.QueryLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("queryveil.methods.microaggregation.far_blocks.BLOCK_USERS", 160)
+    monkeypatch.setattr("queryveil.methods.microaggregation.blocking.BLOCK_USERS", 160)
     release = qv.anonymize(there, "semantic-microaggregation:k=4")
     card = release.write(tmp_path / "out")
     assert qv.verify(tmp_path / "out")["holds"]

@@ -10,7 +10,7 @@ from types import FrameType
 from typing import NoReturn
 
 from ..errors import QueryveilError
-from .screen import print_error
+from .terminal import print_error
 
 __all__ = ["main"]
 
@@ -24,7 +24,7 @@ def main() -> None:
     _clean_up_when_stopped()
     _print_any_text()
     try:
-        from .commands import app  # noqa: PLC0415  (errors while importing are errors too)
+        from .app import app
 
         app()
     except QueryveilError as error:

@@ -10,13 +10,14 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import jobs
-from ..engine.declared import split_specs
+from ..comparison.series import short_labels
+from ..core.parameters import split_specs
 from ..errors import UsageError
-from ..measures import Measure, all_measures, get_measure
-from ..methods import all_methods
-from ..report import short_labels
+from ..measures.base import Measure
+from ..measures.registry import all_measures, get_measure
+from ..methods.registry import all_methods
 from .options import Identifiers, LogArguments, log_options, screen_options, with_options
-from .screen import Terminal, sanitize
+from .terminal import Terminal, sanitize
 
 __all__ = ["app", "compare", "failed_runs", "measures"]
 

@@ -16,7 +16,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from ..engine import read_within
+from ..core.bounded import read_within
 from ..errors import InputError, UsageError, did_you_mean
 
 __all__ = ["DEFAULT_CONFIG", "load_config"]

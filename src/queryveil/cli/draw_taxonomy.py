@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.tree import Tree
 
-from .screen import sanitize
+from .terminal import sanitize
 
 __all__ = [
     "print_check",

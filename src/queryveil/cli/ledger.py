@@ -9,12 +9,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ..dp import Composition, Relation, format_amount
-from ..dp.losses import rounded_up
+from ..dp.budget import format_amount
+from ..dp.losses import Relation, rounded_up
 from ..errors import VerificationError
 from ..jobs.ledger import check_ledger, set_ledger_limit, show_ledger
+from ..ledger.limits import Composition
 from .options import screen_options, with_options
-from .screen import Terminal, sanitize
+from .terminal import Terminal, sanitize
 
 __all__ = ["app", "check", "limit", "show"]
 

@@ -10,14 +10,15 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import jobs
-from ..engine.declared import split_specs
+from ..comparison.series import REFERENCES
+from ..core.parameters import split_specs
 from ..errors import UsageError
-from ..measures import RerunMeasure, all_measures
-from ..methods import all_methods
-from ..report.lines import REFERENCES
+from ..measures.registry import all_measures
+from ..measures.rerunning import RerunMeasure
+from ..methods.registry import all_methods
 from .compare import Dataset, Repeat, Seed, Sweep, Workers, failed_runs
 from .options import LogArguments, log_options, screen_options, with_options
-from .screen import Terminal, sanitize
+from .terminal import Terminal, sanitize
 
 __all__ = ["app", "measure"]
 

@@ -16,13 +16,20 @@ from typing import Annotated, Any
 
 import typer
 
-from ..concepts import TAGGERS, Mapper
-from ..engine import ENGINES, EngineConfig, RandomSource
+from ..concepts.mapping.mapper import TAGGERS, Mapper
+from ..core.parameters import Parameter
+from ..core.randomness import RandomSource
+from ..engine.choice import ENGINES, EngineConfig
 from ..errors import UsageError
-from ..jobs import make_mapper
-from ..log import READERS, QueryLog, ReadOptions, check_setting, read_log
-from ..methods import Method, Parameter, all_methods, get_method, parse_method
-from .screen import Terminal
+from ..log.options import ReadOptions
+from ..log.query_log import QueryLog
+from ..log.readers.registry import READERS
+from ..log.reading import read_log
+from ..log.screening import check_setting
+from ..methods.base import Method
+from ..methods.registry import all_methods, get_method, parse_method
+from ..workflows.taxonomies import make_mapper
+from .terminal import Terminal
 from .values import parse_fraction, parse_sample, parse_settings, parse_size, read_user_list
 
 __all__ = [

@@ -12,7 +12,7 @@ from rich.table import Table
 from .. import jobs
 from .compare import Dataset, Force, Fresh, Out, Repeat, Seed, Workers
 from .options import LogArguments, optional_log_options, screen_options, with_options
-from .screen import Terminal, sanitize
+from .terminal import Terminal, sanitize
 
 __all__ = ["app", "replicate"]
 

@@ -10,12 +10,12 @@ import polars as pl
 import typer
 
 from .. import jobs
-from ..engine import MOST_LIST, BoundsError, read_within
+from ..core.bounded import MOST_LIST, BoundsError, read_within
 from ..errors import InputError, UsageError, VerificationError
-from ..log.readers.columns import parse_columns
+from ..log.readers.base import parse_columns
 from . import draw_taxonomy as draw
 from .options import MapperArguments, mapper_options, screen_options, with_options
-from .screen import Terminal, sanitize
+from .terminal import Terminal, sanitize
 
 __all__ = ["app", "check", "import_", "list_", "map_", "search", "show"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ..engine import MOST_LIST, BoundsError, read_within
+from ..core.bounded import MOST_LIST, BoundsError, read_within
 from ..errors import InputError, UsageError
 
 __all__ = [

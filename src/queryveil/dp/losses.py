@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from ..errors import UsageError
-from .amounts import stored_amount
+from .budget import stored_amount
 
 __all__ = ["RELATIONS", "Loss", "Relation", "exp_above", "losses_of", "pure_rho", "rounded_up"]
 

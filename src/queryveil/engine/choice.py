@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from .spark import SparkCluster
+    from .spark.session import SparkCluster
 
 __all__ = ["ENGINES", "EngineConfig"]
 
@@ -51,7 +51,7 @@ class EngineConfig:
     def open(self) -> SparkCluster:
         """Start the engine, or take the session that runs; only here is Spark imported."""
         try:
-            from .spark import open_spark  # noqa: PLC0415
+            from .spark.session import open_spark
         except ImportError as error:
             raise UsageError(
                 "the Spark engine needs PySpark and Arrow", hint="pip install 'queryveil[spark]'"

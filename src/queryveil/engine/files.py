@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ..core.files import rename_new
 from ..errors import OutputError
-from .renaming import rename_new
 
 __all__ = ["atomic_file"]
 

@@ -11,8 +11,8 @@ import hashlib
 import os
 from pathlib import Path
 
+from ..core.bounded import read_within
 from ..errors import OutputError
-from .bounded import read_within
 from .files import atomic_file
 
 __all__ = ["load_hint", "save_hint"]

@@ -9,12 +9,14 @@ from typing import Any
 
 import polars as pl
 
-from ..engine import Progress, read_json
+from ..core.bounded import read_json
+from ..core.progress import Progress
 from ..errors import InputError, UsageError, VerificationError
-from ..methods import Method, get_method
-from ..release import file_digest
+from ..methods.base import Method
+from ..methods.registry import get_method
 from ..release.formats import read_public_log
-from ..release.read import read_pseudonyms
+from ..release.reading import read_pseudonyms
+from ..release.untrusted import file_digest
 from .verify import verify
 
 __all__ = ["PreviousRelease", "base_method", "open_previous_release"]

@@ -7,11 +7,12 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from ..concepts import Mapper, open_taxonomy
-from ..concepts.likeness.naming import publishable_labels
+from ..concepts.loaders.registry import open_taxonomy
+from ..concepts.mapping.mapper import Mapper
+from ..concepts.similarity.domain_sets import DomainSet, open_domains
+from ..concepts.taxonomy.labels import publishable_labels
 from ..errors import UsageError
-from ..log.synthetic.interests import generate_topical
-from ..methods.replacement.domains import DomainSet, open_domains
+from ..synthetic.topical import generate_topical
 
 __all__ = ["topical_rows"]
 

@@ -6,18 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..dp import (
-    RELATIONS,
-    Budget,
-    Composition,
-    Ledger,
-    Relation,
-    locate_ledger,
-    parse_delta,
-    parse_epsilon,
-)
+from ..dp.budget import parse_delta, parse_epsilon
+from ..dp.ledger.place import locate_ledger
+from ..dp.losses import RELATIONS, Relation
 from ..errors import VerificationError
-from ..log.read import resolve_paths
+from ..ledger.ledger import Ledger
+from ..ledger.limits import Budget, Composition
+from ..log.reading import resolve_paths
 
 __all__ = ["check_ledger", "set_ledger_limit", "show_ledger"]
 

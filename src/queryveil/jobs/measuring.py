@@ -6,13 +6,17 @@ from typing import Any
 
 import polars as pl
 
-from ..engine import NoProgress, RandomSource
+from ..core.progress import NoProgress
+from ..core.randomness import RandomSource
 from ..errors import EmptyReleaseError
-from ..log import QueryLog
-from ..measures import Measure, MeasureContext, Rerun, RerunMeasure
-from ..methods import Method, get_method, parse_method
-from ..release import Release
+from ..log.query_log import QueryLog
+from ..measures.base import Measure
+from ..measures.original import MeasureContext
+from ..measures.rerunning import Rerun, RerunMeasure
+from ..methods.base import Method
+from ..methods.registry import get_method, parse_method
 from ..release.formats import PUBLIC_SCHEMA
+from ..release.release import Release
 from .screened import run_screened
 
 __all__ = ["compute_measure", "make_rerun", "method_of_release", "run_for_measurement"]

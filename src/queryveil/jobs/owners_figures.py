@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine import Progress, RemoteTable
-from ..log import QueryLog
-from ..measures.risk.uniqueness import count_unique
-from ..release import Release
+from ..core.progress import Progress
+from ..engine.table import RemoteTable
+from ..log.query_log import QueryLog
+from ..measures.uniqueness import count_unique
+from ..release.release import Release
 
 __all__ = ["owners_figures"]
 

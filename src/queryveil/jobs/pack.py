@@ -6,9 +6,9 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from ..engine import Progress
+from ..core.progress import Progress
 from ..errors import UnknownVersionError, UsageError, VerificationError
-from ..release import archive_public
+from ..release.pack import archive_public
 from .verify import verify
 
 __all__ = ["pack"]

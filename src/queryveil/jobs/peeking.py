@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..dp import Ledger
 from ..errors import QueryveilError
-from ..log import QueryLog
-from ..methods import Method
-from .spending import DATA_ACCESS_NOTE, ledger_of, log_fingerprint, plan_reservation
+from ..ledger.ledger import Ledger
+from ..log.query_log import QueryLog
+from ..methods.base import Method
+from ..workflows.budget import DATA_ACCESS_NOTE, ledger_of, log_fingerprint, plan_reservation
 
 __all__ = ["DATA_ACCESS_RECORDED", "is_differentially_private", "note_look", "record_data_access"]
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine import NoProgress, Progress, RandomSource
-from ..log import QueryLog, check_setting, screen
-from ..methods import Method
-from ..release import standing_of
-from .anonymize import anonymize
+from ..core.progress import NoProgress, Progress
+from ..core.randomness import RandomSource
+from ..log.query_log import QueryLog
+from ..log.screening import check_setting, screen
+from ..methods.base import Method
+from ..release.standing import standing_of
+from ..workflows.anonymization import anonymize
+from ..workflows.budget import DATA_ACCESS_NOTE
 from .peeking import is_differentially_private, note_look, record_data_access
 from .screened import run_screened
-from .spending import DATA_ACCESS_NOTE
 
 __all__ = ["plan"]
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..engine import Progress, RandomSource
+from ..core.progress import Progress
+from ..core.randomness import RandomSource
 from ..errors import InputError
-from ..log import QueryLog, screen
-from ..methods import Method, run_method
-from ..release import Release, without_identifiers
+from ..log.query_log import QueryLog
+from ..log.screening import screen
+from ..methods.base import Method
+from ..methods.runner import run_method
+from ..release.identifiers import without_identifiers
+from ..release.release import Release
 
 __all__ = ["check_left", "finished", "run_screened", "searched"]
 

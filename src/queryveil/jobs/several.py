@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..dp import Ledger, LedgerEntry
+from ..core.folders import read_json_card
 from ..errors import QueryveilError
-from ..release import file_digest, read_json_card, read_public_card
+from ..ledger.entries import LedgerEntry
+from ..ledger.ledger import Ledger
+from ..release.untrusted import file_digest
+from ..release.verification import read_public_card
 
 __all__ = ["AGAIN", "GROUPS_OF", "has_other_groups", "unrecorded", "warnings_of_folder"]
 

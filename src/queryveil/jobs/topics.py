@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..concepts import Mapper, Taxonomy, default_topics
-from ..engine import Progress, RandomSource, Table, aggregate, map_partitions
-from ..log import mask_identifiers
+from ..concepts.mapping.mapper import Mapper
+from ..concepts.similarity.topics import default_topics
+from ..concepts.taxonomy.graph import Taxonomy
+from ..core.progress import Progress
+from ..core.randomness import RandomSource
+from ..engine.operations import aggregate, map_partitions
+from ..engine.table import Table
+from ..log.identifiers import mask_identifiers
 
 __all__ = ["profile_topics"]
 

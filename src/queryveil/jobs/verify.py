@@ -6,12 +6,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ..engine import NoProgress, Progress, read_json
+from ..core.bounded import read_json
+from ..core.progress import NoProgress, Progress
 from ..errors import InputError
-from ..release import read_public_card, verify_public, words_of
 from ..release.cards import CARD_KEYS
 from ..release.signing import read_public_key, signature_of
-from .following import claims_of, follows
+from ..release.standing import words_of
+from ..release.verification import read_public_card, verify_public
+from ..workflows.verification import claims_of, follows
 from .several import warnings_of_folder
 
 __all__ = ["verify"]

@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 from ..errors import UsageError
-from .readers import parse_columns
+from .readers.base import parse_columns
 from .times import check_time_format
 
 __all__ = ["ReadOptions"]

@@ -17,11 +17,13 @@ from typing import Literal, get_args
 
 import polars as pl
 
-from ..engine import RandomSource, RemoteTable, aggregate, map_partitions, values_of
+from ..core.randomness import RandomSource
+from ..engine.operations import aggregate, map_partitions, values_of
+from ..engine.table import RemoteTable
 from ..errors import UsageError
+from .accounting import RowAccounting
 from .identifiers import IDENTIFIER_KINDS, kinds_of, kinds_of_urls, mask
-from .table import QueryLog
-from .tally import RowAccounting
+from .query_log import QueryLog
 
 __all__ = ["Identifiers", "check_setting", "flagged", "screen"]
 

@@ -11,8 +11,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from ..engine.declared import Parametrized
-from ..release import Release
+from ..core.parameters import Parametrized
+from ..release.release import Release
 from .original import MeasureContext
 
 __all__ = ["Measure"]

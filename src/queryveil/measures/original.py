@@ -7,9 +7,12 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from ..concepts import ConceptMapping, Mapper, Taxonomy, open_taxonomy
-from ..engine import unique_queries
-from ..log import QueryLog
+from ..concepts.loaders.registry import open_taxonomy
+from ..concepts.mapping.mapper import Mapper
+from ..concepts.mapping.result import ConceptMapping
+from ..concepts.taxonomy.graph import Taxonomy
+from ..engine.operations import unique_queries
+from ..log.query_log import QueryLog
 
 __all__ = ["MeasureContext"]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import UsageError
-from ..log import QueryLog
-from ..release import Release
+from ..log.query_log import QueryLog
+from ..release.release import Release
 from .base import Measure
 from .original import MeasureContext
 

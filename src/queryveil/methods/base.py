@@ -17,11 +17,15 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from ..engine import Progress, RandomSource, RemoteTable
-from ..engine.declared import Parameter, Parametrized, parameter
+from ..core.parameters import Parameter, Parametrized, parameter
+from ..core.progress import Progress
+from ..core.randomness import RandomSource
+from ..engine.table import RemoteTable
 from ..errors import ParameterError
-from ..log import QueryLog
-from ..release import CountNoise, Guarantee, Release
+from ..log.query_log import QueryLog
+from ..release.guarantee import Guarantee
+from ..release.noise import CountNoise
+from ..release.release import Release
 from .earlier import PreviousContributions
 
 __all__ = ["Method", "Parameter", "PreviousContributions", "parameter"]

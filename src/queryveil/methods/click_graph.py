@@ -17,12 +17,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import polars as pl
 
-from ..dp import NoiseSource, format_amount, losses_of, pure_rho
-from ..dp.occurrences import LaplaceCounts, OccurrenceThreshold
-from ..engine import (
-    PartitionOutput,
-    Progress,
-    RandomSource,
+from ..core.parameters import parameter
+from ..core.progress import Progress
+from ..core.randomness import RandomSource
+from ..dp.budget import format_amount
+from ..dp.losses import losses_of, pure_rho
+from ..dp.noise import NoiseSource
+from ..dp.occurrence_counts import LaplaceCounts, OccurrenceThreshold
+from ..engine.operations import (
     aggregate,
     aggregate_remote,
     filter_keys,
@@ -30,13 +32,18 @@ from ..engine import (
     protect_partitions,
     shuffle_rows,
 )
+from ..engine.table import PartitionOutput
 from ..errors import EmptyReleaseError
-from ..log import QueryLog, group_events, is_click
-from ..release import Check, CountNoise, Guarantee, Release, pseudonymize
-from .base import Method, parameter
-from .choosing import select_frequent_keys
+from ..log.query_log import QueryLog
+from ..log.sessions import group_events, is_click
+from ..release.guarantee import Check, Guarantee
+from ..release.noise import CountNoise
+from ..release.release import Release
+from .base import Method
+from .occurrence_selection import select_frequent_keys
+from .publication import pseudonymize
 from .reading import FAILURES, READ_ALONE
-from .statistics.forecast import Cut, share_counted
+from .statistics.guarantees import Cut, share_counted
 from .statistics.pools import read_public_results
 from .times import coarsen_time
 

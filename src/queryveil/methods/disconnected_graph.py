@@ -13,12 +13,17 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from ..concepts.taxonomy import BoolArray, IntArray, RaggedArray
-from ..engine import Progress, RandomSource, filter_keys, shuffle_rows
+from ..concepts.taxonomy.arrays import BoolArray, IntArray, RaggedArray
+from ..core.parameters import parameter
+from ..core.progress import Progress
+from ..core.randomness import RandomSource
+from ..engine.operations import filter_keys, shuffle_rows
 from ..errors import EmptyReleaseError, InputError
-from ..log import QueryLog
-from ..release import Check, Guarantee, Release, pseudonymize
-from .base import Method, parameter
+from ..log.query_log import QueryLog
+from ..release.guarantee import Check, Guarantee
+from ..release.release import Release
+from .base import Method
+from .publication import pseudonymize
 from .times import coarsen_time
 
 __all__ = ["DisconnectedGraph"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ..engine import RandomSource
+from ..core.randomness import RandomSource
 
 __all__ = ["PreviousContributions"]
 

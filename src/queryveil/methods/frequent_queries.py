@@ -13,11 +13,10 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from ..engine import (
-    PartitionOutput,
-    Progress,
-    RandomSource,
-    Table,
+from ..core.parameters import parameter
+from ..core.progress import Progress
+from ..core.randomness import RandomSource
+from ..engine.operations import (
     aggregate,
     aggregate_remote,
     count_users_and_rows,
@@ -28,10 +27,14 @@ from ..engine import (
     protect_partitions,
     shuffle_rows,
 )
+from ..engine.table import PartitionOutput, Table
 from ..errors import EmptyReleaseError
-from ..log import QueryLog, add_sessions, is_click
-from ..release import Check, Guarantee, Release, pseudonymize
-from .base import Method, parameter
+from ..log.query_log import QueryLog
+from ..log.sessions import add_sessions, is_click
+from ..release.guarantee import Check, Guarantee
+from ..release.release import Release
+from .base import Method
+from .publication import pseudonymize
 from .times import coarsen_time
 
 __all__ = ["FrequentQueries"]

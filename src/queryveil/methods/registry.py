@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from ..engine.declared import discover, parse_spec
+from ..core.parameters import discover, parse_spec
 from ..errors import UsageError, did_you_mean
 from .base import Method
 

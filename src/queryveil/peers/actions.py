@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .messages import Message, Result
+from .protocol.messages import Message, Result
 
 __all__ = ["Action", "Busy", "Deliver", "EngineFailed", "NoRelayFound", "Send", "Submit"]
 

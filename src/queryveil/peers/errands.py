@@ -7,7 +7,7 @@ from enum import Enum
 from math import inf
 from typing import NamedTuple
 
-from .core import Route
+from .protocol.policy import Route
 
 __all__ = ["Limits", "PeerStats", "PendingQuery", "QueryState", "Timeouts"]
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import accumulate
 
-from .core import ProtocolSettings
+from .protocol.policy import ProtocolSettings
 
 __all__ = ["draw_initial_hops", "initial_hop_distribution", "own_query_probability"]
 

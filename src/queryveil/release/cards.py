@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from ..engine import count_rows, values_of
+from ..engine.operations import count_rows, values_of
 from .standing import Standing
 
 __all__ = ["CARD_KEYS", "InternalCard", "make_public_card", "public_figures"]

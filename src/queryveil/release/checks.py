@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..engine import count_rows
-from ..log import flagged, is_click
+from ..engine.operations import count_rows
+from ..log.screening import flagged
+from ..log.sessions import is_click
 from .guarantee import Check
 
 __all__ = ["CheckResult", "run_check"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from ..dp import Loss, Relation
+from ..dp.losses import Loss, Relation
 
 __all__ = ["Check", "Guarantee", "Model"]
 

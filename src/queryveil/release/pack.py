@@ -6,10 +6,10 @@ import gzip
 import tarfile
 from pathlib import Path
 
-from ..engine import atomic_file
+from ..engine.files import atomic_file
 from ..errors import OutputError
 from .names import CARD, SIGNATURE
-from .verify import read_public_card
+from .verification import read_public_card
 
 __all__ = ["archive_public"]
 

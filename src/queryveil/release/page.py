@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from ..render.html import document, listed, pairs, section
 from .noise import about_noise
-from .sheet import document, listed, pairs, section
 from .standing import Level, words_of
 
 __all__ = ["render_card"]

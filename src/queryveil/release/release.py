@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ..engine import NoProgress, Progress, peak_memory_mb
-from ..log import QueryLog
-from ..version import __version__
+from .._version import __version__
+from ..core.progress import NoProgress, Progress, peak_memory_mb
+from ..log.query_log import QueryLog
 from .cards import InternalCard, make_public_card, public_figures
 from .guarantee import Guarantee
 from .noise import CountNoise, noise_of
@@ -98,7 +98,7 @@ class Release:
 
         A `signer` signs the public files before the folder gets its name.
         """
-        from .write import write_release  # noqa: PLC0415  (write.py needs this class)
+        from .writing import write_release
 
         return write_release(self, Path(folder), form, force, forget_mapping, signer)
 

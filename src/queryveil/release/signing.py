@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..engine import atomic_file, read_json, read_within
+from ..core.bounded import read_json, read_within
+from ..engine.files import atomic_file
 from ..errors import InputError, OutputError, UsageError
 from .checks import CheckResult
 from .names import SIGNATURE
-from .others import check_plain, file_digest
+from .untrusted import check_plain, file_digest
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from ..release.sheet import cell, section, sortable, written
+from ..render.html import cell, section, sortable, written
 
 __all__ = ["claims_section"]
 

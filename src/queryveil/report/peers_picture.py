@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from ..release.sheet import COLOURS
-from .lines import chart_lines
+from ..comparison.series import chart_lines
+from ..peers.report import CHARTS, chart_title, settings_series
+from ..render.charts.line import HEIGHT, STYLE, WIDTH, ChartLine, draw_lines
+from ..render.html import COLOURS
 from .marks import color, dash, marker
-from .peers import CHARTS, chart_title, settings_series
-from .plot import HEIGHT, STYLE, WIDTH, ChartLine, draw_lines
 
 __all__ = ["sweep_svg"]
 

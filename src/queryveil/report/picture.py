@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from ..comparison.scatter import STYLE, ScatterChart, build_scatter, draw_marker, draw_scatter
 from ..errors import UsageError
-from ..release.sheet import COLOURS as SHEET
-from .plot import STYLE as CHART
+from ..render.charts.line import STYLE as CHART
+from ..render.html import COLOURS as SHEET
 from .scales import HEIGHT, LEFT, RIGHT, WIDTH, MeasureAxis
-from .scatter import STYLE, ScatterChart, build_scatter, draw_marker, draw_scatter
 
 __all__ = ["frontier_svg"]
 

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from ..comparison.frontier import FRONTIER_STYLE, frontier_section
+from ..comparison.series import REFERENCES
 from ..errors import UsageError
 from ..release.page import render_card
-from ..release.sheet import SORTING, cell, number, section, sortable
-from .axes import is_drawable
-from .frontier import FRONTIER_STYLE, SCRIPT, frontier_section
-from .lines import REFERENCES
-from .plot import STYLE as CHART
+from ..release.sorting import SORTING
+from ..render.charts.line import STYLE as CHART
+from ..render.charts.scales import is_drawable
+from ..render.html import cell, number, section, sortable
+from .frontier_script import SCRIPT
 
 __all__ = ["render_private_report"]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .axes import is_drawable
-from .lines import short_labels
+from ..comparison.series import short_labels
+from ..render.charts.scales import is_drawable
 
 __all__ = ["Range", "RunSummary", "format_param", "measures_of_kind", "sort_runs", "summarize_runs"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from .axes import Axis, nice_ticks
+from ..render.charts.scales import Axis, nice_ticks
 from .runs import Range
 
 __all__ = ["BOTTOM", "HEIGHT", "LEFT", "RIGHT", "TOP", "WIDTH", "MeasureAxis", "make_measure_axis"]

@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 
-from queryveil import FrequentQueries, __version__, anonymize, read_log
+from queryveil._version import __version__
+from queryveil.log.reading import read_log
+from queryveil.methods.frequent_queries import FrequentQueries
+from queryveil.workflows.anonymization import anonymize
 
 COMMANDS = ("demo", "synth", "profile", "plan", "anonymize", "verify", "pack", "methods")
 METHOD = ("--method", "frequent-queries", "--n", "6")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from queryveil.dp import Ledger
+from queryveil.ledger.ledger import Ledger
 
 COMMANDS = ("show", "check", "limit")
 LIMIT = ("limit", "--epsilon", "2", "--delta", "1e-6")

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import queryveil as qv
-from queryveil.cli.commands import app
+from queryveil.cli.app import app
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from queryveil.cli import peers_node
 from queryveil.errors import FormatError, InputError, UsageError
+from queryveil.peers import cli_node as peers_node
 
 
 def run(*words: object) -> str:

@@ -190,7 +190,8 @@ def test_check_a_damaged_file(cli, odp: str, tmp_path: Path) -> None:
 def test_check_a_file_that_is_whole_but_not_sound(cli, odp: str, tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from queryveil.concepts import RaggedArray, Taxonomy
+    from queryveil.concepts.taxonomy.arrays import RaggedArray
+    from queryveil.concepts.taxonomy.graph import Taxonomy
 
     good = Taxonomy.open(tmp_path / odp)
     items = good.all_ancestors.items.copy()

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil import ReadOptions
 from queryveil.cli.values import parse_fraction, parse_number, parse_size, read_user_list
 from queryveil.errors import InputError, UsageError
+from queryveil.log.options import ReadOptions
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import queryveil
-from queryveil.concepts import RepairLog, Taxonomy, TaxonomyBuilder, taxonomy_from_paths
 from queryveil.concepts.likeness.similarity import concept_distance
-from queryveil.concepts.taxonomy.combine import merge_taxonomies
+from queryveil.concepts.loaders.paths import taxonomy_from_paths
+from queryveil.concepts.taxonomy.builder import RepairLog, TaxonomyBuilder
+from queryveil.concepts.taxonomy.graph import Taxonomy
+from queryveil.concepts.taxonomy.merging import merge_taxonomies
 from queryveil.errors import UsageError
 
 

@@ -12,19 +12,17 @@ from collections.abc import Sequence
 import polars as pl
 import pytest
 
-from queryveil import QueryLog
-from queryveil.concepts import (
-    ConceptMapping,
-    Mapper,
-    Taxonomy,
-    explain_query,
-    merge_taxonomies,
-    open_taxonomy,
-    taxonomy_from_paths,
-)
+from queryveil.concepts.loaders.paths import taxonomy_from_paths
+from queryveil.concepts.loaders.registry import open_taxonomy
 from queryveil.concepts.mapping import mapper as mapper_module
+from queryveil.concepts.mapping.explain import explain_query
+from queryveil.concepts.mapping.mapper import Mapper
+from queryveil.concepts.mapping.result import ConceptMapping
+from queryveil.concepts.taxonomy.graph import Taxonomy
+from queryveil.concepts.taxonomy.merging import merge_taxonomies
 from queryveil.concepts.text.english import load_word_list
 from queryveil.errors import UsageError
+from queryveil.log.query_log import QueryLog
 
 BATET = taxonomy_from_paths(
     [

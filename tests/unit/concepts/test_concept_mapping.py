@@ -5,9 +5,12 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from queryveil import QueryLog
-from queryveil.concepts import UNMAPPED, ConceptMapping, Mapper, taxonomy_from_paths
+from queryveil.concepts.loaders.paths import taxonomy_from_paths
+from queryveil.concepts.mapping.mapper import Mapper
+from queryveil.concepts.mapping.result import ConceptMapping
+from queryveil.concepts.similarity.profiles import UNMAPPED
 from queryveil.errors import UsageError
+from queryveil.log.query_log import QueryLog
 
 TAXONOMY = taxonomy_from_paths(
     ["Top/Sports/Windsurfing", "Top/Sports/Swimming_and_Diving", "Top/Mediterranean"], "odp"

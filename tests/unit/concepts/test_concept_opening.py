@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from queryveil.concepts import Taxonomy, open_taxonomy, read_custom_terms, taxonomy_from_paths
+from queryveil.concepts.loaders.paths import taxonomy_from_paths
+from queryveil.concepts.loaders.registry import open_taxonomy, read_custom_terms
+from queryveil.concepts.taxonomy.graph import Taxonomy
 from queryveil.errors import FormatError, InputError, UsageError
 
 PATHS = "Top/Sports/Windsurfing\nTop/Sports/Tennis\n"

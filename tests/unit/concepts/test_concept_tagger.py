@@ -12,12 +12,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from queryveil.concepts import Mapper, RaggedArray, taxonomy_from_paths
-from queryveil.concepts.text import MODIFIER, NOUN, OTHER, VERB, Vocabulary
+from queryveil.concepts.loaders.paths import taxonomy_from_paths
+from queryveil.concepts.mapping.mapper import Mapper
+from queryveil.concepts.mapping.tagging import BrillTagger
+from queryveil.concepts.mapping.tokens import Vocabulary
+from queryveil.concepts.taxonomy.arrays import RaggedArray
 from queryveil.concepts.text.english import load_word_list
-from queryveil.concepts.text.kinds import word_classes
+from queryveil.concepts.text.kinds import MODIFIER, NOUN, OTHER, VERB, word_classes
 from queryveil.concepts.text.other_taggers import NounTagger, SpacyTagger
-from queryveil.concepts.text.tagger import BrillTagger
 from queryveil.errors import UsageError
 
 LEXICON = dict(line.split() for line in load_word_list("lexicon"))

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from queryveil.concepts import RepairLog
 from queryveil.concepts.loaders import dump as dumps
 from queryveil.concepts.loaders.odp import OdpImport, import_odp
-from queryveil.engine import NoProgress
+from queryveil.concepts.taxonomy.builder import RepairLog
+from queryveil.core.progress import NoProgress
 from queryveil.errors import FormatError, InputError
 
 HEAD = """<?xml version="1.0" encoding="UTF-8"?>

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from queryveil.concepts import RepairLog
 from queryveil.concepts.loaders.paths import PathsImport, import_paths, title_from_path
-from queryveil.engine import NoProgress
+from queryveil.concepts.taxonomy.builder import RepairLog
+from queryveil.core.progress import NoProgress
 from queryveil.errors import FormatError, InputError
 
 

@@ -8,16 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.concepts import (
-    RaggedArray,
-    RepairLog,
-    Taxonomy,
-    TaxonomyBuilder,
-    taxonomy_from_paths,
-)
-from queryveil.concepts.likeness import profiles
 from queryveil.concepts.likeness.prefixes import ancestors_at_depth, level_matrices
-from queryveil.concepts.likeness.profiles import (
+from queryveil.concepts.likeness.similarity import concept_distance
+from queryveil.concepts.loaders.paths import taxonomy_from_paths
+from queryveil.concepts.similarity import profiles
+from queryveil.concepts.similarity.profiles import (
     UNMAPPED,
     Profiles,
     build_profiles,
@@ -25,7 +20,9 @@ from queryveil.concepts.likeness.profiles import (
     profile_distance,
     profile_distances,
 )
-from queryveil.concepts.likeness.similarity import concept_distance
+from queryveil.concepts.taxonomy.arrays import RaggedArray
+from queryveil.concepts.taxonomy.builder import RepairLog, TaxonomyBuilder
+from queryveil.concepts.taxonomy.graph import Taxonomy
 from queryveil.errors import UsageError
 
 ODP = taxonomy_from_paths(

@@ -12,9 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.concepts import RepairLog, Taxonomy, TaxonomyBuilder, taxonomy_from_paths
-from queryveil.concepts.taxonomy.search import SearchIndex, index_path, write_index
-from queryveil.engine import NoProgress
+from queryveil.concepts.loaders.paths import taxonomy_from_paths
+from queryveil.concepts.taxonomy.builder import RepairLog, TaxonomyBuilder
+from queryveil.concepts.taxonomy.graph import Taxonomy
+from queryveil.concepts.taxonomy.search_index import SearchIndex, index_path, write_index
+from queryveil.core.progress import NoProgress
 from queryveil.errors import InputError, OutputError
 
 PATHS = [
@@ -246,7 +248,7 @@ def test_several_processes_search_at_once(tmp_path, odp, search):
     write(index_path(tmp_path / "odp.qvt"), odp)
     code = (
         "import sys; from queryveil.concepts import Taxonomy;"
-        "from queryveil.concepts.taxonomy.search import Search;"
+        "from queryveil.concepts.taxonomy.search_index import Search;"
         "print(Search.of(Taxonomy.open(sys.argv[1])).first('soccer', 5))"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "odp.qvt")]

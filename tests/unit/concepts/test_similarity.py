@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import queryveil
-from queryveil.concepts import RepairLog, Taxonomy, TaxonomyBuilder, taxonomy_from_paths
 from queryveil.concepts.likeness.similarity import (
     concept_distance,
     concept_similarity,
@@ -20,6 +19,9 @@ from queryveil.concepts.likeness.similarity import (
     pairwise_similarities,
 )
 from queryveil.concepts.likeness.tables import distance_table
+from queryveil.concepts.loaders.paths import taxonomy_from_paths
+from queryveil.concepts.taxonomy.builder import RepairLog, TaxonomyBuilder
+from queryveil.concepts.taxonomy.graph import Taxonomy
 from queryveil.errors import UsageError
 
 DISEASE, SCIENCE, SPORT, EVENT = "n#14070360", "n#05999797", "n#00523513", "n#07288639"

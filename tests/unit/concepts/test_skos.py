@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from queryveil.concepts import RepairLog, Taxonomy
 from queryveil.concepts.loaders.skos import import_skos
+from queryveil.concepts.taxonomy.builder import RepairLog
+from queryveil.concepts.taxonomy.graph import Taxonomy
 from queryveil.errors import FormatError, InputError, UsageError
 
 pytest.importorskip("pyoxigraph")

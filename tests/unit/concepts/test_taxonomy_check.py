@@ -9,16 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from queryveil.concepts import (
-    RaggedArray,
-    RepairLog,
-    StringArray,
-    Taxonomy,
-    TaxonomyBuilder,
-    taxonomy_from_paths,
-)
-from queryveil.concepts.taxonomy.check import check_taxonomy, describe_taxonomy
-from queryveil.concepts.taxonomy.file import read_arrays, write_arrays
+from queryveil.concepts.loaders.paths import taxonomy_from_paths
+from queryveil.concepts.taxonomy.arrays import RaggedArray, StringArray
+from queryveil.concepts.taxonomy.builder import RepairLog, TaxonomyBuilder
+from queryveil.concepts.taxonomy.graph import Taxonomy
+from queryveil.concepts.taxonomy.storage import read_arrays, write_arrays
+from queryveil.concepts.taxonomy.validation import check_taxonomy, describe_taxonomy
 from queryveil.errors import FormatError, InputError
 
 

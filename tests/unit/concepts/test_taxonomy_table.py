@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from queryveil.concepts import RepairLog, Taxonomy
 from queryveil.concepts.loaders.table import import_table
+from queryveil.concepts.taxonomy.builder import RepairLog
+from queryveil.concepts.taxonomy.graph import Taxonomy
 from queryveil.errors import ColumnError, FormatError, InputError, UsageError
 
 

@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import queryveil
-from queryveil.concepts import Taxonomy, taxonomy_from_paths
-from queryveil.concepts.likeness.topics import (
+from queryveil.concepts.loaders.paths import taxonomy_from_paths
+from queryveil.concepts.similarity.topics import (
     OFF_TOPIC,
     default_topics,
     select_topics,
     topic_preset,
 )
+from queryveil.concepts.taxonomy.graph import Taxonomy
 from queryveil.errors import UsageError
 
 

@@ -8,16 +8,14 @@ import numpy as np
 import pytest
 
 from queryveil.concepts.likeness.criteria import IdentityScore
-from queryveil.dp.choice import (
-    Candidates,
-    ExponentialWeights,
-    ScoreTable,
+from queryveil.dp.choice.calibration import (
     calibrate_bounded_range,
     calibrate_exact,
     calibrate_nominal,
-    max_log_ratio,
 )
-from queryveil.dp.choice.weights import max_exponent
+from queryveil.dp.choice.choices import Candidates
+from queryveil.dp.choice.scores import ScoreTable
+from queryveil.dp.exponential.weights import ExponentialWeights, max_exponent, max_log_ratio
 from queryveil.errors import UsageError
 
 

@@ -14,18 +14,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from queryveil.dp import (
-    Budget,
-    ChainHead,
-    Ledger,
-    format_amount,
-    format_exact,
-    locate_ledger,
-    parse_delta,
-    parse_epsilon,
-)
-from queryveil.dp.ledger import file as files
-from queryveil.dp.ledger.chain import canonical_json, chain_hash
+from queryveil.dp.budget import format_amount, format_exact, parse_delta, parse_epsilon
+from queryveil.dp.ledger.chain import ChainHead, canonical_json, chain_hash
+from queryveil.dp.ledger.place import locate_ledger
 from queryveil.errors import (
     BudgetError,
     FormatError,
@@ -34,6 +25,9 @@ from queryveil.errors import (
     UsageError,
     VerificationError,
 )
+from queryveil.ledger import store as files
+from queryveil.ledger.ledger import Ledger
+from queryveil.ledger.limits import Budget
 
 MANY = settings(
     max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None

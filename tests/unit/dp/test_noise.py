@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.dp import ThresholdedCounts
+from queryveil.core.randomness import RandomSource
 from queryveil.dp import noise as module
 from queryveil.dp.noise import NoiseSource, exact_scale
-from queryveil.engine import RandomSource
+from queryveil.dp.thresholded_counts import ThresholdedCounts
 from queryveil.errors import UsageError
 
 KINDS = ("laplace", "gaussian")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from queryveil.dp.noise import NoiseSource
-from queryveil.dp.occurrences import LaplaceCounts, OccurrenceThreshold
+from queryveil.dp.occurrence_counts import LaplaceCounts, OccurrenceThreshold
 from queryveil.errors import UsageError
 
 EPSILON, DELTA = Fraction(1), Fraction(1, 10**6)

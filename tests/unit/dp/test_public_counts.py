@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.dp import public
+from queryveil.core.randomness import RandomSource
+from queryveil.dp import public_counts as public
 from queryveil.dp.noise import NoiseSource
-from queryveil.dp.public import EmptyCellSampler, PublicCounts
-from queryveil.engine import RandomSource
+from queryveil.dp.public_counts import EmptyCellSampler, PublicCounts
 from queryveil.errors import UsageError
 
 SCALES = [

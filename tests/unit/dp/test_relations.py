@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.dp import Ledger, LedgerEntry, Loss
-from queryveil.dp.ledger import file as files
 from queryveil.dp.ledger.chain import ChainHead, canonical_json, chain_hash
 from queryveil.dp.ledger.charges import charge_in, replaced_delta
-from queryveil.dp.ledger.entries import entry_of
+from queryveil.dp.losses import Loss
 from queryveil.errors import BudgetError, UsageError, VerificationError
-from queryveil.methods import parse_method
+from queryveil.ledger import store as files
+from queryveil.ledger.entries import LedgerEntry, entry_of
+from queryveil.ledger.ledger import Ledger
+from queryveil.methods.registry import parse_method
 
 ADD = {"kind": "dp", "method": "counts", "log_digest": "ab12", "relation": "add-remove"}
 REPLACE = {"kind": "dp", "method": "words", "log_digest": "ab12", "relation": "replace-one"}

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.dp import NoiseSource, NoisySketch
+from queryveil.dp.noise import NoiseSource
+from queryveil.dp.sketch import NoisySketch
 from queryveil.errors import UsageError
 
 UNIT = 1024

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.dp import TableBudget
 from queryveil.dp.noise import NoiseSource
-from queryveil.dp.union import (
+from queryveil.dp.set_union import (
     GaussianCounts,
     SetUnionRelease,
     WeightedSelection,
     calibrate_set_union,
 )
+from queryveil.dp.thresholded_counts import TableBudget
 from queryveil.errors import UsageError
 
 UNIT = 1024

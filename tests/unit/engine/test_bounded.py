@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.engine.bounded import BoundsError, parse_json, read_json, read_within
+from queryveil.core.bounded import BoundsError, parse_json, read_json, read_within
 
 DEEP = "[" * 200_000
 JSON = st.recursive(

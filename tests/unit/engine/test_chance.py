@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.engine import RandomSource
+from queryveil.core.randomness import RandomSource
 from queryveil.errors import UsageError
 
 SIZES = st.integers(0, 300)
@@ -37,7 +37,7 @@ def test_names_are_in_no_order() -> None:
 
 def test_colliding_names_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     # One byte gives 256 names: 250 of them cannot come without collisions.
-    monkeypatch.setattr("queryveil.engine.chance._NAME_BYTES", 1)
+    monkeypatch.setattr("queryveil.core.randomness._NAME_BYTES", 1)
     names = RandomSource().tokens(250).tolist()
     assert len(set(names)) == 250
 

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from queryveil.engine import atomic_file, exchange, locked, rename_new, renaming
+from queryveil.core import files as renaming
+from queryveil.core.files import exchange, locked, rename_new
+from queryveil.engine.files import atomic_file
 from queryveil.errors import OutputError
 
 

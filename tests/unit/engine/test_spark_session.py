@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from queryveil.engine import EngineConfig
+from queryveil.engine.choice import EngineConfig
 from queryveil.engine.spark import session
 from queryveil.errors import InputError, UsageError
 

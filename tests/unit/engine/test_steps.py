@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.engine import (
-    RandomSource,
+from queryveil.core.randomness import RandomSource
+from queryveil.engine.operations import (
     count_rows,
     count_users_by_key,
     filter_keys,

@@ -12,11 +12,15 @@ from typing import Any, ClassVar
 import polars as pl
 import pytest
 
-from queryveil.engine import Progress, RandomSource
-from queryveil.log import QueryLog
-from queryveil.methods import Method, PreviousContributions, all_methods
-from queryveil.methods.base import parameter
-from queryveil.release import Check, Guarantee, Release
+from queryveil.core.parameters import parameter
+from queryveil.core.progress import Progress
+from queryveil.core.randomness import RandomSource
+from queryveil.log.query_log import QueryLog
+from queryveil.methods.base import Method
+from queryveil.methods.earlier import PreviousContributions
+from queryveil.methods.registry import all_methods
+from queryveil.release.guarantee import Check, Guarantee
+from queryveil.release.release import Release
 
 NONE = pl.DataFrame(schema={"user": pl.String, "pseudonym": pl.String, "slots": pl.Int64})
 

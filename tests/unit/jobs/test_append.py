@@ -19,9 +19,8 @@ from hypothesis import strategies as st
 from slotted import NONE, Slotted, known, write_log
 
 import queryveil as qv
-from queryveil.dp import Ledger, LedgerEntry
-from queryveil.dp.ledger import file as files
-from queryveil.engine import NoProgress, RandomSource
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
 from queryveil.errors import (
     BudgetError,
     InputError,
@@ -31,8 +30,11 @@ from queryveil.errors import (
     VerificationError,
 )
 from queryveil.jobs.ledger import set_ledger_limit
-from queryveil.methods import PreviousContributions
-from queryveil.release import Release
+from queryveil.ledger import store as files
+from queryveil.ledger.entries import LedgerEntry
+from queryveil.ledger.ledger import Ledger
+from queryveil.methods.earlier import PreviousContributions
+from queryveil.release.release import Release
 
 ONE = [("ann", 1), ("ann", 2), ("bob", 1)]
 TWO = [*ONE, ("ann", 3), ("bob", 3), ("cat", 3), ("cat", 4)]

@@ -13,25 +13,22 @@ import polars as pl
 import pytest
 
 import queryveil as qv
-from queryveil.concepts import Mapper
-from queryveil.dp import Ledger
-from queryveil.dp.ledger import warnings_of
-from queryveil.jobs import (
+from queryveil.comparison.comparing import RunOptions, compare, compare_figures
+from queryveil.comparison.journal import open_journal
+from queryveil.comparison.result import Comparison, write_comparison
+from queryveil.concepts.mapping.mapper import Mapper
+from queryveil.dp.ledger.warnings import warnings_of
+from queryveil.jobs.comparing import cells
+from queryveil.jobs.comparing.figures import (
     PRESETS,
-    Comparison,
     Figure,
     FigureRequest,
-    RunOptions,
-    compare,
-    compare_figures,
     get_preset,
-    open_journal,
     request_figures,
-    write_comparison,
 )
-from queryveil.jobs.comparing import cells
-from queryveil.jobs.spending import DATA_ACCESS_NOTE
+from queryveil.ledger.ledger import Ledger
 from queryveil.methods.microaggregation import stand_ins
+from queryveil.workflows.budget import DATA_ACCESS_NOTE
 
 PRIVATE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:split=1/0/0"
 
@@ -232,7 +229,7 @@ def test_what_is_known_is_not_run_again(
         ran.append((str(task[0].run.method), [cell.line for cell in task]))
         return plain(before, task)
 
-    monkeypatch.setattr("queryveil.jobs.comparing.workers.perform", counted)
+    monkeypatch.setattr("queryveil.comparison.runner.perform", counted)
 
     def go(*measures: str, k: tuple[int, ...], fresh: bool = False, **more: object) -> Comparison:
         journal = open_journal(out, fresh=fresh)
@@ -368,7 +365,7 @@ def test_a_stumble_leaves_nothing(
     def stumble(_: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("queryveil.jobs.comparing.comparison.comparison_page", stumble)
+    monkeypatch.setattr("queryveil.comparison.result.comparison_page", stumble)
     with pytest.raises(KeyboardInterrupt):
         found.write(tmp_path / "out")
     assert not [path for path in tmp_path.iterdir() if "out" in path.name]

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import queryveil as qv
-from queryveil.engine import RandomSource
-from queryveil.jobs import check_release_output
+from queryveil.core.randomness import RandomSource
+from queryveil.workflows.anonymization import check_release_output
 
 LINES = [(f"u{n}", "weather", "2006-03-01 10:00:00", 1, "http://w.example") for n in range(12)]
 LINES += [(f"u{n}", "red shoes", "2006-03-01 11:00:00", None, None) for n in range(6)]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import queryveil as qv
-from queryveil.jobs import measure_folder
+from queryveil.comparison.private_report import measure_folder
 
 FAST = ("record-linkage", "query-coverage")
 

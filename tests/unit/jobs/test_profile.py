@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from queryveil import QueryLog, profile, read_log
+from queryveil.log.query_log import QueryLog
+from queryveil.log.reading import read_log
+from queryveil.workflows.profiling import profile
 
 LOG = """AnonID\tQuery\tQueryTime\tItemRank\tClickURL
 ann\tweather\t2006-03-01 10:00:00\t1\thttp://w.example

@@ -272,7 +272,7 @@ def test_two_that_are_written_at_the_same_time(
     logs: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One is begun while the other is under way: one of the two is told."""
-    from queryveil.release import write
+    from queryveil.release import writing as write
 
     log, real, cards = qv.read_log(logs[0]), write._write_public, []
 

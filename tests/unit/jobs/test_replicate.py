@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 import queryveil as qv
-from queryveil.jobs import PAPERS, RunOptions, replicate
-from queryveil.jobs.comparing.sweeps import expand_grid
-from queryveil.jobs.replicating import batet2013, erola2011
-from queryveil.jobs.replicating.claims import Claim, Evidence, MissingResultError, Paper, Verdict
+from queryveil.comparison.comparing import RunOptions
+from queryveil.comparison.grid import expand_grid
+from queryveil.replication import batet2013, erola2011
+from queryveil.replication.claims import Claim, Evidence, MissingResultError, Paper, Verdict
+from queryveil.replication.replicating import PAPERS, replicate
 
 FACTS = {
     "seconds by queries": {100: 1.0, 400: 4.0},

@@ -10,11 +10,11 @@ import pytest
 
 import queryveil as qv
 from conftest import add_subjects
-from queryveil.dp import Ledger
 from queryveil.errors import BudgetError, InputError, UsageError, VerificationError
-from queryveil.jobs import anonymize_to_folder
 from queryveil.jobs.ledger import set_ledger_limit
-from queryveil.jobs.spending import DATA_ACCESS_NOTE
+from queryveil.ledger.ledger import Ledger
+from queryveil.workflows.anonymization import anonymize_to_folder
+from queryveil.workflows.budget import DATA_ACCESS_NOTE
 
 LINE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:split=1/0/0"
 
@@ -44,7 +44,7 @@ def test_it_is_paid_before_the_noise(log: Path, monkeypatch: pytest.MonkeyPatch)
         assert spent(log) == (9, 1)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("queryveil.methods.statistics.method.release_tables", stumble)
+    monkeypatch.setattr("queryveil.methods.statistics.dp_statistics.release_tables", stumble)
     with pytest.raises(KeyboardInterrupt):
         qv.anonymize(qv.read_log(log), LINE)
     assert spent(log) == (9, 1)

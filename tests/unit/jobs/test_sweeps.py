@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from queryveil import FrequentQueries, ParameterError, UsageError, all_methods
-from queryveil.engine.declared import split_specs
-from queryveil.jobs.comparing.sweeps import expand_grid, parse_sweep, parse_sweeps
+from queryveil.comparison.grid import expand_grid, parse_sweep, parse_sweeps
+from queryveil.core.parameters import split_specs
+from queryveil.errors import ParameterError, UsageError
+from queryveil.methods.frequent_queries import FrequentQueries
+from queryveil.methods.registry import all_methods
 
 
 def test_values() -> None:

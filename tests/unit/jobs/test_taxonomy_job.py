@@ -8,10 +8,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from queryveil import QueryLog, profile
-from queryveil.concepts import Mapper, Taxonomy, taxonomy_from_paths
+from queryveil.concepts.loaders.paths import taxonomy_from_paths
+from queryveil.concepts.mapping.mapper import Mapper
+from queryveil.concepts.taxonomy.graph import Taxonomy
 from queryveil.errors import ColumnError, FormatError, InputError, OutputError, UsageError
-from queryveil.jobs import (
+from queryveil.log.query_log import QueryLog
+from queryveil.workflows.profiling import profile
+from queryveil.workflows.taxonomies import (
     TAXONOMY_FORMATS,
     check_taxonomy_file,
     describe_taxonomy_file,

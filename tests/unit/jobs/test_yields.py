@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import queryveil as qv
-from queryveil.engine import NoProgress, RandomSource
-from queryveil.jobs import HANDFUL, check_yield, low_yield, people_needed
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
+from queryveil.workflows.planning import HANDFUL, check_yield, low_yield, people_needed
 
 TABLES = "dp-statistics:epsilon=1:split=1/0/0:selection=gaussian"
 GENEROUS = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:split=1/0/0"
@@ -143,7 +144,7 @@ def test_a_script_fails_before_the_log_is_opened(
     def opened(*_: object, **__: object) -> None:
         raise AssertionError("the log was opened")
 
-    monkeypatch.setattr("queryveil.cli.options.read_log", opened)
+    monkeypatch.setattr("queryveil.log.reading.read_log", opened)
     asked = ("anonymize", str(log), "--method", TABLES, "--out", str(tmp_path / "out"))
     for more in ((), ("--population", "300")):
         ran = cli(*asked, *more)

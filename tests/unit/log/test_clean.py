@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.log.clean import Cleaner
-from queryveil.log.readers import RawRows
+from queryveil.log.cleaning import Cleaner
+from queryveil.log.readers.raw import RawRows
 
 AT = "2006-03-01 10:00:05"
 NAMES = ("user", "query", "time", "rank", "url")

@@ -13,11 +13,14 @@ import polars as pl
 import pytest
 import zstandard
 
-from queryveil.engine import NoProgress, RandomSource
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
 from queryveil.errors import InputError, TooManyRejectedError, UsageError
-from queryveil.log import QueryLog, ReadOptions, read
-from queryveil.log import read_log as read_a_log
-from queryveil.log.readers import source
+from queryveil.log import reading as read
+from queryveil.log.options import ReadOptions
+from queryveil.log.query_log import QueryLog
+from queryveil.log.readers.registry import source
+from queryveil.log.reading import read_log as read_a_log
 
 HEADER = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
 
@@ -476,7 +479,7 @@ def test_spark_that_is_not_installed(tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     for name in [name for name in sys.modules if name.startswith("queryveil.engine.spark")]:
         monkeypatch.delitem(sys.modules, name)
-    for name in ("queryveil.log.far", "queryveil.log.far_sources"):
+    for name in ("queryveil.log.spark_reader", "queryveil.log.spark_sources"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(UsageError, match="needs PySpark") as caught:
         read_log(path, engine="spark")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import queryveil as qv
 from queryveil.errors import UsageError
-from queryveil.log import screen
 from queryveil.log.identifiers import kinds_of
+from queryveil.log.screening import screen
 
 Row = tuple[str, str, str | None, int | None, str | None]
 ROWS: list[Row] = [
@@ -136,7 +136,7 @@ def test_each_distinct_text_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -
     seen: list[int] = []
     real = kinds_of
     monkeypatch.setattr(
-        "queryveil.log.screening.kinds_of", lambda some: seen.append(len(some)) or real(some)
+        "queryveil.log.identifiers.kinds_of", lambda some: seen.append(len(some)) or real(some)
     )
     screen(qv.QueryLog.from_rows(ROWS * 1000), "drop")
     assert seen == [4]

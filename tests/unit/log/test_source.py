@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queryveil.errors import FormatError, InputError
-from queryveil.log.readers import TextFile, source
+from queryveil.log.readers.registry import source
+from queryveil.log.readers.source import TextFile
 
 MB = 1 << 20
 LINES = b"".join(b"line %d\n" % number for number in range(1, 1001))

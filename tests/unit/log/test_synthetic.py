@@ -12,12 +12,12 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from queryveil.errors import UsageError
-from queryveil.log import synthetic
-from queryveil.log.synthetic import generate_blocks, planned_rows
-from queryveil.log.synthetic.sessions import RowKind, plan_sessions, rows_per_user
-from queryveil.log.synthetic.shape import AOL_CLICKS, AOL_LINES, AOL_USERS, BlockRandom
-from queryveil.log.synthetic.vocabulary import load_vocabulary
 from queryveil.log.synthetic.wording import _identifier, fake_card_number
+from queryveil.synthetic import generator as synthetic
+from queryveil.synthetic.distributions import AOL_CLICKS, AOL_LINES, AOL_USERS, BlockRandom
+from queryveil.synthetic.generator import generate_blocks, planned_rows
+from queryveil.synthetic.sessions import RowKind, plan_sessions, rows_per_user
+from queryveil.synthetic.vocabulary import load_vocabulary
 
 EVENT = ["user", "query", "time"]
 SCHEMA = pl.Schema(

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.engine import RandomSource
-from queryveil.log import COLUMNS, SESSION_GAP_MINUTES, QueryLog, RowAccounting, add_sessions
+from queryveil.core.randomness import RandomSource
+from queryveil.log.accounting import RowAccounting
+from queryveil.log.query_log import COLUMNS, QueryLog
+from queryveil.log.sessions import SESSION_GAP_MINUTES, add_sessions
 
 START = datetime(2006, 3, 1, 10)
 PAUSE = timedelta(minutes=SESSION_GAP_MINUTES)

@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import polars as pl
 
-from queryveil import Guarantee, QueryLog, Release
+from queryveil.log.query_log import QueryLog
+from queryveil.release.guarantee import Guarantee
+from queryveil.release.release import Release
 
 Row = tuple[str, str, str | None, int | None, str | None]
 

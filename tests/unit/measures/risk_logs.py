@@ -8,7 +8,9 @@ from datetime import date, timedelta
 import polars as pl
 from hypothesis import strategies as st
 
-from queryveil import Guarantee, QueryLog, Release
+from queryveil.log.query_log import QueryLog
+from queryveil.release.guarantee import Guarantee
+from queryveil.release.release import Release
 
 Logs = dict[str, list[str]]
 

@@ -7,8 +7,12 @@ from pathlib import Path
 
 import polars as pl
 
-from queryveil import Guarantee, Mapper, QueryLog, Release, open_taxonomy
-from queryveil.measures import MeasureContext
+from queryveil.concepts.loaders.registry import open_taxonomy
+from queryveil.concepts.mapping.mapper import Mapper
+from queryveil.log.query_log import QueryLog
+from queryveil.measures.original import MeasureContext
+from queryveil.release.guarantee import Guarantee
+from queryveil.release.release import Release
 
 Sent = dict[str, list[str]]
 

@@ -12,17 +12,23 @@ import polars as pl
 import pytest
 from small_logs import original_of, write_ruler
 
-from queryveil import ClickGraph, Guarantee, QueryLog, Release, UsageError
-from queryveil.engine import NoProgress, RandomSource
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
+from queryveil.errors import UsageError
 from queryveil.jobs.measuring import make_rerun
-from queryveil.measures import EpsilonAudit, MeasureContext
-from queryveil.measures.risk.audit_bound import (
+from queryveil.log.query_log import QueryLog
+from queryveil.measures._shared.statistics import (
     GuessRule,
     clopper_pearson_lower,
     epsilon_lower_bound,
     fit_rule,
 )
-from queryveil.measures.risk.audit_trial import choose_trial
+from queryveil.measures.epsilon_audit import choose_trial
+from queryveil.measures.original import MeasureContext
+from queryveil.measures.risk.epsilon_audit import EpsilonAudit
+from queryveil.methods.click_graph import ClickGraph
+from queryveil.release.guarantee import Guarantee
+from queryveil.release.release import Release
 
 QUERIES = ["tennis", "swimming", "music", "theatre", "asthma"]
 ADD = "two logs of which one has the whole log of one more user"

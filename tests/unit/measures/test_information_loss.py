@@ -11,27 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_logs import Sent, log_of, original_of, release_of, write_ruler
 
-from queryveil import (
-    InputError,
-    ParameterError,
-    QueryLog,
-    SemanticMicroaggregation,
-    UsageError,
-    all_methods,
-    anonymize,
-    open_taxonomy,
-    read_log,
-)
-from queryveil.concepts import build_profiles, profile_distances
-from queryveil.measures import MeasureContext
-from queryveil.measures.use.information_loss import InformationLoss
-from queryveil.measures.use.partitions import cut_tree, linkage_tree, partition_distance
-from queryveil.measures.use.random_groups import (
+from queryveil.concepts.loaders.registry import open_taxonomy
+from queryveil.concepts.similarity.profiles import build_profiles, profile_distances
+from queryveil.errors import InputError, ParameterError, UsageError
+from queryveil.log.query_log import QueryLog
+from queryveil.log.reading import read_log
+from queryveil.measures._shared.clustering import cut_tree, linkage_tree, partition_distance
+from queryveil.measures._shared.random_groups import (
     PROTOTYPE_RULES,
     Grouping,
     length_quotas,
     sample_random_prototypes,
 )
+from queryveil.measures.information_loss import InformationLoss
+from queryveil.measures.original import MeasureContext
+from queryveil.methods.microaggregation.semantic import SemanticMicroaggregation
+from queryveil.methods.registry import all_methods
+from queryveil.workflows.anonymization import anonymize
 
 BEFORE = {"a": ["tennis"], "b": ["swimming"], "c": ["music"], "d": ["theatre"]}
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from queryveil import ParameterError, ProfileDivergence, UsageError, all_measures, parse_measure
-from queryveil.measures import Measure, get_measure
+from queryveil.errors import ParameterError, UsageError
+from queryveil.measures.base import Measure
+from queryveil.measures.profile_divergence import ProfileDivergence
+from queryveil.measures.registry import all_measures, get_measure, parse_measure
 
 
 @pytest.mark.parametrize("kind", all_measures().values(), ids=all_measures())

@@ -11,20 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from risk_logs import Logs, log_of, release_of
 
-from queryveil import (
-    FrequentQueries,
-    InputError,
-    ParameterError,
-    QueryLog,
-    Release,
-    UsageError,
-    measure,
-)
-from queryveil.engine import NoProgress, RandomSource
-from queryveil.measures import MeasureContext, MembershipInference
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
+from queryveil.errors import InputError, ParameterError, UsageError
+from queryveil.log.query_log import QueryLog
+from queryveil.measures.membership_inference import MembershipInference
+from queryveil.measures.original import MeasureContext
 from queryveil.measures.risk.guessing import auc, best_threshold, rates_at_threshold
 from queryveil.measures.risk.membership_attacks import attack_scores, gather_knowledge
 from queryveil.measures.risk.texts import count_user_queries
+from queryveil.methods.frequent_queries import FrequentQueries
+from queryveil.release.release import Release
+from queryveil.workflows.measurement import measure
 
 Again = Callable[[QueryLog, int], Release]
 

@@ -10,10 +10,13 @@ import pytest
 from hypothesis import given
 from risk_logs import Logs, log_of, logs_and_releases, names_of, release_of
 
-from queryveil import FrequentQueries, QueryLog, UsageError
-from queryveil.engine import NoProgress, RandomSource
-from queryveil.measures import MeasureContext
-from queryveil.measures.risk.own_run import LongestOwnRun
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
+from queryveil.errors import UsageError
+from queryveil.log.query_log import QueryLog
+from queryveil.measures.longest_own_run import LongestOwnRun
+from queryveil.measures.original import MeasureContext
+from queryveil.methods.frequent_queries import FrequentQueries
 
 
 def found(before: Logs, after: Logs, **more: object) -> dict:

@@ -10,12 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from risk_logs import Logs, log_of, logs, logs_and_releases, names_of, release_of
 
-from queryveil import ParameterError, UsageError
-from queryveil.measures import MeasureContext, parse_measure
-from queryveil.measures.risk.partial_knowledge_linkage import (
-    PartialKnowledgeLinkage,
-    wilson_interval,
-)
+from queryveil.errors import ParameterError, UsageError
+from queryveil.measures.original import MeasureContext
+from queryveil.measures.partial_knowledge_linkage import PartialKnowledgeLinkage, wilson_interval
+from queryveil.measures.registry import parse_measure
 
 
 def found(before: Logs, after: Logs, more: dict | None = None, **line: object) -> dict:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil import UsageError
-from queryveil.measures.use.partitions import (
+from queryveil.errors import UsageError
+from queryveil.measures._shared.clustering import (
     best_cluster_count,
     cut_tree,
     expected_distance,

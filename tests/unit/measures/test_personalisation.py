@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_logs import Sent, log_of, original_of, release_of, write_ruler
 
-from queryveil import InputError, UsageError
-from queryveil.measures.use.personalisation import ProfileSimilarity, profile_cosines
+from queryveil.errors import InputError, UsageError
+from queryveil.measures.profile_similarity import ProfileSimilarity, profile_cosines
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil import Guarantee, InputError, ParameterError, QueryLog, Release, UsageError
-from queryveil.concepts import Mapper, open_taxonomy
-from queryveil.measures import MeasureContext, ProfileDivergence, original
-from queryveil.measures.use.profile_divergence import profile_divergences
+from queryveil.concepts.loaders.registry import open_taxonomy
+from queryveil.concepts.mapping.mapper import Mapper
+from queryveil.errors import InputError, ParameterError, UsageError
+from queryveil.log.query_log import QueryLog
+from queryveil.measures import original
+from queryveil.measures.original import MeasureContext
+from queryveil.measures.profile_divergence import ProfileDivergence, profile_divergences
+from queryveil.release.guarantee import Guarantee
+from queryveil.release.release import Release
 
 PATHS = """Top/Sports/Tennis
 Top/Sports/Swimming

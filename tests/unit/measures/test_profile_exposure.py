@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from risk_logs import Logs, log_of, logs, logs_and_releases, names_of, release_of
 
-from queryveil import UsageError
-from queryveil.measures import MeasureContext, ProfileExposure
-from queryveil.measures.risk.profile_exposure import exposure_levels
+from queryveil.errors import UsageError
+from queryveil.measures.original import MeasureContext
+from queryveil.measures.profile_exposure import ProfileExposure, exposure_levels
 
 TABLE = [
     ("abcd", "abcd", 100.0, 100.0, 100.0),

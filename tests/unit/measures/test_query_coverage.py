@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_logs import Sent, log_of, release_of, table_of
 
-from queryveil import InputError, ParameterError, QueryLog, UsageError
-from queryveil.measures import MeasureContext
-from queryveil.measures.use.query_coverage import QueryCoverage, coverage_fractions
+from queryveil.errors import InputError, ParameterError, UsageError
+from queryveil.log.query_log import QueryLog
+from queryveil.measures.original import MeasureContext
+from queryveil.measures.query_coverage import QueryCoverage, coverage_fractions
 
 
 def kept(before: Sent, after: Sent, **more: object) -> dict:

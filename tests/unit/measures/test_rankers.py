@@ -11,17 +11,17 @@ from fold_logs import table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil import UsageError
-from queryveil.measures.extras import import_extra
-from queryveil.measures.use import rank_metrics
-from queryveil.measures.use.click_counts import LogStatistics
-from queryveil.measures.use.rank_metrics import METRICS, evaluate_rankings, paired_t_test
-from queryveil.measures.use.rankers import (
+from queryveil.core.extras import import_extra
+from queryveil.errors import UsageError
+from queryveil.measures._shared.rankings import (
     build_click_graph,
     rank_by_feedback,
     rank_by_walk,
     walk_probabilities,
 )
+from queryveil.measures.use import rank_metrics
+from queryveil.measures.use.click_counts import LogStatistics
+from queryveil.measures.use.rank_metrics import METRICS, evaluate_rankings, paired_t_test
 
 Counts = dict[tuple[str, str], int]
 

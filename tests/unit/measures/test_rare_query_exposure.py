@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from risk_logs import Logs, log_of, logs_and_releases, release_of
 
-from queryveil import FrequentQueries
-from queryveil.engine import NoProgress, RandomSource
-from queryveil.measures import MeasureContext
-from queryveil.measures.risk.rare_query_exposure import RareQueryExposure
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
+from queryveil.measures.original import MeasureContext
+from queryveil.measures.rare_query_exposure import RareQueryExposure
+from queryveil.methods.frequent_queries import FrequentQueries
 
 
 def found(before: Logs, after: Logs, **more: object) -> dict:

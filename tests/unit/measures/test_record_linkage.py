@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given
 from risk_logs import Logs, log_of, logs, logs_and_releases, names_of, release_of
 
-from queryveil import (
-    FrequentQueries,
-    QueryLog,
-    SemanticMicroaggregation,
-    UsageError,
-    parse_method,
-    read_log,
-    write_synthetic_log,
-)
-from queryveil.engine import NoProgress, RandomSource
-from queryveil.measures import MeasureContext, parse_measure
-from queryveil.measures.risk import overlap
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
+from queryveil.errors import UsageError
+from queryveil.log.query_log import QueryLog
+from queryveil.log.reading import read_log
+from queryveil.measures._shared import queries as overlap
+from queryveil.measures.original import MeasureContext
+from queryveil.measures.registry import parse_measure
 from queryveil.measures.risk.record_linkage import RecordLinkage
+from queryveil.methods.frequent_queries import FrequentQueries
+from queryveil.methods.microaggregation.semantic import SemanticMicroaggregation
+from queryveil.methods.registry import parse_method
+from queryveil.synthetic.output import write_synthetic_log
 
 
 def found(before: Logs, after: Logs, **more: object) -> dict:

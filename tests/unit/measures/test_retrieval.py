@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import queryveil as qv
-from queryveil import InputError, ParameterError, QueryLog, Release, UsageError
-from queryveil.measures import MeasureContext, RetrievalEffectiveness
-from queryveil.measures.use.retrieval import clicked_events
+from queryveil.errors import InputError, ParameterError, UsageError
+from queryveil.log.query_log import QueryLog
+from queryveil.measures.original import MeasureContext
+from queryveil.measures.retrieval_effectiveness import RetrievalEffectiveness, clicked_events
+from queryveil.release.release import Release
 
 # As many folds as users: each is held out once, however folds are drawn.
 ROWS: list[Row] = [
@@ -185,7 +187,7 @@ def test_the_tests_are_drawn_and_always_the_same() -> None:
 
 def test_many_topics_are_ranked_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = found(LOG, unchanged)
-    monkeypatch.setattr("queryveil.measures.use.retrieval._BLOCK", 1)
+    monkeypatch.setattr("queryveil.measures.retrieval_effectiveness._BLOCK", 1)
     assert found(LOG, unchanged) == whole
 
 

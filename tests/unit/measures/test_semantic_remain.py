@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_logs import Sent, log_of, original_of, release_of, write_ruler
 
-from queryveil import InputError, ParameterError, UsageError
-from queryveil.measures.use.semantic_remain import SemanticRemain, remaining_shares
+from queryveil.errors import InputError, ParameterError, UsageError
+from queryveil.measures.semantic_remain import SemanticRemain, remaining_shares
 
 
 @pytest.fixture(scope="module")

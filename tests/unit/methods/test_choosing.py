@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from queryveil.core.randomness import RandomSource
 from queryveil.dp.noise import NoiseSource
-from queryveil.dp.occurrences import OccurrenceThreshold
-from queryveil.engine import RandomSource
+from queryveil.dp.occurrence_counts import OccurrenceThreshold
 from queryveil.errors import UsageError
-from queryveil.methods.choosing import select_frequent_keys
+from queryveil.methods.occurrence_selection import select_frequent_keys
 
 CHOICE = OccurrenceThreshold(Fraction(4), 8, 2)
 

@@ -12,12 +12,13 @@ import polars as pl
 import pytest
 
 import queryveil as qv
-from queryveil.engine import NoProgress, RandomSource
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
 from queryveil.errors import InputError, ParameterError
-from queryveil.jobs import verify
+from queryveil.jobs.verify import verify
 from queryveil.methods.click_graph import ClickGraph, _first_counts
-from queryveil.release import Check
 from queryveil.release.checks import run_check
+from queryveil.release.guarantee import Check
 
 Row = tuple[str, str, str | None, int | None, str | None]
 

@@ -15,12 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import queryveil as qv
-from queryveil.concepts import Mapper, open_taxonomy, topic_preset
-from queryveil.dp import NoiseSource
-from queryveil.engine import NoProgress, RandomSource
+from queryveil.concepts.loaders.registry import open_taxonomy
+from queryveil.concepts.mapping.mapper import Mapper
+from queryveil.concepts.similarity.topics import topic_preset
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
+from queryveil.dp.noise import NoiseSource
 from queryveil.errors import ParameterError, UsageError
 from queryveil.methods.replacement import family
-from queryveil.methods.replacement.histogram import ConceptHistogram, _spread
+from queryveil.methods.replacement.concept_histogram import ConceptHistogram, _spread
 from queryveil.methods.replacement.profile_first import ProfileFirst, _topic_concepts
 
 SPORT = "n#00523513"

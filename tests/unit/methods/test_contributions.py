@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import queryveil as qv
-from queryveil.concepts import Mapper
+from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.errors import ParameterError, VerificationError
 from queryveil.methods.microaggregation import semantic, spelling, stand_ins
 from queryveil.methods.microaggregation.contributions import (
@@ -23,7 +23,7 @@ from queryveil.methods.microaggregation.contributions import (
     check_contributions,
     within_bound,
 )
-from queryveil.methods.microaggregation.prototype import bounded_quotas, member_quotas
+from queryveil.methods.microaggregation.prototypes import bounded_quotas, member_quotas
 
 FAMILY = ("semantic", "string", "category", "syntactic")
 REFINED = [*FAMILY, "semantic:refine", "string:refine"]

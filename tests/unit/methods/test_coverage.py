@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import queryveil as qv
-from queryveil.engine import NoProgress, RandomSource
-from queryveil.methods import run_method
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
+from queryveil.methods.runner import run_method
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "privacy"))
 GERMAN = [
@@ -120,7 +121,7 @@ def test_a_log_in_shares_is_judged_as_a_whole() -> None:
     """A block of users with nothing but unknown words is no reason to refuse."""
     from in_shares import in_shares
 
-    from queryveil.methods.microaggregation.far_blocks import repartition_by_similarity
+    from queryveil.methods.microaggregation.blocking import repartition_by_similarity
 
     method = qv.parse_method("semantic-microaggregation:k=3")
     shares = in_shares(log_of(GERMAN)).rows

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import queryveil as qv
-from queryveil.concepts import RaggedArray
+from queryveil.concepts.taxonomy.arrays import RaggedArray
 from queryveil.errors import InputError
 from queryveil.methods.disconnected_graph import _greedy
 

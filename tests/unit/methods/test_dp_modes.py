@@ -12,23 +12,20 @@ import polars as pl
 import pytest
 
 from conftest import python_calls
-from queryveil import (
-    InputError,
-    ParameterError,
-    QueryLog,
-    Release,
-    UsageError,
-    anonymize,
-    parse_method,
-    verify,
-)
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
 from queryveil.dp.noise import NoiseSource
-from queryveil.dp.public import PublicCounts
-from queryveil.engine import NoProgress, RandomSource
-from queryveil.log.synthetic import generate_blocks
-from queryveil.methods.statistics import DpStatistics
-from queryveil.methods.statistics.paper import AsPublished
+from queryveil.dp.public_counts import PublicCounts
+from queryveil.errors import InputError, ParameterError, UsageError
+from queryveil.jobs.verify import verify
+from queryveil.log.query_log import QueryLog
+from queryveil.methods.registry import parse_method
+from queryveil.methods.statistics.as_published import AsPublished
+from queryveil.methods.statistics.dp_statistics import DpStatistics
 from queryveil.methods.statistics.pools import read_public_queries, read_public_results
+from queryveil.release.release import Release
+from queryveil.synthetic.generator import generate_blocks
+from queryveil.workflows.anonymization import anonymize
 
 Line = tuple[str, str, str | None, int | None, str | None]
 

@@ -13,7 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil import FrequentQueries, InputError, QueryLog, Release, anonymize, verify
+from queryveil.errors import InputError
+from queryveil.jobs.verify import verify
+from queryveil.log.query_log import QueryLog
+from queryveil.methods.frequent_queries import FrequentQueries
+from queryveil.release.release import Release
+from queryveil.workflows.anonymization import anonymize
 
 Line = tuple[str, str, str | None, int | None, str | None]
 

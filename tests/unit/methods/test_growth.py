@@ -10,14 +10,18 @@ import numpy as np
 import polars as pl
 import pytest
 
-from queryveil.concepts import Profiles, open_taxonomy
-from queryveil.concepts.taxonomy import RaggedArray
-from queryveil.dp import NoiseSource
-from queryveil.engine import NoProgress, RandomSource
-from queryveil.methods import SemanticReplacement
+from queryveil.concepts.loaders.registry import open_taxonomy
+from queryveil.concepts.similarity.profiles import Profiles
+from queryveil.concepts.taxonomy.arrays import RaggedArray
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
+from queryveil.dp.noise import NoiseSource
 from queryveil.methods.microaggregation import blocks
-from queryveil.methods.replacement import mechanism, texts
-from queryveil.release import checks, verify
+from queryveil.methods.replacement import mechanism
+from queryveil.methods.replacement import rendering as texts
+from queryveil.methods.replacement.semantic import SemanticReplacement
+from queryveil.release import checks
+from queryveil.release import verification as verify
 from queryveil.release.guarantee import Check
 
 ROWS = 600_000

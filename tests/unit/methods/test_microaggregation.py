@@ -12,19 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import queryveil as qv
-from queryveil.concepts import (
-    build_profiles,
-    concept_distance,
-    profile_distances,
-    taxonomy_from_paths,
-)
 from queryveil.concepts.likeness.matrix import profile_distance_matrix
-from queryveil.engine import NoProgress, RandomSource
+from queryveil.concepts.likeness.similarity import concept_distance
+from queryveil.concepts.loaders.paths import taxonomy_from_paths
+from queryveil.concepts.similarity.profiles import build_profiles, profile_distances
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
 from queryveil.errors import ParameterError
+from queryveil.methods.microaggregation.base import partition_profiles
 from queryveil.methods.microaggregation.blocks import split_into_blocks
 from queryveil.methods.microaggregation.closest import select_items_greedily
-from queryveil.methods.microaggregation.family import partition_profiles
-from queryveil.methods.microaggregation.prototype import (
+from queryveil.methods.microaggregation.prototypes import (
     group_centroids,
     member_quotas,
     select_items,
@@ -122,7 +120,7 @@ def test_all_users_alike_can_be_cut() -> None:
 
 @pytest.mark.parametrize("how", ["exact", "blocked"])
 def test_every_group_has_k_users(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("queryveil.methods.microaggregation.family.BLOCK_USERS", 20)
+    monkeypatch.setattr("queryveil.methods.microaggregation.base.BLOCK_USERS", 20)
     made = profiles_from([{1 + place % 12: 1 + place % 4} for place in range(97)])
     sizes = np.bincount(partition_profiles(TREE, made, 4, how, False, NoProgress()))
     assert sizes.min() >= 4

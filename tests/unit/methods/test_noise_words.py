@@ -10,9 +10,13 @@ import polars as pl
 import pytest
 
 import queryveil as qv
-from queryveil import ConceptHistogram, ProfileFirst, QueryLog, SemanticReplacement
-from queryveil.engine import NoProgress, RandomSource
-from queryveil.methods.replacement.noise_words import own_share
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
+from queryveil.log.query_log import QueryLog
+from queryveil.methods.replacement.concept_histogram import ConceptHistogram
+from queryveil.methods.replacement.noise_description import own_share
+from queryveil.methods.replacement.profile_first import ProfileFirst
+from queryveil.methods.replacement.semantic import SemanticReplacement
 
 USERS, PHRASES = 400, 10  # the same query twice in a row would be one event
 LOG = QueryLog.from_rows(

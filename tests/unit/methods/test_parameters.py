@@ -8,8 +8,11 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from queryveil import FrequentQueries, ParameterError, UsageError, all_methods, parse_method
-from queryveil.methods import Method, Parameter, get_method
+from queryveil.core.parameters import Parameter
+from queryveil.errors import ParameterError, UsageError
+from queryveil.methods.base import Method
+from queryveil.methods.frequent_queries import FrequentQueries
+from queryveil.methods.registry import all_methods, get_method, parse_method
 
 
 def values_of(declared: Parameter) -> st.SearchStrategy[object]:

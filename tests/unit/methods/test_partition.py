@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queryveil.errors import UsageError, VerificationError
-from queryveil.methods.microaggregation.partition import (
+from queryveil.methods.microaggregation.grouping import (
     check_groups,
     greedy_groups,
     group_sizes,

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from queryveil.dp import NoiseSource
-from queryveil.engine import RandomSource
+from queryveil.core.randomness import RandomSource
+from queryveil.dp.noise import NoiseSource
 from queryveil.methods.replacement.judging import (
     expected_loss,
     js_divergence,
@@ -27,7 +27,7 @@ from queryveil.methods.replacement.points import (
     rank_apportionments,
     unrank_apportionments,
 )
-from queryveil.methods.replacement.telling import (
+from queryveil.methods.replacement.profile_mechanisms import (
     HistogramProfiles,
     PopulationMean,
     ResponseProfiles,

@@ -11,13 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queryveil.errors import UsageError, VerificationError
-from queryveil.methods.microaggregation import refine as module
-from queryveil.methods.microaggregation.partition import (
-    group_sizes,
-    mdav,
-    mean_intra_group_distance,
-)
-from queryveil.methods.microaggregation.refine import refine_groups
+from queryveil.methods.microaggregation import refinement as module
+from queryveil.methods.microaggregation.grouping import group_sizes, mdav, mean_intra_group_distance
+from queryveil.methods.microaggregation.refinement import refine_groups
 
 
 def clustered(size: int, seed: int = 0, clusters: int = 40) -> np.ndarray:

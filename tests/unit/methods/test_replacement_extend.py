@@ -9,10 +9,11 @@ import polars as pl
 import pytest
 
 import queryveil as qv
-from queryveil.concepts import Mapper
-from queryveil.dp import Ledger
-from queryveil.engine import NoProgress, RandomSource
-from queryveil.methods import PreviousContributions
+from queryveil.concepts.mapping.mapper import Mapper
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
+from queryveil.ledger.ledger import Ledger
+from queryveil.methods.earlier import PreviousContributions
 from queryveil.methods.replacement import family
 from queryveil.methods.replacement.semantic import SemanticReplacement as Replacement
 

@@ -12,13 +12,16 @@ import polars as pl
 import pytest
 
 import queryveil as qv
-from queryveil.concepts import Mapper, open_taxonomy, select_topics
-from queryveil.concepts.likeness.naming import publishable_labels
-from queryveil.dp import Ledger
-from queryveil.engine import NoProgress, RandomSource
+from queryveil.concepts.loaders.registry import open_taxonomy
+from queryveil.concepts.mapping.mapper import Mapper
+from queryveil.concepts.similarity.domain_sets import open_domains
+from queryveil.concepts.similarity.topics import select_topics
+from queryveil.concepts.taxonomy.labels import publishable_labels
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
 from queryveil.errors import ParameterError, QueryveilError, UsageError
+from queryveil.ledger.ledger import Ledger
 from queryveil.methods.replacement import family
-from queryveil.methods.replacement.domains import open_domains
 from queryveil.methods.replacement.semantic import SemanticReplacement as Replacement
 
 Row = tuple[str, str, str | None, int | None, str | None]

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from conftest import python_calls
-from queryveil.engine import RandomSource
+from queryveil.core.randomness import RandomSource
 from queryveil.errors import InputError, ParameterError
-from queryveil.methods.statistics import synthetic
-from queryveil.methods.statistics.synthetic import SYNTHESIS_NOTE, public_constants, synthesize_log
+from queryveil.methods.statistics import synthesis as synthetic
+from queryveil.methods.statistics.synthesis import SYNTHESIS_NOTE, public_constants, synthesize_log
 
 TABLES = {
     "queries": pl.DataFrame({"query": ["weather", "news", "cats"], "count": [600, 300, 100]}),

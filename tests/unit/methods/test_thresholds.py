@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 import queryveil as qv
-from queryveil.concepts import Mapper
+from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.methods.microaggregation import semantic, stand_ins
 
 FAMILY = ("semantic", "string", "category", "syntactic")

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import queryveil as qv
-from queryveil.concepts import Mapper
+from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.errors import QueryveilError
 from queryveil.methods.microaggregation import semantic, stand_ins
 

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from queryveil.dp import TableBudget
+from queryveil.core.randomness import RandomSource
 from queryveil.dp.noise import NoiseSource
-from queryveil.dp.union import SetUnionRelease, calibrate_set_union
-from queryveil.engine import RandomSource
+from queryveil.dp.set_union import SetUnionRelease, calibrate_set_union
+from queryveil.dp.thresholded_counts import TableBudget
 from queryveil.methods.statistics import union as module
 from queryveil.methods.statistics.union import release_set_union
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from queryveil.errors import FormatError
-from queryveil.peers.addresses import is_public_host, web_address
-from queryveil.peers.messages import Answer, Result, decode, encode, limit_results
+from queryveil.peers.node.addresses import is_public_host, web_address
+from queryveil.peers.protocol.messages import Answer, Result, decode, encode, limit_results
 
 HERE = [
     # loopback by numbers

@@ -17,10 +17,18 @@ from typing import Any
 import pytest
 
 from queryveil.peers.actions import Send, Submit
-from queryveil.peers.core import ProtocolSettings
 from queryveil.peers.errands import PeerStats, Timeouts
-from queryveil.peers.exchange import Exchange
-from queryveil.peers.messages import Accepted, Answer, NoAnswer, Query, Refused, Request, Result
+from queryveil.peers.protocol.exchange import Exchange
+from queryveil.peers.protocol.messages import (
+    Accepted,
+    Answer,
+    NoAnswer,
+    Query,
+    Refused,
+    Request,
+    Result,
+)
+from queryveil.peers.protocol.policy import ProtocolSettings
 from queryveil.peers.start import initial_hop_distribution
 
 PAGE = (Result("A page", "https://example.org/"),)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.engine import RandomSource
+from queryveil.core.randomness import RandomSource
 from queryveil.errors import ParameterError
-from queryveil.peers import Peer, ProtocolSettings
+from queryveil.peers.protocol.policy import Peer, ProtocolSettings
 from queryveil.peers.simulation.draws import uniform_stream
 
 SETTINGS = st.builds(ProtocolSettings, st.floats(0.01, 1.0), st.integers(0, 6))

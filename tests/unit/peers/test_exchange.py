@@ -8,10 +8,18 @@ from typing import Any
 import pytest
 
 from queryveil.peers.actions import Busy, Deliver, EngineFailed, NoRelayFound, Send, Submit
-from queryveil.peers.core import ProtocolSettings
 from queryveil.peers.errands import Limits, PeerStats, QueryState, Timeouts
-from queryveil.peers.exchange import Exchange
-from queryveil.peers.messages import Accepted, Answer, NoAnswer, Query, Refused, Request, Result
+from queryveil.peers.protocol.exchange import Exchange
+from queryveil.peers.protocol.messages import (
+    Accepted,
+    Answer,
+    NoAnswer,
+    Query,
+    Refused,
+    Request,
+    Result,
+)
+from queryveil.peers.protocol.policy import ProtocolSettings
 
 PAGE = (Result("A page", "https://example.org/"),)
 ONE, TWO = "1" * 32, "2" * 32

@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from queryveil.engine import RandomSource
+from queryveil.core.randomness import RandomSource
 from queryveil.errors import InputError, ParameterError, UsageError
-from queryveil.log import QueryLog
+from queryveil.log.query_log import QueryLog
 from queryveil.peers.simulation.graphs import build_social_graph, graph_parameters
 from queryveil.peers.simulation.population import Population, population_from_log, repeated_queries
 

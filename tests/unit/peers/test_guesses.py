@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.engine import RandomSource
-from queryveil.peers import ProtocolSettings
-from queryveil.peers.simulation import guessing
+from queryveil.core.randomness import RandomSource
+from queryveil.peers.protocol.policy import ProtocolSettings
+from queryveil.peers.simulation import adversary as guessing
+from queryveil.peers.simulation.adversary import Adversary, guess_senders
 from queryveil.peers.simulation.draws import uniform_stream
-from queryveil.peers.simulation.guessing import Adversary, guess_senders
 from queryveil.peers.simulation.network import Network
 from queryveil.peers.simulation.reach import ReachModel
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from queryveil.errors import FormatError
-from queryveil.peers.messages import (
+from queryveil.peers.protocol.messages import (
     MAX_BYTES,
     MAX_RESULTS,
     MAX_TEXT,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.engine import RandomSource
-from queryveil.peers import ProtocolSettings
+from queryveil.core.randomness import RandomSource
+from queryveil.peers.protocol.policy import ProtocolSettings
 from queryveil.peers.simulation.draws import uniform_stream
 from queryveil.peers.simulation.network import Network, Traffic
 

@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from queryveil.engine import RandomSource
+from queryveil.core.randomness import RandomSource
 from queryveil.errors import InputError, ParameterError, UsageError
-from queryveil.log import QueryLog
-from queryveil.peers.simulation import (
-    Scenario,
-    population_from_log,
-    run_simulation,
-    summarize,
-    user_metrics,
-)
+from queryveil.log.query_log import QueryLog
+from queryveil.peers.simulation.population import population_from_log
+from queryveil.peers.simulation.run import user_metrics
+from queryveil.peers.simulation.scenario import Scenario
+from queryveil.peers.simulation.simulate import run_simulation
 from queryveil.peers.simulation.spread import submission_spread
+from queryveil.peers.simulation.summary import summarize
 
 
 def log_of(users: int, queries: int) -> QueryLog:

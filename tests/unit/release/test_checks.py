@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from queryveil.release import Check, CheckResult
-from queryveil.release.checks import run_check
+from queryveil.release.checks import CheckResult, run_check
+from queryveil.release.guarantee import Check
 
 Row = tuple[str | None, str | None, str | None, int | None, str | None]
 

@@ -14,10 +14,15 @@ from typing import Any
 
 import pytest
 
-from queryveil import FrequentQueries, OutputError, QueryLog, Release, anonymize, verify
-from queryveil.engine import renaming
-from queryveil.release import folder as folder_module
-from queryveil.release.write import is_release
+from queryveil.core import files as renaming
+from queryveil.core import folders as folder_module
+from queryveil.errors import OutputError
+from queryveil.jobs.verify import verify
+from queryveil.log.query_log import QueryLog
+from queryveil.methods.frequent_queries import FrequentQueries
+from queryveil.release.release import Release
+from queryveil.release.writing import is_release
+from queryveil.workflows.anonymization import anonymize
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +204,7 @@ def after_the_check(monkeypatch: pytest.MonkeyPatch, other: Callable[[], object]
         real(*args)
         next(steps, lambda: None)()
 
-    monkeypatch.setattr("queryveil.release.write.check_target", checked)
+    monkeypatch.setattr("queryveil.release.writing.check_target", checked)
 
 
 @pytest.fixture(params=["flags", "no flags"])
@@ -279,7 +284,7 @@ def test_an_error_on_the_way_leaves_nothing(
     def broken(_: Path, *, ours: bool) -> list[Any]:
         raise RuntimeError("a defect")
 
-    monkeypatch.setattr("queryveil.release.write.verify_public", broken)
+    monkeypatch.setattr("queryveil.release.writing.verify_public", broken)
     with pytest.raises(RuntimeError, match="a defect"):
         release.write(target)
     assert not target.exists()
@@ -288,7 +293,7 @@ def test_an_error_on_the_way_leaves_nothing(
 def test_a_broken_promise_is_not_published(release: Release, target: Path) -> None:
     from dataclasses import replace
 
-    from queryveil import VerificationError
+    from queryveil.errors import VerificationError
 
     low = replace(release, log=release.log.head(4))  # no four rows have a query of five users
     with pytest.raises(

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from queryveil import QueryLog, UsageError
+from queryveil.errors import UsageError
+from queryveil.log.query_log import QueryLog
 from queryveil.release.formats import (
     OUTPUT_FORMATS,
     check_output_format,

@@ -9,9 +9,12 @@ import polars as pl
 import pytest
 
 import queryveil as qv
-from queryveil.release import Check, Guarantee, Release, file_digest, verify_public
-from queryveil.release import without_identifiers as cleaned
 from queryveil.release.formats import PUBLIC_SCHEMA
+from queryveil.release.guarantee import Check, Guarantee
+from queryveil.release.identifiers import without_identifiers as cleaned
+from queryveil.release.release import Release
+from queryveil.release.untrusted import file_digest
+from queryveil.release.verification import verify_public
 
 ROWS = [("a", "weather", "2006-03-01", 1, "http://a.example/?token=b7"),
         ("a", "jane@mail.example", "2006-03-01", None, None),

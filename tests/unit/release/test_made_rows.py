@@ -13,11 +13,15 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from queryveil import FrequentQueries, QueryLog, Release, anonymize, verify
-from queryveil.cli.draw import print_card
-from queryveil.release import Check, Guarantee
+from queryveil.cli.tables import print_card
+from queryveil.jobs.verify import verify
+from queryveil.log.query_log import QueryLog
+from queryveil.methods.frequent_queries import FrequentQueries
+from queryveil.release.guarantee import Check, Guarantee
 from queryveil.release.page import render_card
-from queryveil.release.verify import verify_public
+from queryveil.release.release import Release
+from queryveil.release.verification import verify_public
+from queryveil.workflows.anonymization import anonymize
 
 USERS = [f"user{n}" for n in range(6)]
 NAMES = [letter * 12 for letter in "abcdef"]

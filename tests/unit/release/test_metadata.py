@@ -12,10 +12,14 @@ import polars as pl
 import pytest
 
 import queryveil as qv
-from queryveil import FrequentQueries, QueryLog, Release, anonymize
-from queryveil.release import Check, Guarantee, verify_public
+from queryveil.log.query_log import QueryLog
+from queryveil.methods.frequent_queries import FrequentQueries
 from queryveil.release.formats import OUTPUT_FORMATS
+from queryveil.release.guarantee import Check, Guarantee
 from queryveil.release.metadata import metadata_files
+from queryveil.release.release import Release
+from queryveil.release.verification import verify_public
+from queryveil.workflows.anonymization import anonymize
 
 ROWS = [
     (f"private-name-{n}", query, "2006-03-01 10:00:00", 1, "http://a.example")

@@ -11,11 +11,13 @@ import polars as pl
 import pytest
 
 import queryveil as qv
-from queryveil import ClickGraph, DpStatistics, QueryLog
+from queryveil.core.progress import NoProgress
+from queryveil.core.randomness import RandomSource
 from queryveil.dp.repeatable import SeededNoise
-from queryveil.engine import NoProgress, RandomSource
-from queryveil.release import CountNoise
-from queryveil.release.noise import noise_of
+from queryveil.log.query_log import QueryLog
+from queryveil.methods.click_graph import ClickGraph
+from queryveil.methods.statistics.dp_statistics import DpStatistics
+from queryveil.release.noise import CountNoise, noise_of
 from queryveil.release.tables import read_public_tables
 
 KEYS = 40

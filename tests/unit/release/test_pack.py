@@ -11,16 +11,12 @@ from pathlib import Path
 import pytest
 
 import queryveil as qv
-from queryveil import (
-    FrequentQueries,
-    InputError,
-    OutputError,
-    QueryLog,
-    VerificationError,
-    anonymize,
-    pack,
-    verify,
-)
+from queryveil.errors import InputError, OutputError, VerificationError
+from queryveil.jobs.pack import pack
+from queryveil.jobs.verify import verify
+from queryveil.log.query_log import QueryLog
+from queryveil.methods.frequent_queries import FrequentQueries
+from queryveil.workflows.anonymization import anonymize
 
 
 @pytest.fixture

@@ -11,9 +11,13 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from queryveil import FrequentQueries, Method, QueryLog, all_methods, anonymize
-from queryveil.cli.commands import app
+from queryveil.cli.app import app
+from queryveil.log.query_log import QueryLog
+from queryveil.methods.base import Method
+from queryveil.methods.frequent_queries import FrequentQueries
+from queryveil.methods.registry import all_methods
 from queryveil.release.page import render_card
+from queryveil.workflows.anonymization import anonymize
 
 
 class Tags(HTMLParser):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from queryveil.engine import RandomSource
-from queryveil.release import pseudonymize
+from queryveil.core.randomness import RandomSource
+from queryveil.methods.publication import pseudonymize
 
 ROWS = pl.DataFrame(
     {"user": ["b", "a", "b", "a", "c"], "session": [2, 1, 3, 1, 4], "query": list("vwxyz")}

@@ -8,7 +8,8 @@ from hashlib import sha256
 
 import pytest
 
-from queryveil.release.sheet import SORTING, cell, document, number, pairs, section, sortable
+from queryveil.release.sorting import SORTING
+from queryveil.render.html import cell, document, number, pairs, section, sortable
 
 
 def policy(page: str) -> str:

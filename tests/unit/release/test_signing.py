@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import queryveil as qv
-from queryveil.jobs import anonymize_to_folder
 from queryveil.release import signing
+from queryveil.workflows.anonymization import anonymize_to_folder
 
 ROWS = [(user, "weather", "2006-03-01 10:00:00", None, None) for user in "abc"]
 
@@ -166,7 +166,7 @@ def test_a_folder_that_stands_is_signed(
         seen.append((part / "public" / "signature.json").is_file())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("queryveil.release.folder._named", named)
+    monkeypatch.setattr("queryveil.core.folders._named", named)
     method = qv.parse_method("frequent-queries:n=2")
     with pytest.raises(KeyboardInterrupt):
         anonymize_to_folder(qv.QueryLog.from_rows(ROWS), method, tmp_path / "new", sign=key)

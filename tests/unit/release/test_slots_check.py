@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from queryveil.release import Check, CheckResult
-from queryveil.release.checks import run_check
+from queryveil.release.checks import CheckResult, run_check
+from queryveil.release.guarantee import Check
 
 
 def check(rows: list[tuple[str, Any]], most: Any = 3, full: Any = True) -> CheckResult:

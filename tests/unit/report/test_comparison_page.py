@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from compared import RISK, USE, Balanced, cells, compared
 
-from queryveil.report import render_comparison
-from queryveil.report.lines import chart_lines, figure_series, reference_lines, short_labels
+from queryveil.comparison.page import render_comparison
+from queryveil.comparison.series import chart_lines, figure_series, reference_lines, short_labels
 
 
 def row(label: str, value: float | None, repeat: int = 1, **swept: Any) -> dict[str, Any]:

@@ -11,11 +11,12 @@ from compared import RISK, USE, Balanced, cells, compared
 from hypothesis import given
 from hypothesis import strategies as st
 
+from queryveil.comparison.frontier import frontier_section
+from queryveil.comparison.page import render_comparison
+from queryveil.comparison.scatter import build_scatter
 from queryveil.errors import UsageError
-from queryveil.report import frontier_svg, render_comparison
-from queryveil.report.frontier import frontier_section
 from queryveil.report.pareto import pareto_front
-from queryveil.report.scatter import build_scatter
+from queryveil.report.picture import frontier_svg
 
 few = st.integers(0, 4).map(float)
 

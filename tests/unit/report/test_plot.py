@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.report.axes import Axis, choose_scale, make_axis, nice_ticks
-from queryveil.report.plot import ChartLine, ChartPoint, line_chart
+from queryveil.render.charts.line import ChartLine, ChartPoint, line_chart
+from queryveil.render.charts.scales import Axis, choose_scale, make_axis, nice_ticks
 
 
 def point(x: float | None, value: float, spread: float = 0.0, says: str = "here") -> ChartPoint:

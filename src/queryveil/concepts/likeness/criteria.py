@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError
-from .domain import Domain
-from .topics import Topics
+from ..similarity.domains import Domain
+from ..similarity.topics import Topics
 
 __all__ = ["IdentityScore", "SimilarityScore", "similarity_score"]
 

@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ..similarity.profiles import Profiles, concept_distance_table
 from ..taxonomy.arrays import IntArray
 from ..taxonomy.graph import Taxonomy
-from .profiles import Profiles, concept_distance_table
 
 __all__ = ["Matrix", "profile_distance_matrix"]
 

@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 
 from ...errors import UsageError
+from ..similarity.profiles import UNMAPPED, count_concepts
 from ..taxonomy.arrays import IntArray
 from ..taxonomy.graph import Taxonomy
-from .profiles import UNMAPPED, count_concepts
 
 __all__ = ["ancestors_at_depth", "level_matrices"]
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError
+from ..similarity.distance import AncestorTable, get_ancestor_table
 from ..taxonomy.arrays import IntArray
 from ..taxonomy.graph import Taxonomy
-from .overlap import AncestorTable, get_ancestor_table
 
 __all__ = [
     "Floats",

@@ -19,7 +19,7 @@ from typing import IO
 import zstandard
 
 from ...errors import FormatError, InputError
-from ..taxonomy.draft import RepairLog
+from ..taxonomy.builder import RepairLog
 
 __all__ = ["OdpFile"]
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
 
-from ...engine import NoProgress, Progress
+from ...core.progress import NoProgress, Progress
 from ...errors import FormatError
-from ..taxonomy.draft import RepairLog
+from ..taxonomy.builder import RepairLog
 from ..taxonomy.graph import Taxonomy
 from .dump import OdpFile
 from .paths import PathTree

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...engine import NoProgress, Progress
-from ...log.readers import TextFile
-from ..taxonomy.draft import RepairLog, TaxonomyBuilder
+from ...core.progress import NoProgress, Progress
+from ...log.readers.source import TextFile
+from ..taxonomy.builder import RepairLog, TaxonomyBuilder
 from ..taxonomy.graph import Taxonomy
 
 __all__ = [

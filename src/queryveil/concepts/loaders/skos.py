@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ...engine import NoProgress, Progress
+from ...core.progress import NoProgress, Progress
 from ...errors import FormatError, UsageError
-from ...log.readers import TextFile
-from ..taxonomy.draft import RepairLog, TaxonomyBuilder
+from ...log.readers.source import TextFile
+from ..taxonomy.builder import RepairLog, TaxonomyBuilder
 from ..taxonomy.graph import Taxonomy
 from .paths import file_size, normalize_text, title_from_path
-from .rdf_guard import Growth, checked_json, checked_xml
+from .rdf_limits import Growth, checked_json, checked_xml
 from .table import attach_orphans
 
 __all__ = ["SKOS_ENDINGS", "import_skos"]

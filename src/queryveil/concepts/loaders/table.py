@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 
-from ...engine import NoProgress, Progress
+from ...core.progress import NoProgress, Progress
 from ...errors import ColumnError, FormatError, UsageError, did_you_mean
-from ...log.readers import TextFile
-from ..taxonomy.draft import RepairLog, TaxonomyBuilder
+from ...log.readers.source import TextFile
+from ..taxonomy.builder import RepairLog, TaxonomyBuilder
 from ..taxonomy.graph import Taxonomy
 from .paths import file_size, iter_lines, normalize_text, title_from_path
 

@@ -14,9 +14,9 @@ import polars as pl
 from ..taxonomy.arrays import BoolArray, IntArray
 from ..taxonomy.graph import Taxonomy
 from ..text.english import load_word_list
-from ..text.language import Language
-from ..text.tagger import english_lexicon
-from ..text.words import Vocabulary
+from .language import Language
+from .tagging import english_lexicon
+from .tokens import Vocabulary
 
 __all__ = ["Gazetteer", "PersonNames", "load_gazetteer"]
 

@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ...engine import NoProgress, Progress
+from ...core.progress import NoProgress, Progress
 from ...errors import UsageError, did_you_mean
 from ..taxonomy.arrays import BoolArray, ByteArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 from ..text.kinds import NOUN, OTHER, VERB, Tagger
-from ..text.language import Language, get_language
 from ..text.other_taggers import NounTagger, SpacyTagger
-from ..text.tagger import BrillTagger
-from ..text.words import Vocabulary, WordFeature
-from .found import PHRASE_SCHEMA, ConceptMapping
 from .gazetteer import Gazetteer, PersonNames, load_gazetteer
-from .index import MATCH_KINDS, LabelIndex, LabelMatches, LabelSet
+from .label_index import MATCH_KINDS, LabelIndex, LabelMatches, LabelSet
+from .language import Language, get_language
 from .phrases import Phrases, noun_phrases, whole_queries
+from .result import PHRASE_SCHEMA, ConceptMapping
+from .tagging import BrillTagger
+from .tokens import Vocabulary, WordFeature
 
 __all__ = ["TAGGERS", "Mapper", "TokenizedQueries"]
 

@@ -17,9 +17,9 @@ import polars as pl
 
 from ...errors import FormatError, UsageError, did_you_mean
 from .arrays import BoolArray, IntArray, RaggedArray, StringArray
-from .file import read_arrays, write_arrays
 from .levels import DeepError, compute_ancestors, compute_depths
 from .sound import fault_of, lists_of
+from .storage import read_arrays, write_arrays
 
 __all__ = ["Taxonomy"]
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from .arrays import IntArray, RaggedArray
-from .file import Arrays
 from .levels import MOST_LEVELS, DeepError, compute_depths
+from .storage import Arrays
 
 __all__ = ["fault_of", "lists_of"]
 

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from ..taxonomy.arrays import StringArray
-from ..taxonomy.file import read_arrays
+from ..taxonomy.storage import read_arrays
 
 __all__ = ["load_word_list"]
 

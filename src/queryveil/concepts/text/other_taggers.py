@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import UsageError
+from ..mapping.tokens import Vocabulary
 from ..taxonomy.arrays import ByteArray, RaggedArray
 from .kinds import NOUN, word_classes
-from .words import Vocabulary
 
 __all__ = ["NounTagger", "SpacyTagger"]
 

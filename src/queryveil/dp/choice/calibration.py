@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
+from ..exponential.weights import ExponentialWeights, max_exponent, max_log_ratio
 from .choices import Candidates
-from .weights import ExponentialWeights, max_exponent, max_log_ratio
 
 __all__ = ["calibrate_bounded_range", "calibrate_exact", "calibrate_nominal"]
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError
+from ..exponential.sampling import Items, uniform_below
+from ..exponential.weights import ExponentialWeights
 from ..noise import NoiseSource
-from .draw import Items, uniform_below
-from .weights import ExponentialWeights
 
 __all__ = ["check_permute_and_flip", "permute_and_flip"]
 

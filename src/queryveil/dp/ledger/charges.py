@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from ...ledger.entries import LedgerEntry
 from ..composition import Charge
 from ..losses import Loss, Relation, exp_above, rounded_up
-from .entries import LedgerEntry
 
 __all__ = ["charge_in", "replaced_delta"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..amounts import format_amount
-from .entries import ENTRY_KINDS, LedgerEntry
-from .limits import Budget
+from ...ledger.entries import ENTRY_KINDS, LedgerEntry
+from ...ledger.limits import Budget
+from ..budget import format_amount
 
 __all__ = ["warnings_of"]
 

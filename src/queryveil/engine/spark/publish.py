@@ -16,8 +16,8 @@ import polars as pl
 from pyspark.sql import functions as f
 
 from ...errors import VerificationError
-from ..far import ProtectedTable, ProtectFunction
-from .blocks import (
+from ..table import ProtectedTable, ProtectFunction
+from .transport import (
     from_cell,
     is_text_type,
     iter_partitions,

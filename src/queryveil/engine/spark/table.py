@@ -18,11 +18,13 @@ from typing import Any
 import polars as pl
 from pyspark.sql import functions as f
 
+from ...core.randomness import RandomSource
 from ...errors import InputError, UsageError
-from ..chance import RandomSource
-from ..far import PartitionFunction, ProtectedTable, ProtectFunction, RemoteTable
-from ..steps import aggregate
-from .blocks import (
+from ..operations import aggregate
+from ..table import PartitionFunction, ProtectedTable, ProtectFunction, RemoteTable
+from .publish import OUTPUT_SCHEMA, collect_outputs, protect_task
+from .session import SparkCluster, readable_errors
+from .transport import (
     PARTITION_SCHEMA,
     PartitionPacker,
     assign_blocks,
@@ -33,8 +35,6 @@ from .blocks import (
     spark_schema,
     to_arrow,
 )
-from .publish import OUTPUT_SCHEMA, collect_outputs, protect_task
-from .session import SparkCluster, readable_errors
 
 __all__ = ["SparkTable", "identity_encoder", "write_once"]
 

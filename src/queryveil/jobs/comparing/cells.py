@@ -7,12 +7,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ...engine import RandomSource
+from ...comparison.grid import MethodRun
+from ...core.randomness import RandomSource
 from ...errors import QueryveilError
-from ...measures import Measure, MeasureContext, Rerun
-from ...release import Release
+from ...measures.base import Measure
+from ...measures.original import MeasureContext
+from ...measures.rerunning import Rerun
+from ...release.release import Release
 from ..measuring import compute_measure, make_rerun, run_for_measurement
-from .sweeps import MethodRun
 
 __all__ = ["ComparisonRow", "Measurement", "Task", "group_tasks", "run_task"]
 

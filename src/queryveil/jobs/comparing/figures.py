@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import UsageError, did_you_mean
-from ...measures import Measure, parse_measure
-from ...methods import Method
+from ...measures.base import Measure
+from ...measures.registry import parse_measure
+from ...methods.base import Method
 
 __all__ = ["PRESETS", "Figure", "FigureRequest", "get_preset", "request_figures"]
 

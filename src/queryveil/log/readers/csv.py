@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from ...errors import FormatError
-from .columns import match_columns
+from .base import match_columns
 from .delimited import parse_cells, skip_header
 from .quoted import DelimitedFormat, read_quoted
 from .raw import FileHead, RawRows, Reader, ReaderOptions, attach_faults

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from .columns import match_keys
+from .base import match_keys
 from .raw import RawRows, Reader, ReaderOptions, align_columns, attach_faults
 from .source import LineBlock, TextFile
 

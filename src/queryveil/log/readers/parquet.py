@@ -17,8 +17,8 @@ from typing import IO, Any, cast
 import polars as pl
 
 from ...errors import ColumnError, FormatError, InputError
-from . import decoding
-from .columns import match_columns
+from . import parquet_child as decoding
+from .base import match_columns
 from .raw import RawRows, Reader, ReaderOptions, align_columns
 from .source import BLOCK, FREE_EXPANSION, MOST_RATIO, TextFile
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from . import shape
-from .queries import QueryPart
-from .shape import BlockRandom, Ints
-from .vocabulary import QueryVocabulary, mix64, site_parts
+from ...synthetic import distributions as shape
+from ...synthetic.distributions import BlockRandom, Ints
+from ...synthetic.queries import QueryPart
+from ...synthetic.vocabulary import QueryVocabulary, mix64, site_parts
 
 __all__ = ["fake_card_number", "render_queries", "render_urls"]
 

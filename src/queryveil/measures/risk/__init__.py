@@ -1,3 +1,1 @@
 """Risks of the people in a log: what attackers find, and what a release gives away."""
-
-__all__: list[str] = []

@@ -14,9 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...concepts import Taxonomy, pairwise_similarities
-from ...log import COLUMNS, QueryLog
-from ...release import Release
+from ...concepts.likeness.similarity import pairwise_similarities
+from ...concepts.taxonomy.graph import Taxonomy
+from ...log.query_log import COLUMNS, QueryLog
+from ...release.release import Release
 
 __all__ = ["SwapTrial", "log_from_queries"]
 

@@ -9,14 +9,15 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...engine import RandomSource
-from ...engine.declared import parameter
-from ...release import Guarantee, Release
+from ...core.parameters import parameter
+from ...core.randomness import RandomSource
+from ...release.guarantee import Guarantee
+from ...release.release import Release
+from .._shared.audit_trials import CrowdTrial
+from .._shared.statistics import GuessRule, epsilon_lower_bound, fit_rule
+from ..epsilon_audit import Trial, choose_trial
 from ..original import MeasureContext
 from ..rerunning import Rerun, RerunMeasure
-from .audit_bound import GuessRule, epsilon_lower_bound, fit_rule
-from .audit_crowd import CrowdTrial
-from .audit_trial import Trial, choose_trial
 
 __all__ = ["EpsilonAudit"]
 

@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...release import Release
-from ..use.frequencies import released_frequencies
-from .overlap import best_matches
+from ...release.release import Release
+from .._shared.counts import released_frequencies
+from .._shared.queries import best_matches
 from .texts import UserQueryCounts, released_counts
 
 __all__ = ["ATTACKS", "TargetKnowledge", "attack_scores", "gather_knowledge"]

@@ -11,11 +11,11 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from ...engine import RemoteTable
-from ...release import Release
+from ...engine.table import RemoteTable
+from ...release.release import Release
+from .._shared.queries import best_matches, group_equal_logs
 from ..original import MeasureContext
-from .far_linkage import link_records_on_spark
-from .overlap import best_matches, group_equal_logs
+from ..record_linkage import link_records_on_spark
 from .texts import QueryTextMeasure, UserQueryCounts, released_counts, true_pairs
 
 __all__ = ["RecordLinkage", "linkage_probabilities"]

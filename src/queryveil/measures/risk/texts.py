@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ...engine.declared import parameter
+from ...core.parameters import parameter
 from ...errors import InputError, UsageError
-from ...release import Release
+from ...release.release import Release
 from ..base import Measure
+from ..context import restore_users
 from ..original import MeasureContext
-from ..released import restore_users
 
 __all__ = [
     "QueryTextMeasure",

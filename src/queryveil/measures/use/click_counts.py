@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 
 from ...errors import UsageError
-from ...log.table import SCHEMA
-from ...release import Release
+from ...log.query_log import SCHEMA
+from ...release.release import Release
 from ...release.tables import PUBLIC_TABLES
 from .steps import count_transitions
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ..extras import import_extra
+from ...core.extras import import_extra
 
 __all__ = ["METRICS", "evaluate_rankings", "paired_t_test"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from ...log import SESSION_GAP_MINUTES
+from ...log.sessions import SESSION_GAP_MINUTES
 
 __all__ = ["count_transitions", "transitions"]
 

@@ -3,5 +3,3 @@
 The family shares three parts: how far users are from each other, how they are partitioned into
 groups (`partition`), and the prototype, the log that all users of a group get (`prototype`).
 """
-
-__all__: list[str] = []

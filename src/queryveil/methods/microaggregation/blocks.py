@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...concepts import UNMAPPED, Profiles, Taxonomy
-from ...concepts.taxonomy import IntArray, RaggedArray
+from ...concepts.similarity.profiles import UNMAPPED, Profiles
+from ...concepts.taxonomy.arrays import IntArray, RaggedArray
+from ...concepts.taxonomy.graph import Taxonomy
 
 __all__ = [
     "concept_weights",

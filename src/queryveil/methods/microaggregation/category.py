@@ -9,17 +9,23 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...concepts import UNMAPPED, SearchIndex, Taxonomy, level_matrices, open_taxonomy
-from ...concepts.text import get_language, tokenize
-from ...engine import Progress, RandomSource
+from ...concepts.likeness.prefixes import level_matrices
+from ...concepts.loaders.registry import open_taxonomy
+from ...concepts.mapping.language import get_language
+from ...concepts.mapping.tokens import tokenize
+from ...concepts.similarity.profiles import UNMAPPED
+from ...concepts.taxonomy.graph import Taxonomy
+from ...concepts.taxonomy.search_index import SearchIndex
+from ...core.parameters import parameter
+from ...core.progress import Progress
+from ...core.randomness import RandomSource
 from ...errors import InputError, ParameterError
-from ...log import QueryLog
-from ..base import parameter
-from .by_meaning import ByMeaning
+from ...log.query_log import QueryLog
+from .base import EXACT_USERS, Prototypes
+from .concept_based import ByMeaning
 from .coverage import covered_share
-from .family import EXACT_USERS, Prototypes
+from .grouping import check_groups, greedy_groups
 from .known import group_users, of_some
-from .partition import check_groups, greedy_groups
 from .repetition import most_repeated_queries
 
 __all__ = ["CategoryMicroaggregation", "common_counts", "term_categories"]

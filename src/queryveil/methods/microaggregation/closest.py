@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...concepts import UNMAPPED, Profiles, Taxonomy
-from ...concepts.likeness.profiles import concept_distance_table
-from ...concepts.taxonomy import BoolArray, IntArray, RaggedArray
+from ...concepts.similarity.profiles import UNMAPPED, Profiles, concept_distance_table
+from ...concepts.taxonomy.arrays import BoolArray, IntArray, RaggedArray
+from ...concepts.taxonomy.graph import Taxonomy
 from .contributions import allowance
-from .prototype import PrototypeItems, bounded_quotas, member_quotas
+from .prototypes import PrototypeItems, bounded_quotas, member_quotas
 
 __all__ = ["select_items_greedily"]
 

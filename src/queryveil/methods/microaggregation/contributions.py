@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ...concepts.taxonomy import IntArray
+from ...concepts.taxonomy.arrays import IntArray
 from ...errors import VerificationError
 
 __all__ = ["NOBODY", "allowance", "bounded_lengths", "check_contributions", "within_bound"]

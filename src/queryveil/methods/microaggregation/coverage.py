@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from ...concepts import UNMAPPED
+from ...concepts.similarity.profiles import UNMAPPED
 from ...errors import CoverageError
 
 __all__ = ["MIN_COVERAGE", "check_coverage", "covered_share"]

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ...concepts.taxonomy import BoolArray, IntArray
-from ...engine import RandomSource, count_users_by_key, filter_keys, match_encoding
+from ...concepts.taxonomy.arrays import BoolArray, IntArray
+from ...core.randomness import RandomSource
+from ...engine.operations import count_users_by_key, filter_keys, match_encoding
 from ..times import coarsen_time
 from .contributions import allowance
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from ...concepts.taxonomy import IntArray
-from .partition import Floats, check_groups
+from ...concepts.taxonomy.arrays import IntArray
+from .grouping import Floats, check_groups
 
 __all__ = ["group_users", "of_some"]
 

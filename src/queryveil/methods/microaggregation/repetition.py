@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ...concepts.taxonomy import IntArray
-from ...engine import RandomSource
-from .prototype import bounded_quotas, copies_until_quota
+from ...concepts.taxonomy.arrays import IntArray
+from ...core.randomness import RandomSource
+from .prototypes import bounded_quotas, copies_until_quota
 
 __all__ = ["most_repeated_queries"]
 

@@ -8,18 +8,23 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from ...concepts import Mapper, Profiles, Taxonomy, build_profiles, open_taxonomy
-from ...concepts.taxonomy import IntArray
-from ...engine import Progress, RandomSource, unique_queries
-from ...log import QueryLog
-from ..base import parameter
-from .by_meaning import ByMeaning
+from ...concepts.loaders.registry import open_taxonomy
+from ...concepts.mapping.mapper import Mapper
+from ...concepts.similarity.profiles import Profiles, build_profiles
+from ...concepts.taxonomy.arrays import IntArray
+from ...concepts.taxonomy.graph import Taxonomy
+from ...core.parameters import parameter
+from ...core.progress import Progress
+from ...core.randomness import RandomSource
+from ...engine.operations import unique_queries
+from ...log.query_log import QueryLog
+from .base import Microaggregation, Prototypes, partition_profiles
 from .closest import select_items_greedily
+from .concept_based import ByMeaning
 from .contributions import NOBODY
 from .coverage import covered_share
-from .family import Microaggregation, Prototypes, partition_profiles
 from .known import group_users
-from .prototype import PrototypeItems, select_items
+from .prototypes import PrototypeItems, select_items
 from .texts import QueryPool, build_query_pool, sample_queries, user_query_pairs
 
 __all__ = ["SemanticMicroaggregation", "StringMicroaggregation"]

@@ -8,14 +8,15 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from ...engine import Progress, RandomSource
+from ...core.parameters import parameter
+from ...core.progress import Progress
+from ...core.randomness import RandomSource
 from ...errors import InputError
-from ...log import QueryLog
-from ..base import parameter
-from .family import Microaggregation, Prototypes
+from ...log.query_log import QueryLog
+from .base import Microaggregation, Prototypes
+from .grouping import Floats, GroupLabels, check_groups, mdav
 from .known import group_users, of_some
-from .partition import Floats, GroupLabels, check_groups, mdav
-from .refine import refine_groups
+from .refinement import refine_groups
 from .repetition import most_repeated_queries
 from .syntactic import syntactic_distance_matrix
 

@@ -8,13 +8,17 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ...concepts import ConceptMapping, Mapper, open_taxonomy
-from ...concepts.taxonomy import IntArray
-from ...engine import Progress, RandomSource, count_users_by_key, unique_queries
+from ...concepts.loaders.registry import open_taxonomy
+from ...concepts.mapping.mapper import Mapper
+from ...concepts.mapping.result import ConceptMapping
+from ...concepts.taxonomy.arrays import IntArray
+from ...core.progress import Progress
+from ...core.randomness import RandomSource
+from ...engine.operations import count_users_by_key, unique_queries
 from ...errors import InputError
-from ...log import QueryLog
+from ...log.query_log import QueryLog
 from .contributions import NOBODY
-from .prototype import PrototypeItems
+from .prototypes import PrototypeItems
 from .texts import build_query_pool, sample_queries, user_query_pairs
 
 __all__ = ["substitute_rare_queries"]

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from ...concepts import ConceptMapping, Taxonomy
 from ...concepts.likeness.tables import distance_table
-from ...concepts.taxonomy import BoolArray, IntArray
-from ...engine import RandomSource
+from ...concepts.mapping.result import ConceptMapping
+from ...concepts.taxonomy.arrays import BoolArray, IntArray
+from ...concepts.taxonomy.graph import Taxonomy
+from ...core.randomness import RandomSource
 from ...errors import InputError
-from ...log import QueryLog, kinds_of
-from .prototype import PrototypeItems
+from ...log.identifiers import kinds_of
+from ...log.query_log import QueryLog
+from .prototypes import PrototypeItems
 
 __all__ = ["QueryPool", "build_query_pool", "sample_queries", "user_query_pairs"]
 

@@ -10,15 +10,21 @@ from typing import Any
 
 import polars as pl
 
-from ...concepts import ConceptMapping, Mapper, open_taxonomy, public_names
-from ...concepts.taxonomy import IntArray
-from ...engine import Progress, RandomSource, unique_queries
-from ...log import QueryLog
-from ...release import Check, Release
-from ..base import Method, parameter
-from .domains import ALL, DomainSet, open_domains, parse_domain
-from .slots import NO_CONCEPT, BoundedPhrases
-from .texts import ReplacementRows, by_pseudonym, render_rows
+from ...concepts.loaders.registry import open_taxonomy, public_names
+from ...concepts.mapping.mapper import Mapper
+from ...concepts.mapping.result import ConceptMapping
+from ...concepts.similarity.domain_sets import ALL, DomainSet, open_domains, parse_domain
+from ...concepts.taxonomy.arrays import IntArray
+from ...core.parameters import parameter
+from ...core.progress import Progress
+from ...core.randomness import RandomSource
+from ...engine.operations import unique_queries
+from ...log.query_log import QueryLog
+from ...release.guarantee import Check
+from ...release.release import Release
+from ..base import Method
+from .phrases import NO_CONCEPT, BoundedPhrases
+from .rendering import ReplacementRows, by_pseudonym, render_rows
 
 __all__ = ["ReplacementMethod"]
 

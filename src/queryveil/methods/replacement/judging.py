@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from ...engine import RandomSource
+from ...core.randomness import RandomSource
 from .points import Apportionments, Floats, apportion
 
 __all__ = ["expected_loss", "js_divergence", "shrink_to_mean", "shrink_to_uniform", "uniform_loss"]

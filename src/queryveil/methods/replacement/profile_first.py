@@ -8,21 +8,25 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from ...concepts.taxonomy import IntArray, RaggedArray
-from ...dp import Loss, NoiseSource, format_amount, pure_rho
-from ...engine import Progress, RandomSource
+from ...concepts.similarity.domain_sets import DomainSet
+from ...concepts.taxonomy.arrays import IntArray, RaggedArray
+from ...core.parameters import parameter
+from ...core.progress import Progress
+from ...core.randomness import RandomSource
+from ...dp.budget import format_amount
+from ...dp.losses import Loss, pure_rho
+from ...dp.noise import NoiseSource
 from ...errors import ParameterError
-from ...log import QueryLog
-from ...release import Guarantee, Release
-from ..base import parameter
-from .domains import DomainSet
+from ...log.query_log import QueryLog
+from ...release.guarantee import Guarantee
+from ...release.release import Release
+from .base import ASSUMPTIONS, NEIGHBOURS, NOT_COVERED
 from .family import ReplacementMethod
 from .judging import uniform_loss
-from .noise_words import told_says
+from .noise_description import told_says
+from .phrases import BoundedPhrases, bound_phrases
 from .points import Apportionments, Floats, apportion
-from .promises import ASSUMPTIONS, NEIGHBOURS, NOT_COVERED
-from .slots import BoundedPhrases, bound_phrases
-from .telling import ProfileMechanism, choose_profile_mechanism
+from .profile_mechanisms import ProfileMechanism, choose_profile_mechanism
 
 __all__ = ["ProfileFirst"]
 

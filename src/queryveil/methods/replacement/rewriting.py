@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import polars as pl
 
-from ...concepts import MATCH_KINDS, ConceptMapping
-from ...concepts.taxonomy import IntArray
-from ...concepts.text.language import get_language
-from ...concepts.text.words import tokenize
-from ...engine import RandomSource, shuffle_rows
-from .slots import BoundedPhrases
-from .texts import ReplacementRows
+from ...concepts.mapping.label_index import MATCH_KINDS
+from ...concepts.mapping.language import get_language
+from ...concepts.mapping.result import ConceptMapping
+from ...concepts.mapping.tokens import tokenize
+from ...concepts.taxonomy.arrays import IntArray
+from ...core.randomness import RandomSource
+from ...engine.operations import shuffle_rows
+from .phrases import BoundedPhrases
+from .rendering import ReplacementRows
 
 __all__ = ["substitute_phrases"]
 

@@ -9,15 +9,19 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import polars as pl
 
-from ...concepts.taxonomy import IntArray
-from ...dp import NoiseSource
-from ...engine import NoProgress, Progress, RandomSource, unique_users
+from ...concepts.similarity.domain_sets import DomainSet
+from ...concepts.taxonomy.arrays import IntArray
+from ...core.parameters import parameter
+from ...core.progress import NoProgress, Progress
+from ...core.randomness import RandomSource
+from ...dp.noise import NoiseSource
+from ...engine.operations import unique_users
 from ...errors import ParameterError
-from ...log import QueryLog
-from ...release import Guarantee, Release
-from ..base import parameter
+from ...log.query_log import QueryLog
+from ...release.guarantee import Guarantee
+from ...release.release import Release
 from ..earlier import PreviousContributions
-from .domains import DomainSet
+from .base import REWRITE_BLOCKER, replacement_guarantee
 from .family import ReplacementMethod
 from .mechanism import (
     CALIBRATIONS,
@@ -26,11 +30,10 @@ from .mechanism import (
     ReplacementMechanism,
     calibrate_mechanism,
 )
-from .noise_words import replaced_says
-from .promises import REWRITE_BLOCKER, replacement_guarantee
+from .noise_description import replaced_says
+from .phrases import BoundedPhrases, bound_phrases, pad_phrases
+from .rendering import by_pseudonym, render_rows
 from .rewriting import substitute_phrases
-from .slots import BoundedPhrases, bound_phrases, pad_phrases
-from .texts import by_pseudonym, render_rows
 
 __all__ = ["SemanticReplacement"]
 

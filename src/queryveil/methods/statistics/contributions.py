@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...engine import RandomSource, match_encoding
-from ...log import SESSION_GAP_MINUTES
+from ...core.randomness import RandomSource
+from ...engine.operations import match_encoding
+from ...log.sessions import SESSION_GAP_MINUTES
 
 __all__ = [
     "bound_contributions",

@@ -11,8 +11,11 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from ...dp import NoiseSource, NoisySketch
-from ...engine import RandomSource, Table, aggregate
+from ...core.randomness import RandomSource
+from ...dp.noise import NoiseSource
+from ...dp.sketch import NoisySketch
+from ...engine.operations import aggregate
+from ...engine.table import Table
 from .contributions import brevity_scores
 
 __all__ = ["ContributionPriority", "contribution_priority"]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...dp import SetUnionRelease, ThresholdedCounts
-from ...dp.public import PublicCounts
-from ...release import CountNoise
-from .approx import TableMechanisms
+from ...dp.public_counts import PublicCounts
+from ...dp.set_union import SetUnionRelease
+from ...dp.thresholded_counts import ThresholdedCounts
+from ...release.noise import CountNoise
+from .approximate import TableMechanisms
 
 __all__ = ["approx_noise", "paper_noise", "public_noise"]
 

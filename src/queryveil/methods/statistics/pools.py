@@ -9,8 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
-from ...concepts import open_taxonomy
-from ...engine import MOST_LIST, BoundsError, read_within
+from ...concepts.loaders.registry import open_taxonomy
+from ...core.bounded import MOST_LIST, BoundsError, read_within
 from ...errors import InputError
 
 __all__ = ["WORDNET", "read_public_queries", "read_public_results"]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...dp import format_amount, losses_of
-from ...release import Check, Guarantee
+from ...dp.budget import format_amount
+from ...dp.losses import losses_of
+from ...release.guarantee import Check, Guarantee
 from ..reading import FAILURES, READ_ALONE
 from .pools import WORDNET
 
 if TYPE_CHECKING:
-    from .method import DpStatistics
+    from .dp_statistics import DpStatistics
 
 __all__ = ["PUBLISHED_BLOCKER", "approx_guarantee", "published_guarantee", "pure_guarantee"]
 

@@ -9,9 +9,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from ...core.randomness import RandomSource
 from ...dp.noise import NoiseSource
-from ...dp.union import SetUnionRelease, WeightedSelection
-from ...engine import RandomSource, Table, aggregate, match_encoding
+from ...dp.set_union import SetUnionRelease, WeightedSelection
+from ...engine.operations import aggregate, match_encoding
+from ...engine.table import Table
 from .contributions import bound_contributions
 
 __all__ = ["PriorityFunction", "release_set_union"]

@@ -20,7 +20,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from ...errors import InputError, UsageError
-from ..messages import MAX_RESULTS, Result, make_result
+from ..protocol.messages import MAX_RESULTS, Result, make_result
 
 __all__ = ["PLACES", "SearchEngine", "WebSearchEngine", "parse_engine"]
 

@@ -12,8 +12,8 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
 
 from ...errors import FormatError, InputError, UsageError
-from .home import NodeDirectory
 from .identity import Identity, fingerprint
+from .storage import NodeDirectory
 
 __all__ = [
     "Friend",

@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import NameOID
 
 from ...errors import FormatError, InputError
-from .home import NodeDirectory
+from .storage import NodeDirectory
 
 __all__ = ["Identity", "fingerprint", "load_identity", "peer_fingerprint", "trust_certificate"]
 

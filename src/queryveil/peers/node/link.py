@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 
 from ...errors import FormatError
-from ..messages import Message, decode, encode
+from ..protocol.messages import Message, decode, encode
 from .bucket import TokenBucket
 
 __all__ = ["MAX_FRAME", "PeerLink"]

@@ -13,7 +13,7 @@ from contextlib import suppress
 from secrets import SystemRandom
 
 from ...errors import FormatError, UsageError
-from ..messages import Message
+from ..protocol.messages import Message
 from .bucket import TokenBucket
 from .friends import Friend
 from .identity import Identity, peer_fingerprint, trust_certificate

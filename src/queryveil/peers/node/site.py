@@ -10,10 +10,10 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from ...errors import UsageError
-from .daemon import Node, SearchOutcome
 from .guard import RequestGuard
-from .pages import HEADERS, Pages, message_page, opensearch
+from .node import Node, SearchOutcome
 from .state import search_key
+from .web import HEADERS, Pages, message_page, opensearch
 
 __all__ = ["make_app"]
 

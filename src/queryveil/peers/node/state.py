@@ -8,9 +8,9 @@ from typing import Any
 
 from ...errors import InputError
 from ..errands import PeerStats
-from ..exchange import Exchange
-from .account import ExposureCounter
-from .home import NodeDirectory
+from ..protocol.exchange import Exchange
+from .exposure import ExposureCounter
+from .storage import NodeDirectory
 
 __all__ = ["load_secret", "load_state", "save_state", "search_key", "snapshot"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ..exchange import Exchange
-from .account import ExposureCounter
-from .daemon import NODE_SETTINGS
+from ..protocol.exchange import Exchange
+from .exposure import ExposureCounter
 from .friends import format_fingerprint, read_friends
-from .home import NodeDirectory
 from .identity import load_identity
+from .node import NODE_SETTINGS
 from .state import load_secret, load_state
+from .storage import NodeDirectory
 
 __all__ = ["status"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import chain
 
-from ...engine import RandomSource
+from ...core.randomness import RandomSource
 
 __all__ = ["uniform_stream"]
 

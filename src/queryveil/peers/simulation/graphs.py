@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import MOST_LIST, RandomSource, read_within
-from ...engine.declared import parse_spec
+from ...core.bounded import MOST_LIST, read_within
+from ...core.extras import import_extra
+from ...core.parameters import parse_spec
+from ...core.randomness import RandomSource
 from ...errors import InputError, ParameterError, did_you_mean
-from ...measures.extras import import_extra
 from .interests import similar_users
 from .population import Population
 

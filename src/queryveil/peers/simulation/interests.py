@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ...measures.extras import import_extra
+from ...core.extras import import_extra
 from .population import Population
 
 __all__ = ["similar_users"]

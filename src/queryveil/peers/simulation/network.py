@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from ..core import Draw, Peer, ProtocolSettings
+from ..protocol.policy import Draw, Peer, ProtocolSettings
 
 __all__ = ["Network", "Traffic"]
 

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ...errors import InputError
-from ...log import QueryLog
+from ...log.query_log import QueryLog
 
 __all__ = ["Numbers", "Population", "population_from_log", "repeated_queries"]
 

@@ -16,7 +16,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import ProtocolSettings
+from ..protocol.policy import ProtocolSettings
 from .population import Numbers
 
 __all__ = ["ReachModel", "Shares"]

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...engine import NoProgress, Progress, RandomSource
+from ...core.progress import NoProgress, Progress
+from ...core.randomness import RandomSource
 from .draws import uniform_stream
 from .graphs import SocialGraph, build_social_graph
 from .network import Network, Traffic

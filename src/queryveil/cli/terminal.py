@@ -1,0 +1,105 @@
+"""What goes to the screen: results on standard output, progress and messages on standard error."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from ..core.progress import NoProgress
+from ..errors import QueryveilError
+
+# What moves a terminal's cursor, changes its title, or turns the direction of a text.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def sanitize(text: str) -> str:
+    """Make a text of unknown origin safe to show: no control characters, no markup."""
+    return escape(_CONTROL.sub("\ufffd", text))
+
+
+class Terminal(NoProgress):
+    """Shows stages as progress bars, and a result as text or as one JSON document."""
+
+    def __init__(self, as_json: bool = False, quiet: bool = False) -> None:
+        super().__init__()
+        self.as_json, self.quiet = as_json, quiet
+        self.out = Console(highlight=False, emoji=False)
+        self.err = Console(stderr=True, highlight=False, emoji=False)
+        warnings.showwarning = self._warn  # type: ignore[assignment]
+
+    @property
+    def answers(self) -> bool:
+        """Whether a person is there to answer a question."""
+        return not (self.as_json or self.quiet) and sys.stdin.isatty() and self.err.is_terminal
+
+    def result(self, found: Any, draw: Callable[[Console], None]) -> None:
+        """Show a result: JSON for machines, else as it is drawn for people."""
+        if self.as_json:
+            # In ASCII it is the same document whatever the encoding of the output.
+            sys.stdout.write(json.dumps(found, indent=2, default=str) + "\n")
+        elif not self.quiet:
+            draw(self.out)
+
+    @contextmanager
+    def _shown(self, name: str, total: int | None) -> Iterator[Callable[[int], None]]:
+        with self._bars(TextColumn("{task.percentage:>3.0f}%" if total else ""), total) as bars:
+            task = bars.add_task(name, total=total)
+            yield lambda done: bars.advance(task, done)
+
+    @contextmanager
+    def stages(self, totals: Mapping[str, int]) -> Iterator[Callable[[str], None]]:
+        """Show a table of them, with all together in the last row."""
+        with self._bars(MofNCompleteColumn(), sum(totals.values())) as bars:
+            rows = {
+                name: bars.add_task(sanitize(name), total=total) for name, total in totals.items()
+            }
+            whole = bars.add_task("[bold]all[/]", total=sum(totals.values()))
+
+            def advance(name: str) -> None:
+                bars.advance(rows[name])
+                bars.advance(whole)
+
+            yield advance
+
+    def _bars(self, done: ProgressColumn, total: int | None) -> Progress:
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=30),
+            done,
+            TimeElapsedColumn(),
+            *((TimeRemainingColumn(),) if total else ()),
+        )
+        hidden = self.quiet or not self.err.is_terminal
+        return Progress(*columns, console=self.err, transient=True, disable=hidden)
+
+    def _warn(self, message: Warning | str, *_: Any) -> None:
+        if not self.quiet:
+            self.err.print(f"[yellow]Note:[/] {sanitize(str(message))}", soft_wrap=True)
+
+
+def print_error(error: QueryveilError) -> None:
+    """Tell what went wrong, where, and what to try."""
+    console = Console(stderr=True, highlight=False, emoji=False)
+    place = f"{error.where}: " if error.where else ""
+    console.print(f"[bold red]Error:[/] {sanitize(place + error.what)}", soft_wrap=True)
+    if error.hint:
+        console.print(f"[bold]Hint:[/] {sanitize(error.hint)}", soft_wrap=True)

@@ -1,0 +1,104 @@
+"""Texts as numbers: each distinct word is stored, tagged and stemmed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ..taxonomy.arrays import IntArray, RaggedArray
+
+# A query and a label are written in one way: "U.S. Dept. of Art & Design" and "us dept of art
+# and design" are the same words. Apostrophes go ("alzheimer's" is typed "alzheimers"), and so do
+# the points of abbreviations; whatever else is no letter or digit parts words.
+# Many logs have lost their apostrophes: "father s day".
+_REWRITES = (
+    ("['\u2019\u2018`]", ""),
+    ("&", " and "),
+    (r"\b(\pL)\.(\pL)\.(\pL)\b", "$1$2$3"),
+    (r"\b(\pL)\.(\pL)\b", "$1$2"),
+    (r"(\pL\pL) s\b", "${1}s"),
+)
+_WORD = r"[\pL\pM\pN]+"
+
+
+def tokenize(texts: pl.Series) -> pl.Series:
+    """Give the words of each text, as lists.
+
+    >>> normalise(pl.Series(["Alzheimer's disease", "U.S. x-rays & more"])).to_list()
+    [['alzheimers', 'disease'], ['us', 'x', 'rays', 'and', 'more']]
+    """
+    plain = texts.str.to_lowercase()
+    for pattern, replacement in _REWRITES:
+        plain = plain.str.replace_all(pattern, replacement)
+    return plain.str.extract_all(_WORD)
+
+
+class Vocabulary:
+    """All words seen so far, numbered from 0 in the order of their first use.
+
+    >>> vocabulary = Vocabulary()
+    >>> vocabulary.encode(pl.Series(["red car", "car"])).items.tolist()
+    [0, 1, 1]
+    >>> vocabulary.words.to_list()
+    ['red', 'car']
+    """
+
+    def __init__(self) -> None:
+        self._kind = pl.Categorical(pl.Categories.random())
+        # Polars forgets the numbers when the last column of this kind is gone.
+        self._kept = pl.Series([], dtype=pl.String).cast(self._kind)
+        self.words = pl.Series("word", [], dtype=pl.String)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def encode(self, texts: pl.Series) -> RaggedArray:
+        """Give the words of each text as numbers."""
+        lists = tokenize(texts.fill_null(""))
+        flat = lists.explode(empty_as_null=False)
+        return RaggedArray.from_sizes(lists.list.len().to_numpy(), self.index(flat))
+
+    def index(self, words: pl.Series) -> IntArray:
+        """Give the numbers of single words; new words get the next ones."""
+        coded = words.cast(self._kind)
+        seen = coded.unique()
+        table = pl.DataFrame({"code": seen.to_physical(), "word": seen.cast(pl.String)})
+        new = table.filter(pl.col("code") >= len(self)).sort("code")
+        self.words = pl.concat([self.words, new["word"]], rechunk=True)
+        return coded.to_physical().to_numpy().astype(np.int32)
+
+    def known(self, words: pl.Series) -> IntArray:
+        """Give the numbers of words; -1 where a word was never seen."""
+        table = pl.DataFrame({"word": self.words}).with_row_index("number")
+        asked = pl.DataFrame({"word": words})
+        found = asked.join(table, on="word", how="left", maintain_order="left")["number"]
+        return found.cast(pl.Int32).fill_null(-1).to_numpy()
+
+    def flags(self, chosen: Iterable[str]) -> WordFeature:
+        """Mark the words that are among the chosen ones, now and later."""
+        wanted = pl.Series(sorted(chosen), dtype=pl.String).implode()
+        return WordFeature(self, lambda new: new.is_in(wanted).to_numpy())
+
+
+class WordFeature:
+    """A figure of every word in a vocabulary, computed once for each word."""
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        compute: Callable[[pl.Series], NDArray[Any]],
+    ) -> None:
+        self._vocabulary, self._compute = vocabulary, compute
+        self._known: NDArray[Any] | None = None
+
+    def __call__(self) -> NDArray[Any]:
+        """Give the figure of every word seen so far."""
+        done = 0 if self._known is None else len(self._known)
+        if self._known is None or done < len(self._vocabulary):
+            new = self._compute(self._vocabulary.words[done:])
+            self._known = new if self._known is None else np.concatenate([self._known, new])
+        return self._known

@@ -1,0 +1,153 @@
+"""Keys that nobody knows beforehand, counted by occurrences (Korolova et al. 2009, Release-Data).
+
+A user counts for at most `keys` occurrences in all, and may spend several of them on one key. So
+a key that she alone has can stand at 1, 2, ... or `keys`. The paper's noise is continuous; here it
+is an integer, and the tail is the discrete one. docs/privacy/click-graph.md has the proof.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+
+from ..errors import UsageError
+from .noise import Integers, NoiseSource, exact_scale
+from .public_counts import EmptyCellSampler
+from .tails import laplace_tail, min_threshold
+
+_DIGITS = 50
+
+
+@dataclass(frozen=True)
+class OccurrenceThreshold:
+    """The choice of keys: one shows if its count and Laplace noise are above the threshold.
+
+    A user adds at most `keys` occurrences. The threshold is at least `keys`, so that noise must
+    be 1 or more to lift what one user alone has.
+    """
+
+    scale: Fraction
+    threshold: int
+    contribution_bound: int
+
+    def __post_init__(self) -> None:
+        if self.threshold < self.contribution_bound or self.contribution_bound < 1:
+            raise UsageError(
+                f"a threshold of {self.threshold} for {self.contribution_bound} occurrences a user"
+            )
+
+    @classmethod
+    def calibrate(cls, keys: int, epsilon: Fraction, delta: Fraction) -> OccurrenceThreshold:
+        """Make the choice with the least threshold that costs at most epsilon and delta.
+
+        >>> Occurrences.tight(2, Fraction(1), Fraction(1, 10**5))
+        Occurrences(scale=Fraction(2, 1), threshold=24, keys=2)
+        """
+        scale = exact_scale(keys / epsilon)
+        alone = min_threshold(laplace_tail, scale, delta) + keys - 1
+        spread = min_threshold(laplace_tail, scale, delta / keys)
+        return cls(scale, max(alone, spread), keys)._checked(epsilon, delta)
+
+    @classmethod
+    def as_published(cls, keys: int, epsilon: Fraction, delta: Fraction) -> OccurrenceThreshold:
+        """Make the choice with the paper's threshold, K = d (1 - ln(2 delta / d) / epsilon).
+
+        It is rounded up, and so is the scale d / epsilon in it. Integer noise is above a number
+        less often than continuous noise, so the paper's delta holds here too.
+
+        >>> Occurrences.published(2, Fraction(1), Fraction(1, 10**5))
+        Occurrences(scale=Fraction(2, 1), threshold=26, keys=2)
+        """
+        scale = exact_scale(keys / epsilon)
+        above = min_threshold(_continuous_tail, scale, delta / keys)
+        return cls(scale, keys + above, keys)._checked(epsilon, delta)
+
+    def passes(self, occurrences: int) -> Fraction:
+        """Bound the chance that a key shows which one user alone has, so many times."""
+        return laplace_tail(self.scale, self.threshold + 1 - occurrences)
+
+    @property
+    def delta(self) -> Fraction:
+        """The chance, at most, that any key shows which one user alone has.
+
+        The worst is one key with all her occurrences, or as many keys with one each: what lies
+        between is less, since the chance is convex in the occurrences.
+        """
+        return max(self.passes(self.contribution_bound), self.contribution_bound * self.passes(1))
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What the choice costs.
+
+        Occurrences on keys that others have cost 1 / scale each. A key of hers alone, left out,
+        is likelier without her: by -ln(1 - p), which is at most p / (1 - p).
+        """
+        return max(self.contribution_bound / self.scale, _odds(self.passes(self.contribution_bound)),
+                   self.contribution_bound * _odds(self.passes(1)))  # fmt: skip
+
+    def release(self, counts: Integers, source: NoiseSource) -> Integers:
+        """Give the places of the keys that show; a key that nobody has never does."""
+        places = np.flatnonzero(counts > 0)
+        noisy = counts[places] + source.laplace(len(places), self.scale)
+        return places[noisy > self.threshold]
+
+    def release_grouped(self, occurrences: int, keys: int, source: NoiseSource) -> int:
+        """Draw how many of so many keys show that have all the same low count.
+
+        Which ones they are is then a matter of equal chances. Most keys of a log are rare: their
+        number is enough to know, and noise for each of them need not be drawn.
+        """
+        if not 0 < occurrences <= self.threshold:
+            raise UsageError(f"{occurrences} occurrences are above the threshold")
+        reach = self.threshold + 1 - occurrences
+        return len(EmptyCellSampler(self.scale, reach).sample(keys, source))
+
+    def _checked(self, epsilon: Fraction, delta: Fraction) -> OccurrenceThreshold:
+        """Refuse what costs more than was allowed."""
+        if self.epsilon > epsilon or self.delta > delta:
+            raise UsageError(
+                "this epsilon and delta cannot be kept", hint="take a smaller delta: it must be "
+                "far below epsilon",
+            )  # fmt: skip
+        return self
+
+
+@dataclass(frozen=True)
+class LaplaceCounts:
+    """Laplace noise on counts of keys that are known already; a user adds at most `most`."""
+
+    scale: Fraction
+    max_contribution: int
+
+    @classmethod
+    def for_epsilon(cls, most: int, epsilon: Fraction) -> LaplaceCounts:
+        """Make the noise that costs at most epsilon.
+
+        >>> FreshCounts.costing(3, Fraction(1, 2))
+        FreshCounts(scale=Fraction(6, 1), most=3)
+        """
+        return cls(exact_scale(most / epsilon), most)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What the noise costs."""
+        return self.max_contribution / self.scale
+
+    def release(self, counts: Integers, source: NoiseSource) -> Integers:
+        """Add noise to every count, also to zeros."""
+        return counts + source.laplace(len(counts), self.scale)
+
+
+def _odds(chance: Fraction) -> Fraction:
+    return chance / (1 - chance)
+
+
+def _continuous_tail(scale: Fraction, least: int) -> Fraction:
+    """Bound the chance that continuous Laplace noise is at least so much."""
+    with localcontext(prec=_DIGITS, rounding=ROUND_CEILING):
+        power = -Fraction(least) / scale
+        # Decimal's `exp` rounds to the nearest: one unit in the last place makes it a bound.
+        return Fraction((Decimal(power.numerator) / power.denominator).exp().next_plus()) / 2

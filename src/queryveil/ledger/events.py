@@ -1,0 +1,100 @@
+"""Events as they are written: every part is looked at before it is stored for ever."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any
+
+from ..dp.budget import check_delta, check_epsilon, format_exact
+from ..dp.losses import RELATIONS, Loss, Relation
+from ..errors import UsageError, did_you_mean
+from .entries import ENTRY_KINDS
+from .limits import Budget
+
+
+def timestamp() -> str:
+    """Give the time as it is stored."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def reservation_event(
+    kind: str,
+    method: str,
+    recipe: str,
+    log_digest: str,
+    cost: Budget | None,
+    notes: Sequence[str],
+    extra: Mapping[str, Any],
+    extends: int | None,
+    relation: Relation | None,
+    losses: Sequence[Loss],
+) -> dict[str, Any]:
+    """Make the event of a release that will be made.
+
+    One with a cost has a name of its own: a program that knows no relations then refuses the
+    ledger, where it would overlook a field.
+    """
+    event: dict[str, Any] = {
+        "event": "reserved",
+        "kind": kind,
+        "method": require_text(method, "method"),
+        "recipe": require_text(recipe, "recipe"),
+        "log": require_text(log_digest, "log digest"),
+        "epsilon": cost and format_exact(cost.epsilon),
+        "delta": cost and format_exact(cost.delta),
+        "notes": [require_text(note, "note") for note in notes],
+        "extra": _json(extra),
+    }
+    if cost is None:
+        return event
+    if relation is not None and relation not in RELATIONS:
+        raise UsageError(
+            f'"{relation}" is no neighboring relation', hint=did_you_mean(relation, RELATIONS)
+        )
+    told = [loss.as_dict() for loss in losses]
+    event |= {"event": "charged", "extends": extends, "relation": relation, "losses": told}
+    return event
+
+
+def entry_cost(
+    kind: str, epsilon: Fraction | None, delta: Fraction | None, *, extends: bool
+) -> Budget | None:
+    """Give what a release costs; one that extends another may be paid for already."""
+    if kind not in ENTRY_KINDS:
+        raise UsageError(f'"{kind}" is no kind of release', hint=did_you_mean(kind, ENTRY_KINDS))
+    if kind in ("dp", "conditional-dp"):
+        if epsilon is None:
+            raise UsageError(f"a release of kind {kind} needs an epsilon")
+        free = extends and isinstance(epsilon, Fraction) and epsilon == 0
+        exact = epsilon if free else check_epsilon(epsilon)
+        return Budget(exact, check_delta(Fraction(0) if delta is None else delta))
+    if extends:
+        raise UsageError(f"a release of kind {kind} cannot extend another")
+    if epsilon is not None or delta is not None:
+        raise UsageError(f"a release of kind {kind} has no epsilon and no delta")
+    return None
+
+
+def require_text(value: str, name: str) -> str:
+    """Give a text back that is one, and not empty."""
+    if not isinstance(value, str) or not value:
+        raise UsageError(f"the {name} of an entry is {value!r}", hint="a text")
+    return value
+
+
+def _json(extra: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(json.dumps(dict(extra), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"extra cannot be written as JSON ({error})") from error
+    if _is_deep(found, 20):  # what can be written must be readable for ever
+        raise UsageError("extra has lists or mappings in one another too deep", hint="20 levels")
+    return found
+
+
+def _is_deep(value: Any, levels: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return bool(inner) and (levels == 0 or any(_is_deep(one, levels - 1) for one in inner))

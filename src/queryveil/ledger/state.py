@@ -1,0 +1,170 @@
+"""What the events of a ledger add up to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+from ..dp.composition import AtOrder, Charge, composed
+from ..dp.ledger.charges import charge_in
+from ..dp.losses import RELATIONS, Relation
+from .entries import LedgerEntry, entry_of
+from .limits import Budget, Limit, Room
+
+# What each event has. A field more would be something that this version does not know.
+_RESERVED = {
+    "entry", "time", "kind", "method", "recipe", "log", "epsilon", "delta", "notes", "extra",
+}  # fmt: skip
+_FIELDS = {
+    "opened": {"format", "time"},
+    "reserved": _RESERVED,
+    "extended": _RESERVED | {"extends"},
+    "charged": _RESERVED | {"extends", "relation", "losses"},
+    "confirmed": {"entry", "time", "release", "place"},
+    "copied": {"entry", "time", "of", "place"},
+    "rewritten": {"entry", "time", "of", "place", "release"},
+    "limited": {"time", "epsilon", "delta"},
+    "bounded": {"time", "epsilon", "delta", "relation", "composition", "order"},
+}
+_NOTHING = Budget(Fraction(0), Fraction(0))
+_COARSER: Relation = "replace-one"  # in which everything can be counted
+
+
+class Book:
+    """The entries and the limit that a row of events adds up to.
+
+    Whatever an event lacks or has wrong leaves as KeyError, TypeError, ValueError, LookupError
+    or UsageError; the ledger says in which row.
+    """
+
+    def __init__(self) -> None:
+        self.entries: list[LedgerEntry] = []
+        self.limit: Limit | None = None
+        self._charges: dict[Relation, list[Charge] | None] = {name: [] for name in RELATIONS}
+        self._sums: dict[Relation, Budget] = dict.fromkeys(RELATIONS, _NOTHING)
+        self._at_order = AtOrder(*_NOTHING)
+
+    # --- read ------------------------------------------------------------------------------------
+
+    @property
+    def relation(self) -> Relation:
+        """The relation in which is counted: that of the limit, else the coarser one."""
+        return self.limit.relation if self.limit else _COARSER
+
+    @property
+    def spent(self) -> Budget:
+        """The plain sums, in the relation in which is counted."""
+        return self._sums[self.relation]
+
+    def entry(self, number: int) -> LedgerEntry:
+        """Give an entry by its number."""
+        if not 1 <= number <= len(self.entries):
+            raise LookupError(number)
+        return self.entries[number - 1]
+
+    def sums(self, relation: Relation) -> Budget | None:
+        """Return the plain sums in a relation; none if an entry cannot be counted in it."""
+        return None if self._charges[relation] is None else self._sums[relation]
+
+    def composed(self, relation: Relation) -> Budget | None:
+        """Return the least epsilon that is proved for all entries together, with its delta.
+
+        The delta is that of the limit, if it is in this relation, else the sum of all deltas.
+        """
+        charges, limit = self._charges[relation], self.limit
+        if charges is None:
+            return None
+        delta = self._sums[relation].delta
+        if limit is not None and limit.relation == relation:
+            delta = limit.delta
+        epsilon = composed(charges, delta)
+        return None if epsilon is None else Budget(epsilon, delta)
+
+    def rooms(self) -> list[Room]:
+        """Return what the limit leaves, by each way of adding up; nothing without a limit."""
+        return [] if self.limit is None else self.limit.rooms(self.spent, self._at_order)
+
+    def left(self) -> Budget | None:
+        """Return what a release may cost that has epsilon and delta alone; none without a limit."""
+        return max((room.left for room in self.rooms()), default=None)
+
+    # --- write -----------------------------------------------------------------------------------
+
+    def apply(self, event: dict[str, Any]) -> None:
+        """Take in the next event."""
+        if event.keys() - {"event"} != _FIELDS[event["event"]]:
+            raise LookupError("an event with other fields")
+        {
+            "opened": lambda _: None,
+            "reserved": self._reserved,
+            "extended": self._reserved,
+            "charged": self._reserved,
+            "confirmed": self._confirmed,
+            "copied": self._copied,
+            "rewritten": self._copied,
+            "limited": self._limited,
+            "bounded": self._limited,
+        }[event["event"]](event)
+
+    def _reserved(self, event: dict[str, Any]) -> None:
+        if event.get("extends") is not None:
+            self.entry(event["extends"])  # it must be there already
+        entry = entry_of(event)
+        self._add(entry)
+        if entry.epsilon is not None:
+            for relation in RELATIONS:
+                self._count(entry, relation)
+
+    def _count(self, entry: LedgerEntry, relation: Relation) -> None:
+        charges, charge = self._charges[relation], charge_in(entry, relation)
+        if charges is None or charge is None:
+            if self.limit is not None and self.relation == relation:
+                raise LookupError("an entry that the limit cannot count")
+            self._charges[relation] = None
+            return
+        charges.append(charge)
+        old = self._sums[relation]
+        self._sums[relation] = Budget(old.epsilon + charge.epsilon, old.delta + charge.delta)
+        if self.limit is not None and self.relation == relation and self.limit.order is not None:
+            more, before = charge.at(self.limit.order), self._at_order
+            sums = before.divergence + more.divergence, before.delta + more.delta
+            self._at_order = AtOrder(*sums)
+
+    def _confirmed(self, event: dict[str, Any]) -> None:
+        earlier = self.entry(event["entry"])
+        self.entries[earlier.number - 1] = replace(
+            earlier, state="confirmed", release_digest=event["release"], folder=event["place"]
+        )
+
+    def _copied(self, event: dict[str, Any]) -> None:
+        earlier = self.entry(event["of"])
+        free = None if earlier.epsilon is None else Fraction(0)
+        copy = replace(
+            earlier,
+            number=event["entry"],
+            time=datetime.fromisoformat(event["time"]),
+            epsilon=free,
+            delta=free,
+            losses=(),
+            state="copied",
+            release_digest=event.get("release", earlier.release_digest),
+            folder=event["place"],
+            copy_of=earlier.number,
+            extends=None,  # the first one does
+            extra={},  # what it holds was spent once
+        )
+        self._add(copy)
+
+    def _limited(self, event: dict[str, Any]) -> None:
+        limit = Limit.from_event(event)
+        charges = self._charges[limit.relation]
+        if charges is None:
+            raise LookupError("a limit in which entries cannot be counted")
+        self.limit, self._at_order = limit, limit.at_order(charges)
+
+    def _add(self, entry: LedgerEntry) -> None:
+        if entry.number != len(self.entries) + 1:
+            raise LookupError(entry.number)
+        self.entries.append(entry)

@@ -1,0 +1,35 @@
+"""AOL's log of 2006: AnonID, Query, QueryTime, ItemRank, ClickURL, with tabs, a line a click."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from .delimited import parse_cells, skip_header
+from .raw import FileHead, RawRows, Reader, ReaderOptions, attach_faults
+from .source import TextFile
+
+HEADER = ("AnonID", "Query", "QueryTime", "ItemRank", "ClickURL")
+AOL_COLUMNS = dict(zip(("user", "query", "time", "rank", "url"), HEADER, strict=True))
+
+
+def has_header(file: TextFile) -> bool:
+    """Return whether the first line has the names of AOL's columns."""
+    first = FileHead(file.head()).first
+    return first.lower().split("\t")[:3] == [name.lower() for name in HEADER[:3]]
+
+
+def _read_aol(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows]:  # noqa: ARG001
+    for file in files:
+        file.lone_cr = has_header(file)
+        header_end = FileHead(file.head()).first_line_number if file.lone_cr else 0
+        for block in file.blocks():
+            rows = attach_faults(parse_cells(block, HEADER, AOL_COLUMNS, "\t"), block)
+            yield RawRows(str(file.path), skip_header(rows, header_end), "%Y-%m-%d %H:%M:%S")
+
+
+AOL = Reader(
+    "aol",
+    "AOL 2006, tabs, five columns, one line a click",
+    r"user-ct-test-collection-[0-9]+\.txt",
+    _read_aol,
+)

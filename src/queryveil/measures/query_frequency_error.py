@@ -1,0 +1,34 @@
+"""How wrong the counts of the most frequent queries are: what statistics of a log are used for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import polars as pl
+
+from ._shared.counts import FrequencyMeasure
+
+
+@dataclass(frozen=True)
+class QueryFrequencyError(FrequencyMeasure):
+    """The mean relative error of the counts of the top queries; 0: all right, 1: as if gone.
+
+    >>> str(FrequencyError(top=20))
+    'frequency-error:top=20'
+    """
+
+    name: ClassVar[str] = "frequency-error"
+    title: ClassVar[str] = "error of the most frequent queries' counts"
+    description: ClassVar[str] = (
+        "by how much the counts of the log's most frequent queries are wrong, as a share of each: "
+        "0 where all are right, 1 where all are gone, more where they are far too high"
+    )
+    paper: ClassVar[str] = "none; overlap and rank correlation of the top are common practice"
+    unit: ClassVar[str] = "mean relative error"
+    better: ClassVar[Literal["lower", "higher"]] = "lower"
+    kind: ClassVar[Literal["risk", "use"]] = "use"
+
+    def texts(self, queries: pl.DataFrame) -> pl.DataFrame:
+        """Compare queries as they are."""
+        return queries

@@ -1,0 +1,46 @@
+"""How wrong the counts of the most frequent words are: for dictionaries, completion, trends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import polars as pl
+
+from ..concepts.mapping.language import get_language
+from ..concepts.mapping.tokens import tokenize
+from ..core.parameters import parameter
+from ._shared.counts import FrequencyMeasure
+
+
+@dataclass(frozen=True)
+class WordFrequencyError(FrequencyMeasure):
+    """The mean relative error of the counts of the top words; 0: all right, 1: as if gone."""
+
+    name: ClassVar[str] = "word-frequency"
+    title: ClassVar[str] = "error of the most frequent words' counts"
+    description: ClassVar[str] = (
+        "by how much the counts of the most frequent words of the log's queries are wrong, as a "
+        "share of each: 0 where all are right, 1 where all are gone, more where they are too high"
+    )
+    paper: ClassVar[str] = "none; overlap and rank correlation of the top are common practice"
+    unit: ClassVar[str] = "mean relative error"
+    better: ClassVar[Literal["lower", "higher"]] = "lower"
+    kind: ClassVar[Literal["risk", "use"]] = "use"
+
+    stop_words: bool = parameter(False, 'whether words such as "of" count')
+    language: str = parameter("english", "language whose stop words are left out")
+
+    def texts(self, queries: pl.DataFrame) -> pl.DataFrame:
+        """Count the words of queries, each as often as it stands there.
+
+        >>> rows = pl.DataFrame({"text": ["bed and bed", "bed"], "count": [2, 1]})
+        >>> WordFrequency().texts(rows).rows()
+        [('bed', 5)]
+        """
+        words = queries.select("count", text=tokenize(queries["text"])).explode("text")
+        words = words.drop_nulls("text")
+        if not self.stop_words:
+            stop = sorted(get_language(self.language).stop_words)
+            words = words.filter(~pl.col("text").is_in(stop))
+        return words.group_by("text").agg(pl.col("count").sum()).sort("text")

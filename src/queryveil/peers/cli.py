@@ -1,0 +1,95 @@
+"""`queryveil peers ...`: friends who submit each other's queries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .. import jobs
+from ..cli.compare import Dataset, Force, Repeat, Seed
+from ..cli.options import LogArguments, log_options, screen_options, with_options
+from ..cli.terminal import Terminal
+from ..cli.values import parse_fraction
+from ..errors import UsageError
+from . import cli_node as peers_node
+from . import tables as draw
+from .simulation.graphs import GRAPHS
+from .simulation.scenario import EXPERIMENTS, Scenario
+
+app = typer.Typer(
+    help="Friends who submit each other's queries, before an engine knows whose they are.",
+    no_args_is_help=True,
+)
+app.add_typer(peers_node.app, name="node")
+app.command()(peers_node.engine)
+
+Graph = Annotated[
+    str,
+    typer.Option(help=f"Who is whose friend: {', '.join(GRAPHS)}, as barabasi-albert:m=3; a file."),
+]
+Test = Annotated[
+    str,
+    typer.Option(
+        help=f"{' or '.join(EXPERIMENTS)}: one query of each user many times, or her own."
+    ),
+]
+Sweep = Annotated[
+    list[str] | None,
+    typer.Option(help="Values of a parameter: submit=0.1,0.5 or hops=1..5; several times."),
+]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder to write.")]
+
+
+@app.command()
+@with_options(log_options, screen_options)
+def simulate(
+    log: LogArguments,
+    screen: Terminal,
+    graph: Graph = "barabasi-albert:m=2",
+    submit: Annotated[float, typer.Option(help="Chance that a relay submits a query.")] = 0.5,
+    hops: Annotated[int, typer.Option(help="How often a query is handed on at most.")] = 3,
+    selfish: Annotated[str, typer.Option(help="Share of users who relay for nobody.")] = "0",
+    dishonest: Annotated[
+        str, typer.Option(help="Share of users who write down what they relay.")
+    ] = "0",
+    churn: Annotated[str, typer.Option(help="Share of users who are away at any time.")] = "0",
+    loss: Annotated[str, typer.Option(help="Share of messages that get lost.")] = "0",
+    queries: Annotated[
+        int | None, typer.Option(min=1, help="Queries of each user at most; with t1: times.")
+    ] = None,
+    hidden: Annotated[
+        bool, typer.Option("--hidden", help="Begin the count of hops anywhere, as the node does.")
+    ] = False,
+    test: Test = "t2",
+    sweep: Sweep = None,
+    most_hops: Annotated[float, typer.Option(help="Hops that the best setting may have.")] = 2.0,
+    repeat: Repeat = 1,
+    out: Out = None,
+    force: Force = False,
+    seed: Seed = None,
+    dataset: Dataset = None,
+) -> None:
+    """Let each user of a log send her queries through friends, and tell who learns what."""
+    shares = {"selfish": selfish, "dishonest": dishonest, "churn": churn, "loss": loss}
+    scenario = Scenario(
+        graph=graph, submit=submit, hops=hops, queries=queries, test=test, hidden=hidden,
+        **{name: parse_fraction(text) for name, text in shares.items()},
+    )  # fmt: skip
+    how: dict[str, Any] = {"seed": seed, "dataset": dataset, "progress": screen}
+    if not (sweep or out):
+        if repeat > 1:
+            raise UsageError("--repeat is for a sweep", hint="--sweep hops=1..5")
+        found = jobs.simulate(lambda: log.read(screen, seed), scenario, **how)
+        screen.result(found, lambda console: draw.print_simulation(console, found))
+        return
+    if out is not None:
+        jobs.check_sweep_output(out, force)
+    how |= {"repeat": repeat, "most_hops": most_hops}
+    swept = jobs.parse_sweeps(sweep or [])
+    made = jobs.sweep(lambda: log.read(screen, seed), swept, scenario, **how)
+    if out is not None:
+        jobs.write_sweep(made, out, force)
+    told = made.as_dict() | ({"folder": str(out)} if out else {})
+    screen.result(told, lambda console: draw.print_sweep(console, told))

@@ -1,0 +1,191 @@
+"""The node's pages: plain HTML without any script. Whatever comes from outside is escaped."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable
+from hashlib import sha256
+from html import escape
+from typing import Any
+
+from ..protocol.messages import Result
+from .friends import format_fingerprint
+from .node import SearchOutcome
+
+_STYLE = """
+:root { color-scheme: light dark; --soft: #5b6b7b; --line: #8884; }
+body { margin: 0 auto; max-width: 44rem; padding: 1.5rem 1.2rem 4rem;
+  font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin: 1.6rem 0 .3rem; }
+form { display: flex; gap: .5rem; } input[type=search] { flex: 1; min-width: 0; }
+input, button { font: inherit; padding: .4rem .7rem; }
+ol { padding: 0; list-style: none; } li { margin: 1.1rem 0; }
+.soft { color: var(--soft); font-size: .9rem; } .big { font-size: 1.5rem; }
+table { border-collapse: collapse; width: 100%; } .wide { overflow-x: auto; }
+td, th { text-align: left; padding: .3rem .8rem .3rem 0; border-top: 1px solid var(--line); }
+th, td:not(:first-child) { overflow-wrap: normal; }
+td:not(:first-child) { font-variant-numeric: tabular-nums; }
+"""
+_ENDS = {
+    "broken": "The search engine did not answer. You can search again.",
+    "busy": "Busy: try again in {wait} s. Your node has as many searches under way as it can, or "
+    "has asked as much of your friends as they take in a minute. Nothing was sent.",
+    "gone": "It is over. You can search again.",
+}
+_DIGEST = b64encode(sha256(_STYLE.encode()).digest()).decode()
+
+HEADERS = {
+    "Content-Security-Policy": (
+        f"default-src 'none'; style-src 'sha256-{_DIGEST}'; form-action 'self'; "
+        "frame-ancestors 'none'; base-uri 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",  # pages that she opens do not learn what she searched for
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class Pages:
+    """The pages of one node: their forms bear its search key and a token."""
+
+    def __init__(self, port: int, key: str, token: str) -> None:
+        self._key, self._token = key, token
+        self.address = f"http://127.0.0.1:{port}/search?key={key}&q="
+
+    def outcome(self, text: str, outcome: SearchOutcome) -> str:
+        """Return the page of a search that has ended."""
+        if outcome.kind == "answered":
+            return _page(text, self._search(text) + _answer(outcome))
+        if outcome.kind == "nobody":
+            return _page(text, self._search(text) + self._nobody(outcome.number, text))
+        says = _ENDS[outcome.kind].format(wait=outcome.wait)
+        return _page(text, f'{self._search(text)}<p id="end">{says}</p>')
+
+    def ask(self, text: str) -> str:
+        """Return the question whether she wants to search for what a link sent her here with."""
+        says = (
+            "A link, or another web site, sent you here: nothing was searched for yet. "
+            "If you want to search for this, press the button."
+        )
+        return _page("Search?", f'<p id="question">{says}</p>{self._search(text)}')
+
+    def home(self, told: dict[str, Any]) -> str:
+        """Return the owner's page: what she would like to know."""
+        parts = [self._search(""), _exposure(told), _seen(told), _friends(told["friends"])]
+        away = f"{told['turned_away']} calls of strangers, or that broke the rules, were refused."
+        if told["shed"]:
+            away += f"<br>{told['shed']} of your searches were not begun: the node was busy."
+        mine = f"Your fingerprint: {format_fingerprint(told['fingerprint'])}"
+        entry = f'<code id="entry">{escape(self.address)}%s</code>'
+        says = f"For your browser's search settings, and for no other eyes: {entry}"
+        soft = f'<p class="soft">{away}<br>{mine}<br>{says}</p>'
+        return _page("Your node", "".join(parts) + soft)
+
+    def _nobody(self, number: int, text: str) -> str:
+        says = (
+            "No friend got an answer to this query, or none is there. You can search again: "
+            "another friend may then read it. Or you submit it yourself: the search engine then "
+            "sees it under your account."
+        )
+        hidden = {"number": str(number), "text": text, "token": self._token}
+        fields = "".join(
+            f'<input type="hidden" name="{name}" value="{escape(value)}">'
+            for name, value in hidden.items()
+        )
+        return (
+            f'<p id="nobody">{says}</p><form method="post" action="/submit">{fields}'
+            "<button>Submit it myself</button></form>"
+        )
+
+    def _search(self, text: str) -> str:
+        return (
+            '<form action="/search" role="search">'
+            f'<input type="hidden" name="key" value="{escape(self._key)}">'
+            '<input type="search" name="q" aria-label="Search" maxlength="512" '
+            f'value="{escape(text)}"><button>Search</button></form>'
+        )
+
+
+def opensearch(address: str) -> str:
+    """Return the description of the search for a browser."""
+    template = escape(address + "{searchTerms}")
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">'
+        "<ShortName>queryveil</ShortName><Description>Search by friends</Description>"
+        "<InputEncoding>UTF-8</InputEncoding>"
+        f'<Url type="text/html" method="get" template="{template}"/></OpenSearchDescription>\n'
+    )
+
+
+def message_page(says: str) -> str:
+    """Say one thing."""
+    return _page("queryveil", f"<p>{escape(says)}</p>")
+
+
+def _exposure(told: dict[str, Any]) -> str:
+    value, account = told["exposure"], told["account"]
+    if value is None:
+        return "<h2>Your exposure</h2><p>You have not searched yet.</p>"
+    says = (
+        f"So much of what there is to know about your {account['own']} queries is told by what "
+        "the engine saw under your account (PEL): 100% if it saw yours and no others, 0% if what "
+        "it saw tells nothing."
+    )
+    return (
+        f'<h2>Your exposure</h2><p class="big" id="exposure">{value:.1f}%</p>'
+        f'<p class="soft">{says}</p>'
+    )
+
+
+def _seen(told: dict[str, Any]) -> str:
+    account = told["account"]
+    says = (
+        f"{account['seen']} queries, {account['seen_distinct']} of them distinct. "
+        f"{account['seen_hers']} have a text that you searched for; the others are your friends'."
+    )
+    texts = "".join(f"<li>{escape(text)}</li>" for text in told["texts"])
+    kept = f'<ol class="texts">{texts}</ol>' if texts else ""
+    return f'<h2>What the engine saw under your account</h2><p id="seen">{says}</p>{kept}'
+
+
+def _friends(friends: Iterable[dict[str, Any]]) -> str:
+    heads = ("friend", "there", "trust", "relayed for you", "refused you", "lost",
+             "you relayed for her", "you refused")  # fmt: skip
+    rows = [
+        (one["name"], "yes" if one["present"] else "no", f"{one['trust']:.0%}", one["carried"],
+         one["turned_down"], one["lost"], one["served"], one["refused"])
+        for one in friends
+    ]  # fmt: skip
+    if not rows:
+        return "<h2>Your friends</h2><p>None yet: queryveil peers node invite</p>"
+    head = "".join(f"<th>{one}</th>" for one in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(str(x))}</td>' for x in row)}</tr>" for row in rows)
+    table = f'<div class="wide"><table id="friends"><tr>{head}</tr>{body}</table></div>'
+    return f"<h2>Your friends</h2>{table}"
+
+
+def _answer(outcome: SearchOutcome) -> str:
+    by = escape(outcome.by) if outcome.by else "your own account"
+    found = "".join(map(_result, outcome.results)) or "<li>Nothing was found.</li>"
+    return f'<p class="soft">Answered by {by}.</p><ol class="results">{found}</ol>'
+
+
+def _result(result: Result) -> str:
+    url = escape(result.url)
+    return (
+        f'<li><a rel="noreferrer noopener" href="{url}">{escape(result.title)}</a>'
+        f'<br><span class="soft">{url}</span><br>{escape(result.snippet)}</li>'
+    )
+
+
+def _page(title: str, body: str) -> str:
+    link = '<link rel="search" type="application/opensearchdescription+xml" title="queryveil" '
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'{link}href="/opensearch.xml"><meta name="viewport" content="width=device-width">'
+        f"<style>{_STYLE}</style></head><body><h1>{escape(title)}</h1>{body}</body></html>"
+    )

@@ -1,0 +1,114 @@
+"""Write a release: public and private files, verified before they get their name."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from ..core.folders import atomic_folder, check_output_folder, is_queryveil_folder
+from ..errors import VerificationError
+from .cards import public_figures
+from .formats import check_output_format, escape_formula, write_public_log
+from .metadata import metadata_files
+from .page import render_card
+from .tables import write_public_tables
+from .untrusted import file_digest
+from .verification import verify_public
+
+if TYPE_CHECKING:
+    from .release import Release
+    from .signing import Signer
+
+
+def is_release(folder: Path) -> bool:
+    """Tell whether a folder is a release, with nothing of others beside it."""
+    return is_queryveil_folder(folder, "public/release.json", {"public", "private"})
+
+
+def write_release(
+    release: Release,
+    target: Path,
+    form: str,
+    force: bool,
+    forget_mapping: bool,
+    signer: Signer | None = None,
+) -> dict[str, Any]:
+    """Write, verify, sign if wanted, and name the folder; return the internal card."""
+    check_output_format(form)
+    with atomic_folder(target, lambda: check_output_folder(target, force, is_release)) as folder:
+        public, private = folder / "public", folder / "private"
+        release = release.announce(release)
+        public.mkdir(mode=0o755)
+        private.mkdir(mode=0o700)
+        card = _write_public(release, public, form)
+        with release.progress.stage("verify"):
+            _verified(public)
+        if signer is not None:
+            signer.sign(public)
+        internal = release.private_card(card)
+        _write_private(release, private, internal, forget_mapping)
+    release.settle(target)
+    return internal
+
+
+def _write_public(release: Release, public: Path, form: str) -> dict[str, Any]:
+    with release.progress.stage("write"):
+        try:
+            paths = write_public_tables(release.tables, public)
+            if release.log is not None:
+                paths.append(write_public_log(release.log, public, form))
+        except pl.exceptions.PolarsError as error:
+            raise OSError(str(error).splitlines()[0]) from error  # a full disk, told by Polars
+    with release.progress.stage("describe"):
+        digests = {path.name: file_digest(path) for path in paths}
+        card = release.public_card(public_figures(release.log, release.tables), digests)
+    for name, text in {"report.html": render_card(card), **metadata_files(card)}.items():
+        _write_text(public / name, text)
+        card["files"][name] = file_digest(public / name)
+    _write_text(public / "release.json", _json(card))
+    return card
+
+
+def _verified(public: Path) -> None:
+    broken = [finding for finding in verify_public(public, ours=True) if not finding.holds]
+    if broken:
+        raise VerificationError(
+            "what was written does not keep its promise, so nothing was published: "
+            + "; ".join(finding.message for finding in broken),
+            hint="this is a defect of queryveil: please report it",
+        )
+
+
+def _write_private(
+    release: Release, private: Path, card: dict[str, Any], forget_mapping: bool
+) -> None:
+    rejected = release.source.accounting.rejected_rows()
+    _write_table(private / "rejected.tsv", rejected)
+    if release.mapping is not None and not forget_mapping:
+        _write_table(private / "mapping.tsv", release.mapping)
+    if release.absent is not None and not forget_mapping:
+        _write_table(private / "absent.tsv", release.absent)
+    _write_text(private / "card.json", _json(card))
+    _write_text(private / "report.html", render_card(card))
+    for path in private.iterdir():
+        path.chmod(0o600)
+
+
+def _write_table(path: Path, table: pl.DataFrame | pl.LazyFrame) -> None:
+    kinds = table.lazy().collect_schema()
+    texts = [name for name, kind in kinds.items() if kind == pl.String]
+    safe = table.lazy().with_columns(escape_formula(pl.col(name)).alias(name) for name in texts)
+    safe.sink_csv(path, separator="\t")
+
+
+def _write_text(path: Path, text: str) -> None:
+    # A file's name may hold bytes that are no text; in JSON the replacement is an escape.
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def _json(card: dict[str, Any]) -> str:
+    return json.dumps(card, indent=2, ensure_ascii=False) + os.linesep

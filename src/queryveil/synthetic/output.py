@@ -1,0 +1,169 @@
+"""Write a log that belongs to nobody."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import polars as pl
+import zstandard
+
+from ..core.progress import NoProgress, Progress
+from ..engine.files import atomic_file
+from ..engine.prefetch import prefetch
+from ..errors import OutputError, UsageError
+from ..jobs.interests import topical_rows
+from .generator import generate_blocks, planned_rows
+
+_MOST_PEOPLE, _MOST_EACH = 100_000, 1_000
+_HEADER = ("AnonID", "Query", "QueryTime", "ItemRank", "ClickURL")
+
+
+def write_synthetic_log(
+    out: str | Path,
+    *,
+    users: int | None = None,
+    lines: int | None = None,
+    seed: int = 0,
+    about: str | None = None,
+    queries: int | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Write a synthetic log in AOL's form; the ending of the name says how it is packed.
+
+    `.tsv`, `.tsv.gz`, `.tsv.zst`, `.csv`, `.jsonl` and `.parquet` are known. With `about`, a
+    domain such as `A` or `disease,sport`, each user sends so many queries (100) about its topics.
+    """
+    path = Path(out)
+    write = _writer(path)
+    shown = progress or NoProgress()
+    total, made = _planned(users, lines, seed, about, queries)
+    with atomic_file(path, force=force) as part, shown.stage("synthesize", total) as advance:
+        found = _Counted(_told(made, advance))
+        try:
+            write(found, part)
+        except pl.exceptions.PolarsError as error:  # how Polars tells of a full disk
+            raise OutputError(
+                f"cannot be written ({str(error).splitlines()[0]})", where=path
+            ) from error
+    size = path.stat().st_size
+    return {"out": str(path), "users": found.users, "rows": found.rows, "seed": seed, "bytes": size}
+
+
+def _planned(
+    users: int | None, lines: int | None, seed: int, about: str | None, queries: int | None
+) -> tuple[int, Iterator[pl.DataFrame]]:
+    """Tell how many lines there will be, and give what makes them."""
+    if about is None:
+        if queries is not None:
+            raise UsageError("--queries needs --about", hint="--lines sets the lines of a log")
+        total = planned_rows(users, lines=lines, seed=seed)
+        return total, prefetch(generate_blocks(users, lines=lines, seed=seed))
+    if lines is not None:
+        raise UsageError("--about takes --queries of each user, not --lines")
+    people, each = 1000 if users is None else users, 100 if queries is None else queries
+    if not (1 <= people <= _MOST_PEOPLE and 1 <= each <= _MOST_EACH):
+        raise UsageError(
+            f"{people:,} users with {each:,} queries each are asked for",
+            hint=f"up to {_MOST_PEOPLE:,} users with up to {_MOST_EACH:,} queries",
+        )
+    return people * each, iter([topical_rows(about, people, each, seed)])
+
+
+class _Counted:
+    """Blocks that are counted as they pass."""
+
+    def __init__(self, blocks: Iterator[pl.DataFrame]) -> None:
+        self.blocks, self.rows, self.users = blocks, 0, 0
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        for block in self.blocks:
+            self.rows += block.height
+            self.users += block["user"].n_unique()
+            yield block
+
+
+def _told(blocks: Iterator[pl.DataFrame], advance: Callable[[int], None]) -> Iterator[pl.DataFrame]:
+    for block in blocks:
+        yield block
+        advance(block.height)
+
+
+def _writer(path: Path) -> Callable[[_Counted, Path], None]:
+    name = path.name.lower()
+    for ending, write in _WRITERS.items():
+        if name.endswith(ending):
+            return write
+    raise UsageError(
+        f'"{path.name}" does not say in what form to write',
+        hint=f"end the name in one of {', '.join(_WRITERS)}",
+    )
+
+
+def _tsv(blocks: _Counted, path: Path, opened: Callable[[Path], Any] | None = None) -> None:
+    with (opened or _plain)(path) as file:
+        file.write(("\t".join(_HEADER) + "\n").encode())
+        for block in blocks:
+            _cells(block, file, "\t", "never")
+
+
+def _csv(blocks: _Counted, path: Path) -> None:
+    with _plain(path) as file:
+        file.write(b"user,query,time,rank,url\n")
+        for block in blocks:
+            _cells(block, file, ",", "necessary")
+
+
+def _cells(block: pl.DataFrame, file: IO[bytes], separator: str, quotes: Any) -> None:
+    text = io.BytesIO()
+    block.write_csv(
+        text,
+        include_header=False,
+        separator=separator,
+        quote_style=quotes,
+        datetime_format="%Y-%m-%d %H:%M:%S",
+    )
+    file.write(text.getbuffer())
+
+
+def _jsonl(blocks: _Counted, path: Path) -> None:
+    with _plain(path) as file:
+        for block in blocks:
+            block.write_ndjson(file)
+
+
+def _parquet(blocks: _Counted, path: Path) -> None:
+    pl.concat(list(blocks)).write_parquet(path)
+
+
+@contextmanager
+def _plain(path: Path) -> Iterator[IO[bytes]]:
+    with path.open("wb") as file:
+        yield file
+
+
+@contextmanager
+def _gzipped(path: Path) -> Iterator[IO[bytes]]:
+    with path.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as file:
+        yield file  # type: ignore[misc]
+
+
+@contextmanager
+def _zstandard(path: Path) -> Iterator[Any]:
+    with path.open("wb") as raw, zstandard.ZstdCompressor(level=3).stream_writer(raw) as file:
+        yield file
+
+
+_WRITERS: dict[str, Callable[[_Counted, Path], None]] = {
+    ".tsv": _tsv,
+    ".tsv.gz": lambda blocks, path: _tsv(blocks, path, _gzipped),
+    ".tsv.zst": lambda blocks, path: _tsv(blocks, path, _zstandard),
+    ".csv": _csv,
+    ".jsonl": _jsonl,
+    ".parquet": _parquet,
+}

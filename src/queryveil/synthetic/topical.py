@@ -1,0 +1,79 @@
+"""A synthetic log of users with interests: each asks about a few topics, a fixed number of times.
+
+For methods that work on profiles of topics, and for the evaluation of Sanchez et al. 2018, whose
+users have about a hundred queries each in four domains. The words come from outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from ..errors import UsageError
+from .distributions import FIRST_DAY, BlockRandom, Floats, Ints
+
+_SPREAD_GROUPS, _SPREAD_TOPICS = 0.5, 0.3  # small: few strong interests
+_FAVOUR = 0.4  # how much more popular earlier topics are
+_LONGEST_PAUSE = 20_000  # seconds between two queries
+
+
+def generate_topical(
+    words: Sequence[Sequence[str]],
+    groups: Sequence[int],
+    *,
+    users: int,
+    queries: int,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Make a log of users who send so many queries each, about topics in groups.
+
+    `words` has the queries that may be asked of each topic, `groups` the group of each topic.
+
+    >>> log = interested([["asthma", "flu"], ["tennis"]], [0, 1], users=2, queries=5)
+    >>> log.shape, log.columns
+    ((10, 5), ['user', 'query', 'time', 'rank', 'url'])
+    """
+    if not words or not all(words) or len(words) != len(groups):
+        raise UsageError("every topic of a synthetic log needs words and a group")
+    dice = BlockRandom.for_block(seed, 2**63)  # a block that no other log has
+    shares = _shares(np.asarray(groups), users, dice)
+    table = np.cumsum(shares, axis=1)
+    topic = (dice.uniform(users * queries).reshape(users, queries, 1) > table[:, None, :]).sum(2)
+    topic = np.minimum(topic.reshape(-1), len(words) - 1)
+    sizes = np.array([len(one) for one in words])
+    first = np.cumsum(sizes) - sizes
+    # Squared, so that the first words of a topic are asked most.
+    pick = first[topic] + (dice.uniform(len(topic)) ** 2 * sizes[topic]).astype(np.int64)
+    texts = pl.Series("query", [text for one in words for text in one])
+    return pl.DataFrame(
+        {
+            "user": pl.Series(np.repeat(np.arange(1, users + 1), queries)).cast(pl.String),
+            "query": texts.gather(pick),
+            "time": FIRST_DAY + _times(users, queries, dice).astype("timedelta64[s]"),
+        }
+    ).with_columns(rank=pl.lit(None, pl.Int32), url=pl.lit(None, pl.String))
+
+
+def _shares(groups: Ints, users: int, dice: BlockRandom) -> Floats:
+    """Draw each user's shares of topics: of groups first, then of the topics in each."""
+    count = int(groups.max()) + 1
+    whole = dice.rng.dirichlet(_favoured(count, _SPREAD_GROUPS), users)
+    shares = np.empty((users, len(groups)))
+    for group in range(count):
+        mine = np.flatnonzero(groups == group)
+        if len(mine):
+            parts = dice.rng.dirichlet(_favoured(len(mine), _SPREAD_TOPICS), users)
+            shares[:, mine] = whole[:, [group]] * parts
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def _favoured(count: int, spread: float) -> Floats:
+    weights = (1.0 + np.arange(count)) ** -_FAVOUR
+    return np.asarray(spread * count * weights / weights.sum())
+
+
+def _times(users: int, queries: int, dice: BlockRandom) -> Ints:
+    pauses = dice.integers(_LONGEST_PAUSE, users * queries).reshape(users, queries) + 2_000
+    return np.asarray(np.cumsum(pauses, axis=1).reshape(-1))

@@ -1,0 +1,115 @@
+"""A copy of an earlier release that its owner names: the very bytes, which cost nothing.
+
+Nothing here looks at the log. Whether bytes are copied or drawn anew must never depend on whether
+the log is still the same: a reader who saw both releases would learn exactly that.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..core.folders import atomic_folder, check_output_folder, read_json_card
+from ..dp.ledger.place import locate_ledger
+from ..errors import InputError, UsageError, VerificationError
+from ..ledger.entries import LedgerEntry
+from ..ledger.ledger import Ledger
+from ..release.cards import InternalCard
+from ..release.untrusted import file_digest
+from ..release.verification import verify_public
+from ..release.writing import is_release
+
+
+def copy_release(
+    source: str | Path,
+    folder: str | Path,
+    *,
+    logs: Sequence[str | Path] = (),
+    dataset: str | None = None,
+    force: bool = False,
+    forget_mapping: bool = False,
+) -> dict[str, Any]:
+    """Copy the release in `source` to `folder`, and return its internal card.
+
+    The ledger is that of `dataset`, else that of the folder of `logs`, else the one that the
+    release's own card names. It must know the release. The log itself is not opened, and need
+    not be there any more.
+    """
+    old, new = Path(source), Path(folder)
+    card = _card_of(old)
+    _check_apart(old, new)
+    with Ledger.open(_ledger_of(card, logs, dataset), create=False) as ledger:
+        entry = _entry_of(ledger, old)
+        _copy(old, new, entry, force=force, forget_mapping=forget_mapping)
+        ledger.record_copy(entry.number, new.absolute())
+    return InternalCard(read_json_card(new / "private" / "card.json") | {"copied": str(old)})
+
+
+def _card_of(source: Path) -> dict[str, Any]:
+    path = source / "private" / "card.json"
+    if not path.is_file():
+        raise InputError(
+            "there is no private/card.json", where=source, hint="name what `anonymize --out` wrote"
+        )
+    return read_json_card(path)
+
+
+def _check_apart(old: Path, new: Path) -> None:
+    if old.resolve() in (new.resolve(), *new.resolve().parents):
+        raise UsageError(
+            "a copy cannot take the place of what is copied", where=new, hint="take another name"
+        )
+
+
+def _ledger_of(card: dict[str, Any], logs: Sequence[str | Path], dataset: str | None) -> Path:
+    if dataset is not None or logs:
+        return locate_ledger(dataset, [Path(log) for log in logs])
+    about = card.get("ledger")
+    place = about.get("file") if isinstance(about, dict) else None
+    if not isinstance(place, str):
+        raise UsageError(
+            "the card of this release names no ledger",
+            hint="name the population: --dataset NAME",
+        )
+    return Path(place)
+
+
+def _entry_of(ledger: Ledger, source: Path) -> LedgerEntry:
+    """Return the entry of the release, which the ledger knows by the digest of its public card."""
+    card = source / "public" / "release.json"
+    digest = file_digest(card) if card.is_file() else ""
+    for entry in ledger.entries():
+        if entry.state != "reserved" and entry.release_digest == digest:
+            return entry
+    raise UsageError(
+        f"{ledger.path} does not know this release, or it was changed",
+        where=source,
+        hint="name the population as when it was made: --dataset",
+    )
+
+
+def _copy(
+    source: Path, target: Path, entry: LedgerEntry, *, force: bool, forget_mapping: bool
+) -> None:
+    with atomic_folder(target, lambda: check_output_folder(target, force, is_release)) as part:
+        for name, mode in (("public", 0o755), ("private", 0o700)):
+            shutil.copytree(source / name, part / name)
+            (part / name).chmod(mode)
+        if forget_mapping:
+            for name in ("mapping.tsv", "absent.tsv"):
+                (part / "private" / name).unlink(missing_ok=True)
+        _check_copy(part / "public", entry, source)
+
+
+def _check_copy(public: Path, entry: LedgerEntry, source: Path) -> None:
+    """Check the copy, not the source: that may change while it is read."""
+    broken = [finding.message for finding in verify_public(public) if finding.holds is False]
+    if file_digest(public / "release.json") != entry.release_digest:
+        broken.append("its card is not the one that the ledger knows")
+    if broken:
+        raise VerificationError(
+            "this release is not what was written, so it was not copied: " + "; ".join(broken),
+            where=source,
+        )
