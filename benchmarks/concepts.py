@@ -28,9 +28,9 @@ import polars as pl
 import odp_dump
 import similarity
 from processes import child
-from queryveil.concepts.likeness.similarity import pairwise_distances, pairwise_similarities
 from queryveil.concepts.loaders.registry import open_taxonomy
 from queryveil.concepts.mapping.mapper import Mapper
+from queryveil.concepts.similarity.distance import pairwise_distances, pairwise_similarities
 from queryveil.synthetic.generator import generate_blocks
 from readme import put_table
 

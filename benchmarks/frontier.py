@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from microaggregation import log_of
-from queryveil import jobs
-from queryveil.report.picture import frontier_svg
+from queryveil import comparison
+from queryveil.comparison.frontier import frontier_svg
 from readme import put_table
 
 ROOT = Path(__file__).parents[1]
@@ -38,13 +38,15 @@ ACROSS, UP = "membership", USE[0]
 
 
 def found(users: int, repeat: int) -> dict[str, Any]:
-    journal = jobs.open_journal(OUT, fresh=True)  # code may have changed under the same version
-    asked = jobs.request_figures(METHODS, (*RISK, *USE), SWEEP)
-    how = jobs.RunOptions(
+    journal = comparison.open_journal(
+        OUT, fresh=True
+    )  # code may have changed under the same version
+    asked = comparison.request_figures(METHODS, (*RISK, *USE), SWEEP)
+    how = comparison.RunOptions(
         repeat=repeat, seed=1, workers=0, journal=journal, dataset=str(OUT.parent)
     )
-    made = jobs.compare_figures(log_of(users), asked, how)
-    jobs.write_comparison(made, OUT, force=True, journal=journal)
+    made = comparison.compare_figures(log_of(users), asked, how)
+    comparison.write_comparison(made, OUT, force=True, journal=journal)
     return made.to_dict()
 
 

@@ -30,9 +30,9 @@ from microaggregation import log_of
 from processes import answer, child
 from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
-from queryveil.measures.original import MeasureContext
-from queryveil.measures.risk.record_linkage import RecordLinkage, linkage_probabilities
-from queryveil.measures.risk.texts import released_counts, true_pairs
+from queryveil.measures._shared.queries import released_counts, true_pairs
+from queryveil.measures.context import MeasureContext
+from queryveil.measures.record_linkage import RecordLinkage, linkage_probabilities
 from readme import put_table
 
 PLAIN_USERS = 20

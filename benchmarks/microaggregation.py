@@ -23,15 +23,13 @@ import polars as pl
 import queryveil as qv
 from frequent_queries import run
 from processes import answer, child
-from queryveil.concepts.likeness.matrix import profile_distance_matrix
-from queryveil.concepts.similarity.profiles import Profiles
+from queryveil.concepts.similarity.profiles import Profiles, profile_distance_matrix
 from queryveil.concepts.taxonomy.graph import Taxonomy
 from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.methods.microaggregation.base import partition_profiles
-from queryveil.methods.microaggregation.closest import select_items_greedily
 from queryveil.methods.microaggregation.grouping import mdav, mean_intra_group_distance
-from queryveil.methods.microaggregation.prototypes import select_items
+from queryveil.methods.microaggregation.prototypes import select_items, select_items_greedily
 from queryveil.methods.microaggregation.refinement import refine_groups
 from readme import put_table
 

@@ -20,11 +20,16 @@ from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.concepts.similarity.topics import topic_preset
 from queryveil.dp.noise import NoiseSource
 from queryveil.engine.operations import unique_queries
-from queryveil.jobs.interests import topical_rows
 from queryveil.log.query_log import QueryLog
-from queryveil.methods.replacement.judging import js_divergence, shrink_to_uniform
-from queryveil.methods.replacement.points import Apportionments, Floats, apportion
-from queryveil.methods.replacement.profile_mechanisms import choose_profile_mechanism
+from queryveil.methods.replacement.profile_mechanisms import (
+    Apportionments,
+    Floats,
+    apportion,
+    choose_profile_mechanism,
+    js_divergence,
+    shrink_to_uniform,
+)
+from queryveil.synthetic.topical import topical_rows
 
 SETTINGS = {"C": "sanchez4", "B": "sanchez19"}
 EPSILONS = (1, 3, 10)

@@ -30,15 +30,18 @@ from typing import Any
 import httpx
 import uvicorn
 
-from queryveil.peers.errands import Limits
-from queryveil.peers.node.engines import parse_engine
-from queryveil.peers.node.friends import add_friend, make_invitation, read_invitation
-from queryveil.peers.node.identity import load_identity
+from queryveil.peers.node.engines import DemoSearchEngine, parse_engine
+from queryveil.peers.node.identity import (
+    add_friend,
+    load_identity,
+    make_invitation,
+    read_invitation,
+)
 from queryveil.peers.node.node import Node
 from queryveil.peers.node.server import web_config
-from queryveil.peers.node.site import make_app
 from queryveil.peers.node.storage import NodeDirectory
-from queryveil.peers.node.toy_engine import DemoSearchEngine
+from queryveil.peers.node.web import make_app
+from queryveil.peers.protocol.state import Limits
 
 NAMES = ("ann", "bob", "cleo")
 BROWSER = {"Sec-Fetch-Site": "none"}

@@ -23,12 +23,16 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from queryveil.peers.errands import Limits
-from queryveil.peers.node.friends import add_friend, make_invitation, read_invitation
-from queryveil.peers.node.identity import load_identity
+from queryveil.peers.node.identity import (
+    add_friend,
+    load_identity,
+    make_invitation,
+    read_invitation,
+)
 from queryveil.peers.node.node import Node, SearchOutcome
 from queryveil.peers.node.storage import NodeDirectory
 from queryveil.peers.protocol.messages import Result
+from queryveil.peers.protocol.state import Limits
 from readme import put_table
 
 ENGINE_S = 0.03

@@ -18,8 +18,8 @@ from microaggregation import log_of
 from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.peers.simulation.population import Population, population_from_log
+from queryveil.peers.simulation.run import run_simulation
 from queryveil.peers.simulation.scenario import Scenario
-from queryveil.peers.simulation.simulate import run_simulation
 from queryveil.peers.simulation.summary import summarize
 
 SCENARIOS = {

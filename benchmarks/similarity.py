@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import queryveil
-from queryveil.concepts.likeness.similarity import pairwise_distances, pairwise_similarities
+from queryveil.concepts.similarity.distance import pairwise_distances, pairwise_similarities
 from queryveil.concepts.taxonomy.graph import Taxonomy
 
 WORDNET = Path(queryveil.__file__).parent / "concepts" / "data" / "wordnet.qvt"

@@ -28,7 +28,7 @@ from dp_statistics import log_of as pairs_log
 from frequent_queries import log_of
 from processes import answer
 from queryveil.core.progress import NoProgress
-from queryveil.engine.choice import EngineConfig
+from queryveil.engine.table import EngineConfig
 from readme import put_table
 from spark_rivals import ENVIRONMENTS, RIVALS, tree_kilobytes
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import queryveil as qv
-from queryveil.concepts.likeness.matrix import profile_distance_matrix
+from queryveil.concepts.similarity.profiles import profile_distance_matrix
 from queryveil.methods.microaggregation.grouping import mdav, mean_intra_group_distance
 from queryveil.methods.microaggregation.refinement import refine_groups
 

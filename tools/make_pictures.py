@@ -16,9 +16,9 @@ from rich.console import Console
 
 import queryveil as qv
 from draw_partition import partition
-from queryveil.cli.draw_taxonomy import print_mapping
 from queryveil.cli.tables import print_profile
-from queryveil.concepts.mapping.explain import explain_query
+from queryveil.cli.taxonomy import print_mapping
+from queryveil.concepts.mapping.explanation import explain_query
 
 IMG = Path(__file__).parents[1] / "docs" / "img"
 

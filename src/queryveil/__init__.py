@@ -15,7 +15,7 @@ from .concepts.loaders.registry import open_taxonomy
 from .concepts.mapping.mapper import Mapper
 from .concepts.mapping.result import ConceptMapping
 from .concepts.taxonomy.graph import Taxonomy
-from .engine.choice import EngineConfig
+from .engine.table import EngineConfig
 from .errors import (
     BudgetError,
     ColumnError,
@@ -33,23 +33,18 @@ from .errors import (
     UsageError,
     VerificationError,
 )
-from .jobs.pack import pack
-from .jobs.plan import plan
-from .jobs.verify import verify
 from .log.options import ReadOptions
 from .log.query_log import QueryLog
 from .log.reading import read_log
-from .measures.base import Measure
+from .measures.base import Measure, all_measures, parse_measure
 from .measures.profile_divergence import ProfileDivergence
-from .measures.registry import all_measures, parse_measure
-from .methods.base import Method
+from .methods.base import Method, all_methods, parse_method
 from .methods.click_graph import ClickGraph
 from .methods.disconnected_graph import DisconnectedGraph
 from .methods.frequent_queries import FrequentQueries
 from .methods.microaggregation.category import CategoryMicroaggregation
 from .methods.microaggregation.semantic import SemanticMicroaggregation, StringMicroaggregation
-from .methods.microaggregation.spelling import SyntacticMicroaggregation
-from .methods.registry import all_methods, parse_method
+from .methods.microaggregation.syntactic import SyntacticMicroaggregation
 from .methods.replacement.concept_histogram import ConceptHistogram
 from .methods.replacement.profile_first import ProfileFirst
 from .methods.replacement.semantic import SemanticReplacement
@@ -64,9 +59,11 @@ from .workflows.copying import copy_release
 from .workflows.demonstration import demo
 from .workflows.extension import extend_release
 from .workflows.measurement import measure
+from .workflows.planning import plan
 from .workflows.profiling import profile
 from .workflows.signing import make_signing_key, show_signing_key, sign
 from .workflows.taxonomies import import_taxonomy, make_mapper, map_log
+from .workflows.verification import pack, verify
 
 __all__ = [
     "BudgetError",

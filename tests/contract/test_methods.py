@@ -30,12 +30,12 @@ import zstandard
 import queryveil as qv
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.errors import QueryveilError
-from queryveil.jobs.verify import verify
-from queryveil.methods.microaggregation import stand_ins
-from queryveil.methods.replacement import family
+from queryveil.methods.microaggregation import emission as stand_ins
+from queryveil.methods.replacement import base as family
+from queryveil.release.guarantee import standing_of
 from queryveil.release.metadata import metadata_files
 from queryveil.release.page import render_card
-from queryveil.release.standing import standing_of
+from queryveil.workflows.verification import verify
 
 USERS = 150
 # Parameters under which a log of so few users gives something to look at; else the defaults.

@@ -12,8 +12,8 @@ import pytest
 
 import queryveil as qv
 from queryveil.concepts.mapping.mapper import Mapper
-from queryveil.methods.microaggregation import stand_ins
-from queryveil.methods.replacement import family
+from queryveil.methods.microaggregation import emission as stand_ins
+from queryveil.methods.replacement import base as family
 
 LINES = {
     "frequent-queries": "frequent-queries:n=5:m=2",

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import queryveil as qv
-from queryveil.jobs.verify import verify
 from queryveil.ledger.ledger import Ledger
+from queryveil.workflows.verification import verify
 
 LINES = [
     "dp-statistics:epsilon=99:delta=1e-3:max-queries-per-user=3:max-clicks-per-user=3",

@@ -18,11 +18,10 @@ import pytest
 
 import queryveil as qv
 from queryveil.release.cards import public_figures
-from queryveil.release.formats import read_public_log
+from queryveil.release.formats import read_public_log, read_public_tables
 from queryveil.release.metadata import metadata_files
 from queryveil.release.noise import CountNoise, noise_of
 from queryveil.release.page import render_card
-from queryveil.release.tables import read_public_tables
 from queryveil.release.untrusted import file_digest
 
 DAY = "2006-03-01 10:00:00"

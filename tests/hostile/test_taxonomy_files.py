@@ -25,7 +25,7 @@ from queryveil.concepts.loaders.paths import taxonomy_from_paths
 from queryveil.concepts.loaders.registry import open_taxonomy
 from queryveil.concepts.loaders.skos import import_skos
 from queryveil.concepts.loaders.table import import_table
-from queryveil.concepts.taxonomy import levels as levels_module
+from queryveil.concepts.taxonomy import depths as levels_module
 from queryveil.concepts.taxonomy.arrays import RaggedArray
 from queryveil.concepts.taxonomy.builder import RepairLog, TaxonomyBuilder
 from queryveil.concepts.taxonomy.graph import Taxonomy
@@ -465,7 +465,7 @@ def test_records_with_contexts_of_their_own_are_read(tmp_path: Path) -> None:
 def test_a_dump_that_is_packed_too_well(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Any
 ) -> None:
-    monkeypatch.setattr("queryveil.concepts.loaders.dump._FREE_EXPANSION", 8 << 20)
+    monkeypatch.setattr("queryveil.concepts.loaders.odp._FREE_EXPANSION", 8 << 20)
     path = tmp_path / "structure.rdf.u8"
     path.write_bytes(pack(b"<RDF>" + b" " * (30 << 20)))
     with pytest.raises(InputError, match="expands to more than 8,388,608 bytes"):

@@ -12,13 +12,19 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from queryveil.peers.errands import Timeouts
-from queryveil.peers.node.friends import Friend, add_friend, make_invitation, read_invitation
-from queryveil.peers.node.identity import Identity, load_identity
+from queryveil.peers.node.identity import (
+    Friend,
+    Identity,
+    add_friend,
+    load_identity,
+    make_invitation,
+    read_invitation,
+)
 from queryveil.peers.node.node import Node
 from queryveil.peers.node.storage import NodeDirectory
 from queryveil.peers.protocol.messages import Message, Result, decode, encode
 from queryveil.peers.protocol.policy import ProtocolSettings
+from queryveil.peers.protocol.state import Timeouts
 
 PAGE = (Result("A page", "https://example.org/", "text"),)
 # A busy machine must not make friends look silent; tests of silence are quick.

@@ -28,9 +28,8 @@ from small_nodes import (
     until,
 )
 
-from queryveil.peers.node.friends import add_friend
-from queryveil.peers.node.identity import load_identity
-from queryveil.peers.node.link import MAX_FRAME
+from queryveil.peers.node.identity import add_friend, load_identity
+from queryveil.peers.node.links import MAX_FRAME
 from queryveil.peers.protocol.messages import (
     Accepted,
     Answer,

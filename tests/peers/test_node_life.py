@@ -21,8 +21,8 @@ from small_nodes import (
 )
 
 from queryveil.errors import InputError, UsageError
-from queryveil.peers.errands import PeerStats
 from queryveil.peers.node.status import status
+from queryveil.peers.protocol.state import PeerStats
 
 
 def test_friends_answer_each_other() -> None:

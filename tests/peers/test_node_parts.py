@@ -21,19 +21,19 @@ from hypothesis import strategies as st
 from small_nodes import fresh_home, line_of
 
 from queryveil.errors import FormatError, InputError, UsageError
-from queryveil.peers.node.bucket import TokenBucket
-from queryveil.peers.node.engines import WebSearchEngine, parse_engine
+from queryveil.peers.node.engines import DemoSearchEngine, WebSearchEngine, parse_engine
 from queryveil.peers.node.exposure import ExposureCounter
-from queryveil.peers.node.friends import (
+from queryveil.peers.node.identity import (
     Friend,
     add_friend,
+    fingerprint,
+    load_identity,
     make_invitation,
     read_friends,
     read_invitation,
     remove_friend,
 )
-from queryveil.peers.node.identity import fingerprint, load_identity
-from queryveil.peers.node.toy_engine import DemoSearchEngine
+from queryveil.peers.node.links import TokenBucket
 from queryveil.peers.protocol.messages import Result
 
 # --- invitations ---------------------------------------------------------------------------------

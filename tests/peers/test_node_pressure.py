@@ -15,8 +15,8 @@ from small_nodes import ByHand, Node, StubEngine, fresh_home, running, until
 
 from queryveil.peers.node.http import PromptProtocol
 from queryveil.peers.node.server import web_config
-from queryveil.peers.node.site import make_app
 from queryveil.peers.node.state import search_key
+from queryveil.peers.node.web import make_app
 from queryveil.peers.protocol.messages import Accepted, Answer, Query, Refused, Request
 from queryveil.peers.protocol.policy import ProtocolSettings
 

@@ -11,12 +11,11 @@ import httpx
 import pytest
 from small_nodes import QUICK, Node, Result, StubEngine, fresh_home, until
 
-from queryveil.peers.errands import Limits
 from queryveil.peers.node.exposure import ExposureCounter
 from queryveil.peers.node.node import SearchOutcome
-from queryveil.peers.node.site import make_app
 from queryveil.peers.node.state import load_secret, search_key
-from queryveil.peers.node.web import Pages
+from queryveil.peers.node.web import Pages, make_app
+from queryveil.peers.protocol.state import Limits
 
 HERE = "http://127.0.0.1:7070"
 TYPED = {"Sec-Fetch-Site": "none"}

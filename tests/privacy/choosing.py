@@ -6,14 +6,18 @@ from math import log2
 
 import numpy as np
 
-from queryveil.concepts.likeness.criteria import IdentityScore, SimilarityScore, similarity_score
 from queryveil.concepts.loaders.registry import open_taxonomy
-from queryveil.concepts.similarity.domains import Domain, build_domain
+from queryveil.concepts.similarity.domains import (
+    Domain,
+    IdentityScore,
+    SimilarityScore,
+    build_domain,
+    similarity_score,
+)
 from queryveil.concepts.similarity.topics import Topics, select_topics
 from queryveil.concepts.taxonomy.builder import RepairLog, TaxonomyBuilder
 from queryveil.concepts.taxonomy.graph import Taxonomy
-from queryveil.dp.choice.choices import Candidates
-from queryveil.dp.exponential.weights import ExponentialWeights
+from queryveil.dp.exponential.weights import Candidates, ExponentialWeights
 
 CRITERIA = ("sqc1", "sqc2", "nsqc")
 EDGES = {

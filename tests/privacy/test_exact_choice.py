@@ -18,13 +18,12 @@ from hypothesis import strategies as st
 
 from queryveil.core.progress import NoProgress
 from queryveil.dp.accounting import max_rho, zcdp_delta
-from queryveil.dp.choice.calibration import (
+from queryveil.dp.exponential.sampling import (
     calibrate_bounded_range,
     calibrate_exact,
     calibrate_nominal,
 )
-from queryveil.dp.choice.choices import Candidates
-from queryveil.dp.exponential.weights import ExponentialWeights, max_log_ratio
+from queryveil.dp.exponential.weights import Candidates, ExponentialWeights, max_log_ratio
 from queryveil.errors import ParameterError
 from queryveil.methods.replacement.mechanism import PhraseBudget
 from queryveil.methods.replacement.semantic import SemanticReplacement

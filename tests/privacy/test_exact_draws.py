@@ -12,12 +12,13 @@ import pytest
 from choosing import CRITERIA, Case, chi_square, graph, hand_made, sport, table_of
 
 from queryveil.core.randomness import RandomSource
-from queryveil.dp.choice.calibration import calibrate_nominal
-from queryveil.dp.choice.choices import Candidates
-from queryveil.dp.choice.flip import permute_and_flip
-from queryveil.dp.choice.scores import ScoreTable
-from queryveil.dp.exponential.sampling import sample, uniform_below
-from queryveil.dp.exponential.weights import ExponentialWeights
+from queryveil.dp.exponential.sampling import (
+    calibrate_nominal,
+    permute_and_flip,
+    sample,
+    uniform_below,
+)
+from queryveil.dp.exponential.weights import Candidates, ExponentialWeights, ScoreTable
 from queryveil.dp.noise import NoiseSource
 from queryveil.errors import UsageError
 
@@ -195,6 +196,6 @@ def test_permute_and_flip_refuses_what_would_never_end() -> None:
 
 
 def _same(size: int):
-    from queryveil.concepts.likeness.criteria import IdentityScore
+    from queryveil.concepts.similarity.domains import IdentityScore
 
     return IdentityScore(size)

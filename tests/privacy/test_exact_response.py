@@ -13,25 +13,23 @@ from choosing import chi_square
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.concepts.likeness.criteria import IdentityScore
+from queryveil.concepts.similarity.domains import IdentityScore
 from queryveil.core.randomness import RandomSource
-from queryveil.dp.choice.calibration import calibrate_exact
-from queryveil.dp.choice.choices import Candidates
+from queryveil.dp.exponential.sampling import calibrate_exact
+from queryveil.dp.exponential.weights import Candidates
 from queryveil.dp.noise import NoiseSource
 from queryveil.dp.randomized_response import RandomizedResponse
 from queryveil.errors import UsageError
 from queryveil.methods.replacement import profile_mechanisms as telling
-from queryveil.methods.replacement.points import (
-    apportion,
-    count_apportionments,
-    rank_apportionments,
-)
 from queryveil.methods.replacement.profile_first import ProfileFirst
 from queryveil.methods.replacement.profile_mechanisms import (
     HistogramProfiles,
     PopulationMean,
     ResponseProfiles,
+    apportion,
     choose_profile_mechanism,
+    count_apportionments,
+    rank_apportionments,
 )
 
 EPSILONS = [Fraction(1, 1000), Fraction(1, 10), Fraction(1), Fraction(7, 3), Fraction(10), 30]

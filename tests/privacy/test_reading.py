@@ -22,8 +22,7 @@ from hypothesis import strategies as st
 import queryveil as qv
 from queryveil.log.readers.registry import parquet, source
 from queryveil.log.readers.registry import parquet_child as decoding
-from queryveil.methods.reading import FAILURES, READ_ALONE
-from queryveil.methods.registry import all_methods, parse_method
+from queryveil.methods.base import FAILURES, READ_ALONE, all_methods, parse_method
 
 # --- two logs that differ in one person ----------------------------------------------------------
 

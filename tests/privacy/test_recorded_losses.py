@@ -9,9 +9,8 @@ import pytest
 
 import queryveil as qv
 from queryveil.dp.composition import Charge, added, composed
-from queryveil.dp.ledger.charges import charge_in
 from queryveil.dp.losses import Loss
-from queryveil.ledger.entries import LedgerEntry
+from queryveil.ledger.entries import LedgerEntry, charge_in
 
 EPSILON, DELTA = 1.0, 1e-6
 BUDGET = f"epsilon={EPSILON:g}:delta={DELTA:g}"

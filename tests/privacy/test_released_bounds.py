@@ -19,7 +19,7 @@ import queryveil as qv
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.dp.noise import NoiseSource
 from queryveil.methods.click_graph import ClickGraph
-from queryveil.methods.replacement import family
+from queryveil.methods.replacement import base as family
 from queryveil.methods.replacement.concept_histogram import ConceptHistogram
 from queryveil.methods.replacement.profile_first import ProfileFirst
 from queryveil.methods.replacement.semantic import SemanticReplacement

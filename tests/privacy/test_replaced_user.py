@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from queryveil.dp.set_union import WeightedSelection
 from queryveil.dp.thresholded_counts import ThresholdedCounts
-from queryveil.methods.registry import parse_method
+from queryveil.methods.base import parse_method
 
 KEYS = 4  # a user's at most
 UNIT = 1024

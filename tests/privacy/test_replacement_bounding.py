@@ -19,7 +19,7 @@ from queryveil.core.randomness import RandomSource
 from queryveil.dp.noise import NoiseSource
 from queryveil.engine.operations import unique_queries
 from queryveil.log.query_log import QueryLog
-from queryveil.methods.replacement import family
+from queryveil.methods.replacement import base as family
 from queryveil.methods.replacement.mechanism import calibrate_mechanism
 from queryveil.methods.replacement.phrases import bound_phrases, pad_phrases
 from queryveil.methods.replacement.profile_first import _counts, _topic_concepts

@@ -22,8 +22,8 @@ from queryveil.cli.app import app
 from queryveil.core.randomness import RandomSource
 from queryveil.dp.noise import NoiseSource
 from queryveil.dp.public_counts import EmptyCellSampler
-from queryveil.engine.choice import EngineConfig
 from queryveil.engine.operations import aggregate, map_partitions, protect_partitions
+from queryveil.engine.table import EngineConfig
 from queryveil.errors import InputError, UsageError
 from queryveil.ledger.ledger import Ledger
 from queryveil.log.screening import screen

@@ -12,16 +12,14 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from .. import jobs
+from .. import synthetic, workflows
 from .._version import __version__
-from ..engine.choice import ENGINES
+from ..engine.table import ENGINES
 from ..errors import UsageError
-from ..jobs.several import unrecorded
-from ..methods.base import Method
-from ..methods.registry import all_methods, get_method
+from ..methods.base import Method, all_methods, get_method
 from ..peers import cli as peers
-from . import compare, ledger, measure, replicate, taxonomy
-from . import tables as draw
+from ..workflows.repeated_releases import unrecorded
+from . import compare, ledger, measure, replicate, tables, taxonomy
 from . import verification as checking
 from .config import load_config
 from .copies import check_copy, check_form
@@ -144,18 +142,18 @@ def demo(
     force: Force = False,
 ) -> None:
     """Go the whole way on a synthetic log, in under a minute."""
-    found = jobs.demo(out, force=force, progress=screen)
+    found = workflows.demo(out, force=force, progress=screen)
     screen.result(found, lambda console: _draw_demo(console, found))
 
 
 def _draw_demo(console: Console, found: dict[str, Any]) -> None:
     folder, log = sanitize(found["folder"]), sanitize(found["log"]["out"])
     console.print(f"[bold]1. A log that belongs to nobody[/]: {found['log']['rows']:,} lines\n")
-    draw.print_profile(console, found["profile"])
+    tables.print_profile(console, found["profile"])
     console.print()
-    draw.print_card(console, found["card"], "2. Protected with frequent-queries")
+    tables.print_card(console, found["card"], "2. Protected with frequent-queries")
     console.print("\n[bold]3. Verified on the written files[/]")
-    draw.print_verification(console, found["verify"])
+    tables.print_verification(console, found["verify"])
     console.print(
         f"\nMade: [bold]{folder}/public[/] ({may_be_published(found['card'])}) and "
         f"[bold]{folder}/private[/] (never publish).\n"
@@ -193,7 +191,7 @@ def synth(
     force: Force = False,
 ) -> None:
     """Write an AOL-shaped log that belongs to nobody."""
-    found = jobs.write_synthetic_log(
+    found = synthetic.write_synthetic_log(
         out,
         users=users,
         lines=lines,
@@ -214,8 +212,8 @@ def profile(
 ) -> None:
     """Tell what is in a log, what it is about, and what is risky in it."""
     ready = mapper.make() if mapper.wanted else None
-    found = jobs.profile(log.read(screen), mapper=ready, dataset=dataset, progress=screen)
-    screen.result(found, lambda console: draw.print_profile(console, found))
+    found = workflows.profile(log.read(screen), mapper=ready, dataset=dataset, progress=screen)
+    screen.result(found, lambda console: tables.print_profile(console, found))
 
 
 @app.command()
@@ -234,7 +232,7 @@ def plan(
     identifiers: Identifiers = "drop",
 ) -> None:
     """Show what would be released, before anything is written."""
-    card = jobs.plan(
+    card = workflows.plan(
         lambda: log.read(screen),
         method,
         population=population,
@@ -246,11 +244,11 @@ def plan(
 
     def drawn(console: Console) -> None:
         if "forecast" in card:
-            draw.print_forecast(console, card)
+            tables.print_forecast(console, card)
         if "input" not in card:
             return
-        draw.print_card(console, card, f"What {method} would release")
-        draw.print_alternatives(console, card.get("alternatives", []))
+        tables.print_card(console, card, f"What {method} would release")
+        tables.print_alternatives(console, card.get("alternatives", []))
         console.print("\nNothing was written.")
 
     screen.result(card, drawn)
@@ -293,36 +291,38 @@ def anonymize(
         check_copy(bool(method.typed_options() or append or identifiers), seed, sign)
         check_form(copy_of, form)
         kept: dict[str, Any] = {"force": force, "forget_mapping": forget_mapping}
-        card = jobs.copy_release(copy_of, out, logs=log.paths, dataset=dataset, **kept)
+        card = workflows.copy_release(copy_of, out, logs=log.paths, dataset=dataset, **kept)
         name = sanitize(str(out))
         screen.result(card, lambda console: _draw_written(console, card, card["method"], name))
         return
     if sign is not None:
-        jobs.show_signing_key(sign)  # refuses what is no key before anything is paid for
+        workflows.show_signing_key(sign)  # refuses what is no key before anything is paid for
     log.check_named()
     chosen = method.make() if append is None else method.make_if_typed()
-    jobs.check_release_output(out, form, force)
+    workflows.check_release_output(out, form, force)
     how: dict[str, Any] = {"form": form, "force": force, "forget_mapping": forget_mapping}
     how |= {"dataset": dataset, "sign": sign, "progress": screen}
     if append is None and chosen is not None and seed is None and not yes:
         _agree_to_pay(screen, chosen, population)  # before the log is opened
     # Whether there is a private release must not hang on one person's rows.
-    stops = chosen is not None and (seed is not None or not jobs.is_differentially_private(chosen))
+    stops = chosen is not None and (
+        seed is not None or not workflows.is_differentially_private(chosen)
+    )
     read = log.read(screen, seed, may_stop=stops)
     if append is None and chosen is not None:
         how |= {"identifiers": identifiers or "drop", "groups_of": groups_of}
-        card = jobs.anonymize_to_folder(read, chosen, out, seed=seed, yes=True, **how)
+        card = workflows.anonymize_to_folder(read, chosen, out, seed=seed, yes=True, **how)
     else:
         how |= {"method": chosen, "lower_guarantee": lower_guarantee}
         how["identifiers"] = identifiers
-        card = jobs.extend_release(read, append or out, out, **how)
+        card = workflows.extend_release(read, append or out, out, **how)
     made_by = str(chosen or card["method"])
     screen.result(card, lambda console: _draw_written(console, card, made_by, sanitize(str(out))))
 
 
 def _agree_to_pay(screen: Terminal, method: Method, population: int | None) -> None:
     """Ask whether to pay for next to nothing; refuse where nobody is there to answer."""
-    problem = jobs.low_yield(method, population)
+    problem = workflows.low_yield(method, population)
     if problem is None:
         return
     if not screen.answers:
@@ -348,8 +348,8 @@ def _draw_written(console: Console, card: dict[str, Any], made_by: str, name: st
     if "copied" in card:
         text = f"A copy of {card['copied']}: the same bytes, at no cost."
         console.print(sanitize(text), soft_wrap=True)
-    draw.print_card(console, card, f"Released with {made_by}")
-    draw.draw_emptiness(console, card)
+    tables.print_card(console, card, f"Released with {made_by}")
+    tables.draw_emptiness(console, card)
     for warning in unrecorded(card):
         console.print(f"[yellow]Warning:[/] {warning}")
     console.print(
@@ -368,7 +368,7 @@ def methods(
     """List the methods with their parameters, papers and guarantees."""
     chosen = [get_method(name)] if name else list(all_methods().values())
     found = [_described(kind) for kind in chosen]
-    screen.result({"methods": found}, lambda console: draw.print_methods(console, found))
+    screen.result({"methods": found}, lambda console: tables.print_methods(console, found))
 
 
 def _described(kind: type[Method]) -> dict[str, Any]:

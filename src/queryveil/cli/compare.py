@@ -9,13 +9,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from .. import jobs
+from .. import comparison
 from ..comparison.series import short_labels
 from ..core.parameters import split_specs
 from ..errors import UsageError
-from ..measures.base import Measure
-from ..measures.registry import all_measures, get_measure
-from ..methods.registry import all_methods
+from ..measures.base import Measure, all_measures, get_measure
+from ..methods.base import all_methods
 from .options import Identifiers, LogArguments, log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
@@ -38,7 +37,9 @@ Repeat = Annotated[int, typer.Option(min=1, help="Runs of each, for the spread."
 Measures = Annotated[
     str | None, typer.Option(help="Measures, with commas; else two of risk and three of use.")
 ]
-Preset = Annotated[str | None, typer.Option(help=f"Figures of a paper: {', '.join(jobs.PRESETS)}.")]
+Preset = Annotated[
+    str | None, typer.Option(help=f"Figures of a paper: {', '.join(comparison.PRESETS)}.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace what queryveil wrote there before.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Makes runs repeatable.")]
 Workers = Annotated[int, typer.Option(min=0, help="Processes side by side; 0: one a core.")]
@@ -68,20 +69,20 @@ def compare(
     identifiers: Identifiers = "drop",
 ) -> None:
     """Run methods side by side, measure them, and draw the figures. Nothing is published."""
-    jobs.check_comparison_output(out, force)
+    comparison.check_comparison_output(out, force)
     _check_choice(preset, {"--methods": methods, "--sweep": sweep, "--measures": measures})
     if preset is None:
-        asked = jobs.request_figures(
+        asked = comparison.request_figures(
             split_specs(methods or "", all_methods()),
             split_specs(measures or _USUAL, all_measures()),
-            jobs.parse_sweeps(sweep or []),
+            comparison.parse_sweeps(sweep or []),
         )
     else:
-        asked = jobs.get_preset(preset)
-    journal = jobs.open_journal(out, fresh=fresh)
-    how = jobs.RunOptions(repeat, seed, dataset, workers, journal, identifiers=identifiers)
-    found = jobs.compare_figures(lambda: log.read(screen, seed), asked, how, progress=screen)
-    jobs.write_comparison(found, out, force, journal)
+        asked = comparison.get_preset(preset)
+    journal = comparison.open_journal(out, fresh=fresh)
+    how = comparison.RunOptions(repeat, seed, dataset, workers, journal, identifiers=identifiers)
+    found = comparison.compare_figures(lambda: log.read(screen, seed), asked, how, progress=screen)
+    comparison.write_comparison(found, out, force, journal)
     told = {"folder": str(out), **found.to_dict()}
     screen.result(told, lambda console: _draw_comparison(console, told))
 

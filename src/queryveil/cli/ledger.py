@@ -12,8 +12,8 @@ from rich.table import Table
 from ..dp.budget import format_amount
 from ..dp.losses import Relation, rounded_up
 from ..errors import VerificationError
-from ..jobs.ledger import check_ledger, set_ledger_limit, show_ledger
 from ..ledger.limits import Composition
+from ..workflows.budget import check_ledger, set_ledger_limit, show_ledger
 from .options import screen_options, with_options
 from .terminal import Terminal, sanitize
 

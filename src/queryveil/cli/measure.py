@@ -9,13 +9,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from .. import jobs
+from .. import comparison
 from ..comparison.series import REFERENCES
 from ..core.parameters import split_specs
 from ..errors import UsageError
-from ..measures.registry import all_measures
-from ..measures.rerunning import RerunMeasure
-from ..methods.registry import all_methods
+from ..measures.base import RerunMeasure, all_measures
+from ..methods.base import all_methods
 from .compare import Dataset, Repeat, Seed, Sweep, Workers, failed_runs
 from .options import LogArguments, log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
@@ -49,13 +48,13 @@ def measure(
         raise UsageError("name the log, and then the folder of a release", hint="measure LOG DIR")
     chosen = split_specs(measures, all_measures()) if measures else None
     read = LogArguments(paths, log.options, log.engine).read(screen)
-    found = jobs.measure_folder(
+    found = comparison.measure_folder(
         read,
         folder,
         chosen,
         methods=split_specs(methods, all_methods()) if methods else (),
-        sweep=jobs.parse_sweeps(sweep or []),
-        how=jobs.RunOptions(repeat, seed, dataset, workers),
+        sweep=comparison.parse_sweeps(sweep or []),
+        how=comparison.RunOptions(repeat, seed, dataset, workers),
         progress=screen,
     )
     screen.result(found, lambda console: _draw(console, found))

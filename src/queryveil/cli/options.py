@@ -19,18 +19,17 @@ import typer
 from ..concepts.mapping.mapper import TAGGERS, Mapper
 from ..core.parameters import Parameter
 from ..core.randomness import RandomSource
-from ..engine.choice import ENGINES, EngineConfig
+from ..engine.table import ENGINES, EngineConfig
 from ..errors import UsageError
 from ..log.options import ReadOptions
 from ..log.query_log import QueryLog
 from ..log.readers.registry import READERS
 from ..log.reading import read_log
 from ..log.screening import check_setting
-from ..methods.base import Method
-from ..methods.registry import all_methods, get_method, parse_method
+from ..methods.base import Method, all_methods, get_method, parse_method
 from ..workflows.taxonomies import make_mapper
+from .config import parse_fraction, parse_sample, parse_settings, parse_size, read_user_list
 from .terminal import Terminal
-from .values import parse_fraction, parse_sample, parse_settings, parse_size, read_user_list
 
 __all__ = [
     "AppendedIdentifiers",

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from .. import jobs
+from .. import comparison, replication
 from .compare import Dataset, Force, Fresh, Out, Repeat, Seed, Workers
 from .options import LogArguments, optional_log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
@@ -18,7 +18,7 @@ __all__ = ["app", "replicate"]
 
 app = typer.Typer()
 
-Which = Annotated[str, typer.Argument(metavar="PAPER", help=f"{', '.join(jobs.PAPERS)}.")]
+Which = Annotated[str, typer.Argument(metavar="PAPER", help=f"{', '.join(replication.PAPERS)}.")]
 Users = Annotated[int | None, typer.Option(min=10, help="Users of the synthetic log.")]
 Ruler = Annotated[str | None, typer.Option(help="A taxonomy in place of WordNet: a file.")]
 
@@ -40,12 +40,12 @@ def replicate(
     dataset: Dataset = None,
 ) -> None:
     """Do a paper's evaluation again, on a synthetic log or on yours, and check its claims."""
-    jobs.check_comparison_output(out, force)
-    journal = jobs.open_journal(out, fresh=fresh)
-    how = jobs.RunOptions(repeat, seed, dataset, workers, journal)
+    comparison.check_comparison_output(out, force)
+    journal = comparison.open_journal(out, fresh=fresh)
+    how = comparison.RunOptions(repeat, seed, dataset, workers, journal)
     read = (lambda: log.read(screen, seed)) if log.paths else None
-    found = jobs.replicate(paper, read, how, users=users, taxonomy=taxonomy, progress=screen)
-    jobs.write_comparison(found, out, force, journal)
+    found = replication.replicate(paper, read, how, users=users, taxonomy=taxonomy, progress=screen)
+    comparison.write_comparison(found, out, force, journal)
     told = {"folder": str(out), **found.to_dict()}
     screen.result(told, lambda console: _draw(console, told, out))
 

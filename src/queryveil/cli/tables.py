@@ -7,9 +7,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from ..jobs.several import AGAIN
-from ..release.standing import Level, words_of
-from ..workflows.planning import HANDFUL
+from ..release.guarantee import Level, words_of
+from ..workflows.expected_yield import HANDFUL
+from ..workflows.repeated_releases import AGAIN
 from .terminal import sanitize
 
 _TOPICS = 8

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import jobs
+from .. import workflows
 from ..errors import UnknownVersionError, VerificationError
-from ..jobs.several import AGAIN, warnings_of_folder
-from ..release.standing import Level, words_of
+from ..release.guarantee import Level, words_of
 from ..release.verification import read_public_card
-from . import tables as draw
+from ..workflows.repeated_releases import AGAIN, warnings_of_folder
+from . import tables
 from .options import screen_options, with_options
 from .terminal import Terminal, sanitize
 
@@ -33,14 +33,14 @@ KeyFile = Annotated[
 @with_options(screen_options)
 def keys_make(screen: Terminal, key: KeyFile = None) -> None:
     """Make a key pair: the private key stays in a file, the public one is shown."""
-    _show_key(screen, jobs.make_signing_key(key))
+    _show_key(screen, workflows.make_signing_key(key))
 
 
 @keys.command("show")
 @with_options(screen_options)
 def keys_show(screen: Terminal, key: KeyFile = None) -> None:
     """Show the public key, to be given to readers by a way that they trust."""
-    _show_key(screen, jobs.show_signing_key(key))
+    _show_key(screen, workflows.show_signing_key(key))
 
 
 def _show_key(screen: Terminal, public: str) -> None:
@@ -58,7 +58,7 @@ def sign(
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier signature.")] = False,
 ) -> None:
     """Sign the public files of a release, so that a changed copy is seen."""
-    public = jobs.sign(folder, key, force=force, progress=screen)
+    public = workflows.sign(folder, key, force=force, progress=screen)
     found = {"folder": str(folder), "key": public}
     text = f"Signed by {public}. Readers check: queryveil verify DIR --signer KEY"
     screen.result(found, lambda console: console.print(text, soft_wrap=True))
@@ -74,8 +74,8 @@ def verify(
     ] = None,
 ) -> None:
     """Re-check the promise of a release on its written files."""
-    found = jobs.verify(folder, signer=signer, progress=screen)
-    screen.result(found, lambda console: draw.print_verification(console, found))
+    found = workflows.verify(folder, signer=signer, progress=screen)
+    screen.result(found, lambda console: tables.print_verification(console, found))
     wrong = "; ".join(f["says"] for f in found["findings"] if f["holds"] is found["holds"])
     if found["holds"] is False:
         raise VerificationError(f"the promise does not hold: {wrong}", where=folder)
@@ -100,7 +100,7 @@ def pack(
     ] = False,
 ) -> None:
     """Archive the public files of a release, and only those."""
-    archive = jobs.pack(
+    archive = workflows.pack(
         folder, out, force=force, not_for_publication=not_for_publication, progress=screen
     )
     card = read_public_card(folder / "public")

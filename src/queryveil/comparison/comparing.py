@@ -12,24 +12,21 @@ from .._version import __version__
 from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
 from ..errors import InputError, UsageError
-from ..jobs.comparing.cells import ComparisonRow, Measurement, group_tasks
-from ..jobs.comparing.figures import Figure, FigureRequest, request_figures
-from ..jobs.peeking import (
+from ..log.query_log import QueryLog
+from ..log.screening import check_setting
+from ..measures.base import Measure, parse_measure
+from ..measures.context import MeasureContext
+from ..methods.base import Method
+from ..workflows.budget import (
     DATA_ACCESS_RECORDED,
     is_differentially_private,
     note_look,
     record_data_access,
 )
-from ..log.query_log import QueryLog
-from ..log.screening import check_setting
-from ..measures.base import Measure
-from ..measures.original import MeasureContext
-from ..measures.registry import parse_measure
-from ..methods.base import Method
-from .grid import MethodRun, expand_grid
+from .grid import Figure, FigureRequest, MethodRun, expand_grid, request_figures
 from .journal import Journal, log_cache_key, row_key
 from .result import Comparison
-from .runner import default_workers, run_tasks
+from .runner import ComparisonRow, Measurement, default_workers, group_tasks, run_tasks
 
 LogOrReader = QueryLog | Callable[[], QueryLog]
 Wanted = dict[tuple[str, str], tuple[MethodRun, dict[str, Measure]]]

@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from ..errors import UsageError
+from ..render.charts.line import STYLE as CHART
+from ..render.html import COLOURS as SHEET
 from ..render.html import listed, section
-from ..report.runs import RunSummary
-from ..report.scales import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, MeasureAxis
 from .scatter import (
     FAR,
     GONE,
     LETTER,
+    STYLE,
     TALL,
     THIS,
     ScatterChart,
@@ -22,6 +24,7 @@ from .scatter import (
     draw_scatter,
 )
 from .scatter import STYLE as PICTURE
+from .series import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, MeasureAxis, RunSummary
 
 FRONTIER_STYLE = (
     PICTURE
@@ -164,3 +167,198 @@ def _told(scatter: ScatterChart, run: RunSummary) -> dict[str, Any]:
         for line, one in spreads.items()
     }
     return {"name": run.name, "group": scatter.group(run), "values": values}
+
+
+_ALONE = ".chart { margin: 0; max-width: none; }"
+_ROW, _LONG = 24, 36  # height of a row of the key; a name too long for half a row
+
+
+def frontier_svg(
+    found: Mapping[str, Any],
+    x_measure: str,
+    y_measure: str,
+    labels: Mapping[str, str] | None = None,
+) -> str:
+    """Draw two measures of a comparison as the text of an .svg file.
+
+    `labels` are names for the lines of methods; without, what all have in common is left out.
+    """
+    scatter = build_scatter(found, labels)
+    x = next((one for one in (scatter.across if scatter else ()) if one.line == x_measure), None)
+    y = next((one for one in (scatter.up if scatter else ()) if one.line == y_measure), None)
+    if scatter is None or x is None or y is None:
+        raise UsageError(
+            f'"{x_measure}" and "{y_measure}" are no risk and no use of this comparison',
+            hint="see the measures of comparison.json",
+        )
+    key, rows = _picture_key(scatter, x, y)
+    height = HEIGHT + _ROW * rows + 40
+    title = escape(f"{x.title} against {y.title}")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart scatter" '
+        f'viewBox="-12 -10 {WIDTH + 20} {height}" role="img" aria-label="{title}">'
+        f"<title>{title}</title><style>{SHEET}{CHART}{STYLE}{_ALONE}</style>"
+        f'<rect x="-12" y="-10" width="{WIDTH + 20}" height="{height}" rx="8" fill="var(--card)"/>'
+        f"{draw_scatter(scatter, x, y, x.drawn() + y.drawn())}{key}</svg>\n"
+    )
+
+
+def _picture_key(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis) -> tuple[str, int]:
+    """Write the key below the picture, in two columns if the names are short."""
+    short = {run.label: run.short for run in scatter.runs if scatter.has(run, x, y)}
+    columns = 1 if any(len(name) > _LONG for name in short.values()) else 2
+    width, top = (RIGHT - LEFT) / columns, HEIGHT + 14
+    entries = [
+        _picture_entry(
+            scatter, label, name, LEFT + width * (i % columns), top + _ROW * (i // columns)
+        )
+        for i, (label, name) in enumerate(short.items())
+    ]
+    return "".join(entries), -(-len(entries) // columns)
+
+
+def _picture_entry(scatter: ScatterChart, label: str, name: str, x: float, y: float) -> str:
+    return (
+        f'<g style="--c:{scatter.tint(label)}">{draw_marker(scatter, label, x + 6, y + 10)}'
+        f'<text x="{x + 18}" y="{y + 14.5}">{escape(name)}</text></g>'
+    )
+
+
+# It moves what the page has drawn; axes are drawn by the page, all of them, and shown in turn.
+SCRIPT = """
+"use strict";
+for (const box of document.querySelectorAll(".frontier")) {
+  const data = JSON.parse(box.querySelector(".data").textContent);
+  const { left, right, top, bottom, far, letter, tall } = data.frame;
+  const svg = box.querySelector(".scatter"), step = svg.querySelector(".step");
+  const marks = [...svg.querySelectorAll(".run")], joins = svg.querySelectorAll(".join");
+  const [across, up] = box.querySelectorAll("select"), tip = box.querySelector(".tip");
+  const hidden = new Set();
+  const show = (one, shown) => shown ? one.removeAttribute("display")
+    : one.setAttribute("display", "none");
+  const share = (scale, v) => {
+    const p = (v - scale.low) / (scale.high - scale.low);
+    return scale.flip ? 1 - p : p;
+  };
+  const round = (v) => Math.round(v * 10) / 10;
+  const toX = (scale, v) => round(left + share(scale, v) * (right - left));
+  const toY = (scale, v) => round(bottom - share(scale, v) * (bottom - top));
+  const worth = (scale, v) => scale.flip ? -v : v;
+
+  const unbeaten = (points) => {
+    const found = [];
+    let most = -Infinity, last = null;
+    for (const p of [...points].sort((a, b) => a.risk - b.risk || b.use - a.use)) {
+      if (p.use > most || (last && p.risk === last.risk && p.use === last.use)) {
+        found.push(p);
+        [most, last] = [p.use, p];
+      }
+    }
+    return found;
+  };
+
+  const placed = (x, y) => data.runs.map((run, i) => {
+    const a = run.values[x.line], b = run.values[y.line];
+    if (!a || !b) return null;
+    const [h, v] = [toX(x, a.mean), toY(y, b.mean)];
+    return { i, h, v, group: run.group, risk: worth(x, a.mean), use: worth(y, b.mean),
+      says: `${run.name}: ${x.line} ${a.text}, ${y.line} ${b.text}`,
+      reach: `M${round(toX(x, a.low) - h)} 0H${round(toX(x, a.high) - h)}` +
+        `M0 ${round(toY(y, b.low) - v)}V${round(toY(y, b.high) - v)}` };
+  });
+
+  const draw = () => {
+    const x = data.across[across.value], y = data.up[up.value];
+    const all = placed(x, y), seen = all.filter((p) => p && !hidden.has(p.group));
+    const best = unbeaten(seen);
+    marks.forEach((g, i) => {
+      const p = all[i];
+      show(g, seen.includes(p));
+      g.classList.toggle("best", best.includes(p));
+      if (!p) return;
+      g.setAttribute("transform", `translate(${p.h} ${p.v})`);
+      g.setAttribute("aria-label", p.says);
+      g.querySelector(".reach").setAttribute("d", p.reach);
+      const text = g.querySelector(".at");
+      text?.setAttribute("x", p.h > far ? -9 : 9);
+      text?.setAttribute("text-anchor", p.h > far ? "end" : "start");
+    });
+    legible([...best, ...seen]);
+    joins.forEach((line, i) => line.setAttribute("points", data.strands[i]
+      .map((n) => all[n]).filter((p) => seen.includes(p)).map((p) => `${p.h},${p.v}`).join(" ")));
+    step.setAttribute("d", best.length ? `M${best[0].h} ${bottom}V${best[0].v}` +
+      best.slice(1).map((p) => `H${p.h}V${p.v}`).join("") + `H${right}` : "");
+    svg.querySelectorAll(".across").forEach((g, i) => show(g, i === Number(across.value)));
+    svg.querySelectorAll(".up").forEach((g, i) => show(g, i === Number(up.value)));
+    tell(best, all);
+  };
+
+  const legible = (order) => {
+    const boxes = [], shown = new Set();
+    svg.querySelectorAll(".at").forEach((text) => text.setAttribute("visibility", "hidden"));
+    for (const p of order) {
+      const text = marks[p.i].querySelector(".at");
+      if (!text || shown.has(p)) continue;
+      const width = letter * [...text.textContent].length;
+      const left = p.h > far ? p.h - 9 - width : p.h + 9;
+      const clear = boxes.every(([other, wide, high]) =>
+        left + width < other || other + wide < left || Math.abs(p.v - high) >= tall);
+      if (!clear) continue;
+      boxes.push([left, width, p.v]);
+      shown.add(p);
+      text.setAttribute("visibility", "visible");
+    }
+  };
+
+  const tell = (best, all) => {
+    box.querySelector(".told").replaceChildren(...best.map((p) => {
+      const item = document.createElement("li");
+      item.textContent = p.says;
+      return item;
+    }));
+    const own = all[data.own], over = own && !best.includes(own)
+      ? best.filter((p) => p.risk <= own.risk && p.use >= own.use) : [];
+    box.querySelector(".own b").textContent = !own ? "" : !over.length
+      ? "No other run beats this release."
+      : `This release is beaten by ${over.map((p) => data.runs[p.i].name).join("; ")}.`;
+    const missing = data.runs.filter((run, i) => !all[i]).map((run) => run.name);
+    const note = box.querySelector(".missing");
+    note.hidden = !missing.length;
+    note.querySelector("span").textContent = missing.join("; ");
+  };
+
+  const point = (g) => {
+    tip.textContent = g.getAttribute("aria-label");
+    tip.hidden = false;
+    const at = g.querySelector(".mark").getBoundingClientRect(), area = box.getBoundingClientRect();
+    const most = area.width - tip.offsetWidth;
+    tip.style.left = `${Math.max(0, Math.min(most, at.left - area.left + 14))}px`;
+    tip.style.top = `${at.top - area.top - tip.offsetHeight - 6}px`;
+  };
+  const away = () => { tip.hidden = true; };
+  for (const g of marks) {
+    g.querySelector("title").remove();
+    g.setAttribute("tabindex", "0");
+    g.setAttribute("role", "img");
+    for (const name of ["pointerenter", "focus"]) g.addEventListener(name, () => point(g));
+    for (const name of ["pointerleave", "blur"]) g.addEventListener(name, away);
+  }
+  box.querySelectorAll(".key li").forEach((item, group) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.setAttribute("aria-pressed", "true");
+    button.append(...item.childNodes);
+    item.append(button);
+    button.addEventListener("click", () => {
+      const gone = !hidden.delete(group);
+      if (gone) hidden.add(group);
+      button.setAttribute("aria-pressed", String(!gone));
+      draw();
+    });
+  });
+  for (const one of [across, up]) one.addEventListener("change", draw);
+  box.querySelectorAll(".choice").forEach((one) => { one.hidden = false; });
+  svg.setAttribute("role", "group");
+  draw();
+}
+"""

@@ -19,10 +19,10 @@ from ..core.bounded import parse_json, read_within
 from ..core.parameters import Parametrized
 from ..engine.operations import unique_users
 from ..errors import OutputError
-from ..jobs.comparing.cells import ComparisonRow
 from ..log.query_log import QueryLog
 from ..measures.base import Measure
 from .grid import MethodRun
+from .runner import ComparisonRow
 
 FILE = "runs.jsonl"
 _MOST_BYTES, _MOST_LINE = 256 << 20, 1 << 20  # a row has some hundred bytes

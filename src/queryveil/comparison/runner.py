@@ -9,19 +9,92 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
+from ..core.randomness import RandomSource
 from ..errors import QueryveilError
-from ..jobs.comparing.cells import ComparisonRow, Task, run_task
 from ..log.query_log import COLUMNS, QueryLog
-from ..measures.base import Measure
-from ..measures.original import MeasureContext
+from ..measures.base import Measure, Rerun
+from ..measures.context import MeasureContext
+from ..release.release import Release
+from ..workflows.measurement import compute_measure, make_rerun, run_for_measurement
+from .grid import MethodRun
+
+ComparisonRow = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What a row of a comparison shall tell; `key` names all that its value depends on."""
+
+    run: MethodRun
+    line: str
+    measure: Measure
+    turn: int
+    seed: int | None
+    identifiers: str
+    key: str
+
+    def row(self, found: ComparisonRow) -> ComparisonRow:
+        """Make the row of what was found, however the run was called when it was."""
+        about = {
+            "method": str(self.run.method),
+            "label": self.run.label,
+            "swept": dict(self.run.params),
+            "repeat": self.turn,
+        }
+        return about | {"measure": self.line} | found
+
+
+Task = tuple[Measurement, ...]
+
+
+def group_tasks(cells: Iterable[Measurement], known: Collection[str]) -> list[Task]:
+    """Bring together what is measured of the same release; what is known is left out."""
+    missing = {cell.key: cell for cell in cells if cell.key not in known}
+    tasks: dict[tuple[str, int], list[Measurement]] = {}
+    for cell in missing.values():
+        tasks.setdefault((str(cell.run.method), cell.turn), []).append(cell)
+    return [tuple(task) for task in tasks.values()]
+
+
+def run_task(before: MeasureContext, task: Task) -> dict[str, ComparisonRow]:
+    """Run a method once and measure it; what fails is told in its rows, and others go on."""
+    first, start = task[0], time.perf_counter()
+    method = first.run.method
+    # Each turn has a seed of its own, else all turns would be the same.
+    chance = RandomSource(None if first.seed is None else first.seed + first.turn - 1)
+    try:
+        method.check_ready()
+        release = run_for_measurement(method, before.log, chance, first.identifiers)
+    except QueryveilError as error:
+        return {cell.key: _failed(error) for cell in task}
+    seconds = {"seconds": round(time.perf_counter() - start, 3)}
+    again = make_rerun(method, chance.seed, first.identifiers)
+    return {cell.key: seconds | _value(before, release, again, cell.measure) for cell in task}
+
+
+def _value(
+    before: MeasureContext, release: Release, again: Rerun, measure: Measure
+) -> ComparisonRow:
+    try:
+        told = compute_measure(measure, before, release, again)
+    except QueryveilError as error:
+        return _failed(error)
+    return {"value": told.pop("value"), "error": None, "told": told}
+
+
+def _failed(error: QueryveilError) -> ComparisonRow:
+    return {"value": None, "error": str(error), "told": {}}
+
 
 _THREADS = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 _mine: dict[str, Any] = {}  # a worker's own: the log, and what is to be measured

@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from ..report.marks import color, marker, star_marker
-from ..report.pareto import pareto_front
-from ..report.runs import RunSummary, measures_of_kind, sort_runs, summarize_runs
-from ..report.scales import BOTTOM, LEFT, RIGHT, TOP, MeasureAxis, make_measure_axis
+from ..render.charts.scales import color, marker, star_marker
+from .series import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    MeasureAxis,
+    RunSummary,
+    make_measure_axis,
+    measures_of_kind,
+    sort_runs,
+    summarize_runs,
+)
+
+
+def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
+    """Give the places of the points that none beats, from the least risk to the most.
+
+    A point is (risk, use). Another beats it if it is at least as good in both, and better in one.
+
+    >>> unbeaten([(1, 1), (2, 5), (3, 4), (2, 5), (0, 0)])
+    [4, 0, 1, 3]
+    """
+    found: list[int] = []
+    most, last = -math.inf, (math.nan, math.nan)
+    for place in sorted(range(len(points)), key=lambda i: (points[i][0], -points[i][1])):
+        risk, use = points[place]
+        if use > most or (risk, use) == last:
+            found.append(place)
+            most, last = use, (risk, use)
+    return found
+
 
 THIS = "this release"  # the label of the run that a report is about
 FAR = 540  # marks further right have their text on the left

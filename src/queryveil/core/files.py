@@ -7,13 +7,19 @@ cannot, a lock beside the target keeps other runs of queryveil away while it is 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
+import hashlib
 import os
+import secrets
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from ..errors import OutputError
+from .bounded import read_within
 
 _Rename = Callable[[bytes, bytes, int], int]
 _AT_FDCWD = -100
@@ -117,3 +123,64 @@ else:
     def _wait_for(handle: int) -> None:
         with suppress(OSError):  # a file system without locks: the look before renaming is left
             fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+@contextmanager
+def atomic_file(target: Path, *, force: bool = True, private: bool = False) -> Iterator[Path]:
+    """Give a hidden name to write to; on leaving without an error it becomes the target.
+
+    Without `force` it never replaces a file, also not one that another run wrote meanwhile. A
+    `private` file can be read by its owner alone, from its first byte on.
+    """
+    if os.path.lexists(target) and not force:
+        raise _exists(target)
+    part = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+    try:
+        if private:
+            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        yield part
+        with part.open("rb+") as written:
+            os.fsync(written.fileno())
+        _name(part, target, force)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OutputError(f"cannot be written ({reason})", where=target) from error
+    finally:
+        with suppress(OSError):  # where there is no such folder there is nothing to remove
+            part.unlink(missing_ok=True)
+
+
+def _name(part: Path, target: Path, force: bool) -> None:
+    if force:
+        part.replace(target)
+        return
+    try:
+        rename_new(part, target)
+    except FileExistsError as error:
+        raise _exists(target) from error
+
+
+def _exists(target: Path) -> OutputError:
+    return OutputError("this exists already", where=target, hint="--force replaces it")
+
+
+def load_hint(key: str) -> float | None:
+    """Give the number that was kept under this key, if there is one."""
+    try:
+        return float(read_within(_place(key), 100, plain=True))
+    except (OSError, ValueError, RuntimeError):  # RuntimeError: nobody's home
+        return None
+
+
+def save_hint(key: str, value: float) -> None:
+    """Keep a number under this key, if that is possible."""
+    with contextlib.suppress(OSError, OutputError, RuntimeError):
+        place = _place(key)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_file(place) as part:
+            part.write_text(repr(value), encoding="utf-8")
+
+
+def _place(key: str) -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "queryveil" / hashlib.sha256(key.encode()).hexdigest()[:32]

@@ -82,15 +82,15 @@ class Parameter:
 
 def parameter(
     default: Any,
-    says: str,
+    help: str,  # noqa: A002  (the name that argparse, click and typer have for it)
     *,
-    low: float | None = None,
-    high: float | None = None,
+    min: float | None = None,  # noqa: A002
+    max: float | None = None,  # noqa: A002
     choices: tuple[str, ...] = (),
     unit: str = "",
 ) -> Any:
     """Declare a parameter: its default, one line in plain words, and its range."""
-    about = {"says": says, "low": low, "high": high, "choices": choices, "unit": unit}
+    about = {"help": help, "min": min, "max": max, "choices": choices, "unit": unit}
     return field(default=default, metadata=about)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import queue
 import resource
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Protocol, TypeVar
 
 
 class Progress(Protocol):
@@ -57,3 +59,51 @@ def peak_memory_mb() -> int:
     """Give the most memory this process has held, in megabytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak // (1024 * 1024) if sys.platform == "darwin" else peak // 1024
+
+
+T = TypeVar("T")
+
+
+class _End:
+    def __init__(self, error: BaseException | None = None) -> None:
+        self.error = error
+
+
+def prefetch(items: Iterable[T], depth: int = 2) -> Iterator[T]:
+    """Yield the items, at most `depth` of which are made ahead.
+
+    An error of the producer is raised here. When the consumer stops early, the producer
+    stops too.
+
+    >>> list(prefetch(range(4)))
+    [0, 1, 2, 3]
+    """
+    ready: queue.Queue[T | _End] = queue.Queue(maxsize=depth)
+    stop = threading.Event()
+
+    def hand_over(item: T | _End) -> None:
+        while not stop.is_set():
+            with suppress(queue.Full):
+                ready.put(item, timeout=0.1)
+                return
+
+    def produce() -> None:
+        try:
+            for item in items:
+                hand_over(item)
+                if stop.is_set():
+                    break
+            hand_over(_End())
+        except BaseException as error:
+            hand_over(_End(error))
+
+    worker = threading.Thread(target=produce, daemon=True)
+    worker.start()
+    try:
+        while not isinstance(item := ready.get(), _End):
+            yield item
+        if item.error is not None:
+            raise item.error
+    finally:
+        stop.set()
+        worker.join()

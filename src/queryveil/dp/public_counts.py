@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
+from .accounting import laplace_tail, min_threshold
 from .losses import pure_rho
-from .noise import Integers, NoiseSource, exact_scale
-from .repeatable import geometric_from_bits
-from .tails import laplace_tail, min_threshold
+from .noise import Integers, NoiseSource, exact_scale, geometric_from_bits
 
 _STEP = 256  # scales are multiples of 1/256, which OpenDP takes as they are
 _SLOWEST = Fraction(2**40 - 1)  # the widest noise that is drawn

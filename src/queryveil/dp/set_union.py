@@ -18,9 +18,8 @@ from math import isqrt
 import numpy as np
 
 from ..errors import UsageError
-from .accounting import TableLoss, composed_delta
+from .accounting import TableLoss, composed_delta, gaussian_tail, min_threshold
 from .noise import Integers, NoiseSource, exact_sqrt
-from .tails import gaussian_tail, min_threshold
 from .thresholded_counts import TableBudget, ThresholdedCounts
 
 _UNIT = 1 << 10  # weights are whole numbers of 1/1024, rounded down

@@ -14,10 +14,9 @@ from typing import Literal
 import numpy as np
 
 from ..errors import UsageError
-from .accounting import TableLoss, composed_delta
+from .accounting import TableLoss, Tail, composed_delta, gaussian_tail, laplace_tail, min_threshold
 from .losses import pure_rho
 from .noise import Integers, NoiseSource, exact_scale, exact_sqrt
-from .tails import Tail, gaussian_tail, laplace_tail, min_threshold
 
 _TAILS: dict[str, Tail] = {"laplace": laplace_tail, "gaussian": gaussian_tail}
 _SHOWN = Fraction(2, 5)  # of delta: the chance that a key shows because of her; least thresholds

@@ -9,7 +9,8 @@ from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from ..dp.budget import format_exact, stored_amount
-from ..dp.losses import RELATIONS, Loss, Relation
+from ..dp.composition import Charge
+from ..dp.losses import RELATIONS, Loss, Relation, exp_above, rounded_up
 
 EntryKind = Literal["dp", "conditional-dp", "k-anonymity", "none", "look"]  # a look is no release
 EntryState = Literal["reserved", "confirmed", "copied"]
@@ -111,3 +112,45 @@ def _loss(event: dict[str, Any]) -> tuple[Relation | None, tuple[Loss, ...]]:
     if relation is not None and relation not in RELATIONS:
         raise LookupError(relation)
     return relation, tuple(Loss.from_dict(one) for one in event["losses"])
+
+
+def charge_in(entry: LedgerEntry, relation: Relation) -> Charge | None:
+    """Return what an entry costs in a relation; none if it promises nothing there.
+
+    An entry of which nobody knows the relation is counted as the dearest that it can be.
+    """
+    if entry.epsilon is None or entry.delta is None:
+        return Charge(Fraction(0), Fraction(0))
+    own = {loss.relation: loss for loss in entry.losses}
+    if entry.relation == relation:
+        return _charge(entry.epsilon, entry.delta, own.get(relation))
+    if relation == "add-remove":
+        return None
+    loss = own.get("replace-one") or _twice(own.get("add-remove"))
+    known = loss if entry.relation == "add-remove" else None
+    return _charge(2 * entry.epsilon, replaced_delta(entry.epsilon, entry.delta), known)
+
+
+def replaced_delta(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Bound (1 + e^epsilon) delta; more than 1 is as good as 1.
+
+    >>> float(replaced_delta(Fraction(1), Fraction(1, 10**9)))
+    3.71828182846e-09
+    """
+    if not delta:
+        return Fraction(0)
+    try:
+        return min(Fraction(1), rounded_up((1 + exp_above(epsilon)) * delta))
+    except OverflowError:
+        return Fraction(1)
+
+
+def _charge(epsilon: Fraction, delta: Fraction, loss: Loss | None) -> Charge:
+    return Charge(epsilon, delta, *((loss.rho, loss.delta) if loss else ()))
+
+
+def _twice(loss: Loss | None) -> Loss | None:
+    """Return the loss of two steps; with a chance aside that is not known to be one."""
+    if loss is None or loss.delta:
+        return None
+    return Loss("replace-one", 4 * loss.rho)

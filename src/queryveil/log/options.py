@@ -9,8 +9,8 @@ from datetime import date
 from typing import Any
 
 from ..errors import UsageError
+from .cleaning import check_time_format
 from .readers.base import parse_columns
-from .times import check_time_format
 
 __all__ = ["ReadOptions"]
 

@@ -11,17 +11,16 @@ from pathlib import Path
 
 import polars as pl
 
-from ..core.progress import NoProgress, Progress
+from ..core.progress import NoProgress, Progress, prefetch
 from ..core.randomness import RandomSource
-from ..engine.choice import EngineConfig
 from ..engine.operations import unique_users
-from ..engine.prefetch import prefetch
+from ..engine.table import EngineConfig
 from ..errors import InputError, TooManyRejectedError, UsageError, did_you_mean
 from .accounting import RowAccounting, SourceFile
 from .cleaning import Cleaner
 from .options import ReadOptions
 from .query_log import SCHEMA, QueryLog, categorical_encoder
-from .readers.raw import RawRows, Reader, ReaderOptions
+from .readers.base import RawRows, Reader, ReaderOptions
 from .readers.registry import detect_reader, get_reader
 from .readers.source import TextFile, check_unpacked
 

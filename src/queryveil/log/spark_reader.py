@@ -25,7 +25,7 @@ from .accounting import REJECT_SCHEMA, RowAccounting, SourceFile
 from .cleaning import Cleaner
 from .options import ReadOptions
 from .query_log import SCHEMA, QueryLog, categorical_encoder
-from .readers.raw import RawRows
+from .readers.base import RawRows
 from .spark_sources import SparkSource, open_spark_source
 
 MAX_ROWS_PER_PARTITION = 1_000_000  # of a user: more is no person, and would fill a machine

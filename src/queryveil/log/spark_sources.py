@@ -13,11 +13,17 @@ from pyspark.sql import functions as f
 
 from ..errors import ColumnError, FormatError, InputError, UsageError
 from .options import ReadOptions
-from .readers.base import is_header, match_columns, match_keys
+from .readers.base import (
+    RAW_COLUMNS,
+    ReaderOptions,
+    align_columns,
+    is_header,
+    match_columns,
+    match_keys,
+)
 from .readers.delimited import TOO_MANY_CELLS, parse_cells
 from .readers.jsonl import coalesced, parse_objects, places_of
 from .readers.legacy import AOL, AOL_COLUMNS, HEADER
-from .readers.raw import RAW_COLUMNS, ReaderOptions, align_columns
 from .readers.source import LineBlock
 
 FORMATS = ("parquet", "orc", "json", "jsonl", "csv", "tsv", "aol", "table")

@@ -1,1 +1,48 @@
 """What risk and what use are left: one small file a measure."""
+
+from .base import Measure, Rerun, RerunMeasure, all_measures, get_measure, parse_measure
+from .context import MeasureContext
+from .epsilon_audit import EpsilonAudit
+from .information_loss import InformationLoss
+from .longest_own_run import LongestOwnRun
+from .membership_inference import MembershipInference
+from .next_query_prediction import NextQueryPrediction
+from .partial_knowledge_linkage import PartialKnowledgeLinkage
+from .profile_divergence import ProfileDivergence
+from .profile_exposure import ProfileExposure
+from .profile_similarity import ProfileSimilarity
+from .query_coverage import QueryCoverage
+from .query_frequency_error import QueryFrequencyError
+from .rare_query_exposure import RareQueryExposure
+from .record_linkage import RecordLinkage
+from .retrieval_effectiveness import RetrievalEffectiveness
+from .semantic_remain import SemanticRemain
+from .uniqueness import Uniqueness
+from .word_frequency_error import WordFrequencyError
+
+__all__ = [
+    "EpsilonAudit",
+    "InformationLoss",
+    "LongestOwnRun",
+    "Measure",
+    "MeasureContext",
+    "MembershipInference",
+    "NextQueryPrediction",
+    "PartialKnowledgeLinkage",
+    "ProfileDivergence",
+    "ProfileExposure",
+    "ProfileSimilarity",
+    "QueryCoverage",
+    "QueryFrequencyError",
+    "RareQueryExposure",
+    "RecordLinkage",
+    "Rerun",
+    "RerunMeasure",
+    "RetrievalEffectiveness",
+    "SemanticRemain",
+    "Uniqueness",
+    "WordFrequencyError",
+    "all_measures",
+    "get_measure",
+    "parse_measure",
+]

@@ -8,14 +8,16 @@ A measure prints as one line and parses back from it::
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Literal
 
-from ..core.parameters import Parametrized
+from ..core.parameters import Parametrized, discover, parse_spec
+from ..errors import UsageError, did_you_mean
+from ..log.query_log import QueryLog
 from ..release.release import Release
-from .original import MeasureContext
-
-__all__ = ["Measure"]
+from .context import MeasureContext
 
 
 @dataclass(frozen=True)
@@ -40,3 +42,47 @@ class Measure(Parametrized, ABC):
 
     def prepare(self, before: MeasureContext) -> None:
         """Refuse what a measurement would stumble over, and do once what all releases need."""
+
+
+# Runs the method on a log. Each number of a turn has chance of its own, also under a seed.
+Rerun = Callable[[QueryLog, int], Release]
+
+
+@dataclass(frozen=True)
+class RerunMeasure(Measure):
+    """A measure that runs the method again; `of` alone cannot tell its value."""
+
+    @abstractmethod
+    def compute_rerun(self, before: MeasureContext, after: Release, again: Rerun) -> dict[str, Any]:
+        """Give the `value` of the method that made the release `after`."""
+
+    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:  # noqa: ARG002
+        """Refuse: without the method there is nothing to run."""
+        raise UsageError(
+            f"{self.name} runs the method again, and a release alone cannot",
+            hint="take it with `queryveil measure` or `queryveil compare`",
+        )
+
+
+@cache
+def all_measures() -> dict[str, type[Measure]]:
+    """Give every measure by its name."""
+    return discover(Measure, __name__, __file__)  # type: ignore[type-abstract]
+
+
+def get_measure(name: str) -> type[Measure]:
+    """Give the measure of that name, or say which name is near."""
+    measures = all_measures()
+    if name not in measures:
+        raise UsageError(f'unknown measure "{name}"', hint=did_you_mean(name, measures))
+    return measures[name]
+
+
+def parse_measure(text: str) -> Measure:
+    """Read a measure from its one line.
+
+    >>> str(parse_measure("profile-divergence:topics=sanchez4:other=drop"))
+    'profile-divergence:topics=sanchez4'
+    """
+    name, values = parse_spec(text)
+    return get_measure(name).from_params(dict(values))

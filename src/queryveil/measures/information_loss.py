@@ -12,9 +12,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import polars as pl
 
-from ..concepts.likeness.matrix import Matrix, profile_distance_matrix
-from ..concepts.likeness.tables import cache_distances
-from ..concepts.similarity.profiles import UNMAPPED, Profiles, build_profiles
+from ..concepts.similarity.distance import cache_distances
+from ..concepts.similarity.profiles import (
+    UNMAPPED,
+    Matrix,
+    Profiles,
+    build_profiles,
+    profile_distance_matrix,
+)
 from ..concepts.taxonomy.arrays import BoolArray
 from ..core.parameters import parameter
 from ..errors import InputError, ParameterError
@@ -35,8 +40,7 @@ from ._shared.random_groups import (
     sample_random_prototypes,
 )
 from .base import Measure
-from .context import released_concepts
-from .original import MeasureContext
+from .context import MeasureContext, released_concepts
 
 _SHARE = 0.08  # clusters per user: the paper has 80 of 1,000
 _MOST_USERS = 10_000  # all are compared with each other
@@ -73,8 +77,8 @@ class InformationLoss(Measure):
         0,
         "clusters of users: a number from 2 on, 0 for 8% of the users, or -1 for the number that "
         "parts the log best (Calinski-Harabasz)",
-        low=-1,
-        high=_MOST_USERS,
+        min=-1,
+        max=_MOST_USERS,
     )
     linkage: str = parameter("ward", "how clusters are joined", choices=("ward", "average"))
 

@@ -9,8 +9,8 @@ import polars as pl
 
 from ..errors import UsageError
 from ..release.release import Release
-from .original import MeasureContext
-from .risk.texts import QueryTextMeasure, UserQueryCounts, released_log, true_pairs
+from ._shared.queries import QueryTextMeasure, UserQueryCounts, released_log, true_pairs
+from .context import MeasureContext
 
 
 @dataclass(frozen=True)

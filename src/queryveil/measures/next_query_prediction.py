@@ -11,12 +11,11 @@ from ..core.parameters import parameter
 from ..errors import UsageError
 from ..log.query_log import QueryLog
 from ..release.release import Release
+from ._shared.counts import LogStatistics, check_has_content, transitions
 from ._shared.cross_validation import CrossValidatedMeasure
-from .original import MeasureContext
+from .base import Rerun
+from .context import MeasureContext
 from .partial_knowledge_linkage import wilson_interval
-from .rerunning import Rerun
-from .use.click_counts import LogStatistics, check_has_content
-from .use.steps import transitions
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class NextQueryPrediction(CrossValidatedMeasure):
     tested: ClassVar[str] = "steps from one query to another in a session"
     needs: ClassVar[str] = "times"
 
-    top: int = parameter(10, "queries that are suggested", low=1, high=1000, unit="queries")
+    top: int = parameter(10, "queries that are suggested", min=1, max=1000, unit="queries")
 
     def compute_rerun(self, before: MeasureContext, after: Release, again: Rerun) -> dict[str, Any]:
         """Give the hit rate, that of the plain log, and that of the most frequent queries."""

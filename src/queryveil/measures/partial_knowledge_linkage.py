@@ -12,9 +12,14 @@ import polars as pl
 from ..core.parameters import parameter
 from ..core.randomness import RandomSource
 from ..release.release import Release
-from ._shared.queries import best_matches
-from .original import MeasureContext
-from .risk.texts import QueryTextMeasure, UserQueryCounts, released_counts, true_pairs
+from ._shared.queries import (
+    QueryTextMeasure,
+    UserQueryCounts,
+    best_matches,
+    released_counts,
+    true_pairs,
+)
+from .context import MeasureContext
 
 _SEED = 20130  # public: who is tried must not change from release to release
 _Z = 1.959964  # of 95%
@@ -37,12 +42,12 @@ class PartialKnowledgeLinkage(QueryTextMeasure):
     kind: ClassVar[Literal["risk", "use"]] = "risk"
 
     known: int = parameter(
-        5, "different queries of a person that the attacker knows", low=1, high=1000, unit="queries"
+        5, "different queries of a person that the attacker knows", min=1, max=1000, unit="queries"
     )
     choice: str = parameter(
         "random", "which queries are known: any, or her rarest", choices=("random", "rarest")
     )
-    targets: int = parameter(1000, "persons who are tried at most", low=1, high=10**9, unit="users")
+    targets: int = parameter(1000, "persons who are tried at most", min=1, max=10**9, unit="users")
 
     def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the share of tries that succeed, with its interval, and that of guessing."""

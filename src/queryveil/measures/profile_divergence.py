@@ -23,8 +23,7 @@ from ..core.parameters import parameter
 from ..errors import InputError
 from ..release.release import Release
 from .base import Measure
-from .context import released_concepts
-from .original import MeasureContext
+from .context import MeasureContext, released_concepts
 
 _PRESETS = ("sanchez4", "sanchez19", "lexicographer", "branches")
 

@@ -15,14 +15,14 @@ import polars as pl
 
 from ..core.parameters import parameter
 from ..release.release import Release
-from .original import MeasureContext
-from .risk.texts import (
+from ._shared.queries import (
     QueryTextMeasure,
     UserQueryCounts,
     count_user_queries,
     released_log,
     true_pairs,
 )
+from .context import MeasureContext
 
 _WAYS = ("coupling", "share", "cover")
 

@@ -11,8 +11,7 @@ from ..core.parameters import parameter
 from ..errors import InputError
 from ..release.release import Release
 from .base import Measure
-from .context import released_concepts
-from .original import MeasureContext
+from .context import MeasureContext, released_concepts
 
 
 @dataclass(frozen=True)

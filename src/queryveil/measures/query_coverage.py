@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..release.release import Release
 from ._shared.counts import released_frequencies
 from .base import Measure
-from .original import MeasureContext
+from .context import MeasureContext
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import polars as pl
 
 from ..log.identifiers import flag_identifiers
 from ..release.release import Release
-from .original import MeasureContext
-from .risk.texts import QueryTextMeasure, UserQueryCounts
+from ._shared.queries import QueryTextMeasure, UserQueryCounts
+from .context import MeasureContext
 
 
 @dataclass(frozen=True)

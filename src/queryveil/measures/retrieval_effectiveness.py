@@ -15,15 +15,20 @@ import polars as pl
 
 from ..core.parameters import parameter
 from ..errors import ParameterError
-from ..log.query_log import QueryLog
-from ..log.sessions import add_sessions
+from ..log.query_log import QueryLog, add_sessions
 from ..release.release import Release
+from ._shared.counts import LogStatistics, check_has_content
 from ._shared.cross_validation import CrossValidatedMeasure
-from ._shared.rankings import build_click_graph, rank_by_feedback, rank_by_walk
-from .original import MeasureContext
-from .rerunning import Rerun
-from .use.click_counts import LogStatistics, check_has_content
-from .use.rank_metrics import METRICS, evaluate_rankings, paired_t_test
+from ._shared.rankings import (
+    METRICS,
+    build_click_graph,
+    evaluate_rankings,
+    paired_t_test,
+    rank_by_feedback,
+    rank_by_walk,
+)
+from .base import Rerun
+from .context import MeasureContext
 
 _BLOCK = 500  # topics that are ranked at a time: rankings of all would fill the memory
 

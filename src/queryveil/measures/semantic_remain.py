@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from ..concepts.likeness.prefixes import level_matrices
 from ..concepts.similarity.profiles import build_profiles
+from ..concepts.similarity.topics import level_matrices
 from ..core.parameters import parameter
 from ..errors import InputError
 from ..release.release import Release
@@ -20,8 +20,7 @@ from ._shared.random_groups import (
     sample_random_concepts,
 )
 from .base import Measure
-from .context import released_concepts
-from .original import MeasureContext
+from .context import MeasureContext, released_concepts
 
 
 @dataclass(frozen=True)
@@ -43,10 +42,10 @@ class SemanticRemain(Measure):
     level: int = parameter(
         0,
         "level that the value is of; 0: the deepest of `levels` that half of the concepts reach",
-        low=0,
-        high=30,
+        min=0,
+        max=30,
     )
-    levels: int = parameter(5, "levels that are told at least", low=1, high=30)
+    levels: int = parameter(5, "levels that are told at least", min=1, max=30)
 
     def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
         """Give the share of the level, those of all levels, and the paper's worst case."""

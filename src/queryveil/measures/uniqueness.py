@@ -9,9 +9,9 @@ import polars as pl
 
 from ..log.query_log import COLUMNS
 from ..release.release import Release
+from ._shared.queries import released_log
 from .base import Measure
-from .original import MeasureContext
-from .risk.texts import released_log
+from .context import MeasureContext
 
 
 @dataclass(frozen=True)

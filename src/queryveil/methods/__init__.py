@@ -1,1 +1,41 @@
 """The published methods, one file each."""
+
+from .base import Method, all_methods, get_method, parse_method
+from .click_graph import ClickGraph
+from .disconnected_graph import DisconnectedGraph
+from .frequent_queries import FrequentQueries
+from .microaggregation.base import Microaggregation
+from .microaggregation.category import CategoryMicroaggregation
+from .microaggregation.semantic import SemanticMicroaggregation, StringMicroaggregation
+from .microaggregation.syntactic import SyntacticMicroaggregation
+from .publication import pseudonymize
+from .replacement.concept_histogram import ConceptHistogram
+from .replacement.phrases import PreviousContributions
+from .replacement.profile_first import ProfileFirst
+from .replacement.semantic import SemanticReplacement
+from .runner import check_parallelism, judged, run_method
+from .statistics.dp_statistics import DpStatistics
+
+__all__ = [
+    "CategoryMicroaggregation",
+    "ClickGraph",
+    "ConceptHistogram",
+    "DisconnectedGraph",
+    "DpStatistics",
+    "FrequentQueries",
+    "Method",
+    "Microaggregation",
+    "PreviousContributions",
+    "ProfileFirst",
+    "SemanticMicroaggregation",
+    "SemanticReplacement",
+    "StringMicroaggregation",
+    "SyntacticMicroaggregation",
+    "all_methods",
+    "check_parallelism",
+    "get_method",
+    "judged",
+    "parse_method",
+    "pseudonymize",
+    "run_method",
+]

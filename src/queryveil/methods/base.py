@@ -12,23 +12,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from ..core.parameters import Parameter, Parametrized, parameter
+from ..core.parameters import Parametrized, discover, parse_spec
 from ..core.progress import Progress
 from ..core.randomness import RandomSource
 from ..engine.table import RemoteTable
-from ..errors import ParameterError
+from ..errors import ParameterError, UsageError, did_you_mean
 from ..log.query_log import QueryLog
 from ..release.guarantee import Guarantee
 from ..release.noise import CountNoise
 from ..release.release import Release
-from .earlier import PreviousContributions
-
-__all__ = ["Method", "Parameter", "PreviousContributions", "parameter"]
+from .replacement.phrases import PreviousContributions
 
 
 @dataclass(frozen=True)
@@ -143,3 +142,38 @@ class Method(Parametrized, ABC):
             f"{self.name} cannot extend an earlier release",
             hint="only a method that pays for queries one by one can: make a new release instead",
         )
+
+
+@cache
+def all_methods() -> dict[str, type[Method]]:
+    """Give every method by its name."""
+    return discover(Method, __name__, __file__)  # type: ignore[type-abstract]
+
+
+def get_method(name: str) -> type[Method]:
+    """Give the method of that name, or say which name is near."""
+    methods = all_methods()
+    if name not in methods:
+        raise UsageError(f'unknown method "{name}"', hint=did_you_mean(name, methods))
+    return methods[name]
+
+
+def parse_method(text: str) -> Method:
+    """Read a method from its one line.
+
+    >>> str(parse_method("frequent-queries:n=20:link=user"))
+    'frequent-queries:n=20'
+    """
+    name, values = parse_spec(text)
+    return get_method(name).from_params(dict(values))
+
+
+READ_ALONE = (
+    "each row of the log was read by its own text alone: the file's name, its header and the owner "
+    "say how (format, columns, form of times), and no row does; what wrote the log kept rows "
+    "apart, so that no query ends its row or begins another"
+)
+FAILURES = (
+    "that a run failed and nothing was published, because a file was damaged or too large as a "
+    "whole, or a machine had not enough memory; rows that cannot be read, or none at all, stop none"
+)

@@ -34,18 +34,15 @@ from ..engine.operations import (
 )
 from ..engine.table import PartitionOutput
 from ..errors import EmptyReleaseError
-from ..log.query_log import QueryLog
-from ..log.sessions import group_events, is_click
+from ..log.query_log import QueryLog, group_events, is_click
 from ..release.guarantee import Check, Guarantee
 from ..release.noise import CountNoise
 from ..release.release import Release
-from .base import Method
+from .base import FAILURES, READ_ALONE, Method
 from .occurrence_selection import select_frequent_keys
-from .publication import pseudonymize
-from .reading import FAILURES, READ_ALONE
-from .statistics.guarantees import Cut, share_counted
-from .statistics.pools import read_public_results
-from .times import coarsen_time
+from .publication import coarsen_time, pseudonymize
+from .statistics.forecasts import Cut, share_counted
+from .statistics.public_lists import read_public_results
 
 __all__ = ["ClickGraph"]
 
@@ -75,15 +72,15 @@ class ClickGraph(Method):
     )
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "steps"
 
-    epsilon: float = parameter(1.0, "what one person can change at most", low=0.001, high=100.0)
+    epsilon: float = parameter(1.0, "what one person can change at most", min=0.001, max=100.0)
     delta: float = parameter(
-        1e-9, "chance that the promise fails: far below one over the people", low=1e-30, high=0.01
+        1e-9, "chance that the promise fails: far below one over the people", min=1e-30, max=0.01
     )
     max_queries_per_user: int = parameter(
-        1, "first queries that count of each user", low=1, high=_MOST, unit="queries"
+        1, "first queries that count of each user", min=1, max=_MOST, unit="queries"
     )
     max_clicks_per_user: int = parameter(
-        1, "first clicks that count of each user", low=1, high=_MOST, unit="clicks"
+        1, "first clicks that count of each user", min=1, max=_MOST, unit="clicks"
     )
     results: str = parameter("", "file of public results, a query, a tab and a URL on each line")
     theorem: str = parameter(

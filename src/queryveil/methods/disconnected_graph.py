@@ -23,8 +23,7 @@ from ..log.query_log import QueryLog
 from ..release.guarantee import Check, Guarantee
 from ..release.release import Release
 from .base import Method
-from .publication import pseudonymize
-from .times import coarsen_time
+from .publication import coarsen_time, pseudonymize
 
 __all__ = ["DisconnectedGraph"]
 
@@ -49,10 +48,10 @@ class DisconnectedGraph(Method):
     guarantee_summary: ClassVar[str] = "a rule about queries and results; nothing about a person"
 
     documents: int = parameter(
-        2, "different results that must have been clicked for a query", low=1, high=10**6
+        2, "different results that must have been clicked for a query", min=1, max=10**6
     )
     sites: int = parameter(
-        2, "different sites that these results come from", low=1, high=10**6, unit="sites"
+        2, "different sites that these results come from", min=1, max=10**6, unit="sites"
     )
     time: str = parameter("day", "how fine times are given", choices=("none", "month", "day"))
 

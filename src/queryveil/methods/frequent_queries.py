@@ -29,13 +29,11 @@ from ..engine.operations import (
 )
 from ..engine.table import PartitionOutput, Table
 from ..errors import EmptyReleaseError
-from ..log.query_log import QueryLog
-from ..log.sessions import add_sessions, is_click
+from ..log.query_log import QueryLog, add_sessions, is_click
 from ..release.guarantee import Check, Guarantee
 from ..release.release import Release
 from .base import Method
-from .publication import pseudonymize
-from .times import coarsen_time
+from .publication import coarsen_time, pseudonymize
 
 __all__ = ["FrequentQueries"]
 
@@ -64,10 +62,10 @@ class FrequentQueries(Method):
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "steps"
 
     n: int = parameter(
-        30, "users that a query needs to be kept", low=1, high=_EVERYBODY, unit="users"
+        30, "users that a query needs to be kept", min=1, max=_EVERYBODY, unit="users"
     )
     m: int = parameter(
-        5, "users that a click on a URL needs to be kept", low=1, high=_EVERYBODY, unit="users"
+        5, "users that a click on a URL needs to be kept", min=1, max=_EVERYBODY, unit="users"
     )
     link: str = parameter(
         "user", "which rows share a pseudonym", choices=("user", "session", "none")

@@ -25,3 +25,20 @@ def pseudonymize(
     book = pl.repeat(None, size, dtype=pl.String, eager=True).scatter(known["place"], names)
     mapping = known.select("user", names)
     return rows.with_columns(book.gather(places).alias("user")), mapping
+
+
+def coarsen_time(step: str) -> pl.Expr:
+    """Give the column `time` to the hour, the day, the month, or not at all."""
+    return {
+        "none": pl.lit(None, dtype=pl.Date),
+        "month": pl.col("time").dt.truncate("1mo").dt.date(),
+        "day": pl.col("time").dt.date(),
+        "hour": pl.col("time").dt.truncate("1h"),
+    }[step]
+
+
+def sort_for_publication(table: pl.DataFrame) -> pl.DataFrame:
+    """Sort by what is published, so that the order tells nothing else."""
+    texts = [name for name in table.columns if name != "count"]
+    named = table.with_columns(pl.col(texts).cast(pl.String))
+    return named.sort("count", *texts, descending=[True, *(False for _ in texts)])

@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import jobs
+from .. import comparison
 from ..cli.compare import Dataset, Force, Repeat, Seed
+from ..cli.config import parse_fraction
 from ..cli.options import LogArguments, log_options, screen_options, with_options
 from ..cli.terminal import Terminal
-from ..cli.values import parse_fraction
 from ..errors import UsageError
-from . import cli_node as peers_node
-from . import tables as draw
+from . import cli_node, tables
+from .simulation import sweeps
 from .simulation.graphs import GRAPHS
 from .simulation.scenario import EXPERIMENTS, Scenario
 
@@ -22,8 +22,8 @@ app = typer.Typer(
     help="Friends who submit each other's queries, before an engine knows whose they are.",
     no_args_is_help=True,
 )
-app.add_typer(peers_node.app, name="node")
-app.command()(peers_node.engine)
+app.add_typer(cli_node.app, name="node")
+app.command()(cli_node.engine)
 
 Graph = Annotated[
     str,
@@ -81,15 +81,15 @@ def simulate(
     if not (sweep or out):
         if repeat > 1:
             raise UsageError("--repeat is for a sweep", hint="--sweep hops=1..5")
-        found = jobs.simulate(lambda: log.read(screen, seed), scenario, **how)
-        screen.result(found, lambda console: draw.print_simulation(console, found))
+        found = sweeps.simulate(lambda: log.read(screen, seed), scenario, **how)
+        screen.result(found, lambda console: tables.print_simulation(console, found))
         return
     if out is not None:
-        jobs.check_sweep_output(out, force)
+        sweeps.check_sweep_output(out, force)
     how |= {"repeat": repeat, "most_hops": most_hops}
-    swept = jobs.parse_sweeps(sweep or [])
-    made = jobs.sweep(lambda: log.read(screen, seed), swept, scenario, **how)
+    swept = comparison.parse_sweeps(sweep or [])
+    made = sweeps.sweep(lambda: log.read(screen, seed), swept, scenario, **how)
     if out is not None:
-        jobs.write_sweep(made, out, force)
+        sweeps.write_sweep(made, out, force)
     told = made.as_dict() | ({"folder": str(out)} if out else {})
-    screen.result(told, lambda console: draw.print_sweep(console, told))
+    screen.result(told, lambda console: tables.print_sweep(console, told))

@@ -25,9 +25,8 @@ from ..replication.claims import (
     format_series,
 )
 from .simulation.population import population_from_log
-from .simulation.run import user_metrics
+from .simulation.run import SimulationRun, run_simulation, user_metrics
 from .simulation.scenario import Scenario
-from .simulation.simulate import SimulationRun, run_simulation
 from .simulation.summary import summarize
 
 _SELFISH = (0.0, 0.1, 0.3)

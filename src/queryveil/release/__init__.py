@@ -1,1 +1,33 @@
 """What may be published: the release, its guarantee, its cards, and the proof on the files."""
+
+from .checks import CheckResult
+from .formats import check_output_format, data_of
+from .guarantee import SEEDED, Check, Guarantee, Level, Standing, standing_of, words_of
+from .identifiers import promised, without_identifiers
+from .noise import CountNoise
+from .release import Release
+from .untrusted import file_digest
+from .verification import read_public_card, verify_public
+from .writing import archive_public, is_release
+
+__all__ = [
+    "Check",
+    "CheckResult",
+    "CountNoise",
+    "Guarantee",
+    "Level",
+    "Release",
+    "SEEDED",
+    "Standing",
+    "archive_public",
+    "check_output_format",
+    "data_of",
+    "file_digest",
+    "is_release",
+    "promised",
+    "read_public_card",
+    "standing_of",
+    "verify_public",
+    "without_identifiers",
+    "words_of",
+]

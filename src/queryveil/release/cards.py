@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from ..engine.operations import count_rows, values_of
-from .standing import Standing
+from .guarantee import Standing
 
 __all__ = ["CARD_KEYS", "InternalCard", "make_public_card", "public_figures"]
 

@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 
 from ..engine.operations import count_rows
+from ..log.query_log import is_click
 from ..log.screening import flagged
-from ..log.sessions import is_click
 from .guarantee import Check
 
 __all__ = ["CheckResult", "run_check"]

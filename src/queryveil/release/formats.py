@@ -10,24 +10,13 @@ JSON lines keep every text as it is.
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path, PurePath
 from typing import IO
 
 import polars as pl
 
 from ..errors import UsageError, did_you_mean
-
-__all__ = [
-    "OUTPUT_FORMATS",
-    "PUBLIC_SCHEMA",
-    "check_output_format",
-    "escape_formula",
-    "read_public_log",
-    "sink_log",
-    "unescape_formula",
-    "write_public_log",
-]
 
 PUBLIC_SCHEMA = {
     "user": pl.String,
@@ -143,3 +132,73 @@ def read_public_log(folder: Path) -> pl.LazyFrame | None:
         if (path := folder / f"log.{form}").exists():
             return scan(path)
     return None
+
+
+PUBLIC_TABLES = {
+    "queries": ("query",),
+    "clicks": ("query", "url"),
+    "transitions": ("query", "next"),
+}
+_SIGNS = {"\t": "%09", "\r": "%0D", "\n": "%0A"}  # what a cell without quotes cannot hold
+
+
+def write_public_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> list[Path]:
+    """Write each table, in its order, as NAME.tsv."""
+    paths = []
+    for name, table in tables.items():
+        paths.append(folder / f"{name}.tsv")
+        write_table(table, name, paths[-1])
+    return paths
+
+
+def write_table(table: pl.DataFrame, name: str, target: Path | IO[bytes]) -> None:
+    """Write one table, in its order, to a path or to what takes bytes."""
+    cells = [
+        escape_formula(pl.col(text).str.replace_many(_SIGNS)).alias(text)
+        for text in PUBLIC_TABLES[name]
+    ]
+    rows = table.select(*PUBLIC_TABLES[name], "count").with_columns(cells)
+    rows.write_csv(target, separator="\t", quote_style="never")
+
+
+def read_public_tables(folder: Path) -> dict[str, pl.DataFrame]:
+    """Read back what was published."""
+    found = {}
+    for name, texts in PUBLIC_TABLES.items():
+        path = folder / f"{name}.tsv"
+        if path.exists():
+            kinds = dict.fromkeys(texts, pl.String) | {"count": pl.Int64}
+            rows = pl.read_csv(path, separator="\t", quote_char=None, schema=kinds, glob=False)
+            found[name] = rows.with_columns(
+                unescape_formula(pl.col(text)).alias(text) for text in texts
+            )
+    return found
+
+
+CARD = "release.json"
+SIGNATURE = "signature.json"
+_LOGS = frozenset(f"log.{form}" for form in OUTPUT_FORMATS)
+_TABLES = frozenset(f"{name}.tsv" for name in PUBLIC_TABLES)
+_TEXT_FILES = frozenset(f"{name}.about.txt" for name in PUBLIC_TABLES)
+_CARDS = frozenset({CARD, "report.html", "croissant.json", "dp-deployment.json", SIGNATURE})
+KNOWN = _LOGS | _TABLES | _TEXT_FILES | _CARDS
+
+
+def strange_names(names: Iterable[str]) -> list[str]:
+    """Return the names that no release has, and those of a second log.
+
+    >>> strange_names(["release.json", "mapping.tsv", "log.csv", "log.tsv"])
+    ['log.csv', 'log.tsv', 'mapping.tsv']
+    """
+    given = set(names)
+    logs = given & _LOGS
+    return sorted(given - KNOWN | (logs if len(logs) > 1 else set()))
+
+
+def data_of(names: Iterable[str]) -> frozenset[str]:
+    """Return which data files there are, by what they hold: log, queries, clicks, transitions.
+
+    >>> sorted(data_of(["release.json", "log.csv", "queries.tsv"]))
+    ['log', 'queries']
+    """
+    return frozenset(PurePath(name).stem for name in set(names) & (_LOGS | _TABLES))

@@ -8,8 +8,8 @@ from html import escape
 from typing import Any
 
 from ..render.html import document, listed, pairs, section
+from .guarantee import Level, words_of
 from .noise import about_noise
-from .standing import Level, words_of
 
 __all__ = ["render_card"]
 

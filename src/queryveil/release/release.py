@@ -13,9 +13,8 @@ from .._version import __version__
 from ..core.progress import NoProgress, Progress, peak_memory_mb
 from ..log.query_log import QueryLog
 from .cards import InternalCard, make_public_card, public_figures
-from .guarantee import Guarantee
+from .guarantee import Guarantee, Standing, standing_of
 from .noise import CountNoise, noise_of
-from .standing import Standing, standing_of
 
 if TYPE_CHECKING:
     from .signing import Signer

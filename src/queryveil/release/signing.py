@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.bounded import read_json, read_within
-from ..engine.files import atomic_file
+from ..core.files import atomic_file
 from ..errors import InputError, OutputError, UsageError
 from .checks import CheckResult
-from .names import SIGNATURE
+from .formats import SIGNATURE
 from .untrusted import check_plain, file_digest
 
 if TYPE_CHECKING:

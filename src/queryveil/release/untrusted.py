@@ -17,8 +17,14 @@ import polars as pl
 
 from ..log.readers.parquet import check_parquet
 from .checks import CheckResult
-from .formats import OUTPUT_FORMATS, PUBLIC_SCHEMA, read_public_log, sink_log
-from .tables import read_public_tables, write_table
+from .formats import (
+    OUTPUT_FORMATS,
+    PUBLIC_SCHEMA,
+    read_public_log,
+    read_public_tables,
+    sink_log,
+    write_table,
+)
 
 _ARROW = "ARROW:schema"  # what Polars puts beside the rows of a Parquet file: the columns' types
 _MOST_ARROW = 4096  # bytes: five columns take some hundred

@@ -14,13 +14,11 @@ from ..engine.operations import count_rows
 from ..errors import InputError, VerificationError
 from .cards import CARD_KEYS, public_figures
 from .checks import CheckResult, run_check
-from .formats import PUBLIC_SCHEMA
-from .guarantee import Check
+from .formats import CARD, PUBLIC_SCHEMA, SIGNATURE, strange_names
+from .guarantee import Check, Level
 from .metadata import metadata_matches, reads_as
-from .names import CARD, SIGNATURE, strange_names
 from .noise import noise_fits
 from .page import render_card
-from .standing import Level
 from .untrusted import as_written, check_columns, check_plain, file_digest, read_data
 
 # What a release's card must have for its checks to be run and told.

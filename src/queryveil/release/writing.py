@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from ..core.files import atomic_file
 from ..core.folders import atomic_folder, check_output_folder, is_queryveil_folder
-from ..errors import VerificationError
+from ..errors import OutputError, VerificationError
 from .cards import public_figures
-from .formats import check_output_format, escape_formula, write_public_log
+from .formats import (
+    CARD,
+    SIGNATURE,
+    check_output_format,
+    escape_formula,
+    write_public_log,
+    write_public_tables,
+)
 from .metadata import metadata_files
 from .page import render_card
-from .tables import write_public_tables
 from .untrusted import file_digest
-from .verification import verify_public
+from .verification import read_public_card, verify_public
 
 if TYPE_CHECKING:
     from .release import Release
@@ -112,3 +121,46 @@ def _write_text(path: Path, text: str) -> None:
 
 def _json(card: dict[str, Any]) -> str:
     return json.dumps(card, indent=2, ensure_ascii=False) + os.linesep
+
+
+def archive_public(folder: Path, archive: Path | None = None, force: bool = False) -> Path:
+    """Archive `public/` of a release as .tar.gz.
+
+    Times and owners of the files are set to constants: an archive tells nothing of the machine
+    that made it but the name of the folder, and the same release packs to the same bytes.
+    """
+    public = folder / "public"
+    whole = folder.resolve()
+    target = archive or Path(f"{whole}.tar.gz")
+    _check(target, whole)
+    with atomic_file(target, force=force) as part:
+        _write(public, part, whole.name)
+    return target
+
+
+def _check(target: Path, folder: Path) -> None:
+    if folder in target.resolve().parents:
+        raise OutputError(
+            "this is inside the release", where=target, hint="an archive stands beside it"
+        )
+    if not target.name.endswith((".tar.gz", ".tgz")):
+        raise OutputError("an archive is a .tar.gz", where=target, hint="end its name so")
+
+
+def _write(public: Path, part: Path, name: str) -> None:
+    there = [SIGNATURE] if (public / SIGNATURE).exists() else []
+    names = sorted([CARD, *read_public_card(public)["files"], *there])
+    with (
+        part.open("wb") as raw,
+        gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w") as tar,
+    ):
+        for file in names:
+            tar.add(public / file, f"{name}/{file}", filter=_plain, recursive=False)
+
+
+def _plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.uid = entry.gid = entry.mtime = 0
+    entry.uname = entry.gname = ""
+    entry.mode = 0o644
+    return entry

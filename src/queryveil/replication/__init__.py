@@ -1,1 +1,5 @@
 """."""
+
+from .replicating import PAPERS, replicate
+
+__all__ = ["PAPERS", "replicate"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 
-from ..jobs.comparing.figures import Figure
+from ..comparison.grid import Figure
 from .claims import Claim, Curve, Evidence, Paper, Verdict, format_percent, format_series
 
 LOSS, LINKED, KEPT = "information-loss", "record-linkage", "query-coverage:count=volume"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from ..comparison.grid import Figure
 from ..core.progress import Progress
 from ..errors import QueryveilError
-from ..jobs.comparing.figures import Figure
 from ..log.query_log import QueryLog
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..comparison.grid import Figure
 from ..concepts.loaders.registry import open_taxonomy
 from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
-from ..jobs.comparing.figures import Figure
 from ..log.query_log import QueryLog
 from ..methods.microaggregation.category import CategoryMicroaggregation
 from .claims import Claim, Curve, Evidence, MissingResultError, Paper, Verdict, format_series

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from ..comparison.comparing import RunOptions, compare_figures
+from ..comparison.grid import Figure, FigureRequest
 from ..comparison.result import Comparison
 from ..core.progress import NoProgress, Progress
 from ..errors import UsageError, did_you_mean
-from ..jobs.comparing.figures import Figure, FigureRequest
 from ..log.query_log import QueryLog
 from ..log.reading import read_log
-from ..measures.registry import parse_measure
-from ..methods.registry import parse_method
+from ..measures.base import parse_measure
+from ..methods.base import parse_method
 from ..peers import paper as p2p
 from ..synthetic.output import write_synthetic_log
 from . import batet2013, erola2011, sanchez2018, zhang2016

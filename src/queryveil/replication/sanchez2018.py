@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..jobs.comparing.figures import PRESETS, Figure
+from ..comparison.grid import PRESETS, Figure
 from .claims import Claim, Curve, Evidence, Paper, Verdict, format_series
 
 _CRITERIA = ("sqc1", "sqc2", "nsqc")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..jobs.comparing.figures import Figure
+from ..comparison.grid import Figure
 from .claims import Claim, Curve, Evidence, Paper, Verdict, format_series
 
 _BOUNDS = "max-queries-per-user=100:max-clicks-per-user=100"

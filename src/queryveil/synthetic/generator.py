@@ -15,7 +15,7 @@ import polars as pl
 
 from ..errors import UsageError
 from .distributions import FIRST_DAY, LINES_MEAN, LINES_MOST, BlockRandom, Bools, Ints
-from .queries import QueryWriter
+from .queries import QueryWriter, render_queries, render_urls
 from .sessions import RowKind, plan_sessions, rows_per_user
 from .vocabulary import load_vocabulary
 
@@ -91,11 +91,11 @@ def _block(counts: Ints, first: int, last: int, seed: int) -> pl.DataFrame:
     parts = author.draw_parts(lines.user[worded], fresh, author.draw_users(last - first))
     column = (np.cumsum(worded) - 1)[lines.source]
     clicked = lines.rank > 0
-    urls = wording.render_urls(parts[:, column[clicked]], lines.rank[clicked], words)
+    urls = render_urls(parts[:, column[clicked]], lines.rank[clicked], words)
     return pl.DataFrame(
         {
             "user": pl.Series(range(first + 1, last + 1)).cast(pl.String).gather(lines.user),
-            "query": wording.render_queries(parts, words, dice).gather(column),
+            "query": render_queries(parts, words, dice).gather(column),
             "time": FIRST_DAY + lines.time.astype("timedelta64[s]"),
             "rank": _where(clicked, lines.rank).cast(pl.Int32),
             "url": urls.gather(_where(clicked, np.cumsum(clicked) - 1)),

@@ -12,12 +12,11 @@ from typing import IO, Any
 import polars as pl
 import zstandard
 
-from ..core.progress import NoProgress, Progress
-from ..engine.files import atomic_file
-from ..engine.prefetch import prefetch
+from ..core.files import atomic_file
+from ..core.progress import NoProgress, Progress, prefetch
 from ..errors import OutputError, UsageError
-from ..jobs.interests import topical_rows
 from .generator import generate_blocks, planned_rows
+from .topical import topical_rows
 
 _MOST_PEOPLE, _MOST_EACH = 100_000, 1_000
 _HEADER = ("AnonID", "Query", "QueryTime", "ItemRank", "ClickURL")

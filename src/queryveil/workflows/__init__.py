@@ -1,1 +1,57 @@
 """."""
+
+from .anonymization import anonymize, anonymize_to_folder, check_release_output
+from .budget import is_differentially_private
+from .copying import copy_release
+from .demonstration import demo
+from .expected_yield import HANDFUL, check_yield, low_yield, people_needed
+from .extension import extend_release
+from .measurement import measure
+from .planning import plan
+from .profiling import profile
+from .signing import make_signing_key, show_signing_key, sign
+from .taxonomies import (
+    TAXONOMY_FORMATS,
+    check_taxonomy_file,
+    describe_taxonomy_file,
+    explain_queries,
+    import_taxonomy,
+    list_taxonomies,
+    make_mapper,
+    map_log,
+    map_to_file,
+    search_taxonomy,
+)
+from .verification import pack, verify
+
+__all__ = [
+    "HANDFUL",
+    "TAXONOMY_FORMATS",
+    "anonymize",
+    "anonymize_to_folder",
+    "check_release_output",
+    "check_taxonomy_file",
+    "check_yield",
+    "copy_release",
+    "demo",
+    "describe_taxonomy_file",
+    "explain_queries",
+    "extend_release",
+    "import_taxonomy",
+    "is_differentially_private",
+    "list_taxonomies",
+    "low_yield",
+    "make_mapper",
+    "make_signing_key",
+    "map_log",
+    "map_to_file",
+    "measure",
+    "pack",
+    "people_needed",
+    "plan",
+    "profile",
+    "search_taxonomy",
+    "show_signing_key",
+    "sign",
+    "verify",
+]

@@ -9,23 +9,91 @@ from typing import Any
 from ..core.folders import check_output_folder
 from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
+from ..engine.table import RemoteTable
 from ..errors import InputError, UsageError
-from ..jobs.owners_figures import owners_figures
-from ..jobs.screened import check_left, finished, searched
-from ..jobs.several import GROUPS_OF
 from ..log.query_log import QueryLog
-from ..log.screening import check_setting
-from ..methods.base import Method
-from ..methods.registry import parse_method
+from ..log.screening import check_setting, screen
+from ..measures.uniqueness import count_unique
+from ..methods.base import Method, parse_method
 from ..methods.runner import check_parallelism, run_method
 from ..release.formats import check_output_format
+from ..release.guarantee import SEEDED
+from ..release.identifiers import without_identifiers
 from ..release.release import Release
 from ..release.signing import Signer
-from ..release.standing import SEEDED
 from ..release.writing import is_release
 from .budget import Reservation, plan_reservation
-from .planning import warn_of_yield
+from .expected_yield import warn_of_yield
 from .regrouping import EarlierGroups, read_groups, run_with_groups
+from .repeated_releases import GROUPS_OF
+
+
+def searched(log: QueryLog, method: Method, setting: str, progress: Progress) -> QueryLog:
+    """Return the log as a method may see it.
+
+    Of a method whose neighbors are logs of the same users nobody may vanish: who is in the
+    release would tell that somebody sent nothing but identifiers.
+    """
+    with progress.stage("look for identifiers"):
+        return screen(log, setting, users_stay=method.guarantee().relation == "replace-one")
+
+
+def check_left(log: QueryLog) -> None:
+    """Raise an error if nothing is left; not for methods that spend: that would tell of the log."""
+    if not log.accounting.kept:
+        raise InputError(
+            "every query looks like an identifier, so none is left to protect",
+            hint="--identifiers mask keeps the words beside it",
+        )
+
+
+def finished(release: Release, log: QueryLog, setting: str) -> Release:
+    """Return a release of a log that was searched, without what still looks like an identifier.
+
+    What the cards say of the input is about the log as it was read.
+    """
+    whole = replace(log, accounting=release.source.accounting)
+    return without_identifiers(replace(release, source=whole), setting)
+
+
+def run_screened(
+    method: Method, log: QueryLog, chance: RandomSource, progress: Progress, setting: str
+) -> Release:
+    """Return what a method releases of a log, as `anonymize` would."""
+    rest = searched(log, method, setting, progress)
+    return finished(run_method(method, rest, chance, progress), log, setting)
+
+
+def owners_figures(log: QueryLog, release: Release, progress: Progress) -> dict[str, Any]:
+    """Return how many users a rule singles out, where it links a user's rows; else nothing.
+
+    On a cluster nothing is counted here: whole logs would have to come to one machine.
+    """
+    rows = release.log
+    linked = release.mapping is not None and release.parameters.get("link", "user") == "user"
+    if (
+        rows is None
+        or not linked
+        or release.guarantee.model != "none"
+        or isinstance(log.table, RemoteTable)
+    ):
+        return {}
+    with progress.stage("count who stands alone"):
+        by_rows, users = count_unique(rows)
+        by_queries, _ = count_unique(rows.select("user", "query").unique())
+    return {
+        "uniqueness": {
+            "users": users,
+            "singled_out": by_rows,
+            "singled_out_by_queries_alone": by_queries,
+            "value": round(by_rows / max(users, 1), 6),
+            "words": (
+                f"{by_rows:,} of {users:,} released users have a log that nobody else has; "
+                f"{by_queries:,} are alone by the set of their queries, without dates and clicks"
+            ),
+        }
+    }
+
 
 _COULD_STOP = (
     "the log was read with a limit on rows that cannot be read, above which there would be no "

@@ -11,17 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from .._version import __version__
-from ..dp.ledger.place import locate_ledger
-from ..dp.losses import Loss, Relation
-from ..errors import QueryveilError, UsageError
-from ..jobs.several import AGAIN, GROUPS_OF, has_other_groups
+from ..dp.budget import parse_delta, parse_epsilon
+from ..dp.losses import RELATIONS, Loss, Relation
+from ..errors import QueryveilError, UsageError, VerificationError
 from ..ledger.entries import EntryKind
-from ..ledger.ledger import Ledger
+from ..ledger.ledger import Ledger, locate_ledger
+from ..ledger.limits import Budget, Composition
 from ..log.query_log import QueryLog
+from ..log.reading import resolve_paths
 from ..methods.base import Method
 from ..release.guarantee import Guarantee
 from ..release.release import Release
 from ..release.untrusted import file_digest
+from .repeated_releases import AGAIN, GROUPS_OF, has_other_groups
 
 DATA_ACCESS_NOTE = "parameters chosen after seeing the data; epsilon does not cover that"
 NOT_REPEATABLE = "not to be repeated"
@@ -211,3 +213,127 @@ def log_fingerprint(log: QueryLog) -> str:
 def exact_fraction(value: float | None) -> Fraction | None:
     """Take a parameter as the decimal that a person wrote."""
     return None if value is None else Fraction(repr(value))
+
+
+DATA_ACCESS_RECORDED = f"Noted in the ledger, for all later releases: {DATA_ACCESS_NOTE}."
+
+_PRIVATE = ("pure-dp", "approx-dp", "conditional-dp")
+
+
+def is_differentially_private(method: Method) -> bool:
+    """Tell whether a method promises differential privacy, of any kind."""
+    return method.guarantee().model in _PRIVATE
+
+
+def record_data_access(
+    log: QueryLog, method: Method, dataset: str | None, what: str | None = None
+) -> None:
+    """Note in the ledger that the log is looked at for a method, or for `what`, before it is."""
+    account = plan_reservation(log, method, method.guarantee(), dataset=dataset, seeded=False)
+    if account.path is None:
+        return
+    with Ledger.open(account.path) as ledger:
+        ledger.reserve(
+            kind="look",
+            method=what or str(method),
+            log_digest=account.digest,
+            notes=(DATA_ACCESS_NOTE,),
+        )
+
+
+def note_look(log: QueryLog, dataset: str | None, what: str) -> list[str]:
+    """Note in the ledger that exact figures of a log are looked at; return what its owner is told.
+
+    Nobody is kept from looking: if the ledger cannot be written, that is told instead. One note of
+    a kind is enough. A log that comes from no file has no ledger, unless the population is named.
+    """
+    if not log.sources and dataset is None:
+        return []
+    try:
+        with Ledger.open(ledger_of(log, dataset)) as ledger:
+            if not any((e.kind, e.method) == ("look", what) for e in ledger.entries()):
+                ledger.reserve(
+                    kind="look",
+                    method=what,
+                    log_digest=log_fingerprint(log),
+                    notes=(DATA_ACCESS_NOTE,),
+                )
+    except (QueryveilError, OSError) as error:
+        return [f"Not noted in a ledger, though it should be ({error}). {_KNOW}"]
+    return [DATA_ACCESS_RECORDED]
+
+
+_KNOW = "Say it yourself where a private release is published: parameters were chosen after looking"
+
+
+def show_ledger(logs: Sequence[str | Path] = (), dataset: str | None = None) -> dict[str, Any]:
+    """Tell what was released and spent, and what is left."""
+    with Ledger.open(_place(logs, dataset), create=False) as ledger:
+        return {
+            "ledger": str(ledger.path),
+            "entries": [entry.as_dict() for entry in ledger.entries()],
+            **_totals(ledger),
+        }
+
+
+def check_ledger(logs: Sequence[str | Path] = (), dataset: str | None = None) -> dict[str, Any]:
+    """Walk the chain of a ledger, and tell whether it is whole."""
+    path = _place(logs, dataset)
+    try:
+        with Ledger.open(path, create=False) as ledger:
+            head = ledger.check()
+    except VerificationError as error:
+        return {"ledger": str(path), "holds": False, "says": error.what, "hint": error.hint}
+    says = f"{head.number} rows, each chained to the one before"
+    return {
+        "ledger": str(path),
+        "holds": True,
+        "says": says,
+        "rows": head.number,
+        "head": head.hash,
+    }
+
+
+def set_ledger_limit(
+    epsilon: str,
+    delta: str,
+    logs: Sequence[str | Path] = (),
+    dataset: str | None = None,
+    *,
+    relation: Relation = "replace-one",
+    composition: Composition = "either",
+) -> dict[str, Any]:
+    """Set what may be spent in all on a population; the ledger is created if there is none."""
+    limit = parse_epsilon(epsilon), parse_delta(delta)
+    with Ledger.open(_place(logs, dataset)) as ledger:
+        ledger.set_limit(*limit, relation=relation, composition=composition)
+        return {"ledger": str(ledger.path), **_totals(ledger)}
+
+
+def _place(logs: Sequence[str | Path], dataset: str | None) -> Path:
+    return locate_ledger(dataset, resolve_paths(logs) if logs and dataset is None else [])
+
+
+def _totals(ledger: Ledger) -> dict[str, Any]:
+    limit, left = ledger.limit(), ledger.remaining()
+    return {
+        "relation": limit.relation if limit else "replace-one",
+        "spent": ledger.spent().as_dict(),
+        "totals": {name: _total(ledger, name) for name in RELATIONS},
+        "limit": limit and limit.as_dict(),
+        "left": left and left.as_dict(),
+        "warnings": ledger.warnings(),
+    }
+
+
+def _total(ledger: Ledger, relation: Relation) -> dict[str, dict[str, str] | None]:
+    """Return what all releases cost in one relation: plainly added, and the least that is proved.
+
+    Both are none if a release promises nothing in this relation.
+    """
+    plain, least = ledger.spent_in(relation), ledger.composed_in(relation)
+    return {"sum": _as_dict(plain), "composed": _as_dict(least)}
+
+
+def _as_dict(budget: Budget | None) -> dict[str, str] | None:
+    return None if budget is None else budget.as_dict()

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ..core.folders import atomic_folder, check_output_folder, read_json_card
-from ..dp.ledger.place import locate_ledger
 from ..errors import InputError, UsageError, VerificationError
 from ..ledger.entries import LedgerEntry
-from ..ledger.ledger import Ledger
+from ..ledger.ledger import Ledger, locate_ledger
 from ..release.cards import InternalCard
 from ..release.untrusted import file_digest
 from ..release.verification import verify_public

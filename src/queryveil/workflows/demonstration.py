@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ..core.progress import NoProgress, Progress
-from ..jobs.verify import verify
 from ..log.reading import read_log
 from ..methods.frequent_queries import FrequentQueries
 from ..synthetic.output import write_synthetic_log
 from .anonymization import anonymize, check_release_output
 from .profiling import profile
+from .verification import verify
 
 _USERS, _N = 2000, 10
 

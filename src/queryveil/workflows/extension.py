@@ -21,18 +21,17 @@ from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
 from ..engine.operations import count_rows
 from ..errors import UsageError, VerificationError
-from ..jobs.earlier import PreviousRelease, base_method, open_previous_release
-from ..jobs.screened import finished, searched
 from ..ledger.entries import LedgerEntry
 from ..log.query_log import QueryLog
 from ..log.screening import check_setting
 from ..methods.base import Method
-from ..methods.earlier import PreviousContributions
+from ..methods.replacement.phrases import PreviousContributions
 from ..methods.runner import judged
 from ..release.release import Release
 from ..release.signing import Signer
-from .anonymization import check_release_output
+from .anonymization import check_release_output, finished, searched
 from .extension_terms import ExtensionTerms, compute_extension_terms
+from .previous_release import PreviousRelease, base_method, open_previous_release
 
 _NOTE = (
     "this release goes on with an earlier one of the same people, under the same pseudonyms: the "

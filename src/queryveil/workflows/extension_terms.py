@@ -8,7 +8,6 @@ from fractions import Fraction
 from math import inf, nextafter
 
 from ..errors import ParameterError, UsageError, VerificationError
-from ..jobs.earlier import PreviousRelease
 from ..ledger.entries import LedgerEntry
 from ..ledger.ledger import Ledger
 from ..ledger.streams import ReleaseStream
@@ -21,6 +20,7 @@ from .budget import (
     plan_reservation,
     release_fingerprint,
 )
+from .previous_release import PreviousRelease
 
 
 @dataclass(frozen=True)

@@ -6,23 +6,76 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
-from ..errors import QueryveilError, UsageError
-from ..jobs.measuring import compute_measure, make_rerun, method_of_release
-from ..jobs.peeking import (
-    DATA_ACCESS_RECORDED,
-    is_differentially_private,
-    note_look,
-    record_data_access,
-)
+from ..errors import EmptyReleaseError, QueryveilError, UsageError
 from ..log.query_log import QueryLog
-from ..measures.base import Measure
-from ..measures.original import MeasureContext
-from ..measures.registry import all_measures, parse_measure
-from ..measures.rerunning import Rerun, RerunMeasure
+from ..measures.base import Measure, Rerun, RerunMeasure, all_measures, parse_measure
+from ..measures.context import MeasureContext
+from ..methods.base import Method, get_method, parse_method
+from ..release.formats import PUBLIC_SCHEMA
 from ..release.reading import read_release
 from ..release.release import Release
+from .anonymization import run_screened
+from .budget import DATA_ACCESS_RECORDED, is_differentially_private, note_look, record_data_access
+
+
+def compute_measure(
+    one: Measure, before: MeasureContext, after: Release, again: Rerun | None
+) -> dict[str, Any]:
+    """Give what a measure says; only one that has to is handed `again`."""
+    if isinstance(one, RerunMeasure) and again is not None:
+        return one.compute_rerun(before, after, again)
+    return one.compute(before, after)
+
+
+def method_of_release(release: Release) -> Method:
+    """Give the method of a release: as its owner wrote it, else as its public card has it.
+
+    The public card names files without their folders.
+    """
+    if release.method_spec is not None:
+        return parse_method(release.method_spec)
+    return get_method(release.method).from_params(dict(release.parameters))
+
+
+def run_for_measurement(
+    method: Method, log: QueryLog, chance: RandomSource, identifiers: str = "drop"
+) -> Release:
+    """Run a method to measure it: in memory, nothing is spent.
+
+    Where it would release nothing, which `anonymize` refuses, that is what is measured.
+    """
+    try:
+        return run_screened(method, log, chance, NoProgress(), identifiers)
+    except EmptyReleaseError as error:
+        return _nothing(method, log, error.what)
+
+
+def _nothing(method: Method, log: QueryLog, why: str) -> Release:
+    return Release(
+        method=method.name,
+        parameters=method.params(),
+        guarantee=method.guarantee(),
+        source=log,
+        log=pl.LazyFrame(schema=PUBLIC_SCHEMA),
+        mapping=pl.DataFrame(schema={"user": pl.String, "pseudonym": pl.String}),
+        dropped={why: log.accounting.kept},
+        notes=(why,),
+    )
+
+
+def make_rerun(method: Method, seed: int | None, identifiers: str = "drop") -> Rerun:
+    """Make the function that runs a method on other logs."""
+
+    def again(log: QueryLog, turn: int) -> Release:
+        # A turn's stream is its own, and none that a run of the whole log would use.
+        chance = RandomSource(None if seed is None else (seed + 1) * 1_000_003 + turn)
+        return run_for_measurement(method, log, chance, identifiers)
+
+    return again
 
 
 def measure(

@@ -1,75 +1,72 @@
-"""Whether a private release would hold anything, asked before it is paid for.
-
-Only public figures have a say: the method's parameters and the number of people that the owner
-declared. The log is not opened for it, so the answer is the same for every log.
-"""
+"""What would be released, before anything is written or spent."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
+from typing import Any
 
-from ..errors import LowYieldError, PopulationWarning
-from ..jobs.peeking import is_differentially_private
+from ..core.progress import NoProgress, Progress
+from ..core.randomness import RandomSource
+from ..log.query_log import QueryLog
+from ..log.screening import check_setting, screen
 from ..methods.base import Method
+from ..release.guarantee import standing_of
+from .anonymization import anonymize, run_screened
+from .budget import DATA_ACCESS_NOTE, is_differentially_private, note_look, record_data_access
 
-HANDFUL = 5  # queries
-_MOST_PEOPLE = 10**10
+_POPULATION = 100_000
 
 
-def people_needed(expected: Callable[[int], int]) -> int | None:
-    """Return the least number of people that are enough for a handful of queries.
+def plan(
+    log: QueryLog | Callable[[], QueryLog],
+    method: Method,
+    *,
+    population: int = _POPULATION,
+    peek: bool = False,
+    dataset: str | None = None,
+    identifiers: str = "drop",
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Give the internal card as it would be, and what other parameters would give.
 
-    >>> people_needed(lambda people: people // 1_000)
-    5000
+    Nothing is written. The figures are exact figures of the log: they are for its owner. Of a
+    differentially private method the log is not looked at: what is told follows from the
+    parameters, the size of the population and a public shape. With `peek` it is looked at, and
+    the ledger notes that for all later releases.
     """
-    low, high = 0, _MOST_PEOPLE
-    if expected(high) < HANDFUL:
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if expected(middle) >= HANDFUL else (middle, high)
-    return high
+    check_setting(identifiers)
+    private = is_differentially_private(method)
+    if private and not peek:
+        return _told(method, population)
+    read = log() if callable(log) else log
+    shown = progress or NoProgress()
+    if private:
+        return _peeked(read, method, dataset, identifiers, shown) | _told(method, population)
+    looked = note_look(read, dataset, "plan")
+    with shown.stage("compare"):
+        alternatives = method.alternatives(screen(read, identifiers))
+    card = anonymize(read, method, identifiers=identifiers, progress=shown).preview_card()
+    return card | {"alternatives": alternatives, "looked": looked}
 
 
-def low_yield(method: Method, population: int | None) -> LowYieldError | None:
-    """Return why a release should not be paid for without a yes; nothing if it may be."""
-    expected = method.expected_queries() if is_differentially_private(method) else None
-    if expected is None or (population is not None and expected(population) >= HANDFUL):
-        return None
-    needed = people_needed(expected)
-    enough = f"about {_rounded(needed):,} people" if needed else "more people than there are"
-    needs = f"{enough} are needed for {HANDFUL} queries with these parameters"
-    if population is None:
-        return LowYieldError(
-            f"how many people there are was not declared, and {needs}",
-            hint="--population N, a public figure that is not counted in the log; or --yes "
-            "(Python: population=N, yes=True)",
-        )
-    return LowYieldError(
-        f"about {expected(population)} queries would show for {population:,} people; {needs}",
-        hint="take a larger epsilon or delta, or fewer queries a user (see `plan`); or --yes "
-        "(Python: yes=True) to pay all the same",
-    )
+def _told(method: Method, population: int) -> dict[str, Any]:
+    standing = standing_of(method.guarantee(), method.unfit())
+    return {
+        "method": method.name,
+        "parameters": method.params(),
+        "guarantee": method.guarantee().as_dict(),
+        "standing": standing.level.value,
+        "not_release_grade_because": list(standing.because),
+        "warnings": list(method.warnings()),
+        "population": population,
+        "forecast": method.forecast(population),
+    }
 
 
-def check_yield(method: Method, population: int | None, *, yes: bool = False) -> None:
-    """Raise an error where a private release would hold next to nothing and nobody said yes."""
-    problem = None if yes else low_yield(method, population)
-    if problem is not None:
-        raise problem
-
-
-def warn_of_yield(method: Method, population: int | None, *, yes: bool = False) -> None:
-    """Check the yield, but only warn where the number of people was not declared."""
-    problem = None if yes else low_yield(method, population)
-    if problem is not None and population is not None:
-        raise problem
-    if problem is not None:
-        warnings.warn(f"{problem.what}; population=N checks that", PopulationWarning, stacklevel=3)
-
-
-def _rounded(number: int) -> int:
-    """Round to two digits: a forecast is no better."""
-    digits = max(0, len(str(number)) - 2)
-    return int(round(number, -digits))
+def _peeked(
+    log: QueryLog, method: Method, dataset: str | None, identifiers: str, progress: Progress
+) -> dict[str, Any]:
+    """Run the method for the owner's eyes alone, after noting that in the ledger."""
+    record_data_access(log, method, dataset)
+    card = run_screened(method, log, RandomSource(), progress, identifiers).preview_card()
+    return card | {"peeked": DATA_ACCESS_NOTE}

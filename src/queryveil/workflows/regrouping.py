@@ -17,13 +17,13 @@ from ..core.progress import Progress
 from ..core.randomness import RandomSource
 from ..engine.table import RemoteTable
 from ..errors import EmptyReleaseError, InputError, UsageError, VerificationError
-from ..jobs.earlier import PreviousRelease, open_previous_release
 from ..log.query_log import QueryLog
 from ..methods.base import Method
 from ..methods.microaggregation.base import Microaggregation
 from ..release.formats import read_public_log
 from ..release.reading import read_pseudonyms
 from ..release.release import Release
+from .previous_release import PreviousRelease, open_previous_release
 
 _KEPT = (
     "the groups are those of an earlier release of the same people, and of those whose groups that "

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from ..core.progress import Progress
 from ..errors import OutputError, VerificationError
-from ..jobs.verify import verify
-from ..release.names import SIGNATURE
+from ..release.formats import SIGNATURE
 from ..release.signing import Signer, key_place, make_key, public_key_of
+from .verification import verify
 
 
 def make_signing_key(path: str | Path | None = None) -> str:

@@ -13,15 +13,15 @@ from ..concepts.loaders.paths import import_paths
 from ..concepts.loaders.registry import BUILT_IN, open_taxonomy, read_custom_terms
 from ..concepts.loaders.skos import import_skos
 from ..concepts.loaders.table import import_table
-from ..concepts.mapping.explain import explain_query
+from ..concepts.mapping.explanation import explain_query
 from ..concepts.mapping.mapper import Mapper
 from ..concepts.mapping.result import ConceptMapping
 from ..concepts.taxonomy.builder import RepairLog
 from ..concepts.taxonomy.graph import Taxonomy
 from ..concepts.taxonomy.search_index import SearchIndex, index_path, write_index
 from ..concepts.taxonomy.validation import check_taxonomy, describe_taxonomy
+from ..core.files import atomic_file
 from ..core.progress import NoProgress, Progress
-from ..engine.files import atomic_file
 from ..engine.operations import unique_queries
 from ..errors import InputError, OutputError, QueryveilError, UsageError, did_you_mean
 from ..log.query_log import QueryLog

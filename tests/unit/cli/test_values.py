@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.cli.values import parse_fraction, parse_number, parse_size, read_user_list
+from queryveil.cli.config import parse_fraction, parse_number, parse_size, read_user_list
 from queryveil.errors import InputError, UsageError
 from queryveil.log.options import ReadOptions
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import queryveil
-from queryveil.concepts.likeness.similarity import concept_distance
 from queryveil.concepts.loaders.paths import taxonomy_from_paths
+from queryveil.concepts.similarity.distance import concept_distance
 from queryveil.concepts.taxonomy.builder import RepairLog, TaxonomyBuilder
 from queryveil.concepts.taxonomy.graph import Taxonomy
 from queryveil.concepts.taxonomy.merging import merge_taxonomies

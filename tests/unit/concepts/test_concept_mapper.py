@@ -15,12 +15,12 @@ import pytest
 from queryveil.concepts.loaders.paths import taxonomy_from_paths
 from queryveil.concepts.loaders.registry import open_taxonomy
 from queryveil.concepts.mapping import mapper as mapper_module
-from queryveil.concepts.mapping.explain import explain_query
+from queryveil.concepts.mapping.explanation import explain_query
+from queryveil.concepts.mapping.language import load_word_list
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.concepts.mapping.result import ConceptMapping
 from queryveil.concepts.taxonomy.graph import Taxonomy
 from queryveil.concepts.taxonomy.merging import merge_taxonomies
-from queryveil.concepts.text.english import load_word_list
 from queryveil.errors import UsageError
 from queryveil.log.query_log import QueryLog
 

@@ -13,13 +13,20 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from queryveil.concepts.loaders.paths import taxonomy_from_paths
+from queryveil.concepts.mapping.language import load_word_list
 from queryveil.concepts.mapping.mapper import Mapper
-from queryveil.concepts.mapping.tagging import BrillTagger
+from queryveil.concepts.mapping.tagging import (
+    MODIFIER,
+    NOUN,
+    OTHER,
+    VERB,
+    BrillTagger,
+    NounTagger,
+    SpacyTagger,
+    word_classes,
+)
 from queryveil.concepts.mapping.tokens import Vocabulary
 from queryveil.concepts.taxonomy.arrays import RaggedArray
-from queryveil.concepts.text.english import load_word_list
-from queryveil.concepts.text.kinds import MODIFIER, NOUN, OTHER, VERB, word_classes
-from queryveil.concepts.text.other_taggers import NounTagger, SpacyTagger
 from queryveil.errors import UsageError
 
 LEXICON = dict(line.split() for line in load_word_list("lexicon"))

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from queryveil.concepts.mapping.label_index import build_trie
 from queryveil.concepts.mapping.phrases import Phrases, noun_phrases, whole_queries
-from queryveil.concepts.mapping.trie import build_trie
+from queryveil.concepts.mapping.tagging import MODIFIER, NOUN, OTHER, VERB
 from queryveil.concepts.taxonomy.arrays import RaggedArray
-from queryveil.concepts.text.kinds import MODIFIER, NOUN, OTHER, VERB
 
 WORDS = 4
 LABELS = st.lists(st.lists(st.integers(0, WORDS - 1), max_size=4), max_size=12)

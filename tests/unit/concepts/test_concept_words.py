@@ -12,10 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stop_words import AVAILABLE_LANGUAGES
 
-from queryveil.concepts.mapping.language import english_singulars, get_language
+from queryveil.concepts.mapping.language import (
+    CompoundSplitter,
+    english_singulars,
+    get_language,
+    load_word_list,
+)
 from queryveil.concepts.mapping.tokens import Vocabulary, WordFeature, tokenize
-from queryveil.concepts.text.english import load_word_list
-from queryveil.concepts.text.glued import CompoundSplitter
 from queryveil.errors import UsageError
 
 

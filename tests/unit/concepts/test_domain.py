@@ -7,17 +7,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.concepts.likeness.criteria import IdentityScore, SimilarityScore, similarity_score
-from queryveil.concepts.likeness.similarity import concept_similarity
 from queryveil.concepts.loaders.paths import taxonomy_from_paths
 from queryveil.concepts.loaders.registry import open_taxonomy
+from queryveil.concepts.similarity.distance import concept_similarity
 from queryveil.concepts.similarity.domain_sets import open_domains
-from queryveil.concepts.similarity.domains import Domain, build_domain
+from queryveil.concepts.similarity.domains import (
+    Domain,
+    IdentityScore,
+    SimilarityScore,
+    build_domain,
+    similarity_score,
+)
 from queryveil.concepts.similarity.topics import select_topics
 from queryveil.concepts.taxonomy.builder import RepairLog, TaxonomyBuilder
 from queryveil.concepts.taxonomy.graph import Taxonomy
 from queryveil.concepts.taxonomy.labels import publishable_labels
-from queryveil.dp.choice.choices import Candidates
+from queryveil.dp.exponential.weights import Candidates
 from queryveil.errors import UsageError
 
 FOUR = {

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from queryveil.concepts.taxonomy.arrays import RaggedArray
 from queryveil.concepts.taxonomy.builder import RepairLog, TaxonomyBuilder
+from queryveil.concepts.taxonomy.depths import compute_depths
 from queryveil.concepts.taxonomy.graph import Taxonomy
-from queryveil.concepts.taxonomy.levels import compute_depths
 from queryveil.concepts.taxonomy.validation import check_taxonomy
 from queryveil.errors import FormatError
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from queryveil.concepts.loaders import dump as dumps
+from queryveil.concepts.loaders import odp as dumps
 from queryveil.concepts.loaders.odp import OdpImport, import_odp
 from queryveil.concepts.taxonomy.builder import RepairLog
 from queryveil.core.progress import NoProgress

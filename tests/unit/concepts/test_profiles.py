@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.concepts.likeness.prefixes import ancestors_at_depth, level_matrices
-from queryveil.concepts.likeness.similarity import concept_distance
 from queryveil.concepts.loaders.paths import taxonomy_from_paths
 from queryveil.concepts.similarity import profiles
+from queryveil.concepts.similarity.distance import concept_distance
 from queryveil.concepts.similarity.profiles import (
     UNMAPPED,
     Profiles,
@@ -20,6 +19,7 @@ from queryveil.concepts.similarity.profiles import (
     profile_distance,
     profile_distances,
 )
+from queryveil.concepts.similarity.topics import ancestors_at_depth, level_matrices
 from queryveil.concepts.taxonomy.arrays import RaggedArray
 from queryveil.concepts.taxonomy.builder import RepairLog, TaxonomyBuilder
 from queryveil.concepts.taxonomy.graph import Taxonomy

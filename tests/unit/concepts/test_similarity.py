@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import queryveil
-from queryveil.concepts.likeness.similarity import (
+from queryveil.concepts.loaders.paths import taxonomy_from_paths
+from queryveil.concepts.similarity.distance import (
     concept_distance,
     concept_similarity,
+    distance_table,
     pairwise_distances,
     pairwise_similarities,
 )
-from queryveil.concepts.likeness.tables import distance_table
-from queryveil.concepts.loaders.paths import taxonomy_from_paths
 from queryveil.concepts.taxonomy.builder import RepairLog, TaxonomyBuilder
 from queryveil.concepts.taxonomy.graph import Taxonomy
 from queryveil.errors import UsageError

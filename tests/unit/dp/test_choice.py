@@ -7,15 +7,19 @@ import math
 import numpy as np
 import pytest
 
-from queryveil.concepts.likeness.criteria import IdentityScore
-from queryveil.dp.choice.calibration import (
+from queryveil.concepts.similarity.domains import IdentityScore
+from queryveil.dp.exponential.sampling import (
     calibrate_bounded_range,
     calibrate_exact,
     calibrate_nominal,
 )
-from queryveil.dp.choice.choices import Candidates
-from queryveil.dp.choice.scores import ScoreTable
-from queryveil.dp.exponential.weights import ExponentialWeights, max_exponent, max_log_ratio
+from queryveil.dp.exponential.weights import (
+    Candidates,
+    ExponentialWeights,
+    ScoreTable,
+    max_exponent,
+    max_log_ratio,
+)
 from queryveil.errors import UsageError
 
 

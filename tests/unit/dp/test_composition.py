@@ -19,7 +19,7 @@ from queryveil.dp.composition import Charge, added, best_order, composed, price_
 from queryveil.dp.losses import Loss, exp_above, losses_of, pure_rho, rounded_up
 from queryveil.errors import UsageError
 from queryveil.ledger.limits import Budget, Limit
-from queryveil.methods.registry import parse_method
+from queryveil.methods.base import parse_method
 
 SOME = settings(max_examples=60, deadline=None)
 epsilons = st.fractions(min_value=Fraction(1, 100), max_value=12, max_denominator=100)

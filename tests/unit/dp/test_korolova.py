@@ -7,7 +7,7 @@ from math import exp, expm1, log, log1p
 
 import pytest
 
-from queryveil.dp.korolova import (
+from queryveil.dp.occurrence_counts import (
     exact_delta,
     exact_epsilon,
     published_privacy_loss,

@@ -15,8 +15,6 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from queryveil.dp.budget import format_amount, format_exact, parse_delta, parse_epsilon
-from queryveil.dp.ledger.chain import ChainHead, canonical_json, chain_hash
-from queryveil.dp.ledger.place import locate_ledger
 from queryveil.errors import (
     BudgetError,
     FormatError,
@@ -26,8 +24,9 @@ from queryveil.errors import (
     VerificationError,
 )
 from queryveil.ledger import store as files
-from queryveil.ledger.ledger import Ledger
+from queryveil.ledger.ledger import Ledger, locate_ledger
 from queryveil.ledger.limits import Budget
+from queryveil.ledger.store import ChainHead, canonical_json, chain_hash
 
 MANY = settings(
     max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.dp.accounting import TableLoss, composed_delta
-from queryveil.dp.tails import gaussian_tail, laplace_tail
+from queryveil.dp.accounting import TableLoss, composed_delta, gaussian_tail, laplace_tail
 from queryveil.dp.thresholded_counts import (
     TableBudget,
     ThresholdedCounts,

@@ -12,14 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.dp.ledger.chain import ChainHead, canonical_json, chain_hash
-from queryveil.dp.ledger.charges import charge_in, replaced_delta
 from queryveil.dp.losses import Loss
 from queryveil.errors import BudgetError, UsageError, VerificationError
 from queryveil.ledger import store as files
-from queryveil.ledger.entries import LedgerEntry, entry_of
+from queryveil.ledger.entries import LedgerEntry, charge_in, entry_of, replaced_delta
 from queryveil.ledger.ledger import Ledger
-from queryveil.methods.registry import parse_method
+from queryveil.ledger.store import ChainHead, canonical_json, chain_hash
+from queryveil.methods.base import parse_method
 
 ADD = {"kind": "dp", "method": "counts", "log_digest": "ab12", "relation": "add-remove"}
 REPLACE = {"kind": "dp", "method": "words", "log_digest": "ab12", "relation": "replace-one"}

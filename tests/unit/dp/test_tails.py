@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queryveil.dp.tails import gaussian_tail, laplace_tail, min_threshold
+from queryveil.dp.accounting import gaussian_tail, laplace_tail, min_threshold
 from queryveil.errors import UsageError
 
 SCALES = st.integers(64, 256 * 30).map(lambda n: Fraction(n, 256))

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from queryveil.concepts.likeness.criteria import IdentityScore
-from queryveil.dp.choice.choices import Candidates
-from queryveil.dp.exponential.weights import max_log_ratio
-from queryveil.engine.hints import load_hint, save_hint
+from queryveil.concepts.similarity.domains import IdentityScore
+from queryveil.core.files import load_hint, save_hint
+from queryveil.dp.exponential.weights import Candidates, max_log_ratio
 from queryveil.methods.replacement.mechanism import _calibrated, _Known
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.engine.prefetch import prefetch
+from queryveil.core.progress import prefetch
 
 
 @given(st.lists(st.integers(), max_size=20), st.integers(1, 5))

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from queryveil.core import files as renaming
-from queryveil.core.files import exchange, locked, rename_new
-from queryveil.engine.files import atomic_file
+from queryveil.core.files import atomic_file, exchange, locked, rename_new
 from queryveil.errors import OutputError
 
 

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from queryveil.engine.choice import EngineConfig
 from queryveil.engine.spark import session
+from queryveil.engine.table import EngineConfig
 from queryveil.errors import InputError, UsageError
 
 

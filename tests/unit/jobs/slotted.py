@@ -16,9 +16,8 @@ from queryveil.core.parameters import parameter
 from queryveil.core.progress import Progress
 from queryveil.core.randomness import RandomSource
 from queryveil.log.query_log import QueryLog
-from queryveil.methods.base import Method
-from queryveil.methods.earlier import PreviousContributions
-from queryveil.methods.registry import all_methods
+from queryveil.methods.base import Method, all_methods
+from queryveil.methods.replacement.phrases import PreviousContributions
 from queryveil.release.guarantee import Check, Guarantee
 from queryveil.release.release import Release
 
@@ -35,10 +34,10 @@ class Slotted(Method):
     guarantee_summary: ClassVar[str] = "nothing"
     drawn: ClassVar[Path | None] = None
 
-    epsilon: float = parameter(1.0, "what one person can change", low=0.001, high=1000.0)
-    max_queries_per_user: int = parameter(4, "rows of a user", low=1, high=1000)
+    epsilon: float = parameter(1.0, "what one person can change", min=0.001, max=1000.0)
+    max_queries_per_user: int = parameter(4, "rows of a user", min=1, max=1000)
     words: str = parameter("", "a file")
-    spent_before: float = parameter(0.0, "what was spent before", low=0.0, high=1e6)
+    spent_before: float = parameter(0.0, "what was spent before", min=0.0, max=1e6)
 
     def input_files(self) -> tuple[Path, ...]:
         return (Path(self.words),) if self.words else ()

@@ -29,12 +29,12 @@ from queryveil.errors import (
     UsageError,
     VerificationError,
 )
-from queryveil.jobs.ledger import set_ledger_limit
 from queryveil.ledger import store as files
 from queryveil.ledger.entries import LedgerEntry
 from queryveil.ledger.ledger import Ledger
-from queryveil.methods.earlier import PreviousContributions
+from queryveil.methods.replacement.phrases import PreviousContributions
 from queryveil.release.release import Release
+from queryveil.workflows.budget import set_ledger_limit
 
 ONE = [("ann", 1), ("ann", 2), ("bob", 1)]
 TWO = [*ONE, ("ann", 3), ("bob", 3), ("cat", 3), ("cat", 4)]

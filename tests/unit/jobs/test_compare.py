@@ -13,21 +13,15 @@ import polars as pl
 import pytest
 
 import queryveil as qv
+from queryveil.comparison import runner as cells
 from queryveil.comparison.comparing import RunOptions, compare, compare_figures
+from queryveil.comparison.grid import PRESETS, Figure, FigureRequest, get_preset, request_figures
 from queryveil.comparison.journal import open_journal
 from queryveil.comparison.result import Comparison, write_comparison
 from queryveil.concepts.mapping.mapper import Mapper
-from queryveil.dp.ledger.warnings import warnings_of
-from queryveil.jobs.comparing import cells
-from queryveil.jobs.comparing.figures import (
-    PRESETS,
-    Figure,
-    FigureRequest,
-    get_preset,
-    request_figures,
-)
 from queryveil.ledger.ledger import Ledger
-from queryveil.methods.microaggregation import stand_ins
+from queryveil.ledger.state import warnings_of
+from queryveil.methods.microaggregation import emission as stand_ins
 from queryveil.workflows.budget import DATA_ACCESS_NOTE
 
 PRIVATE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:split=1/0/0"

@@ -11,9 +11,9 @@ from slotted import Slotted, known
 
 import queryveil as qv
 from queryveil.comparison.comparing import RunOptions, compare, compare_figures
+from queryveil.comparison.grid import request_figures
 from queryveil.comparison.journal import open_journal
 from queryveil.errors import UsageError
-from queryveil.jobs.comparing.figures import request_figures
 
 LINES = ["user,query,time"]
 LINES += [f"u{n},weather,2006-03-01 10:00:00" for n in range(9)]

@@ -14,8 +14,7 @@ from queryveil.concepts.loaders.registry import open_taxonomy
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.concepts.similarity.topics import topic_preset
 from queryveil.errors import UsageError
-from queryveil.jobs.interests import topical_rows
-from queryveil.synthetic.topical import generate_topical
+from queryveil.synthetic.topical import generate_topical, topical_rows
 
 
 def test_every_query_is_one_concept_of_the_four_domains() -> None:

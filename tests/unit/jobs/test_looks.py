@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 import queryveil as qv
-from queryveil.jobs.peeking import DATA_ACCESS_RECORDED
 from queryveil.ledger.ledger import Ledger
 from queryveil.peers.simulation.sweeps import sweep
-from queryveil.workflows.budget import DATA_ACCESS_NOTE
+from queryveil.workflows.budget import DATA_ACCESS_NOTE, DATA_ACCESS_RECORDED
 
 PRIVATE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:split=1/0/0"
 Look = Callable[[qv.QueryLog], Any]

@@ -11,10 +11,9 @@ import pytest
 
 from queryveil.comparison.grid import parse_sweeps
 from queryveil.errors import OutputError, UsageError
-from queryveil.jobs.best_setting import average_runs, mark_best
 from queryveil.log.query_log import QueryLog
 from queryveil.peers.simulation.scenario import Scenario
-from queryveil.peers.simulation.sweeps import simulate, sweep, write_sweep
+from queryveil.peers.simulation.sweeps import average_runs, mark_best, simulate, sweep, write_sweep
 
 ROWS = [(f"u{i % 40:02}", f"word{i % 9} {i}", None, None, None) for i in range(600)]
 NAMES = {"pel", "uncertainty", "above_70", "above_80", "hops", "refusals", "guess_rate"}

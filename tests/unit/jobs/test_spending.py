@@ -11,10 +11,9 @@ import pytest
 import queryveil as qv
 from conftest import add_subjects
 from queryveil.errors import BudgetError, InputError, UsageError, VerificationError
-from queryveil.jobs.ledger import set_ledger_limit
 from queryveil.ledger.ledger import Ledger
 from queryveil.workflows.anonymization import anonymize_to_folder
-from queryveil.workflows.budget import DATA_ACCESS_NOTE
+from queryveil.workflows.budget import DATA_ACCESS_NOTE, set_ledger_limit
 
 LINE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:split=1/0/0"
 

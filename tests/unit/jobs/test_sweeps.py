@@ -7,8 +7,8 @@ import pytest
 from queryveil.comparison.grid import expand_grid, parse_sweep, parse_sweeps
 from queryveil.core.parameters import split_specs
 from queryveil.errors import ParameterError, UsageError
+from queryveil.methods.base import all_methods
 from queryveil.methods.frequent_queries import FrequentQueries
-from queryveil.methods.registry import all_methods
 
 
 def test_values() -> None:

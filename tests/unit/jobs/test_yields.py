@@ -11,7 +11,7 @@ import pytest
 import queryveil as qv
 from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
-from queryveil.workflows.planning import HANDFUL, check_yield, low_yield, people_needed
+from queryveil.workflows.expected_yield import HANDFUL, check_yield, low_yield, people_needed
 
 TABLES = "dp-statistics:epsilon=1:split=1/0/0:selection=gaussian"
 GENEROUS = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:split=1/0/0"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queryveil.log.cleaning import Cleaner
-from queryveil.log.readers.raw import RawRows
+from queryveil.log.readers.base import RawRows
 
 AT = "2006-03-01 10:00:05"
 NAMES = ("user", "query", "time", "rank", "url")

@@ -19,8 +19,8 @@ from queryveil.log.readers.registry.registry import READERS, detect_reader, get_
 
 from queryveil.errors import ColumnError, FormatError, TooManyRejectedError, UsageError
 from queryveil.log.query_log import QueryLog
+from queryveil.log.readers.base import ReaderOptions
 from queryveil.log.readers.jsonl import _fast, _slow
-from queryveil.log.readers.raw import ReaderOptions
 from queryveil.log.readers.registry import source
 from queryveil.log.readers.source import TextFile
 from queryveil.log.reading import read_log

@@ -12,10 +12,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from queryveil.errors import UsageError
-from queryveil.log.synthetic.wording import _identifier, fake_card_number
 from queryveil.synthetic import generator as synthetic
 from queryveil.synthetic.distributions import AOL_CLICKS, AOL_LINES, AOL_USERS, BlockRandom
 from queryveil.synthetic.generator import generate_blocks, planned_rows
+from queryveil.synthetic.queries import _identifier, fake_card_number
 from queryveil.synthetic.sessions import RowKind, plan_sessions, rows_per_user
 from queryveil.synthetic.vocabulary import load_vocabulary
 

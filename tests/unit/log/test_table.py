@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from queryveil.core.randomness import RandomSource
 from queryveil.log.accounting import RowAccounting
-from queryveil.log.query_log import COLUMNS, QueryLog
-from queryveil.log.sessions import SESSION_GAP_MINUTES, add_sessions
+from queryveil.log.query_log import COLUMNS, SESSION_GAP_MINUTES, QueryLog, add_sessions
 
 START = datetime(2006, 3, 1, 10)
 PAUSE = timedelta(minutes=SESSION_GAP_MINUTES)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queryveil.errors import UsageError
-from queryveil.log.times import FORMS, check_time_format, is_valid_time, parse_time, read_times
+from queryveil.log.cleaning import FORMS, check_time_format, is_valid_time, parse_time, read_times
 
 ANY_FORM = "|".join(form.pattern for form in FORMS)
 AT = datetime(2006, 3, 1, 22, 30, 5)

@@ -10,7 +10,7 @@ import polars as pl
 from queryveil.concepts.loaders.registry import open_taxonomy
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.log.query_log import QueryLog
-from queryveil.measures.original import MeasureContext
+from queryveil.measures.context import MeasureContext
 from queryveil.release.guarantee import Guarantee
 from queryveil.release.release import Release
 

@@ -15,7 +15,6 @@ from small_logs import original_of, write_ruler
 from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.errors import UsageError
-from queryveil.jobs.measuring import make_rerun
 from queryveil.log.query_log import QueryLog
 from queryveil.measures._shared.statistics import (
     GuessRule,
@@ -23,12 +22,12 @@ from queryveil.measures._shared.statistics import (
     epsilon_lower_bound,
     fit_rule,
 )
-from queryveil.measures.epsilon_audit import choose_trial
-from queryveil.measures.original import MeasureContext
-from queryveil.measures.risk.epsilon_audit import EpsilonAudit
+from queryveil.measures.context import MeasureContext
+from queryveil.measures.epsilon_audit import EpsilonAudit, choose_trial
 from queryveil.methods.click_graph import ClickGraph
 from queryveil.release.guarantee import Guarantee
 from queryveil.release.release import Release
+from queryveil.workflows.measurement import make_rerun
 
 QUERIES = ["tennis", "swimming", "music", "theatre", "asthma"]
 ADD = "two logs of which one has the whole log of one more user"

@@ -12,7 +12,7 @@ from small_logs import Sent, log_of, release_of, table_of
 from queryveil.errors import InputError, ParameterError, UsageError
 from queryveil.log.query_log import QueryLog
 from queryveil.measures._shared.counts import compare_frequencies, rank_correlation
-from queryveil.measures.original import MeasureContext
+from queryveil.measures.context import MeasureContext
 from queryveil.measures.query_frequency_error import QueryFrequencyError
 
 BEFORE = {"a": ["tennis"] * 4 + ["music"] * 2, "b": ["asthma", "theatre"]}

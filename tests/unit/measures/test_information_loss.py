@@ -23,10 +23,10 @@ from queryveil.measures._shared.random_groups import (
     length_quotas,
     sample_random_prototypes,
 )
+from queryveil.measures.context import MeasureContext
 from queryveil.measures.information_loss import InformationLoss
-from queryveil.measures.original import MeasureContext
+from queryveil.methods.base import all_methods
 from queryveil.methods.microaggregation.semantic import SemanticMicroaggregation
-from queryveil.methods.registry import all_methods
 from queryveil.workflows.anonymization import anonymize
 
 BEFORE = {"a": ["tennis"], "b": ["swimming"], "c": ["music"], "d": ["theatre"]}

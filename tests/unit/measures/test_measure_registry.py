@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from queryveil.errors import ParameterError, UsageError
-from queryveil.measures.base import Measure
+from queryveil.measures.base import Measure, all_measures, get_measure, parse_measure
 from queryveil.measures.profile_divergence import ProfileDivergence
-from queryveil.measures.registry import all_measures, get_measure, parse_measure
 
 
 @pytest.mark.parametrize("kind", all_measures().values(), ids=all_measures())

@@ -15,11 +15,14 @@ from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.errors import InputError, ParameterError, UsageError
 from queryveil.log.query_log import QueryLog
-from queryveil.measures.membership_inference import MembershipInference
-from queryveil.measures.original import MeasureContext
-from queryveil.measures.risk.guessing import auc, best_threshold, rates_at_threshold
-from queryveil.measures.risk.membership_attacks import attack_scores, gather_knowledge
-from queryveil.measures.risk.texts import count_user_queries
+from queryveil.measures._shared.queries import count_user_queries
+from queryveil.measures._shared.statistics import auc, best_threshold, rates_at_threshold
+from queryveil.measures.context import MeasureContext
+from queryveil.measures.membership_inference import (
+    MembershipInference,
+    attack_scores,
+    gather_knowledge,
+)
 from queryveil.methods.frequent_queries import FrequentQueries
 from queryveil.release.release import Release
 from queryveil.workflows.measurement import measure

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 import queryveil as qv
 from queryveil.errors import InputError, ParameterError, UsageError
 from queryveil.log.query_log import QueryLog
+from queryveil.measures._shared.counts import transitions
+from queryveil.measures.context import MeasureContext
 from queryveil.measures.next_query_prediction import NextQueryPrediction, hits_at
-from queryveil.measures.original import MeasureContext
 from queryveil.measures.retrieval_effectiveness import RetrievalEffectiveness
-from queryveil.measures.use.steps import transitions
 from queryveil.release.release import Release
 
 # Two users go from q to r, one from q to s; as many folds as users.

@@ -14,8 +14,8 @@ from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.errors import UsageError
 from queryveil.log.query_log import QueryLog
+from queryveil.measures.context import MeasureContext
 from queryveil.measures.longest_own_run import LongestOwnRun
-from queryveil.measures.original import MeasureContext
 from queryveil.methods.frequent_queries import FrequentQueries
 
 

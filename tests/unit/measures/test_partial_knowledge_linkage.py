@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from risk_logs import Logs, log_of, logs, logs_and_releases, names_of, release_of
 
 from queryveil.errors import ParameterError, UsageError
-from queryveil.measures.original import MeasureContext
+from queryveil.measures.base import parse_measure
+from queryveil.measures.context import MeasureContext
 from queryveil.measures.partial_knowledge_linkage import PartialKnowledgeLinkage, wilson_interval
-from queryveil.measures.registry import parse_measure
 
 
 def found(before: Logs, after: Logs, more: dict | None = None, **line: object) -> dict:

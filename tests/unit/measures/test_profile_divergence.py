@@ -16,8 +16,8 @@ from queryveil.concepts.loaders.registry import open_taxonomy
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.errors import InputError, ParameterError, UsageError
 from queryveil.log.query_log import QueryLog
-from queryveil.measures import original
-from queryveil.measures.original import MeasureContext
+from queryveil.measures import context as original
+from queryveil.measures.context import MeasureContext
 from queryveil.measures.profile_divergence import ProfileDivergence, profile_divergences
 from queryveil.release.guarantee import Guarantee
 from queryveil.release.release import Release

@@ -11,7 +11,7 @@ from hypothesis import given
 from risk_logs import Logs, log_of, logs, logs_and_releases, names_of, release_of
 
 from queryveil.errors import UsageError
-from queryveil.measures.original import MeasureContext
+from queryveil.measures.context import MeasureContext
 from queryveil.measures.profile_exposure import ProfileExposure, exposure_levels
 
 TABLE = [

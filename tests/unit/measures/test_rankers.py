@@ -13,15 +13,17 @@ from hypothesis import strategies as st
 
 from queryveil.core.extras import import_extra
 from queryveil.errors import UsageError
+from queryveil.measures._shared import rankings as rank_metrics
+from queryveil.measures._shared.counts import LogStatistics
 from queryveil.measures._shared.rankings import (
+    METRICS,
     build_click_graph,
+    evaluate_rankings,
+    paired_t_test,
     rank_by_feedback,
     rank_by_walk,
     walk_probabilities,
 )
-from queryveil.measures.use import rank_metrics
-from queryveil.measures.use.click_counts import LogStatistics
-from queryveil.measures.use.rank_metrics import METRICS, evaluate_rankings, paired_t_test
 
 Counts = dict[tuple[str, str], int]
 

@@ -11,7 +11,7 @@ from risk_logs import Logs, log_of, logs_and_releases, release_of
 
 from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
-from queryveil.measures.original import MeasureContext
+from queryveil.measures.context import MeasureContext
 from queryveil.measures.rare_query_exposure import RareQueryExposure
 from queryveil.methods.frequent_queries import FrequentQueries
 

@@ -16,12 +16,12 @@ from queryveil.errors import UsageError
 from queryveil.log.query_log import QueryLog
 from queryveil.log.reading import read_log
 from queryveil.measures._shared import queries as overlap
-from queryveil.measures.original import MeasureContext
-from queryveil.measures.registry import parse_measure
-from queryveil.measures.risk.record_linkage import RecordLinkage
+from queryveil.measures.base import parse_measure
+from queryveil.measures.context import MeasureContext
+from queryveil.measures.record_linkage import RecordLinkage
+from queryveil.methods.base import parse_method
 from queryveil.methods.frequent_queries import FrequentQueries
 from queryveil.methods.microaggregation.semantic import SemanticMicroaggregation
-from queryveil.methods.registry import parse_method
 from queryveil.synthetic.output import write_synthetic_log
 
 

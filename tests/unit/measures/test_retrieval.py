@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import queryveil as qv
 from queryveil.errors import InputError, ParameterError, UsageError
 from queryveil.log.query_log import QueryLog
-from queryveil.measures.original import MeasureContext
+from queryveil.measures.context import MeasureContext
 from queryveil.measures.retrieval_effectiveness import RetrievalEffectiveness, clicked_events
 from queryveil.release.release import Release
 

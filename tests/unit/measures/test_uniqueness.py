@@ -13,7 +13,7 @@ from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.errors import UsageError
 from queryveil.log.query_log import QueryLog
-from queryveil.measures.original import MeasureContext
+from queryveil.measures.context import MeasureContext
 from queryveil.measures.uniqueness import Uniqueness, count_unique
 from queryveil.methods.frequent_queries import FrequentQueries
 

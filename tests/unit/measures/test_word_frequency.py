@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from small_logs import Sent, log_of, release_of, table_of
 
 from queryveil.errors import InputError, UsageError
-from queryveil.measures.original import MeasureContext
+from queryveil.measures.context import MeasureContext
 from queryveil.measures.word_frequency_error import WordFrequencyError
 
 BEFORE = {"a": ["cheap hotels in paris", "paris hotels"], "b": ["paris"]}

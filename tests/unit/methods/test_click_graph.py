@@ -15,10 +15,10 @@ import queryveil as qv
 from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.errors import InputError, ParameterError
-from queryveil.jobs.verify import verify
 from queryveil.methods.click_graph import ClickGraph, _first_counts
 from queryveil.release.checks import run_check
 from queryveil.release.guarantee import Check
+from queryveil.workflows.verification import verify
 
 Row = tuple[str, str, str | None, int | None, str | None]
 

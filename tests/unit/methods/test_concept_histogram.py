@@ -22,7 +22,7 @@ from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.dp.noise import NoiseSource
 from queryveil.errors import ParameterError, UsageError
-from queryveil.methods.replacement import family
+from queryveil.methods.replacement import base as family
 from queryveil.methods.replacement.concept_histogram import ConceptHistogram, _spread
 from queryveil.methods.replacement.profile_first import ProfileFirst, _topic_concepts
 

@@ -17,15 +17,15 @@ from queryveil.core.randomness import RandomSource
 from queryveil.dp.noise import NoiseSource
 from queryveil.dp.public_counts import PublicCounts
 from queryveil.errors import InputError, ParameterError, UsageError
-from queryveil.jobs.verify import verify
 from queryveil.log.query_log import QueryLog
-from queryveil.methods.registry import parse_method
+from queryveil.methods.base import parse_method
 from queryveil.methods.statistics.as_published import AsPublished
 from queryveil.methods.statistics.dp_statistics import DpStatistics
-from queryveil.methods.statistics.pools import read_public_queries, read_public_results
+from queryveil.methods.statistics.public_lists import read_public_queries, read_public_results
 from queryveil.release.release import Release
 from queryveil.synthetic.generator import generate_blocks
 from queryveil.workflows.anonymization import anonymize
+from queryveil.workflows.verification import verify
 
 Line = tuple[str, str, str | None, int | None, str | None]
 

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queryveil.errors import InputError
-from queryveil.jobs.verify import verify
 from queryveil.log.query_log import QueryLog
 from queryveil.methods.frequent_queries import FrequentQueries
 from queryveil.release.release import Release
 from queryveil.workflows.anonymization import anonymize
+from queryveil.workflows.verification import verify
 
 Line = tuple[str, str, str | None, int | None, str | None]
 

@@ -16,7 +16,7 @@ from queryveil.concepts.taxonomy.arrays import RaggedArray
 from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.dp.noise import NoiseSource
-from queryveil.methods.microaggregation import blocks
+from queryveil.methods.microaggregation import blocking as blocks
 from queryveil.methods.replacement import mechanism
 from queryveil.methods.replacement import rendering as texts
 from queryveil.methods.replacement.semantic import SemanticReplacement

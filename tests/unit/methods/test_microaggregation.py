@@ -12,22 +12,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import queryveil as qv
-from queryveil.concepts.likeness.matrix import profile_distance_matrix
-from queryveil.concepts.likeness.similarity import concept_distance
 from queryveil.concepts.loaders.paths import taxonomy_from_paths
-from queryveil.concepts.similarity.profiles import build_profiles, profile_distances
+from queryveil.concepts.similarity.distance import concept_distance
+from queryveil.concepts.similarity.profiles import (
+    build_profiles,
+    profile_distance_matrix,
+    profile_distances,
+)
 from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.errors import ParameterError
 from queryveil.methods.microaggregation.base import partition_profiles
-from queryveil.methods.microaggregation.blocks import split_into_blocks
-from queryveil.methods.microaggregation.closest import select_items_greedily
+from queryveil.methods.microaggregation.blocking import split_into_blocks
 from queryveil.methods.microaggregation.prototypes import (
     group_centroids,
     member_quotas,
+    most_repeated_queries,
     select_items,
+    select_items_greedily,
 )
-from queryveil.methods.microaggregation.repetition import most_repeated_queries
 
 PATHS = [f"Top/{a}/{a}{b}/{a}{b}{c}" for a in "xyz" for b in "pq" for c in "12"]
 TREE = taxonomy_from_paths(PATHS)

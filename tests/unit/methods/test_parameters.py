@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from queryveil.core.parameters import Parameter
 from queryveil.errors import ParameterError, UsageError
-from queryveil.methods.base import Method
+from queryveil.methods.base import Method, all_methods, get_method, parse_method
 from queryveil.methods.frequent_queries import FrequentQueries
-from queryveil.methods.registry import all_methods, get_method, parse_method
 
 
 def values_of(declared: Parameter) -> st.SearchStrategy[object]:

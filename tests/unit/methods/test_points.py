@@ -14,24 +14,20 @@ from hypothesis import strategies as st
 
 from queryveil.core.randomness import RandomSource
 from queryveil.dp.noise import NoiseSource
-from queryveil.methods.replacement.judging import (
-    expected_loss,
-    js_divergence,
-    shrink_to_mean,
-    shrink_to_uniform,
-    uniform_loss,
-)
-from queryveil.methods.replacement.points import (
-    apportion,
-    count_apportionments,
-    rank_apportionments,
-    unrank_apportionments,
-)
 from queryveil.methods.replacement.profile_mechanisms import (
     HistogramProfiles,
     PopulationMean,
     ResponseProfiles,
+    apportion,
     choose_profile_mechanism,
+    count_apportionments,
+    expected_loss,
+    js_divergence,
+    rank_apportionments,
+    shrink_to_mean,
+    shrink_to_uniform,
+    uniform_loss,
+    unrank_apportionments,
 )
 
 

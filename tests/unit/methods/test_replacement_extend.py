@@ -13,8 +13,8 @@ from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.ledger.ledger import Ledger
-from queryveil.methods.earlier import PreviousContributions
-from queryveil.methods.replacement import family
+from queryveil.methods.replacement import base as family
+from queryveil.methods.replacement.phrases import PreviousContributions
 from queryveil.methods.replacement.semantic import SemanticReplacement as Replacement
 
 SPORT = "n#00523513"

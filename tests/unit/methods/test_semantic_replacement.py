@@ -21,7 +21,7 @@ from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.errors import ParameterError, QueryveilError, UsageError
 from queryveil.ledger.ledger import Ledger
-from queryveil.methods.replacement import family
+from queryveil.methods.replacement import base as family
 from queryveil.methods.replacement.semantic import SemanticReplacement as Replacement
 
 Row = tuple[str, str, str | None, int | None, str | None]

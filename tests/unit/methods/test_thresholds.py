@@ -9,7 +9,8 @@ import pytest
 
 import queryveil as qv
 from queryveil.concepts.mapping.mapper import Mapper
-from queryveil.methods.microaggregation import semantic, stand_ins
+from queryveil.methods.microaggregation import emission as stand_ins
+from queryveil.methods.microaggregation import semantic
 
 FAMILY = ("semantic", "string", "category", "syntactic")
 SECRET = "jane doe springfield cancer"

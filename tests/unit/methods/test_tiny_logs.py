@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import queryveil as qv
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.errors import QueryveilError
-from queryveil.methods.microaggregation import semantic, stand_ins
+from queryveil.methods.microaggregation import emission as stand_ins
+from queryveil.methods.microaggregation import semantic
 
 FAMILY = ("semantic", "string", "category", "syntactic")
 # With and without a concept, of one phrase and of several, unique and shared, no letter at all.

@@ -14,8 +14,8 @@ from queryveil.core.randomness import RandomSource
 from queryveil.dp.noise import NoiseSource
 from queryveil.dp.set_union import SetUnionRelease, calibrate_set_union
 from queryveil.dp.thresholded_counts import TableBudget
-from queryveil.methods.statistics import union as module
-from queryveil.methods.statistics.union import release_set_union
+from queryveil.methods.statistics import approximate as module
+from queryveil.methods.statistics.approximate import release_set_union
 
 Sent = dict[str, set[str]]
 

@@ -9,11 +9,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from queryveil.peers.actions import Busy, Deliver, EngineFailed, NoRelayFound, Send, Submit
-from queryveil.peers.errands import Limits, Timeouts
 from queryveil.peers.protocol.exchange import Exchange
 from queryveil.peers.protocol.messages import Query, Request, Result
 from queryveil.peers.protocol.policy import ProtocolSettings
+from queryveil.peers.protocol.state import (
+    Busy,
+    Deliver,
+    EngineFailed,
+    Limits,
+    NoRelayFound,
+    Send,
+    Submit,
+    Timeouts,
+)
 
 PAGE = (Result("A page", "https://example.org/", "text"),)
 WAITS = Timeouts(reply=2, engine=10, hop=2, own=60, owner=5)

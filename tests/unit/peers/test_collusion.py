@@ -16,8 +16,6 @@ from typing import Any
 
 import pytest
 
-from queryveil.peers.actions import Send, Submit
-from queryveil.peers.errands import PeerStats, Timeouts
 from queryveil.peers.protocol.exchange import Exchange
 from queryveil.peers.protocol.messages import (
     Accepted,
@@ -28,8 +26,8 @@ from queryveil.peers.protocol.messages import (
     Request,
     Result,
 )
-from queryveil.peers.protocol.policy import ProtocolSettings
-from queryveil.peers.start import initial_hop_distribution
+from queryveil.peers.protocol.policy import ProtocolSettings, initial_hop_distribution
+from queryveil.peers.protocol.state import PeerStats, Send, Submit, Timeouts
 
 PAGE = (Result("A page", "https://example.org/"),)
 SETTINGS = ProtocolSettings(submit_probability=0.5, max_hops=10)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from queryveil.core.randomness import RandomSource
 from queryveil.errors import ParameterError
 from queryveil.peers.protocol.policy import Peer, ProtocolSettings
-from queryveil.peers.simulation.draws import uniform_stream
+from queryveil.peers.simulation.network import uniform_stream
 
 SETTINGS = st.builds(ProtocolSettings, st.floats(0.01, 1.0), st.integers(0, 6))
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from queryveil.peers.actions import Busy, Deliver, EngineFailed, NoRelayFound, Send, Submit
-from queryveil.peers.errands import Limits, PeerStats, QueryState, Timeouts
 from queryveil.peers.protocol.exchange import Exchange
 from queryveil.peers.protocol.messages import (
     Accepted,
@@ -20,6 +18,18 @@ from queryveil.peers.protocol.messages import (
     Result,
 )
 from queryveil.peers.protocol.policy import ProtocolSettings
+from queryveil.peers.protocol.state import (
+    Busy,
+    Deliver,
+    EngineFailed,
+    Limits,
+    NoRelayFound,
+    PeerStats,
+    QueryState,
+    Send,
+    Submit,
+    Timeouts,
+)
 
 PAGE = (Result("A page", "https://example.org/"),)
 ONE, TWO = "1" * 32, "2" * 32

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_network import Faults, World, ring
 
-from queryveil.peers.errands import Limits
 from queryveil.peers.protocol.messages import Query
 from queryveil.peers.protocol.policy import ProtocolSettings
+from queryveil.peers.protocol.state import Limits
 
 SEEDS = st.integers(0, 2**32 - 1)
 SHARES = st.floats(0, 0.4)

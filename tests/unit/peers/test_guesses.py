@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from queryveil.core.randomness import RandomSource
 from queryveil.peers.protocol.policy import ProtocolSettings
 from queryveil.peers.simulation import adversary as guessing
-from queryveil.peers.simulation.adversary import Adversary, guess_senders
-from queryveil.peers.simulation.draws import uniform_stream
-from queryveil.peers.simulation.network import Network
-from queryveil.peers.simulation.reach import ReachModel
+from queryveil.peers.simulation.adversary import Adversary, ReachModel, guess_senders
+from queryveil.peers.simulation.network import Network, uniform_stream
 
 PATH = [[1], [0, 2], [1, 3], [2]]
 STAR = [[1, 2, 3, 4], [0], [0], [0], [0]]
@@ -82,7 +80,7 @@ def test_guesses_by_hand(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
     Seen under three leaves: a text of the hub, whoever else may have sent one of them.
     """
-    monkeypatch.setattr("queryveil.peers.simulation.reach._CELLS", cells)
+    monkeypatch.setattr("queryveil.peers.simulation.adversary._CELLS", cells)
     monkeypatch.setattr(guessing, "_ENTRIES", 1 if cells == 1 else 2_000_000)
     engine = Adversary.from_run(STAR, ProtocolSettings(max_hops=1))
     texts, accounts = np.array([0, 1, 2, 2, 2]), np.array([1, 0, 2, 3, 4])

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from queryveil.core.randomness import RandomSource
 from queryveil.peers.protocol.policy import ProtocolSettings
-from queryveil.peers.simulation.draws import uniform_stream
-from queryveil.peers.simulation.network import Network, Traffic
+from queryveil.peers.simulation.network import Network, Traffic, uniform_stream
 
 SHARES = st.sampled_from([0.0, 0.1, 0.5])
 

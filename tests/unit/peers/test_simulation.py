@@ -12,10 +12,8 @@ from queryveil.core.randomness import RandomSource
 from queryveil.errors import InputError, ParameterError, UsageError
 from queryveil.log.query_log import QueryLog
 from queryveil.peers.simulation.population import population_from_log
-from queryveil.peers.simulation.run import user_metrics
+from queryveil.peers.simulation.run import run_simulation, submission_spread, user_metrics
 from queryveil.peers.simulation.scenario import Scenario
-from queryveil.peers.simulation.simulate import run_simulation
-from queryveil.peers.simulation.spread import submission_spread
 from queryveil.peers.simulation.summary import summarize
 
 

@@ -6,8 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.peers.protocol.policy import ProtocolSettings
-from queryveil.peers.start import draw_initial_hops, initial_hop_distribution, own_query_probability
+from queryveil.peers.protocol.policy import (
+    ProtocolSettings,
+    draw_initial_hops,
+    initial_hop_distribution,
+    own_query_probability,
+)
 
 SETTINGS = st.builds(ProtocolSettings, st.floats(0.05, 0.95), st.integers(1, 20))
 

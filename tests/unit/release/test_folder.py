@@ -17,12 +17,12 @@ import pytest
 from queryveil.core import files as renaming
 from queryveil.core import folders as folder_module
 from queryveil.errors import OutputError
-from queryveil.jobs.verify import verify
 from queryveil.log.query_log import QueryLog
 from queryveil.methods.frequent_queries import FrequentQueries
 from queryveil.release.release import Release
 from queryveil.release.writing import is_release
 from queryveil.workflows.anonymization import anonymize
+from queryveil.workflows.verification import verify
 
 
 @pytest.fixture(scope="module")

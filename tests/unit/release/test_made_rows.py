@@ -14,7 +14,6 @@ import pytest
 from rich.console import Console
 
 from queryveil.cli.tables import print_card
-from queryveil.jobs.verify import verify
 from queryveil.log.query_log import QueryLog
 from queryveil.methods.frequent_queries import FrequentQueries
 from queryveil.release.guarantee import Check, Guarantee
@@ -22,6 +21,7 @@ from queryveil.release.page import render_card
 from queryveil.release.release import Release
 from queryveil.release.verification import verify_public
 from queryveil.workflows.anonymization import anonymize
+from queryveil.workflows.verification import verify
 
 USERS = [f"user{n}" for n in range(6)]
 NAMES = [letter * 12 for letter in "abcdef"]

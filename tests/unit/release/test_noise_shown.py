@@ -13,12 +13,12 @@ import pytest
 import queryveil as qv
 from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
-from queryveil.dp.repeatable import SeededNoise
+from queryveil.dp.noise import SeededNoise
 from queryveil.log.query_log import QueryLog
 from queryveil.methods.click_graph import ClickGraph
 from queryveil.methods.statistics.dp_statistics import DpStatistics
+from queryveil.release.formats import read_public_tables
 from queryveil.release.noise import CountNoise, noise_of
-from queryveil.release.tables import read_public_tables
 
 KEYS = 40
 Rows = list[tuple[str, str, str | None, int | None, str | None]]

@@ -12,11 +12,10 @@ import pytest
 
 import queryveil as qv
 from queryveil.errors import InputError, OutputError, VerificationError
-from queryveil.jobs.pack import pack
-from queryveil.jobs.verify import verify
 from queryveil.log.query_log import QueryLog
 from queryveil.methods.frequent_queries import FrequentQueries
 from queryveil.workflows.anonymization import anonymize
+from queryveil.workflows.verification import pack, verify
 
 
 @pytest.fixture

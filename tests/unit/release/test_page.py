@@ -13,9 +13,8 @@ from typer.main import get_command
 
 from queryveil.cli.app import app
 from queryveil.log.query_log import QueryLog
-from queryveil.methods.base import Method
+from queryveil.methods.base import Method, all_methods
 from queryveil.methods.frequent_queries import FrequentQueries
-from queryveil.methods.registry import all_methods
 from queryveil.release.page import render_card
 from queryveil.workflows.anonymization import anonymize
 

@@ -8,8 +8,7 @@ from hashlib import sha256
 
 import pytest
 
-from queryveil.release.sorting import SORTING
-from queryveil.render.html import cell, document, number, pairs, section, sortable
+from queryveil.render.html import SORTING, cell, document, number, pairs, section, sortable
 
 
 def policy(page: str) -> str:

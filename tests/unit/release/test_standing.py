@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import queryveil as qv
-from queryveil.release.guarantee import Guarantee, Model
-from queryveil.release.standing import SEEDED, Level, standing_of, words_of
+from queryveil.release.guarantee import SEEDED, Guarantee, Level, Model, standing_of, words_of
 
 DAY = "2006-03-01 10:00:00"
 USERS = [f"u{number}" for number in range(12)]

@@ -11,12 +11,10 @@ from compared import RISK, USE, Balanced, cells, compared
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.comparison.frontier import frontier_section
+from queryveil.comparison.frontier import frontier_section, frontier_svg
 from queryveil.comparison.page import render_comparison
-from queryveil.comparison.scatter import build_scatter
+from queryveil.comparison.scatter import build_scatter, pareto_front
 from queryveil.errors import UsageError
-from queryveil.report.pareto import pareto_front
-from queryveil.report.picture import frontier_svg
 
 few = st.integers(0, 4).map(float)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from compared import Balanced, cells, compared
 
+from queryveil.comparison.private_report import render_private_report
 from queryveil.errors import UsageError
 from queryveil.log.query_log import QueryLog
 from queryveil.methods.frequent_queries import FrequentQueries
 from queryveil.release.page import render_card
-from queryveil.report.release_page import render_private_report
 from queryveil.workflows.anonymization import anonymize
 
 MEASURES = {

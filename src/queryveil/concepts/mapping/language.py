@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -11,8 +13,23 @@ import Stemmer
 from stop_words import AVAILABLE_LANGUAGES, get_stop_words
 
 from ...errors import UsageError, did_you_mean
-from ..text.english import load_word_list
+from ..taxonomy.arrays import StringArray
+from ..taxonomy.storage import read_arrays
 from .tokens import tokenize
+
+_FILE = Path(__file__).parents[1] / "data" / "english.words"
+
+
+@cache
+def load_word_list(name: str) -> tuple[str, ...]:
+    """Give one of the lists: plurals, given names, surnames, cities, towns.
+
+    >>> english_words("irregular plurals")[:2]
+    ('aardwolves aardwolf', 'abaci abacus')
+    """
+    _, arrays = read_arrays(_FILE)
+    return tuple(StringArray(arrays[name]).series())
+
 
 # The usual lists of English stop words hold words that people search for ("area", "act", "home").
 # These are the words that carry no meaning of their own.
@@ -94,3 +111,40 @@ def english_singulars(words: pl.Series) -> tuple[pl.Series, pl.Series]:
     known = words.replace_strict(irregular, default=None, return_dtype=pl.String)
     regular = pl.DataFrame({"known": known, "form": forms[0]})
     return regular.select(pl.coalesce("known", "form")).to_series(), forms[1]
+
+
+_LEAST, _MOST = 7, 30
+_LEAST_PART, _LEAST_HEAD = 3, 4
+
+
+class CompoundSplitter:
+    """Finds the last word of glued ones.
+
+    `heads` are the words that may come last, `words` all that may stand before, `whole` the
+    words that are not to be taken apart.
+
+    >>> gluing = Gluing({"games", "mower"}, {"free", "bingo", "lawn"}, {"pergames"})
+    >>> [gluing.head(word) for word in ("freebingogames", "lawnmower", "pergames", "xyzgames")]
+    ['games', 'mower', '', '']
+    """
+
+    def __init__(self, heads: Iterable[str], words: Iterable[str], whole: Iterable[str]) -> None:
+        self._heads = {head for head in heads if len(head) >= _LEAST_HEAD}
+        self._words = {word for word in words if len(word) >= _LEAST_PART} | self._heads
+        self._whole = frozenset(whole)
+
+    def last_word(self, word: str) -> str:
+        """Give the longest known last word after known words, or an empty text."""
+        if not _LEAST <= len(word) <= _MOST or word in self._whole or not word.isalpha():
+            return ""
+        for cut in range(_LEAST_PART, len(word) - _LEAST_HEAD + 1):
+            if word[cut:] in self._heads and self._known(word[:cut]):
+                return word[cut:]
+        return ""
+
+    def _known(self, start: str) -> bool:
+        """Tell whether this is a known word, or two."""
+        return start in self._words or any(
+            start[:cut] in self._words and start[cut:] in self._words
+            for cut in range(_LEAST_PART, len(start) - _LEAST_PART + 1)
+        )

@@ -18,14 +18,11 @@ from ...core.progress import NoProgress, Progress
 from ...errors import UsageError, did_you_mean
 from ..taxonomy.arrays import BoolArray, ByteArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
-from ..text.kinds import NOUN, OTHER, VERB, Tagger
-from ..text.other_taggers import NounTagger, SpacyTagger
-from .gazetteer import Gazetteer, PersonNames, load_gazetteer
 from .label_index import MATCH_KINDS, LabelIndex, LabelMatches, LabelSet
 from .language import Language, get_language
-from .phrases import Phrases, noun_phrases, whole_queries
+from .phrases import Gazetteer, PersonNames, Phrases, load_gazetteer, noun_phrases, whole_queries
 from .result import PHRASE_SCHEMA, ConceptMapping
-from .tagging import BrillTagger
+from .tagging import NOUN, OTHER, VERB, BrillTagger, NounTagger, SpacyTagger, Tagger
 from .tokens import Vocabulary, WordFeature
 
 __all__ = ["TAGGERS", "Mapper", "TokenizedQueries"]

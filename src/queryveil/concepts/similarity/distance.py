@@ -11,11 +11,12 @@ from itertools import pairwise
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import UsageError
 from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
+from ..taxonomy.depths import compute_depths
 from ..taxonomy.graph import Taxonomy
-from ..taxonomy.levels import compute_depths
 
 _MAX_CACHED_ANCESTORS = 8  # domains of a taxonomy whose tables are kept
 
@@ -174,3 +175,158 @@ def _meeting(sets: RaggedArray, levels: IntArray) -> tuple[IntArray, IntArray]:
         step += 1
     low, high = np.divmod(np.unique(np.concatenate(keys)), len(sets))
     return low, high
+
+
+Floats = NDArray[np.float64]
+
+_CHUNK = 1 << 16  # pairs at a time, so that what is compared stays in the processor's cache
+
+
+def concept_distance(taxonomy: Taxonomy, a: int, b: int) -> float:
+    """Give the distance of two concepts, from 0 (the same) to 1 (nothing shared).
+
+    It is eq. (1) of Batet 2013: of all ancestors of the two, the share that is not common.
+
+    >>> from queryveil.concepts import taxonomy_of_paths
+    >>> odp = taxonomy_of_paths(["Top/Sports/Water_Sports/Windsurfing",
+    ...                          "Top/Sports/Water_Sports/Swimming_and_Diving"])
+    >>> distance(odp, odp.concept("Windsurfing"), odp.concept("Swimming and Diving"))
+    0.5
+    """
+    return float(pairwise_distances(taxonomy, np.array([a]), np.array([b]))[0])
+
+
+def pairwise_distances(taxonomy: Taxonomy, first: IntArray, second: IntArray) -> Floats:
+    """Give eq. (1) of Batet 2013 for each pair of two arrays of concepts."""
+    return _unlike(get_ancestor_table(taxonomy), first, second)
+
+
+def concept_similarity(taxonomy: Taxonomy, a: int, b: int, domain: int | None = None) -> float:
+    """Give the similarity of two concepts, from 0 (nothing shared) to exactly 1 (the same).
+
+    It is eq. (5) of Sanchez 2018, `1 - log2(1 + apart / all)`, over the ancestors that lie
+    inside the domain: a concept and all below it, or the whole taxonomy.
+
+    >>> from queryveil.concepts import taxonomy_of_paths
+    >>> ill = taxonomy_of_paths(["disease/lungs/asthma", "disease/lungs/pneumonia"])
+    >>> round(similarity(ill, ill.concept("asthma"), ill.concept("pneumonia")), 6)
+    0.415037
+    """
+    return float(pairwise_similarities(taxonomy, np.array([a]), np.array([b]), domain)[0])
+
+
+def pairwise_similarities(
+    taxonomy: Taxonomy, first: IntArray, second: IntArray, domain: int | None = None
+) -> Floats:
+    """Give eq. (5) of Sanchez 2018 for each pair of two arrays of concepts of a domain."""
+    apart = _unlike(get_ancestor_table(taxonomy, domain), first, second)
+    np.log2(np.add(apart, 1, out=apart), out=apart)
+    return np.subtract(1, apart, out=apart)
+
+
+def _share_apart(shared: IntArray, both: IntArray) -> Floats:
+    """Give the share of all ancestors of a pair that is not common, 0 where there is none."""
+    union = both - shared
+    share: Floats = np.divide(union - shared, np.maximum(union, 1), dtype=np.float64)
+    return share
+
+
+def _unlike(table: AncestorTable, first: IntArray, second: IntArray) -> Floats:
+    """Give the Jaccard distance of the sets of each pair."""
+    if len(first) != len(second):
+        raise UsageError(
+            f"pairs need as many first ones as second ones: {len(first):,}, {len(second):,}"
+        )
+    a, b = table.local_ids(first), table.local_ids(second)
+    found = np.empty(len(a))
+    for begin in range(0, len(a), _CHUNK):
+        one, two = a[begin : begin + _CHUNK], b[begin : begin + _CHUNK]
+        both = table.sizes[one] + table.sizes[two]
+        found[begin : begin + _CHUNK] = _share_apart(table.shared(one, two), both)
+    return found
+
+
+_MAX_CACHED_TABLES = (
+    1 << 30
+)  # cells of a table that is kept: of some 30,000 concepts, in a byte each
+_TABLE_CHUNK = 1 << 15  # cells at a time
+
+
+@dataclass(frozen=True, eq=False)
+class _Shared:
+    """How many ancestors concepts share; `row` and `column` give the place of a concept, or -1."""
+
+    row: IntArray
+    column: IntArray
+    counts: NDArray[np.unsignedinteger]
+
+    def has(self, rows: IntArray, columns: IntArray) -> bool:
+        return bool((self.row[rows] >= 0).all() and (self.column[columns] >= 0).all())
+
+
+def distance_table(taxonomy: Taxonomy, rows: IntArray, columns: IntArray) -> NDArray[np.float32]:
+    """Give eq. (1) of Batet 2013 for each of some concepts (rows) with each of others (columns).
+
+    Short floats: tables are large, and fractions of ancestor counts need no more.
+    """
+    for concepts in (rows, columns):
+        if len(concepts) and not 0 <= int(concepts.min()) <= int(concepts.max()) < len(taxonomy):
+            raise UsageError(
+                f"there is no such concept: numbers go from 0 to {len(taxonomy) - 1:,}"
+            )
+    shared = taxonomy.cache.get("shared")
+    if not isinstance(shared, _Shared) or not shared.has(rows, columns):
+        shared = _count_shared(taxonomy, rows, columns)
+    sizes = taxonomy.all_ancestors.sizes.astype(np.float32)
+    found = np.empty((len(rows), len(columns)), np.float32)
+    others, places = sizes[columns], shared.column[columns]
+    step = max(1, _TABLE_CHUNK // max(len(columns), 1))
+    for begin in range(0, len(rows), step):  # a chunk at a time stays in the cache
+        some = rows[begin : begin + step]
+        common = shared.counts[shared.row[some][:, None], places].astype(np.float32)
+        union = np.maximum(others + sizes[some][:, None] - common, 1)
+        np.subtract(union, common, out=common)
+        np.divide(common, union, out=found[begin : begin + step])
+    if not taxonomy.has_real_root:  # a root that is no ancestor has none, and is near itself
+        found[np.ix_(rows == 0, columns == 0)] = 0
+    return found
+
+
+def cache_distances(taxonomy: Taxonomy, concepts: IntArray) -> None:
+    """Count once what all these share, if memory allows, for every later table of some of them."""
+    above, _ = taxonomy.all_ancestors.take(concepts)
+    if len(np.unique(above)) * len(concepts) <= _MAX_CACHED_TABLES:
+        taxonomy.cache["shared"] = _count_shared(taxonomy, concepts, concepts)
+
+
+def _count_shared(taxonomy: Taxonomy, rows: IntArray, columns: IntArray) -> _Shared:
+    """Count the common ancestors of concepts; the columns are counted once each."""
+    sets = taxonomy.all_ancestors
+    above, _ = sets.take(rows)
+    needed, columns = np.unique(np.concatenate([above, rows])), np.unique(columns)
+    place, column = (_places(concepts, len(taxonomy)) for concepts in (needed, columns))
+    below = _columns_below(sets, columns, place, len(needed))
+    kind = np.uint8 if int(sets.sizes.max(initial=0)) < 256 else np.uint16
+    shared = np.zeros((len(needed), len(columns)), kind)
+    for here, concept in enumerate(needed.tolist()):
+        parents = taxonomy.parents[concept]
+        if len(parents) == 1 and place[parents[0]] >= 0:
+            shared[here] = shared[place[parents[0]]]
+            shared[here, below[here]] += 1
+        else:
+            for one in place[sets[concept]].tolist():
+                shared[here, below[one]] += 1
+    return _Shared(place, column, shared)
+
+
+def _places(concepts: IntArray, size: int) -> IntArray:
+    place = np.full(size, -1, np.int64)
+    place[concepts] = np.arange(len(concepts))
+    return place
+
+
+def _columns_below(sets: RaggedArray, columns: IntArray, place: IntArray, size: int) -> RaggedArray:
+    """Give for each concept that counts which columns lie below it, or are it."""
+    above, column = sets.take(columns)
+    counted = place[above] >= 0
+    return RaggedArray.group_by(place[above[counted]], column[counted], size)

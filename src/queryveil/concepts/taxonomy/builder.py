@@ -15,8 +15,8 @@ import numpy as np
 
 from ...errors import FormatError
 from .arrays import IntArray, RaggedArray, StringArray
+from .depths import MOST_LEVELS, DeepError, compute_depths
 from .graph import Taxonomy
-from .levels import MOST_LEVELS, DeepError, compute_depths
 
 _MOST_PASSES = 100
 

@@ -17,9 +17,8 @@ import polars as pl
 
 from ...errors import FormatError, UsageError, did_you_mean
 from .arrays import BoolArray, IntArray, RaggedArray, StringArray
-from .levels import DeepError, compute_ancestors, compute_depths
-from .sound import fault_of, lists_of
-from .storage import read_arrays, write_arrays
+from .depths import DeepError, compute_ancestors, compute_depths
+from .storage import fault_of, lists_of, read_arrays, write_arrays
 
 __all__ = ["Taxonomy"]
 

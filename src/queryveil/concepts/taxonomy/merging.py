@@ -14,8 +14,8 @@ import polars as pl
 
 from ...errors import UsageError
 from .arrays import BoolArray, IntArray, RaggedArray, StringArray
+from .depths import compute_depths
 from .graph import Taxonomy
-from .levels import compute_depths
 
 _PART = "part"
 _NONE = -1  # the mark of a concept that has none

@@ -21,8 +21,8 @@ from typing import IO, Any
 
 import numpy as np
 
+from ...core.files import atomic_file
 from ...core.progress import NoProgress, Progress
-from ...engine.files import atomic_file
 from ...errors import InputError, OutputError
 from .arrays import IntArray, RaggedArray
 from .graph import Taxonomy

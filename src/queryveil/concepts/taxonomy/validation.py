@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from .arrays import IntArray, RaggedArray, StringArray
+from .depths import compute_ancestors, compute_depths
 from .graph import Taxonomy
-from .levels import compute_ancestors, compute_depths
 
 CheckResult = dict[str, Any]
 

@@ -22,15 +22,17 @@ from ...core.randomness import RandomSource
 from ...errors import InputError, UsageError
 from ..operations import aggregate
 from ..table import PartitionFunction, ProtectedTable, ProtectFunction, RemoteTable
-from .publish import OUTPUT_SCHEMA, collect_outputs, protect_task
 from .session import SparkCluster, readable_errors
 from .transport import (
+    OUTPUT_SCHEMA,
     PARTITION_SCHEMA,
     PartitionPacker,
     assign_blocks,
+    collect_outputs,
     emit_partition,
     is_text_type,
     partition_task,
+    protect_task,
     restore_types,
     spark_schema,
     to_arrow,

@@ -8,7 +8,7 @@ from urllib.parse import unquote_to_bytes
 
 import polars as pl
 
-from .raw import RawRows, Reader, ReaderOptions, align_columns, attach_faults
+from .base import RawRows, Reader, ReaderOptions, align_columns, attach_faults
 from .source import LineBlock, TextFile
 
 _LINE = r'^(?P<user>\S+) \S+ \S+ \[(?P<time>[^\]]+)\] "(?P<request>(?:[^"\\]|\\.)*)"'

@@ -8,10 +8,8 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from ...errors import FormatError
-from .base import match_columns
-from .delimited import parse_cells, skip_header
-from .quoted import DelimitedFormat, read_quoted
-from .raw import FileHead, RawRows, Reader, ReaderOptions, attach_faults
+from .base import FileHead, RawRows, Reader, ReaderOptions, attach_faults, match_columns
+from .delimited import DelimitedFormat, parse_cells, read_quoted, skip_header
 from .source import TextFile
 
 __all__ = ["CSV", "TSV"]

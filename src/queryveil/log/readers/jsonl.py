@@ -12,8 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from .base import match_keys
-from .raw import RawRows, Reader, ReaderOptions, align_columns, attach_faults
+from .base import RawRows, Reader, ReaderOptions, align_columns, attach_faults, match_keys
 from .source import LineBlock, TextFile
 
 _NO_OBJECT = "not a JSON object"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from .base import FileHead, RawRows, Reader, ReaderOptions, attach_faults
 from .delimited import parse_cells, skip_header
-from .raw import FileHead, RawRows, Reader, ReaderOptions, attach_faults
 from .source import TextFile
 
 HEADER = ("AnonID", "Query", "QueryTime", "ItemRank", "ClickURL")
@@ -33,3 +33,16 @@ AOL = Reader(
     r"user-ct-test-collection-[0-9]+\.txt",
     _read_aol,
 )
+
+
+EXCITE_COLUMNS = {name: name for name in ("user", "time", "query")}
+
+
+def _read_excite(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows]:  # noqa: ARG001
+    for file in files:
+        for block in file.blocks():
+            rows = parse_cells(block, list(EXCITE_COLUMNS), EXCITE_COLUMNS, "\t")
+            yield RawRows(str(file.path), attach_faults(rows, block), "%y%m%d%H%M%S")
+
+
+EXCITE = Reader("excite", "Excite, tabs: user, yymmddhhmmss, query", r".*\.excite", _read_excite)

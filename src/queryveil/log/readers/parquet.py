@@ -18,8 +18,7 @@ import polars as pl
 
 from ...errors import ColumnError, FormatError, InputError
 from . import parquet_child as decoding
-from .base import match_columns
-from .raw import RawRows, Reader, ReaderOptions, align_columns
+from .base import RawRows, Reader, ReaderOptions, align_columns, match_columns
 from .source import BLOCK, FREE_EXPANSION, MOST_RATIO, TextFile
 
 __all__ = ["PARQUET", "check_parquet"]

@@ -6,12 +6,11 @@ import re
 
 from ...errors import FormatError, UsageError, did_you_mean
 from .access_log import ACCESS
+from .base import Reader
 from .csv import CSV, TSV
-from .excite import EXCITE
 from .jsonl import JSONL
-from .legacy import AOL, has_header
+from .legacy import AOL, EXCITE, has_header
 from .parquet import PARQUET
-from .raw import Reader
 from .source import TextFile
 from .ubi import UBI
 

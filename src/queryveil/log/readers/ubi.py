@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from .base import RawRows, Reader, ReaderOptions, align_columns, attach_faults
 from .jsonl import parse_objects
-from .raw import RawRows, Reader, ReaderOptions, align_columns, attach_faults
 from .source import TextFile
 
 __all__ = ["UBI"]

@@ -18,9 +18,9 @@ from ...core.randomness import RandomSource
 from ...engine.operations import unique_users
 from ...errors import InputError, QueryveilError, UsageError
 from ...log.query_log import QueryLog
-from ..original import MeasureContext
-from ..rerunning import Rerun, RerunMeasure
-from ..use.click_counts import LogStatistics, statistics_of_log, statistics_of_release
+from ..base import Rerun, RerunMeasure
+from ..context import MeasureContext
+from .counts import LogStatistics, statistics_of_log, statistics_of_release
 
 _SEED = 20160  # public: who is held out must not change from release to release
 
@@ -36,8 +36,8 @@ class CrossValidatedMeasure(RerunMeasure):
     tested: ClassVar[str]  # what the tests are called in words, and what a log must have for them
     needs: ClassVar[str]
 
-    folds: int = parameter(5, "parts of the users, each held out once", low=2, high=1000)
-    topics: int = parameter(2000, "tests at most, drawn from all", low=1, high=10**7)
+    folds: int = parameter(5, "parts of the users, each held out once", min=2, max=1000)
+    topics: int = parameter(2000, "tests at most, drawn from all", min=1, max=10**7)
 
     @abstractmethod
     def test_cases(self, log: QueryLog) -> pl.DataFrame:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from ...concepts.likeness.similarity import pairwise_distances
-from ...concepts.likeness.tables import distance_table
+from ...concepts.similarity.distance import distance_table, pairwise_distances
 from ...concepts.similarity.profiles import UNMAPPED, Profiles, build_profiles, centroid_concept
 from ...concepts.taxonomy.arrays import IntArray
 from ...concepts.taxonomy.graph import Taxonomy

@@ -10,10 +10,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import polars as pl
 
-from ...concepts.likeness.matrix import profile_distance_matrix
-from ...concepts.likeness.tables import cache_distances
 from ...concepts.loaders.registry import public_names
-from ...concepts.similarity.profiles import UNMAPPED, Profiles
+from ...concepts.similarity.distance import cache_distances
+from ...concepts.similarity.profiles import UNMAPPED, Profiles, profile_distance_matrix
 from ...concepts.taxonomy.arrays import IntArray
 from ...concepts.taxonomy.graph import Taxonomy
 from ...core.parameters import parameter
@@ -27,13 +26,11 @@ from ...release.guarantee import Check, Guarantee
 from ...release.release import Release
 from ..base import Method
 from ..publication import pseudonymize
-from .blocking import repartition_by_similarity
-from .blocks import split_into_blocks
+from .blocking import repartition_by_similarity, split_into_blocks
 from .contributions import check_contributions, within_bound
-from .emission import copy_to_members, sample_clicks, sample_times
+from .emission import copy_to_members, sample_clicks, sample_times, substitute_rare_queries
 from .grouping import check_groups, check_users, mdav
 from .refinement import refine_groups
-from .stand_ins import substitute_rare_queries
 
 _SHARE = 0.4  # of a group's log, that one member may give
 _SHORT = "row not made: beyond a member's share of the log of the group"
@@ -110,13 +107,13 @@ class Microaggregation(Method):
 
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "blocks"
 
-    k: int = parameter(5, "users who share one log at least", low=2, high=10**9, unit="users")
+    k: int = parameter(5, "users who share one log at least", min=2, max=10**9, unit="users")
     min_users: int = parameter(
-        0, "users who must have sent a text, made a click or had a day; 0 is k", low=0, high=10**9,
+        0, "users who must have sent a text, made a click or had a day; 0 is k", min=0, max=10**9,
         unit="users",
     )  # fmt: skip
     max_share: float = parameter(
-        0.0, "share of a group's log that one member gives at most; 0 is 0.4, or 1/k", low=0, high=1
+        0.0, "share of a group's log that one member gives at most; 0 is 0.4, or 1/k", min=0, max=1
     )
     time: str = parameter("day", "how fine times are given", choices=("none", "month", "day"))
     clicks: bool = parameter(True, "whether clicks are drawn for the released queries")

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...concepts.likeness.prefixes import level_matrices
 from ...concepts.loaders.registry import open_taxonomy
 from ...concepts.mapping.language import get_language
 from ...concepts.mapping.tokens import tokenize
 from ...concepts.similarity.profiles import UNMAPPED
+from ...concepts.similarity.topics import level_matrices
 from ...concepts.taxonomy.graph import Taxonomy
 from ...concepts.taxonomy.search_index import SearchIndex
 from ...core.parameters import parameter
@@ -24,9 +24,8 @@ from ...log.query_log import QueryLog
 from .base import EXACT_USERS, Prototypes
 from .concept_based import ByMeaning
 from .coverage import covered_share
-from .grouping import check_groups, greedy_groups
-from .known import group_users, of_some
-from .repetition import most_repeated_queries
+from .grouping import check_groups, greedy_groups, group_users, of_some
+from .prototypes import most_repeated_queries
 
 __all__ = ["CategoryMicroaggregation", "common_counts", "term_categories"]
 

@@ -20,7 +20,7 @@ class ByMeaning(Microaggregation):
     """The base of these: they refuse a log of which the taxonomy covers too little."""
 
     min_coverage: float = parameter(
-        MIN_COVERAGE, "share of phrases that must have a concept of the taxonomy", low=0.0, high=1.0
+        MIN_COVERAGE, "share of phrases that must have a concept of the taxonomy", min=0.0, max=1.0
     )
 
     def run_share(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:

@@ -6,11 +6,14 @@ Nothing here is random; ties go to the lowest user number.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from ...concepts.taxonomy.arrays import IntArray
 from ...errors import ParameterError, UsageError, VerificationError
 
 GroupLabels = NDArray[np.integer[Any]]
@@ -200,3 +203,30 @@ def _check_matrix(matrix: Numbers, k: int, least: float = 0.0) -> None:
         )
     if not (float(matrix.min()) >= least and float(matrix.max()) < np.inf):
         raise UsageError("the matrix has cells that are negative, infinite or not a number")
+
+
+def group_users(
+    users: pl.Series, known: pl.DataFrame | None, k: int, split: Callable[[IntArray], IntArray]
+) -> IntArray:
+    """Return the group of each user: the known one, else one that `split` makes among the others.
+
+    `known` has user and group. Groups are numbered from 0 on; `split` gets the places of users,
+    and nobody new joins a group that stands.
+    """
+    if known is None:
+        return split(np.arange(len(users)))
+    names = users.cast(pl.String).to_frame("user")
+    found = names.join(known, on="user", how="left", maintain_order="left")["group"]
+    group = np.full(len(users), -1, np.int64)
+    stands = found.is_not_null().to_numpy()
+    numbers, group[stands] = np.unique(found.drop_nulls().to_numpy(), return_inverse=True)
+    new = np.flatnonzero(~stands)
+    if len(new):
+        group[new] = len(numbers) + split(new)
+    check_groups(group, k)
+    return group
+
+
+def of_some(matrix: Floats, users: IntArray) -> Floats:
+    """Return the part of a matrix that is about these users."""
+    return matrix if len(users) == len(matrix) else matrix[np.ix_(users, users)]

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
-from ...concepts.likeness.similarity import pairwise_distances
-from ...concepts.likeness.tables import distance_table
-from ...concepts.similarity.profiles import UNMAPPED, Profiles
-from ...concepts.taxonomy.arrays import IntArray
+from ...concepts.similarity.distance import distance_table, pairwise_distances
+from ...concepts.similarity.profiles import UNMAPPED, Profiles, concept_distance_table
+from ...concepts.taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from ...concepts.taxonomy.graph import Taxonomy
+from ...core.randomness import RandomSource
 from .contributions import allowance, bounded_lengths
 
 _COLUMNS = 2_000  # concepts with which all others are compared at a time
@@ -149,3 +151,161 @@ def _union(profiles: Profiles, group: IntArray) -> tuple[IntArray, IntArray, Int
     keys, place = np.unique(owner * size + profiles.lists.items[known], return_inverse=True)
     weight = np.bincount(place, profiles.counts[known])
     return keys // size, keys % size, weight
+
+
+_MOST_CANDIDATES = 2_000  # concepts of a group that may enter its prototype: the heaviest
+
+Sums = NDArray[np.float64]
+
+
+def select_items_greedily(
+    taxonomy: Taxonomy | None, profiles: Profiles, group: IntArray, share: float = 1.0
+) -> PrototypeItems:
+    """Choose the items of every group's prototype by their distance to all its members.
+
+    The prototype is as long as the mean log of the group, and has no concept more often than
+    the group's mean of it, rounded up. The giver of an item is one who has it and may give most:
+    no member gives more than `share` of a prototype.
+    """
+    members = RaggedArray.group_by(group, np.arange(len(group)), int(group.max()) + 1)
+    chosen = [_of_group(taxonomy, profiles.select(members[g]), share) for g in range(len(members))]
+    sizes = [len(concept) for concept, _, _ in chosen]
+    giver = np.concatenate([members[g][user] for g, (_, user, _) in enumerate(chosen)])
+    concept = np.concatenate([concept for concept, _, _ in chosen])
+    short = np.array([short for _, _, short in chosen], np.int64)
+    return PrototypeItems(np.repeat(np.arange(len(members)), sizes), concept, giver, short)
+
+
+def _of_group(
+    taxonomy: Taxonomy | None, users: Profiles, share: float
+) -> tuple[IntArray, IntArray, int]:
+    """Give the concepts of one prototype, with copies, who gave each, and how many are missing."""
+    concepts, place = np.unique(users.lists.items, return_inverse=True)
+    counts = np.zeros((len(users), len(concepts)), np.int64)
+    counts[users.lists.row_ids, place] = users.counts
+    counts[:, concepts == UNMAPPED] = 0
+    one = np.zeros(len(users), np.int64)
+    quota, short = bounded_quotas(counts.sum(axis=1), one, share)
+    length = int(quota.sum())
+    some = np.sort(np.argsort(-counts.sum(axis=0), kind="stable")[:_MOST_CANDIDATES])
+    table = concept_distance_table(taxonomy, concepts[some], concepts)
+    per_user = 1 / (length + np.maximum(users.weights, 1))
+    nearest = np.minimum.reduceat(table.take(place, axis=1), users.lists.start[:-1], axis=1)
+    cost = nearest @ per_user
+    most = _means(counts, quota, bool((quota != member_quotas(counts.sum(axis=1), one)).any()))[
+        some
+    ]
+    if int(most.sum()) < length:  # the heaviest alone do not fill it
+        most = np.where(most > 0, length, 0)
+    supply = _Supply(counts[:, some], most, int(allowance(np.array([length]), share)[0]))
+    item, giver = _greedy(table, per_user @ counts, cost, supply, length)
+    order = np.argsort(item, kind="stable")
+    return concepts[some][item[order]], giver[order], int(short[0]) + length - len(item)
+
+
+class _Supply:
+    """What the members have left to give: of each item, and each member in all."""
+
+    def __init__(self, counts: IntArray, most: IntArray, each: int) -> None:
+        self.counts = counts.copy()
+        self.most = most.copy()
+        self.each = np.full(len(counts), each)
+        self.left = counts.sum(axis=0)
+
+    def open(self) -> BoolArray:
+        """Return which items somebody can still give."""
+        return np.asarray((self.most > 0) & (self.left > 0))
+
+    def take(self, item: int) -> int:
+        """Take an item from one who has it, of these who may give most; return who that is."""
+        giver = int(np.argmax(np.where(self.counts[:, item] > 0, self.each, -1)))
+        self.counts[giver, item] -= 1
+        self.left[item] -= 1
+        self.most[item] -= 1
+        self.each[giver] -= 1
+        if not self.each[giver]:
+            self.left -= self.counts[giver]
+            self.counts[giver] = 0
+        return giver
+
+
+def _greedy(
+    table: NDArray[np.float32], weight: Sums, cost: Sums, supply: _Supply, length: int
+) -> tuple[IntArray, IntArray]:
+    """Add the item of the greatest gain until there are so many; give them and their givers.
+
+    An item gains what it brings the concepts of the members nearer (`weight` each), and loses
+    its own `cost`. The gains are kept, and corrected where a concept came nearer.
+    """
+    far = np.ones(table.shape[1])
+    gain = (weight * (1 - table)).sum(axis=1, dtype=np.float64) - cost
+    items, givers = list[int](), list[int]()
+    while len(items) < length and (can := supply.open()).any():
+        best = int(np.argmax(np.where(can, gain, -np.inf)))
+        items.append(best)
+        givers.append(supply.take(best))
+        nearer = np.flatnonzero(table[best] < far)
+        if len(nearer):
+            part = table[:, nearer]
+            lost = np.maximum(far[nearer] - part, 0)
+            far[nearer] = table[best, nearer]
+            lost -= np.maximum(far[nearer] - part, 0)
+            gain -= lost @ weight[nearer]
+    return np.array(items, np.int64), np.array(givers, np.int64)
+
+
+def _means(counts: IntArray, quota: IntArray, bounded: bool) -> IntArray:
+    """Return the group's mean of each concept, rounded up.
+
+    Where somebody may not give all of her quota, users count by what they may give.
+    """
+    if not bounded:
+        return np.asarray(-(-counts.sum(axis=0) // len(counts)))
+    part = quota / np.maximum(counts.sum(axis=1), 1)
+    return np.asarray(np.ceil((part @ counts).round(9)), np.int64)
+
+
+_MOST_ROUNDS = 1_000
+
+
+def most_repeated_queries(
+    frame: pl.LazyFrame, members: pl.DataFrame, chance: RandomSource, share: float = 1.0
+) -> tuple[pl.DataFrame, IntArray]:
+    """Give the prototypes' texts: group, user (her place in `members`) and query, a row each.
+
+    Beside them stands by how many rows each group has fewer, because of the bound `share`.
+
+    `members` has user and group, sorted by user. Of a query that a user repeated r times go r
+    times her share of the group's lines into the prototype, the fraction by chance, the most
+    repeated queries first, until her quota (the mean of the group over her share) is full.
+    """
+    sent = frame.group_by("user", "query").agg(count=pl.len()).collect(engine="streaming")
+    rows = (
+        sent.join(members.with_row_index("number"), on="user")
+        .with_columns(text=pl.col("query").cast(pl.String))
+        .sort("number", "count", "text", descending=[False, True, False])
+    )
+    group = members["group"].to_numpy()
+    user, counts = rows["number"].to_numpy().astype(np.int64), rows["count"].to_numpy()
+    weights = np.bincount(user, counts, len(group)).astype(np.int64)
+    part = (weights / np.bincount(group, weights)[group])[user] * counts
+    wanted, short = bounded_quotas(weights, group, share)
+    copies = _copies(user, part, wanted, chance)
+    texts = rows.select("group", user=pl.col("number").cast(pl.Int64), query="text")
+    return texts[np.repeat(np.arange(len(copies)), copies)], short
+
+
+def _copies(user: IntArray, share: np.ndarray, wanted: IntArray, chance: RandomSource) -> IntArray:
+    """Draw how often each row is taken, in rounds, until each user's quota is full."""
+    copies = np.zeros(len(user), np.int64)
+    left = wanted.copy()
+    for _ in range(_MOST_ROUNDS):
+        open_rows = np.flatnonzero(left[user] > 0)
+        if not len(open_rows):
+            break
+        part = share[open_rows]
+        drawn = chance.uint64s(len(part)) < ((part % 1) * 2.0**64).astype(np.uint64)
+        taken = copies_until_quota(user[open_rows], np.floor(part).astype(np.int64) + drawn, left)
+        copies[open_rows] += taken
+        left -= np.bincount(user[open_rows], taken, len(left)).astype(np.int64)
+    return copies

@@ -19,13 +19,12 @@ from ...core.randomness import RandomSource
 from ...engine.operations import unique_queries
 from ...log.query_log import QueryLog
 from .base import Microaggregation, Prototypes, partition_profiles
-from .closest import select_items_greedily
 from .concept_based import ByMeaning
 from .contributions import NOBODY
 from .coverage import covered_share
-from .known import group_users
-from .prototypes import PrototypeItems, select_items
-from .texts import QueryPool, build_query_pool, sample_queries, user_query_pairs
+from .emission import QueryPool, build_query_pool, sample_queries, user_query_pairs
+from .grouping import group_users
+from .prototypes import PrototypeItems, select_items, select_items_greedily
 
 __all__ = ["SemanticMicroaggregation", "StringMicroaggregation"]
 

@@ -11,17 +11,16 @@ import numpy as np
 from ...core.parameters import parameter
 from ...core.progress import Progress
 from ...core.randomness import RandomSource
+from ...dp.accounting import laplace_tail, min_threshold
 from ...dp.budget import format_amount
 from ...dp.losses import Loss, pure_rho
 from ...dp.noise import Integers, NoiseSource, exact_scale
 from ...dp.public_counts import PublicCounts
-from ...dp.tails import laplace_tail, min_threshold
 from ...errors import ParameterError
 from ...log.query_log import QueryLog
 from ...release.guarantee import Guarantee
 from ...release.release import Release
-from .base import ASSUMPTIONS, NEIGHBOURS, NOT_COVERED
-from .family import ReplacementMethod
+from .base import ASSUMPTIONS, NEIGHBOURS, NOT_COVERED, ReplacementMethod
 from .noise_description import counted_says, own_share
 from .phrases import BoundedPhrases, bound_phrases
 
@@ -41,8 +40,8 @@ class ConceptHistogram(ReplacementMethod):
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "users"
 
     threshold: int = parameter(
-        0, "noisy count from which on a concept counts: 1 as in the paper; 0 chooses", low=0,
-        high=10**9,
+        0, "noisy count from which on a concept counts: 1 as in the paper; 0 chooses", min=0,
+        max=10**9,
     )  # fmt: skip
 
     def counts(self, cells: int) -> PublicCounts:

@@ -12,19 +12,23 @@ from threading import Lock
 
 import numpy as np
 
-from ...concepts.likeness.criteria import IdentityScore, SimilarityScore, similarity_score
 from ...concepts.similarity.domain_sets import DomainSet
-from ...concepts.similarity.domains import Domain
+from ...concepts.similarity.domains import Domain, IdentityScore, SimilarityScore, similarity_score
 from ...concepts.taxonomy.arrays import IntArray
+from ...core.files import load_hint, save_hint
 from ...core.progress import NoProgress, Progress
 from ...dp.accounting import max_rho
-from ...dp.choice.calibration import calibrate_bounded_range, calibrate_exact, calibrate_nominal
-from ...dp.choice.choices import Candidates
-from ...dp.choice.flip import check_permute_and_flip, permute_and_flip
-from ...dp.exponential.sampling import sample, uniform_below
-from ...dp.exponential.weights import ExponentialWeights
+from ...dp.exponential.sampling import (
+    calibrate_bounded_range,
+    calibrate_exact,
+    calibrate_nominal,
+    check_permute_and_flip,
+    permute_and_flip,
+    sample,
+    uniform_below,
+)
+from ...dp.exponential.weights import Candidates, ExponentialWeights
 from ...dp.noise import NoiseSource
-from ...engine.hints import load_hint, save_hint
 
 __all__ = [
     "CALIBRATIONS",

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from ...dp.public_counts import PublicCounts
 from ...release.noise import CountNoise
-from .points import count_apportionments
 from .profile_mechanisms import (
     HistogramProfiles,
     PopulationMean,
     ProfileMechanism,
     ResponseProfiles,
+    count_apportionments,
 )
 
 

@@ -20,13 +20,17 @@ from ...errors import ParameterError
 from ...log.query_log import QueryLog
 from ...release.guarantee import Guarantee
 from ...release.release import Release
-from .base import ASSUMPTIONS, NEIGHBOURS, NOT_COVERED
-from .family import ReplacementMethod
-from .judging import uniform_loss
+from .base import ASSUMPTIONS, NEIGHBOURS, NOT_COVERED, ReplacementMethod
 from .noise_description import told_says
 from .phrases import BoundedPhrases, bound_phrases
-from .points import Apportionments, Floats, apportion
-from .profile_mechanisms import ProfileMechanism, choose_profile_mechanism
+from .profile_mechanisms import (
+    Apportionments,
+    Floats,
+    ProfileMechanism,
+    apportion,
+    choose_profile_mechanism,
+    uniform_loss,
+)
 
 __all__ = ["ProfileFirst"]
 

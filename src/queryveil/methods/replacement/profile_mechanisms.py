@@ -11,22 +11,150 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
+from math import comb
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ...core.randomness import RandomSource
 from ...dp.noise import NoiseSource, exact_scale
 from ...dp.public_counts import PublicCounts
 from ...dp.randomized_response import RandomizedResponse
-from .judging import expected_loss, shrink_to_mean, shrink_to_uniform, uniform_loss
-from .points import (
-    Apportionments,
-    Floats,
-    apportion,
-    count_apportionments,
-    rank_apportionments,
-    unrank_apportionments,
-)
+
+Apportionments = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_TOO_LARGE = 2**62
+
+
+def count_apportionments(topics: int, points: int) -> int:
+    """Count the ways to hand out points.
+
+    >>> ways(4, 10)
+    286
+    """
+    return comb(points + topics - 1, points)
+
+
+def apportion(profiles: NDArray[Any], points: int) -> Apportionments:
+    """Hand out points in proportion to each profile: whole ones first, then largest remainders.
+
+    Of equal remainders the first topic gets the point. A profile of nothing is taken as uniform.
+
+    >>> hand_out(np.array([[5, 3, 2], [0, 0, 0]]), 4).tolist()
+    [[2, 1, 1], [2, 1, 1]]
+    """
+    shares = np.asarray(profiles, np.float64)
+    sums = shares.sum(axis=1, keepdims=True)
+    shares = np.where(sums > 0, shares / np.where(sums > 0, sums, 1), 1 / shares.shape[1])
+    exact = shares * points
+    whole = np.floor(np.round(exact, 9)).astype(np.int64)
+    missing = points - whole.sum(axis=1)
+    remainders = np.round(exact - whole, 9)  # so that equal ones are seen as equal
+    order = np.argsort(-remainders, axis=1, kind="stable")
+    rank = np.argsort(order, axis=1, kind="stable")
+    return np.asarray(whole + (rank < missing[:, None]), np.int64)
+
+
+def rank_apportionments(handed: Apportionments) -> Apportionments:
+    """Give the number of each way to hand out.
+
+    >>> number(np.array([[2, 0], [1, 1], [0, 2]])).tolist()
+    [2, 1, 0]
+    """
+    topics, points = handed.shape[1], int(handed[0].sum()) if len(handed) else 0
+    # Bars stand after the points of each topic but the last; ways below: bars further left.
+    bars = np.cumsum(handed[:, :-1], axis=1) + np.arange(topics - 1)
+    table = _binomials(points + topics, topics)
+    return np.asarray(table[bars, np.arange(1, topics)].sum(axis=1), np.int64)
+
+
+def unrank_apportionments(numbers: Apportionments, topics: int, points: int) -> Apportionments:
+    """Give the ways that have these numbers.
+
+    >>> points_of(np.array([2, 1, 0]), 2, 2).tolist()
+    [[2, 0], [1, 1], [0, 2]]
+    """
+    table = _binomials(points + topics, topics)
+    rest, bars = numbers.copy(), np.empty((len(numbers), topics - 1), np.int64)
+    for bar in range(topics - 2, -1, -1):  # the greatest place whose binomial fits
+        column = table[:, bar + 1]
+        bars[:, bar] = np.searchsorted(column, rest, side="right") - 1
+        rest = rest - column[bars[:, bar]]
+    edges = np.full((len(numbers), 1), -1), np.full((len(numbers), 1), points + topics - 1)
+    return np.diff(np.concatenate([edges[0], bars, edges[1]], axis=1), axis=1) - 1
+
+
+def _binomials(size: int, most: int) -> Apportionments:
+    """Give C(n, j) for n below size and j up to most; what is too large is never asked for."""
+    rows = [[min(comb(n, j), _TOO_LARGE) for j in range(most)] for n in range(size)]
+    return np.array(rows, np.int64)
+
+
+_PRIOR = 1.0  # points that a user is given for what was not told of her
+_EXAMPLES = 400
+
+
+def shrink_to_mean(told: Apportionments, mean: Floats, signal: float = 1.0) -> Floats:
+    """Make profiles of points: what is told is drawn towards the mean of all.
+
+    The fewer the points, and the less they signal, the more.
+    """
+    points = int(told[0].sum()) if len(told) else 1
+    trust = signal * points / (points + _PRIOR)
+    return np.asarray(trust * told / points + (1 - trust) * mean)
+
+
+def expected_loss(topics: int, points: int, signal: float) -> float:
+    """Tell the loss on made-up profiles: of points that are true, and of points at random."""
+    profiles, mean = _examples(topics), np.full(topics, 1 / topics)
+    told = apportion(profiles, points)
+    truth = js_divergence(profiles, shrink_to_mean(told, mean, signal)).mean()
+    chance = js_divergence(profiles, shrink_to_mean(told[::-1], mean, signal)).mean()
+    return float(signal * truth + (1 - signal) * chance)
+
+
+def uniform_loss(topics: int) -> float:
+    """Tell the loss on made-up profiles of one that is the same for all topics."""
+    profiles = _examples(topics)
+    return float(js_divergence(profiles, np.full(profiles.shape, 1 / topics)).mean())
+
+
+def shrink_to_uniform(mean: Floats, variance: float) -> Floats:
+    """Draw an estimated profile towards the uniform one, by as much as it is noise."""
+    uniform = 1 / len(mean)
+    spread = float(((mean - uniform) ** 2).mean())
+    share = max(0.0, 1 - 2 * variance / spread) if spread else 0.0
+    found = np.maximum(uniform + share * (mean - uniform), 0)
+    if not found.any():  # noise alone, all of it below 0
+        return np.full(len(mean), uniform)
+    return np.asarray(found / found.sum())
+
+
+def js_divergence(one: Floats, two: Floats) -> Floats:
+    """Give the Jensen-Shannon divergence of profiles, in bits.
+
+    >>> divergence(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])).tolist()
+    [1.0]
+    """
+    middle = (one + two) / 2
+    return np.asarray(_relative(one, middle) / 2 + _relative(two, middle) / 2)
+
+
+def _relative(one: Floats, two: Floats) -> Floats:
+    ratio = np.where(one > 0, one, 1) / np.where(one > 0, two, 1)
+    return np.asarray((one * np.log2(ratio)).sum(axis=1))
+
+
+@cache
+def _examples(topics: int) -> Floats:
+    """Make up profiles with a few strong interests each; the same ones always."""
+    drawn = RandomSource(seed=topics).uint64s(_EXAMPLES * topics).reshape(_EXAMPLES, topics)
+    weights = np.log((drawn + 1.0) / 2.0**64) ** 4
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
 
 _MOST_WAYS = 2**48
 _MOST_POINTS = 100

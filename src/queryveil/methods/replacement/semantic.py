@@ -20,9 +20,7 @@ from ...errors import ParameterError
 from ...log.query_log import QueryLog
 from ...release.guarantee import Guarantee
 from ...release.release import Release
-from ..earlier import PreviousContributions
-from .base import REWRITE_BLOCKER, replacement_guarantee
-from .family import ReplacementMethod
+from .base import REWRITE_BLOCKER, ReplacementMethod, replacement_guarantee
 from .mechanism import (
     CALIBRATIONS,
     CRITERIA,
@@ -31,9 +29,8 @@ from .mechanism import (
     calibrate_mechanism,
 )
 from .noise_description import replaced_says
-from .phrases import BoundedPhrases, bound_phrases, pad_phrases
-from .rendering import by_pseudonym, render_rows
-from .rewriting import substitute_phrases
+from .phrases import BoundedPhrases, PreviousContributions, bound_phrases, pad_phrases
+from .rendering import by_pseudonym, render_rows, substitute_phrases
 
 __all__ = ["SemanticReplacement"]
 
@@ -61,7 +58,7 @@ class SemanticReplacement(ReplacementMethod):
     calibration: str = parameter(
         "exact", "the strongest choice within epsilon, or the paper's", choices=CALIBRATIONS
     )
-    delta: float = parameter(0.0, "chance that the promise fails; 0 for none", low=0.0, high=0.01)
+    delta: float = parameter(0.0, "chance that the promise fails; 0 for none", min=0.0, max=0.01)
     keep_length: bool = parameter(
         False, "whether each user keeps her number of phrases, which is then seen"
     )
@@ -69,8 +66,8 @@ class SemanticReplacement(ReplacementMethod):
         False, "whether the other words of a query are kept, which no epsilon covers"
     )
     spent_before: float = parameter(
-        0.0, "epsilon that earlier releases of these users spent; set by --append", low=0.0,
-        high=1e6,
+        0.0, "epsilon that earlier releases of these users spent; set by --append", min=0.0,
+        max=1e6,
     )  # fmt: skip
 
     goes_on: bool = parameter(False, "whether it goes on with an earlier release; set by --append")

@@ -18,9 +18,9 @@ from ...dp.noise import NoiseSource, exact_scale
 from ...dp.public_counts import PublicCounts
 from ...log.query_log import QueryLog
 from ...release.noise import CountNoise
-from .noise import paper_noise
-from .pools import read_public_queries
-from .published import sort_for_publication
+from ..publication import sort_for_publication
+from .forecasts import paper_noise
+from .public_lists import read_public_queries
 
 _RARE = 5  # occurrences below which a query is removed
 

@@ -22,11 +22,9 @@ from ...release.release import Release
 from ..base import Method
 from .approximate import TableMechanisms, calibrate_mechanisms, release_approximate
 from .as_published import AsPublished
-from .guarantees import Cut, forecast_tables
-from .noise import approx_noise
-from .pools import WORDNET, read_public_queries, read_public_results
-from .promises import PUBLISHED_BLOCKER, approx_guarantee, published_guarantee, pure_guarantee
-from .public_lists import PublicListRelease
+from .forecasts import Cut, approx_noise, forecast_tables
+from .guarantees import PUBLISHED_BLOCKER, approx_guarantee, published_guarantee, pure_guarantee
+from .public_lists import WORDNET, PublicListRelease, read_public_queries, read_public_results
 from .synthesis import SYNTHESIS_NOTE, public_constants, synthesize_log
 
 SELECTIONS = ("auto", "laplace", "gaussian", "weighted", "sips", "guided")
@@ -62,15 +60,15 @@ class DpStatistics(Method):
     mode: str = parameter(
         "approx", "keys of the log, of a public list, or the paper's own steps", choices=MODES
     )
-    epsilon: float = parameter(1.0, "what one person can change at most", low=0.001, high=100.0)
+    epsilon: float = parameter(1.0, "what one person can change at most", min=0.001, max=100.0)
     delta: float = parameter(
-        1e-9, "chance that the promise fails: far below one over the people", low=0.0, high=0.01
+        1e-9, "chance that the promise fails: far below one over the people", min=0.0, max=0.01
     )
     max_queries_per_user: int = parameter(
-        20, "queries that count of each user", low=1, high=_MOST, unit="queries"
+        20, "queries that count of each user", min=1, max=_MOST, unit="queries"
     )
     max_clicks_per_user: int = parameter(
-        20, "clicks that count of each user", low=1, high=_MOST, unit="clicks"
+        20, "clicks that count of each user", min=1, max=_MOST, unit="clicks"
     )
     selection: str = parameter("auto", "how frequent queries are found", choices=SELECTIONS)
     prefer: str = parameter(
@@ -80,11 +78,11 @@ class DpStatistics(Method):
     pool: str = parameter(WORDNET, "public list of queries: wordnet, or a file, one a line")
     url_pool: str = parameter("", "public results: a file, a query, a tab and a URL a line")
     synthesize: int = parameter(
-        0, "users of a synthetic log that is made of the tables; 0 for none", low=0, high=10**8,
+        0, "users of a synthetic log that is made of the tables; 0 for none", min=0, max=10**8,
         unit="users",
     )  # fmt: skip
     paper_threshold: int = parameter(
-        500, "noisy count above which the paper shows a query", low=1, high=10**6
+        500, "noisy count above which the paper shows a query", min=1, max=10**6
     )
 
     def __post_init__(self) -> None:

@@ -1,162 +1,129 @@
-"""What a release would hold, told from public parameters alone, before anything is spent."""
+"""What each mode of dp-statistics promises, from its parameters alone: no file is read for it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from statistics import NormalDist
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+from ...dp.budget import format_amount
+from ...dp.losses import losses_of
+from ...release.guarantee import Check, Guarantee
+from ..base import FAILURES, READ_ALONE
+from .public_lists import WORDNET
 
-from ...dp.set_union import SetUnionRelease
-from ...dp.thresholded_counts import ThresholdedCounts
-from ...errors import UsageError
-from .approximate import TableMechanisms
-
-# The public shape: the share of users who send the query of a rank, as in the synthetic log that
-# is shaped like AOL's of 2006. Between these ranks it is a straight line in logarithms.
-_RANKS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 7_000, 10_000, 20_000, 200_000)
-_SHARES = (
-    0.22, 0.07, 0.027, 0.0096, 0.0047, 0.0027, 0.0014, 0.00074, 0.00036, 0.00014, 2.8e-5, 1.1e-5,
-)  # fmt: skip
-_CAUGHT = 0.6  # of a query's users have it among those of their queries that count
-_WEIGHED = 0.85  # the same by weights: users with few queries weigh more
-_VOLUME = 28.0  # distinct queries that a user sends
-# The share of a query's users who have it among so many of their first queries, in the same log.
-_FIRST = (1, 2, 3, 5, 7, 10, 20, 50, 200)
-_COUNTED = (0.048, 0.083, 0.118, 0.18, 0.235, 0.3, 0.475, 0.735, 1.0)
-_NUMBERS = 120
-_FEW = 40.0  # up to so many users, the chance of each number of them is added up
+if TYPE_CHECKING:
+    from .dp_statistics import DpStatistics
 
 
-@dataclass(frozen=True)
-class Cut:
-    """Where a query begins to show: about so many users in half of all cases, and the noise there.
-
-    `caught` is the share of a query's users who have it among what counts of them. Only so many
-    different queries can show at all, if `most` is given.
-    """
-
-    needed: int
-    noise: Literal["laplace", "gaussian"]
-    spread: float
-    caught: float = _CAUGHT
-    most: int | None = None
-
-    @classmethod
-    def of(cls, made: TableMechanisms) -> Cut:
-        """Take it from what makes the tables."""
-        if made.union is not None:
-            last = made.union.rounds[-1]
-            return cls(last.median_release_count, "gaussian", float(last.noise_in_users), _WEIGHED)
-        if made.queries is not None:
-            return cls(
-                made.queries.median_release_count, made.queries.noise, float(made.queries.scale)
-            )
-        raise UsageError("there is no table of queries: this is a defect, report it")
-
-    def expected(self, population: int) -> dict[str, Any]:
-        """Return about how many queries would show, and which share of what users send they are."""
-        ranks, width = _steps(min(_RANKS[-1], self.most or _RANKS[-1]))
-        shares = np.exp(np.interp(np.log(ranks), np.log(_RANKS), np.log(_SHARES)))
-        users = population * shares * self.caught
-        shown = self._shown(users) * width
-        return {
-            "queries": round(float(shown.sum())),
-            "share_of_what_users_send": round(float((shown * shares).sum()) / _VOLUME, 4),
-        }
-
-    def queries(self, population: int) -> int:
-        """Return about how many queries would show."""
-        return int(self.expected(population)["queries"])
-
-    def _shown(self, users: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the chance that noise lifts so many users over the cut.
-
-        That differs far from the cut: of 200,000 rare queries none may seem to show.
-        """
-        if self.noise == "laplace":
-            shown = self._lifted(users)
-            few = users < _FEW
-            shown[few] = _chances(users[few]) @ self._lifted(np.arange(_NUMBERS, dtype=float))
-            return shown
-        # How many of a query's users count is chance too.
-        distance = (users - self.needed) / np.sqrt(self.spread**2 + users)
-        return np.array([NormalDist().cdf(x) for x in np.clip(distance, -38, 38)])
-
-    def _lifted(self, users: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the chance that Laplace noise lifts exactly so many users over the cut."""
-        distance = np.clip((users - self.needed) / self.spread, -700, 700)
-        below = np.exp(-np.abs(distance)) / 2
-        return np.where(distance < 0, below, 1 - below)
+_NEIGHBOURS = "two logs of which one has the whole log of one more user"
+_ASSUMPTIONS = (
+    "how the files are read (format, columns, form of times) was fixed without looking at the log",
+    "a user name of the log stands for one person, and one person has one user name",
+    READ_ALONE,
+    "who made the release keeps the ledger, and adds up what other releases cost",
+)
+_NOT_COVERED = (
+    "what is true of many people: a count tells about everybody who sent the query",
+    "several people who send the same, such as a family, count as several",
+    "how long the run took, and the files under private/",
+    FAILURES,
+)
+PUBLISHED_BLOCKER = (
+    "the steps of the paper do not give the epsilon that it claims: a URL or a transition of one "
+    "person alone is shown for certain, and is not there without her"
+)
+_DEFECTS = (
+    "queries: those of the log can show though they are not in the pool; one that a single person "
+    "sent can show with her and cannot without her, so that no epsilon is large enough",
+    "cleaning: rare queries and unique terms are removed by exact counts before users are bounded, "
+    "so that one person changes the counts of queries by more than the noise is made for",
+    "clicks: every clicked URL of a released query is listed, without a threshold; one that a "
+    "single person clicked gives her away (delta 1)",
+    "transitions: pairs of released queries are listed as they occur, without a threshold; one "
+    "that a single person made gives her away (delta 1)",
+    "order of steps: each user's first queries are taken after the cleaning, so that what one "
+    "person sent decides what others contribute",
+)
 
 
-def _chances(expected: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the chances of 0, 1, 2 ... users where so many are expected (Poisson).
-
-    >>> _chances(np.array([0.5]))[0, :3].round(3).tolist()
-    [0.607, 0.303, 0.076]
-    """
-    numbers = np.arange(_NUMBERS)
-    factorials = np.concatenate(([0.0], np.cumsum(np.log(numbers[1:]))))
-    return np.exp(np.log(expected)[:, None] * numbers - expected[:, None] - factorials)
-
-
-def _steps(last: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Give ranks and how many each stands for: the first ones for themselves, later ones for more.
-
-    >>> int(_steps(200_000)[1].sum())
-    200000
-    """
-    edges = np.unique(np.geomspace(1, last + 1, 2_000).astype(np.int64))
-    return np.sqrt(edges[:-1] * (edges[1:] - 1.0)), np.diff(edges)
-
-
-def forecast_tables(made: TableMechanisms, population: int) -> dict[str, Any]:
-    """Tell noise, thresholds and the expected yield of what makes the tables."""
-    named = {"queries": made.queries, "clicks": made.clicks, "transitions": made.transitions}
-    tables = [_forecast_table(name, table) for name, table in named.items() if table]
-    if made.union is not None:
-        tables.insert(0, _forecast_set_union(made.union))
-    return {
-        "selection": made.selection,
-        "expected": Cut.of(made).expected(population),
-        "tables": tables,
-    }
-
-
-def _forecast_set_union(union: SetUnionRelease) -> dict[str, Any]:
-    last = union.rounds[-1]
-    return {
-        "table": "queries",
-        "noise": "gaussian",
-        "rounds": len(union.rounds),
-        "scale of the counts": round(float(union.counts.scale), 2),
-        "a key needs about so many users": last.median_release_count,
-        "a user changes at most so many counts, by one each": union.counts.keys,
-        "chance that a key of one user alone shows": float(
-            sum(r.delta_per_key for r in union.rounds)
+def approx_guarantee(method: DpStatistics) -> Guarantee:
+    """Promise (epsilon, delta) for a user's whole log."""
+    made = method.mechanisms()
+    epsilon, delta = (format_amount(amount) for amount in method.budget)
+    return Guarantee(
+        model="approx-dp",
+        statement=(
+            f"Whether any one person's whole log is in or not changes the chance of any "
+            f"outcome by at most a factor of e^{epsilon}, but for a chance of {delta}. "
+            + _each(method)
         ),
-    }
+        neighbours=_NEIGHBOURS,
+        epsilon=method.epsilon,
+        delta=method.delta,
+        relation="add-remove",
+        losses=losses_of(made.rho, made.chance),
+        assumptions=_ASSUMPTIONS,
+        not_covered=_NOT_COVERED,
+        checks=tuple(_least(name, least) for name, least in made.min_counts.items()),
+    )
 
 
-def _forecast_table(name: str, table: ThresholdedCounts) -> dict[str, Any]:
-    """Tell the noise and the threshold of one table."""
-    return {
-        "table": name,
-        "noise": table.noise,
-        "scale": round(float(table.scale), 2),
-        "a key needs about so many users": table.median_release_count,
-        "a user changes at most so many counts, by one each": table.contribution_bound,
-        "chance that a key of one user alone shows": float(table.delta_per_key),
-    }
+def pure_guarantee(method: DpStatistics) -> Guarantee:
+    """Promise epsilon alone for a user's whole log.
 
-
-def share_counted(first: int) -> float:
-    """Return about which share of a query's users have it among so many first queries.
-
-    >>> round(share_counted(7), 3), share_counted(1_000)
-    (0.235, 1.0)
+    Thresholds hang on the length of the public lists, and are of no weight here: the release
+    tells them in its notes.
     """
-    return float(np.interp(np.log(first), np.log(_FIRST), _COUNTED))
+    rho = method.public_list_release().rho  # which refuses noise that cannot be drawn
+    tables = [name for name, share in zip(_TABLES, method.budget_weights, strict=True) if share]
+    listed = "the nouns of WordNet" if method.pool == WORDNET else Path(method.pool).name
+    results = f", and only results on {Path(method.url_pool).name}" if method.url_pool else ""
+    return Guarantee(
+        model="pure-dp",
+        statement=(
+            f"Whether any one person's whole log is in or not changes the chance of any "
+            f"outcome by at most a factor of e^{format_amount(method.budget[0])}. Only queries on a "
+            f"public list ({listed}) can show{results}. {_each(method)}"
+        ),
+        neighbours=_NEIGHBOURS,
+        epsilon=method.epsilon,
+        relation="add-remove",
+        losses=losses_of(rho),
+        assumptions=(
+            *_ASSUMPTIONS,
+            "the public lists were fixed without looking at the log",
+        ),
+        not_covered=(
+            *_NOT_COVERED,
+            "a key that nobody has can show: about one a table is there by noise alone",
+        ),
+        checks=tuple(_least(name, 1) for name in tables),
+    )
+
+
+def published_guarantee(method: DpStatistics) -> Guarantee:
+    """Promise nothing about a person, and say why."""
+    return Guarantee(
+        model="none",
+        statement=(
+            "The steps of Zhang, Yang and Singh 2016 as they are printed, for comparison. The "
+            f"paper claims epsilon {format_amount(method.budget[0])} for them; they do not keep it. "
+            f"A query shows if its noisy count is above {method.paper_threshold:,}."
+        ),
+        not_covered=_DEFECTS,
+        checks=(_least("queries", method.paper_threshold + 1),),
+    )
+
+
+_TABLES = ("queries", "clicks", "transitions")
+
+
+def _each(method: DpStatistics) -> str:
+    return (
+        f"Each person counts for at most {method.max_queries_per_user} queries and as many "
+        f"steps between queries, and {method.max_clicks_per_user} clicks, once each."
+    )
+
+
+def _least(table: str, count: int) -> Check:
+    return Check("min-count", {"table": table, "at_least": count})

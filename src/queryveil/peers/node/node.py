@@ -9,15 +9,23 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ...errors import QueryveilError, UsageError
-from ..actions import Action, Busy, Deliver, EngineFailed, NoRelayFound, Send, Submit
-from ..errands import Limits, Timeouts
 from ..protocol.exchange import Exchange
 from ..protocol.messages import MAX_TEXT, Message, Result, limit_results, sanitize_text
 from ..protocol.policy import ProtocolSettings
+from ..protocol.state import (
+    Action,
+    Busy,
+    Deliver,
+    EngineFailed,
+    Limits,
+    NoRelayFound,
+    Send,
+    Submit,
+    Timeouts,
+)
 from .engines import PLACES, SearchEngine
 from .exposure import ExposureCounter
-from .friends import Friend, read_friends
-from .identity import load_identity
+from .identity import Friend, load_identity, read_friends
 from .links import LinkManager
 from .state import load_secret, load_state, save_state, snapshot
 from .storage import NodeDirectory

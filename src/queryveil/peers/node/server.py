@@ -15,12 +15,11 @@ from starlette.applications import Starlette
 
 from ...errors import UsageError
 from ..protocol.policy import ProtocolSettings
-from .engines import parse_engine
+from .engines import DemoSearchEngine, parse_engine
 from .http import PromptProtocol
 from .node import NODE_SETTINGS, Node
-from .site import make_app
 from .storage import NodeDirectory
-from .toy_engine import DemoSearchEngine
+from .web import make_app
 
 _HERE = "127.0.0.1"  # a person's page is for this machine alone
 

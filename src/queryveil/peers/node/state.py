@@ -7,8 +7,8 @@ from secrets import token_bytes
 from typing import Any
 
 from ...errors import InputError
-from ..errands import PeerStats
 from ..protocol.exchange import Exchange
+from ..protocol.state import PeerStats
 from .exposure import ExposureCounter
 from .storage import NodeDirectory
 

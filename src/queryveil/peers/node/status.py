@@ -7,8 +7,7 @@ from typing import Any
 
 from ..protocol.exchange import Exchange
 from .exposure import ExposureCounter
-from .friends import format_fingerprint, read_friends
-from .identity import load_identity
+from .identity import format_fingerprint, load_identity, read_friends
 from .node import NODE_SETTINGS
 from .state import load_secret, load_state
 from .storage import NodeDirectory

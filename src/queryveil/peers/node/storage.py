@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.bounded import parse_json
-from ...engine.files import atomic_file
+from ...core.files import atomic_file
 from ...errors import InputError, UsageError
 
 _MOST = 64 * 1024 * 1024  # a state file that is larger is not ours

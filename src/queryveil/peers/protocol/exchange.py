@@ -21,14 +21,24 @@ from collections.abc import Callable
 from math import ceil
 from secrets import SystemRandom, token_hex
 
-from ..actions import Action, Busy, Deliver, EngineFailed, NoRelayFound, Send, Submit
-from ..errands import Limits, PeerStats, PendingQuery, QueryState, Timeouts
-from ..shares import Shares
-from ..start import draw_initial_hops
-from .history import Memory
+from .history import Memory, Shares
 from .messages import Accepted, Answer, Message, NoAnswer, Query, Refused, Request, Result
-from .policy import Peer, ProtocolSettings
-from .state import PendingTable
+from .policy import Peer, ProtocolSettings, draw_initial_hops
+from .state import (
+    Action,
+    Busy,
+    Deliver,
+    EngineFailed,
+    Limits,
+    NoRelayFound,
+    PeerStats,
+    PendingQuery,
+    PendingTable,
+    QueryState,
+    Send,
+    Submit,
+    Timeouts,
+)
 
 _SYSTEM = SystemRandom()  # the operating system's
 _WAITS, _LIMITS = Timeouts(), Limits()

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..errands import PeerStats
 from .policy import Peer
+from .state import PeerStats
 
 _STEP = 60.0  # seconds between two times that counts fade
 
@@ -65,3 +65,34 @@ class Memory:
 
     def _share_after(self, seconds: float) -> float:
         return 0.5 ** (seconds / self._half) if seconds >= _STEP else 1.0
+
+
+class Shares:
+    """Lets `minute` queries of each friend through at once, and as many in each minute after.
+
+    >>> now = iter([0.0, 0.0, 0.0, 15.0, 30.0]).__next__
+    >>> shares = Shares(2, now)
+    >>> shares.take("ann"), shares.take("ann"), shares.take("ann"), shares.wait("ann")
+    (True, True, False, 15.0)
+    >>> shares.take("ann")
+    True
+    """
+
+    def __init__(self, minute: float, clock: Callable[[], float]) -> None:
+        self._minute, self._clock = max(1.0, minute), clock
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def take(self, friend: str) -> bool:
+        """Take one of a friend's, if there is one left; a refused one costs nothing."""
+        now, level = self._level(friend)
+        self._left[friend] = (level - (level >= 1), now)
+        return level >= 1
+
+    def wait(self, friend: str) -> float:
+        """Return the seconds until there is one left."""
+        return max(0.0, (1 - self._level(friend)[1]) * 60 / self._minute)
+
+    def _level(self, friend: str) -> tuple[float, float]:
+        now = self._clock()
+        level, at = self._left.get(friend, (self._minute, now))
+        return now, min(self._minute, level + (now - at) * self._minute / 60)

@@ -14,8 +14,7 @@ from ...core.extras import import_extra
 from ...core.parameters import parse_spec
 from ...core.randomness import RandomSource
 from ...errors import InputError, ParameterError, did_you_mean
-from .interests import similar_users
-from .population import Population
+from .population import Population, similar_users
 
 __all__ = ["GRAPHS", "SocialGraph", "build_social_graph", "graph_parameters", "replace_parameter"]
 

@@ -14,13 +14,12 @@ failures, and can make duplicates.
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, chain
 
+from ...core.randomness import RandomSource
 from ..protocol.policy import Draw, Peer, ProtocolSettings
-
-__all__ = ["Network", "Traffic"]
 
 
 @dataclass
@@ -149,3 +148,22 @@ class Network:
 
     def _lost(self) -> bool:
         return self._loss > 0 and self._draw() < self._loss
+
+
+_BLOCK = 1 << 14
+
+
+def uniform_stream(chance: RandomSource) -> Callable[[], float]:
+    """Give a function that draws a number from 0 on, below 1.
+
+    >>> draw = draws(Chance(seed=1))
+    >>> all(0 <= draw() < 1 for _ in range(100))
+    True
+    """
+    return chain.from_iterable(_blocks(chance)).__next__
+
+
+def _blocks(chance: RandomSource) -> Iterator[list[float]]:
+    """Draw many at once: 53 bits are what a float between 0 and 1 can tell apart."""
+    while True:
+        yield ((chance.uint64s(_BLOCK) >> 11) * 2.0**-53).tolist()

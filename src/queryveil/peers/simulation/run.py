@@ -2,10 +2,88 @@
 
 from __future__ import annotations
 
-import polars as pl
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ...core.progress import NoProgress, Progress
+from ...core.randomness import RandomSource
 from ...measures.profile_exposure import exposure_levels
-from .simulate import SimulationRun
+from .graphs import SocialGraph, build_social_graph
+from .network import Network, Traffic, uniform_stream
+from .population import Numbers, Population, repeated_queries
+from .scenario import Scenario
+
+
+@dataclass(frozen=True, repr=False)
+class SimulationRun:
+    """What was played, and all that happened.
+
+    `submitted` has a row a submission: text, origin (the user it comes from), account, hops.
+    """
+
+    scenario: Scenario
+    people: Population
+    graph: SocialGraph
+    selfish: NDArray[np.bool_]
+    dishonest: NDArray[np.bool_]
+    traffic: Traffic
+    submitted: pl.DataFrame
+
+    def column(self, name: str) -> Numbers:
+        """Give a column of what was submitted."""
+        return self.submitted[name].to_numpy()
+
+
+def run_simulation(
+    people: Population, scenario: Scenario, chance: RandomSource, progress: Progress | None = None
+) -> SimulationRun:
+    """Let each user of a population send her queries through the network of a scenario."""
+    shown = progress or NoProgress()
+    sent = people if scenario.test == "t2" else repeated_queries(people.names, scenario.times)
+    with shown.stage("draw the graph"):
+        graph = build_social_graph(scenario.graph, people, chance)
+    selfish, dishonest = _roles(people.users, scenario, chance)
+    network = Network(
+        graph.friends,
+        scenario.settings,
+        uniform_stream(chance),
+        selfish=np.flatnonzero(selfish).tolist(),
+        dishonest=np.flatnonzero(dishonest).tolist(),
+        churn=scenario.churn,
+        loss=scenario.loss,
+        starts=scenario.initial_hops,
+    )
+    with shown.stage("relay queries", sent.searches) as advance:
+        traffic = network.run(sent.who.tolist(), advance)
+    return SimulationRun(
+        scenario, sent, graph, selfish, dishonest, traffic, _submitted(sent, traffic)
+    )
+
+
+def _roles(users: int, scenario: Scenario, chance: RandomSource) -> tuple[Any, Any]:
+    """Draw who is selfish and who dishonest; nobody is both."""
+    order = chance.permutation(users)
+    some, more = round(users * scenario.selfish), round(users * scenario.dishonest)
+    marks = np.zeros((2, users), dtype=np.bool_)
+    marks[0, order[:some]] = True
+    marks[1, order[some : some + more]] = True
+    return marks[0], marks[1]
+
+
+def _submitted(sent: Population, traffic: Traffic) -> pl.DataFrame:
+    search = np.array(traffic.search, dtype=np.int64)
+    return pl.DataFrame(
+        {
+            "text": sent.what[search],
+            "origin": sent.who[search],
+            "account": np.array(traffic.account, dtype=np.int64),
+            "hops": np.array(traffic.hops, dtype=np.int64),
+        }
+    )
 
 
 def user_metrics(outcome: SimulationRun) -> pl.DataFrame:
@@ -67,3 +145,37 @@ def _divergence(true: pl.DataFrame, told: pl.DataFrame, name: str) -> pl.DataFra
 def _shares(counts: pl.DataFrame, name: str) -> pl.DataFrame:
     share = pl.col("count") / pl.col("count").sum().over("user")
     return counts.select("user", "text", share.alias(name))
+
+
+def submission_spread(origin: Numbers, account: Numbers) -> pl.DataFrame:
+    """Give of each user: user, share, rank, top_relay, accounts, evenness, shown.
+
+    `shown` tells that she submits her text more often than her most frequent relay, beyond noise:
+    by more than twice the standard deviation of the difference of two such counts.
+
+    >>> import numpy as np
+    >>> spread_of(np.array([0, 0, 0, 0]), np.array([0, 1, 1, 2])).select("share", "rank").row(0)
+    (0.25, 2.5)
+    """
+    counts = pl.DataFrame({"user": origin, "account": account}).group_by("user", "account").len("n")
+    n, mine = pl.col("n"), pl.col("account") == pl.col("user")
+    sums = counts.group_by("user").agg(
+        sent=n.sum(),
+        own=n.filter(mine).sum(),
+        top=n.filter(~mine).max().fill_null(0),
+        above=(n.filter(~mine) > n.filter(mine).sum()).sum(),
+        equal=(n.filter(~mine) == n.filter(mine).sum()).sum(),
+        accounts=pl.len(),
+        entropy=-((n / n.sum()) * (n / n.sum()).log()).sum(),
+    )
+    own, top = pl.col("own"), pl.col("top")
+    even = pl.when(pl.col("accounts") > 1).then(pl.col("entropy") / pl.col("accounts").log())
+    return sums.select(
+        "user",
+        share=own / pl.col("sent"),
+        rank=1 + pl.col("above") + pl.col("equal") / 2,
+        top_relay=top / pl.col("sent"),
+        accounts="accounts",
+        evenness=even.otherwise(0.0),
+        shown=own.cast(pl.Float64) - top > 2 * (own + top).cast(pl.Float64).sqrt(),
+    ).sort("user")

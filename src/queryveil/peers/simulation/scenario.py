@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ...errors import ParameterError, UsageError, did_you_mean
-from ..protocol.policy import ProtocolSettings
-from ..start import initial_hop_distribution
+from ..protocol.policy import ProtocolSettings, initial_hop_distribution
 from .graphs import graph_parameters, replace_parameter
 
 __all__ = ["EXPERIMENTS", "Scenario"]

@@ -8,9 +8,7 @@ import numpy as np
 import polars as pl
 
 from .adversary import Adversary, guess_senders
-from .run import user_metrics
-from .simulate import SimulationRun
-from .spread import submission_spread
+from .run import SimulationRun, submission_spread, user_metrics
 
 # Few friends are told apart one by one: they are what protects a person.
 _STEPS = {0: "0", 1: "1", 2: "2", 3: "3-4", 5: "5-9", 10: "10-19", 20: "20+"}

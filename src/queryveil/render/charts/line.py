@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from ...report.marks import PALETTE, color, dash, marker
-from .scales import Axis, make_axis, nice_ticks
+from .scales import PALETTE, Axis, color, dash, make_axis, marker, nice_ticks
 
 WIDTH, HEIGHT = 640, 400
 _FAINT = ("2 3", "9 3", "9 3 2 3", "1 6")

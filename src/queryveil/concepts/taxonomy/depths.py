@@ -8,8 +8,6 @@ import numpy as np
 
 from .arrays import IntArray, RaggedArray
 
-__all__ = ["MOST_LEVELS", "DeepError", "compute_ancestors", "compute_depths"]
-
 # Of what is read: WordNet has 20, and the ancestors of a chain take its length squared. Putting
 # taxonomies together adds a level.
 MOST_LEVELS = 100

@@ -13,8 +13,6 @@ from ..ledger.ledger import Ledger
 from ..release.untrusted import file_digest
 from ..release.verification import read_public_card
 
-__all__ = ["AGAIN", "GROUPS_OF", "has_other_groups", "unrecorded", "warnings_of_folder"]
-
 GROUPS_OF = "groups_of"  # in the ledger: the digest of the release whose groups were kept
 AGAIN = (
     "an earlier k-anonymous release of the same people has other groups: whoever joins the two can "

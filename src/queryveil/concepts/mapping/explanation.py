@@ -6,10 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from ..text.kinds import MODIFIER, NOUN, VERB
 from .mapper import Mapper
-
-__all__ = ["explain_query"]
+from .tagging import MODIFIER, NOUN, VERB
 
 _KINDS = {NOUN: "noun", MODIFIER: "modifier", VERB: "verb"}
 

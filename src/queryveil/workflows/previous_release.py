@@ -12,14 +12,11 @@ import polars as pl
 from ..core.bounded import read_json
 from ..core.progress import Progress
 from ..errors import InputError, UsageError, VerificationError
-from ..methods.base import Method
-from ..methods.registry import get_method
+from ..methods.base import Method, get_method
 from ..release.formats import read_public_log
 from ..release.reading import read_pseudonyms
 from ..release.untrusted import file_digest
-from .verify import verify
-
-__all__ = ["PreviousRelease", "base_method", "open_previous_release"]
+from .verification import verify
 
 # What an append adds to the promise is no part of the method.
 _ADDED = {"spent_before": 0.0, "goes_on": False}

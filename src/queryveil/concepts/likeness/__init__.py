@@ -1,1 +1,0 @@
-"""How alike concepts and users are: distances, similarities, profiles, levels, topics."""

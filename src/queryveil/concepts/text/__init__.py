@@ -1,1 +1,0 @@
-"""The text way: words, tags, stop words, stems and names."""

@@ -1,1 +1,0 @@
-"""Choosing one of many: the exponential mechanism on integer weights, calibrated exactly."""

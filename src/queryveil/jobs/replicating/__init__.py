@@ -1,1 +1,0 @@
-"""Evaluations of papers, done again: figures, claims, and which of them hold."""

@@ -1,1 +1,0 @@
-"""Use that is left to the reader of a release: meaning, frequencies, interests, retrieval."""

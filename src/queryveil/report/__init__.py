@@ -1,1 +1,0 @@
-"""What was found, drawn for people: pages that need nothing but themselves."""
