@@ -1,7 +1,7 @@
 """Make the vocabulary of the synthetic log from WordNet's nouns. A dev-time script.
 
     pip install wordsegment
-    python tools/make_vocabulary.py /usr/share/wordnet src/queryveil/log/synthetic/vocabulary.txt
+    python tools/make_vocabulary.py /usr/share/wordnet src/queryveil/synthetic/vocabulary.txt
 
 The first argument is the folder of Debian's ``wordnet-base`` (``data.noun``, ``index.noun`` and
 ``cntlist.rev`` are read), the second the file to write. One line is one topic, a subtree of

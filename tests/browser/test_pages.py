@@ -84,7 +84,7 @@ def row(label: str, k: int | None, measure: str, value: float | None, repeat: in
 
 
 def about(kind: str, better: str) -> dict[str, Any]:
-    return {"title": f"a {kind}", "says": "what it is", "paper": "none", "unit": "share",
+    return {"title": f"a {kind}", "description": "what it is", "paper": "none", "unit": "share",
             "better": better, "kind": kind, "parameters": {}}  # fmt: skip
 
 

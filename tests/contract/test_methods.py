@@ -468,7 +468,7 @@ PUBLIC = {
 }  # fmt: skip
 GUARANTEE = {
     "model", "unit", "neighbours", "given", "k", "epsilon", "delta", "per_query_epsilon",
-    "assumptions", "not_covered", "checks", "says", "relation", "losses",
+    "assumptions", "not_covered", "checks", "statement", "relation", "losses",
 }  # fmt: skip
 INTERNAL = {
     "input",
@@ -593,7 +593,7 @@ def test_the_public_page_says_what_the_card_says(made: Made) -> None:
     public, internal = cards(made)
     page = unescape((made.public / "report.html").read_text("utf-8"))
     guarantee = public["guarantee"]
-    for says in (guarantee["says"], *guarantee["not_covered"], *guarantee["assumptions"]):
+    for says in (guarantee["statement"], *guarantee["not_covered"], *guarantee["assumptions"]):
         assert says in page
     assert "http" not in page.replace("http-equiv", "")  # it needs nothing but itself
     private = unescape((made.folder / "private" / "report.html").read_text("utf-8"))

@@ -119,7 +119,7 @@ def greedy(folder, begin):
     os.read(begin, 1)
     granted = 0
     with Ledger.open(folder / "ledger.db") as ledger:
-        ledger.limit(Fraction(10), Fraction(0))
+        ledger.set_limit(Fraction(10), Fraction(0))
         for _ in range(6):
             try:
                 number = ledger.reserve(

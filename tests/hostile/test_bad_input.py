@@ -19,7 +19,7 @@ import pytest
 import zstandard
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from queryveil.log.readers.registry.registry import READERS
+from queryveil.log.readers.registry import READERS
 
 from conftest import python_calls
 from queryveil.errors import (
@@ -30,7 +30,7 @@ from queryveil.errors import (
     TooManyRejectedError,
 )
 from queryveil.log.query_log import QueryLog
-from queryveil.log.readers.registry import source
+from queryveil.log.readers import source
 from queryveil.log.reading import read_log
 
 MB = 1 << 20

@@ -158,7 +158,7 @@ def test_a_damaged_taxonomy_does_not_hide_the_others(cli: Any, tmp_path: Path) -
     assert listed["wordnet"]["concepts"] == 82_115
     for name in ("bad.qvt", "empty.qvt", "pipe.qvt"):
         assert listed[name]["concepts"] is None
-        assert listed[name]["says"].startswith("not readable: this ")
+        assert listed[name]["description"].startswith("not readable: this ")
     assert "no plain file" in cli("taxonomy", "show", "pipe.qvt").err
     ran = cli("taxonomy", "list")
     assert ran.code == 0

@@ -15,7 +15,7 @@ import pytest
 
 import queryveil as qv
 from queryveil.errors import FormatError, InputError, QueryveilError
-from queryveil.log.readers.registry import parquet
+from queryveil.log.readers import parquet
 
 # A footer that makes the native reader ask for 2^61 bytes, and abort the process in which it runs.
 ABORTS = zlib.decompress(base64.b85decode(

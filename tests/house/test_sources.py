@@ -10,7 +10,7 @@ import queryveil
 
 ROOT = Path(queryveil.__file__).parent
 REPO = Path(__file__).parents[2]
-SYNTHETIC = ROOT / "log" / "synthetic"
+SYNTHETIC = ROOT / "synthetic"
 FILES = [path for path in ROOT.rglob("*.py") if SYNTHETIC not in path.parents]
 
 

@@ -10,10 +10,10 @@ import pytest
 from small_nodes import (
     ALWAYS_ASK,
     QUICK,
-    Home,
+    NodeDirectory,
     Node,
     StubEngine,
-    Waits,
+    Timeouts,
     fresh_home,
     line_of,
     running,
@@ -84,7 +84,7 @@ def test_the_owner_is_asked_when_a_friend_crashes_with_a_query() -> None:
 
 
 def test_trust_returns_also_while_a_node_is_off() -> None:
-    home, day = fresh_home(), Waits().half
+    home, day = fresh_home(), Timeouts().half
 
     async def live(now: float) -> tuple[float, float]:
         node = Node(home, StubEngine(), waits=QUICK._replace(half=day), wall=lambda: now)
@@ -231,7 +231,7 @@ def test_two_nodes_cannot_run_from_one_folder() -> None:
 
 def test_a_state_file_is_not_read_when_it_is_huge(monkeypatch) -> None:
     monkeypatch.setattr("queryveil.peers.node.storage._MOST", 10)
-    home: Home = fresh_home()
+    home: NodeDirectory = fresh_home()
     home.make()
     home.write("state.json", b" " * 11)
     with pytest.raises(InputError, match="too large"):

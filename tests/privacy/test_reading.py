@@ -20,8 +20,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import queryveil as qv
-from queryveil.log.readers.registry import parquet, source
-from queryveil.log.readers.registry import parquet_child as decoding
+from queryveil.log.readers import parquet, source
+from queryveil.log.readers import parquet_child as decoding
 from queryveil.methods.base import FAILURES, READ_ALONE, all_methods, parse_method
 
 # --- two logs that differ in one person ----------------------------------------------------------

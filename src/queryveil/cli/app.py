@@ -380,7 +380,7 @@ def _described(kind: type[Method]) -> dict[str, Any]:
             "default": declared.default,
             "range": declared.allowed,
             "unit": declared.unit,
-            "says": declared.help,
+            "help": declared.help,
         }
         for declared in kind.parameters()
     ]

@@ -154,14 +154,14 @@ def measures(
 
 
 def _described(kind: type[Measure]) -> dict[str, Any]:
-    names = ("name", "title", "says", "paper", "unit", "better", "kind")
+    names = ("name", "title", "description", "paper", "unit", "better", "kind")
     parameters = [
         {
             "name": declared.name,
             "type": declared.type.__name__,
             "default": declared.default,
             "range": declared.allowed,
-            "says": declared.help,
+            "help": declared.help,
         }
         for declared in kind.parameters()
     ]
@@ -171,11 +171,11 @@ def _described(kind: type[Measure]) -> dict[str, Any]:
 def _draw_measures(console: Console, measures: list[dict[str, Any]]) -> None:
     for measure in measures:
         console.print(f"[bold]{measure['name']}[/]  {sanitize(measure['title'])}")
-        console.print(f"  {sanitize(measure['says'])}; {measure['better']} is better")
+        console.print(f"  {sanitize(measure['description'])}; {measure['better']} is better")
         console.print(f"  [dim]paper:[/] {sanitize(measure['paper'])}")
         table = Table.grid(padding=(0, 2))
         for declared in measure["parameters"]:
             name = declared["name"].replace("_", "-")
-            says = f"{sanitize(declared['says'])} [dim]({sanitize(declared['range'])})[/]"
+            says = f"{sanitize(declared['help'])} [dim]({sanitize(declared['range'])})[/]"
             table.add_row(f"  {name}={sanitize(str(declared['default']))}", says)
         console.print(table)

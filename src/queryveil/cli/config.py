@@ -102,7 +102,7 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 def parse_fraction(text: str) -> float:
     """Read a share.
 
-    >>> read_share("5%"), read_share("0.05")
+    >>> parse_fraction("5%"), parse_fraction("0.05")
     (0.05, 0.05)
     """
     share = parse_number(text)
@@ -114,7 +114,7 @@ def parse_fraction(text: str) -> float:
 def parse_number(text: str) -> float:
     """Read a number or a share.
 
-    >>> read_amount("1000"), read_amount("5%")
+    >>> parse_number("1000"), parse_number("5%")
     (1000.0, 0.05)
     """
     try:
@@ -130,7 +130,7 @@ def parse_number(text: str) -> float:
 def parse_sample(text: str) -> float | None:
     """Read how many users, or which share of them: nothing where it is all of them.
 
-    >>> read_sample("1"), read_sample("25%"), read_sample("100%")
+    >>> parse_sample("1"), parse_sample("25%"), parse_sample("100%")
     (1.0, 0.25, None)
     """
     if text.strip().endswith("%"):
@@ -142,7 +142,7 @@ def parse_sample(text: str) -> float | None:
 def parse_settings(text: str) -> dict[str, str]:
     """Read settings by their names.
 
-    >>> read_settings("spark.executor.memory=4g, spark.task.maxFailures=8")
+    >>> parse_settings("spark.executor.memory=4g, spark.task.maxFailures=8")
     {'spark.executor.memory': '4g', 'spark.task.maxFailures': '8'}
     """
     parts = [part.partition("=") for part in text.split(",") if part.strip()]
@@ -155,7 +155,7 @@ def parse_settings(text: str) -> dict[str, str]:
 def parse_size(text: str) -> int:
     """Read a number of bytes.
 
-    >>> read_size("20 GB"), read_size("512k")
+    >>> parse_size("20 GB"), parse_size("512k")
     (20000000000, 512000)
     """
     found = re.fullmatch(r"\s*([\d.]+)\s*([kmgt]?)i?b?\s*", text.lower())

@@ -46,7 +46,7 @@ def check(screen: Terminal, log: Logs = None, dataset: Dataset = None) -> None:
     found = check_ledger(log or (), dataset)
     screen.result(found, lambda console: _draw_check(console, found))
     if not found["holds"]:
-        raise VerificationError(found["says"], where=found["ledger"], hint=found["hint"])
+        raise VerificationError(found["message"], where=found["ledger"], hint=found["hint"])
 
 
 @app.command()
@@ -122,7 +122,7 @@ def _amounts(budget: dict[str, str]) -> list[str]:
 
 def _draw_check(console: Console, found: dict[str, Any]) -> None:
     if found["holds"]:
-        console.print(f"[green]✓[/] {sanitize(found['says'])}", soft_wrap=True)
+        console.print(f"[green]✓[/] {sanitize(found['message'])}", soft_wrap=True)
         console.print(f"[dim]{sanitize(found['ledger'])}, head {found['head']}[/]", soft_wrap=True)
 
 

@@ -149,7 +149,7 @@ def _noise_in(card: dict[str, Any], name: str) -> str:
 def _draw_promise(console: Console, card: dict[str, Any]) -> None:
     guarantee = card["guarantee"]
     console.print(f"[bold]What is promised[/] (model: {guarantee['model']})")
-    console.print(f"  {sanitize(guarantee['says'])}")
+    console.print(f"  {sanitize(guarantee['statement'])}")
     console.print("[bold]What is not covered[/]")
     for limit in guarantee["not_covered"]:
         console.print(f"  • {sanitize(limit)}")
@@ -184,7 +184,7 @@ def draw_emptiness(console: Console, card: dict[str, Any]) -> None:
             "budget is spent all the same.",
             soft_wrap=True,
         )
-    for text in card.get("noise", {}).get("says", []):
+    for text in card.get("noise", {}).get("statements", []):
         console.print(f"[bold]Noise:[/] {sanitize(text)}", soft_wrap=True)
 
 
@@ -219,7 +219,7 @@ def print_forecast(console: Console, card: dict[str, Any]) -> None:
         )
         if expected["queries"] < HANDFUL:
             console.print("[yellow]That is next to nothing:[/] `anonymize` would need --yes.")
-    console.print(f"[bold]What one person can change[/]\n  {sanitize(card['guarantee']['says'])}")
+    console.print(f"[bold]What one person can change[/]\n  {sanitize(card['guarantee']['statement'])}")
     if "input" not in card:  # else it is shown with the card
         _draw_standing(console, card)
     console.print("Nothing was written or spent.")
@@ -252,7 +252,7 @@ _SIGNS = {True: "[green]✓[/]", False: "[bold red]✗[/]", None: "[yellow]?[/]"
 def print_verification(console: Console, found: dict[str, Any]) -> None:
     """Show what each check found."""
     for finding in found["findings"]:
-        console.print(f"{_SIGNS[finding['holds']]} {sanitize(finding['says'])}", soft_wrap=True)
+        console.print(f"{_SIGNS[finding['holds']]} {sanitize(finding['message'])}", soft_wrap=True)
     if found["claims"]:
         console.print("[bold]Said by its maker, and not to be seen from the files[/]")
     for claim in found["claims"]:
@@ -279,6 +279,6 @@ def print_methods(console: Console, methods: list[dict[str, Any]]) -> None:
         for declared in method["parameters"]:
             table.add_row(
                 f"  {declared['option']}", str(declared["default"]),
-                f"{sanitize(declared['says'])} [dim]({sanitize(declared['range'])})[/]",
+                f"{sanitize(declared['help'])} [dim]({sanitize(declared['range'])})[/]",
             )  # fmt: skip
         console.print(table)

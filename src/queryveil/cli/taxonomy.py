@@ -52,7 +52,7 @@ def print_list(console: Console, found: list[dict[str, Any]]) -> None:
             sanitize(one["name"]),
             _number(one["concepts"]),
             _number(one["labels"]),
-            sanitize(one["says"]),
+            sanitize(one["description"]),
         )
     console.print(table)
 
@@ -103,7 +103,7 @@ def print_check(console: Console, found: dict[str, Any]) -> None:
     """Show what each check found."""
     for finding in found["findings"]:
         sign = "[green]✓[/]" if finding["holds"] else "[bold red]✗[/]"
-        console.print(f"{sign} {sanitize(finding['says'])}", soft_wrap=True)
+        console.print(f"{sign} {sanitize(finding['message'])}", soft_wrap=True)
 
 
 def print_mapping(console: Console, told: dict[str, Any]) -> None:
@@ -224,7 +224,7 @@ def check(screen: Terminal, taxonomy: Name = "wordnet") -> None:
     found = workflows.check_taxonomy_file(taxonomy)
     screen.result(found, lambda console: print_check(console, found))
     if not found["holds"]:
-        broken = "; ".join(f["says"] for f in found["findings"] if not f["holds"])
+        broken = "; ".join(f["message"] for f in found["findings"] if not f["holds"])
         raise VerificationError(f"this taxonomy is not sound: {broken}", where=taxonomy)
 
 

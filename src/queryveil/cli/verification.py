@@ -76,7 +76,7 @@ def verify(
     """Re-check the promise of a release on its written files."""
     found = workflows.verify(folder, signer=signer, progress=screen)
     screen.result(found, lambda console: tables.print_verification(console, found))
-    wrong = "; ".join(f["says"] for f in found["findings"] if f["holds"] is found["holds"])
+    wrong = "; ".join(f["message"] for f in found["findings"] if f["holds"] is found["holds"])
     if found["holds"] is False:
         raise VerificationError(f"the promise does not hold: {wrong}", where=folder)
     if found["holds"] is None:

@@ -184,7 +184,7 @@ def _cells(log: QueryLog, wanted: Wanted, how: RunOptions) -> list[Measurement]:
 
 
 def _told(measure: Measure) -> dict[str, Any]:
-    names = ("title", "says", "paper", "unit", "better", "kind")
+    names = ("title", "description", "paper", "unit", "better", "kind")
     return {name: getattr(measure, name) for name in names} | {"parameters": measure.params()}
 
 

@@ -28,7 +28,7 @@ class MethodRun:
 def parse_sweep(text: str) -> tuple[str, tuple[str, ...]]:
     """Read which values a parameter shall take.
 
-    >>> read_sweep("epsilon=0.1,1,10"), read_sweep("k=2..4")
+    >>> parse_sweep("epsilon=0.1,1,10"), parse_sweep("k=2..4")
     (('epsilon', ('0.1', '1', '10')), ('k', ('2', '3', '4')))
     """
     name, equals, values = text.partition("=")
@@ -66,7 +66,7 @@ def expand_grid(
 
     A method without a swept parameter, or whose line sets it, is there once.
 
-    >>> runs = expand(["frequent-queries", "frequent-queries:n=9"], {"n": ["5", "7"]})
+    >>> runs = expand_grid(["frequent-queries", "frequent-queries:n=9"], {"n": ["5", "7"]})
     >>> [(str(run.method), run.label) for run in runs]  # doctest: +NORMALIZE_WHITESPACE
     [('frequent-queries:n=5', 'frequent-queries'), ('frequent-queries:n=7', 'frequent-queries'),
      ('frequent-queries:n=9', 'frequent-queries:n=9')]
@@ -197,7 +197,7 @@ PRESETS: dict[str, tuple[Figure, ...]] = {
 def get_preset(name: str) -> FigureRequest:
     """Ask for the figures of a preset.
 
-    >>> [figure.title for figure in preset_figures("sanchez2018").figures][:2]
+    >>> [figure.title for figure in get_preset("sanchez2018").figures][:2]
     ['Setting A, epsilon per user', 'Setting A, epsilon per query']
     """
     if name not in PRESETS:

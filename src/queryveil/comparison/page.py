@@ -108,7 +108,7 @@ def _figure(figure: dict[str, Any], found: dict[str, Any]) -> str:
     series = figure_series(figure, found["rows"])
     measure = found["measures"][figure["measure"]]
     parts = [
-        f'<p class="soft">{escape(figure["measure"])}: {escape(measure["says"])}. '
+        f'<p class="soft">{escape(figure["measure"])}: {escape(measure["description"])}. '
         f"{measure['better'].capitalize()} is better.</p>",
         _chart(figure, series, measure, reference_lines(figure, found["rows"])),
         _rulers(figure, found["rows"]),

@@ -28,7 +28,7 @@ def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
 
     A point is (risk, use). Another beats it if it is at least as good in both, and better in one.
 
-    >>> unbeaten([(1, 1), (2, 5), (3, 4), (2, 5), (0, 0)])
+    >>> pareto_front([(1, 1), (2, 5), (3, 4), (2, 5), (0, 0)])
     [4, 0, 1, 3]
     """
     found: list[int] = []

@@ -146,7 +146,7 @@ class Range:
     def __str__(self) -> str:
         """Write it for people.
 
-        >>> str(Spread(2, 1.5, 2.5)), str(Spread(2, 2, 2.00000001))
+        >>> str(Range(2, 1.5, 2.5)), str(Range(2, 2, 2.00000001))
         ('2 (1.5 to 2.5)', '2')
         """
         mean, low, high = (f"{value:.4g}" for value in (self.mean, self.low, self.high))
@@ -208,7 +208,7 @@ def measures_of_kind(found: Mapping[str, Any], runs: Sequence[RunSummary], kind:
 def format_param(name: str, value: Any) -> str:
     """Write a parameter and its value as a person would.
 
-    >>> named("min_users", 5), named("epsilon", 10.0)
+    >>> format_param("min_users", 5), format_param("epsilon", 10.0)
     ('min-users=5', 'epsilon=10')
     """
     shown = f"{value:g}" if isinstance(value, float) else value

@@ -159,7 +159,7 @@ def _below(kind: type[Kind]) -> list[type[Kind]]:
 def parse_spec(text: str) -> tuple[str, dict[str, str]]:
     """Part one line into a name and the texts of its parameters.
 
-    >>> split_line("semantic-microaggregation:k=3:taxonomy=wordnet")
+    >>> parse_spec("semantic-microaggregation:k=3:taxonomy=wordnet")
     ('semantic-microaggregation', {'k': '3', 'taxonomy': 'wordnet'})
     """
     name, *parts = text.strip().split(":")
@@ -178,7 +178,7 @@ def parse_spec(text: str) -> tuple[str, dict[str, str]]:
 def split_specs(text: str, names: Iterable[str]) -> list[str]:
     """Part a list with commas into lines; a piece that begins with no name has a comma in a value.
 
-    >>> split_lines("a:topics=x,y,b", ["a", "b"])
+    >>> split_specs("a:topics=x,y,b", ["a", "b"])
     ['a:topics=x,y', 'b']
     """
     known, lines = set(names), list[str]()

@@ -25,9 +25,9 @@ _NAME_BYTES = 6  # 48 bits, 12 letters: the longest text that Polars keeps insid
 class RandomSource:
     """A stream of random bytes, secret unless a seed is given.
 
-    >>> Chance(seed=1).order(5).tolist() == Chance(seed=1).order(5).tolist()
+    >>> RandomSource(seed=1).permutation(5).tolist() == RandomSource(seed=1).permutation(5).tolist()
     True
-    >>> Chance().secret, Chance(seed=1).secret
+    >>> RandomSource().is_secure, RandomSource(seed=1).is_secure
     (True, False)
     """
 

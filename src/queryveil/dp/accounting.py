@@ -53,7 +53,7 @@ def zcdp_delta(rho: Floats, epsilon: float) -> Floats:
 def max_rho(epsilon: float, delta: float) -> float:
     """Give the greatest rho, nearly, that is within epsilon and delta.
 
-    >>> bool(zcdp_delta(np.array([most_rho(1.0, 1e-6)]), 1.0)[0] <= 1e-6)
+    >>> bool(zcdp_delta(np.array([max_rho(1.0, 1e-6)]), 1.0)[0] <= 1e-6)
     True
     """
     low, high = 0.0, epsilon

@@ -20,7 +20,7 @@ _MOST_BITS = 4000  # of a numerator or denominator, so that each can be written 
 def parse_epsilon(text: str) -> Fraction:
     """Read an epsilon, exactly.
 
-    >>> read_epsilon("0.1"), read_epsilon("1/3")
+    >>> parse_epsilon("0.1"), parse_epsilon("1/3")
     (Fraction(1, 10), Fraction(1, 3))
     """
     return check_epsilon(_read(text))
@@ -29,7 +29,7 @@ def parse_epsilon(text: str) -> Fraction:
 def parse_delta(text: str) -> Fraction:
     """Read a delta, exactly; 0 is allowed and means none.
 
-    >>> read_delta("1e-7"), read_delta("0")
+    >>> parse_delta("1e-7"), parse_delta("0")
     (Fraction(1, 10000000), Fraction(0, 1))
     """
     return check_delta(_read(text))
@@ -54,7 +54,7 @@ def check_delta(value: Fraction) -> Fraction:
 def format_exact(value: Fraction) -> str:
     """Give the form that is stored: a whole number, or two with a slash.
 
-    >>> exact_text(Fraction("0.1")), exact_text(Fraction(2))
+    >>> format_exact(Fraction("0.1")), format_exact(Fraction(2))
     ('1/10', '2')
     """
     # A sum of many odd fractions can be longer than Python agrees to write.
@@ -75,9 +75,9 @@ def stored_amount(text: str) -> Fraction:
 def format_amount(value: Fraction) -> str:
     """Give the form that people read: short decimals, else a fraction, else about how much.
 
-    >>> [show_amount(Fraction(text)) for text in ("0.4", "1e-7", "1/3", "20")]
+    >>> [format_amount(Fraction(text)) for text in ("0.4", "1e-7", "1/3", "20")]
     ['0.4', '1e-7', '1/3', '20']
-    >>> show_amount(Fraction(10**30 + 1, 3 * 10**30))
+    >>> format_amount(Fraction(10**30 + 1, 3 * 10**30))
     'about 0.333333'
     """
     if _bits(value) <= _MOST_BITS and _is_decimal(value.denominator):

@@ -109,7 +109,7 @@ def exact_sqrt(square: Fraction) -> Fraction:
 class NoiseSource:
     """Where noise comes from: OpenDP, or a stream of 64-bit numbers for tests.
 
-    >>> Noise().secret, Noise(lambda size: np.zeros(size, np.uint64)).secret
+    >>> NoiseSource().is_secure, NoiseSource(lambda size: np.zeros(size, np.uint64)).is_secure
     (True, False)
     """
 

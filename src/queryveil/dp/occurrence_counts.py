@@ -44,8 +44,8 @@ class OccurrenceThreshold:
     def calibrate(cls, keys: int, epsilon: Fraction, delta: Fraction) -> OccurrenceThreshold:
         """Make the choice with the least threshold that costs at most epsilon and delta.
 
-        >>> Occurrences.tight(2, Fraction(1), Fraction(1, 10**5))
-        Occurrences(scale=Fraction(2, 1), threshold=24, keys=2)
+        >>> OccurrenceThreshold.calibrate(2, Fraction(1), Fraction(1, 10**5))
+        OccurrenceThreshold(scale=Fraction(2, 1), threshold=24, contribution_bound=2)
         """
         scale = exact_scale(keys / epsilon)
         alone = min_threshold(laplace_tail, scale, delta) + keys - 1
@@ -59,8 +59,8 @@ class OccurrenceThreshold:
         It is rounded up, and so is the scale d / epsilon in it. Integer noise is above a number
         less often than continuous noise, so the paper's delta holds here too.
 
-        >>> Occurrences.published(2, Fraction(1), Fraction(1, 10**5))
-        Occurrences(scale=Fraction(2, 1), threshold=26, keys=2)
+        >>> OccurrenceThreshold.as_published(2, Fraction(1), Fraction(1, 10**5))
+        OccurrenceThreshold(scale=Fraction(2, 1), threshold=26, contribution_bound=2)
         """
         scale = exact_scale(keys / epsilon)
         above = min_threshold(_continuous_tail, scale, delta / keys)
@@ -127,8 +127,8 @@ class LaplaceCounts:
     def for_epsilon(cls, most: int, epsilon: Fraction) -> LaplaceCounts:
         """Make the noise that costs at most epsilon.
 
-        >>> FreshCounts.costing(3, Fraction(1, 2))
-        FreshCounts(scale=Fraction(6, 1), most=3)
+        >>> LaplaceCounts.for_epsilon(3, Fraction(1, 2))
+        LaplaceCounts(scale=Fraction(6, 1), max_contribution=3)
         """
         return cls(exact_scale(most / epsilon), most)
 
@@ -176,7 +176,7 @@ def published_privacy_loss(d: int, threshold: float, scale: float) -> tuple[floa
     alpha = max(e^(1/b), 1 + 1 / (2 e^((K-1)/b) - 1)), epsilon = d ln(alpha),
     delta = (d/2) e^((d-K)/b). Noisy counts of what was chosen cost their own epsilon on top.
 
-    >>> epsilon, delta = published_loss(1, 5.6990, 0.43429)
+    >>> epsilon, delta = published_privacy_loss(1, 5.6990, 0.43429)
     >>> round(exp(epsilon), 2), round(delta * 1e5, 2)
     (10.0, 1.0)
     """
@@ -194,7 +194,7 @@ def exact_delta(d: int, threshold: float, scale: float) -> float:
     at most d occurrences in all the sum of p is greatest for one query sent d times or for d
     queries sent once, since p is convex. The theorem's delta is d times the first.
 
-    >>> f"{tight_delta(20, 140.0, 8.686):.1e}"
+    >>> f"{exact_delta(20, 140.0, 8.686):.1e}"
     '1.1e-06'
     """
     _check(d, threshold, scale)
@@ -207,7 +207,7 @@ def exact_epsilon(d: int, threshold: float, scale: float) -> float:
     A query which she alone sent costs -ln(1 - p(t)) where it does not show: this is convex in t
     too, so the greatest sum is again that of one query or of d.
 
-    >>> round(tight_epsilon(5, 32.0, 2.171), 3)
+    >>> round(exact_epsilon(5, 32.0, 2.171), 3)
     2.303
     """
     _check(d, threshold, scale)

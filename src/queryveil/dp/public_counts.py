@@ -51,7 +51,7 @@ class PublicCounts:
         """Choose noise and threshold: of so many cells, if all are 0, at most one shows on average.
 
         >>> PublicCounts.for_cells(1, Fraction(1), 1_000_000)
-        PublicCounts(scale=Fraction(1, 1), threshold=14, keys=1)
+        PublicCounts(scale=Fraction(1, 1), threshold=14, contribution_bound=1)
         """
         scale = exact_scale(keys / epsilon)
         return cls(scale, min_threshold(laplace_tail, scale, Fraction(1, max(1, cells))), keys)

@@ -28,7 +28,7 @@ class RandomizedResponse:
     """Gives back one of `size` answers.
 
     >>> response = RandomizedResponse(4, Fraction(3))
-    >>> round(response.truth, 3), response.true_weight, response.other_weight
+    >>> round(response.truth_probability, 3), response.true_weight, response.other_weight
     (0.87, 21061211, 1048576)
     """
 

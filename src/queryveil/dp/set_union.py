@@ -44,8 +44,8 @@ class WeightedSelection:
     def calibrate(cls, keys: int, rho: Fraction, chance: Fraction) -> WeightedSelection:
         """Make the round that costs at most so much, as zCDP, and shows own keys so rarely.
 
-        >>> one = WeightedSelection.fitted(2, Fraction(1, 50), Fraction(1, 10**7))
-        >>> one.rho <= Fraction(1, 50), one.chance <= Fraction(1, 10**7)
+        >>> one = WeightedSelection.calibrate(2, Fraction(1, 50), Fraction(1, 10**7))
+        >>> one.rho <= Fraction(1, 50), one.delta_per_key <= Fraction(1, 10**7)
         (True, True)
         """
         scale = exact_sqrt(_UNIT**2 / (2 * rho))
@@ -189,8 +189,8 @@ def calibrate_set_union(
     for noise; what remains is for counts. The other shapes are tables with thresholds of their
     own. `rest` is a share of the budget for noise that is left for something else.
 
-    >>> made = union_tables([Shape(10, Fraction(1))], Fraction(1), Fraction(1, 10**7), (1, 3, 9))
-    >>> made.delta(Fraction(1)) <= 1e-7, [one.users for one in made.rounds]
+    >>> made = calibrate_set_union([TableBudget(10, Fraction(1))], Fraction(1), Fraction(1, 10**7), (1, 3, 9))
+    >>> made.delta(Fraction(1)) <= 1e-7, [one.median_release_count for one in made.rounds]
     (True, [381, 215, 121])
     """
     first, *others = shapes

@@ -88,7 +88,7 @@ def calibrate_laplace(
 ) -> list[ThresholdedCounts]:
     """Make tables with Laplace noise that cost at most epsilon and delta together.
 
-    >>> one = laplace_tables([Shape(1, Fraction(1))], Fraction(1), Fraction(1, 10**6))[0]
+    >>> one = calibrate_laplace([TableBudget(1, Fraction(1))], Fraction(1), Fraction(1, 10**6))[0]
     >>> one.scale, one.threshold
     (Fraction(1, 1), 15)
     """

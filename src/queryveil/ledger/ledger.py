@@ -324,7 +324,7 @@ def locate_ledger(dataset: str | None, log_paths: Sequence[Path]) -> Path:
     whose ledger lies with the data of the person who runs this, or a folder (with a slash, as
     in `./aol`, so that a name never means another ledger in another place).
 
-    >>> ledger_path(None, [Path("/data/aol/log.tsv"), Path("/data/aol/more.tsv")]).as_posix()
+    >>> locate_ledger(None, [Path("/data/aol/log.tsv"), Path("/data/aol/more.tsv")]).as_posix()
     '/data/aol/ledger.db'
     """
     if dataset is None:

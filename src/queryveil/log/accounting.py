@@ -27,7 +27,7 @@ class RowAccounting:
     `objections` says how many users were to be left out, and how many of them had a row. Exact
     numbers could tell whether a person is in the log, so no repr shows any.
 
-    >>> tally = Tally(rows=10, dropped={"empty query": 2}, rejected={"no user": 1})
+    >>> tally = RowAccounting(rows=10, dropped={"empty query": 2}, rejected={"no user": 1})
     >>> tally.kept
     7
     """

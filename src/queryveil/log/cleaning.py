@@ -96,7 +96,7 @@ def is_valid_time(moment: pl.Expr) -> pl.Expr:
 def check_time_format(how: str) -> None:
     """Refuse a way of writing times that cannot be read back.
 
-    >>> check_format("%d.%m.%Y %H:%M")
+    >>> check_time_format("%d.%m.%Y %H:%M")
     """
     if how in (SECONDS, MILLISECONDS):
         return

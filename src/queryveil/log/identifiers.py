@@ -7,8 +7,8 @@ still name a person: a clean result is not a promise. Texts are read as `spellin
 has them, so that the cheap ways of writing an identifier differently do not help.
 
 >>> log = pl.DataFrame({"query": ["cheap flights", "call 212-555-0123 jane@mail.example"]})
->>> marked = log.select(mark(pl.col("query")))
->>> [kind.name for kind in KINDS if marked[kind.name].any()]
+>>> marked = log.select(flag_identifiers(pl.col("query")))
+>>> [kind.name for kind in IDENTIFIER_KINDS if marked[kind.name].any()]
 ['email', 'phone']
 """
 
@@ -267,7 +267,7 @@ def _still(pattern: str, without: str) -> Test:
 def passes_luhn(digits: pl.Expr) -> pl.Expr:
     """Test the check digit of numbers of up to 19 digits.
 
-    >>> pl.select(luhn(pl.lit("4111111111111111"))).item()
+    >>> pl.select(passes_luhn(pl.lit("4111111111111111"))).item()
     True
     """
     number = digits.cast(pl.UInt64, strict=False)
@@ -311,7 +311,7 @@ IDENTIFIER_KINDS: tuple[IdentifierKind, ...] = (
 def flag_identifiers(column: pl.Expr) -> list[pl.Expr]:
     """Tell for each kind whether a query holds one: Booleans, never null, named by kind.
 
-    >>> pl.DataFrame({"q": ["078-05-1120", None]}).select(mark(pl.col("q")))["ssn"].to_list()
+    >>> pl.DataFrame({"q": ["078-05-1120", None]}).select(flag_identifiers(pl.col("q")))["ssn"].to_list()
     [True, False]
     """
     return [kind.extract(column).alias(kind.name) for kind in IDENTIFIER_KINDS]
@@ -329,7 +329,7 @@ def kinds_of(texts: pl.Series) -> pl.Series:
 def kinds_of_urls(urls: pl.Series) -> pl.Series:
     """Return the same for web addresses.
 
-    >>> KINDS[kinds_of_urls(pl.Series(["http://a.example/?to=jane%40mail.example"]))[0]].name
+    >>> IDENTIFIER_KINDS[kinds_of_urls(pl.Series(["http://a.example/?to=jane%40mail.example"]))[0]].name
     'email'
     """
     return _first_kind(plain_url(urls), urls.str.to_lowercase())
@@ -365,7 +365,7 @@ def mask_identifiers(query: str) -> str:
 
     It masks more than the kinds find: every digit, long word and value after "=".
 
-    >>> redact("jane.doe@mail.example"), redact("call 212-555-0123")
+    >>> mask_identifiers("jane.doe@mail.example"), mask_identifiers("call 212-555-0123")
     ('j•••@•••', 'call •••-•••-••••')
     """
     words = re.sub(_STREET, lambda match: re.sub(r"\w", "•", match[0]), query).split(" ")

@@ -49,7 +49,7 @@ def read_log(
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.csv"
     >>> _ = path.write_text("uid,q\\n7,Red  Shoes\\n8,\\n")
     >>> log = read_log(path, columns={"user": "uid", "query": "q"})
-    >>> log.frame.collect()["query"].to_list(), log.tally.dropped
+    >>> log.local_frame.collect()["query"].to_list(), log.accounting.dropped
     (['red shoes'], {'empty query': 1})
     """
     for name in more:

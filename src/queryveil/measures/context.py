@@ -22,8 +22,8 @@ T = TypeVar("T")
 class MeasureContext:
     """A log, and what was worked out from it: it is measured against many releases.
 
-    >>> before = Original(QueryLog.from_rows([("a", "tennis", None, None, None)]))
-    >>> before.once("rows", lambda: before.log.count()), before.once("rows", lambda: 0)
+    >>> before = MeasureContext(QueryLog.from_rows([("a", "tennis", None, None, None)]))
+    >>> before.cached("rows", lambda: before.log.count()), before.cached("rows", lambda: 0)
     (1, 1)
     """
 

@@ -115,7 +115,7 @@ Table = dict[str, NDArray[np.float64]]  # by attack: a score for each run and pe
 class MembershipInference(QueryTextMeasure, RerunMeasure):
     """How much better than guessing it can be told whether a person was in the log.
 
-    >>> str(Membership(runs=4))
+    >>> str(MembershipInference(runs=4))
     'membership:runs=4'
     """
 

@@ -98,7 +98,7 @@ class PartialKnowledgeLinkage(QueryTextMeasure):
 def wilson_interval(hits: float, tries: int) -> tuple[float, float]:
     """Give Wilson's interval of 95% for a share.
 
-    >>> [round(end, 4) for end in wilson(12, 1000)]
+    >>> [round(end, 4) for end in wilson_interval(12, 1000)]
     [0.0069, 0.0209]
     """
     if not tries:

@@ -115,7 +115,7 @@ def profile_divergences(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFra
 
     >>> was = pl.DataFrame({"user": ["a", "b"], "topic": [0, 0], "share": [1.0, 1.0]})
     >>> now = pl.DataFrame({"user": ["a", "a"], "topic": [0, 1], "share": [0.5, 0.5]})
-    >>> profile_losses(was, now)["loss"].round(4).to_list()
+    >>> profile_divergences(was, now)["loss"].round(4).to_list()
     [0.3113, 1.0]
     """
     theirs = after.join(before, on="user", how="semi").rename({"share": "now"})

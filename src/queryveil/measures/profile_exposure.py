@@ -93,7 +93,7 @@ def exposure_levels(original: pl.DataFrame, released: pl.DataFrame) -> pl.DataFr
 
     >>> was = pl.DataFrame({"user": ["a"] * 4, "text": list("wxyz"), "count": [1] * 4})
     >>> now = pl.DataFrame({"user": ["a"] * 4, "text": list("z123"), "count": [1] * 4})
-    >>> exposure(was, now).with_columns(pl.col("coupling").round(1)).rows()
+    >>> exposure_levels(was, now).with_columns(pl.col("coupling").round(1)).rows()
     [('a', 40.6, 25.0, 25.0)]
     """
     kinds = [pl.col(name).cast(original.schema[name]) for name in ("user", "text")]

@@ -80,7 +80,7 @@ def profile_cosines(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
 
     >>> was = pl.DataFrame({"user": ["a", "a"], "concept": [1, 2], "count": [3, 4]})
     >>> now = pl.DataFrame({"user": ["a"], "concept": [1], "count": [9]})
-    >>> cosines(was, now)["cosine"].to_list()
+    >>> profile_cosines(was, now)["cosine"].to_list()
     [0.6]
     """
     lengths = after.group_by("user").agg(length=_length("count"))

@@ -74,7 +74,7 @@ def coverage_fractions(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, f
     beyond is invented.
 
     >>> was = pl.DataFrame({"text": ["a", "b"], "count": [3, 1]})
-    >>> coverage(was, pl.DataFrame({"text": ["a", "c"], "count": [2, 2]}))
+    >>> coverage_fractions(was, pl.DataFrame({"text": ["a", "c"], "count": [2, 2]}))
     {'kept': 0.5, 'lost': 0.5, 'invented': 0.5}
     """
     sizes = before.lazy().rename({"text": "query", "count": "lines"})

@@ -14,7 +14,7 @@ from ._shared.counts import FrequencyMeasure
 class QueryFrequencyError(FrequencyMeasure):
     """The mean relative error of the counts of the top queries; 0: all right, 1: as if gone.
 
-    >>> str(FrequencyError(top=20))
+    >>> str(QueryFrequencyError(top=20))
     'frequency-error:top=20'
     """
 

@@ -125,7 +125,7 @@ def remaining_shares(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
 
     >>> was = pl.DataFrame({"user": ["a", "a"], "category": [1, 2], "count": [3, 1]})
     >>> now = pl.DataFrame({"user": ["a", "a"], "category": [1, 7], "count": [2, 9]})
-    >>> remaining(was, now)["share"].to_list()
+    >>> remaining_shares(was, now)["share"].to_list()
     [0.5]
     """
     both = before.join(after.rename({"count": "now"}), on=["user", "category"], how="left")

@@ -55,7 +55,7 @@ class Uniqueness(Measure):
 def count_unique(log: pl.LazyFrame) -> tuple[int, int]:
     """Count the users whose rows, each as often as it stands, nobody else has; and all users.
 
-    >>> singled_out(pl.LazyFrame({"user": ["a", "b", "c"], "query": ["x", "x", "y"]}))
+    >>> count_unique(pl.LazyFrame({"user": ["a", "b", "c"], "query": ["x", "x", "y"]}))
     (1, 3)
     """
     given = [name for name in log.collect_schema().names() if name in COLUMNS]

@@ -35,7 +35,7 @@ class WordFrequencyError(FrequencyMeasure):
         """Count the words of queries, each as often as it stands there.
 
         >>> rows = pl.DataFrame({"text": ["bed and bed", "bed"], "count": [2, 1]})
-        >>> WordFrequency().texts(rows).rows()
+        >>> WordFrequencyError().texts(rows).rows()
         [('bed', 5)]
         """
         words = queries.select("count", text=tokenize(queries["text"])).explode("text")

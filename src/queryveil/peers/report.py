@@ -69,7 +69,7 @@ def _head(found: Mapping[str, Any]) -> str:
 def format_setting(swept: Mapping[str, Any]) -> str:
     """Name a setting by what was swept.
 
-    >>> setting_name({"submit": 0.5, "hops": 3})
+    >>> format_setting({"submit": 0.5, "hops": 3})
     'submit=0.5 hops=3'
     """
     return " ".join(f"{name}={value}" for name, value in swept.items()) or "as asked"

@@ -24,7 +24,7 @@ def describe_release(card: dict[str, Any]) -> str:
     unfit = " ".join(f"Not for publication: {why}." for why in card["not_release_grade_because"])
     claim = "" if unfit else f" {_claim(card)}."
     promise = f"{what}, released with the method {card['method']}.{claim}"
-    return f"{unfit} {promise} {card['guarantee']['says']}".lstrip()
+    return f"{unfit} {promise} {card['guarantee']['statement']}".lstrip()
 
 
 def _claim(card: dict[str, Any]) -> str:
@@ -50,7 +50,7 @@ def responsible_ai_fields(card: dict[str, Any]) -> dict[str, Any]:
         "rai:dataCollectionMissingData": "What was left out is not told: how much it is could tell "
         "whether a person is in the log.",
         "rai:dataManipulationProtocol": f"queryveil {card['queryveil']}, method {card['method']}"
-        f" ({format_parameters(card)}). {promise['says']}",
+        f" ({format_parameters(card)}). {promise['statement']}",
         "rai:personalSensitiveInformation": [
             "Queries can tell of anything: health, belief, money, names, places.",
             f"Standing: {card['standing']}. {_claim(card)}.",
@@ -246,7 +246,7 @@ def _loss(promise: dict[str, Any]) -> dict[str, Any]:
         "privacy_unit": f"{promise['unit']}-level: a {promise['unit']}'s whole log",
         "privacy_unit_details": f"Adjacent are {promise['neighbours']}.",
         "privacy_parameters": numbers,
-        "privacy_parameters_details": promise["says"] + details,
+        "privacy_parameters_details": promise["statement"] + details,
     }
 
 

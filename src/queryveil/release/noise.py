@@ -90,7 +90,7 @@ def noise_fits(card: dict[str, Any], tables: Mapping[str, pl.DataFrame]) -> bool
     """Tell whether what a card says of the noise follows from its parameters and the tables."""
     names = CountNoise.__dataclass_fields__
     told = card["noise"]["tables"]
-    if card["noise"].keys() != {"tables", "says"}:
+    if card["noise"].keys() != {"tables", "statements"}:
         return False
     noises = [CountNoise(**{name: one[name] for name in names}) for one in told]
     return bool(noise_of(noises, tables) == told)
@@ -103,7 +103,7 @@ def _told(noise: CountNoise, counts: pl.Series) -> dict[str, Any]:
         "difference_95": noise.difference,
         "ranks_told_apart": apart,
         "ranks_not_told_apart": together,
-        "says": _says(noise, counts, apart, together),
+        "statements": _says(noise, counts, apart, together),
     }
 
 
@@ -192,9 +192,9 @@ def _gaussian_interval(scale: float) -> int:
 
 def about_noise(card: dict[str, Any]) -> dict[str, list[str]]:
     """Give what a card says of the noise, by the table that it is about; "" is for all."""
-    told = card.get("noise") or {"tables": [], "says": []}
-    found = {f"{one['table']}.tsv": list(one["says"]) for one in told["tables"]}
-    return ({"": list(told["says"])} if told["says"] else {}) | found
+    told = card.get("noise") or {"tables": [], "statements": []}
+    found = {f"{one['table']}.tsv": list(one["statements"]) for one in told["tables"]}
+    return ({"": list(told["statements"])} if told["statements"] else {}) | found
 
 
 def about_texts(card: dict[str, Any]) -> dict[str, str]:

@@ -54,7 +54,7 @@ def _head(card: dict[str, Any], internal: bool) -> str:
     warned = "".join(f'<p class="warn"><b>Warning:</b> {escape(w)}.</p>' for w in card["warnings"])
     return (
         f"<h1>A query log, released with {escape(card['method'])}</h1>{secret}{_standing(card)}"
-        f'<p class="says">{escape(card["guarantee"]["says"])}</p>{warned}'
+        f'<p class="statement">{escape(card["guarantee"]["statement"])}</p>{warned}'
     )
 
 

@@ -113,7 +113,7 @@ class Release:
             notes=list(self.notes),
             noise={
                 "tables": noise_of(self.noise, self.tables),
-                "says": list(self.noise_says),
+                "statements": list(self.noise_says),
             },
             identifiers=self.identifiers,
             figures=figures,

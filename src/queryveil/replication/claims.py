@@ -44,7 +44,7 @@ class Evidence:
         `name` is what was told, if not the value; `at` has values of other swept parameters.
 
         >>> row = {"label": "m", "measure": "loss", "swept": {"k": 2}, "value": 3.0, "told": {}}
-        >>> Found([row], {}).curve("m", "loss", "k")
+        >>> Evidence([row], {}).series("m", "loss", "k")
         {2: 3.0}
         """
         values: dict[Any, list[float]] = {}
@@ -128,7 +128,7 @@ class Paper:
 def format_percent(values: Iterable[float]) -> str:
     """Write values of 0 to 100 as a range, or as one.
 
-    >>> percent([12.34, 56.7]), percent([3.0, 3.04])
+    >>> format_percent([12.34, 56.7]), format_percent([3.0, 3.04])
     ('12.3 to 56.7%', '3.0%')
     """
     low, high = (f"{value:.1f}" for value in _ends(values))
@@ -143,7 +143,7 @@ def _ends(values: Iterable[float]) -> tuple[float, float]:
 def format_series(values: Mapping[Any, float], form: str = ".1f") -> str:
     """Write values in the order of the swept parameter.
 
-    >>> series({2: 50.0, 3: 33.3}, ".0f")
+    >>> format_series({2: 50.0, 3: 33.3}, ".0f")
     '2: 50, 3: 33'
     """
     return ", ".join(f"{at}: {value:{form}}" for at, value in values.items())

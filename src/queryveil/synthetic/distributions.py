@@ -139,7 +139,7 @@ def zipf_table(size: int, exponent: float, shift: float) -> Floats:
 def last_true_index(mask: Bools) -> Ints:
     """Point every place at the last true one up to it.
 
-    >>> last_true(np.array([True, False, True, False, False])).tolist()
+    >>> last_true_index(np.array([True, False, True, False, False])).tolist()
     [0, 0, 2, 2, 2]
     """
     places: Ints = np.maximum.accumulate(np.where(mask, np.arange(len(mask)), 0))

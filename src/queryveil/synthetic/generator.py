@@ -36,7 +36,7 @@ def generate_blocks(
     one user per 55, both give exactly both, and neither gives 1000 users. ``rank`` and ``url`` are
     null in lines without a click.
 
-    >>> log = pl.concat(synthesize(users=3, lines=200))
+    >>> log = pl.concat(generate_blocks(users=3, lines=200))
     >>> log.shape, log["user"].unique().sort().to_list()
     ((200, 5), ['1', '2', '3'])
     >>> log.columns
@@ -49,7 +49,7 @@ def generate_blocks(
 def planned_rows(users: int | None = None, *, lines: int | None = None, seed: int = 0) -> int:
     """Tell how many lines `synthesize` will make, without making them.
 
-    >>> planned_lines(10) == sum(map(len, synthesize(10)))
+    >>> planned_rows(10) == sum(map(len, generate_blocks(10)))
     True
     """
     return int(_counts(users, lines, seed).sum())

@@ -243,7 +243,7 @@ def _identifier(number: int, words: QueryVocabulary) -> str:
 def fake_card_number(number: int) -> str:
     """Make a test card from a number and the check digit of Luhn.
 
-    >>> card(0)
+    >>> fake_card_number(0)
     '4000000000000002'
     """
     body = str(CARD_PREFIX + number % 10**9)

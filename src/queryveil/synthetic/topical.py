@@ -36,7 +36,7 @@ def generate_topical(
 
     `words` has the queries that may be asked of each topic, `groups` the group of each topic.
 
-    >>> log = interested([["asthma", "flu"], ["tennis"]], [0, 1], users=2, queries=5)
+    >>> log = generate_topical([["asthma", "flu"], ["tennis"]], [0, 1], users=2, queries=5)
     >>> log.shape, log.columns
     ((10, 5), ['user', 'query', 'time', 'rank', 'url'])
     """

@@ -283,12 +283,12 @@ def check_ledger(logs: Sequence[str | Path] = (), dataset: str | None = None) ->
         with Ledger.open(path, create=False) as ledger:
             head = ledger.check()
     except VerificationError as error:
-        return {"ledger": str(path), "holds": False, "says": error.what, "hint": error.hint}
+        return {"ledger": str(path), "holds": False, "message": error.what, "hint": error.hint}
     says = f"{head.number} rows, each chained to the one before"
     return {
         "ledger": str(path),
         "holds": True,
-        "says": says,
+        "message": says,
         "rows": head.number,
         "head": head.hash,
     }

@@ -86,9 +86,9 @@ def contributions_granted(
     would be another one than that of the release before. With `lower` a whole release is paid
     anew or none: of a part, each user's number of queries would tell how much she had used.
 
-    >>> slots_granted(Fraction(1), Fraction(1, 10), 10, lower=False)
+    >>> contributions_granted(Fraction(1), Fraction(1, 10), 10, lower=False)
     (10, 0)
-    >>> slots_granted(Fraction(1), Fraction(1, 10), 10, lower=True)
+    >>> contributions_granted(Fraction(1), Fraction(1, 10), 10, lower=True)
     (20, 10)
     """
     more = cap if lower else 0

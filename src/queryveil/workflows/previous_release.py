@@ -71,7 +71,7 @@ def open_previous_release(folder: Path, progress: Progress) -> PreviousRelease:
     """Open the folder of a release, and check that it is whole and fit to be extended."""
     found = verify(folder, progress=progress)
     if found["holds"] is False:
-        broken = "; ".join(f["says"] for f in found["findings"] if f["holds"] is False)
+        broken = "; ".join(f["message"] for f in found["findings"] if f["holds"] is False)
         raise VerificationError(f"this release does not hold: {broken}", where=folder)
     path = folder / "private" / "card.json"
     if not path.is_file():

@@ -38,7 +38,7 @@ def sign(
     if (public / SIGNATURE).exists() and not force:
         raise OutputError("this is signed already", where=public, hint="--force signs it anew")
     found = verify(place, progress=progress, signed=False)
-    wrong = [finding["says"] for finding in found["findings"] if finding["holds"] is not True]
+    wrong = [finding["message"] for finding in found["findings"] if finding["holds"] is not True]
     if wrong:
         raise VerificationError(
             "only what holds is signed, and this does not: " + "; ".join(wrong), where=place

@@ -117,10 +117,10 @@ def _listed(name: str, says: str) -> dict[str, Any]:
     try:
         taxonomy = open_taxonomy(name) if says else Taxonomy.open(name)
     except QueryveilError as error:
-        return {"name": name, "says": f"not readable: {error.what}", "concepts": None,
+        return {"name": name, "description": f"not readable: {error.what}", "concepts": None,
                 "labels": None}  # fmt: skip
     counted = {"concepts": len(taxonomy), "labels": len(taxonomy.labels)}
-    return {"name": name, "says": says or "a file", **counted}
+    return {"name": name, "description": says or "a file", **counted}
 
 
 def describe_taxonomy_file(name: str, concept: str | None = None) -> dict[str, Any]:

@@ -152,7 +152,7 @@ def _claims(card: dict[str, Any]) -> Iterator[str]:
     noise = card["noise"]
     if _noises(card, method) is None:
         yield "how large the noise is"
-    for text in (*card["notes"], *noise["says"]):
+    for text in (*card["notes"], *noise["statements"]):
         yield f"note: {text}"
 
 
@@ -223,7 +223,7 @@ def _folder(folder: Path) -> dict[str, Any]:
     beside += [name for name in _PARTS if (folder / name).exists() and not _is_plain(folder / name)]
     says = f"these do not belong to a release: {', '.join(beside)}"
     says = says if beside else "nothing stands beside the public and private files"
-    return {"check": "folder", "holds": not beside, "says": says}
+    return {"check": "folder", "holds": not beside, "message": says}
 
 
 def _is_plain(path: Path) -> bool:
@@ -236,7 +236,7 @@ def _private(folder: Path) -> dict[str, Any]:
     ]
     names = ", ".join(sorted(open_to_others))
     says = f"others can read: {names}" if names else "private files are the owner's alone"
-    return {"check": "private", "holds": not open_to_others, "says": says}
+    return {"check": "private", "holds": not open_to_others, "message": says}
 
 
 def _same_card(path: Path, card: dict[str, Any]) -> dict[str, Any]:
@@ -253,7 +253,7 @@ def _same_card(path: Path, card: dict[str, Any]) -> dict[str, Any]:
     return {
         "check": "card",
         "holds": not changed,
-        "says": says if changed else "the public card is as written",
+        "message": says if changed else "the public card is as written",
     }
 
 
@@ -289,11 +289,11 @@ def pack(
 
 def _check(findings: list[dict[str, Any]], folder: Path) -> None:
     """Refuse what fails, and what this version cannot compare."""
-    broken = [finding["says"] for finding in findings if finding["holds"] is False]
+    broken = [finding["message"] for finding in findings if finding["holds"] is False]
     if broken:
         text = "; ".join(broken)
         raise VerificationError(f"this release does not keep its promise: {text}", where=folder)
-    unknown = [finding["says"] for finding in findings if finding["holds"] is None]
+    unknown = [finding["message"] for finding in findings if finding["holds"] is None]
     if unknown:
         raise UnknownVersionError(
             "; ".join(unknown), where=folder, hint="pack it with the version that wrote it"

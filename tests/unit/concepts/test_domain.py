@@ -96,8 +96,8 @@ def test_abstraction(abstraction: Domain, scores: SimilarityScore) -> None:
 )
 def test_the_pairs_of_the_specification(wordnet, scores, one, two, top, expected) -> None:
     if top != ABSTRACTION:
-        scores = similarity_score(build_domain(wordnet, wordnet.concept(top)))
-    concepts = [wordnet.concept(name) for name in (one, two)]
+        scores = similarity_score(build_domain(wordnet, wordnet.find(top)))
+    concepts = [wordnet.find(name) for name in (one, two)]
     assert likeness(scores, *concepts) == pytest.approx(expected, abs=5e-7)
     assert likeness(scores, *concepts[::-1]) == pytest.approx(expected, abs=5e-7)
 

@@ -293,7 +293,7 @@ def test_faults_name_their_line_and_can_be_mended(tmp_path, fault):
         load(tmp_path, data.encode())
     assert "--repair" in raised.value.hint
     found = load(tmp_path, data.encode(), repair=True)
-    assert list(found.repairs.done.values()) == [1]
+    assert list(found.repairs.counts.values()) == [1]
     assert set(names(load(tmp_path, dump(TOPICS)))) <= set(names(found))
     assert ("Top/Open" in names(found)) == (fault == "unclosed")
 
@@ -306,7 +306,7 @@ def test_a_packed_dump_that_is_cut_off(tmp_path):
         load(tmp_path, cut)
     found = load(tmp_path, cut, repair=True)
     assert 100 < found.counts["categories"] < 9999
-    assert found.repairs.done == {"a dump that is cut off": 1}
+    assert found.repairs.counts == {"a dump that is cut off": 1}
     with pytest.raises(FormatError, match="Compressed file ended"):  # all text, but no end
         load(tmp_path, data[:-4])
     with pytest.raises(FormatError, match=r"line [\d,]+: "):
@@ -324,7 +324,7 @@ def test_faults_of_the_content_name_its_file(tmp_path):
         assert raised.value.where.endswith("content.rdf.u8")
         found = load(tmp_path, dump(TOPICS), content.encode(), repair=True)
         assert len(texts(found)) == 4
-        assert list(found.repairs.done.values()) == [1]
+        assert list(found.repairs.counts.values()) == [1]
 
 
 def test_an_element_without_end_does_not_fill_the_memory(tmp_path, monkeypatch):

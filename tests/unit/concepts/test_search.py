@@ -64,7 +64,7 @@ def named(search: SearchIndex, concepts: list[int]) -> list[str]:
 
 
 def test_names_come_first_the_short_and_high_ones_before(search):
-    assert named(search, search.first("soccer", 10)) == [
+    assert named(search, search.best_match("soccer", 10)) == [
         "Top/Sports/Soccer",
         "Top/Regional/Soccer",
         "Top/Shopping/Sports/Soccer_Stores",
@@ -75,14 +75,14 @@ def test_names_come_first_the_short_and_high_ones_before(search):
 
 
 def test_texts_of_one_category_may_stand_anywhere(search):
-    assert named(search, search.first("whale", 5)) == ["Top/Arts/Music", "Top/Science/Biology"]
+    assert named(search, search.best_match("whale", 5)) == ["Top/Arts/Music", "Top/Science/Biology"]
     for word in ("cell", "sea", "sings"):
-        assert named(search, search.first(word, 5))[0] == "Top/Science/Biology"
+        assert named(search, search.best_match(word, 5))[0] == "Top/Science/Biology"
 
 
 def test_words_are_stemmed_and_accents_do_not_matter(search):
-    assert named(search, search.first("CAFE", 1)) == ["Top/Arts/Music/Café"]
-    assert named(search, search.first("storing", 1)) == ["Top/Shopping/Sports/Soccer_Stores"]
+    assert named(search, search.best_match("CAFE", 1)) == ["Top/Arts/Music/Café"]
+    assert named(search, search.best_match("storing", 1)) == ["Top/Shopping/Sports/Soccer_Stores"]
 
 
 def test_another_language_is_not_stemmed_as_english():
@@ -95,17 +95,17 @@ def test_another_language_is_not_stemmed_as_english():
 
 
 def test_as_many_as_asked(search):
-    assert len(search.first("soccer", 1)) == 1
-    assert len(search.first("soccer", 3)) == 3
+    assert len(search.best_match("soccer", 1)) == 1
+    assert len(search.best_match("soccer", 3)) == 3
     assert search.first("soccer", 3) == search.first("soccer", 5)[:3]
     assert search.first("soccer", 0) == []
 
 
 def test_many_terms_at_once(search):
     terms = ["soccer", "nothing such", "whales", "soccer"]
-    lists = search.first_of(terms, 2)
+    lists = search.best_matches(terms, 2)
     assert [one.tolist() for one in (lists[0], lists[1], lists[2], lists[3])] == [
-        search.first(term, 2) for term in terms
+        search.best_match(term, 2) for term in terms
     ]
     assert len(search.first_of([], 2)) == 0
 
@@ -121,7 +121,7 @@ def test_several_words_may_stand_in_name_path_and_text(search):
 
 
 def test_the_artificial_root_is_never_found(odp, search):
-    assert 0 not in search.first("top", 10)
+    assert 0 not in search.best_match("top", 10)
 
 
 def test_the_index_is_the_same_every_time(tmp_path, odp, index):
@@ -145,14 +145,14 @@ HOSTILE = [
 
 @pytest.mark.parametrize("term", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_terms_are_only_words(search, term):
-    assert isinstance(search.first(term, 5), list)
+    assert isinstance(search.best_match(term, 5), list)
     assert isinstance(search.find(term, 5), list)
 
 
 def test_operators_are_words(search):
-    assert search.first('"soccer"', 5) == search.first("soccer", 5)
-    assert search.first("soccer NOT clubs", 5) == []
-    assert named(search, search.first("(soccer) - clubs", 1)) == ["Top/Sports/Soccer/Clubs"]
+    assert search.best_match('"soccer"', 5) == search.best_match("soccer", 5)
+    assert search.best_match("soccer NOT clubs", 5) == []
+    assert named(search, search.best_match("(soccer) - clubs", 1)) == ["Top/Sports/Soccer/Clubs"]
 
 
 @given(st.text())
@@ -253,22 +253,22 @@ def test_several_processes_search_at_once(tmp_path, odp, search):
     )
     command = [sys.executable, "-c", code, str(tmp_path / "odp.qvt")]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    expected = str(search.first("soccer", 5))
+    expected = str(search.best_match("soccer", 5))
     assert [process.communicate()[0].strip() for process in both] == [expected] * 2
 
 
 def test_after_a_fork_a_process_opens_its_own(search, monkeypatch):
-    before, expected = search._opened(), search.first("soccer", 5)
+    before, expected = search._opened(), search.best_match("soccer", 5)
     assert search._opened() is before
     monkeypatch.setattr("os.getpid", lambda: -1)
-    assert search.first("soccer", 5) == expected
+    assert search.best_match("soccer", 5) == expected
     assert search._opened() is not before
 
 
 @pytest.mark.parametrize("in_memory", [True, False])
 def test_a_copy_opens_its_own(search, in_memory):
     one = _SMALL if in_memory else search
-    assert pickle.loads(pickle.dumps(one)).first("soccer", 5) == one.best_match("soccer", 5)
+    assert pickle.loads(pickle.dumps(one)).best_match("soccer", 5) == one.best_match("soccer", 5)
 
 
 def test_progress_and_stages(tmp_path, odp):

@@ -47,7 +47,7 @@ def test_a_whole_taxonomy(tmp_path):
         "ancestors", "labels", "names", "ambiguous labels",
     ]  # fmt: skip
     assert all(one["holds"] for one in findings)
-    assert findings[-1]["says"] == '1 labels mean several concepts: "tap" 2'
+    assert findings[-1]["message"] == '1 labels mean several concepts: "tap" 2'
     for packed in (False, True):
         shop().write(tmp_path / "shop.qvt", packed=packed)
         assert failed(Taxonomy.open(tmp_path / "shop.qvt")) == []
@@ -56,7 +56,7 @@ def test_a_whole_taxonomy(tmp_path):
 def test_paths_may_end_alike():
     found = check_taxonomy(taxonomy_from_paths(["Top/A/News", "Top/B/News"]))
     assert all(one["holds"] for one in found)
-    assert found[-2] == {"check": "paths", "holds": True, "says": "every concept has its own path"}
+    assert found[-2] == {"check": "paths", "holds": True, "message": "every concept has its own path"}
 
 
 good = shop()
@@ -94,7 +94,7 @@ BROKEN = {
 def test_each_fault_is_found_by_its_check(case):
     expected = case.split(" of ")[0].split(" below ")[0].split(" without ")[0]
     assert expected in failed(BROKEN[case])
-    assert all(one["says"] for one in check_taxonomy(BROKEN[case]))
+    assert all(one["message"] for one in check_taxonomy(BROKEN[case]))
 
 
 def test_stored_ancestors_that_are_right():

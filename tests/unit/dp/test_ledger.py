@@ -173,7 +173,7 @@ def extend(ledger: Ledger, number: int, epsilon: int = 0, **more: Any) -> int:
 
 def test_a_release_that_extends_another(place: Path) -> None:
     with Ledger.open(place) as ledger:
-        ledger.limit(Fraction(2), Fraction(0))
+        ledger.set_limit(Fraction(2), Fraction(0))
         ledger.confirm(ledger.reserve(**DP, epsilon=Fraction(1)), "r1", "one")
         assert ledger.stream("r2") is None
         ledger.confirm(extend(ledger, 1), "r2", "two")
@@ -267,8 +267,8 @@ def test_what_a_later_version_may_write_is_not_overlooked(
 
 def test_beyond_the_limit_nothing_is_written(place: Path) -> None:
     with Ledger.open(place) as ledger:
-        assert ledger.limit() is ledger.remaining() is None
-        ledger.limit(Fraction(1), Fraction(0))
+        assert ledger.set_limit() is ledger.remaining() is None
+        ledger.set_limit(Fraction(1), Fraction(0))
         ledger.reserve(**DP, epsilon=Fraction("0.6"))
         head = ledger.head()
         with pytest.raises(BudgetError, match=r"ledger.db: .* needs epsilon 1, but 0.4 is left"):
@@ -280,14 +280,14 @@ def test_beyond_the_limit_nothing_is_written(place: Path) -> None:
         ledger.reserve(**DP, epsilon=Fraction("0.4"))
         assert ledger.remaining() == (0, 0)
         assert "the limit is reached: nothing more can be spent" in ledger.warnings()
-        ledger.limit(Fraction(2), Fraction(0))
+        ledger.set_limit(Fraction(2), Fraction(0))
         ledger.reserve(**DP, epsilon=Fraction(1))
 
 
 def test_a_limit_below_what_is_spent(place: Path) -> None:
     with Ledger.open(place) as ledger:
         ledger.reserve(**DP, epsilon=Fraction(1), delta=Fraction("1e-6"))
-        ledger.limit(Fraction(5), Fraction("1e-7"))
+        ledger.set_limit(Fraction(5), Fraction("1e-7"))
         assert ledger.remaining() == (0, 0)
         says = "delta 1e-6 is spent and the limit is 1e-7: nothing more can be spent"
         assert says in ledger.warnings()
@@ -295,7 +295,7 @@ def test_a_limit_below_what_is_spent(place: Path) -> None:
             ledger.reserve(**DP, epsilon=Fraction(1))
         for wrong in (Fraction(0), Fraction(-1), 0.5):
             with pytest.raises(UsageError):
-                ledger.limit(wrong, Fraction(0))
+                ledger.set_limit(wrong, Fraction(0))
 
 
 amounts = st.fractions(min_value=Fraction(1, 50), max_value=3, max_denominator=50)
@@ -328,7 +328,7 @@ def test_the_sum_is_that_of_what_was_accepted(
             ledger.record_copy(numbers["confirmed"][0], "out")
         elif step == "limit":
             limit = amount
-            ledger.limit(limit, Fraction(0))
+            ledger.set_limit(limit, Fraction(0))
         else:
             ledger.close()
             ledger = Ledger.open(place)

@@ -36,7 +36,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("kind", ["dp", "conditional-dp"])
 def test_a_limit_of_two_does_not_take_a_loss_of_three(place: Path, kind: str) -> None:
     with Ledger.open(place) as ledger:
-        ledger.limit(Fraction(2), Fraction("1e-6"))
+        ledger.set_limit(Fraction(2), Fraction("1e-6"))
         ledger.reserve(**ADD, epsilon=Fraction(1), delta=Fraction("1e-9"))
         assert ledger.spent() == (2, replaced_delta(Fraction(1), Fraction("1e-9")))
         with pytest.raises(BudgetError, match="needs epsilon 1, but 0 is left"):
@@ -58,19 +58,19 @@ def test_both_totals_are_told(place: Path) -> None:
 
 def test_there_is_no_way_back_from_replacing(place: Path) -> None:
     with Ledger.open(place) as ledger:
-        ledger.limit(Fraction(9), Fraction("1e-6"), relation="add-remove")
+        ledger.set_limit(Fraction(9), Fraction("1e-6"), relation="add-remove")
         ledger.reserve(**ADD, epsilon=Fraction(1), delta=Fraction("1e-9"))
         assert ledger.spent() == (1, Fraction("1e-9"))
         for more in (REPLACE, ADD | {"relation": None}):
             with pytest.raises(BudgetError, match="promises nothing there"):
                 ledger.reserve(**more, epsilon=Fraction(1))
-        ledger.limit(Fraction(9), Fraction("1e-6"))
+        ledger.set_limit(Fraction(9), Fraction("1e-6"))
         ledger.reserve(**REPLACE, epsilon=Fraction(1))
         with pytest.raises(UsageError, match="promise nothing for add-remove"):
-            ledger.limit(Fraction(9), Fraction("1e-6"), relation="add-remove")
+            ledger.set_limit(Fraction(9), Fraction("1e-6"), relation="add-remove")
         for wrong in ({"relation": "swap"}, {"composition": "luck"}):
             with pytest.raises(UsageError, match="is no"):
-                ledger.limit(Fraction(9), Fraction(0), **wrong)
+                ledger.set_limit(Fraction(9), Fraction(0), **wrong)
         with pytest.raises(UsageError, match="is no neighboring relation"):
             ledger.reserve(**REPLACE | {"relation": "swap"}, epsilon=Fraction(1))
 
@@ -80,7 +80,7 @@ def test_what_does_not_tell_its_relation_counts_as_the_dearest(place: Path) -> N
         loss = [Loss("add-remove", Fraction(1, 100)), Loss("replace-one", Fraction(1, 100))]
         ledger.reserve(**ADD | {"relation": None}, epsilon=Fraction(1), losses=loss)
         assert ledger.spent() == (2, 0)
-        ledger.limit(Fraction(2), Fraction(1, 10))
+        ledger.set_limit(Fraction(2), Fraction(1, 10))
         assert ledger.remaining() == (0, Fraction(1, 10))  # no loss counts for it
         assert any("without a neighboring relation" in text for text in ledger.warnings())
 
@@ -88,23 +88,23 @@ def test_what_does_not_tell_its_relation_counts_as_the_dearest(place: Path) -> N
 def test_recorded_losses_make_room(place: Path) -> None:
     losses = parse_method("dp-statistics").guarantee().losses
     with Ledger.open(place) as ledger:
-        ledger.limit(Fraction(4), Fraction("12e-9"), relation="add-remove")
+        ledger.set_limit(Fraction(4), Fraction("12e-9"), relation="add-remove")
         for _ in range(12):
             ledger.reserve(**ADD, epsilon=Fraction(1), delta=Fraction("1e-9"), losses=losses)
         assert ledger.spent() == (12, Fraction("12e-9"))
         assert 3.4 < float(ledger.composed_in("add-remove").epsilon) < 3.46
         with pytest.raises(BudgetError, match="delta"):  # half of it is for chances, and used up
             ledger.reserve(**ADD, epsilon=Fraction(1), delta=Fraction("1e-9"), losses=losses)
-        ledger.limit(Fraction(4), Fraction("12e-9"), relation="add-remove", composition="sum")
+        ledger.set_limit(Fraction(4), Fraction("12e-9"), relation="add-remove", composition="sum")
         assert ledger.remaining() == (0, 0)
         with pytest.raises(UsageError, match="no noise fits"):
-            ledger.limit(Fraction(4), Fraction(0), composition="renyi")
+            ledger.set_limit(Fraction(4), Fraction(0), composition="renyi")
 
 
 def test_a_refusal_at_an_order_has_few_digits(place: Path) -> None:
     losses = parse_method("dp-statistics").guarantee().losses
     with Ledger.open(place) as ledger:
-        ledger.limit(Fraction("1.5"), Fraction("1e-6"), composition="renyi")
+        ledger.set_limit(Fraction("1.5"), Fraction("1e-6"), composition="renyi")
         cost = {"epsilon": Fraction(1), "delta": Fraction("1e-9"), "losses": losses}
         ledger.reserve(**ADD, **cost)
         with pytest.raises(BudgetError, match=r"about 0\.[0-9]{6} counted") as refused:
@@ -118,7 +118,7 @@ def test_a_limit_of_one_release_takes_it_and_no_second(place: Path) -> None:
         cost = {name: Fraction(repr(getattr(promise, name))) for name in ("epsilon", "delta")}
         place.unlink(missing_ok=True)
         with Ledger.open(place) as ledger:
-            ledger.limit(*cost.values(), relation="add-remove")
+            ledger.set_limit(*cost.values(), relation="add-remove")
             ledger.reserve(**ADD, **cost, losses=promise.losses)
             with pytest.raises(BudgetError):
                 ledger.reserve(**ADD, **cost, losses=promise.losses)
@@ -177,7 +177,7 @@ def test_an_old_ledger_keeps_all_that_was_spent(place: Path) -> None:
         assert [one.relation for one in ledger.entries()] == known
         assert ledger.spent() == (2 + 1 + 2, 0)
         assert ledger.remaining() == (1, 0)
-        assert ledger.limit().composition == "sum"
+        assert ledger.set_limit().composition == "sum"
         ledger.reserve(**REPLACE, epsilon=Fraction(1))
         with pytest.raises(BudgetError):
             ledger.reserve(**REPLACE, epsilon=Fraction(1, 100))

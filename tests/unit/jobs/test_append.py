@@ -92,7 +92,7 @@ def rows_of(folder: Path) -> Counter[str]:
 
 def stumble(patch: pytest.MonkeyPatch) -> None:
     """Let the method be stopped after it has drawn."""
-    real = Slotted.extend
+    real = Slotted.continue_release
 
     def stopped(self: Slotted, *args: Any) -> Release:
         real(self, *args)
@@ -120,7 +120,7 @@ def test_users_keep_their_names_and_use_what_they_have(top: Path) -> None:
 
 
 def test_it_is_in_the_ledger_before_the_noise(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = Slotted.extend
+    real = Slotted.continue_release
 
     def looked(self: Slotted, *args: Any) -> Release:
         assert [entry.state for entry in entries(top)] == ["confirmed", "reserved"]
@@ -340,7 +340,7 @@ def test_a_log_from_no_file_cannot_be_tried_again(
 
 def test_two_at_once(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The one that came later counts the other one, and it alone is confirmed."""
-    real = Slotted.extend
+    real = Slotted.continue_release
 
     def meanwhile(self: Slotted, *args: Any) -> Release:
         monkeypatch.setattr(Slotted, "extend", real)
@@ -359,7 +359,7 @@ def test_two_at_once(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("stops", [False, True])
 def test_two_at_the_same_moment(top: Path, monkeypatch: pytest.MonkeyPatch, stops: bool) -> None:
     """Between looking at the ledger and reserving, another run reserved."""
-    real = Slotted.slots
+    real = Slotted.count_contributions
 
     def meanwhile(self: Slotted, *args: Any) -> pl.DataFrame:
         monkeypatch.setattr(Slotted, "slots", real)
@@ -539,7 +539,7 @@ def test_files_must_be_named_and_the_same(top: Path) -> None:
 def test_a_method_is_held_to_what_it_said(
     top: Path, monkeypatch: pytest.MonkeyPatch, wrong: str
 ) -> None:
-    real = Slotted.extend
+    real = Slotted.continue_release
 
     def liar(self: Slotted, *args: Any) -> Release:
         release = real(self, *args)

@@ -58,7 +58,7 @@ def test_verify_says_what_it_found(folder: Path) -> None:
     assert (found["method"], found["model"], found["release_grade"]) == (
         "frequent-queries", "none", True,
     )  # fmt: skip
-    says = " | ".join(finding["says"] for finding in found["findings"])
+    says = " | ".join(finding["message"] for finding in found["findings"])
     assert "each of 2 distinct values of query has 5 or more users" in says
     assert "times are given to the day only" in says
     assert "files are as written" in says

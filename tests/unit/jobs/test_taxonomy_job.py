@@ -177,7 +177,7 @@ def test_import_of_a_file_that_is_not_there(kind: str) -> None:
 def test_list(odp: str, folder: Path) -> None:
     inside, own = list_taxonomies()
     assert (inside["name"], inside["concepts"]) == ("wordnet", 82_115)
-    assert (own["name"], own["says"], own["concepts"]) == ("odp.qvt", "a file", 8)
+    assert (own["name"], own["description"], own["concepts"]) == ("odp.qvt", "a file", 8)
     assert [one["name"] for one in list_taxonomies(folder)] == ["wordnet", str(folder / "odp.qvt")]
 
 

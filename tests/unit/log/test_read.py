@@ -19,7 +19,7 @@ from queryveil.errors import InputError, TooManyRejectedError, UsageError
 from queryveil.log import reading as read
 from queryveil.log.options import ReadOptions
 from queryveil.log.query_log import QueryLog
-from queryveil.log.readers.registry import source
+from queryveil.log.readers import source
 from queryveil.log.reading import read_log as read_a_log
 
 HEADER = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"

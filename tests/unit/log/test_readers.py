@@ -14,14 +14,14 @@ import pytest
 import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from queryveil.log.readers.registry.base import parse_columns
-from queryveil.log.readers.registry.registry import READERS, detect_reader, get_reader
+from queryveil.log.readers.base import parse_columns
+from queryveil.log.readers.registry import READERS, detect_reader, get_reader
 
 from queryveil.errors import ColumnError, FormatError, TooManyRejectedError, UsageError
 from queryveil.log.query_log import QueryLog
 from queryveil.log.readers.base import ReaderOptions
 from queryveil.log.readers.jsonl import _fast, _slow
-from queryveil.log.readers.registry import source
+from queryveil.log.readers import source
 from queryveil.log.readers.source import TextFile
 from queryveil.log.reading import read_log
 
@@ -643,7 +643,7 @@ def test_parquet_numbers_with_gaps(tmp_path):
 
 
 def test_parquet_in_several_slices(tmp_path, monkeypatch):
-    from queryveil.log.readers.registry import parquet as module
+    from queryveil.log.readers import parquet as module
 
     monkeypatch.setattr(module, "_ROWS", 7)
     users = [None if number % 9 == 0 else str(number) for number in range(1, 51)]

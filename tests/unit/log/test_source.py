@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queryveil.errors import FormatError, InputError
-from queryveil.log.readers.registry import source
+from queryveil.log.readers import source
 from queryveil.log.readers.source import TextFile
 
 MB = 1 << 20

@@ -109,7 +109,7 @@ def test_each_half_has_half_of_the_users_and_of_the_persons() -> None:
 
 def test_scores_worked_out_by_hand() -> None:
     log = log_of({"1": ["a", "a", "b"], "2": ["a", "c"], "3": ["d"]})
-    known = gather_knowledge(count_user_queries(log.frame), pl.Series([0, 1, 2]))
+    known = gather_knowledge(count_user_queries(log.local_frame), pl.Series([0, 1, 2]))
     told = attack_scores(known, release_of(log, {"x": ["a", "b", "z"], "y": ["a"]}))
     assert told["shown"].tolist() == [1.0, 0.5, 0.0]
     assert told["rarest"].tolist() == [1.0, 0.0, 0.0]
@@ -122,7 +122,7 @@ def test_scores_worked_out_by_hand() -> None:
 
 def test_tables_have_no_single_logs_to_compare() -> None:
     log = log_of({"1": ["a"], "2": ["b"]})
-    known = gather_knowledge(count_user_queries(log.frame), pl.Series([0, 1]))
+    known = gather_knowledge(count_user_queries(log.local_frame), pl.Series([0, 1]))
     assert sorted(attack_scores(known, exact_table(log, 0))) == ["counts", "rarest", "shown"]
 
 

@@ -128,7 +128,7 @@ def test_a_name_may_stand_for_a_session() -> None:
         for query, hour, minute in (("q", 10, 55), ("r", 11, 10))
     ]
     log, hour = QueryLog.from_rows(rows), pl.col("time").dt.truncate("1h")
-    hours = lambda log, **more: release(log, log=log.frame.with_columns(time=hour), **more)  # noqa: E731
+    hours = lambda log, **more: release(log, log=log.local_frame.with_columns(time=hour), **more)  # noqa: E731
     assert found(log, hours)["value"] == 0
     told = found(log, lambda log: hours(log, parameters={"link": "session"}))
     assert told["value"] == told["original"] == 1

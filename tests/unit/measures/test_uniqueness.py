@@ -27,7 +27,7 @@ def found(before: Logs, after: Logs, **more: object) -> dict:
 def test_it_is_the_plain_count(people: Logs) -> None:
     whole = Counter(tuple(sorted(log)) for log in people.values())
     alone = sum(1 for users in whole.values() if users == 1)
-    assert count_unique(log_of(people).frame) == (alone, len(people))
+    assert count_unique(log_of(people).local_frame) == (alone, len(people))
 
 
 @given(logs_and_releases())
@@ -76,7 +76,7 @@ def test_it_needs_no_mapping() -> None:
 
 def test_encoded_and_plain_texts_give_the_same() -> None:
     people = {"1": ["a"], "2": ["a"], "3": ["b"]}
-    frame = log_of(people).frame
+    frame = log_of(people).local_frame
     texts = frame.with_columns(pl.col("user", "query", "url").cast(pl.String))
     assert count_unique(frame) == count_unique(texts) == (1, 3)
 

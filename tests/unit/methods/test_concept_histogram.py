@@ -127,7 +127,7 @@ def test_everybody_has_the_same_number_of_rows(method: qv.Method) -> None:
     assert set(release.concepts["concept"]) <= set(domains.concepts.tolist())
     promise = method.guarantee()
     assert promise.model == "pure-dp"
-    assert promise.epsilon == float(method.own_epsilon)
+    assert promise.epsilon == float(method.user_epsilon)
     card = release.preview_card()
     assert card["input"]["rows"] == sum(card["dropped"].values()) == len(ROWS)
     assert sum(card["made"].values()) == log.height

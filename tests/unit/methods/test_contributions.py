@@ -96,8 +96,8 @@ def test_the_card_says_so(tmp_path) -> None:
     release = qv.anonymize(lopsided(3), "string-microaggregation:k=5")
     card = release.write(tmp_path / "out")
     assert card["parameters"]["max_share"] == 0.4
-    assert "pseudonyms of a group carry the interests of their group" in card["guarantee"]["says"]
-    assert "no member gave more than 40%" in card["guarantee"]["says"]
+    assert "pseudonyms of a group carry the interests of their group" in card["guarantee"]["statement"]
+    assert "no member gave more than 40%" in card["guarantee"]["statement"]
     assert qv.verify(tmp_path / "out")["holds"]
     assert qv.parse_method("string-microaggregation:k=2").most_share == 0.5
 

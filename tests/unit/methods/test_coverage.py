@@ -124,7 +124,7 @@ def test_a_log_in_shares_is_judged_as_a_whole() -> None:
     from queryveil.methods.microaggregation.blocking import repartition_by_similarity
 
     method = qv.parse_method("semantic-microaggregation:k=3")
-    shares = in_shares(log_of(GERMAN)).rows
+    shares = in_shares(log_of(GERMAN)).table
     with pytest.raises(qv.CoverageError):
         method.repartition(shares, NoProgress())
     with pytest.raises(qv.CoverageError):

@@ -77,7 +77,7 @@ def test_the_page_and_the_card_say_it(tmp_path: Path) -> None:
     public = tmp_path / "out" / "public"
     card = json.loads((public / "release.json").read_text("utf-8"))
     assert card["noise"]["tables"] == []
-    assert len(card["noise"]["says"]) == 2
+    assert len(card["noise"]["statements"]) == 2
     assert "of the rows carry it" in (public / "report.html").read_text("utf-8")
     assert "of the rows carry it" in (public / "croissant.json").read_text("utf-8")
     assert not list(public.glob("*.about.txt"))

@@ -87,7 +87,7 @@ def test_a_first_release_tells_what_was_used() -> None:
 def test_rows_go_on_within_what_is_left(method, most, rows, used) -> None:
     before = first(method).mapping
     earlier = PreviousContributions(before, most)
-    release = method.extend(NEW, earlier, RandomSource(2), NoProgress())
+    release = method.continue_release(NEW, earlier, RandomSource(2), NoProgress())
     assert rows_of(release) == rows
     assert slots_in(release.mapping) == used
     names = dict(release.mapping.select("user", "pseudonym").rows())

@@ -115,7 +115,7 @@ def test_messages_are_conserved(size, seed, queries) -> None:
     world = searched(World(ring(size), seed), queries)
     for one, peer in world.peers.items():
         for other in world.friends[one]:
-            here, there = peer.tally(other), world.peers[other].tally(one)
+            here, there = peer.stats(other), world.peers[other].stats(one)
             assert here.asked == there.requests
             assert here.turned_down == there.refused
             assert here.answered == there.served
@@ -157,12 +157,12 @@ def test_a_busy_friend_is_no_unfriendly_one() -> None:
         world.at(0.1 * number, lambda q=number: world.ask("ann", f"q{q}"))
     world.run()
     ann, bob = world.peers["ann"], world.peers["bob"]
-    assert ann.tally("bob").turned_down == ann.tally("bob").lost == bob.tally("ann").refused == 0
+    assert ann.stats("bob").turned_down == ann.stats("bob").lost == bob.stats("ann").refused == 0
     assert ann.trust("bob") == bob.trust("ann") == 1.0
     ends = Counter(end for ends in world.ends.values() for end in ends)
     assert ends.keys() == {"deliver", "busy"}
     assert ends["busy"] == ann.shed > 100
-    assert 90 <= ann.tally("bob").answered <= 180  # what a minute has, and what it began with
+    assert 90 <= ann.stats("bob").answered <= 180  # what a minute has, and what it began with
 
 
 @pytest.mark.parametrize("rate", [10, 50, 110, 220])

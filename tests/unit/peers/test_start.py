@@ -30,7 +30,7 @@ def test_the_share_of_own_queries_is_the_same_at_all_counts_but_the_lowest(setti
 
 @given(SETTINGS, st.floats(0, 1, exclude_max=True))
 def test_a_start_is_below_the_limit(settings, drawn) -> None:
-    assert 0 <= draw_initial_hops(settings, lambda: drawn) < settings.hops
+    assert 0 <= draw_initial_hops(settings, lambda: drawn) < settings.max_hops
 
 
 def test_starts_follow_the_weights() -> None:

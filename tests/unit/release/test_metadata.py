@@ -41,7 +41,7 @@ CHECK = Check("min-count", {"table": "queries", "at_least": 1})
 
 def promise(model: str = "approx-dp", **more: Any) -> Guarantee:
     told: dict[str, Any] = {
-        "says": "Little is told.",
+        "statement": "Little is told.",
         "neighbours": "two logs of which one has the whole log of one more user",
         "epsilon": 2.0,
         "delta": 1e-6,

@@ -206,6 +206,6 @@ def test_ranks_in_words(counts: list[int], says: str) -> None:
     table = pl.DataFrame({"query": [str(n) for n in range(len(counts))], "count": counts},
                          schema={"query": pl.String, "count": pl.Int64})  # fmt: skip
     told = noise_of([noise("laplace", 20.0)], {"queries": table})[0]
-    assert says in " ".join(told["says"])
+    assert says in " ".join(told["statements"])
     assert told["interval_95"] == 60
     assert told["difference_95"] == 83

@@ -122,8 +122,8 @@ def test_odd_values_are_quoted(card: dict[str, object]) -> None:
 
 def test_the_promise_stands_at_the_top(card: dict[str, object]) -> None:
     drawn = render_card(card)
-    assert drawn.count(card["guarantee"]["says"]) == 1
-    assert drawn.index(card["guarantee"]["says"]) < drawn.index("What is promised")
+    assert drawn.count(card["guarantee"]["statement"]) == 1
+    assert drawn.index(card["guarantee"]["statement"]) < drawn.index("What is promised")
 
 
 def test_the_log_is_named_to_its_owner_alone(card: dict[str, object]) -> None:

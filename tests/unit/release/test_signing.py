@@ -32,7 +32,7 @@ def key(tmp_path: Path) -> Path:
 
 def told(folder: Path, signer: str | None = None) -> tuple[bool | None, str]:
     found = qv.verify(folder, signer=signer)
-    return next((f["holds"], f["says"]) for f in found["findings"] if f["check"] == "signature")
+    return next((f["holds"], f["message"]) for f in found["findings"] if f["check"] == "signature")
 
 
 def test_unsigned(out: Path, key: Path) -> None:

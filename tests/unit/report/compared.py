@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 VOID = {"meta", "circle", "rect", "line", "path", "polyline", "polygon", "br"}
-RISK = {"title": "users found", "says": "how many are found", "paper": "none", "unit": "percent",
+RISK = {"title": "users found", "description": "how many are found", "paper": "none", "unit": "percent",
         "better": "lower", "kind": "risk", "parameters": {}}  # fmt: skip
 USE = RISK | {"title": "queries kept", "better": "higher", "kind": "use", "unit": "share"}
 

@@ -23,7 +23,7 @@ def row(label: str, value: float | None, repeat: int = 1, **swept: Any) -> dict[
 
 def comparison(rows: list[dict[str, Any]], x: str | None = "k", **more: Any) -> dict[str, Any]:
     runs = [list(run) for run in dict.fromkeys((r["label"], r["method"]) for r in rows)]
-    about = {"title": "a loss", "says": "what is <lost>", "paper": "none", "unit": "bits",
+    about = {"title": "a loss", "description": "what is <lost>", "paper": "none", "unit": "bits",
              "better": "lower", "parameters": {}}  # fmt: skip
     return {
         "queryveil": "1", "repeat": 2, "seed": None, "notes": [],
@@ -156,7 +156,7 @@ def test_hostile_texts_stay_texts() -> None:
     rows = cells(HOSTILE, {HOSTILE: HOSTILE}, **{HOSTILE: 1.0, "kept": 0.5})
     rows += cells("m", {}, **{HOSTILE: None, "kept": 0.5})
     rows[-2]["error"] = HOSTILE
-    about = {HOSTILE: RISK | {"title": HOSTILE, "says": HOSTILE, "unit": HOSTILE}, "kept": USE}
+    about = {HOSTILE: RISK | {"title": HOSTILE, "description": HOSTILE, "unit": HOSTILE}, "kept": USE}
     claim = {"paper": HOSTILE, "claim": HOSTILE, "published": HOSTILE, "ours": HOSTILE,
              "holds": None, "why": HOSTILE}  # fmt: skip
     page = render_comparison(compared(rows, **about) | {"claims": [claim], "notes": [HOSTILE]})

@@ -75,7 +75,7 @@ class PathTree:
 def taxonomy_from_paths(paths: Iterable[str], title: str = "paths") -> Taxonomy:
     """Make a taxonomy of category paths.
 
-    >>> taxonomy_of_paths(["Home/Garden/Mowers", "Home/Kitchen"]).title
+    >>> taxonomy_from_paths(["Home/Garden/Mowers", "Home/Kitchen"]).title
     'paths'
     """
     tree = PathTree(title, RepairLog(title))
@@ -175,7 +175,7 @@ def iter_lines(file: TextFile) -> Iterator[tuple[int, str, str | None]]:
 def normalize_text(text: str, line: int | None, repairs: RepairLog) -> str:
     """Give a text with single blanks; a control character in it is a fault.
 
-    >>> clean(" Water   Sports ", 1, Repairs("shop.csv"))
+    >>> normalize_text(" Water   Sports ", 1, RepairLog("shop.csv"))
     'Water Sports'
     """
     if _CONTROL.search(text):
@@ -187,7 +187,7 @@ def normalize_text(text: str, line: int | None, repairs: RepairLog) -> str:
 def title_from_path(path: Path) -> str:
     """Name a taxonomy after its file.
 
-    >>> title_of(Path("data/shop.v2.csv.gz"))
+    >>> title_from_path(Path("data/shop.v2.csv.gz"))
     'shop.v2'
     """
     name = re.sub(r"\.(gz|zstd?)$", "", path.name, flags=re.IGNORECASE)

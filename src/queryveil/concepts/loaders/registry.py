@@ -16,7 +16,7 @@ from .skos import SKOS_ENDINGS, import_skos
 from .table import import_table
 
 BUILT_IN = {"wordnet": "nouns of WordNet 3.0"}
-_DATA = Path(__file__).parent / "data"
+_DATA = Path(__file__).parents[1] / "data"
 
 
 def open_taxonomy(text: str | Path | Taxonomy) -> Taxonomy:
@@ -41,7 +41,7 @@ def open_taxonomy(text: str | Path | Taxonomy) -> Taxonomy:
 def public_names(text: str) -> list[str]:
     """Name taxonomies without their folders: where a file lies is private.
 
-    >>> file_names("wordnet, /home/ann/shop.qvt")
+    >>> public_names("wordnet, /home/ann/shop.qvt")
     ['wordnet', 'shop.qvt']
     """
     return [Path(name.strip()).name for name in text.split(",")]

@@ -118,9 +118,9 @@ class _Graph:
 def attach_orphans(draft: TaxonomyBuilder, orphans: Iterable[int]) -> None:
     """Put concepts whose parent is missing under the root, or under one made for them.
 
-    >>> draft = Draft("shop")
+    >>> draft = TaxonomyBuilder("shop")
     >>> home, hose = draft.add("home", 1), draft.add("hose", 2)
-    >>> put_under_root(draft, [hose])
+    >>> attach_orphans(draft, [hose])
     >>> draft.edge_parents == [home]
     True
     """

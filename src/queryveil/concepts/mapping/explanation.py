@@ -16,7 +16,7 @@ def explain_query(mapper: Mapper, query: str) -> dict[str, Any]:
     """Tell each step of a query's way: its words, its phrases, what was looked up and found.
 
     >>> from queryveil.concepts import open_taxonomy
-    >>> told = explain(Mapper(open_taxonomy("wordnet")), "cheap hotels in paris")
+    >>> told = explain_query(Mapper(open_taxonomy("wordnet")), "cheap hotels in paris")
     >>> [(phrase["text"], phrase["tried"], phrase["label"]) for phrase in told["phrases"]]
     [('cheap hotels', ['cheap hotels', 'hotels'], 'hotel'), ('paris', ['paris'], 'paris')]
     """

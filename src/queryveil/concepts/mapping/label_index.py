@@ -69,7 +69,7 @@ class Trie:
 def build_trie(labels: RaggedArray, width: int) -> Trie:
     """Make a tree of labels, each a list of words; of equal labels the first counts.
 
-    >>> trie = build_trie(Lists.of([[0, 1], [1]]), 3)
+    >>> trie = build_trie(RaggedArray.from_lists([[0, 1], [1]]), 3)
     >>> ends, lengths = np.array([1]), np.array([2])
     >>> [entry.tolist() for _, entry in trie.walk(np.array([0, 1]), ends, lengths, np.array([1]))]
     [[1], [0]]

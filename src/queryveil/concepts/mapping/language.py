@@ -24,7 +24,7 @@ _FILE = Path(__file__).parents[1] / "data" / "english.words"
 def load_word_list(name: str) -> tuple[str, ...]:
     """Give one of the lists: plurals, given names, surnames, cities, towns.
 
-    >>> english_words("irregular plurals")[:2]
+    >>> load_word_list("irregular plurals")[:2]
     ('aardwolves aardwolf', 'abaci abacus')
     """
     _, arrays = read_arrays(_FILE)
@@ -64,7 +64,7 @@ class Language:
 def get_language(name: str) -> Language:
     """Give a language by its English name.
 
-    >>> language_named("german").stem(pl.Series(["katzen"])).to_list()
+    >>> get_language("german").stem(pl.Series(["katzen"])).to_list()
     ['katz']
     """
     known = sorted({*AVAILABLE_LANGUAGES} & {*Stemmer.algorithms()})
@@ -123,8 +123,8 @@ class CompoundSplitter:
     `heads` are the words that may come last, `words` all that may stand before, `whole` the
     words that are not to be taken apart.
 
-    >>> gluing = Gluing({"games", "mower"}, {"free", "bingo", "lawn"}, {"pergames"})
-    >>> [gluing.head(word) for word in ("freebingogames", "lawnmower", "pergames", "xyzgames")]
+    >>> gluing = CompoundSplitter({"games", "mower"}, {"free", "bingo", "lawn"}, {"pergames"})
+    >>> [gluing.last_word(word) for word in ("freebingogames", "lawnmower", "pergames", "xyzgames")]
     ['games', 'mower', '', '']
     """
 

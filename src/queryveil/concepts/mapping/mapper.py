@@ -47,8 +47,8 @@ _ADDRESS_WORDS = (
 class Mapper:
     """Maps queries to concepts of a taxonomy.
 
-    >>> from queryveil.concepts import taxonomy_of_paths
-    >>> odp = taxonomy_of_paths(["Top/Sports/Water_Sports/Swimming_and_Diving",
+    >>> from queryveil.concepts import taxonomy_from_paths
+    >>> odp = taxonomy_from_paths(["Top/Sports/Water_Sports/Swimming_and_Diving",
     ...                          "Top/Regional/Mediterranean"])
     >>> found = Mapper(odp).map(pl.Series(["diving in the Mediterranean"]))
     >>> [odp.label(c) for c in found.phrases["concept"]]

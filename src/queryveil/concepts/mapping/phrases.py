@@ -39,7 +39,7 @@ def noun_phrases(texts: RaggedArray, kinds: ByteArray) -> Phrases:
 
     >>> from queryveil.concepts.mapping.tagging import MODIFIER, NOUN, OTHER
     >>> kinds = np.array([MODIFIER, NOUN, NOUN, OTHER, NOUN, MODIFIER], np.uint8)
-    >>> found = noun_phrases(Lists.of([[10, 11, 12, 13, 14, 15]]), kinds)
+    >>> found = noun_phrases(RaggedArray.from_lists([[10, 11, 12, 13, 14, 15]]), kinds)
     >>> found.begins.tolist(), found.ends.tolist()
     ([0, 4], [2, 4])
     """

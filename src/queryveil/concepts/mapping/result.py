@@ -36,7 +36,7 @@ class ConceptMapping:
     >>> import queryveil.concepts as c
     >>> wordnet = c.open_taxonomy("wordnet")
     >>> found = c.Mapper(wordnet).map(pl.Series(["cheap hotels in paris", "zzzz"]))
-    >>> found.table().select("phrase", "label", "how").rows()
+    >>> found.to_polars().select("phrase", "label", "how").rows()
     [('cheap hotels', 'hotel', 'plural'), ('paris', 'paris', 'label'), ('zzzz', None, None)]
     >>> found.coverage()
     0.5

@@ -52,7 +52,7 @@ class Tagger(Protocol):
 def word_classes(tags: Sequence[str]) -> ByteArray:
     """Give the kind of each tag.
 
-    >>> kinds_of(["NN", "JJ", "VBG", "VBZ", "IN"]).tolist()
+    >>> word_classes(["NN", "JJ", "VBG", "VBZ", "IN"]).tolist()
     [2, 1, 2, 3, 0]
     """
     table = {tag: kind for kind, members in _KINDS.items() for tag in members}

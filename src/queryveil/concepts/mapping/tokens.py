@@ -28,7 +28,7 @@ _WORD = r"[\pL\pM\pN]+"
 def tokenize(texts: pl.Series) -> pl.Series:
     """Give the words of each text, as lists.
 
-    >>> normalise(pl.Series(["Alzheimer's disease", "U.S. x-rays & more"])).to_list()
+    >>> tokenize(pl.Series(["Alzheimer's disease", "U.S. x-rays & more"])).to_list()
     [['alzheimers', 'disease'], ['us', 'x', 'rays', 'and', 'more']]
     """
     plain = texts.str.to_lowercase()

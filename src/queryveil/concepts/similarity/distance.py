@@ -187,10 +187,10 @@ def concept_distance(taxonomy: Taxonomy, a: int, b: int) -> float:
 
     It is eq. (1) of Batet 2013: of all ancestors of the two, the share that is not common.
 
-    >>> from queryveil.concepts import taxonomy_of_paths
-    >>> odp = taxonomy_of_paths(["Top/Sports/Water_Sports/Windsurfing",
+    >>> from queryveil.concepts import taxonomy_from_paths
+    >>> odp = taxonomy_from_paths(["Top/Sports/Water_Sports/Windsurfing",
     ...                          "Top/Sports/Water_Sports/Swimming_and_Diving"])
-    >>> distance(odp, odp.concept("Windsurfing"), odp.concept("Swimming and Diving"))
+    >>> concept_distance(odp, odp.find("Windsurfing"), odp.find("Swimming and Diving"))
     0.5
     """
     return float(pairwise_distances(taxonomy, np.array([a]), np.array([b]))[0])
@@ -207,9 +207,9 @@ def concept_similarity(taxonomy: Taxonomy, a: int, b: int, domain: int | None = 
     It is eq. (5) of Sanchez 2018, `1 - log2(1 + apart / all)`, over the ancestors that lie
     inside the domain: a concept and all below it, or the whole taxonomy.
 
-    >>> from queryveil.concepts import taxonomy_of_paths
-    >>> ill = taxonomy_of_paths(["disease/lungs/asthma", "disease/lungs/pneumonia"])
-    >>> round(similarity(ill, ill.concept("asthma"), ill.concept("pneumonia")), 6)
+    >>> from queryveil.concepts import taxonomy_from_paths
+    >>> ill = taxonomy_from_paths(["disease/lungs/asthma", "disease/lungs/pneumonia"])
+    >>> round(concept_similarity(ill, ill.find("asthma"), ill.find("pneumonia")), 6)
     0.415037
     """
     return float(pairwise_similarities(taxonomy, np.array([a]), np.array([b]), domain)[0])

@@ -81,9 +81,9 @@ def build_domain(
     With topics, each class has concepts of one topic only, and those of a topic stand in a row.
     What is marked in `without` belongs to another domain.
 
-    >>> from queryveil.concepts import taxonomy_of_paths
-    >>> ill = taxonomy_of_paths(["disease/lungs/asthma", "disease/lungs/pneumonia"])
-    >>> domain = domain_of(ill, ill.concept("disease"))
+    >>> from queryveil.concepts import taxonomy_from_paths
+    >>> ill = taxonomy_from_paths(["disease/lungs/asthma", "disease/lungs/pneumonia"])
+    >>> domain = build_domain(ill, ill.find("disease"))
     >>> len(domain), domain.sizes.tolist()
     (4, [1, 1, 2])
     """

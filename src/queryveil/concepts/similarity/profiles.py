@@ -83,7 +83,7 @@ def build_profiles(pairs: pl.DataFrame | pl.LazyFrame) -> Profiles:
     the single concept `UNMAPPED`, once.
 
     >>> pairs = pl.DataFrame({"user": ["b", "a", "b", "b"], "concept": [7, None, 2, 7]})
-    >>> profiles = profiles_of(pairs)
+    >>> profiles = build_profiles(pairs)
     >>> profiles.users.to_list(), profiles.lists[1].tolist(), profiles.counts.tolist()
     (['a', 'b'], [2, 7], [1, 1, 2])
     """

@@ -82,10 +82,10 @@ def select_topics(
 
     A concept below several of them belongs to the first. `names` are the labels unless given.
 
-    >>> from queryveil.concepts import taxonomy_of_paths
-    >>> odp = taxonomy_of_paths(["Top/Sports/Tennis", "Top/Arts/Music", "Top/News"])
-    >>> topics = topics_of(odp, ["Sports", "Top/Arts"])
-    >>> topics.names, topics.of[odp.concept("Music")], topics.of[odp.concept("News")]
+    >>> from queryveil.concepts import taxonomy_from_paths
+    >>> odp = taxonomy_from_paths(["Top/Sports/Tennis", "Top/Arts/Music", "Top/News"])
+    >>> topics = select_topics(odp, ["Sports", "Top/Arts"])
+    >>> topics.names, topics.topic_of[odp.find("Music")], topics.topic_of[odp.find("News")]
     (['Sports', 'Arts'], np.int16(1), np.int16(-1))
     """
     found = [_number(taxonomy, concept) for concept in concepts]
@@ -174,10 +174,10 @@ def _lexicographer(wordnet: Taxonomy) -> Topics:
 def ancestors_at_depth(taxonomy: Taxonomy, level: int) -> IntArray:
     """Give every concept's ancestor at a depth, itself included; -1 where it is less deep.
 
-    >>> from queryveil.concepts import taxonomy_of_paths
-    >>> odp = taxonomy_of_paths(["Top/Sports/Soccer/UEFA", "Top/Arts"])
-    >>> cut = prefixes(odp, 2)
-    >>> odp.name(cut[odp.concept("UEFA")]), cut[odp.concept("Arts")].item()
+    >>> from queryveil.concepts import taxonomy_from_paths
+    >>> odp = taxonomy_from_paths(["Top/Sports/Soccer/UEFA", "Top/Arts"])
+    >>> cut = ancestors_at_depth(odp, 2)
+    >>> odp.name(cut[odp.find("UEFA")]), cut[odp.find("Arts")].item()
     ('Top/Sports/Soccer', -1)
     """
     if level < 1:

@@ -23,7 +23,7 @@ _NEWLINE = 10
 class RaggedArray:
     """Many short lists of numbers: list `i` is `items[start[i]:start[i + 1]]`.
 
-    >>> lists = Lists.of([[3], [], [1, 2]])
+    >>> lists = RaggedArray.from_lists([[3], [], [1, 2]])
     >>> len(lists), lists[2].tolist(), lists.sizes.tolist()
     (3, [1, 2], [1, 0, 2])
     """
@@ -85,7 +85,7 @@ class RaggedArray:
 class StringArray:
     """Many texts in one array of bytes, each ended by a newline.
 
-    >>> texts = Texts.of(["bed and breakfast", "caf\u00e9"])
+    >>> texts = StringArray.of(["bed and breakfast", "caf\u00e9"])
     >>> len(texts), texts[1]
     (2, 'caf\u00e9')
     """

@@ -28,7 +28,7 @@ def compute_depths(parents: RaggedArray, most: int = MOST_LEVELS + 28) -> IntArr
     Concepts on a cycle, and those below one, get -1. The concepts may be in any order here. What
     is too deep is a `DeepError`.
 
-    >>> levels_of(Lists.of([[], [0], [0, 1], [4], [3]])).tolist()
+    >>> compute_depths(RaggedArray.from_lists([[], [0], [0, 1], [4], [3]])).tolist()
     [0, 1, 2, -1, -1]
     """
     children = parents.transpose(len(parents))
@@ -49,8 +49,8 @@ def compute_depths(parents: RaggedArray, most: int = MOST_LEVELS + 28) -> IntArr
 def compute_ancestors(parents: RaggedArray, levels: IntArray, root_counts: bool) -> RaggedArray:
     """Give T(c) of every concept in rising order; the concepts must be numbered by level.
 
-    >>> parents = Lists.of([[], [0], [0], [1, 2]])
-    >>> ancestors_of(parents, levels_of(parents), True)[3].tolist()
+    >>> parents = RaggedArray.from_lists([[], [0], [0], [1, 2]])
+    >>> compute_ancestors(parents, compute_depths(parents), True)[3].tolist()
     [0, 1, 2, 3]
     """
     bounds = np.searchsorted(levels, np.arange(int(levels.max(initial=0)) + 2))

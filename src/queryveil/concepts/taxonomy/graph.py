@@ -32,13 +32,13 @@ class Taxonomy:
     each label its concepts, the most usual first; `titles` gives each concept its own label.
     An artificial root such as ODP's `Top` does not count as an ancestor (`root_counts`).
 
-    >>> from queryveil.concepts import taxonomy_of_paths
-    >>> odp = taxonomy_of_paths(["Top/Sports/Water_Sports/Windsurfing",
+    >>> from queryveil.concepts import taxonomy_from_paths
+    >>> odp = taxonomy_from_paths(["Top/Sports/Water_Sports/Windsurfing",
     ...                          "Top/Sports/Water_Sports/Swimming_and_Diving"])
-    >>> wind = odp.concept("Windsurfing")
+    >>> wind = odp.find("Windsurfing")
     >>> [odp.label(c) for c in odp.ancestors(wind)]
     ['Sports', 'Water Sports', 'Windsurfing']
-    >>> odp.name(odp.common(wind, odp.concept("Swimming and Diving")))
+    >>> odp.name(odp.common_ancestors(wind, odp.find("Swimming and Diving")))
     'Top/Sports/Water_Sports'
     """
 

@@ -34,8 +34,8 @@ def publishable_labels(taxonomy: Taxonomy) -> PublishableLabels:
 
     >>> from queryveil.concepts import open_taxonomy
     >>> wordnet = open_taxonomy("wordnet")
-    >>> names = names_of(wordnet)
-    >>> names.texts.gather(names.of[wordnet.concept("asthma")]).to_list()
+    >>> names = publishable_labels(wordnet)
+    >>> names.texts.gather(names.of[wordnet.find("asthma")]).to_list()
     ['asthma', 'asthma attack', 'bronchial asthma']
     """
     known = taxonomy.cache.get("names")

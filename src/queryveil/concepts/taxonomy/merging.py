@@ -29,12 +29,12 @@ def merge_taxonomies(taxonomies: Sequence[Taxonomy]) -> Taxonomy:
     being written out unless all parts are paths; where two parts share a name, the later
     concept's gets the title of its part before it. The language is the first one's.
 
-    >>> from queryveil.concepts import taxonomy_of_paths
-    >>> both = combine([taxonomy_of_paths(["Top/Sports/Tennis"], "odp"),
-    ...                 taxonomy_of_paths(["Shop/Tennis/Rackets"], "shop")])
+    >>> from queryveil.concepts import taxonomy_from_paths
+    >>> both = merge_taxonomies([taxonomy_from_paths(["Top/Sports/Tennis"], "odp"),
+    ...                 taxonomy_from_paths(["Shop/Tennis/Rackets"], "shop")])
     >>> [both.name(concept) for concept in both.lookup("tennis")]
     ['Sports/Tennis', 'Shop/Tennis']
-    >>> [both.label(concept) for concept in both.ancestors(both.concept("Rackets"))]
+    >>> [both.label(concept) for concept in both.ancestors(both.find("Rackets"))]
     ['Shop', 'Tennis', 'Rackets']
     """
     if not taxonomies:

@@ -45,7 +45,7 @@ _WHOLE = """SELECT rowid, -bm25(whole, 16.0, 4.0, 1.0) FROM whole WHERE whole MA
 def index_path(taxonomy: Path) -> Path:
     """Give where the index of a taxonomy's file is.
 
-    >>> search_path(Path("odp.qvt")).name
+    >>> index_path(Path("odp.qvt")).name
     'odp.qvt.search'
     """
     return taxonomy.with_name(f"{taxonomy.name}.search")
@@ -73,10 +73,10 @@ def write_index(
 class SearchIndex:
     """Finds the concepts of a taxonomy by words; may be used from several processes.
 
-    >>> from queryveil.concepts import taxonomy_of_paths
-    >>> odp = taxonomy_of_paths(["Top/Sports/Water_Sports/Windsurfing", "Top/Shopping/Sports"])
-    >>> search = Search.of(odp)
-    >>> [odp.name(concept) for concept in search.first("sports", 2)]
+    >>> from queryveil.concepts import taxonomy_from_paths
+    >>> odp = taxonomy_from_paths(["Top/Sports/Water_Sports/Windsurfing", "Top/Shopping/Sports"])
+    >>> search = SearchIndex.open(odp)
+    >>> [odp.name(concept) for concept in search.best_match("sports", 2)]
     ['Top/Sports', 'Top/Shopping/Sports']
     >>> odp.name(search.find("sport windsurf", 1)[0][0])
     'Top/Sports/Water_Sports/Windsurfing'

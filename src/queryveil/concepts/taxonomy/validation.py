@@ -22,9 +22,9 @@ def check_taxonomy(taxonomy: Taxonomy) -> list[CheckResult]:
 
     Where the arrays do not fit together, what builds on them is not looked at.
 
-    >>> from queryveil.concepts import taxonomy_of_paths
-    >>> found = check_taxonomy(taxonomy_of_paths(["Home/Garden/Mowers", "Home/Kitchen"]))
-    >>> all(one["holds"] for one in found), found[1]["says"]
+    >>> from queryveil.concepts import taxonomy_from_paths
+    >>> found = check_taxonomy(taxonomy_from_paths(["Home/Garden/Mowers", "Home/Kitchen"]))
+    >>> all(one["holds"] for one in found), found[1]["message"]
     (True, '4 concepts and 4 labels; all arrays fit them')
     """
     findings: list[CheckResult] = []
@@ -37,7 +37,7 @@ def check_taxonomy(taxonomy: Taxonomy) -> list[CheckResult]:
 
 def _finding(check: str, wrong: object, says: str, fault: str) -> CheckResult:
     """Say what holds, or what does not."""
-    return {"check": check, "holds": not wrong, "says": fault if wrong else says}
+    return {"check": check, "holds": not wrong, "message": fault if wrong else says}
 
 
 def _texts(taxonomy: Taxonomy) -> Iterator[CheckResult]:
@@ -158,8 +158,8 @@ def describe_taxonomy(taxonomy: Taxonomy) -> dict[str, Any]:
     `branches` has the concepts below the root, each with the number of concepts of its domain,
     the largest first.
 
-    >>> from queryveil.concepts import taxonomy_of_paths
-    >>> figures = describe_taxonomy(taxonomy_of_paths(["Home/Garden/Mowers", "Home/Kitchen"]))
+    >>> from queryveil.concepts import taxonomy_from_paths
+    >>> figures = describe_taxonomy(taxonomy_from_paths(["Home/Garden/Mowers", "Home/Kitchen"]))
     >>> figures["concepts"], figures["greatest depth"], figures["branches"][0]
     (4, 3, {'concept': 'Garden', 'name': 'Home/Garden', 'concepts': 2})
     """

@@ -54,7 +54,7 @@ class ScoreFunction(Protocol):
 class ScoreTable:
     """Scores from a whole table of levels, every item a class of its own; for small sets.
 
-    >>> scores = TableScores(np.array([1.0, 0.0]), np.array([[0, 1], [1, 0]], np.uint8))
+    >>> scores = ScoreTable(np.array([1.0, 0.0]), np.array([[0, 1], [1, 0]], np.uint8))
     >>> scores.sizes.tolist(), scores.levels(1).tolist()
     ([1, 1], [1, 0])
     """
@@ -90,9 +90,9 @@ def run_in_chunks(rows: int, work: Callable[[range], None]) -> None:
 class Candidates:
     """Scores, and for an input of each class the number of other items of each level.
 
-    >>> from queryveil.dp.choice import TableScores
-    >>> same = TableScores(np.array([1.0, 0.0]), np.array([[0, 1], [1, 0]], np.uint8))
-    >>> Choices.of(same).counts.tolist(), Choices.of(same).span
+    >>> from queryveil.dp.exponential.weights import ScoreTable
+    >>> same = ScoreTable(np.array([1.0, 0.0]), np.array([[0, 1], [1, 0]], np.uint8))
+    >>> Candidates.of(same).counts.tolist(), Candidates.of(same).score_range
     ([[0, 1], [0, 1]], 1.0)
     """
 

@@ -69,7 +69,7 @@ def linkage_tree(matrix: Floats, linkage: str) -> NDArray[np.float64]:
 def cut_tree(steps: Floats, number: int) -> Labels:
     """Give the partition into that many clusters, or fewer where equal users fill fewer.
 
-    >>> cut(np.array([[0, 1, 0.1, 2], [2, 3, 0.9, 3]]), 2).tolist()
+    >>> cut_tree(np.array([[0, 1, 0.1, 2], [2, 3, 0.9, 3]]), 2).tolist()
     [1, 1, 0]
     """
     users = len(steps) + 1

@@ -88,7 +88,7 @@ def compare_frequencies(before: pl.DataFrame, after: pl.DataFrame, top: int) -> 
     """Compare the most frequent texts before with what is there of them after.
 
     >>> was = pl.DataFrame({"text": ["a", "b"], "count": [6, 2]})
-    >>> compare_counts(was, pl.DataFrame({"text": ["a", "b"], "count": [3, 1]}), 2)
+    >>> compare_frequencies(was, pl.DataFrame({"text": ["a", "b"], "count": [3, 1]}), 2)
     {'error_scaled': 0.0, 'error_as_given': 0.5, 'overlap': 1.0, 'rank_correlation': 1.0, 'top': 2}
     """
     first, second = (_top(counts, top) for counts in (before, after))
@@ -141,7 +141,7 @@ def transitions(rows: pl.LazyFrame, whole_sessions: bool = False) -> pl.DataFram
 
     >>> rows = [("u", "a", 1), ("u", "b", 2), ("u", "c", 3), ("u", "d", 3), ("v", "e", 4)]
     >>> table = pl.LazyFrame(rows, schema=["user", "query", "time"], orient="row")
-    >>> steps_of(table).rows()
+    >>> transitions(table).rows()
     [('u', 'a', 'b')]
     """
     sent = rows.select("user", "query", "time").drop_nulls().group_by("user", "time")
@@ -193,7 +193,7 @@ def count_clicks(rows: pl.LazyFrame) -> pl.DataFrame:
     """Count the clicks on each URL for each query: query, url, count, rank (the mean).
 
     >>> rows = {"query": ["a", "a"], "url": ["x", "x"], "rank": [1, 2]}
-    >>> url_counts(pl.LazyFrame(rows)).rows()
+    >>> count_clicks(pl.LazyFrame(rows)).rows()
     [('a', 'x', 2.0, 1.5)]
     """
     clicked = rows.drop_nulls("url").group_by("query", "url")

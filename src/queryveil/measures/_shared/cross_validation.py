@@ -108,7 +108,7 @@ def assign_folds(log: QueryLog, number: int) -> pl.DataFrame:
     """Part the users into folds of equal size, always in the same way: user, fold.
 
     >>> log = QueryLog.from_rows([(user, "x", None, None, None) for user in "abcde"])
-    >>> folds_of(log, 2)["fold"].value_counts().sort("fold").rows()
+    >>> assign_folds(log, 2)["fold"].value_counts().sort("fold").rows()
     [(0, 3), (1, 2)]
     """
     users = unique_users(log.local_frame)

@@ -64,7 +64,7 @@ def group_equal_logs(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     `rows` has the columns owner, text and count. Gives ask and owner, and ask, text and count.
 
     >>> rows = {"owner": [0, 1, 2], "text": [5, 5, 5], "count": [1, 2, 1]}
-    >>> who, what = alike(pl.DataFrame(rows))
+    >>> who, what = group_equal_logs(pl.DataFrame(rows))
     >>> who.height, what.sort("count").select("text", "count").rows()
     (3, [(5, 1), (5, 2)])
     """
@@ -247,8 +247,8 @@ def count_user_queries(log: pl.LazyFrame) -> UserQueryCounts:
     """Count the queries of each user of a log.
 
     >>> log = pl.LazyFrame({"user": ["b", "a", "a"], "query": ["x", "y", "y"]})
-    >>> found = sent_of(log)
-    >>> found.owners.to_list(), found.texts.to_list(), found.rows.rows()
+    >>> found = count_user_queries(log)
+    >>> found.users.to_list(), found.queries.to_list(), found.rows.rows()
     (['a', 'b'], ['x', 'y'], [(0, 1, 2), (1, 0, 1)])
     """
     counts = log.group_by("user", "query").agg(count=pl.len()).collect(engine="streaming")

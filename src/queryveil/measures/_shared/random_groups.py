@@ -128,7 +128,7 @@ def _given(taxonomy: Taxonomy, profiles: Profiles, group: IntArray, rule: str) -
 def length_quotas(weights: IntArray, group: IntArray) -> IntArray:
     """Share out the mean length of each group's logs among its users, by how long theirs are.
 
-    >>> quotas(np.array([3, 4, 6]), np.array([0, 0, 0])).tolist()
+    >>> length_quotas(np.array([3, 4, 6]), np.array([0, 0, 0])).tolist()
     [1, 1, 2]
     """
     order = np.argsort(group, kind="stable")

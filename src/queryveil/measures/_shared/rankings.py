@@ -163,7 +163,7 @@ def _computed(
 def paired_t_test(after: NDArray[np.float64], before: NDArray[np.float64]) -> dict[str, Any]:
     """Compare two values of each topic by the two-tailed paired t-test.
 
-    >>> paired(np.array([0.0, 1.0]), np.array([0.0, 1.0]))["p_value"]
+    >>> paired_t_test(np.array([0.0, 1.0]), np.array([0.0, 1.0]))["p_value"]
     1.0
     """
     apart = after - before

@@ -50,7 +50,7 @@ def best_threshold(scores: Floats, members: Flags) -> tuple[float, float]:
 def rates_at_threshold(scores: Floats, members: Flags, threshold: float) -> tuple[float, float]:
     """Give the shares of members and of others whose score is at the threshold or above.
 
-    >>> advantage(np.array([1.0, 2.0, 3.0]), np.array([True, False, True]), 2.0)
+    >>> rates_at_threshold(np.array([1.0, 2.0, 3.0]), np.array([True, False, True]), 2.0)
     (0.5, 1.0)
     """
     called = scores >= threshold
@@ -60,7 +60,7 @@ def rates_at_threshold(scores: Floats, members: Flags, threshold: float) -> tupl
 def auc(scores: Floats, members: Flags) -> float:
     """Give the chance that a member has a higher score than another one; ties count half.
 
-    >>> area(np.array([1.0, 2.0, 2.0]), np.array([False, False, True]))
+    >>> auc(np.array([1.0, 2.0, 2.0]), np.array([False, False, True]))
     0.75
     """
     ranks = pl.Series(scores).rank("average").to_numpy()
@@ -76,7 +76,7 @@ _CUTS = ((0.25, 0.25), (0.1, 0.1), (0.25, 0.0), (0.1, 0.0), (0.0, 0.25), (0.0, 0
 def clopper_pearson_lower(right: int, guesses: int, doubt: float) -> float:
     """Give Clopper and Pearson's lower bound of a share: it is lower with a chance below `doubt`.
 
-    >>> round(least_share(20, 20, 0.05), 4), least_share(0, 20, 0.05)
+    >>> round(clopper_pearson_lower(20, 20, 0.05), 4), clopper_pearson_lower(0, 20, 0.05)
     (0.8609, 0.0)
     """
     if not right:
@@ -88,7 +88,7 @@ def clopper_pearson_lower(right: int, guesses: int, doubt: float) -> float:
 def epsilon_lower_bound(right: int, guesses: int, trials: int, delta: float = 0.0) -> float:
     """Give the greatest epsilon that so many right guesses disprove with 95% confidence, or 0.
 
-    >>> round(proven(20, 20, 20), 3), proven(10, 20, 20), proven(20, 20, 20, delta=0.01)
+    >>> round(epsilon_lower_bound(20, 20, 20), 3), epsilon_lower_bound(10, 20, 20), epsilon_lower_bound(20, 20, 20, delta=0.01)
     (1.823, 0.0, 0.0)
     """
     doubt = _DOUBT - 2 * trials * delta

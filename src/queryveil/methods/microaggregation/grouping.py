@@ -182,7 +182,7 @@ def mean_intra_group_distance(matrix: Floats, group: GroupLabels) -> float:
 
     A user who is alone in her group counts as 0.
 
-    >>> within(np.array([[0.0, 0.5], [0.5, 0.0]]), np.array([0, 0], np.int32))
+    >>> mean_intra_group_distance(np.array([[0.0, 0.5], [0.5, 0.0]]), np.array([0, 0], np.int32))
     0.5
     """
     order = np.argsort(group, kind="stable")

@@ -83,7 +83,7 @@ def member_quotas(weights: IntArray, group: IntArray) -> IntArray:
     Parts of a whole go to the largest remainders, so that a prototype has the mean length of
     the group's logs, rounded, and at least one item if there is any.
 
-    >>> quotas(np.array([3, 4, 6]), np.array([0, 0, 0])).tolist()
+    >>> member_quotas(np.array([3, 4, 6]), np.array([0, 0, 0])).tolist()
     [1, 1, 2]
     """
     sizes = np.bincount(group)

@@ -47,7 +47,7 @@ def refine_groups(matrix: Floats, group: GroupLabels, k: int) -> GroupLabels:
     even number of up to 300 users at the least possible sum, others nearly so.
 
     >>> line = np.array([0.0, 5.0, 1.0, 6.0, 2.0, 7.0])
-    >>> refine(abs(line - line[:, None]), np.array([0, 0, 0, 1, 1, 1], np.int32), 3).tolist()
+    >>> refine_groups(abs(line - line[:, None]), np.array([0, 0, 0, 1, 1, 1], np.int32), 3).tolist()
     [0, 1, 0, 1, 0, 1]
     """
     check_groups(group, k)

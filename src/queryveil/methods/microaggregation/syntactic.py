@@ -44,7 +44,7 @@ def syntactic_distance_matrix(rows: pl.DataFrame, cap: int = 50) -> Singles:
     of the distances of all their queries to the nearest of the other: eq. (4) of Batet 2013.
 
     >>> rows = {"user": [0, 1], "query": ["red car", "red cat"], "time": None, "url": None}
-    >>> syntactic_matrix(pl.DataFrame(rows))[0, 1] * 3  # 0 + 1/7 + 1/2
+    >>> syntactic_distance_matrix(pl.DataFrame(rows))[0, 1] * 3  # 0 + 1/7 + 1/2
     np.float32(0.64285713)
     """
     log = _Rows.of(rows, cap)

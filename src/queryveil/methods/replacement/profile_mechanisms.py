@@ -32,7 +32,7 @@ _TOO_LARGE = 2**62
 def count_apportionments(topics: int, points: int) -> int:
     """Count the ways to hand out points.
 
-    >>> ways(4, 10)
+    >>> count_apportionments(4, 10)
     286
     """
     return comb(points + topics - 1, points)
@@ -43,7 +43,7 @@ def apportion(profiles: NDArray[Any], points: int) -> Apportionments:
 
     Of equal remainders the first topic gets the point. A profile of nothing is taken as uniform.
 
-    >>> hand_out(np.array([[5, 3, 2], [0, 0, 0]]), 4).tolist()
+    >>> apportion(np.array([[5, 3, 2], [0, 0, 0]]), 4).tolist()
     [[2, 1, 1], [2, 1, 1]]
     """
     shares = np.asarray(profiles, np.float64)
@@ -61,7 +61,7 @@ def apportion(profiles: NDArray[Any], points: int) -> Apportionments:
 def rank_apportionments(handed: Apportionments) -> Apportionments:
     """Give the number of each way to hand out.
 
-    >>> number(np.array([[2, 0], [1, 1], [0, 2]])).tolist()
+    >>> rank_apportionments(np.array([[2, 0], [1, 1], [0, 2]])).tolist()
     [2, 1, 0]
     """
     topics, points = handed.shape[1], int(handed[0].sum()) if len(handed) else 0
@@ -74,7 +74,7 @@ def rank_apportionments(handed: Apportionments) -> Apportionments:
 def unrank_apportionments(numbers: Apportionments, topics: int, points: int) -> Apportionments:
     """Give the ways that have these numbers.
 
-    >>> points_of(np.array([2, 1, 0]), 2, 2).tolist()
+    >>> unrank_apportionments(np.array([2, 1, 0]), 2, 2).tolist()
     [[2, 0], [1, 1], [0, 2]]
     """
     table = _binomials(points + topics, topics)
@@ -136,7 +136,7 @@ def shrink_to_uniform(mean: Floats, variance: float) -> Floats:
 def js_divergence(one: Floats, two: Floats) -> Floats:
     """Give the Jensen-Shannon divergence of profiles, in bits.
 
-    >>> divergence(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])).tolist()
+    >>> js_divergence(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])).tolist()
     [1.0]
     """
     middle = (one + two) / 2

@@ -44,7 +44,7 @@ def read_public_queries(name: str) -> pl.Series:
 
     `wordnet` is the list inside the package: the labels of WordNet's nouns.
 
-    >>> len(read_pool("wordnet")) > 100_000
+    >>> len(read_public_queries("wordnet")) > 100_000
     True
     """
     if name == WORDNET:
@@ -133,7 +133,7 @@ class PublicListRelease:
         """Share the budget out; without public results the share of clicks goes to the others.
 
         >>> half, quarter = Fraction(1, 2), Fraction(1, 4)
-        >>> Pure.of("wordnet", "", Fraction(1), (1, 1, 1), (half, quarter, quarter)).budgets
+        >>> PublicListRelease.of("wordnet", "", Fraction(1), (1, 1, 1), (half, quarter, quarter)).budgets
         (Fraction(2, 3), Fraction(0, 1), Fraction(1, 3))
         """
         queries, clicks, transitions = shares

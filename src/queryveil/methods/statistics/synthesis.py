@@ -42,7 +42,7 @@ SYNTHESIS_NOTE = (
 def public_constants() -> dict[str, str]:
     """Give the constants in words, for the card.
 
-    >>> public_facts()["queries with a click"]
+    >>> public_constants()["queries with a click"]
     '50% of those for which the table has clicks'
     """
     lines = _mean(_SESSIONS) * _mean(_QUERIES)

@@ -96,7 +96,7 @@ class WebSearchEngine:
     def extract(self, told: object) -> tuple[Result, ...]:
         """Find the results in an answer; what is none is left out.
 
-        >>> engine = WebEngine("http://localhost/?q={query}", results="data.items")
+        >>> engine = WebSearchEngine("http://localhost/?q={query}", results="data.items")
         >>> page = {"title": "A page", "url": "https://example.org/", "content": "<b>text</b>"}
         >>> engine.extract({"data": {"items": [page, {"url": "javascript:x"}]}})
         (Result(title='A page', url='https://example.org/', snippet='<b>text</b>'),)

@@ -216,7 +216,7 @@ def read_friends(home: NodeDirectory) -> list[Friend]:
 def format_fingerprint(digest: str) -> str:
     """Write a fingerprint to be read aloud.
 
-    >>> spoken("0123456789abcdef" * 4)
+    >>> format_fingerprint("0123456789abcdef" * 4)
     '0123 4567 89ab cdef 0123 4567 89ab cdef'
     """
     return " ".join(digest[at : at + 4] for at in range(0, 32, 4))

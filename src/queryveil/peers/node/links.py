@@ -20,7 +20,7 @@ from .identity import Friend, Identity, peer_fingerprint, trust_certificate
 class TokenBucket:
     """Lets `size` through at once, and `rate` a second after that.
 
-    >>> bucket = Bucket(rate=2, size=1)
+    >>> bucket = TokenBucket(rate=2, size=1)
     >>> bucket.take(now=0.0), bucket.take(now=0.0), bucket.take(now=10.0)
     (0.0, 0.5, 0.0)
     """

@@ -87,7 +87,7 @@ _PLAIN: dict[str, type[Request | Accepted | Refused | NoAnswer]] = {
 def sanitize_text(text: str, most: int) -> str:
     """Give a text without control characters, in one line, not longer than so many letters.
 
-    >>> clean(" a\\n<b>\\x00 ", 10)
+    >>> sanitize_text(" a\\n<b>\\x00 ", 10)
     'a <b>'
     """
     text = text[: 4 * most]
@@ -100,7 +100,7 @@ def sanitize_text(text: str, most: int) -> str:
 def make_result(title: object, url: object, snippet: object = "") -> Result | None:
     """Return a result of what an engine gave, or None unless it leads to the open web.
 
-    >>> result("A page", "javascript:alert(1)") is None
+    >>> make_result("A page", "javascript:alert(1)") is None
     True
     """
     address = web_address(url)

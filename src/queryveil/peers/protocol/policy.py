@@ -45,14 +45,14 @@ class ProtocolSettings:
 class Peer(Generic[Friend]):
     """One person's peer: her friends, and what they did for her.
 
-    >>> peer = Peer(["ann", "bob"], Settings(), iter([0.9, 0.1, 0.7]).__next__)
+    >>> peer = Peer(["ann", "bob"], ProtocolSettings(), iter([0.9, 0.1, 0.7]).__next__)
     >>> route = peer.route()
-    >>> route.step()  # 0.9: not she herself; 0.1: the first of two equal friends
+    >>> route.next_hop()  # 0.9: not she herself; 0.1: the first of two equal friends
     'ann'
-    >>> peer.heard("ann", accepted=False)
+    >>> peer.record_reply("ann", accepted=False)
     >>> peer.trust("ann"), peer.trust("bob")
     (0.5, 1.0)
-    >>> route.step()
+    >>> route.next_hop()
     'bob'
     """
 
@@ -185,7 +185,7 @@ _MORE = 0.2  # how much of the doubt is given up for the counts to be spread ove
 def own_query_probability(settings: ProtocolSettings) -> float:
     """Return the chance that a query which a friend sees is the sender's own.
 
-    >>> own_share(Settings(submit=0.5))
+    >>> own_query_probability(ProtocolSettings(submit_probability=0.5))
     0.6
     """
     return settings.submit_probability + _MORE * (1 - settings.submit_probability)
@@ -198,9 +198,9 @@ def initial_hop_distribution(settings: ProtocolSettings) -> list[float]:
     queries, and p the chance to submit: A(h) = s(h) + (1-p) A(h-1). With s(h) = c A(h) the messages
     grow by (1-p) / (1-c) a hop, which is 1.25 for the c of `own_share`.
 
-    >>> [round(one, 3) for one in start_weights(Settings(hops=3))]
+    >>> [round(one, 3) for one in initial_hop_distribution(ProtocolSettings(max_hops=3))]
     [0.372, 0.279, 0.349]
-    >>> round(start_weights(Settings(hops=10))[0], 3)
+    >>> round(initial_hop_distribution(ProtocolSettings(max_hops=10))[0], 3)
     0.049
     """
     share, growth = own_query_probability(settings), 1 / (1 - _MORE)

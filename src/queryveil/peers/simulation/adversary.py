@@ -59,8 +59,8 @@ class ReachModel:
     def blocks(self) -> Iterator[tuple[int, Shares]]:
         """Give for some users at a time how likely everybody submits a query of theirs.
 
-        >>> [[round(float(one), 3) for one in row] for row in next(Reach.of([[1], [0]],
-        ...     Settings()).blocks())[1]]
+        >>> [[round(float(one), 3) for one in row] for row in next(ReachModel.of([[1], [0]],
+        ...     ProtocolSettings()).blocks())[1]]
         [[0.333, 0.667], [0.667, 0.333]]
         """
         users = len(self.degrees)

@@ -41,9 +41,9 @@ def build_social_graph(line: str, people: Population, chance: RandomSource) -> S
     """Make the graph that a line asks for, else read it from the file of that name.
 
     >>> import polars as pl
-    >>> from .population import echoes
-    >>> people = echoes(pl.Series(list("abcdefgh")), 1)
-    >>> graph_of("watts-strogatz:k=2:p=0", people, Chance(1)).friends[0]
+    >>> from .population import repeated_queries
+    >>> people = repeated_queries(pl.Series(list("abcdefgh")), 1)
+    >>> build_social_graph("watts-strogatz:k=2:p=0", people, RandomSource(1)).friends[0]
     [1, 7]
     """
     name, given = _parted(line)
@@ -62,7 +62,7 @@ def graph_parameters(line: str) -> dict[str, float]:
 def replace_parameter(line: str, name: str, value: str) -> str:
     """Ask for the same graph with another value of a parameter.
 
-    >>> with_parameter("barabasi-albert:m=2", "m", "3")
+    >>> replace_parameter("barabasi-albert:m=2", "m", "3")
     'barabasi-albert:m=3'
     """
     kind, given = _parted(line)

@@ -46,7 +46,7 @@ class Traffic:
 class Network:
     """Peers, numbered from 0 on, and the links between them.
 
-    >>> network = Network([[1], [0]], Settings(), iter([0.9, 0.0, 0.5]).__next__)
+    >>> network = Network([[1], [0]], ProtocolSettings(), iter([0.9, 0.0, 0.5]).__next__)
     >>> network.search(0)  # 0.9: she asks her friend, who accepts (0.5) and has nobody to ask
     >>> network.traffic.account, network.traffic.hops
     ([1], [1])
@@ -156,7 +156,7 @@ _BLOCK = 1 << 14
 def uniform_stream(chance: RandomSource) -> Callable[[], float]:
     """Give a function that draws a number from 0 on, below 1.
 
-    >>> draw = draws(Chance(seed=1))
+    >>> draw = uniform_stream(RandomSource(seed=1))
     >>> all(0 <= draw() < 1 for _ in range(100))
     True
     """

@@ -46,7 +46,7 @@ def population_from_log(log: QueryLog, queries: int | None = None) -> Population
     Events come in the order of time. Those without a time come last, a round after the other.
 
     >>> rows = [("b", "y", None, None, None), ("a", "x", None, None, None)]
-    >>> population_of(QueryLog.from_rows(rows)).who.tolist()
+    >>> population_from_log(QueryLog.from_rows(rows)).who.tolist()
     [0, 1]
     """
     texts = [pl.col(name).cast(pl.String) for name in ("user", "query")]
@@ -69,7 +69,7 @@ def _places(values: pl.Series, known: pl.Series) -> Numbers:
 def repeated_queries(names: pl.Series, times: int) -> Population:
     """Let each user send one text of her own, so many times: the test T1 of the P2P paper.
 
-    >>> echoes(pl.Series(["a", "b"]), 2).what.tolist()
+    >>> repeated_queries(pl.Series(["a", "b"]), 2).what.tolist()
     [0, 1, 0, 1]
     """
     rounds = np.tile(np.arange(len(names), dtype=np.int64), times)

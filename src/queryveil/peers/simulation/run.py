@@ -154,7 +154,7 @@ def submission_spread(origin: Numbers, account: Numbers) -> pl.DataFrame:
     by more than twice the standard deviation of the difference of two such counts.
 
     >>> import numpy as np
-    >>> spread_of(np.array([0, 0, 0, 0]), np.array([0, 1, 1, 2])).select("share", "rank").row(0)
+    >>> submission_spread(np.array([0, 0, 0, 0]), np.array([0, 1, 1, 2])).select("share", "rank").row(0)
     (0.25, 2.5)
     """
     counts = pl.DataFrame({"user": origin, "account": account}).group_by("user", "account").len("n")

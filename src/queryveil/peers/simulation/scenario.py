@@ -26,7 +26,7 @@ class Scenario:
     in the test t1, how often she sends her one query. `hidden`: the count of hops on a query begins
     anywhere, as with the node, so that a friend who gets it cannot tell that it is the first.
 
-    >>> Scenario(hops=2).changed({"submit": "0.3", "m": "4"}).graph
+    >>> Scenario(hops=2).with_value({"submit": "0.3", "m": "4"}).graph
     'barabasi-albert:m=4'
     """
 

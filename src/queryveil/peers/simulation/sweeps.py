@@ -64,7 +64,7 @@ def degree_extremes(run: Mapping[str, Any]) -> tuple[str, str]:
     """Name the fewest and the most friends that honest users have: at least five of them do.
 
     >>> told = {"1": {"users": 1}, "2": {"users": 60}, "20+": {"users": 7}}
-    >>> ends({"degrees": told})
+    >>> degree_extremes({"degrees": told})
     ('2', '20+')
     """
     classes: Mapping[str, Any] = run["degrees"]
@@ -76,7 +76,7 @@ def mark_best(settings: Sequence[Row], most_hops: float) -> list[Row]:
     """Mark the best setting, and those that no other beats in what is learned and in hops.
 
     >>> told = [(9.0, 2.5), (10.0, 1.5), (11.0, 1.6)]
-    >>> rows = marked([{"learned": learned, "mean_hops": hops} for learned, hops in told], 2.0)
+    >>> rows = mark_best([{"learned": learned, "mean_hops": hops} for learned, hops in told], 2.0)
     >>> [(row["front"], row["best"]) for row in rows]
     [(True, False), (True, True), (False, False)]
     """
@@ -131,7 +131,7 @@ def simulate(
     says which ledger.
 
     >>> rows = [(user, f"{user} {i}", None, None, None) for user in "abcdef" for i in range(9)]
-    >>> found = simulate_peers(QueryLog.from_rows(rows), seed=1)
+    >>> found = simulate(QueryLog.from_rows(rows), seed=1)
     >>> found["pel"]["honest"] < 100, found["submissions"]
     (True, 54)
     """

@@ -36,7 +36,7 @@ def is_drawable(value: float | None) -> bool:
 def choose_scale(values: Sequence[object]) -> str:
     """Choose the scale of values: log where they span much, names where they are no numbers.
 
-    >>> best_scale([2, 3, 7]), best_scale([0.1, 1, 10]), best_scale(["user", "none"])
+    >>> choose_scale([2, 3, 7]), choose_scale([0.1, 1, 10]), choose_scale(["user", "none"])
     ('linear', 'log', 'names')
     """
     numbers = [v for v in values if isinstance(v, (int, float)) and not isinstance(v, bool)]
@@ -68,7 +68,7 @@ def _between(low: float, high: float, log: bool) -> list[float]:
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Give round values that enclose a range, about so many.
 
-    >>> round_ticks(0, 0.93)
+    >>> nice_ticks(0, 0.93)
     [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
     """
     span = high - low
