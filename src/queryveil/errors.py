@@ -23,25 +23,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = [
-    "BudgetError",
-    "ColumnError",
-    "CoverageError",
-    "EmptyReleaseError",
-    "FormatError",
-    "InputError",
-    "LowYieldError",
-    "OutputError",
-    "ParameterError",
-    "PopulationWarning",
-    "QueryveilError",
-    "TooManyRejectedError",
-    "UnknownVersionError",
-    "UsageError",
-    "VerificationError",
-    "did_you_mean",
-]
-
 
 class QueryveilError(Exception):
     """An error that a person can act on: what happened, where, and what to try.

@@ -45,7 +45,7 @@ with known():
 MOMENTS = {
     "ledger.reserve.before": 0,
     "ledger.reserve.after": 1,
-    "method.extend.after": 1,
+    "method.continue_release.after": 1,
     "ledger.confirm.before": 1,
 }
 

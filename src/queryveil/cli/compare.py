@@ -18,7 +18,6 @@ from ..methods.base import all_methods
 from .options import Identifiers, LogArguments, log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
-__all__ = ["app", "compare", "failed_runs", "measures"]
 
 app = typer.Typer()
 

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from ..errors import UsageError
 
-__all__ = ["check_copy", "check_form"]
-
 
 def check_copy(says_how: bool, seed: int | None, sign: Path | None) -> None:
     """Refuse what says how to draw, and a new signature: a copy draws and adds nothing."""

@@ -17,7 +17,6 @@ from ..workflows.budget import check_ledger, set_ledger_limit, show_ledger
 from .options import screen_options, with_options
 from .terminal import Terminal, sanitize
 
-__all__ = ["app", "check", "limit", "show"]
 
 app = typer.Typer(
     help="The ledger: what privacy budget was spent on a population.", no_args_is_help=True

@@ -19,7 +19,6 @@ from .compare import Dataset, Repeat, Seed, Sweep, Workers, failed_runs
 from .options import LogArguments, log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
-__all__ = ["app", "measure"]
 
 app = typer.Typer()
 

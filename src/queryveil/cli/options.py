@@ -31,23 +31,6 @@ from ..workflows.taxonomies import make_mapper
 from .config import parse_fraction, parse_sample, parse_settings, parse_size, read_user_list
 from .terminal import Terminal
 
-__all__ = [
-    "AppendedIdentifiers",
-    "Identifiers",
-    "LogArguments",
-    "MapperArguments",
-    "MethodArguments",
-    "OptionGroup",
-    "check_groups_of",
-    "log_options",
-    "mapper_options",
-    "method_options",
-    "optional_log_options",
-    "optional_method_options",
-    "screen_options",
-    "with_options",
-]
-
 
 def _known_setting(setting: str | None) -> str | None:
     """Check what shall become of identifiers, before any log is opened."""

@@ -14,7 +14,6 @@ from .compare import Dataset, Force, Fresh, Out, Repeat, Seed, Workers
 from .options import LogArguments, optional_log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
-__all__ = ["app", "replicate"]
 
 app = typer.Typer()
 

@@ -219,7 +219,9 @@ def print_forecast(console: Console, card: dict[str, Any]) -> None:
         )
         if expected["queries"] < HANDFUL:
             console.print("[yellow]That is next to nothing:[/] `anonymize` would need --yes.")
-    console.print(f"[bold]What one person can change[/]\n  {sanitize(card['guarantee']['statement'])}")
+    console.print(
+        f"[bold]What one person can change[/]\n  {sanitize(card['guarantee']['statement'])}"
+    )
     if "input" not in card:  # else it is shown with the card
         _draw_standing(console, card)
     console.print("Nothing was written or spent.")

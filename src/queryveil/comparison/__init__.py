@@ -1,4 +1,4 @@
-"""."""
+"""Comparing methods over a grid of parameters, with pages and pictures."""
 
 from .comparing import RunOptions, compare, compare_figures
 from .frontier import frontier_svg

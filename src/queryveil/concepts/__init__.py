@@ -1,8 +1,4 @@
-"""What queries mean: a query becomes concepts of a taxonomy.
-
-`Taxonomy` holds concepts (WordNet is inside, `loaders` bring others), `Mapper` finds them in
-queries, and `profiles` say what each user is interested in.
-"""
+"""What queries mean: taxonomies, the mapping of queries to concepts, and similarity."""
 
 from .loaders.odp import OdpImport, import_odp
 from .loaders.paths import PathsImport, PathTree, import_paths, taxonomy_from_paths

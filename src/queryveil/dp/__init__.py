@@ -1,4 +1,4 @@
-"""Differential privacy: noise, thresholds, what they cost, and the ledger of what was spent."""
+"""Differential privacy: budgets, accounting, noise and mechanisms, with proofs in docs/privacy."""
 
 from .budget import (
     check_delta,

@@ -19,7 +19,6 @@ import numpy as np
 
 from .losses import pure_rho, rounded_up
 
-__all__ = ["AtOrder", "Charge", "added", "best_order", "composed", "price_of_delta"]
 
 _ORDERS = 1 + np.logspace(-2, 5, 1500)  # those by which methods choose their noise, too
 _GRAIN = 1 << 20  # orders are whole numbers of 1 / 2^20

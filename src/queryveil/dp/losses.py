@@ -16,7 +16,6 @@ from typing import Any, Literal, get_args
 from ..errors import UsageError
 from .budget import stored_amount
 
-__all__ = ["RELATIONS", "Loss", "Relation", "exp_above", "losses_of", "pure_rho", "rounded_up"]
 
 # Add-remove: one of two logs has the whole log of one more user. Replace-one: the users are the
 # same, and one of them has another log. The second is coarser: it is two steps of the first.

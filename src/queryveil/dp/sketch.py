@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from ..errors import UsageError
 from .noise import Integers, NoiseSource, exact_sqrt
 
-__all__ = ["NoisySketch"]
 
 Numbers = NDArray[np.integer[Any]]
 

@@ -1,10 +1,7 @@
-"""Where the heavy whole-log steps run.
+"""Operations on a whole log, which run in this process or on Apache Spark.
 
-The room knows no method. It gives the few relational steps that methods are made of
-(`steps`), which run here or on a cluster (`far`, `spark`), the one source of randomness
-(`chance`), a way to tell how far a run is (`progress`), the overlap of reading with computing
-(`prefetch`), files that appear whole or not at all (`files`, `renaming`), and small files of
-others, read within bounds (`bounded`).
+The package knows no method. `operations` has the few relational operations that methods are made of;
+`table` describes a table on a cluster, and `spark` implements it.
 """
 
 from .operations import (
@@ -27,8 +24,6 @@ from .operations import (
     unique_users,
     values_of,
 )
-from .spark.session import SparkCluster, open_spark, readable_errors
-from .spark.table import SparkTable
 from .table import (
     ENGINES,
     EngineConfig,
@@ -47,8 +42,6 @@ __all__ = [
     "PartitionOutput",
     "ProtectedTable",
     "RemoteTable",
-    "SparkCluster",
-    "SparkTable",
     "Table",
     "aggregate",
     "aggregate_remote",
@@ -61,9 +54,7 @@ __all__ = [
     "filter_keys",
     "map_partitions",
     "match_encoding",
-    "open_spark",
     "protect_partitions",
-    "readable_errors",
     "sample_users",
     "shuffle_rows",
     "unique_queries",

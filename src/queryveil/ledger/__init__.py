@@ -1,4 +1,4 @@
-"""."""
+"""The ledger: what all releases about a population cost, kept in one append-only file."""
 
 from .entries import ENTRY_KINDS, EntryKind, EntryState, LedgerEntry
 from .ledger import Ledger, locate_ledger

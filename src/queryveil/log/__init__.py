@@ -1,4 +1,4 @@
-"""Reading, cleaning and holding a query log, and writing one that belongs to nobody."""
+"""Reading a query log: files in many formats become one table with clean, typed rows."""
 
 from .accounting import RowAccounting, SourceFile
 from .identifiers import (

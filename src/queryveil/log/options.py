@@ -12,8 +12,6 @@ from ..errors import UsageError
 from .cleaning import check_time_format
 from .readers.base import parse_columns
 
-__all__ = ["ReadOptions"]
-
 
 @dataclass(frozen=True)
 class ReadOptions:

@@ -25,7 +25,6 @@ from .accounting import RowAccounting
 from .identifiers import IDENTIFIER_KINDS, kinds_of, kinds_of_urls, mask
 from .query_log import QueryLog
 
-__all__ = ["Identifiers", "check_setting", "flagged", "screen"]
 
 Identifiers = Literal["drop", "mask", "keep"]
 _DROPPED, _MASKED, _BLANKED, _STAYED = range(4)

@@ -1,4 +1,4 @@
-"""What risk and what use are left: one small file a measure."""
+"""Measures of disclosure risk and of utility, one module each."""
 
 from .base import Measure, Rerun, RerunMeasure, all_measures, get_measure, parse_measure
 from .context import MeasureContext

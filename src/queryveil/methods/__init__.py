@@ -1,4 +1,4 @@
-"""The published methods, one file each."""
+"""The published methods, one module each."""
 
 from .base import Method, all_methods, get_method, parse_method
 from .click_graph import ClickGraph

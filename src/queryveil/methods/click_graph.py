@@ -44,7 +44,6 @@ from .publication import coarsen_time, pseudonymize
 from .statistics.forecasts import Cut, share_counted
 from .statistics.public_lists import read_public_results
 
-__all__ = ["ClickGraph"]
 
 _MOST = 10_000
 # Shares of epsilon: choice of queries, their counts, clicks. All of delta is the choice's.

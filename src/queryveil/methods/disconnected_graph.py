@@ -25,7 +25,6 @@ from ..release.release import Release
 from .base import Method
 from .publication import coarsen_time, pseudonymize
 
-__all__ = ["DisconnectedGraph"]
 
 _MOST_EDGES = 20_000_000
 _WHY_NOT = (

@@ -35,7 +35,6 @@ from ..release.release import Release
 from .base import Method
 from .publication import coarsen_time, pseudonymize
 
-__all__ = ["FrequentQueries"]
 
 _EVERYBODY = 10_000_000_000
 _LADDER = (2, 5, 10, 20, 30, 50, 100)

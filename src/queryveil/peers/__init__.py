@@ -1,1 +1,1 @@
-"""The client side: friends submit each other's queries, so that a search engine knows nobody's."""
+"""The client side: friends who submit each other's queries. A product of its own."""

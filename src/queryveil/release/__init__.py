@@ -1,4 +1,4 @@
-"""What may be published: the release, its guarantee, its cards, and the proof on the files."""
+"""A release: its guarantee, cards, files, and their verification."""
 
 from .checks import CheckResult
 from .formats import check_output_format, data_of

@@ -15,7 +15,6 @@ import polars as pl
 from ..engine.operations import count_rows, values_of
 from .guarantee import Standing
 
-__all__ = ["CARD_KEYS", "InternalCard", "make_public_card", "public_figures"]
 
 # What a public card holds; another part of it would be free text for anybody.
 CARD_KEYS = frozenset({

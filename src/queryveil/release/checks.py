@@ -18,7 +18,6 @@ from ..log.query_log import is_click
 from ..log.screening import flagged
 from .guarantee import Check
 
-__all__ = ["CheckResult", "run_check"]
 
 _BATCH = 1 << 20  # rows at a time
 

@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 import polars as pl
 
-__all__ = ["CountNoise", "about_noise", "about_texts", "noise_fits", "noise_of"]
 
 Kind = Literal["laplace", "gaussian"]
 

@@ -11,7 +11,6 @@ from ..render.html import document, listed, pairs, section
 from .guarantee import Level, words_of
 from .noise import about_noise
 
-__all__ = ["render_card"]
 
 _COLOURS = ("#1b7f5c", "#d9a441", "#b3543e", "#6a7fb0", "#8a6aa8", "#7a8791", "#4f9bb5")
 _MODELS = {

@@ -19,8 +19,6 @@ from .noise import CountNoise, noise_of
 if TYPE_CHECKING:
     from .signing import Signer
 
-__all__ = ["Release"]
-
 
 _UNSEARCHED = "nobody looked for identifiers: the method was run by itself"
 

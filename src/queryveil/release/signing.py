@@ -23,15 +23,6 @@ from .untrusted import check_plain, file_digest
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-__all__ = [
-    "Signer",
-    "key_place",
-    "make_key",
-    "manifest",
-    "public_key_of",
-    "read_public_key",
-    "signature_of",
-]
 
 _PREFIX = "queryveil-ed25519:"
 _FIRST_LINE = "queryveil release, signed files, version 1"

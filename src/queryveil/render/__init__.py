@@ -1,1 +1,1 @@
-"""."""
+"""Pages and charts. The package knows plain values only."""

@@ -1,4 +1,4 @@
-"""."""
+"""Synthetic query logs, for tests, examples and benchmarks. No real person is in them."""
 
 from .distributions import FIRST_DAY, LINES_MEAN, LINES_MOST, BlockRandom, Bools, Ints
 from .generator import generate_blocks, planned_rows

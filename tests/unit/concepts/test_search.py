@@ -97,8 +97,8 @@ def test_another_language_is_not_stemmed_as_english():
 def test_as_many_as_asked(search):
     assert len(search.best_match("soccer", 1)) == 1
     assert len(search.best_match("soccer", 3)) == 3
-    assert search.first("soccer", 3) == search.first("soccer", 5)[:3]
-    assert search.first("soccer", 0) == []
+    assert search.best_match("soccer", 3) == search.best_match("soccer", 5)[:3]
+    assert search.best_match("soccer", 0) == []
 
 
 def test_many_terms_at_once(search):
@@ -107,7 +107,7 @@ def test_many_terms_at_once(search):
     assert [one.tolist() for one in (lists[0], lists[1], lists[2], lists[3])] == [
         search.best_match(term, 2) for term in terms
     ]
-    assert len(search.first_of([], 2)) == 0
+    assert len(search.best_matches([], 2)) == 0
 
 
 def test_several_words_may_stand_in_name_path_and_text(search):
@@ -249,7 +249,7 @@ def test_several_processes_search_at_once(tmp_path, odp, search):
     code = (
         "import sys; from queryveil.concepts import Taxonomy;"
         "from queryveil.concepts.taxonomy.search_index import Search;"
-        "print(Search.of(Taxonomy.open(sys.argv[1])).first('soccer', 5))"
+        "print(Search.of(Taxonomy.open(sys.argv[1])).best_match('soccer', 5))"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "odp.qvt")]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]

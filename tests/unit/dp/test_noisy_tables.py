@@ -187,9 +187,9 @@ def test_each_noise_has_its_own_cost() -> None:
         _ = gaussian.epsilon
 
 
-@pytest.mark.parametrize("wrong", [{"threshold": 0}, {"keys": 0}, {"least": 0}])
+@pytest.mark.parametrize("wrong", [{"threshold": 0}, {"contribution_bound": 0}, {"min_users": 0}])
 def test_a_table_without_a_proof_is_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(UsageError, match="cannot have"):
         ThresholdedCounts(
-            **{"noise": "laplace", "scale": Fraction(1), "threshold": 5, "keys": 1} | wrong
+            **{"noise": "laplace", "scale": Fraction(1), "threshold": 5, "contribution_bound": 1} | wrong
         )

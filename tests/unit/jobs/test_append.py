@@ -98,7 +98,7 @@ def stumble(patch: pytest.MonkeyPatch) -> None:
         real(self, *args)
         raise KeyboardInterrupt
 
-    patch.setattr(Slotted, "extend", stopped)
+    patch.setattr(Slotted, "continue_release", stopped)
 
 
 # --- going on ------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def test_it_is_in_the_ledger_before_the_noise(top: Path, monkeypatch: pytest.Mon
         assert [entry.state for entry in entries(top)] == ["confirmed", "reserved"]
         return real(self, *args)
 
-    monkeypatch.setattr(Slotted, "extend", looked)
+    monkeypatch.setattr(Slotted, "continue_release", looked)
     append(top, "two", "a", "b")
     first, second = entries(top)
     assert (second.state, second.extends, second.epsilon) == ("confirmed", 1, 0)
@@ -343,11 +343,11 @@ def test_two_at_once(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = Slotted.continue_release
 
     def meanwhile(self: Slotted, *args: Any) -> Release:
-        monkeypatch.setattr(Slotted, "extend", real)
+        monkeypatch.setattr(Slotted, "continue_release", real)
         append(top, "two", "a", "c")
         return real(self, *args)
 
-    monkeypatch.setattr(Slotted, "extend", meanwhile)
+    monkeypatch.setattr(Slotted, "continue_release", meanwhile)
     with pytest.raises(UsageError, match="entry 3 extends the same release"):
         append(top, "two", "a", "b")
     assert [entry.state for entry in entries(top)] == ["confirmed", "reserved", "confirmed"]
@@ -362,7 +362,7 @@ def test_two_at_the_same_moment(top: Path, monkeypatch: pytest.MonkeyPatch, stop
     real = Slotted.count_contributions
 
     def meanwhile(self: Slotted, *args: Any) -> pl.DataFrame:
-        monkeypatch.setattr(Slotted, "slots", real)
+        monkeypatch.setattr(Slotted, "count_contributions", real)
         with pytest.MonkeyPatch.context() as patch:
             if stops:
                 stumble(patch)
@@ -370,7 +370,7 @@ def test_two_at_the_same_moment(top: Path, monkeypatch: pytest.MonkeyPatch, stop
                 append(top, "two", "a", "c")
         return real(self, *args)
 
-    monkeypatch.setattr(Slotted, "slots", meanwhile)
+    monkeypatch.setattr(Slotted, "count_contributions", meanwhile)
     kind, says = (OutputError, "at this moment") if stops else (UsageError, "extended already")
     with pytest.raises(kind, match=says):
         append(top, "two", "a", "b")
@@ -552,7 +552,7 @@ def test_a_method_is_held_to_what_it_said(
         }
         return replace(release, mapping=changed[wrong])
 
-    monkeypatch.setattr(Slotted, "extend", liar)
+    monkeypatch.setattr(Slotted, "continue_release", liar)
     with pytest.raises(VerificationError, match="did not use the slots that it said"):
         append(top, "two", "a", "b")
     assert not (top / "b").exists()

@@ -30,7 +30,7 @@ LOOKS: dict[str, Look] = {
     "plan": lambda log: qv.plan(log, qv.FrequentQueries(n=5)),
     "measure": measured,
     "compare": lambda log: qv.compare(log, ["frequent-queries:n=5"], measures=["query-coverage"]),
-    "peers simulate": lambda log: qv.simulate(log, seed=1),
+    "peers simulate": lambda log: qv.simulate_peers(log, seed=1),
     "peers sweep": lambda log: sweep(log, {"hops": [1]}, seed=1),
 }
 

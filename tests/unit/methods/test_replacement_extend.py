@@ -96,7 +96,7 @@ def test_rows_go_on_within_what_is_left(method, most, rows, used) -> None:
     )
     assert len(set(names.values())) == 4
     # What is named beforehand is what is used.
-    uses = slots_in(method.slots(NEW, earlier))
+    uses = slots_in(method.count_contributions(NEW, earlier))
     old = slots_in(before)
     assert {user: old.get(user, 0) + now for user, now in uses.items()} == used
 

@@ -37,7 +37,7 @@ def searched(world: World, queries: int, crashes: int = 0) -> World:
 def conserved(world: World) -> None:
     """Whatever was counted has an end, and nothing is kept."""
     for peer in world.peers.values():
-        assert peer.open == 0
+        assert peer.open_count == 0
         assert not peer._book.incoming
         assert not peer._book.outgoing
         assert not peer._book.errands
@@ -140,7 +140,7 @@ def test_what_is_kept_is_bounded(seed, most, ids) -> None:
     for number in range(40):
         world.at(0.01 * number, lambda q=number: world.ask("p0", f"q{q}"))
         world.at(
-            0.01 * number, lambda: seen.extend(p._book.open.copy() for p in world.peers.values())
+            0.01 * number, lambda: seen.extend(p._book.open_per_sender.copy() for p in world.peers.values())
         )
     world.run()
     counted = [item for counts in seen for item in counts.items()]

@@ -1,1 +1,1 @@
-"""One loader for each form in which knowledge bases come."""
+"""Taxonomies from files of others, and the registry that opens them."""

@@ -13,16 +13,6 @@ from ...log.readers.source import TextFile
 from ..taxonomy.builder import RepairLog, TaxonomyBuilder
 from ..taxonomy.graph import Taxonomy
 
-__all__ = [
-    "PathTree",
-    "PathsImport",
-    "file_size",
-    "import_paths",
-    "iter_lines",
-    "normalize_text",
-    "taxonomy_from_paths",
-    "title_from_path",
-]
 
 _PATH_COLUMNS = {"path", "paths", "category", "categories", "category_path", "topic"}
 _TEXT_COLUMNS = {"text", "description", "title"}

@@ -18,7 +18,6 @@ from .paths import file_size, normalize_text, title_from_path
 from .rdf_limits import Growth, checked_json, checked_xml
 from .table import attach_orphans
 
-__all__ = ["SKOS_ENDINGS", "import_skos"]
 
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 _XL = "http://www.w3.org/2008/05/skos-xl#"

@@ -15,7 +15,6 @@ from ..taxonomy.builder import RepairLog, TaxonomyBuilder
 from ..taxonomy.graph import Taxonomy
 from .paths import file_size, iter_lines, normalize_text, title_from_path
 
-__all__ = ["attach_orphans", "import_table"]
 
 _USUAL = {
     "parent": {"parent", "parent id", "parentid", "broader", "parent name", "parent category"},

@@ -1,1 +1,1 @@
-"""From queries to concepts: phrases, labels, names, and what was found."""
+"""From the text of a query to concepts of a taxonomy."""

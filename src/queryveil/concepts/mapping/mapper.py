@@ -25,7 +25,6 @@ from .result import PHRASE_SCHEMA, ConceptMapping
 from .tagging import NOUN, OTHER, VERB, BrillTagger, NounTagger, SpacyTagger, Tagger
 from .tokens import Vocabulary, WordFeature
 
-__all__ = ["TAGGERS", "Mapper", "TokenizedQueries"]
 
 TAGGERS = ("brill", "spacy", "none")
 _BLOCK = 500_000

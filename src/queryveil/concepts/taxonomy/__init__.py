@@ -1,1 +1,1 @@
-"""Concepts in flat arrays: the graph, its file, how it is made, checked, combined and searched."""
+"""A taxonomy: its arrays, graph, file and checks."""

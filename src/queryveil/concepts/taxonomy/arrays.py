@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-__all__ = ["BoolArray", "ByteArray", "IntArray", "RaggedArray", "StringArray"]
 
 IntArray = NDArray[np.integer[Any]]
 ByteArray = NDArray[np.uint8]

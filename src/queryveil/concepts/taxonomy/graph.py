@@ -20,8 +20,6 @@ from .arrays import BoolArray, IntArray, RaggedArray, StringArray
 from .depths import DeepError, compute_ancestors, compute_depths
 from .storage import fault_of, lists_of, read_arrays, write_arrays
 
-__all__ = ["Taxonomy"]
-
 
 @dataclass(frozen=True, eq=False)
 class Taxonomy:

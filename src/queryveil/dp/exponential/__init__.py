@@ -1,1 +1,1 @@
-"""."""
+"""The exponential mechanism with integer weights: calibration and exact sampling."""

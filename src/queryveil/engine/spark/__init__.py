@@ -1,1 +1,1 @@
-"""The second engine: the same steps on a cluster. Imported only where it is asked for."""
+"""Whole-log operations on Apache Spark. Nothing imports this package unless Spark is asked for."""

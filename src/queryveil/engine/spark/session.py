@@ -24,7 +24,6 @@ from typing import Any
 from ... import errors
 from ...errors import InputError, QueryveilError, UsageError
 
-__all__ = ["SparkCluster", "open_spark", "readable_errors"]
 
 _INSTALL = "pip install 'queryveil[spark]'"
 _JAVA = {"3": (8, 21), "4": (17, 99)}  # the least and the last Java of each Spark

@@ -38,7 +38,6 @@ from .transport import (
     to_arrow,
 )
 
-__all__ = ["SparkTable", "identity_encoder", "write_once"]
 
 _FEW = 5  # keys of fewer users than this are joined by key; the others are told to everybody
 

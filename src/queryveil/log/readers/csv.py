@@ -12,8 +12,6 @@ from .base import FileHead, RawRows, Reader, ReaderOptions, attach_faults, match
 from .delimited import DelimitedFormat, parse_cells, read_quoted, skip_header
 from .source import TextFile
 
-__all__ = ["CSV", "TSV"]
-
 
 _MOST_COLUMNS = 1000
 _WIDE = "is this the right --format and delimiter?"

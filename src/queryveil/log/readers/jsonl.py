@@ -18,8 +18,6 @@ from .source import LineBlock, TextFile
 _NO_OBJECT = "not a JSON object"
 _START = 4096  # bytes whose keys are likely those of all objects
 
-__all__ = ["JSONL", "coalesced", "parse_objects", "places_of"]
-
 
 def parse_objects(block: LineBlock, names: dict[str, str]) -> pl.DataFrame:
     """Take values as texts out of a block of objects, with `line` and `fault`.

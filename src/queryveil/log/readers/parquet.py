@@ -21,7 +21,6 @@ from . import parquet_child as decoding
 from .base import RawRows, Reader, ReaderOptions, align_columns, match_columns
 from .source import BLOCK, FREE_EXPANSION, MOST_RATIO, TextFile
 
-__all__ = ["PARQUET", "check_parquet"]
 
 _ROWS = 500_000
 _FREE_MEMORY, _MEMORY_RATIO = 4 << 30, 200  # of the child, and as a multiple of the file's size

@@ -22,7 +22,6 @@ import zstandard
 
 from ...errors import FormatError, InputError
 
-__all__ = ["MAX_LINE", "LineBlock", "TextFile", "check_unpacked"]
 
 BLOCK = 16 << 20  # as much as malloc reuses; a larger piece is mapped anew each time
 MAX_LINE = 1 << 20

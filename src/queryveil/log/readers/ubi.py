@@ -17,7 +17,6 @@ from .base import RawRows, Reader, ReaderOptions, align_columns, attach_faults
 from .jsonl import parse_objects
 from .source import TextFile
 
-__all__ = ["UBI"]
 
 _NAMES = {
     "id": "query_id",

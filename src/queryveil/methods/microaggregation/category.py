@@ -27,7 +27,6 @@ from .coverage import covered_share
 from .grouping import check_groups, greedy_groups, group_users, of_some
 from .prototypes import most_repeated_queries
 
-__all__ = ["CategoryMicroaggregation", "common_counts", "term_categories"]
 
 _REACHED = 0.5  # `auto` keeps the levels that so many terms reach, as the paper does
 _DEEPEST = 12

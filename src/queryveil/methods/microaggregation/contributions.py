@@ -12,7 +12,6 @@ import polars as pl
 from ...concepts.taxonomy.arrays import IntArray
 from ...errors import VerificationError
 
-__all__ = ["NOBODY", "allowance", "bounded_lengths", "check_contributions", "within_bound"]
 
 NOBODY = -1  # gave a row that stands for no member's queries
 

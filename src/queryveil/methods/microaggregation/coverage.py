@@ -11,7 +11,6 @@ import polars as pl
 from ...concepts.similarity.profiles import UNMAPPED
 from ...errors import CoverageError
 
-__all__ = ["MIN_COVERAGE", "check_coverage", "covered_share"]
 
 MIN_COVERAGE = 0.4  # English logs lie above, of shops too; German and Spanish ones below
 

@@ -26,7 +26,6 @@ from .emission import QueryPool, build_query_pool, sample_queries, user_query_pa
 from .grouping import group_users
 from .prototypes import PrototypeItems, select_items, select_items_greedily
 
-__all__ = ["SemanticMicroaggregation", "StringMicroaggregation"]
 
 _PARTITIONS = ("auto", "exact", "blocked")
 

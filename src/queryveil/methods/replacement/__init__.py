@@ -1,1 +1,1 @@
-"""Methods that write new logs of concepts: each query replaced, or drawn from a private profile."""
+"""Differentially private replacement of queries by concepts of a taxonomy."""

@@ -30,14 +30,6 @@ from ...dp.exponential.sampling import (
 from ...dp.exponential.weights import Candidates, ExponentialWeights
 from ...dp.noise import NoiseSource
 
-__all__ = [
-    "CALIBRATIONS",
-    "CRITERIA",
-    "PIECE",
-    "PhraseBudget",
-    "ReplacementMechanism",
-    "calibrate_mechanism",
-]
 
 CRITERIA = ("sqc1", "sqc2", "nsqc")
 CALIBRATIONS = ("exact", "nominal", "permute-and-flip")

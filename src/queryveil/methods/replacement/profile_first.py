@@ -32,7 +32,6 @@ from .profile_mechanisms import (
     uniform_loss,
 )
 
-__all__ = ["ProfileFirst"]
 
 _MECHANISMS = ("auto", "cells", "answers", "population", "uniform")
 

@@ -32,7 +32,6 @@ from .noise_description import replaced_says
 from .phrases import BoundedPhrases, PreviousContributions, bound_phrases, pad_phrases
 from .rendering import by_pseudonym, render_rows, substitute_phrases
 
-__all__ = ["SemanticReplacement"]
 
 _NOBODY = pl.DataFrame(schema={"user": pl.String, "pseudonym": pl.String, "slots": pl.Int64})
 

@@ -1,1 +1,1 @@
-"""Differentially private statistics of a log: noisy counts of queries, clicks and transitions."""
+"""Differentially private statistics of a log: queries, clicks and transitions."""

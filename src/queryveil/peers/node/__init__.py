@@ -1,1 +1,1 @@
-"""A node that a person can run: encrypted links to friends, a local page, a search engine."""
+"""A peer as a program: links to friends, the local page, search engines."""

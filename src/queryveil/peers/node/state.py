@@ -12,7 +12,6 @@ from ..protocol.state import PeerStats
 from .exposure import ExposureCounter
 from .storage import NodeDirectory
 
-__all__ = ["load_secret", "load_state", "save_state", "search_key", "snapshot"]
 
 _FILE, _SECRET = "state.json", "secret"
 

@@ -12,8 +12,6 @@ from .node import NODE_SETTINGS
 from .state import load_secret, load_state
 from .storage import NodeDirectory
 
-__all__ = ["status"]
-
 
 def status(home: NodeDirectory) -> dict[str, Any]:
     """Give the exposure, the counts and the friends, as they were last written."""

@@ -1,1 +1,1 @@
-"""The protocol played on a log: who learns what of whom, and what it costs."""
+"""Many peers in memory, and what an observer learns of them."""

@@ -16,8 +16,6 @@ from ...core.randomness import RandomSource
 from ...errors import InputError, ParameterError, did_you_mean
 from .population import Population, similar_users
 
-__all__ = ["GRAPHS", "SocialGraph", "build_social_graph", "graph_parameters", "replace_parameter"]
-
 
 @dataclass(frozen=True)
 class SocialGraph:

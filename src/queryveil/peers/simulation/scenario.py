@@ -10,7 +10,6 @@ from ...errors import ParameterError, UsageError, did_you_mean
 from ..protocol.policy import ProtocolSettings, initial_hop_distribution
 from .graphs import graph_parameters, replace_parameter
 
-__all__ = ["EXPERIMENTS", "Scenario"]
 
 EXPERIMENTS = ("t1", "t2")
 _SHARES = ("selfish", "dishonest", "churn", "loss")

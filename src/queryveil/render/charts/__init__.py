@@ -1,1 +1,1 @@
-"""."""
+"""Charts as SVG: one system of axes, markers and colors."""
