@@ -1,4 +1,4 @@
-"""queryveil anonymizes web-search query logs, says what that promises, and proves it.
+"""Anonymize web-search query logs, state the guarantee, and verify it on the written files.
 
 import queryveil as qv
 

@@ -1,21 +1,23 @@
-"""Every error that queryveil raises on purpose.
+"""Define the errors that queryveil raises.
 
 ::
 
-    QueryveilError            what went wrong, where, and a hint
+    QueryveilError            the problem, where it is, and a hint
     ├── UsageError            the call itself is wrong                    (exit code 2)
-    │   └── ParameterError    a method's parameter is unknown or out of range
-    ├── InputError            the log cannot be read
-    │   ├── FormatError       not in the format that was asked for or found
+    │   └── ParameterError    a parameter of a method is unknown or out of range
+    ├── InputError            an input file cannot be read or used
+    │   ├── FormatError       the format is unknown, or not the one that was requested
     │   ├── ColumnError       a column is missing
-    │   ├── RejectedError     more rows were rejected than --max-rejected allows
-    │   ├── CoverageError     too little of the log has a meaning for a semantic method
-    │   └── NothingLeftError  a method would release nothing of this log
+    │   ├── TooManyRejectedError  more rows were rejected than --max-rejected allows
+    │   ├── CoverageError     too few queries have a concept for a semantic method
+    │   └── EmptyReleaseError     the release would have no rows
     ├── OutputError           the release cannot be written
-    ├── LowYieldError         a private release would hold next to nothing, and nobody said yes
-    ├── BudgetError           a release needs more than the ledger has left
-    └── VerificationError     what was written does not keep its promise
-        └── UnknownVersionError   another version wrote it, and is needed to tell (exit code 3)
+    ├── LowYieldError         a private release is expected to be almost empty; not confirmed
+    ├── BudgetError           a release needs more budget than the ledger has left
+    └── VerificationError     a release does not satisfy its guarantee
+        └── UnknownVersionError   only the version that wrote it can check all (exit code 3)
+
+Beside these, `PopulationWarning` warns that the yield of a private release cannot be forecast.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from difflib import get_close_matches
 
 
 class QueryveilError(Exception):
-    """An error that a person can act on: what happened, where, and what to try.
+    """An error with its message, the file or value concerned, and a hint.
 
     >>> print(QueryveilError("no such file", where="log.tsv", hint="check the path"))
     log.tsv: no such file. Hint: check the path
@@ -40,9 +42,9 @@ class QueryveilError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        place = f"{self.where}: " if self.where else ""
+        prefix = f"{self.where}: " if self.where else ""
         hint = f". Hint: {self.hint}" if self.hint else ""
-        return f"{place}{self.what}{hint}"
+        return f"{prefix}{self.what}{hint}"
 
 
 class UsageError(QueryveilError):
@@ -52,31 +54,31 @@ class UsageError(QueryveilError):
 
 
 class ParameterError(UsageError):
-    """A method's parameter is unknown, of the wrong type or out of range."""
+    """A parameter of a method is unknown, of the wrong type or out of range."""
 
 
 class InputError(QueryveilError):
-    """The log cannot be read."""
+    """An input file cannot be read or used."""
 
 
 class FormatError(InputError):
-    """The file is not in the format that was asked for, or in none that is known."""
+    """The format of a file is unknown, or not the one that was requested."""
 
 
 class ColumnError(InputError):
-    """A column that is needed is missing."""
+    """A required column is missing."""
 
 
 class TooManyRejectedError(InputError):
-    """More rows were rejected than the owner allows."""
+    """More rows were rejected than the data owner allows."""
 
 
 class CoverageError(InputError):
-    """Too little of the log has a meaning: a semantic method would treat all users alike."""
+    """Too few queries have a concept: to a semantic method all users would look equal."""
 
 
 class EmptyReleaseError(InputError):
-    """A method would release nothing of this log: no query passes its rule."""
+    """A method would release no row of this log."""
 
 
 class OutputError(QueryveilError):
@@ -84,11 +86,14 @@ class OutputError(QueryveilError):
 
 
 class LowYieldError(QueryveilError):
-    """A private release would hold next to nothing, by public figures, and nobody said yes."""
+    """A private release is expected to be almost empty, and the owner has not confirmed it.
+
+    The forecast uses public figures only: parameters and the declared population.
+    """
 
 
 class PopulationWarning(UserWarning):
-    """Nobody declared how many people there are, so a yield cannot be forecast."""
+    """The population was not declared, so the yield of a release cannot be forecast."""
 
 
 class BudgetError(QueryveilError):
@@ -96,17 +101,17 @@ class BudgetError(QueryveilError):
 
 
 class VerificationError(QueryveilError):
-    """What was written does not keep its promise."""
+    """A written release does not satisfy its guarantee."""
 
 
 class UnknownVersionError(VerificationError):
-    """Nothing fails, and only the version that wrote a release could compare all of it."""
+    """No check fails, but only the version that wrote the release can run all of them."""
 
     exit_code = 3
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Name the known words nearest to a misspelt one, or list them all.
+    """Return a hint with the known word most similar to a misspelled one, or with all of them.
 
     >>> did_you_mean("qurey", ["user", "query", "time"])
     'did you mean "query"?'

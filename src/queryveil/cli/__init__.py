@@ -1,4 +1,4 @@
-"""The commands: thin, no logic of their own."""
+"""Run the commands, which contain no logic of their own."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ _STOPS = tuple(
 
 
 def main() -> None:
-    """Run a command: 0 when done, 1 on an error that it explains, 2 on wrong usage."""
-    _clean_up_when_stopped()
-    _print_any_text()
+    """Run a command and exit with 0 on success, 1 on an error, 2 on wrong usage.
+
+    Exit code 3: a release can be checked only by another version.
+    """
+    _exit_on_signals()
+    _replace_unprintable_characters()
     try:
-        from .app import app
+        from .app import app  # noqa: PLC0415 - slow: signal handlers must be set before it
 
         app()
     except QueryveilError as error:
@@ -36,7 +39,7 @@ def main() -> None:
         )
         sys.exit(1)
     except BrokenPipeError:
-        # Whoever read the output has enough of it: the work itself is done.
+        # The reader of the output closed it, as `head` does: the work itself is done.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         print_error(QueryveilError(error.strerror or str(error), where=error.filename))
@@ -44,20 +47,20 @@ def main() -> None:
     except SystemExit as stop:
         if stop.code in {128 + number for number in _STOPS}:
             sys.stderr.write(
-                "Stopped. What was not whole was not written; a comparison goes on when it "
-                "is asked for again.\n"
+                "Stopped. No incomplete file was kept; a comparison continues where it stopped "
+                "when the command is run again.\n"
             )
         raise
     finally:
-        for number in _STOPS:  # the work is over; a late signal would only garble the end
+        for number in _STOPS:  # a signal after the end of the work must not raise again
             if signal.getsignal(number) is _stop:
-                signal.signal(number, _late)
+                signal.signal(number, _ignore)
 
 
-def _clean_up_when_stopped() -> None:
-    """Leave by an exception when told to stop, so that nothing half-done stays behind."""
+def _exit_on_signals() -> None:
+    """Turn signals to stop into an exception, so that incomplete files are removed."""
     for number in _STOPS:
-        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler, _late):
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler, _ignore):
             signal.signal(number, _stop)
 
 
@@ -65,12 +68,12 @@ def _stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
     raise SystemExit(128 + number)
 
 
-def _late(number: int, frame: FrameType | None) -> None:
-    """Take no notice: nothing is left to stop."""
+def _ignore(number: int, frame: FrameType | None) -> None:
+    """Ignore a signal: nothing is left to stop."""
 
 
-def _print_any_text() -> None:
-    """Let no terminal that lacks a letter end a run."""
+def _replace_unprintable_characters() -> None:
+    """Replace characters that the terminal's encoding lacks, instead of raising an error."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

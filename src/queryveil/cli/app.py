@@ -1,4 +1,4 @@
-"""The commands that a person types."""
+"""Define the command line application and its main commands."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from rich.console import Console
 
 from .. import synthetic, workflows
 from .._version import __version__
-from ..engine.table import ENGINES
 from ..errors import UsageError
-from ..methods.base import Method, all_methods, get_method
+from ..methods.base import Method
 from ..peers import cli as peers
 from ..workflows.repeated_releases import unrecorded
-from . import compare, ledger, measure, replicate, tables, taxonomy
+from . import catalog, compare, ledger, measure, replicate, tables, taxonomy
 from . import verification as checking
 from .config import load_config
 from .copies import check_copy, check_form
@@ -43,7 +42,7 @@ from .verification import SignWith, may_be_published
 
 app = typer.Typer(
     name="queryveil",
-    help="Anonymize web-search query logs, say what that promises, and check it on the files.",
+    help="Anonymize web-search query logs, state the guarantee, and verify it on the files.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -52,6 +51,7 @@ app = typer.Typer(
 app.add_typer(taxonomy.app, name="taxonomy")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(checking.app)
+app.add_typer(catalog.app)
 app.add_typer(compare.app)
 app.add_typer(measure.app)
 app.add_typer(replicate.app)
@@ -61,15 +61,20 @@ Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what queryveil wrote there before.")]
 Dataset = Annotated[
     str | None,
-    typer.Option("--dataset", help="Whose ledger: a name, or a folder; else the log's folder."),
+    typer.Option(
+        "--dataset", help="Ledger: name of the population, or a folder; else the log's folder."
+    ),
 ]
 Seed = Annotated[
-    int | None, typer.Option("--seed", help="For tests: makes a run repeatable and unpublishable.")
+    int | None,
+    typer.Option("--seed", help="For tests: makes a run reproducible, and not for publication."),
 ]
 
 Append = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Go on with the release in DIR: what is new since then."),
+    typer.Option(
+        metavar="DIR", help="Extend the release in DIR by the rows that are new since then."
+    ),
 ]
 CopyOf = Annotated[
     Path | None,
@@ -80,12 +85,15 @@ GroupsOf = Annotated[
     typer.Option(metavar="DIR", help="Keep the groups of the k-anonymous release in DIR."),
 ]
 LowerGuarantee = Annotated[
-    bool, typer.Option("--lower-guarantee", help="With --append: let users use as much again.")
+    bool,
+    typer.Option(
+        "--lower-guarantee", help="With --append: pay for as many queries per user again."
+    ),
 ]
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         typer.echo(f"queryveil {__version__}")
         raise typer.Exit
 
@@ -97,33 +105,34 @@ def main_callback(
         Path | None, typer.Option("--config", help="Options in TOML; else ./queryveil.toml.")
     ] = None,
     version: Annotated[  # noqa: ARG001
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Read the config file before any command."""
     group: Any = ctx.command
-    known = dict(_commands(group))
+    known = dict(_list_commands(group))
     options: dict[str, Any] = load_config(config, known)
-    for name in [name for name in options if " " in name]:  # "taxonomy map", one inside the other
+    for name in [name for name in options if " " in name]:  # nested: "taxonomy map"
         *outer, inner = name.split(" ")
-        place = options
+        table = options
         for word in outer:
-            place = place.setdefault(word, {})
-        place[inner] = options.pop(name)
+            table = table.setdefault(word, {})
+        table[inner] = options.pop(name)
     ctx.default_map = options
 
 
-def _commands(group: Any, before: str = "") -> Iterator[tuple[str, dict[str, str]]]:
-    """List the commands with their options, those inside another as "taxonomy map"."""
+def _list_commands(group: Any, prefix: str = "") -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the commands with their options; a nested command is named "taxonomy map"."""
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
-            yield from _commands(command, f"{before}{name} ")
+            yield from _list_commands(command, f"{prefix}{name} ")
         else:
-            yield before + name, _options(command.params)
+            yield prefix + name, _list_options(command.params)
 
 
-def _options(parameters: list[Any]) -> dict[str, str]:
-    """Give what a person types for each parameter, without hyphens, and the parameter's name."""
+def _list_options(parameters: list[Any]) -> dict[str, str]:
+    """Return the options as typed, without leading hyphens, and their parameter names."""
     return {
         word.removeprefix("--"): parameter.name
         for parameter in parameters
@@ -141,21 +150,21 @@ def demo(
     ),
     force: Force = False,
 ) -> None:
-    """Go the whole way on a synthetic log, in under a minute."""
-    found = workflows.demo(out, force=force, progress=screen)
-    screen.result(found, lambda console: _draw_demo(console, found))
+    """Run all steps on a synthetic log, in under a minute."""
+    document = workflows.demo(out, force=force, progress=screen)
+    screen.result(document, lambda console: _draw_demo(console, document))
 
 
-def _draw_demo(console: Console, found: dict[str, Any]) -> None:
-    folder, log = sanitize(found["folder"]), sanitize(found["log"]["out"])
-    console.print(f"[bold]1. A log that belongs to nobody[/]: {found['log']['rows']:,} lines\n")
-    tables.print_profile(console, found["profile"])
+def _draw_demo(console: Console, document: dict[str, Any]) -> None:
+    folder, log = sanitize(document["folder"]), sanitize(document["log"]["out"])
+    console.print(f"[bold]1. A synthetic log[/]: {document['log']['rows']:,} rows\n")
+    tables.print_profile(console, document["profile"])
     console.print()
-    tables.print_card(console, found["card"], "2. Protected with frequent-queries")
+    tables.print_card(console, document["card"], "2. Anonymized with frequent-queries")
     console.print("\n[bold]3. Verified on the written files[/]")
-    tables.print_verification(console, found["verify"])
+    tables.print_verification(console, document["verify"])
     console.print(
-        f"\nMade: [bold]{folder}/public[/] ({may_be_published(found['card'])}) and "
+        f"\nWritten: [bold]{folder}/public[/] ({may_be_published(document['card'])}) and "
         f"[bold]{folder}/private[/] (never publish).\n"
         f"Open {folder}/public/report.html in a browser.\n\nTry next:",
         soft_wrap=True,
@@ -166,11 +175,11 @@ def _draw_demo(console: Console, found: dict[str, Any]) -> None:
         f"anonymize {log} --method frequent-queries --n 20 --out my-release",
         "verify my-release",
     ):
-        console.print(f"  {_program()} {command}", soft_wrap=True)
+        console.print(f"  {_name_program()} {command}", soft_wrap=True)
 
 
-def _program() -> str:
-    """Say how this program is called from here."""
+def _name_program() -> str:
+    """Return the command that runs this program from the current folder."""
     return "queryveil" if shutil.which("queryveil") else os.path.relpath(sys.argv[0])
 
 
@@ -181,17 +190,17 @@ def synth(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="File to write: .tsv, .tsv.gz, .parquet, ...")
     ],
-    users: Annotated[int | None, typer.Option(help="Users; about 55 lines each.")] = None,
-    lines: Annotated[int | None, typer.Option(help="Lines, exactly.")] = None,
+    users: Annotated[int | None, typer.Option(help="Users; about 55 rows each.")] = None,
+    lines: Annotated[int | None, typer.Option(help="Exact number of rows.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same log.")] = 0,
     about: Annotated[
-        str | None, typer.Option(help="Ask about these topics only: A, or disease,sport.")
+        str | None, typer.Option(help="Only queries on these topics: A, or disease,sport.")
     ] = None,
     queries: Annotated[int | None, typer.Option(help="With --about: queries of each user.")] = None,
     force: Force = False,
 ) -> None:
-    """Write an AOL-shaped log that belongs to nobody."""
-    found = synthetic.write_synthetic_log(
+    """Write a synthetic log with the statistics of the AOL log."""
+    summary = synthetic.write_synthetic_log(
         out,
         users=users,
         lines=lines,
@@ -201,8 +210,8 @@ def synth(
         force=force,
         progress=screen,
     )
-    text = f"{found['rows']:,} lines of {found['users']:,} users in {sanitize(found['out'])}"
-    screen.result(found, lambda console: console.print(text, soft_wrap=True))
+    text = f"{summary['rows']:,} rows of {summary['users']:,} users in {sanitize(summary['out'])}"
+    screen.result(summary, lambda console: console.print(text, soft_wrap=True))
 
 
 @app.command()
@@ -210,10 +219,10 @@ def synth(
 def profile(
     log: LogArguments, mapper: MapperArguments, screen: Terminal, dataset: Dataset = None
 ) -> None:
-    """Tell what is in a log, what it is about, and what is risky in it."""
-    ready = mapper.make() if mapper.wanted else None
-    found = workflows.profile(log.read(screen), mapper=ready, dataset=dataset, progress=screen)
-    screen.result(found, lambda console: tables.print_profile(console, found))
+    """Show the size, topics and disclosure risks of a log."""
+    concepts = mapper.make() if mapper.wanted else None
+    figures = workflows.profile(log.read(screen), mapper=concepts, dataset=dataset, progress=screen)
+    screen.result(figures, lambda console: tables.print_profile(console, figures))
 
 
 @app.command()
@@ -223,10 +232,10 @@ def plan(
     method: Method,
     screen: Terminal,
     population: Annotated[
-        int, typer.Option(min=1, help="People in the log, about: a public figure.")
+        int, typer.Option(min=1, help="Users of the log, approximately: a public figure.")
     ] = 100_000,
     peek: Annotated[
-        bool, typer.Option("--peek", help="Look at the log; the ledger and later cards tell so.")
+        bool, typer.Option("--peek", help="Read the log; the ledger and later cards record this.")
     ] = False,
     dataset: Dataset = None,
     identifiers: Identifiers = "drop",
@@ -242,7 +251,7 @@ def plan(
         progress=screen,
     )
 
-    def drawn(console: Console) -> None:
+    def draw(console: Console) -> None:
         if "forecast" in card:
             tables.print_forecast(console, card)
         if "input" not in card:
@@ -251,7 +260,7 @@ def plan(
         tables.print_alternatives(console, card.get("alternatives", []))
         console.print("\nNothing was written.")
 
-    screen.result(card, drawn)
+    screen.result(card, draw)
 
 
 @app.command()
@@ -262,10 +271,10 @@ def anonymize(
     screen: Terminal,
     out: Out,
     form: Annotated[
-        str, typer.Option("--write", help="Form of the log: parquet, tsv, csv or jsonl.")
+        str, typer.Option("--write", help="Format of the released log: parquet, tsv, csv or jsonl.")
     ] = "parquet",
     forget_mapping: Annotated[
-        bool, typer.Option(help="Keep no list of who got which pseudonym.")
+        bool, typer.Option(help="Write no table of users and their pseudonyms.")
     ] = False,
     force: Force = False,
     seed: Seed = None,
@@ -276,119 +285,97 @@ def anonymize(
     identifiers: AppendedIdentifiers = None,
     population: Annotated[
         int | None,
-        typer.Option(min=1, help="People in the log, about: a public figure, for private tables."),
+        typer.Option(
+            min=1, help="Users of the log, approximately: a public figure, for private tables."
+        ),
     ] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Pay also for what is expected to hold next to nothing.")
+        bool,
+        typer.Option("--yes", help="Pay also for a release that is expected to be almost empty."),
     ] = False,
     groups_of: GroupsOf = None,
     sign: SignWith = None,
 ) -> None:
-    """Protect a log and write a verified release."""
+    """Anonymize a log and write a verified release."""
     _check_append(append, lower_guarantee, seed)
     check_groups_of(groups_of, append, copy_of)
     if copy_of is not None:
         check_copy(bool(method.typed_options() or append or identifiers), seed, sign)
         check_form(copy_of, form)
-        kept: dict[str, Any] = {"force": force, "forget_mapping": forget_mapping}
-        card = workflows.copy_release(copy_of, out, logs=log.paths, dataset=dataset, **kept)
-        name = sanitize(str(out))
-        screen.result(card, lambda console: _draw_written(console, card, card["method"], name))
+        card = workflows.copy_release(
+            copy_of,
+            out,
+            logs=log.paths,
+            dataset=dataset,
+            force=force,
+            forget_mapping=forget_mapping,
+        )
+        folder = sanitize(str(out))
+        screen.result(card, lambda console: _draw_written(console, card, card["method"], folder))
         return
     if sign is not None:
-        workflows.show_signing_key(sign)  # refuses what is no key before anything is paid for
+        workflows.show_signing_key(sign)  # raises an error for a bad key before anything is charged
     log.check_named()
     chosen = method.make() if append is None else method.make_if_typed()
     workflows.check_release_output(out, form, force)
-    how: dict[str, Any] = {"form": form, "force": force, "forget_mapping": forget_mapping}
-    how |= {"dataset": dataset, "sign": sign, "progress": screen}
+    arguments: dict[str, Any] = {"form": form, "force": force, "forget_mapping": forget_mapping}
+    arguments |= {"dataset": dataset, "sign": sign, "progress": screen}
     if append is None and chosen is not None and seed is None and not yes:
-        _agree_to_pay(screen, chosen, population)  # before the log is opened
-    # Whether there is a private release must not hang on one person's rows.
-    stops = chosen is not None and (
+        _confirm_low_yield(screen, chosen, population)  # before the log is opened
+    # Whether a private release is written must not depend on the rows of one user, so too many
+    # rejected rows stop only runs that are not private.
+    may_stop = chosen is not None and (
         seed is not None or not workflows.is_differentially_private(chosen)
     )
-    read = log.read(screen, seed, may_stop=stops)
+    read = log.read(screen, seed, may_stop=may_stop)
     if append is None and chosen is not None:
-        how |= {"identifiers": identifiers or "drop", "groups_of": groups_of}
-        card = workflows.anonymize_to_folder(read, chosen, out, seed=seed, yes=True, **how)
+        arguments |= {"identifiers": identifiers or "drop", "groups_of": groups_of}
+        card = workflows.anonymize_to_folder(read, chosen, out, seed=seed, yes=True, **arguments)
     else:
-        how |= {"method": chosen, "lower_guarantee": lower_guarantee}
-        how["identifiers"] = identifiers
-        card = workflows.extend_release(read, append or out, out, **how)
-    made_by = str(chosen or card["method"])
-    screen.result(card, lambda console: _draw_written(console, card, made_by, sanitize(str(out))))
+        arguments |= {"method": chosen, "lower_guarantee": lower_guarantee}
+        arguments["identifiers"] = identifiers
+        card = workflows.extend_release(read, append or out, out, **arguments)
+    method_name = str(chosen or card["method"])
+    screen.result(
+        card, lambda console: _draw_written(console, card, method_name, sanitize(str(out)))
+    )
 
 
-def _agree_to_pay(screen: Terminal, method: Method, population: int | None) -> None:
-    """Ask whether to pay for next to nothing; refuse where nobody is there to answer."""
+def _confirm_low_yield(screen: Terminal, method: Method, population: int | None) -> None:
+    """Ask whether to pay for an almost empty release; raise an error if nobody can answer."""
     problem = workflows.low_yield(method, population)
     if problem is None:
         return
     if not screen.answers:
         raise problem
     screen.err.print(f"{problem.what[0].upper()}{problem.what[1:]}.", soft_wrap=True)
-    typer.confirm("Pay and go on all the same?", abort=True, err=True)
+    typer.confirm("Pay and continue?", abort=True, err=True)
 
 
 def _check_append(append: Path | None, lower_guarantee: bool, seed: int | None) -> None:
     if lower_guarantee and append is None:
         raise UsageError(
-            "--lower-guarantee without --append",
-            hint="it is for a log that was released before: --append DIR",
+            "--lower-guarantee needs --append",
+            hint="name the release that is extended: --append DIR",
         )
     if seed is not None and append is not None:
         raise UsageError(
-            "--seed with --append: what can be drawn again would be linked to a real release",
+            "--seed cannot be combined with --append: a reproducible release would be linked to a "
+            "real one",
             hint="leave --seed out",
         )
 
 
-def _draw_written(console: Console, card: dict[str, Any], made_by: str, name: str) -> None:
+def _draw_written(console: Console, card: dict[str, Any], method: str, folder: str) -> None:
     if "copied" in card:
         text = f"A copy of {card['copied']}: the same bytes, at no cost."
         console.print(sanitize(text), soft_wrap=True)
-    tables.print_card(console, card, f"Released with {made_by}")
+    tables.print_card(console, card, f"Released with {method}")
     tables.draw_emptiness(console, card)
     for warning in unrecorded(card):
         console.print(f"[yellow]Warning:[/] {warning}")
     console.print(
-        f"\nWritten and verified: {name}/public ({may_be_published(card)}), {name}/private (never "
-        f"publish).\nNext: queryveil verify {name}; queryveil pack {name}",
+        f"\nWritten and verified: {folder}/public ({may_be_published(card)}), {folder}/private "
+        f"(never publish).\nNext: queryveil verify {folder}; queryveil pack {folder}",
         soft_wrap=True,
     )
-
-
-@app.command()
-@with_options(screen_options)
-def methods(
-    screen: Terminal,
-    name: Annotated[str | None, typer.Argument(help="One method; all if not given.")] = None,
-) -> None:
-    """List the methods with their parameters, papers and guarantees."""
-    chosen = [get_method(name)] if name else list(all_methods().values())
-    found = [_described(kind) for kind in chosen]
-    screen.result({"methods": found}, lambda console: tables.print_methods(console, found))
-
-
-def _described(kind: type[Method]) -> dict[str, Any]:
-    parameters = [
-        {
-            "name": declared.name,
-            "option": declared.option,
-            "type": declared.type.__name__,
-            "default": declared.default,
-            "range": declared.allowed,
-            "unit": declared.unit,
-            "help": declared.help,
-        }
-        for declared in kind.parameters()
-    ]
-    about = {
-        "name": kind.name,
-        "title": kind.title,
-        "paper": kind.paper,
-        "promise": kind.guarantee_summary,
-    }
-    engines = ENGINES[: 1 if kind.parallelism == "no" else None]
-    return about | {"engines": list(engines), "parameters": parameters}

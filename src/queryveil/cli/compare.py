@@ -1,4 +1,4 @@
-"""`queryveil compare` and `queryveil measures`: methods side by side, and the rulers for them."""
+"""Run `queryveil compare` and `queryveil measures`."""
 
 from __future__ import annotations
 
@@ -18,34 +18,38 @@ from ..methods.base import all_methods
 from .options import Identifiers, LogArguments, log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
-
 app = typer.Typer()
 
-_USUAL = "record-linkage,partial-knowledge-linkage,profile-divergence,query-coverage,word-frequency"
+_DEFAULT_MEASURES = (
+    "record-linkage,partial-knowledge-linkage,profile-divergence,query-coverage,word-frequency"
+)
 
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")]
-Methods = Annotated[
-    str | None, typer.Option(help="Methods, each as one line, with commas between them.")
-]
+Methods = Annotated[str | None, typer.Option(help="Specs of methods, separated by commas.")]
 Sweep = Annotated[
     list[str] | None,
     typer.Option(help="Values of a parameter: epsilon=0.1,1,10 or k=2..7; several times."),
 ]
-Repeat = Annotated[int, typer.Option(min=1, help="Runs of each, for the spread.")]
+Repeat = Annotated[int, typer.Option(min=1, help="Runs of each method, to show the spread.")]
 Measures = Annotated[
-    str | None, typer.Option(help="Measures, with commas; else two of risk and three of use.")
+    str | None,
+    typer.Option(help="Measures, separated by commas; else two of risk and three of utility."),
 ]
 Preset = Annotated[
     str | None, typer.Option(help=f"Figures of a paper: {', '.join(comparison.PRESETS)}.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what queryveil wrote there before.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Makes runs repeatable.")]
-Workers = Annotated[int, typer.Option(min=0, help="Processes side by side; 0: one a core.")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Run all anew, also what is known already.")]
+Workers = Annotated[int, typer.Option(min=0, help="Parallel processes; 0: one per core.")]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Run everything again, also what an earlier run computed.")
+]
 Dataset = Annotated[
     str | None,
-    typer.Option("--dataset", help="Whose ledger: a name, or a folder; else the log's folder."),
+    typer.Option(
+        "--dataset", help="Ledger: name of the population, or a folder; else the log's folder."
+    ),
 ]
 
 
@@ -71,68 +75,75 @@ def compare(
     comparison.check_comparison_output(out, force)
     _check_choice(preset, {"--methods": methods, "--sweep": sweep, "--measures": measures})
     if preset is None:
-        asked = comparison.request_figures(
+        request = comparison.request_figures(
             split_specs(methods or "", all_methods()),
-            split_specs(measures or _USUAL, all_measures()),
+            split_specs(measures or _DEFAULT_MEASURES, all_measures()),
             comparison.parse_sweeps(sweep or []),
         )
     else:
-        asked = comparison.get_preset(preset)
+        request = comparison.get_preset(preset)
     journal = comparison.open_journal(out, fresh=fresh)
-    how = comparison.RunOptions(repeat, seed, dataset, workers, journal, identifiers=identifiers)
-    found = comparison.compare_figures(lambda: log.read(screen, seed), asked, how, progress=screen)
-    comparison.write_comparison(found, out, force, journal)
-    told = {"folder": str(out), **found.to_dict()}
-    screen.result(told, lambda console: _draw_comparison(console, told))
+    options = comparison.RunOptions(
+        repeat, seed, dataset, workers, journal, identifiers=identifiers
+    )
+    result = comparison.compare_figures(
+        lambda: log.read(screen, seed), request, options, progress=screen
+    )
+    comparison.write_comparison(result, out, force, journal)
+    document = {"folder": str(out), **result.to_dict()}
+    screen.result(document, lambda console: _draw_comparison(console, document))
 
 
 def _check_choice(preset: str | None, others: dict[str, Any]) -> None:
-    given = [name for name, value in others.items() if value]
-    if preset is not None and given:
-        raise UsageError(f"a preset has its own {', '.join(given)}", hint="leave one of them out")
-    if preset is None and "--methods" not in given:
+    used = [name for name, value in others.items() if value]
+    if preset is not None and used:
+        raise UsageError(f"a preset has its own {', '.join(used)}", hint="leave one of them out")
+    if preset is None and "--methods" not in used:
         raise UsageError("no method was named", hint="--methods a,b, or --preset NAME")
 
 
-def _draw_comparison(console: Console, found: dict[str, Any]) -> None:
-    for line, about in found["measures"].items():
+def _draw_comparison(console: Console, document: dict[str, Any]) -> None:
+    for spec, about in document["measures"].items():
         console.print(
-            f"[bold]{sanitize(line)}[/]  {sanitize(about['title'])}, {about['better']} is better"
+            f"[bold]{sanitize(spec)}[/]  {sanitize(about['title'])}, {about['better']} is better"
         )
         table = Table.grid(padding=(0, 3))
-        for (label, swept), rows in _runs(found["rows"], line).items():
-            table.add_row(f"  {sanitize(label)}", sanitize(swept), *_cells(rows))
+        for (label, swept), rows in _group_runs(document["rows"], spec).items():
+            table.add_row(f"  {sanitize(label)}", sanitize(swept), *_format_cells(rows))
         console.print(table)
         console.print()
-    if found["known_before"]:
-        console.print(f"{found['known_before']:,} figures were known from an earlier run.")
-    for note in found["notes"]:
+    if document["known_before"]:
+        console.print(f"{document['known_before']:,} figures were known from an earlier run.")
+    for note in document["notes"]:
         console.print(f"[yellow]Note:[/] {sanitize(note)}", soft_wrap=True)
     console.print(
-        f"{sanitize(found['folder'])}/report.html has the figures. They tell of private data: for "
-        "the owner of the log only.",
+        f"{sanitize(document['folder'])}/report.html has the figures. They are computed from "
+        "private data: for the owner of the log only.",
         soft_wrap=True,
     )
 
 
-def failed_runs(found: dict[str, Any]) -> list[str]:
-    """Say what did not run, and why, each thing once."""
-    bad = [row for row in found["rows"] if row["error"]]
-    return list(dict.fromkeys(f"{row['method']} ({row['measure']}): {row['error']}" for row in bad))
+def failed_runs(document: dict[str, Any]) -> list[str]:
+    """Return the runs that failed and their errors, without duplicates."""
+    failed = [row for row in document["rows"] if row["error"]]
+    texts = (f"{row['method']} ({row['measure']}): {row['error']}" for row in failed)
+    return list(dict.fromkeys(texts))
 
 
-def _runs(rows: list[dict[str, Any]], measure: str) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """Give the repeats of each run, by its label, as short as can be, and its swept values."""
+def _group_runs(
+    rows: list[dict[str, Any]], measure: str
+) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Return the repeats of each run, by its shortened label and its swept values."""
     short = short_labels(dict.fromkeys(row["label"] for row in rows))
-    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         if row["measure"] == measure:
             swept = " ".join(f"{name}={value}" for name, value in row["swept"].items())
-            found.setdefault((short[row["label"]], swept), []).append(row)
-    return found
+            runs.setdefault((short[row["label"]], swept), []).append(row)
+    return runs
 
 
-def _cells(rows: list[dict[str, Any]]) -> tuple[str, str]:
+def _format_cells(rows: list[dict[str, Any]]) -> tuple[str, str]:
     values = [row["value"] for row in rows if row["value"] is not None]
     if not values:
         return "", f"[yellow]{sanitize(rows[0]['error'])}[/]"
@@ -144,15 +155,15 @@ def _cells(rows: list[dict[str, Any]]) -> tuple[str, str]:
 @with_options(screen_options)
 def measures(
     screen: Terminal,
-    name: Annotated[str | None, typer.Argument(help="One measure; all if not given.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Name of a measure; else all.")] = None,
 ) -> None:
     """List the measures with their parameters and papers."""
     chosen = [get_measure(name)] if name else list(all_measures().values())
-    found = [_described(kind) for kind in chosen]
-    screen.result({"measures": found}, lambda console: _draw_measures(console, found))
+    descriptions = [_describe(measure) for measure in chosen]
+    screen.result({"measures": descriptions}, lambda console: _draw_measures(console, descriptions))
 
 
-def _described(kind: type[Measure]) -> dict[str, Any]:
+def _describe(measure: type[Measure]) -> dict[str, Any]:
     names = ("name", "title", "description", "paper", "unit", "better", "kind")
     parameters = [
         {
@@ -162,9 +173,9 @@ def _described(kind: type[Measure]) -> dict[str, Any]:
             "range": declared.allowed,
             "help": declared.help,
         }
-        for declared in kind.parameters()
+        for declared in measure.parameters()
     ]
-    return {name: getattr(kind, name) for name in names} | {"parameters": parameters}
+    return {name: getattr(measure, name) for name in names} | {"parameters": parameters}
 
 
 def _draw_measures(console: Console, measures: list[dict[str, Any]]) -> None:
@@ -175,6 +186,6 @@ def _draw_measures(console: Console, measures: list[dict[str, Any]]) -> None:
         table = Table.grid(padding=(0, 2))
         for declared in measure["parameters"]:
             name = declared["name"].replace("_", "-")
-            says = f"{sanitize(declared['help'])} [dim]({sanitize(declared['range'])})[/]"
-            table.add_row(f"  {name}={sanitize(str(declared['default']))}", says)
+            text = f"{sanitize(declared['help'])} [dim]({sanitize(declared['range'])})[/]"
+            table.add_row(f"  {name}={sanitize(str(declared['default']))}", text)
         console.print(table)

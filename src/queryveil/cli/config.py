@@ -1,4 +1,4 @@
-"""`queryveil.toml`: options of the commands, so that they need not be typed again.
+"""Read `queryveil.toml`, which has options of the commands, and parse values of options.
 
 ::
 
@@ -21,30 +21,31 @@ from ..core.bounded import MOST_LIST, BoundsError, read_within
 from ..errors import InputError, UsageError, did_you_mean
 
 DEFAULT_CONFIG = Path("queryveil.toml")
-_MOST_BYTES = 64 << 10  # reading a key takes the square of its dots
-# What [all] does not reach, since it means another thing there: columns of a table, not of a log.
-_APART = {("taxonomy import", "columns")}
+_MAX_BYTES = 64 << 10  # tomllib takes quadratic time in the dots of a key
+# Options that [all] does not set, because they mean another thing: columns of a table, not a log.
+_NOT_FROM_ALL = {("taxonomy import", "columns")}
 
 
 def load_config(
     path: Path | None, commands: dict[str, dict[str, str]]
 ) -> dict[str, dict[str, Any]]:
-    """Read the options by command, refusing names that no command knows.
+    """Read the options of each command; raise an error for an unknown name.
 
-    `commands` gives each command's options as they are typed, and the names behind them.
+    Args:
+        commands: For each command its options as typed, and their parameter names.
     """
     if path is None:
         if not DEFAULT_CONFIG.is_file():
             return {}
         path = DEFAULT_CONFIG
-    tables = _read(path)
+    tables = _read_tables(path)
     every = {option: name for known in commands.values() for option, name in known.items()}
-    everywhere = _table(tables.pop("all", {}), every, "all", path)
-    found = {
+    shared = _parse_table(tables.pop("all", {}), every, "all", path)
+    options = {
         command: {
-            name: everywhere[name]
+            name: shared[name]
             for name in known.values()
-            if name in everywhere and (command, name) not in _APART
+            if name in shared and (command, name) not in _NOT_FROM_ALL
         }
         for command, known in commands.items()
     }
@@ -52,26 +53,26 @@ def load_config(
         if command not in commands:
             hint = did_you_mean(command, [*commands, "all"])
             raise UsageError(f"there is no command [{command}]", where=path, hint=hint)
-        found[command] |= _table(table, commands[command], command, path)
-    return found
+        options[command] |= _parse_table(table, commands[command], command, path)
+    return options
 
 
-def _read(path: Path) -> dict[str, dict[str, Any]]:
+def _read_tables(path: Path) -> dict[str, dict[str, Any]]:
     try:
-        text = read_within(path, _MOST_BYTES).decode("utf-8")
+        text = read_within(path, _MAX_BYTES).decode("utf-8")
         tables = tomllib.loads(text)
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=path) from error
     except (ValueError, RecursionError) as error:
-        raise InputError(f"this is no TOML ({error})", where=path) from error
+        raise InputError(f"this is not valid TOML ({error})", where=path) from error
     for name, table in tables.items():
         if not isinstance(table, dict):
-            what = f'"{name}" stands outside a table'
-            raise UsageError(what, where=path, hint="begin with [all]")
+            message = f'"{name}" is outside a table'
+            raise UsageError(message, where=path, hint="begin with [all]")
     return tables
 
 
-def _table(
+def _parse_table(
     table: dict[str, Any], known: dict[str, str], section: str, path: Path
 ) -> dict[str, Any]:
     options = {}
@@ -82,15 +83,15 @@ def _table(
                 f'[{section}] has no option "{name}"', where=path, hint=did_you_mean(option, known)
             )
         if isinstance(value, dict) and any(isinstance(v, dict | list) for v in value.values()):
-            what = f"[{section}] {name} is a table of tables"
-            raise UsageError(what, where=path, hint='write columns = {user = "uid"}')
-        options[known[option]] = _value(value, known[option] in ("log", "sweep"))
+            message = f"[{section}] {name} is a table of tables"
+            raise UsageError(message, where=path, hint='write columns = {user = "uid"}')
+        options[known[option]] = _parse_value(value, known[option] in ("log", "sweep"))
     return options
 
 
-def _value(value: Any, several: bool) -> Any:
+def _parse_value(value: Any, several: bool) -> Any:
     if several:
-        return [str(one) for one in (value if isinstance(value, list) else [value])]
+        return [str(item) for item in (value if isinstance(value, list) else [value])]
     if isinstance(value, dict):  # columns = {user = "uid", query = "q"}
         return ",".join(f"{name}={column}" for name, column in value.items())
     return value if isinstance(value, bool) else str(value)
@@ -100,19 +101,19 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
 def parse_fraction(text: str) -> float:
-    """Read a share.
+    """Parse a fraction between 0 and 1.
 
     >>> parse_fraction("5%"), parse_fraction("0.05")
     (0.05, 0.05)
     """
-    share = parse_number(text)
-    if not 0 <= share <= 1:
-        raise UsageError(f'"{text}" is no share', hint="write 5% or 0.05")
-    return share
+    fraction = parse_number(text)
+    if not 0 <= fraction <= 1:
+        raise UsageError(f'"{text}" is not between 0 and 1', hint="write 5% or 0.05")
+    return fraction
 
 
 def parse_number(text: str) -> float:
-    """Read a number or a share.
+    """Parse a number or a percentage.
 
     >>> parse_number("1000"), parse_number("5%")
     (1000.0, 0.05)
@@ -121,26 +122,26 @@ def parse_number(text: str) -> float:
         percent = text.strip().endswith("%")
         value = float(text.strip().rstrip("%")) / (100 if percent else 1)
     except ValueError as error:
-        raise UsageError(f'"{text}" is no number', hint="write 1000, 5% or 0.05") from error
+        raise UsageError(f'"{text}" is not a number', hint="write 1000, 5% or 0.05") from error
     if value != value or value in (float("inf"), float("-inf")):  # noqa: PLR0124
-        raise UsageError(f'"{text}" is no number', hint="write 1000, 5% or 0.05")
+        raise UsageError(f'"{text}" is not a number', hint="write 1000, 5% or 0.05")
     return value
 
 
 def parse_sample(text: str) -> float | None:
-    """Read how many users, or which share of them: nothing where it is all of them.
+    """Parse a number or a fraction of users; return None for all of them.
 
     >>> parse_sample("1"), parse_sample("25%"), parse_sample("100%")
     (1.0, 0.25, None)
     """
     if text.strip().endswith("%"):
-        share = parse_fraction(text)
-        return None if share == 1 else share
+        fraction = parse_fraction(text)
+        return None if fraction == 1 else fraction
     return parse_number(text)
 
 
 def parse_settings(text: str) -> dict[str, str]:
-    """Read settings by their names.
+    """Parse settings of the form name=value, separated by commas.
 
     >>> parse_settings("spark.executor.memory=4g, spark.task.maxFailures=8")
     {'spark.executor.memory': '4g', 'spark.task.maxFailures': '8'}
@@ -148,24 +149,27 @@ def parse_settings(text: str) -> dict[str, str]:
     parts = [part.partition("=") for part in text.split(",") if part.strip()]
     for name, equals, value in parts:
         if not equals or not name.strip() or not value.strip():
-            raise UsageError(f'"{name}" is no setting', hint="spark.executor.memory=4g,...")
+            raise UsageError(
+                f'"{name}" is not a setting of the form name=value',
+                hint="spark.executor.memory=4g,...",
+            )
     return {name.strip(): value.strip() for name, _, value in parts}
 
 
 def parse_size(text: str) -> int:
-    """Read a number of bytes.
+    """Parse a number of bytes.
 
     >>> parse_size("20 GB"), parse_size("512k")
     (20000000000, 512000)
     """
-    found = re.fullmatch(r"\s*([\d.]+)\s*([kmgt]?)i?b?\s*", text.lower())
-    if not found or not found[1].replace(".", "", 1).isdigit():
-        raise UsageError(f'"{text}" is no size', hint="write 500 MB or 20 GB")
-    return int(float(found[1]) * _UNITS[found[2]])
+    match = re.fullmatch(r"\s*([\d.]+)\s*([kmgt]?)i?b?\s*", text.lower())
+    if not match or not match[1].replace(".", "", 1).isdigit():
+        raise UsageError(f'"{text}" is not a size', hint="write 500 MB or 20 GB")
+    return int(float(match[1]) * _UNITS[match[2]])
 
 
 def read_user_list(path: Path) -> frozenset[str]:
-    """Read a list of users, one a line."""
+    """Read a list of users, one per line."""
     try:
         text = read_within(path, MOST_LIST).decode("utf-8-sig")
     except OSError as error:

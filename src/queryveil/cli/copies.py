@@ -1,4 +1,4 @@
-"""What `anonymize --copy-of` cannot follow."""
+"""Check the options that exclude `anonymize --copy-of`."""
 
 from __future__ import annotations
 
@@ -7,26 +7,27 @@ from pathlib import Path
 from ..errors import UsageError
 
 
-def check_copy(says_how: bool, seed: int | None, sign: Path | None) -> None:
-    """Refuse what says how to draw, and a new signature: a copy draws and adds nothing."""
+def check_copy(has_run_options: bool, seed: int | None, sign: Path | None) -> None:
+    """Raise an error for options of a run and for a new signature: a copy changes no byte."""
     if sign is not None:
         raise UsageError(
-            "--copy-of with --sign: a copy has the signature that it is of, or none",
+            "--copy-of cannot be combined with --sign: a copy keeps the signature of the original",
             hint="leave --sign out; `queryveil sign DIR` signs the copy afterwards",
         )
-    if says_how or seed is not None:
+    if has_run_options or seed is not None:
         raise UsageError(
-            "--copy-of with a method, --append, --identifiers or --seed: a copy has the bytes "
-            "that it is of",
-            hint="leave them out, or leave --copy-of out to draw and pay anew",
+            "--copy-of cannot be combined with a method, --append, --identifiers or --seed: a copy "
+            "has the bytes of the original",
+            hint="leave them out, or leave --copy-of out for a new release that is charged again",
         )
 
 
 def check_form(source: Path, form: str) -> None:
-    """Refuse a form that the source has not, if one is asked for."""
+    """Raise an error if the source has no log in the requested format."""
     if form != "parquet" and not (source / "public" / f"log.{form}").exists():
         raise UsageError(
-            f"--copy-of with --write {form}, and there is no log of this form to copy",
+            f"--copy-of cannot be combined with --write {form}: the release has no log in this "
+            "format",
             where=source,
             hint="leave --write out",
         )

@@ -1,4 +1,4 @@
-"""`queryveil measure`: risk and use of a release."""
+"""Run `queryveil measure`: risk and utility of a release."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from .compare import Dataset, Repeat, Seed, Sweep, Workers, failed_runs
 from .options import LogArguments, log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
-
 app = typer.Typer()
 
 
@@ -29,10 +28,13 @@ def measure(
     log: LogArguments,
     screen: Terminal,
     measures: Annotated[
-        str | None, typer.Option(help="Measures, with commas; else all that run nothing again.")
+        str | None,
+        typer.Option(
+            help="Measures, separated by commas; else all that do not run the method again."
+        ),
     ] = None,
     methods: Annotated[
-        str | None, typer.Option(help="Other methods to show beside it, with commas.")
+        str | None, typer.Option(help="Other methods to compare with, separated by commas.")
     ] = None,
     sweep: Sweep = None,
     repeat: Repeat = 1,
@@ -40,14 +42,14 @@ def measure(
     workers: Workers = 0,
     dataset: Dataset = None,
 ) -> None:
-    """Measure risk and use of a release, and put them into its private report: measure LOG DIR."""
+    """Measure risk and utility of a release for its private report: measure LOG DIR."""
     *paths, last = log.paths
     folder = Path(last)
     if not paths or not folder.is_dir():
         raise UsageError("name the log, and then the folder of a release", hint="measure LOG DIR")
     chosen = split_specs(measures, all_measures()) if measures else None
     read = LogArguments(paths, log.options, log.engine).read(screen)
-    found = comparison.measure_folder(
+    document = comparison.measure_folder(
         read,
         folder,
         chosen,
@@ -56,32 +58,36 @@ def measure(
         how=comparison.RunOptions(repeat, seed, dataset, workers),
         progress=screen,
     )
-    screen.result(found, lambda console: _draw(console, found))
+    screen.result(document, lambda console: _draw(console, document))
 
 
-def _says(told: dict[str, Any]) -> str:
-    """Say a value in words, or what it must be read against."""
-    if "why_not" in told or "words" in told:
-        return str(told.get("why_not") or told["words"])
-    beside = [f"{says} {told[name]:,.4g}" for name, says in REFERENCES.items() if told.get(name)]
-    return "; ".join([f"{told['title']}: {told['unit']}, {told['better']} is better", *beside])
+def _describe_result(result: dict[str, Any]) -> str:
+    """Return the summary of a result, or its unit and reference values."""
+    if "why_not" in result or "words" in result:
+        return str(result.get("why_not") or result["words"])
+    references = [
+        f"{label} {result[name]:,.4g}" for name, label in REFERENCES.items() if result.get(name)
+    ]
+    unit = f"{result['title']}: {result['unit']}, {result['better']} is better"
+    return "; ".join([unit, *references])
 
 
-def _draw(console: Console, found: dict[str, Any]) -> None:
+def _draw(console: Console, document: dict[str, Any]) -> None:
     table = Table.grid(padding=(0, 3))
-    for line, told in found["measures"].items():
-        value = "[dim]none[/]" if told["value"] is None else f"{told['value']:,.4g}"
-        table.add_row(sanitize(line), value, sanitize(_says(told)))
+    for spec, result in document["measures"].items():
+        value = "[dim]none[/]" if result["value"] is None else f"{result['value']:,.4g}"
+        table.add_row(sanitize(spec), value, sanitize(_describe_result(result)))
     console.print(table)
-    for row in failed_runs(found.get("comparison", {"rows": []})):
+    for row in failed_runs(document.get("comparison", {"rows": []})):
         console.print(f"[yellow]Did not run:[/] {sanitize(row)}", soft_wrap=True)
-    for note in found["notes"]:
+    for note in document["notes"]:
         console.print(f"[yellow]Note:[/] {sanitize(note)}", soft_wrap=True)
     console.print("These are figures of private data: for the owner of the log only.")
-    if found["report"]:
-        console.print(f"They stand in {sanitize(found['report'])} too.", soft_wrap=True)
-    console.print(f"[dim]Ask by name for {', '.join(_again())}: these run the method again.[/]")
+    if document["report"]:
+        console.print(f"They are in {sanitize(document['report'])} too.", soft_wrap=True)
+    reruns = ", ".join(_list_rerun_measures())
+    console.print(f"[dim]Computed only if named, as they run the method again: {reruns}[/]")
 
 
-def _again() -> list[str]:
+def _list_rerun_measures() -> list[str]:
     return [name for name, kind in all_measures().items() if issubclass(kind, RerunMeasure)]

@@ -1,8 +1,8 @@
-"""Options that several commands share, declared once.
+"""Declare the options that several commands share.
 
-A command names the groups it takes. Their options are put into its signature, from which
-Typer makes the help and the parsing; the command itself gets one ready object a group. The
-options of the methods are made from the methods' own declarations.
+A command names its groups of options. They are added to its signature, from which Typer builds
+the help and the parser; the command itself receives one object per group. The options of the
+methods are built from the declared parameters of the methods.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from .config import parse_fraction, parse_sample, parse_settings, parse_size, re
 from .terminal import Terminal
 
 
-def _known_setting(setting: str | None) -> str | None:
-    """Check what shall become of identifiers, before any log is opened."""
+def _check_identifiers(setting: str | None) -> str | None:
+    """Check the setting for identifiers before any log is opened."""
     if setting is not None:
         check_setting(setting)
     return setting
@@ -43,16 +43,16 @@ Identifiers = Annotated[
     str,
     typer.Option(
         help="What looks like an e-mail address, phone number, ...: drop, mask or keep.",
-        callback=_known_setting,
+        callback=_check_identifiers,
     ),
 ]
 AppendedIdentifiers = Annotated[
     str | None,
     typer.Option(
         "--identifiers",
-        help="What looks like an e-mail address, phone number, ...: drop (or as the release that "
-        "--append names), mask or keep.",
-        callback=_known_setting,
+        help="What looks like an e-mail address, phone number, ...: drop, mask or keep; with "
+        "--append as in the earlier release.",
+        callback=_check_identifiers,
     ),
 ]
 _LOG, _METHOD, _MEANING, _OUTPUT = "The log", "The method", "What queries mean", "Output"
@@ -61,10 +61,10 @@ _CLUSTER = "The machines"
 
 @dataclass(frozen=True)
 class OptionGroup:
-    """Some options, and what becomes of them: the argument `name` of the command.
+    """A group of options, which a command receives as the argument `name`.
 
-    `make` gets the values, and the names of those that were typed on the command line; the
-    others come from the config file or are defaults.
+    `make` receives the values, and the names of those that were typed on the command line; the
+    other values come from the config file or are defaults.
     """
 
     name: str
@@ -73,27 +73,29 @@ class OptionGroup:
 
 
 def with_options(*groups: OptionGroup) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of these groups."""
+    """Return a decorator that adds the options of these groups to a command."""
 
     def wrap(command: Callable[..., None]) -> Callable[..., None]:
         own = inspect.signature(command, eval_str=True).parameters
         names = {group.name for group in groups}
         shared = {group.name: group.options() for group in groups}
-        kept = [p.replace(kind=p.KEYWORD_ONLY) for name, p in own.items() if name not in names]
+        own_options = [
+            p.replace(kind=p.KEYWORD_ONLY) for name, p in own.items() if name not in names
+        ]
         context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-        listed = [context, *kept, *(p for options in shared.values() for p in options)]
+        signature = [context, *own_options, *(p for options in shared.values() for p in options)]
 
         @functools.wraps(command)
-        def called(ctx: typer.Context, **given: Any) -> None:
-            typed = {name for name in given if _is_typed(ctx, name)}
+        def wrapper(ctx: typer.Context, **arguments: Any) -> None:
+            typed = {name for name in arguments if _is_typed(ctx, name)}
             for group in groups:
-                values = {p.name: given.pop(p.name) for p in shared[group.name]}
-                given[group.name] = group.make(values, typed)
-            command(**given)
+                values = {p.name: arguments.pop(p.name) for p in shared[group.name]}
+                arguments[group.name] = group.make(values, typed)
+            command(**arguments)
 
-        called.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
-        called.__annotations__ = {p.name: p.annotation for p in listed}
-        return called
+        wrapper.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
+        wrapper.__annotations__ = {p.name: p.annotation for p in signature}
+        return wrapper
 
     return wrap
 
@@ -104,32 +106,35 @@ def _is_typed(ctx: typer.Context, name: str) -> bool:
 
 
 def _option(
-    name: str, kind: Any, says: str, panel: str, default: Any = None, **more: Any
+    name: str, annotation: Any, text: str, panel: str, default: Any = None, **extra: Any
 ) -> inspect.Parameter:
-    flags = more.pop("flags", ("--" + name.replace("_", "-"),))
-    about = typer.Option(*flags, help=says, rich_help_panel=panel, **more)
+    flags = extra.pop("flags", ("--" + name.replace("_", "-"),))
+    option = typer.Option(*flags, help=text, rich_help_panel=panel, **extra)
     return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, about]
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[annotation, option],
     )
 
 
 @dataclass(frozen=True)
 class LogArguments:
-    """The log that a command was asked to read."""
+    """The log that a command reads."""
 
     paths: list[str]
     options: ReadOptions
     engine: EngineConfig = field(default_factory=EngineConfig)
 
     def read(self, screen: Terminal, seed: int | None = None, *, may_stop: bool = True) -> QueryLog:
-        """Read it; with `may_stop` unset its rows can stop nothing."""
+        """Read the log; if `may_stop` is false, no row of it can cause an error."""
         options = replace(self.options, may_stop=may_stop)
         return read_log(
             self.paths, options, engine=self.engine, chance=RandomSource(seed), progress=screen
         )
 
     def check_named(self) -> None:
-        """Refuse a command without a log, where only some of its uses need none."""
+        """Raise an error if no log is named; some uses of a command need none."""
         if not self.paths:
             raise UsageError("no log is named", hint="name its files: LOG...")
 
@@ -146,139 +151,162 @@ def _log_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Para
             typer.Argument(metavar=metavar, help="Files or patterns; plain, .gz or .zst."),
         ],
     )
-    text = str | None
+    optional_text = str | None
     return [
         paths,
         _option(
             "format",
-            text,
-            f"Format of the log: {formats}. Told by the file's name if not given.",
+            optional_text,
+            f"Format of the log: {formats}. Else by the file name.",
             _LOG,
         ),
-        _option("columns", text, "Which column is which: user=uid,query=q,time=ts,...", _LOG),
-        _option("since", text, "First day to keep, as 2006-03-01.", _LOG),
-        _option("until", text, "Last day to keep.", _LOG),
-        _option("sample_users", text, "Users to keep, drawn at random: 1000, or 5%.", _LOG),
-        _option("exclude_users", Path | None, "File of users to leave out, one a line.", _LOG),
-        _option("max_rejected", str, "Share of unreadable rows at which to stop.", _LOG, "1%"),
-        _option("max_expanded", text, "Size that a packed file may expand to: 20 GB.", _LOG),
-        _option("encoding", str, "Encoding of text files.", _LOG, "utf-8"),
-        _option("time_format", text, 'How times are written: "%d/%m/%Y %H:%M".', _LOG),
         _option(
-            "delimiter", text, "Sign between cells of CSV and TSV; else as in the header.", _LOG
+            "columns", optional_text, "Names of the columns: user=uid,query=q,time=ts,...", _LOG
         ),
-        _option("quote", text, 'Quotation mark around cells of CSV and TSV: " or none.', _LOG),
-        _option("query_parameter", str, "Where an access log has the query.", _LOG, "q"),
+        _option("since", optional_text, "First day to keep, as 2006-03-01.", _LOG),
+        _option("until", optional_text, "Last day to keep.", _LOG),
+        _option("sample_users", optional_text, "Random sample of users: 1000, or 5%.", _LOG),
+        _option("exclude_users", Path | None, "File of users to leave out, one per line.", _LOG),
+        _option(
+            "max_rejected", str, "Fraction of unreadable rows above which to stop.", _LOG, "1%"
+        ),
+        _option("max_expanded", optional_text, "Maximum size of a decompressed file: 20 GB.", _LOG),
+        _option("encoding", str, "Encoding of text files.", _LOG, "utf-8"),
+        _option("time_format", optional_text, 'Format of times: "%d/%m/%Y %H:%M".', _LOG),
+        _option(
+            "delimiter",
+            optional_text,
+            "Separator of cells in CSV and TSV; else as in the header.",
+            _LOG,
+        ),
+        _option(
+            "quote", optional_text, 'Quotation mark around cells of CSV and TSV: " or none.', _LOG
+        ),
+        _option(
+            "query_parameter", str, "URL parameter that has the query in an access log.", _LOG, "q"
+        ),
         _option("engine", str, f"Where the work is done: {', '.join(ENGINES)}.", _CLUSTER, "local"),
-        _option("master", text, "The cluster: spark://host:7077, yarn, local[4].", _CLUSTER),
-        _option("scratch", text, "Folder that all its machines see: hdfs:///tmp/qv.", _CLUSTER),
-        _option("spark", text, "Settings: spark.executor.memory=4g,...", _CLUSTER),
+        _option(
+            "master", optional_text, "The cluster: spark://host:7077, yarn, local[4].", _CLUSTER
+        ),
+        _option(
+            "scratch",
+            optional_text,
+            "Folder that all machines of the cluster can read: hdfs:///tmp/qv.",
+            _CLUSTER,
+        ),
+        _option(
+            "spark", optional_text, "Settings of Spark: spark.executor.memory=4g,...", _CLUSTER
+        ),
     ]
 
 
-def _make_log(given: dict[str, Any], typed: set[str]) -> LogArguments:  # noqa: ARG001
-    sample = given["sample_users"]
-    exclude, expanded = given["exclude_users"], given["max_expanded"]
+def _build_log_arguments(values: dict[str, Any], typed: set[str]) -> LogArguments:  # noqa: ARG001
+    sample = values["sample_users"]
+    exclude, expanded = values["exclude_users"], values["max_expanded"]
     options = ReadOptions(
-        format=given["format"],
-        columns=given["columns"] or {},
-        since=given["since"],
-        until=given["until"],
+        format=values["format"],
+        columns=values["columns"] or {},
+        since=values["since"],
+        until=values["until"],
         sample_users=parse_sample(sample) if sample else None,
         exclude_users=read_user_list(exclude) if exclude else frozenset(),
-        max_rejected=parse_fraction(given["max_rejected"]),
+        max_rejected=parse_fraction(values["max_rejected"]),
         max_decompressed_size=parse_size(expanded) if expanded else None,
-        encoding=given["encoding"],
-        time_format=given["time_format"],
-        quote=given["quote"],
-        delimiter=given["delimiter"],
-        query_parameter=given["query_parameter"],
+        encoding=values["encoding"],
+        time_format=values["time_format"],
+        quote=values["quote"],
+        delimiter=values["delimiter"],
+        query_parameter=values["query_parameter"],
     )
-    settings = parse_settings(given["spark"] or "")
-    engine = EngineConfig(given["engine"], given["master"], given["scratch"], settings)
-    return LogArguments(given["log"] or [], options, engine)
+    settings = parse_settings(values["spark"] or "")
+    engine = EngineConfig(values["engine"], values["master"], values["scratch"], settings)
+    return LogArguments(values["log"] or [], options, engine)
 
 
 def _method_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Parameter]:
-    says = "Name of the method, see `queryveil methods`; also as one line: frequent-queries:n=20."
+    text = "Name of the method, see `queryveil methods`; or its spec: frequent-queries:n=20."
     shared: dict[str, list[tuple[str, Parameter]]] = {}
     for name, method in all_methods().items():
         for declared in method.parameters():
             shared.setdefault(declared.name, []).append((name, declared))
     return [
-        _option("method", str if default is not None else str | None, says, _METHOD, default),
-        *(_method_option(name, users) for name, users in shared.items()),
+        _option("method", str if default is not None else str | None, text, _METHOD, default),
+        *(_build_method_option(name, uses) for name, uses in shared.items()),
     ]
 
 
-def _method_option(name: str, users: list[tuple[str, Parameter]]) -> inspect.Parameter:
-    first = users[0][1]
+def _build_method_option(name: str, uses: list[tuple[str, Parameter]]) -> inspect.Parameter:
+    first = uses[0][1]
     option = name.replace("_", "-")
     flags = (f"--{option}/--no-{option}",) if first.type is bool else (first.option,)
-    methods = ", ".join(method for method, _ in users)
-    defaults = {str(declared.default) for _, declared in users}
-    usual = f" (default {defaults.pop()})" if len(defaults) == 1 else ""
-    says = f"{first.help[0].upper()}{first.help[1:]}; {first.allowed}{usual}. For {methods}."
-    return _option(name, (bool if first.type is bool else str) | None, says, _METHOD, flags=flags)
+    methods = ", ".join(method for method, _ in uses)
+    defaults = {str(declared.default) for _, declared in uses}
+    default = f" (default {defaults.pop()})" if len(defaults) == 1 else ""
+    text = f"{first.help[0].upper()}{first.help[1:]}; {first.allowed}{default}. For {methods}."
+    return _option(name, (bool if first.type is bool else str) | None, text, _METHOD, flags=flags)
 
 
-def _make_method(given: dict[str, Any], typed: set[str]) -> Method:
-    """Make the method that was asked for; what is typed beats what the config file says."""
-    text = given.pop("method")
-    asked = {name: value for name, value in given.items() if value is not None}
-    if ":" not in text:
-        return get_method(text).from_params(asked)
-    whole, line_typed = parse_method(text), "method" in typed
-    if any((name in typed) == line_typed for name in asked):
+def _build_method(values: dict[str, Any], typed: set[str]) -> Method:
+    """Return the requested method; typed options override those of the config file."""
+    spec = values.pop("method")
+    parameters = {name: value for name, value in values.items() if value is not None}
+    if ":" not in spec:
+        return get_method(spec).from_params(parameters)
+    method, is_spec_typed = parse_method(spec), "method" in typed
+    # A typed spec overrides the config file, and typed options override a spec of the config file.
+    # If both come from the same source, neither can override the other.
+    if any((name in typed) == is_spec_typed for name in parameters):
         raise UsageError(
-            f'parameters are given twice, in "{text}" and as options', hint="use one of the two"
+            f'parameters are given twice, in "{spec}" and as options', hint="use one of the two"
         )
-    return whole if line_typed else whole.from_params(whole.params() | asked)
+    return method if is_spec_typed else method.from_params(method.params() | parameters)
 
 
 @dataclass(frozen=True)
 class MethodArguments:
-    """The method that a command was asked for, where another thing can name it too."""
+    """The method options of a command that can also take the method of an earlier release."""
 
-    given: dict[str, Any]
+    values: dict[str, Any]
     typed: set[str]
 
     def make(self) -> Method:
-        """Make the method, which must be named."""
-        if self.given["method"] is None:
+        """Return the method; raise an error if none is named."""
+        if self.values["method"] is None:
             raise UsageError("no method is named: --method is missing", hint="queryveil methods")
-        return _make_method(dict(self.given), self.typed)
+        return _build_method(dict(self.values), self.typed)
 
     def typed_options(self) -> list[str]:
-        """Return the options of methods that were typed."""
-        return ["--" + name.replace("_", "-") for name in sorted(self.typed & self.given.keys())]
+        """Return the options of methods that were typed on the command line."""
+        return ["--" + name.replace("_", "-") for name in sorted(self.typed & self.values.keys())]
 
     def make_if_typed(self) -> Method | None:
-        """Make the method if it was typed; what the config file says is for other commands."""
+        """Return the method if it was typed, else None; the config file is ignored."""
         if "method" in self.typed:
             return self.make()
         typed = self.typed_options()
         if typed:
             options = ", ".join(typed)
             raise UsageError(
-                f"{options} without --method, which is that of the release",
-                hint="leave it out, or give --method and all its parameters again",
+                f"{options} needs --method, which otherwise is that of the earlier release",
+                hint="leave it out, or name --method and all its parameters again",
             )
         return None
 
 
 def check_groups_of(groups_of: Path | None, append: Path | None, copy_of: Path | None) -> None:
-    """Refuse to keep groups where no new release is made."""
+    """Raise an error if --groups-of is used without a new release."""
     if groups_of is not None and (append is not None or copy_of is not None):
         raise UsageError(
-            f"--groups-of with {'--append' if append is not None else '--copy-of'}",
+            f"--groups-of cannot be combined with "
+            f"{'--append' if append is not None else '--copy-of'}",
             hint="--groups-of is for a new release of the microaggregation family",
         )
 
 
 @dataclass(frozen=True)
 class MapperArguments:
-    """How a command was asked to find what queries mean."""
+    """The taxonomy and the language tools that map queries to concepts."""
 
     taxonomy: str
     language: str | None
@@ -287,24 +315,24 @@ class MapperArguments:
 
     @property
     def wanted(self) -> bool:
-        """Whether concepts are wanted at all."""
+        """Whether queries are to be mapped to concepts."""
         return self.taxonomy != "none"
 
     def make(self) -> Mapper:
-        """Open the taxonomy and make it ready."""
+        """Open the taxonomy and return a mapper."""
         return make_mapper(
             self.taxonomy, language=self.language, tagger=self.tagger, terms=self.terms
         )
 
 
 def _mapper_parameters() -> list[inspect.Parameter]:
-    says = "wordnet, a .qvt file, a path list; several with commas; none for none."
+    text = "wordnet, a .qvt file or a path list; several with commas; none: no concepts."
     return [
-        _option("taxonomy", str, says, _MEANING, "wordnet"),
+        _option("taxonomy", str, text, _MEANING, "wordnet"),
         _option("language", str | None, "Language of the queries: english, german, ...", _MEANING),
         _option("tagger", str | None, f"Part-of-speech tagger: {', '.join(TAGGERS)}.", _MEANING),
         _option(
-            "terms", Path | None, "Your own terms: a term, a tab and a concept a line.", _MEANING
+            "terms", Path | None, "Custom terms: a term, a tab and a concept per line.", _MEANING
         ),
     ]
 
@@ -318,11 +346,11 @@ def _screen_parameters() -> list[inspect.Parameter]:
     ]
 
 
-log_options = OptionGroup("log", _log_parameters, _make_log)
-optional_log_options = OptionGroup("log", lambda: _log_parameters(None), _make_log)
-method_options = OptionGroup("method", _method_parameters, _make_method)
+log_options = OptionGroup("log", _log_parameters, _build_log_arguments)
+optional_log_options = OptionGroup("log", lambda: _log_parameters(None), _build_log_arguments)
+method_options = OptionGroup("method", _method_parameters, _build_method)
 optional_method_options = OptionGroup("method", lambda: _method_parameters(None), MethodArguments)
 mapper_options = OptionGroup(
-    "mapper", _mapper_parameters, lambda given, _: MapperArguments(**given)
+    "mapper", _mapper_parameters, lambda values, _: MapperArguments(**values)
 )
-screen_options = OptionGroup("screen", _screen_parameters, lambda given, _: Terminal(**given))
+screen_options = OptionGroup("screen", _screen_parameters, lambda values, _: Terminal(**values))

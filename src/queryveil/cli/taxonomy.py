@@ -1,4 +1,4 @@
-"""`queryveil taxonomy ...`: bring, look at and try out taxonomies."""
+"""Run `queryveil taxonomy`: import, describe, search and check taxonomies, and map queries."""
 
 from __future__ import annotations
 
@@ -19,126 +19,129 @@ from ..log.readers.base import parse_columns
 from .options import MapperArguments, mapper_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
-_HOW = {
+_MATCH_KINDS = {
     "label": "a label",
     "plural": "the plural of a label",
     "stem": "the stem of a label",
-    "glued": "words typed without a blank, the last a label",
+    "glued": "words typed without a space, the last is a label",
     "name": "a given name and a surname",
 }
 
 
-def print_import(console: Console, found: dict[str, Any]) -> None:
-    """Show what was imported, left out and mended."""
-    print_taxonomy(console, {"taxonomy": found["out"], **found})
+def print_import(console: Console, summary: dict[str, Any]) -> None:
+    """Print what was imported, left out and repaired."""
+    print_taxonomy(console, {"taxonomy": summary["out"], **summary})
     table = Table.grid(padding=(0, 3))
-    for word in ("counted", "repaired"):
-        for reason, number in found[word].items():
-            table.add_row(f"  {word}", f"{number:,}", sanitize(reason))
+    for section in ("counted", "repaired"):
+        for reason, number in summary[section].items():
+            table.add_row(f"  {section}", f"{number:,}", sanitize(reason))
     console.print(table)
-    name = sanitize(found["out"])
+    name = sanitize(summary["out"])
     console.print(f'\nNext: queryveil taxonomy map "some query" --taxonomy {name}', soft_wrap=True)
 
 
-def _number(count: int | None) -> str:
+def _format_count(count: int | None) -> str:
     return "" if count is None else f"{count:,}"
 
 
-def print_list(console: Console, found: list[dict[str, Any]]) -> None:
-    """Show the taxonomies that there are."""
+def print_list(console: Console, taxonomies: list[dict[str, Any]]) -> None:
+    """Print a list of taxonomies."""
     table = Table("taxonomy", "concepts", "labels", "", box=None)
-    for one in found:
+    for taxonomy in taxonomies:
         table.add_row(
-            sanitize(one["name"]),
-            _number(one["concepts"]),
-            _number(one["labels"]),
-            sanitize(one["description"]),
+            sanitize(taxonomy["name"]),
+            _format_count(taxonomy["concepts"]),
+            _format_count(taxonomy["labels"]),
+            sanitize(taxonomy["description"]),
         )
     console.print(table)
 
 
-def print_taxonomy(console: Console, found: dict[str, Any]) -> None:
-    """Show the figures of a taxonomy and its branches."""
-    console.print(f"[bold]{sanitize(found['taxonomy'])}[/]")
+def print_taxonomy(console: Console, description: dict[str, Any]) -> None:
+    """Print the figures of a taxonomy and its branches."""
+    console.print(f"[bold]{sanitize(description['taxonomy'])}[/]")
     table = Table.grid(padding=(0, 3))
     for name in ("concepts", "labels", "edges", "concepts with several parents", "greatest depth",
                  "mean depth", "leaves", "ambiguous labels"):  # fmt: skip
-        table.add_row(f"  {name}", f"{found[name]:,}")
+        table.add_row(f"  {name}", f"{description[name]:,}")
     console.print(table)
-    shown = found["branches"][:12]
-    names = ", ".join(f"{sanitize(one['name'])} ({one['concepts']:,})" for one in shown)
-    more = len(found["branches"]) - len(shown)
+    shown = description["branches"][:12]
+    names = ", ".join(f"{sanitize(branch['name'])} ({branch['concepts']:,})" for branch in shown)
+    more = len(description["branches"]) - len(shown)
     console.print(f"  branches: {names}{f' and {more} more' if more > 0 else ''}")
 
 
-def print_concept(console: Console, found: dict[str, Any]) -> None:
-    """Show one concept: what stands above it and below it."""
-    console.print(f"[bold]{sanitize(found['label'])}[/]  {sanitize(found['concept'])}")
-    console.print(f"  also called: {sanitize(', '.join(found['labels'][1:]) or 'nothing else')}")
-    way = " > ".join(sanitize(one["label"]) for one in found["ancestors"])
-    console.print(f"  {way}")
-    below = ", ".join(sanitize(one["label"]) for one in found["children"])
-    more = found["number_of_children"] - len(found["children"])
+def print_concept(console: Console, description: dict[str, Any]) -> None:
+    """Print a concept with its ancestors, its children and its other meanings."""
+    console.print(f"[bold]{sanitize(description['label'])}[/]  {sanitize(description['concept'])}")
     console.print(
-        f"  {found['number_of_children']} children, {found['concepts_below']:,} concepts below"
+        f"  also called: {sanitize(', '.join(description['labels'][1:]) or 'nothing else')}"
+    )
+    path = " > ".join(sanitize(concept["label"]) for concept in description["ancestors"])
+    console.print(f"  {path}")
+    below = ", ".join(sanitize(concept["label"]) for concept in description["children"])
+    count = description["number_of_children"]
+    more = count - len(description["children"])
+    console.print(
+        f"  {count} children, {description['concepts_below']:,} concepts below"
         f"{': ' + below if below else ''}{f' and {more} more' if more else ''}"
     )
-    for other in found["other_meanings"]:
+    for other in description["other_meanings"]:
         console.print(
             f"  [dim]also means {sanitize(other['label'])} {sanitize(other['concept'])}[/]"
         )
 
 
-def print_search(console: Console, found: list[dict[str, Any]]) -> None:
-    """Show the concepts that were found."""
+def print_search(console: Console, matches: list[dict[str, Any]]) -> None:
+    """Print the concepts that match a search."""
     table = Table.grid(padding=(0, 3))
-    for one in found:
+    for match in matches:
         table.add_row(
-            sanitize(one["label"]), sanitize(one["concept"]), f"[dim]{one['score']:.2f}[/]"
+            sanitize(match["label"]), sanitize(match["concept"]), f"[dim]{match['score']:.2f}[/]"
         )
-    console.print(table if found else "Nothing was found.")
+    console.print(table if matches else "No concept matches.")
 
 
-def print_check(console: Console, found: dict[str, Any]) -> None:
-    """Show what each check found."""
-    for finding in found["findings"]:
-        sign = "[green]✓[/]" if finding["holds"] else "[bold red]✗[/]"
-        console.print(f"{sign} {sanitize(finding['message'])}", soft_wrap=True)
+def print_check(console: Console, result: dict[str, Any]) -> None:
+    """Print the outcome of each check."""
+    for check in result["findings"]:
+        sign = "[green]✓[/]" if check["holds"] else "[bold red]✗[/]"
+        console.print(f"{sign} {sanitize(check['message'])}", soft_wrap=True)
 
 
-def print_mapping(console: Console, told: dict[str, Any]) -> None:
-    """Show how a query became concepts, step by step."""
-    tree = Tree(f"[bold]{sanitize(told['query'])}[/]")
+def print_mapping(console: Console, explanation: dict[str, Any]) -> None:
+    """Print step by step how a query is mapped to concepts."""
+    tree = Tree(f"[bold]{sanitize(explanation['query'])}[/]")
     words = tree.add("words")
-    for about in told["words"]:
+    for about in explanation["words"]:
         words.add(f"{sanitize(about['word'])}  [dim]{about['kind']} ({sanitize(about['tag'])})[/]")
-    for phrase in told["phrases"]:
+    for phrase in explanation["phrases"]:
         _add_phrase(tree, phrase)
-    if not told["phrases"]:
+    if not explanation["phrases"]:
         tree.add("[yellow]no phrase[/]")
     console.print(tree)
 
 
 def _add_phrase(tree: Tree, phrase: dict[str, Any]) -> None:
-    again = " [dim](second try)[/]" if phrase["second_try"] else ""
-    branch = tree.add(f'phrase "{sanitize(phrase["text"])}"{again}')
+    attempt = " [dim](second try)[/]" if phrase["second_try"] else ""
+    branch = tree.add(f'phrase "{sanitize(phrase["text"])}"{attempt}')
     *failed, last = phrase["tried"] or [phrase["text"]]
     for text in failed:
         branch.add(f'[dim]"{sanitize(text)}" is no label[/]')
     if phrase["concept"] is None:
         branch.add(f'[yellow]"{sanitize(last)}" is no label: no concept[/]')
         return
-    how = phrase["how"]
-    reason = _HOW.get(how, f"one of the things that a label names ({how})")
-    found = branch.add(f'"{sanitize(last)}" is {reason}')
-    way = " > ".join(sanitize(label) for label in phrase["ancestors"])
-    found.add(f"[green]{sanitize(phrase['label'])}[/]  {sanitize(phrase['concept'])}").add(
-        f"[dim]{way}[/]"
+    kind = phrase["how"]
+    reason = _MATCH_KINDS.get(kind, f"one of the items that a label names ({kind})")
+    match = branch.add(f'"{sanitize(last)}" is {reason}')
+    path = " > ".join(sanitize(label) for label in phrase["ancestors"])
+    match.add(f"[green]{sanitize(phrase['label'])}[/]  {sanitize(phrase['concept'])}").add(
+        f"[dim]{path}[/]"
     )
 
 
 app = typer.Typer(
-    help="Taxonomies: bring your own, look at them, try them out.", no_args_is_help=True
+    help="Taxonomies: import your own, describe them, map queries to them.", no_args_is_help=True
 )
 
 Name = Annotated[
@@ -153,7 +156,7 @@ def import_(
     kind: Annotated[str, typer.Argument(help="odp, paths, csv or skos.")],
     files: Annotated[list[Path], typer.Argument(help="For odp: structure, then content.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write, as shop.qvt.")],
-    repair: Annotated[bool, typer.Option(help="Mend what is wrong, and count it.")] = False,
+    repair: Annotated[bool, typer.Option(help="Repair defects, and count them.")] = False,
     world: Annotated[bool, typer.Option(help="odp: other languages too.")] = False,
     adult: Annotated[bool, typer.Option(help="odp: categories for adults too.")] = False,
     label_language: Annotated[str, typer.Option(help="skos: language of the labels.")] = "en",
@@ -162,8 +165,8 @@ def import_(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
 ) -> None:
-    """Make a taxonomy's file of a knowledge base."""
-    found = workflows.import_taxonomy(
+    """Convert a knowledge base into a taxonomy file."""
+    summary = workflows.import_taxonomy(
         kind,
         files,
         out,
@@ -175,18 +178,18 @@ def import_(
         force=force,
         progress=screen,
     )
-    screen.result(found, lambda console: print_import(console, found))
+    screen.result(summary, lambda console: print_import(console, summary))
 
 
 @app.command("list")
 @with_options(screen_options)
 def list_(
     screen: Terminal,
-    folder: Annotated[Path, typer.Argument(help="Where to look for files.")] = Path(),
+    folder: Annotated[Path, typer.Argument(help="Folder of taxonomy files.")] = Path(),
 ) -> None:
-    """List the taxonomies inside, and those in a folder."""
-    found = workflows.list_taxonomies(folder)
-    screen.result({"taxonomies": found}, lambda console: print_list(console, found))
+    """List the built-in taxonomies, and those in a folder."""
+    taxonomies = workflows.list_taxonomies(folder)
+    screen.result({"taxonomies": taxonomies}, lambda console: print_list(console, taxonomies))
 
 
 @app.command()
@@ -199,9 +202,9 @@ def show(
     ] = None,
 ) -> None:
     """Describe a taxonomy, or one concept of it."""
-    found = workflows.describe_taxonomy_file(taxonomy, concept)
-    drawn = print_taxonomy if concept is None else print_concept
-    screen.result(found, lambda console: drawn(console, found))
+    description = workflows.describe_taxonomy_file(taxonomy, concept)
+    draw = print_taxonomy if concept is None else print_concept
+    screen.result(description, lambda console: draw(console, description))
 
 
 @app.command()
@@ -210,22 +213,23 @@ def search(
     screen: Terminal,
     words: Annotated[list[str], typer.Argument(help="Words to look for.")],
     taxonomy: Annotated[str, typer.Option(help="wordnet, or a file.")] = "wordnet",
-    most: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many to show.")] = 10,
+    number: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many to show.")] = 10,
 ) -> None:
-    """Find concepts by words, the best first."""
-    found = workflows.search_taxonomy(taxonomy, " ".join(words), most)
-    screen.result({"found": found}, lambda console: print_search(console, found))
+    """Search concepts by words, best match first."""
+    matches = workflows.search_taxonomy(taxonomy, " ".join(words), number)
+    screen.result({"found": matches}, lambda console: print_search(console, matches))
 
 
 @app.command()
 @with_options(screen_options)
 def check(screen: Terminal, taxonomy: Name = "wordnet") -> None:
-    """Check that a taxonomy is whole and sound."""
-    found = workflows.check_taxonomy_file(taxonomy)
-    screen.result(found, lambda console: print_check(console, found))
-    if not found["holds"]:
-        broken = "; ".join(f["message"] for f in found["findings"] if not f["holds"])
-        raise VerificationError(f"this taxonomy is not sound: {broken}", where=taxonomy)
+    """Check that a taxonomy is complete and consistent."""
+    result = workflows.check_taxonomy_file(taxonomy)
+    screen.result(result, lambda console: print_check(console, result))
+    if not result["holds"]:
+        checks = result["findings"]
+        failures = "; ".join(check["message"] for check in checks if not check["holds"])
+        raise VerificationError(f"this taxonomy is not sound: {failures}", where=taxonomy)
 
 
 @app.command("map")
@@ -235,30 +239,31 @@ def map_(
     screen: Terminal,
     text: Annotated[list[str] | None, typer.Argument(help="A query.")] = None,
     source: Annotated[
-        Path | None, typer.Option("--from", help="File of queries, one a line; - is the input.")
+        Path | None,
+        typer.Option("--from", help="File of queries, one per line; - is standard input."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Table to write: .tsv, .csv, .parquet.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the table.")] = False,
 ) -> None:
-    """Tell what a query means, and how that was found."""
+    """Show the concepts of a query, and how they are determined."""
     if bool(text) == bool(source):
         raise UsageError("give a query, or a file of queries with --from")
     if source is None:
-        (told,) = workflows.explain_queries(mapper.make(), [" ".join(text or [])])
-        screen.result(told, lambda console: print_mapping(console, told))
+        (explanation,) = workflows.explain_queries(mapper.make(), [" ".join(text or [])])
+        screen.result(explanation, lambda console: print_mapping(console, explanation))
         return
     if out is None:
         raise UsageError("--from needs --out, a table to write")
-    found = workflows.map_to_file(
-        mapper.make(), _queries(source), out, force=force, progress=screen
+    summary = workflows.map_to_file(
+        mapper.make(), _read_queries(source), out, force=force, progress=screen
     )
-    says = f"{found['queries']:,} queries, {found['coverage']:.1%} with a concept: "
-    screen.result(found, lambda console: console.print(says + sanitize(found["out"])))
+    message = f"{summary['queries']:,} queries, {summary['coverage']:.1%} with a concept: "
+    screen.result(summary, lambda console: console.print(message + sanitize(summary["out"])))
 
 
-def _queries(source: Path) -> pl.Series:
+def _read_queries(source: Path) -> pl.Series:
     try:
         if str(source) == "-":
             text = sys.stdin.read(MOST_LIST)

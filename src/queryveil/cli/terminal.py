@@ -1,4 +1,4 @@
-"""What goes to the screen: results on standard output, progress and messages on standard error."""
+"""Print results on standard output, and progress and messages on standard error."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from rich.progress import (
 from ..core.progress import NoProgress
 from ..errors import QueryveilError
 
-# What moves a terminal's cursor, changes its title, or turns the direction of a text.
+# Characters that move the cursor, change the title or reverse the direction of a text.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def sanitize(text: str) -> str:
-    """Make a text of unknown origin safe to show: no control characters, no markup."""
+    """Return a text of unknown origin without control characters and with markup escaped."""
     return escape(_CONTROL.sub("\ufffd", text))
 
 
 class Terminal(NoProgress):
-    """Shows stages as progress bars, and a result as text or as one JSON document."""
+    """A terminal that shows stages as progress bars, and results as text or as JSON."""
 
     def __init__(self, as_json: bool = False, quiet: bool = False) -> None:
         super().__init__()
@@ -47,14 +47,14 @@ class Terminal(NoProgress):
 
     @property
     def answers(self) -> bool:
-        """Whether a person is there to answer a question."""
+        """Whether a question can be asked: the command runs interactively."""
         return not (self.as_json or self.quiet) and sys.stdin.isatty() and self.err.is_terminal
 
-    def result(self, found: Any, draw: Callable[[Console], None]) -> None:
-        """Show a result: JSON for machines, else as it is drawn for people."""
+    def result(self, document: Any, draw: Callable[[Console], None]) -> None:
+        """Print a result: as JSON if requested, else as `draw` shows it."""
         if self.as_json:
-            # In ASCII it is the same document whatever the encoding of the output.
-            sys.stdout.write(json.dumps(found, indent=2, default=str) + "\n")
+            # json.dumps writes ASCII, so the encoding of the output does not matter.
+            sys.stdout.write(json.dumps(document, indent=2, default=str) + "\n")
         elif not self.quiet:
             draw(self.out)
 
@@ -66,16 +66,16 @@ class Terminal(NoProgress):
 
     @contextmanager
     def stages(self, totals: Mapping[str, int]) -> Iterator[Callable[[str], None]]:
-        """Show a table of them, with all together in the last row."""
+        """Show one progress bar per stage, and their total in the last row."""
         with self._bars(MofNCompleteColumn(), sum(totals.values())) as bars:
             rows = {
                 name: bars.add_task(sanitize(name), total=total) for name, total in totals.items()
             }
-            whole = bars.add_task("[bold]all[/]", total=sum(totals.values()))
+            overall = bars.add_task("[bold]all[/]", total=sum(totals.values()))
 
             def advance(name: str) -> None:
                 bars.advance(rows[name])
-                bars.advance(whole)
+                bars.advance(overall)
 
             yield advance
 
@@ -97,9 +97,9 @@ class Terminal(NoProgress):
 
 
 def print_error(error: QueryveilError) -> None:
-    """Tell what went wrong, where, and what to try."""
+    """Print an error, where it occurred, and a hint."""
     console = Console(stderr=True, highlight=False, emoji=False)
-    place = f"{error.where}: " if error.where else ""
-    console.print(f"[bold red]Error:[/] {sanitize(place + error.what)}", soft_wrap=True)
+    prefix = f"{error.where}: " if error.where else ""
+    console.print(f"[bold red]Error:[/] {sanitize(prefix + error.what)}", soft_wrap=True)
     if error.hint:
         console.print(f"[bold]Hint:[/] {sanitize(error.hint)}", soft_wrap=True)

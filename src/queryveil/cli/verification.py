@@ -1,4 +1,4 @@
-"""The commands that look at what was written: verify and pack."""
+"""Run `queryveil verify`, `pack`, `sign` and `keys`."""
 
 from __future__ import annotations
 
@@ -18,28 +18,30 @@ from .options import screen_options, with_options
 from .terminal import Terminal, sanitize
 
 app = typer.Typer()
-keys = typer.Typer(help="Keys to sign releases with.", no_args_is_help=True)
+keys = typer.Typer(help="Keys that sign releases.", no_args_is_help=True)
 app.add_typer(keys, name="keys")
 
 SignWith = Annotated[
-    Path | None, typer.Option("--sign", metavar="KEY", help="Sign it with this private key.")
+    Path | None,
+    typer.Option("--sign", metavar="KEY", help="File of a private key that signs the release."),
 ]
 KeyFile = Annotated[
-    Path | None, typer.Argument(metavar="KEY", help="File of the private key; else one at home.")
+    Path | None,
+    typer.Argument(metavar="KEY", help="File of the private key; else in the home folder."),
 ]
 
 
 @keys.command("make")
 @with_options(screen_options)
 def keys_make(screen: Terminal, key: KeyFile = None) -> None:
-    """Make a key pair: the private key stays in a file, the public one is shown."""
+    """Generate a key pair: the private key is written to a file, the public key is printed."""
     _show_key(screen, workflows.make_signing_key(key))
 
 
 @keys.command("show")
 @with_options(screen_options)
 def keys_show(screen: Terminal, key: KeyFile = None) -> None:
-    """Show the public key, to be given to readers by a way that they trust."""
+    """Print the public key, which readers need from a channel that they trust."""
     _show_key(screen, workflows.show_signing_key(key))
 
 
@@ -53,15 +55,15 @@ def sign(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a release.")],
     screen: Terminal,
     key: Annotated[
-        Path | None, typer.Option("--key", help="File of the private key; else one at home.")
+        Path | None, typer.Option("--key", help="File of the private key; else in the home folder.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier signature.")] = False,
 ) -> None:
-    """Sign the public files of a release, so that a changed copy is seen."""
+    """Sign the public files of a release, so that readers can detect a changed copy."""
     public = workflows.sign(folder, key, force=force, progress=screen)
-    found = {"folder": str(folder), "key": public}
+    document = {"folder": str(folder), "key": public}
     text = f"Signed by {public}. Readers check: queryveil verify DIR --signer KEY"
-    screen.result(found, lambda console: console.print(text, soft_wrap=True))
+    screen.result(document, lambda console: console.print(text, soft_wrap=True))
 
 
 @app.command()
@@ -70,18 +72,19 @@ def verify(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a release.")],
     screen: Terminal,
     signer: Annotated[
-        str | None, typer.Option("--signer", help="Public key of who must have signed it.")
+        str | None, typer.Option("--signer", help="Public key of the required signer.")
     ] = None,
 ) -> None:
-    """Re-check the promise of a release on its written files."""
-    found = workflows.verify(folder, signer=signer, progress=screen)
-    screen.result(found, lambda console: tables.print_verification(console, found))
-    wrong = "; ".join(f["message"] for f in found["findings"] if f["holds"] is found["holds"])
-    if found["holds"] is False:
-        raise VerificationError(f"the promise does not hold: {wrong}", where=folder)
-    if found["holds"] is None:
+    """Check the guarantee of a release on its written files."""
+    result = workflows.verify(folder, signer=signer, progress=screen)
+    screen.result(result, lambda console: tables.print_verification(console, result))
+    holds, checks = result["holds"], result["findings"]
+    problems = "; ".join(check["message"] for check in checks if check["holds"] is holds)
+    if holds is False:
+        raise VerificationError(f"the guarantee does not hold: {problems}", where=folder)
+    if holds is None:
         hint = "verify it with the version that wrote it"
-        raise UnknownVersionError(f"not all could be checked: {wrong}", where=folder, hint=hint)
+        raise UnknownVersionError(f"some checks are unknown: {problems}", where=folder, hint=hint)
 
 
 @app.command()
@@ -92,11 +95,10 @@ def pack(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Archive; else DIR.tar.gz.")
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace an archive that stands there.")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing archive.")] = False,
     not_for_publication: Annotated[
-        bool, typer.Option("--not-for-publication", help="Pack also what is not to be published.")
+        bool,
+        typer.Option("--not-for-publication", help="Pack a release that is not for publication."),
     ] = False,
 ) -> None:
     """Archive the public files of a release, and only those."""
@@ -104,20 +106,24 @@ def pack(
         folder, out, force=force, not_for_publication=not_for_publication, progress=screen
     )
     card = read_public_card(folder / "public")
-    found = {"archive": str(archive), "bytes": archive.stat().st_size, "standing": card["standing"]}
-    text = f"{sanitize(str(archive))} holds the public files alone ({found['bytes']:,} bytes): "
+    size = archive.stat().st_size
+    document = {"archive": str(archive), "bytes": size, "standing": card["standing"]}
+    text = f"{sanitize(str(archive))} has the public files only ({size:,} bytes): "
     text += f"{may_be_published(card, warnings_of_folder(folder))}."
-    screen.result(found, lambda console: console.print(text, soft_wrap=True))
+    screen.result(document, lambda console: console.print(text, soft_wrap=True))
 
 
 def may_be_published(card: dict[str, Any], warned: Sequence[str] = ()) -> str:
-    """Return what may be done with the public files; only a formal guarantee says so of itself.
+    """Return a text on whether the public files may be published.
 
-    `warned` is what the ledger says of other releases of the same people.
+    Only a formal guarantee is enough for a yes.
+
+    Args:
+        warned: Warnings of the ledger about other releases of the same users.
     """
-    words = sanitize(words_of(card["guarantee"], card["standing"]))
+    summary = sanitize(words_of(card["guarantee"], card["standing"]))
     if card["standing"] != Level.FORMAL:
-        return words
-    several = bool(warned) or AGAIN in card.get("notes", ())
-    alone = "only if no other release of these people is" if several else ""
-    return f"may be published {alone}".rstrip() + f": {words}"
+        return summary
+    has_others = bool(warned) or AGAIN in card.get("notes", ())
+    condition = "only if no other release of the same users is" if has_others else ""
+    return f"may be published {condition}".rstrip() + f": {summary}"

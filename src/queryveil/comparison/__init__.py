@@ -1,4 +1,4 @@
-"""Comparing methods over a grid of parameters, with pages and pictures."""
+"""Comparison of methods over a grid of parameters, with pages and charts."""
 
 from .comparing import RunOptions, compare, compare_figures
 from .frontier import frontier_svg
@@ -18,11 +18,11 @@ from .result import Comparison, check_comparison_output, write_comparison
 from .series import short_labels
 
 __all__ = [
+    "PRESETS",
     "Comparison",
     "Figure",
     "FigureRequest",
     "Journal",
-    "PRESETS",
     "RunOptions",
     "check_comparison_output",
     "compare",

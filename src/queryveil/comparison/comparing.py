@@ -1,4 +1,4 @@
-"""Several methods and parameters side by side, in memory: nothing is published or spent."""
+"""Compare methods and parameters in memory: no release is published and no budget is spent."""
 
 from __future__ import annotations
 
@@ -34,12 +34,16 @@ Wanted = dict[tuple[str, str], tuple[MethodRun, dict[str, Measure]]]
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How the runs of a comparison are done.
+    """Options of the runs of a comparison.
 
-    `repeat` turns of each; `seed` makes them repeatable; `dataset` says whose ledger notes that
-    private methods were tried, unless the log is `nobodys`; `workers` processes side by side,
-    0 for one a core; what is in the `journal` is not done again. `identifiers` in queries are
-    treated as `anonymize` does.
+    Attributes:
+        repeat: Runs of each method and parameter combination.
+        seed: Makes the runs repeatable.
+        dataset: The dataset whose ledger records the data access, unless the log is `synthetic`.
+        workers: Parallel processes; 0 for one per core.
+        journal: Rows that are known and not computed again.
+        synthetic: Whether the log is synthetic, so that no data access is recorded.
+        identifiers: How identifiers in queries are treated, as by `anonymize`.
     """
 
     repeat: int = 1
@@ -52,11 +56,11 @@ class RunOptions:
 
     def __post_init__(self) -> None:
         if self.repeat < 1:
-            raise UsageError(f"{self.repeat} repeats are none", hint="take 1 or more")
+            raise UsageError(f"repeat must be an integer of at least 1, got {self.repeat}")
         if self.workers < 0:
-            raise UsageError(f"{self.workers} workers do nothing", hint="take 1 or more")
+            raise UsageError(f"workers must be an integer of at least 0, got {self.workers}")
         check_setting(self.identifiers)
-        RandomSource(self.seed)  # refuses a bad one before any work is done
+        RandomSource(self.seed)  # raises for a bad seed before any work is done
 
 
 def compare(
@@ -73,73 +77,79 @@ def compare(
     identifiers: str = "drop",
     progress: Progress | None = None,
 ) -> Comparison:
-    """Run methods at all combinations of swept values, and measure what each gives.
+    """Run methods at all combinations of swept values, and measure each release.
 
-    A swept parameter applies to the methods that have it and whose line does not set it. The
-    first one is the x axis of the figures, of which there is one a measure. Private methods are
-    run for the owner's eyes: nothing is spent, but the ledger notes that the data was looked at.
-    A function that reads the log is called once all else is found to be right. With `workers`,
-    processes run side by side (0: one a core); a script that asks for them must guard its main
-    part with `if __name__ == "__main__"`.
+    A swept parameter applies to the methods that have it and whose spec does not set it. The
+    first swept parameter is the x axis of the figures; there is one figure per measure. The
+    results are for the data owner only: no budget is spent, but the ledger records the data
+    access. If `log` is a function that reads the log, it is called after all other checks. With
+    `workers`, several processes run in parallel (0: one per core); a script that uses them must
+    guard its main part with `if __name__ == "__main__"`.
 
     >>> from queryveil.log import QueryLog
     >>> rows = [(user, "tennis", None, None, None) for user in "abc"]
-    >>> found = compare(QueryLog.from_rows(rows), ["frequent-queries"], sweep={"n": [2, 3]})
-    >>> [(row["swept"], row["value"]) for row in found.rows]
+    >>> comparison = compare(QueryLog.from_rows(rows), ["frequent-queries"], sweep={"n": [2, 3]})
+    >>> [(row["swept"], row["value"]) for row in comparison.rows]
     [({'n': 2}, 0.0), ({'n': 3}, 0.0)]
     """
-    asked = request_figures(methods, measures, sweep or {})
-    how = RunOptions(repeat, seed, dataset, workers, journal or Journal(), identifiers=identifiers)
-    return compare_figures(log, asked, how, progress=progress)
+    request = request_figures(methods, measures, sweep or {})
+    options = RunOptions(
+        repeat, seed, dataset, workers, journal or Journal(), identifiers=identifiers
+    )
+    return compare_figures(log, request, options, progress=progress)
 
 
 def compare_figures(
     log: LogOrReader,
-    asked: FigureRequest,
+    request: FigureRequest,
     how: RunOptions | None = None,
     *,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Draw any figures; a run that several of them show is done once."""
-    how, shown = how or RunOptions(), progress or NoProgress()
-    drawn = [(figure, expand_grid(figure.methods, figure.sweep)) for figure in asked.figures]
-    wanted = _wanted(drawn)
-    before = MeasureContext(_read(log))
+    """Compute the values of any figures; a run of several figures is done once."""
+    how, stages = how or RunOptions(), progress or NoProgress()
+    drawn = [(figure, expand_grid(figure.methods, figure.sweep)) for figure in request.figures]
+    wanted = _collect_runs(drawn)
+    before = MeasureContext(_read_log(log))
     runs = [] if how.synthetic else [run for run, _ in wanted.values()]
-    notes = _note_private(before.log, runs, how.dataset)
-    rows, known = _rows(before, wanted, how, shown)
-    about = _about(before.log, how) | {"notes": notes, "known_before": known}
-    about["command"] = _command(asked.arguments, how)
+    notes = _record_access(before.log, runs, how.dataset)
+    rows, known = _compute_rows(before, wanted, how, stages)
+    about = _describe_log(before.log, how) | {"notes": notes, "known_before": known}
+    about["command"] = _format_command(request.arguments, how)
     return Comparison(
         about=about,
-        measures={line: _told(one) for _, some in wanted.values() for line, one in some.items()},
-        figures=[_figure(figure, runs) for figure, runs in drawn],
+        measures={
+            line: _describe_measure(measure)
+            for _, run_measures in wanted.values()
+            for line, measure in run_measures.items()
+        },
+        figures=[_describe_figure(figure, runs) for figure, runs in drawn],
         rows=rows,
     )
 
 
-def _read(log: LogOrReader) -> QueryLog:
+def _read_log(log: LogOrReader) -> QueryLog:
     read = log() if callable(log) else log
     if not read.accounting.kept:
-        raise InputError("no row of the log is left to protect", hint="see `queryveil profile`")
+        raise InputError("the log has no rows to protect", hint="see `queryveil profile`")
     return read
 
 
-def _wanted(drawn: Sequence[tuple[Figure, list[MethodRun]]]) -> Wanted:
-    """List each run once, with all that shall be measured of it."""
+def _collect_runs(drawn: Sequence[tuple[Figure, list[MethodRun]]]) -> Wanted:
+    """Return each distinct run with all its measures."""
     measures = {figure.measure: parse_measure(figure.measure) for figure, _ in drawn}
     wanted: Wanted = {}
     for figure, runs in drawn:
         for run in runs:
-            _, some = wanted.setdefault((run.label, str(run.method)), (run, {}))
-            some[figure.measure] = measures[figure.measure]
+            _, run_measures = wanted.setdefault((run.label, str(run.method)), (run, {}))
+            run_measures[figure.measure] = measures[figure.measure]
     return wanted
 
 
-def _note_private(log: QueryLog, runs: Sequence[MethodRun], dataset: str | None) -> list[str]:
-    """Note in the ledger, once, that methods are tried on the data; return that in words.
+def _record_access(log: QueryLog, runs: Sequence[MethodRun], dataset: str | None) -> list[str]:
+    """Record the data access in the ledger, once; return the notes for the result.
 
-    A log that belongs to nobody has no runs here.
+    For a synthetic log `runs` is empty, so there is nothing to record.
     """
     private = [run.method for run in runs if is_differentially_private(run.method)]
     if not private:
@@ -149,46 +159,46 @@ def _note_private(log: QueryLog, runs: Sequence[MethodRun], dataset: str | None)
     return [DATA_ACCESS_RECORDED]
 
 
-def _rows(
-    before: MeasureContext, wanted: Wanted, how: RunOptions, progress: Progress
+def _compute_rows(
+    context: MeasureContext, wanted: Wanted, options: RunOptions, progress: Progress
 ) -> tuple[list[ComparisonRow], int]:
-    """Give the row of every run, turn and measure, and how many of them were known before."""
-    cells = _cells(before.log, wanted, how)
-    journal = how.journal if log_cache_key(before.log) else Journal()
-    found = {cell.key: row for cell in cells if (row := journal.known(cell.key)) is not None}
-    known, tasks = len(found), group_tasks(cells, found)
+    """Return the row of every run, turn and measure, and how many of them the journal had."""
+    cells = _list_cells(context.log, wanted, options)
+    journal = options.journal if log_cache_key(context.log) else Journal()
+    results = {cell.key: row for cell in cells if (row := journal.known(cell.key)) is not None}
+    known, tasks = len(results), group_tasks(cells, results)
     with progress.stages(Counter(task[0].run.label for task in tasks)) as advance:
-        for task, rows in run_tasks(before, tasks, how.workers or default_workers(len(tasks))):
-            found |= rows
+        for task, rows in run_tasks(context, tasks, options.workers or default_workers(len(tasks))):
+            results |= rows
             journal.add(rows)
             advance(task[0].run.label)
-    return [cell.row(found[cell.key]) for cell in cells], known
+    return [cell.row(results[cell.key]) for cell in cells], known
 
 
-def _cells(log: QueryLog, wanted: Wanted, how: RunOptions) -> list[Measurement]:
-    of_log = log_cache_key(log)
+def _list_cells(log: QueryLog, wanted: Wanted, options: RunOptions) -> list[Measurement]:
+    log_key = log_cache_key(log)
     return [
         Measurement(
             run,
             line,
-            one,
+            measure,
             turn,
-            how.seed,
-            how.identifiers,
-            row_key(of_log, run, line, one, turn, how.seed, how.identifiers),
+            options.seed,
+            options.identifiers,
+            row_key(log_key, run, line, measure, turn, options.seed, options.identifiers),
         )
         for run, measures in wanted.values()
-        for turn in range(1, how.repeat + 1)
-        for line, one in measures.items()
+        for turn in range(1, options.repeat + 1)
+        for line, measure in measures.items()
     ]
 
 
-def _told(measure: Measure) -> dict[str, Any]:
+def _describe_measure(measure: Measure) -> dict[str, Any]:
     names = ("title", "description", "paper", "unit", "better", "kind")
     return {name: getattr(measure, name) for name in names} | {"parameters": measure.params()}
 
 
-def _figure(figure: Figure, runs: Sequence[MethodRun]) -> dict[str, Any]:
+def _describe_figure(figure: Figure, runs: Sequence[MethodRun]) -> dict[str, Any]:
     return {
         "title": figure.title,
         "measure": figure.measure,
@@ -198,12 +208,12 @@ def _figure(figure: Figure, runs: Sequence[MethodRun]) -> dict[str, Any]:
     }
 
 
-def _about(log: QueryLog, how: RunOptions) -> dict[str, Any]:
+def _describe_log(log: QueryLog, options: RunOptions) -> dict[str, Any]:
     return {
         "queryveil": __version__,
-        "repeat": how.repeat,
-        "seed": how.seed,
-        "identifiers": how.identifiers,
+        "repeat": options.repeat,
+        "seed": options.seed,
+        "identifiers": options.identifiers,
         "log": {
             "files": {source.path: source.sha256 for source in log.sources},
             "rows": log.accounting.kept,
@@ -213,8 +223,12 @@ def _about(log: QueryLog, how: RunOptions) -> dict[str, Any]:
     }
 
 
-def _command(words: Sequence[str], how: RunOptions) -> str:
-    more = {"--repeat": how.repeat, "--seed": how.seed, "--dataset": how.dataset}
-    more["--identifiers"] = None if how.identifiers == "drop" else how.identifiers
-    typed = [word for name, value in more.items() if value is not None for word in (name, value)]
-    return shlex.join(["queryveil", "compare", "LOG", *words, *map(str, typed), "--out", "DIR"])
+def _format_command(arguments: Sequence[str], options: RunOptions) -> str:
+    flags = {"--repeat": options.repeat, "--seed": options.seed, "--dataset": options.dataset}
+    flags["--identifiers"] = None if options.identifiers == "drop" else options.identifiers
+    flag_words = [
+        word for name, value in flags.items() if value is not None for word in (name, value)
+    ]
+    return shlex.join(
+        ["queryveil", "compare", "LOG", *arguments, *map(str, flag_words), "--out", "DIR"]
+    )

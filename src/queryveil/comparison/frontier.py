@@ -1,4 +1,4 @@
-"""Risk against use: which runs no other run beats, as a picture and in words."""
+"""The frontier of risk and utility: the runs that no other run dominates, drawn and listed."""
 
 from __future__ import annotations
 
@@ -45,33 +45,35 @@ FRONTIER_STYLE = (
 )
 
 
-def frontier_section(found: Mapping[str, Any]) -> str:
-    """Draw the section of a comparison, or nothing where it has no risk or no use.
+def frontier_section(comparison: Mapping[str, Any]) -> str:
+    """Render the section of a comparison, or an empty text if it lacks a risk or a utility.
 
-    The page needs `STYLE` and `SCRIPT`; without the script it shows the first two measures.
+    The page needs `FRONTIER_STYLE` and `SCRIPT`; without the script it shows the first two
+    measures.
     """
-    scatter = build_scatter(found)
+    scatter = build_scatter(comparison)
     if scatter is None:
         return ""
     x, y = scatter.first()
     body = (
-        "<p>Each mark is a run: the further left, the less risk; the further up, the more use. "
-        f"{_reach(found)}The dotted line joins the runs that no other run beats: none is at least "
-        f"as good in both, and better in one.</p>{_choice(scatter, x, y)}{_picture(scatter, x, y)}"
-        f"{_key(scatter)}{_words(scatter, x, y)}{_data(scatter)}"
+        "<p>Each mark is a run: the further left, the less risk; the further up, the more utility. "
+        f"{_describe_strokes(comparison)}The dotted line joins the runs that no other run beats: "
+        f"none is at least as good in both, and better in one.</p>"
+        f"{_choice(scatter, x, y)}{_picture(scatter, x, y)}"
+        f"{_key(scatter)}{_describe_best(scatter, x, y)}{_data(scatter)}"
         '<div class="tip" role="status" hidden></div>'
     )
     return section("Risk against use", f'<div class="frontier">{body}</div>')
 
 
-def _reach(found: Mapping[str, Any]) -> str:
-    told = "Strokes reach from the least repeat to the greatest. "
-    return told if found["repeat"] > 1 else ""
+def _describe_strokes(comparison: Mapping[str, Any]) -> str:
+    note = "Strokes reach from the lowest to the highest repeat. "
+    return note if comparison["repeat"] > 1 else ""
 
 
 def _choice(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis) -> str:
-    both = (("Risk", scatter.across, x), ("Use", scatter.up, y))
-    return f'<p class="choice" hidden>{"".join(_select(*one) for one in both)}</p>'
+    selects = (("Risk", scatter.across, x), ("Use", scatter.up, y))
+    return f'<p class="choice" hidden>{"".join(_select(*select) for select in selects)}</p>'
 
 
 def _select(name: str, scales: Sequence[MeasureAxis], chosen: MeasureAxis) -> str:
@@ -107,33 +109,33 @@ def _entry(scatter: ScatterChart, label: str) -> str:
     )
 
 
-def _words(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis) -> str:
-    best = [scatter.says(scatter.runs[i], x, y) for i in scatter.best(x, y)]
+def _describe_best(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis) -> str:
+    best = [scatter.describe(scatter.runs[i], x, y) for i in scatter.best(x, y)]
     missing = [run.name for run in scatter.runs if not scatter.has(run, x, y)]
-    told = listed(best).replace("<ul>", '<ul class="told">', 1)
+    items = listed(best).replace("<ul>", '<ul class="told">', 1)
     return (
-        f"<p><b>No other run beats these</b>, from the least risk to the most use:</p>{told}"
-        f'<p class="own"><b>{escape(_own(scatter, x, y))}</b></p>'
+        f"<p><b>No other run beats these</b>, from the least risk to the most use:</p>{items}"
+        f'<p class="own"><b>{escape(_describe_own(scatter, x, y))}</b></p>'
         f'<p class="soft missing"{"" if missing else " hidden"}>Not in the picture, as they lack '
         f"one of the two values: <span>{escape('; '.join(missing))}</span>.</p>"
     )
 
 
-def _own(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis) -> str:
-    """Say where the release stands that the report is about, if it is about one."""
+def _describe_own(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis) -> str:
+    """Return a sentence on the runs that beat this release, if the report is on one."""
     own = next((i for i, run in enumerate(scatter.runs) if run.label == THIS), None)
     if own is None or not scatter.has(scatter.runs[own], x, y):
         return ""
-    over = [scatter.runs[i].name for i in scatter.over(own, x, y)]
-    return f"This release is beaten by {'; '.join(over)}." if over else _UNBEATEN
+    better = [scatter.runs[i].name for i in scatter.dominating(own, x, y)]
+    return f"This release is beaten by {'; '.join(better)}." if better else _UNBEATEN
 
 
 _UNBEATEN = "No other run beats this release."
 
 
 def _data(scatter: ScatterChart) -> str:
-    """Hand all values to the script, in a form that can hold no end of the element."""
-    told = {
+    """Embed all values for the script, escaped so that they cannot close the element."""
+    data = {
         "frame": {
             "left": LEFT,
             "right": RIGHT,
@@ -147,9 +149,9 @@ def _data(scatter: ScatterChart) -> str:
         "up": [_axis(scale) for scale in scatter.up],
         "strands": scatter.strands,
         "own": next((i for i, run in enumerate(scatter.runs) if run.label == THIS), None),
-        "runs": [_told(scatter, run) for run in scatter.runs],
+        "runs": [_run_data(scatter, run) for run in scatter.runs],
     }
-    text = json.dumps(told, separators=(",", ":"))
+    text = json.dumps(data, separators=(",", ":"))
     safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return f'<script type="application/json" class="data">{safe}</script>'
 
@@ -159,7 +161,7 @@ def _axis(scale: MeasureAxis) -> dict[str, Any]:
     return {"line": scale.line, "low": axis.low, "high": axis.high, "flip": scale.flip}
 
 
-def _told(scatter: ScatterChart, run: RunSummary) -> dict[str, Any]:
+def _run_data(scatter: ScatterChart, run: RunSummary) -> dict[str, Any]:
     lines = [scale.line for scale in (*scatter.across, *scatter.up)]
     spreads = {line: spread for line in lines if (spread := run.spread(line)) is not None}
     values = {
@@ -170,26 +172,28 @@ def _told(scatter: ScatterChart, run: RunSummary) -> dict[str, Any]:
 
 
 _ALONE = ".chart { margin: 0; max-width: none; }"
-_ROW, _LONG = 24, 36  # height of a row of the key; a name too long for half a row
+_ROW, _MAX_NAME = 24, 36  # height of a row of the key; longest name for two columns
 
 
 def frontier_svg(
-    found: Mapping[str, Any],
+    comparison: Mapping[str, Any],
     x_measure: str,
     y_measure: str,
     labels: Mapping[str, str] | None = None,
 ) -> str:
-    """Draw two measures of a comparison as the text of an .svg file.
+    """Render two measures of a comparison as the text of an .svg file.
 
-    `labels` are names for the lines of methods; without, what all have in common is left out.
+    `labels` are names for method specs; without them, parameters common to all are left out.
     """
-    scatter = build_scatter(found, labels)
-    x = next((one for one in (scatter.across if scatter else ()) if one.line == x_measure), None)
-    y = next((one for one in (scatter.up if scatter else ()) if one.line == y_measure), None)
+    scatter = build_scatter(comparison, labels)
+    x = next(
+        (scale for scale in (scatter.across if scatter else ()) if scale.line == x_measure), None
+    )
+    y = next((scale for scale in (scatter.up if scatter else ()) if scale.line == y_measure), None)
     if scatter is None or x is None or y is None:
         raise UsageError(
             f'"{x_measure}" and "{y_measure}" are no risk and no use of this comparison',
-            hint="see the measures of comparison.json",
+            hint="comparison.json has the names of the measures",
         )
     key, rows = _picture_key(scatter, x, y)
     height = HEIGHT + _ROW * rows + 40
@@ -204,9 +208,9 @@ def frontier_svg(
 
 
 def _picture_key(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis) -> tuple[str, int]:
-    """Write the key below the picture, in two columns if the names are short."""
+    """Render the key below the picture, in two columns if the names are short."""
     short = {run.label: run.short for run in scatter.runs if scatter.has(run, x, y)}
-    columns = 1 if any(len(name) > _LONG for name in short.values()) else 2
+    columns = 1 if any(len(name) > _MAX_NAME for name in short.values()) else 2
     width, top = (RIGHT - LEFT) / columns, HEIGHT + 14
     entries = [
         _picture_entry(
@@ -224,7 +228,7 @@ def _picture_entry(scatter: ScatterChart, label: str, name: str, x: float, y: fl
     )
 
 
-# It moves what the page has drawn; axes are drawn by the page, all of them, and shown in turn.
+# The script moves elements of the page. The page has all axes; the script shows two of them.
 SCRIPT = """
 "use strict";
 for (const box of document.querySelectorAll(".frontier")) {
@@ -246,15 +250,15 @@ for (const box of document.querySelectorAll(".frontier")) {
   const worth = (scale, v) => scale.flip ? -v : v;
 
   const unbeaten = (points) => {
-    const found = [];
-    let most = -Infinity, last = null;
+    const front = [];
+    let bestUse = -Infinity, last = null;
     for (const p of [...points].sort((a, b) => a.risk - b.risk || b.use - a.use)) {
-      if (p.use > most || (last && p.risk === last.risk && p.use === last.use)) {
-        found.push(p);
-        [most, last] = [p.use, p];
+      if (p.use > bestUse || (last && p.risk === last.risk && p.use === last.use)) {
+        front.push(p);
+        [bestUse, last] = [p.use, p];
       }
     }
-    return found;
+    return front;
   };
 
   const placed = (x, y) => data.runs.map((run, i) => {
@@ -262,7 +266,7 @@ for (const box of document.querySelectorAll(".frontier")) {
     if (!a || !b) return null;
     const [h, v] = [toX(x, a.mean), toY(y, b.mean)];
     return { i, h, v, group: run.group, risk: worth(x, a.mean), use: worth(y, b.mean),
-      says: `${run.name}: ${x.line} ${a.text}, ${y.line} ${b.text}`,
+      text: `${run.name}: ${x.line} ${a.text}, ${y.line} ${b.text}`,
       reach: `M${round(toX(x, a.low) - h)} 0H${round(toX(x, a.high) - h)}` +
         `M0 ${round(toY(y, b.low) - v)}V${round(toY(y, b.high) - v)}` };
   });
@@ -277,7 +281,7 @@ for (const box of document.querySelectorAll(".frontier")) {
       g.classList.toggle("best", best.includes(p));
       if (!p) return;
       g.setAttribute("transform", `translate(${p.h} ${p.v})`);
-      g.setAttribute("aria-label", p.says);
+      g.setAttribute("aria-label", p.text);
       g.querySelector(".reach").setAttribute("d", p.reach);
       const text = g.querySelector(".at");
       text?.setAttribute("x", p.h > far ? -9 : 9);
@@ -313,7 +317,7 @@ for (const box of document.querySelectorAll(".frontier")) {
   const tell = (best, all) => {
     box.querySelector(".told").replaceChildren(...best.map((p) => {
       const item = document.createElement("li");
-      item.textContent = p.says;
+      item.textContent = p.text;
       return item;
     }));
     const own = all[data.own], over = own && !best.includes(own)
@@ -331,8 +335,8 @@ for (const box of document.querySelectorAll(".frontier")) {
     tip.textContent = g.getAttribute("aria-label");
     tip.hidden = false;
     const at = g.querySelector(".mark").getBoundingClientRect(), area = box.getBoundingClientRect();
-    const most = area.width - tip.offsetWidth;
-    tip.style.left = `${Math.max(0, Math.min(most, at.left - area.left + 14))}px`;
+    const maxLeft = area.width - tip.offsetWidth;
+    tip.style.left = `${Math.max(0, Math.min(maxLeft, at.left - area.left + 14))}px`;
     tip.style.top = `${at.top - area.top - tip.offsetHeight - 6}px`;
   };
   const away = () => { tip.hidden = true; };

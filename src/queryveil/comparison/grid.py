@@ -1,4 +1,4 @@
-"""Methods at many values of their parameters, as a person writes them: `k=2..7`."""
+"""Grids of parameter values, written as `k=2..7`, and the figures over them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..errors import UsageError, did_you_mean
 from ..measures.base import Measure, parse_measure
 from ..methods.base import Method, parse_method
 
-_MOST = 1000  # values of one parameter; more is a slip of the keys
+_MAX_VALUES = 1000  # of one parameter; a longer range is taken for a typing error
 
 
 @dataclass(frozen=True)
 class MethodRun:
-    """A method to run: the line it comes from, and the values that were swept."""
+    """A method to run, the spec it comes from, and its swept values."""
 
     method: Method
     label: str
@@ -26,45 +26,50 @@ class MethodRun:
 
 
 def parse_sweep(text: str) -> tuple[str, tuple[str, ...]]:
-    """Read which values a parameter shall take.
+    """Parse the values of a swept parameter.
 
     >>> parse_sweep("epsilon=0.1,1,10"), parse_sweep("k=2..4")
     (('epsilon', ('0.1', '1', '10')), ('k', ('2', '3', '4')))
     """
     name, equals, values = text.partition("=")
-    found = [value for part in values.split(",") for value in _values(part.strip())]
-    if not equals or not name.strip() or "" in found:
-        raise UsageError(f'"{text}" is no sweep', hint="write epsilon=0.1,1,10 or k=2..7")
-    return name.strip().replace("-", "_"), tuple(dict.fromkeys(found))
+    expanded = [value for part in values.split(",") for value in _expand_range(part.strip())]
+    if not equals or not name.strip() or "" in expanded:
+        raise UsageError(
+            f'"{text}" is no sweep', hint="write NAME=VALUES, such as epsilon=0.1,1,10 or k=2..7"
+        )
+    return name.strip().replace("-", "_"), tuple(dict.fromkeys(expanded))
 
 
-def _values(part: str) -> list[str]:
+def _expand_range(part: str) -> list[str]:
     ends = re.fullmatch(r"(\d{1,9})\s*\.\.\s*(\d{1,9})", part)
     if not ends:
         return [part]
     low, high = int(ends[1]), int(ends[2])
-    if not low <= high < low + _MOST:
-        raise UsageError(f'"{part}" is no range', hint=f"write 2..7; at most {_MOST:,} values")
+    if not low <= high < low + _MAX_VALUES:
+        raise UsageError(
+            f'"{part}" is no range',
+            hint=f"write LOW..HIGH, such as 2..7, with at most {_MAX_VALUES:,} values",
+        )
     return [str(value) for value in range(low, high + 1)]
 
 
 def parse_sweeps(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Read several, each of a parameter of its own."""
-    found: dict[str, tuple[str, ...]] = {}
+    """Parse several sweeps, each of a different parameter."""
+    sweeps: dict[str, tuple[str, ...]] = {}
     for text in texts:
         name, values = parse_sweep(text)
-        if name in found:
+        if name in sweeps:
             raise UsageError(f'"{name}" is swept twice', hint="give all its values at once")
-        found[name] = values
-    return found
+        sweeps[name] = values
+    return sweeps
 
 
 def expand_grid(
     methods: Sequence[str | Method], sweep: Mapping[str, Sequence[Any]]
 ) -> list[MethodRun]:
-    """Give every method at every combination of the swept values that concern it.
+    """Return every method at every combination of the swept values that apply to it.
 
-    A method without a swept parameter, or whose line sets it, is there once.
+    A method without a swept parameter, or whose spec sets it, has one run.
 
     >>> runs = expand_grid(["frequent-queries", "frequent-queries:n=9"], {"n": ["5", "7"]})
     >>> [(str(run.method), run.label) for run in runs]  # doctest: +NORMALIZE_WHITESPACE
@@ -72,27 +77,30 @@ def expand_grid(
      ('frequent-queries:n=9', 'frequent-queries:n=9')]
     """
     wanted = {name.replace("-", "_"): values for name, values in sweep.items()}
-    made = [parse_method(one) if isinstance(one, str) else one for one in methods]
-    _check_names(made, wanted)
+    parsed = [
+        parse_method(method_or_spec) if isinstance(method_or_spec, str) else method_or_spec
+        for method_or_spec in methods
+    ]
+    _check_names(parsed, wanted)
     runs = [
         run
-        for given, method in zip(methods, made, strict=True)
-        for run in _at_all_values(str(given).strip(), method, wanted)
+        for spec, method in zip(methods, parsed, strict=True)
+        for run in _expand_method(str(spec).strip(), method, wanted)
     ]
     if not runs:
         raise UsageError("there is nothing to compare", hint="name methods, and values to sweep")
     return list({(run.label, str(run.method)): run for run in runs}.values())
 
 
-def _at_all_values(
+def _expand_method(
     label: str, method: Method, sweep: Mapping[str, Sequence[Any]]
 ) -> list[MethodRun]:
     _, own = parse_spec(label)
     names = [name for name in sweep if name in method.params() and name not in own]
     runs = []
     for values in itertools.product(*(sweep[name] for name in names)):
-        one = method.from_params(method.params() | dict(zip(names, values, strict=True)))
-        runs.append(MethodRun(one, label, {name: getattr(one, name) for name in names}))
+        variant = method.from_params(method.params() | dict(zip(names, values, strict=True)))
+        runs.append(MethodRun(variant, label, {name: getattr(variant, name) for name in names}))
     return runs
 
 
@@ -100,7 +108,9 @@ def _check_names(methods: Sequence[Method], sweep: Mapping[str, Sequence[Any]]) 
     known = {name for method in methods for name in method.params()}
     for name, values in sweep.items():
         if isinstance(values, str) or not values:
-            raise UsageError(f'"{name}" is swept over no list of values', hint='{"k": [2, 3]}')
+            raise UsageError(
+                f'"{name}" is swept over no list of values', hint='give a list: {"k": [2, 3]}'
+            )
         if name not in known:
             hint = did_you_mean(name, known)
             raise UsageError(f'none of the methods has the parameter "{name}"', hint=hint)
@@ -110,7 +120,7 @@ def _check_names(methods: Sequence[Method], sweep: Mapping[str, Sequence[Any]]) 
 class Figure:
     """One figure: a line for each method, over the swept parameter `x`.
 
-    `scale` is that of x: linear, log, names, or auto, which looks at the values.
+    `scale` is that of x: linear, log, names, or auto, which depends on the values.
     """
 
     title: str
@@ -123,7 +133,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class FigureRequest:
-    """Figures that somebody asks for, and the words of a command line that does."""
+    """Requested figures, and the command-line arguments of the same request."""
 
     figures: tuple[Figure, ...]
     arguments: tuple[str, ...] = ()
@@ -134,28 +144,30 @@ def request_figures(
     measures: Sequence[str | Measure],
     sweep: Mapping[str, Sequence[Any]],
 ) -> FigureRequest:
-    """Ask for one figure a measure; the first swept parameter is its x axis."""
+    """Request one figure per measure; the first swept parameter is the x axis."""
     if not methods or not measures:
         raise UsageError("there is nothing to compare", hint="name methods and measures")
-    lines, over = [str(measure) for measure in measures], dict(sweep)
-    words = ["--methods", ",".join(map(str, methods)), "--measures", ",".join(lines)]
-    for name, values in over.items():
-        words += ["--sweep", f"{name.replace('_', '-')}={','.join(map(str, values))}"]
-    x = next(iter(over), None)
-    drawn = tuple(Figure(_title(line), methods, line, over, x) for line in lines)
-    return FigureRequest(drawn, tuple(words))
+    lines, swept = [str(measure) for measure in measures], dict(sweep)
+    arguments = ["--methods", ",".join(map(str, methods)), "--measures", ",".join(lines)]
+    for name, values in swept.items():
+        arguments += ["--sweep", f"{name.replace('_', '-')}={','.join(map(str, values))}"]
+    x = next(iter(swept), None)
+    figures = tuple(Figure(_figure_title(line), methods, line, swept, x) for line in lines)
+    return FigureRequest(figures, tuple(arguments))
 
 
-def _title(line: str) -> str:
-    """Call a figure by its measure, and by what tells it from another figure of the same one."""
-    title, given = parse_measure(line).title, line.partition(":")[2]
-    return title[0].upper() + title[1:] + (f" ({given.replace(':', ', ')})" if given else "")
+def _figure_title(line: str) -> str:
+    """Return the title of a figure: that of its measure, with the parameters of its spec."""
+    title, parameters = parse_measure(line).title, line.partition(":")[2]
+    return (
+        title[0].upper() + title[1:] + (f" ({parameters.replace(':', ', ')})" if parameters else "")
+    )
 
 
-# Sanchez et al. 2018, figures of the loss over epsilon (SPEC 6.3). The paper spends epsilon on a
-# user's whole log by its words, and on each query by its curves: both are drawn. In setting A a
-# query stays within its own domain, in B and C it may become any abstraction; C asks for less, as
-# its profiles tell four topics only.
+# Sánchez et al. 2018, figures of the loss over epsilon (SPEC 6.3). By its text the paper spends
+# epsilon on a user's whole log, by its curves on each query: both are drawn. In setting A a query
+# stays within its own domain, in B and C it may become any abstraction; C is easier, as its
+# profiles have four topics only.
 _EPSILON = ("0.1", "0.3", "1", "3", "10")
 _TOPICS = {"A": "sanchez19", "B": "sanchez19", "C": "sanchez4"}
 _BUDGETS = ("per-user", "per-query")
@@ -173,14 +185,20 @@ _MECHANISMS = {
 }
 
 
-def _sanchez(setting: str, budget: str) -> Figure:
-    where = f"budget={budget}:domain={setting}"
+def _sanchez_figure(setting: str, budget: str) -> Figure:
+    setting_params = f"budget={budget}:domain={setting}"
     return Figure(
         title=f"Setting {setting}, epsilon {budget.replace('-', ' ')}",
         methods=(
-            *(f"semantic-replacement:{how}:{where}:keep-length=true" for how in _REPLACEMENTS),
-            f"concept-histogram:{where}",
-            *(f"profile-first:mechanism={how}:{where}" for how in _MECHANISMS[setting]),
+            *(
+                f"semantic-replacement:{variant}:{setting_params}:keep-length=true"
+                for variant in _REPLACEMENTS
+            ),
+            f"concept-histogram:{setting_params}",
+            *(
+                f"profile-first:mechanism={variant}:{setting_params}"
+                for variant in _MECHANISMS[setting]
+            ),
         ),
         measure=f"profile-divergence:topics={_TOPICS[setting]}",
         sweep={"epsilon": _EPSILON},
@@ -190,12 +208,14 @@ def _sanchez(setting: str, budget: str) -> Figure:
 
 
 PRESETS: dict[str, tuple[Figure, ...]] = {
-    "sanchez2018": tuple(_sanchez(setting, budget) for setting in _TOPICS for budget in _BUDGETS),
+    "sanchez2018": tuple(
+        _sanchez_figure(setting, budget) for setting in _TOPICS for budget in _BUDGETS
+    ),
 }
 
 
 def get_preset(name: str) -> FigureRequest:
-    """Ask for the figures of a preset.
+    """Return the figures of a preset.
 
     >>> [figure.title for figure in get_preset("sanchez2018").figures][:2]
     ['Setting A, epsilon per user', 'Setting A, epsilon per query']

@@ -1,8 +1,8 @@
-"""What a comparison has found so far, so that one that was interrupted, or grows, goes on.
+"""The journal of a comparison: its rows so far, so that it can be resumed or extended.
 
-A line a row and run, appended as soon as it is known. A row is known by all that it depends on:
-the log, the method and the measure with their files, the turn, the seed and the version. It
-is an exact figure of private data, so the file is its owner's alone.
+The file has one line per row, appended as soon as the row is computed. The key of a row has all
+that the row depends on: the log, the method and the measure with their files, the turn, the seed
+and the version. Rows are exact figures of private data, so only the data owner can read the file.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .grid import MethodRun
 from .runner import ComparisonRow
 
 FILE = "runs.jsonl"
-_MOST_BYTES, _MOST_LINE = 256 << 20, 1 << 20  # a row has some hundred bytes
+_MAX_BYTES, _MAX_LINE = 256 << 20, 1 << 20  # a row has a few hundred bytes
 
 
 def open_journal(folder: Path, *, fresh: bool = False) -> Journal:
-    """Give the journal of a comparison that shall stand in a folder, or does already."""
+    """Open the journal of a comparison that is, or will be, written to a folder."""
     whole = folder.absolute()
     path = whole.with_name(f".{whole.name}.{FILE}")
     if fresh:
@@ -38,7 +38,7 @@ def open_journal(folder: Path, *, fresh: bool = False) -> Journal:
 
 
 class Journal:
-    """The rows that are known; new ones are written to `path` at once, if there is one.
+    """The known rows; new rows are appended to `path` at once, if there is one.
 
     >>> journal = Journal()
     >>> journal.known("a") is None
@@ -49,25 +49,25 @@ class Journal:
         self.path = path
         self._rows: dict[str, ComparisonRow] = {}
         for file in (*more, *((path,) if path else ())):
-            self._rows |= _read(file)
+            self._rows |= _read_rows(file)
 
     def known(self, key: str) -> ComparisonRow | None:
-        """Give what was found under that key."""
+        """Return the row of a key, or None."""
         return self._rows.get(key)
 
     def add(self, rows: Mapping[str, ComparisonRow]) -> None:
-        """Keep rows; an error may be gone the next time, so it is not kept."""
+        """Add rows; failed rows are not kept, since the next run may succeed."""
         good = {key: row for key, row in rows.items() if row["error"] is None}
         self._rows |= good
         if self.path is not None:
-            _append(self.path, _lines(good))
+            _append(self.path, _format_lines(good))
 
     def text(self) -> str:
-        """Give all rows, a line each."""
-        return _lines(self._rows)
+        """Return all rows, one line each."""
+        return _format_lines(self._rows)
 
     def close(self) -> None:
-        """Remove the file: what it held stands elsewhere now."""
+        """Remove the file, after its rows have been written elsewhere."""
         if self.path is not None:
             self.path.unlink(missing_ok=True)
 
@@ -81,18 +81,23 @@ def row_key(
     seed: int | None,
     identifiers: str,
 ) -> str:
-    """Name a row by all that it depends on; `log` is what `log_key` gave."""
+    """Return the key of a row from all that it depends on; `log` is its `log_cache_key`."""
     files = [
-        _digest(path) for path in (*_named(run.method), *run.method.input_files(), *_named(measure))
+        _file_stamp(path)
+        for path in (
+            *_parameter_files(run.method),
+            *run.method.input_files(),
+            *_parameter_files(measure),
+        )
     ]
     parts = [__version__, log, str(run.method), line, turn, seed, identifiers, files]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def log_cache_key(log: QueryLog) -> str:
-    """Name a log by its files, how they were read, and who is left; else there is no name."""
+    """Return the key of a log by its files, reading options and users, or an empty text."""
     if not log.sources or (log.sampled and not log.seeded):
-        return ""  # a sample drawn anew is another log each time
+        return ""  # an unseeded sample differs each time
     users = hashlib.sha256("\n".join(unique_users(log.local_frame)).encode()).hexdigest()
     parts = [
         sorted(source.sha256 for source in log.sources),
@@ -103,35 +108,35 @@ def log_cache_key(log: QueryLog) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _named(declared: Parametrized) -> list[Path]:
-    """Give the files that parameters name."""
+def _parameter_files(declared: Parametrized) -> list[Path]:
+    """Return the files that parameters refer to."""
     texts = [value for value in declared.params().values() if isinstance(value, str) and value]
     return [path for path in map(Path, texts) if path.is_file()]
 
 
-def _digest(path: Path) -> str:
-    """Tell a file from another one under its name, without reading it for every cell."""
+def _file_stamp(path: Path) -> str:
+    """Return path, size and time of a file, which detect a change without reading the file."""
     if not path.is_file():
         return ""
     about = path.stat()
     return f"{path.absolute()} {about.st_size} {about.st_mtime_ns}"
 
 
-def _lines(rows: Mapping[str, ComparisonRow]) -> str:
+def _format_lines(rows: Mapping[str, ComparisonRow]) -> str:
     return "".join(json.dumps({"key": key, **row}) + "\n" for key, row in rows.items())
 
 
-def _read(path: Path) -> dict[str, ComparisonRow]:
-    """Read what is whole; the last line of a run that was killed may not be."""
+def _read_rows(path: Path) -> dict[str, ComparisonRow]:
+    """Read the complete lines; the last line of a killed run may be incomplete."""
     try:
-        text = read_within(path, _MOST_BYTES, plain=True).decode("utf-8")
+        text = read_within(path, _MAX_BYTES, plain=True).decode("utf-8")
     except (OSError, ValueError):
         return {}
-    found = [_row(line) for line in text.splitlines() if len(line) <= _MOST_LINE]
-    return {str(row.pop("key")): row for row in found if row is not None}
+    rows = [_parse_row(line) for line in text.splitlines() if len(line) <= _MAX_LINE]
+    return {str(row.pop("key")): row for row in rows if row is not None}
 
 
-def _row(line: str) -> dict[str, Any] | None:
+def _parse_row(line: str) -> dict[str, Any] | None:
     try:
         row = parse_json(line)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The page of a comparison: one HTML file that needs nothing but itself."""
+"""The page of a comparison: one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -21,64 +21,70 @@ from .series import (
     summarize_runs,
 )
 
-# Words and a sign, so that nothing hangs on the colour.
+# A sign and words, so that the meaning does not depend on the color.
 _VERDICTS = {
     True: ("good", "\N{CHECK MARK} holds"),
     False: ("warn", "\N{MULTIPLICATION X} does not hold"),
-    None: ("soft", "? cannot be told"),
+    None: ("soft", "? undecided"),
 }
 
 
-def claims_section(told: Sequence[Mapping[str, Any]]) -> str:
-    """Make a section of claims: paper, claim, published, ours, holds (or not, or none), why."""
-    if not told:
+def claims_section(claims: Sequence[Mapping[str, Any]]) -> str:
+    """Render a section of claims: claim, verdict, published value, our value, reason and paper."""
+    if not claims:
         return ""
     heads = [("claim", "text"), ("holds?", ""), ("published", ""), ("ours", ""), ("why", "text"),
              ("paper", "")]  # fmt: skip
-    rows = [_row(one) for one in told]
-    return section("What the paper says, and what we find", sortable(heads, rows))
+    rows = [_claim_row(claim) for claim in claims]
+    return section("Published claims and our results", sortable(heads, rows))
 
 
-def _row(one: Mapping[str, Any]) -> list[str]:
-    kind, verdict = _VERDICTS[one["holds"]]
+def _claim_row(claim: Mapping[str, Any]) -> list[str]:
+    kind, verdict = _VERDICTS[claim["holds"]]
     return [
-        cell(str(one["claim"]), "text"),
+        cell(str(claim["claim"]), "text"),
         f'<td class="{kind}"><b>{escape(verdict)}</b></td>',
-        f"<td>{written(_or_nothing(one['published']))}</td>",
-        f"<td>{written(_or_nothing(one['ours']))}</td>",
-        cell(_or_nothing(one.get("why")), "text"),
-        cell(str(one["paper"])),
+        f"<td>{written(_or_empty(claim['published']))}</td>",
+        f"<td>{written(_or_empty(claim['ours']))}</td>",
+        cell(_or_empty(claim.get("why")), "text"),
+        cell(str(claim["paper"])),
     ]
 
 
-def _or_nothing(value: Any) -> Any:
+def _or_empty(value: Any) -> Any:
     return "" if value is None else value
 
 
 _STYLE = "main { max-width: 60rem; }"
 
 
-def render_comparison(found: dict[str, Any]) -> str:
-    """Draw what a comparison found, as it stands in comparison.json."""
+def render_comparison(comparison: dict[str, Any]) -> str:
+    """Render the page of a comparison, as comparison.json has it."""
     parts = [
-        _head(found),
-        claims_section(found.get("claims") or ()),
-        _differs(found),
-        frontier_section(found),
+        _head(comparison),
+        claims_section(comparison.get("claims") or ()),
+        _deviations(comparison),
+        frontier_section(comparison),
     ]
-    parts += [_figure(figure, found) for figure in found["figures"]]
-    parts += [_all_runs(found), _errors(found), _measures(found), _again(found), _foot(found)]
+    parts += [_figure(figure, comparison) for figure in comparison["figures"]]
+    parts += [
+        _all_runs(comparison),
+        _errors(comparison),
+        _measures(comparison),
+        _repetition(comparison),
+        _foot(comparison),
+    ]
     return document(
-        _title(found),
+        _title(comparison),
         "".join(parts),
         style=CHART + FRONTIER_STYLE + _STYLE,
         scripts=(SORTING, SCRIPT),
     )
 
 
-def _title(found: dict[str, Any]) -> str:
-    papers = list(dict.fromkeys(claim["paper"] for claim in found.get("claims") or ()))
-    return f"{', '.join(papers)}, done again" if papers else "Methods compared"
+def _title(comparison: dict[str, Any]) -> str:
+    papers = list(dict.fromkeys(claim["paper"] for claim in comparison.get("claims") or ()))
+    return f"{', '.join(papers)}, replicated" if papers else "Methods compared"
 
 
 _OWNERS = (
@@ -87,31 +93,31 @@ _OWNERS = (
 )
 
 
-def _head(found: dict[str, Any]) -> str:
-    log, repeat = found["log"], found["repeat"]
-    synthetic = found.get("synthetic", False)
-    kind = "A synthetic log, which is nobody's: " if synthetic else ""
-    mean = f" Values are means of {repeat} runs, bands from least to greatest." * (repeat > 1)
+def _head(comparison: dict[str, Any]) -> str:
+    log, repeat = comparison["log"], comparison["repeat"]
+    synthetic = comparison.get("synthetic", False)
+    kind = "A synthetic log without real users: " if synthetic else ""
+    mean = f" Values are means of {repeat} runs, bands are from lowest to highest." * (repeat > 1)
     return (
-        f"<h1>{escape(_title(found))}</h1>{'' if synthetic else _OWNERS}"
+        f"<h1>{escape(_title(comparison))}</h1>{'' if synthetic else _OWNERS}"
         f"<p>{kind}{log['rows']:,} rows of {log['users']:,} users, {log['queries']:,} distinct "
-        f"queries.{mean}</p>{listed(found['notes']) if found['notes'] else ''}"
+        f"queries.{mean}</p>{listed(comparison['notes']) if comparison['notes'] else ''}"
     )
 
 
-def _differs(found: dict[str, Any]) -> str:
-    why = found.get("differs")
-    return section("Why ours may differ", listed(why)) if why else ""
+def _deviations(comparison: dict[str, Any]) -> str:
+    reasons = comparison.get("differs")
+    return section("Why our results may differ", listed(reasons)) if reasons else ""
 
 
-def _figure(figure: dict[str, Any], found: dict[str, Any]) -> str:
-    series = figure_series(figure, found["rows"])
-    measure = found["measures"][figure["measure"]]
+def _figure(figure: dict[str, Any], comparison: dict[str, Any]) -> str:
+    series = figure_series(figure, comparison["rows"])
+    measure = comparison["measures"][figure["measure"]]
     parts = [
         f'<p class="soft">{escape(figure["measure"])}: {escape(measure["description"])}. '
         f"{measure['better'].capitalize()} is better.</p>",
-        _chart(figure, series, measure, reference_lines(figure, found["rows"])),
-        _rulers(figure, found["rows"]),
+        _chart(figure, series, measure, reference_lines(figure, comparison["rows"])),
+        _bases(figure, comparison["rows"]),
     ]
     return section(figure["title"], "".join(parts))
 
@@ -138,29 +144,32 @@ def _chart(
 
 
 def _bars(series: Sequence[ChartSeries]) -> str:
-    """Show one value a method, where nothing was swept."""
+    """Render one value per method, if no parameter is swept."""
     if not series:
         return '<p class="soft">There is nothing to draw.</p>'
-    most = max(max(one.values[None]) for one in series) or 1.0
+    maximum = max(max(line.values[None]) for line in series) or 1.0
     rows = [
         [
-            cell(one.label),
-            _number(one.values[None]),
-            f'<td style="width:45%"><i style="width:{_percent(one.values[None], most)}%"></i></td>',
+            cell(line.label),
+            _number(line.values[None]),
+            '<td style="width:45%">'
+            f'<i style="width:{_percent(line.values[None], maximum)}%"></i></td>',
         ]
-        for one in series
+        for line in series
     ]
     return sortable([("method", ""), ("value", "number"), ("", "")], rows)
 
 
-def _percent(values: Sequence[float], most: float) -> str:
-    return f"{max(0.0, 100 * sum(values) / len(values) / most):.2f}"
+def _percent(values: Sequence[float], maximum: float) -> str:
+    return f"{max(0.0, 100 * sum(values) / len(values) / maximum):.2f}"
 
 
 def _table(x: str, series: Sequence[ChartSeries]) -> str:
-    columns = list(dict.fromkeys(value for one in series for value in one.values))
+    columns = list(dict.fromkeys(value for line in series for value in line.values))
     heads = [("at all" if value is None else format_param(x, value), "number") for value in columns]
-    rows = [[cell(one.label), *(_number(one.values.get(v, [])) for v in columns)] for one in series]
+    rows = [
+        [cell(line.label), *(_number(line.values.get(v, [])) for v in columns)] for line in series
+    ]
     return sortable([("method", ""), *heads], rows)
 
 
@@ -170,18 +179,18 @@ def _number(values: Sequence[float]) -> str:
     return _spread(Range(sum(values) / len(values), min(values), max(values)))
 
 
-def _spread(found: Range) -> str:
-    mean, *reach = str(found).split(" ", 1)
-    spread = "".join(f' <span class="soft">{one}</span>' for one in reach)
-    return number(f"{mean}{spread}", found.mean)
+def _spread(values: Range) -> str:
+    mean, *reach = str(values).split(" ", 1)
+    spread = "".join(f' <span class="soft">{text}</span>' for text in reach)
+    return number(f"{mean}{spread}", values.mean)
 
 
-def _all_runs(found: dict[str, Any]) -> str:
-    """Show every run with all that was measured of it."""
-    heads = [("method", ""), ("at", ""), *((line, "number") for line in found["measures"])]
+def _all_runs(comparison: dict[str, Any]) -> str:
+    """Render every run with all its measures."""
+    heads = [("method", ""), ("at", ""), *((line, "number") for line in comparison["measures"])]
     rows = [
-        [cell(run.short), cell(run.at), *(_measured(run, line) for line in found["measures"])]
-        for run in summarize_runs(found)
+        [cell(run.short), cell(run.at), *(_measured(run, line) for line in comparison["measures"])]
+        for run in summarize_runs(comparison)
     ]
     return section("All runs", sortable(heads, rows))
 
@@ -190,61 +199,63 @@ def _measured(run: RunSummary, line: str) -> str:
     spread = run.spread(line)
     if spread is not None:
         return _spread(spread)
-    why = run.errors.get(line, "")
-    return number('<span class="warn">none</span>' if why else "", None, why=why)
+    error = run.errors.get(line, "")
+    return number('<span class="warn">none</span>' if error else "", None, why=error)
 
 
-def _rulers(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> str:
-    """Say with which ruler the values were taken; methods may differ in how they are read."""
+def _bases(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> str:
+    """Render the bases of the values; methods may differ in how their releases are read."""
     shown = {label for label, _ in figure["runs"]}
-    found: dict[str, dict[str, None]] = {}
+    bases: dict[str, dict[str, None]] = {}
     for row in rows:
         here = row["measure"] == figure["measure"] and row["label"] in shown
         if here and "ruler" in row["told"]:
-            found.setdefault(_ruler(row["told"]), {})[row["label"].partition(":")[0]] = None
+            bases.setdefault(_format_basis(row["told"]), {})[row["label"].partition(":")[0]] = None
     return "".join(
-        f'<p class="soft">Ruler{" of " * (len(found) > 1)}'
-        f"{', '.join(map(escape, names)) * (len(found) > 1)}: {escape(ruler)}.</p>"
-        for ruler, names in found.items()
+        f'<p class="soft">Basis{" of " * (len(bases) > 1)}'
+        f"{', '.join(map(escape, names)) * (len(bases) > 1)}: {escape(basis)}.</p>"
+        for basis, names in bases.items()
     )
 
 
-def _ruler(told: dict[str, Any]) -> str:
-    if "users" not in told:
-        return str(told["ruler"])
-    return (
-        f"{told['ruler']}; {told['users']:,} users measured, {told.get('left_out', 0):,} left out"
-    )
+def _format_basis(result: dict[str, Any]) -> str:
+    if "users" not in result:
+        return str(result["ruler"])
+    left_out = result.get("left_out", 0)
+    return f"{result['ruler']}; {result['users']:,} users measured, {left_out:,} left out"
 
 
-def _errors(found: dict[str, Any]) -> str:
+def _errors(comparison: dict[str, Any]) -> str:
     failed = dict.fromkeys(
-        f"{_named(row)} ({row['measure']}): {row['error']}"
-        for row in found["rows"]
+        f"{_format_spec(row)} ({row['measure']}): {row['error']}"
+        for row in comparison["rows"]
         if row["error"] is not None
     )
-    return section("What did not run", listed(failed)) if failed else ""
+    return section("Failed runs", listed(failed)) if failed else ""
 
 
-def _measures(found: dict[str, Any]) -> str:
-    told = [
+def _measures(comparison: dict[str, Any]) -> str:
+    items = [
         f"{line}: {about['title']}, {about['unit']}; {about['better']} is better. {about['paper']}."
-        for line, about in found["measures"].items()
+        for line, about in comparison["measures"].items()
     ]
-    return section("What was measured", listed(told))
+    return section("What was measured", listed(items))
 
 
-def _again(found: dict[str, Any]) -> str:
-    files = [f"{path} (SHA-256 {digest})" for path, digest in found["log"]["files"].items()]
-    lines = dict.fromkeys(_named(row) for row in found["rows"])
+def _repetition(comparison: dict[str, Any]) -> str:
+    files = [f"{path} (SHA-256 {digest})" for path, digest in comparison["log"]["files"].items()]
+    lines = dict.fromkeys(_format_spec(row) for row in comparison["rows"])
     runs = f"<details><summary>All {len(lines)} runs</summary>{listed(lines)}</details>"
-    return section("To run it again", f"<pre>{escape(found['command'])}</pre>{listed(files)}{runs}")
+    return section(
+        "To repeat this comparison",
+        f"<pre>{escape(comparison['command'])}</pre>{listed(files)}{runs}",
+    )
 
 
-def _named(row: dict[str, Any]) -> str:
-    """Name a run by its line and all that was swept, also where that is the default."""
+def _format_spec(row: dict[str, Any]) -> str:
+    """Return the spec of a run with all swept values, also if these are defaults."""
     return ":".join([row["label"], *(f"{name}={value}" for name, value in row["swept"].items())])
 
 
-def _foot(found: dict[str, Any]) -> str:
-    return f'<footer class="soft">Made by queryveil {escape(found["queryveil"])}.</footer>'
+def _foot(comparison: dict[str, Any]) -> str:
+    return f'<footer class="soft">Made by queryveil {escape(comparison["queryveil"])}.</footer>'

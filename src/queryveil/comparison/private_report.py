@@ -1,4 +1,4 @@
-"""Measure a written release, and put what was found into its owner's report."""
+"""Measure a written release, and add the results to its private report."""
 
 from __future__ import annotations
 
@@ -35,49 +35,53 @@ def render_private_report(
     measures: Mapping[str, Mapping[str, Any]] | None = None,
     comparison: Mapping[str, Any] | None = None,
 ) -> str:
-    """Draw an internal card with what was measured, and with other methods beside it.
+    """Render a private card with measured values, and with a comparison to other methods.
 
-    In the comparison, the run whose label is "this release" stands out.
+    In the comparison, the run with the label "this release" is highlighted.
     """
     if "input" not in card:
         raise UsageError(
-            "measures are of private data: a public page cannot show them",
-            hint="give the card of private/card.json",
+            "measures are figures of private data, and the public card cannot show them",
+            hint="use the card of private/card.json",
         )
-    extra = [_risk_and_use(measures)] if measures else []
+    extra = [_measures_section(measures)] if measures else []
     extra += [frontier_section(comparison)] if comparison else []
     return render_card(card, extra, style=_STYLE, scripts=(SORTING, SCRIPT))
 
 
-def _risk_and_use(measures: Mapping[str, Mapping[str, Any]]) -> str:
+def _measures_section(measures: Mapping[str, Mapping[str, Any]]) -> str:
     heads = [("of", ""), ("measure", "text"), ("value", "number"), ("better", ""),
-             ("in words", "text")]  # fmt: skip
+             ("summary", "text")]  # fmt: skip
     order = sorted(measures.items(), key=lambda item: item[1].get("kind") != "risk")
-    rows = [_row(line, told) for line, told in order]
-    return section("Risk and use, measured", sortable(heads, rows, folds=True))
+    rows = [_measure_row(line, result) for line, result in order]
+    return section("Measured risk and utility", sortable(heads, rows, folds=True))
 
 
-def _row(line: str, told: Mapping[str, Any]) -> list[str]:
-    value = told["value"]
-    about = escape(f"{line}; {told['unit']}")
+def _measure_row(line: str, result: Mapping[str, Any]) -> list[str]:
+    value = result["value"]
+    about = escape(f"{line}; {result['unit']}")
     return [
-        cell(str(told.get("kind", ""))),
-        f'<td class="text">{escape(told["title"])}<br><span class="soft">{about}</span></td>',
+        cell(str(result.get("kind", ""))),
+        f'<td class="text">{escape(result["title"])}<br><span class="soft">{about}</span></td>',
         number("" if value is None else f"{value:.4g}", value),
-        cell(told["better"]),
-        f'<td class="text">{_in_words(told)}</td>',
+        cell(result["better"]),
+        f'<td class="text">{_summarize(result)}</td>',
     ]
 
 
-def _in_words(told: Mapping[str, Any]) -> str:
-    if told["value"] is None:
-        return f"Not measured: {escape(str(told.get('why_not', '')))}"
-    words = [str(told["words"])] if told.get("words") else []
-    beside = {called: told.get(name) for name, called in REFERENCES.items()}
-    words += [f"{called}: {value:.4g}" for called, value in beside.items() if is_drawable(value)]
-    ruler = f'<span class="soft">Ruler: {escape(told["ruler"])}.</span>' if "ruler" in told else ""
-    text = " ".join(f"{escape(one[:1].upper() + one[1:])}." for one in words)
-    return "<br>".join(part for part in (text, ruler) if part)
+def _summarize(result: Mapping[str, Any]) -> str:
+    if result["value"] is None:
+        return f"Not measured: {escape(str(result.get('why_not', '')))}"
+    sentences = [str(result["words"])] if result.get("words") else []
+    references = {title: result.get(name) for name, title in REFERENCES.items()}
+    sentences += [
+        f"{title}: {value:.4g}" for title, value in references.items() if is_drawable(value)
+    ]
+    basis = (
+        f'<span class="soft">Basis: {escape(result["ruler"])}.</span>' if "ruler" in result else ""
+    )
+    text = " ".join(f"{escape(sentence[:1].upper() + sentence[1:])}." for sentence in sentences)
+    return "<br>".join(part for part in (text, basis) if part)
 
 
 THIS_RELEASE = "this release"
@@ -93,67 +97,71 @@ def measure_folder(
     how: RunOptions | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Measure the release in a folder, and show it in `private/report.html`.
+    """Measure the release in a folder, and show the results in `private/report.html`.
 
-    With `sweep` its own method is run at other values, with `methods` others are run too: the
-    report then has the frontier of risk and use, with this release in it. What was measured
-    before stays. Without the private card there is no report, and `report` is None.
+    With `sweep` the method of the release is run at other values, with `methods` other methods are
+    run too: the report then has the frontier of risk and utility, with this release in it. Earlier
+    measurements are kept. Without the private card there is no report, and `report` is None.
     """
-    shown, how, place = progress or NoProgress(), how or RunOptions(), Path(folder)
-    release, over = read_release(place, log), dict(sweep or {})
-    beside = [*_at_other_values(release, over), *methods]
-    if beside:
-        expand_grid(beside, over)  # refuses what cannot be run before anything is measured
-    found = measure(log, release, measures, seed=how.seed, dataset=how.dataset, progress=shown)
-    taken = {line: told for line, told in found["measures"].items() if told["value"] is not None}
-    if beside and taken:
+    stages, how, path = progress or NoProgress(), how or RunOptions(), Path(folder)
+    release, swept = read_release(path, log), dict(sweep or {})
+    others = [*_swept_method(release, swept), *methods]
+    if others:
+        expand_grid(others, swept)  # raises for invalid methods before anything is measured
+    results = measure(log, release, measures, seed=how.seed, dataset=how.dataset, progress=stages)
+    taken = {
+        line: result for line, result in results["measures"].items() if result["value"] is not None
+    }
+    if others and taken:
         compared = compare_figures(
-            log, request_figures(beside, list(taken), over), how, progress=shown
+            log, request_figures(others, list(taken), swept), how, progress=stages
         )
-        found["notes"] = list(dict.fromkeys([*found["notes"], *compared.about["notes"]]))
-        found["comparison"] = _beside(compared.to_dict(), str(method_of_release(release)), taken)
-    return found | {"report": _report(place / "private", found)}
+        results["notes"] = list(dict.fromkeys([*results["notes"], *compared.about["notes"]]))
+        results["comparison"] = _add_release(
+            compared.to_dict(), str(method_of_release(release)), taken
+        )
+    return results | {"report": _write_report(path / "private", results)}
 
 
-def _at_other_values(release: Release, sweep: Mapping[str, Sequence[Any]]) -> list[Method]:
-    """Give the release's method without the values that are swept."""
+def _swept_method(release: Release, sweep: Mapping[str, Sequence[Any]]) -> list[Method]:
+    """Return the method of the release, with defaults for the swept parameters."""
     if not sweep:
         return []
     own, swept = method_of_release(release), {name.replace("-", "_") for name in sweep}
     return [own.from_params({name: v for name, v in own.params().items() if name not in swept})]
 
 
-def _beside(
+def _add_release(
     compared: dict[str, Any], line: str, taken: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Put this release beside the runs, in the place of one that is the same method's."""
+    """Add this release to the runs; it replaces a run of the same method and values."""
     rows = [
         {"method": line, "label": THIS_RELEASE, "swept": {}, "repeat": 1, "measure": name,
-         "value": told["value"], "error": None, "told": {}}
-        for name, told in taken.items()
+         "value": result["value"], "error": None, "told": {}}
+        for name, result in taken.items()
     ]  # fmt: skip
     others = [row for row in compared["rows"] if row["method"] != line]
     return compared | {"rows": [*rows, *others]}
 
 
-def _report(private: Path, found: dict[str, Any]) -> str | None:
+def _write_report(private: Path, results: dict[str, Any]) -> str | None:
     card = private / "card.json"
     if not card.is_file():
         return None
-    kept = private / "measures.json"
-    whole = _together(read_json_card(kept), found)
+    measures_path = private / "measures.json"
+    whole = _merge(read_json_card(measures_path), results)
     text = json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
-    drawn = render_private_report(read_json_card(card), whole["measures"], whole.get("comparison"))
-    _write(kept, text)
-    _write(private / "report.html", drawn)
+    page = render_private_report(read_json_card(card), whole["measures"], whole.get("comparison"))
+    _write(measures_path, text)
+    _write(private / "report.html", page)
     return str(private / "report.html")
 
 
-def _together(before: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
-    """Add what was found to what was measured before; the newer figure stands."""
-    known = before.get("measures")
-    measures = (known if isinstance(known, dict) else {}) | found["measures"]
-    return before | found | {"measures": measures}
+def _merge(earlier: dict[str, Any], results: dict[str, Any]) -> dict[str, Any]:
+    """Merge new measurements into earlier ones; newer values replace older ones."""
+    known = earlier.get("measures")
+    measures = (known if isinstance(known, dict) else {}) | results["measures"]
+    return earlier | results | {"measures": measures}
 
 
 def _write(path: Path, text: str) -> None:

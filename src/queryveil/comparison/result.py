@@ -1,4 +1,4 @@
-"""What a comparison found, as one object, as a table, and as files."""
+"""The result of a comparison, as one object, as a table, and as files."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _FILES = {"results.csv", "results.parquet", "comparison.json", "report.html", FI
 
 @dataclass(frozen=True)
 class Comparison:
-    """What was asked (`about`, `measures`, `figures`) and found: a row a run and measure.
+    """The request (`about`, `measures`, `figures`) and the results: one row per run and measure.
 
-    A row has method (the line with all its values), label (the line as given), swept (parameter:
-    value), repeat, measure, value, seconds, error, and what the measure told beside its value.
+    A row has method (the full spec), label (the spec as requested), swept (parameter: value),
+    repeat, measure, value, seconds, error, and told: the other results of the measure.
     """
 
     about: dict[str, Any]
@@ -32,7 +32,7 @@ class Comparison:
     rows: list[dict[str, Any]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as one JSON document."""
+        """Return the comparison as one JSON document."""
         return {
             **self.about,
             "measures": self.measures,
@@ -41,7 +41,7 @@ class Comparison:
         }
 
     def to_polars(self) -> pl.DataFrame:
-        """Give the rows as a table, each swept parameter in a column of its own."""
+        """Return the rows as a table, with one column per swept parameter."""
         names = list(dict.fromkeys(name for row in self.rows for name in row["swept"]))
         flat = ("measure", "value", "seconds", "error")
         return pl.DataFrame(
@@ -49,7 +49,7 @@ class Comparison:
                 *(self._texts(name) for name in ("method", "label")),
                 *(_column(name, [row["swept"].get(name) for row in self.rows]) for name in names),
                 pl.Series("repeat", [row["repeat"] for row in self.rows], pl.Int64),
-                *(pl.Series(n, [row.get(n) for row in self.rows], _KINDS[n]) for n in flat),
+                *(pl.Series(n, [row.get(n) for row in self.rows], _DTYPES[n]) for n in flat),
                 pl.Series("told", [json.dumps(row["told"]) for row in self.rows], pl.String),
             ]
         )
@@ -58,43 +58,43 @@ class Comparison:
         return pl.Series(name, [row[name] for row in self.rows], pl.String)
 
     def write(self, folder: str | Path, *, force: bool = False) -> Path:
-        """Write table, figures and page into a folder, for the owner alone."""
+        """Write table, figures and page into a folder that only the data owner can read."""
         return write_comparison(self, Path(folder), force)
 
 
-_KINDS = {"measure": pl.String, "value": pl.Float64, "seconds": pl.Float64, "error": pl.String}
+_DTYPES = {"measure": pl.String, "value": pl.Float64, "seconds": pl.Float64, "error": pl.String}
 
 
 def _column(name: str, values: Sequence[Any]) -> pl.Series:
-    """Make a column of swept values; two methods may have the same name for different kinds."""
-    kinds = {type(value) for value in values if value is not None}
-    for kind, ours in ((bool, pl.Boolean), (int, pl.Int64)):
-        if kinds == {kind}:
-            return pl.Series(name, values, ours)
-    if kinds <= {int, float}:
+    """Build a column of swept values; parameters of one name may differ in type by method."""
+    types = {type(value) for value in values if value is not None}
+    for python_type, dtype in ((bool, pl.Boolean), (int, pl.Int64)):
+        if types == {python_type}:
+            return pl.Series(name, values, dtype)
+    if types <= {int, float}:
         return pl.Series(name, values, pl.Float64, strict=False)
     texts = [None if value is None else str(value) for value in values]
     return pl.Series(name, texts, pl.String)
 
 
 def check_comparison_output(folder: Path, force: bool) -> None:
-    """Refuse a folder that cannot be written, before any work is done."""
+    """Raise if a folder cannot be written, before any work is done."""
     check_output_folder(folder, force, _is_comparison)
 
 
 def write_comparison(
-    found: Comparison, folder: Path, force: bool = False, journal: Journal | None = None
+    comparison: Comparison, folder: Path, force: bool = False, journal: Journal | None = None
 ) -> Path:
     """Write results.csv, results.parquet, comparison.json and report.html, or nothing.
 
-    With a journal its rows stand there too, so that a later comparison need not run them again.
+    With a journal its rows are written too, so that a later comparison need not rerun them.
     """
-    whole, table = found.to_dict(), found.to_polars()
+    data, table = comparison.to_dict(), comparison.to_polars()
     with atomic_folder(folder, lambda: check_comparison_output(folder, force)) as part:
         table.write_csv(part / "results.csv")
         table.write_parquet(part / "results.parquet")
-        _write_text(part / "comparison.json", json.dumps(whole, indent=2, ensure_ascii=False))
-        _write_text(part / "report.html", render_comparison(whole))
+        _write_text(part / "comparison.json", json.dumps(data, indent=2, ensure_ascii=False))
+        _write_text(part / "report.html", render_comparison(data))
         if journal is not None:
             (part / FILE).write_text(journal.text(), encoding="utf-8")
         for path in part.iterdir():

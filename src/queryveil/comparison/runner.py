@@ -1,7 +1,7 @@
-"""Who performs the tasks of a comparison: this process, or several side by side.
+"""Run the tasks of a comparison, in this process or in several parallel processes.
 
-A worker is a process of its own with one thread, for the steps that take time are those that
-use one core. It gets the log through a pipe: nothing private is put on the disk.
+A worker process has one thread, since the slow steps use one core. It gets the log through a pipe,
+so no private data is written to the disk.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ComparisonRow = dict[str, Any]
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a row of a comparison shall tell; `key` names all that its value depends on."""
+    """The task of one row of a comparison; `key` identifies all that its value depends on."""
 
     run: MethodRun
     line: str
@@ -43,22 +43,22 @@ class Measurement:
     identifiers: str
     key: str
 
-    def row(self, found: ComparisonRow) -> ComparisonRow:
-        """Make the row of what was found, however the run was called when it was."""
+    def row(self, results: ComparisonRow) -> ComparisonRow:
+        """Build the row from its results, with the labels of this comparison."""
         about = {
             "method": str(self.run.method),
             "label": self.run.label,
             "swept": dict(self.run.params),
             "repeat": self.turn,
         }
-        return about | {"measure": self.line} | found
+        return about | {"measure": self.line} | results
 
 
 Task = tuple[Measurement, ...]
 
 
 def group_tasks(cells: Iterable[Measurement], known: Collection[str]) -> list[Task]:
-    """Bring together what is measured of the same release; what is known is left out."""
+    """Group the measurements of the same release, without the known ones."""
     missing = {cell.key: cell for cell in cells if cell.key not in known}
     tasks: dict[tuple[str, int], list[Measurement]] = {}
     for cell in missing.values():
@@ -66,81 +66,83 @@ def group_tasks(cells: Iterable[Measurement], known: Collection[str]) -> list[Ta
     return [tuple(task) for task in tasks.values()]
 
 
-def run_task(before: MeasureContext, task: Task) -> dict[str, ComparisonRow]:
-    """Run a method once and measure it; what fails is told in its rows, and others go on."""
+def run_task(context: MeasureContext, task: Task) -> dict[str, ComparisonRow]:
+    """Run a method once and measure it; a failure is recorded in its rows only."""
     first, start = task[0], time.perf_counter()
     method = first.run.method
-    # Each turn has a seed of its own, else all turns would be the same.
-    chance = RandomSource(None if first.seed is None else first.seed + first.turn - 1)
+    # Each turn has its own seed, otherwise all turns would be the same.
+    rng = RandomSource(None if first.seed is None else first.seed + first.turn - 1)
     try:
         method.check_ready()
-        release = run_for_measurement(method, before.log, chance, first.identifiers)
+        release = run_for_measurement(method, context.log, rng, first.identifiers)
     except QueryveilError as error:
-        return {cell.key: _failed(error) for cell in task}
+        return {cell.key: _failure_row(error) for cell in task}
     seconds = {"seconds": round(time.perf_counter() - start, 3)}
-    again = make_rerun(method, chance.seed, first.identifiers)
-    return {cell.key: seconds | _value(before, release, again, cell.measure) for cell in task}
+    again = make_rerun(method, rng.seed, first.identifiers)
+    return {
+        cell.key: seconds | _measure_release(context, release, again, cell.measure) for cell in task
+    }
 
 
-def _value(
-    before: MeasureContext, release: Release, again: Rerun, measure: Measure
+def _measure_release(
+    context: MeasureContext, release: Release, rerun: Rerun, measure: Measure
 ) -> ComparisonRow:
     try:
-        told = compute_measure(measure, before, release, again)
+        result = compute_measure(measure, context, release, rerun)
     except QueryveilError as error:
-        return _failed(error)
-    return {"value": told.pop("value"), "error": None, "told": told}
+        return _failure_row(error)
+    return {"value": result.pop("value"), "error": None, "told": result}
 
 
-def _failed(error: QueryveilError) -> ComparisonRow:
+def _failure_row(error: QueryveilError) -> ComparisonRow:
     return {"value": None, "error": str(error), "told": {}}
 
 
 _THREADS = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-_mine: dict[str, Any] = {}  # a worker's own: the log, and what is to be measured
+_worker_state: dict[str, Any] = {}  # of a worker process: the log, and the measures to prepare
 
 
 def default_workers(tasks: int) -> int:
-    """Give one worker a core; a few tasks are not worth the start of another process."""
+    """Return one worker per core, but fewer for a few tasks, as starting a process is slow."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return min(cores or 1, max(1, tasks // 3))
 
 
 def run_tasks(
-    before: MeasureContext, tasks: Sequence[Task], workers: int
+    context: MeasureContext, tasks: Sequence[Task], workers: int
 ) -> Iterator[tuple[Task, dict[str, ComparisonRow]]]:
-    """Perform the tasks; give each with its rows as it gets done.
+    """Run the tasks; yield each with its rows when it is done.
 
-    A measure that cannot be taken of this log at all ends the comparison before any run.
+    A measure that does not apply to this log raises before any run.
     """
     measures = [cell.measure for task in tasks for cell in task]
     if workers == 1 or len(tasks) < 2:
-        _prepare(before, measures)
-        yield from ((task, run_task(before, task)) for task in tasks)
+        _prepare(context, measures)
+        yield from ((task, run_task(context, task)) for task in tasks)
         return
-    table = before.log.local_frame.select(pl.col(COLUMNS)).collect()
-    with _workers(_texts(table), measures, min(workers, len(tasks))) as pool:
-        waiting = {pool.submit(_perform, task): task for task in tasks}
+    table = context.log.local_frame.select(pl.col(COLUMNS)).collect()
+    with _start_workers(_decode_categories(table), measures, min(workers, len(tasks))) as pool:
+        waiting = {pool.submit(_run_in_worker, task): task for task in tasks}
         try:
             for done in as_completed(waiting):
                 yield waiting[done], done.result()
         except BrokenProcessPool as error:
             raise QueryveilError(
                 "a worker died; it may have run out of memory",
-                hint="try --workers 1; what was done is kept, and the same command goes on. In a "
-                'script the part that asks for workers stands under `if __name__ == "__main__"`',
+                hint="try --workers 1; finished runs are kept, and the same command continues. In "
+                'a script, guard the call with `if __name__ == "__main__"`',
             ) from error
 
 
 @contextmanager
-def _workers(
+def _start_workers(
     table: pl.DataFrame, measures: Sequence[Measure], workers: int
 ) -> Iterator[ProcessPoolExecutor]:
-    """Start workers; on an error or an interruption they are stopped in mid-task."""
-    started = multiprocessing.get_context("spawn")  # Polars' threads do not survive a fork
+    """Start workers; on an error or an interruption they are terminated."""
+    method = multiprocessing.get_context("spawn")  # the threads of Polars do not survive a fork
     others = set(multiprocessing.active_children())
-    with _one_thread_each():
-        pool = ProcessPoolExecutor(workers, started, _begin, (table, measures))
+    with _single_threaded():
+        pool = ProcessPoolExecutor(workers, method, _init_worker, (table, measures))
         try:
             yield pool
         except BaseException:
@@ -152,8 +154,8 @@ def _workers(
 
 
 @contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Tell processes that start meanwhile to use one thread; this one has its threads already."""
+def _single_threaded() -> Iterator[None]:
+    """Let new processes use one thread; this process has its threads already."""
     old = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     try:
@@ -166,23 +168,26 @@ def _one_thread_each() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _texts(table: pl.DataFrame) -> pl.DataFrame:
-    """Give dictionary-encoded columns as texts: a dictionary is of one process."""
-    coded = [name for name, kind in table.schema.items() if kind == pl.Categorical]
-    return table.with_columns(pl.col(coded).cast(pl.String))
+def _decode_categories(table: pl.DataFrame) -> pl.DataFrame:
+    """Cast dictionary-encoded columns to texts, as a dictionary belongs to one process."""
+    encoded = [name for name, dtype in table.schema.items() if dtype == pl.Categorical]
+    return table.with_columns(pl.col(encoded).cast(pl.String))
 
 
-def _prepare(before: MeasureContext, measures: Iterable[Measure]) -> None:
+def _prepare(context: MeasureContext, measures: Iterable[Measure]) -> None:
     for measure in dict.fromkeys(measures):
-        measure.prepare(before)
+        measure.prepare(context)
 
 
-def _begin(table: pl.DataFrame, measures: Sequence[Measure]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the owner's Ctrl-C is the main process's
-    _mine["before"], _mine["measures"] = MeasureContext(QueryLog.from_frame(table)), measures
+def _init_worker(table: pl.DataFrame, measures: Sequence[Measure]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
+    _worker_state["before"], _worker_state["measures"] = (
+        MeasureContext(QueryLog.from_frame(table)),
+        measures,
+    )
 
 
-def _perform(task: Task) -> dict[str, ComparisonRow]:
-    # Here and not at the start, where an error would be taken for the death of the process.
-    _prepare(_mine["before"], _mine.pop("measures", ()))
-    return run_task(_mine["before"], task)
+def _run_in_worker(task: Task) -> dict[str, ComparisonRow]:
+    # Not in the initializer of the process, where an error would break the whole pool.
+    _prepare(_worker_state["before"], _worker_state.pop("measures", ()))
+    return run_task(_worker_state["before"], task)

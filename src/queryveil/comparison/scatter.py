@@ -1,4 +1,4 @@
-"""The picture of risk and use: a mark for each run, and the best of them joined."""
+"""The scatter chart of risk and utility: a mark for each run, and the Pareto front."""
 
 from __future__ import annotations
 
@@ -24,26 +24,27 @@ from .series import (
 
 
 def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
-    """Give the places of the points that none beats, from the least risk to the most.
+    """Return the indices of the points that no other point dominates, by increasing risk.
 
-    A point is (risk, use). Another beats it if it is at least as good in both, and better in one.
+    A point is (risk, utility). Another point dominates it if it is at least as good in both, and
+    better in one.
 
     >>> pareto_front([(1, 1), (2, 5), (3, 4), (2, 5), (0, 0)])
     [4, 0, 1, 3]
     """
-    found: list[int] = []
-    most, last = -math.inf, (math.nan, math.nan)
-    for place in sorted(range(len(points)), key=lambda i: (points[i][0], -points[i][1])):
-        risk, use = points[place]
-        if use > most or (risk, use) == last:
-            found.append(place)
-            most, last = use, (risk, use)
-    return found
+    front: list[int] = []
+    best_use, last = -math.inf, (math.nan, math.nan)
+    for index in sorted(range(len(points)), key=lambda i: (points[i][0], -points[i][1])):
+        risk, use = points[index]
+        if use > best_use or (risk, use) == last:
+            front.append(index)
+            best_use, last = use, (risk, use)
+    return front
 
 
-THIS = "this release"  # the label of the run that a report is about
+THIS = "this release"  # the label of the run of the reported release
 FAR = 540  # marks further right have their text on the left
-LETTER, TALL = 7, 14  # about as wide as a letter beside a mark, and as high
+LETTER, TALL = 7, 14  # approximate width and height of a letter beside a mark
 GONE = ' display="none"'
 
 STYLE = """
@@ -64,7 +65,7 @@ STYLE = """
 
 @dataclass(frozen=True)
 class ScatterChart:
-    """The runs of a comparison, those of one method that are joined, and the axes to choose."""
+    """The runs of a comparison, the joined runs of each method, and the available axes."""
 
     runs: Sequence[RunSummary]
     groups: Sequence[str]
@@ -73,58 +74,65 @@ class ScatterChart:
     up: Sequence[MeasureAxis]
 
     def group(self, run: RunSummary) -> int:
-        """Give the number of the method that a run is of."""
+        """Return the index of the method of a run."""
         return self.groups.index(run.label)
 
     def has(self, run: RunSummary, x: MeasureAxis, y: MeasureAxis) -> bool:
-        """Tell whether a run has both values."""
+        """Return whether a run has both values."""
         return run.spread(x.line) is not None and run.spread(y.line) is not None
 
-    def says(self, run: RunSummary, x: MeasureAxis, y: MeasureAxis) -> str:
-        """Tell of a run in words."""
+    def describe(self, run: RunSummary, x: MeasureAxis, y: MeasureAxis) -> str:
+        """Return a text with the name and both values of a run."""
         return f"{run.name}: {x.line} {run.spread(x.line)}, {y.line} {run.spread(y.line)}"
 
     def tint(self, label: str) -> str:
-        """Give the colour of a method."""
+        """Return the color of a method."""
         return "var(--ink)" if label == THIS else color(self.groups.index(label))
 
     def best(self, x: MeasureAxis, y: MeasureAxis) -> list[int]:
-        """List the runs that none beats, from the least risk to the most."""
+        """Return the runs that no other run dominates, by increasing risk."""
         shown = [i for i, run in enumerate(self.runs) if self.has(run, x, y)]
-        points = [(_worth(self.runs[i], x), _worth(self.runs[i], y)) for i in shown]
-        return [shown[place] for place in pareto_front(points)]
+        points = [
+            (_oriented_value(self.runs[i], x), _oriented_value(self.runs[i], y)) for i in shown
+        ]
+        return [shown[index] for index in pareto_front(points)]
 
-    def over(self, number: int, x: MeasureAxis, y: MeasureAxis) -> list[int]:
-        """List the runs that beat one, of those that none beats; none if it is one of them."""
+    def dominating(self, number: int, x: MeasureAxis, y: MeasureAxis) -> list[int]:
+        """Return the runs of the Pareto front that dominate a run; none if it is on the front."""
         best, own = self.best(x, y), self.runs[number]
         if number in best:
             return []
-        risk, use = _worth(own, x), _worth(own, y)
+        risk, use = _oriented_value(own, x), _oriented_value(own, y)
         return [
-            i for i in best if _worth(self.runs[i], x) <= risk and _worth(self.runs[i], y) >= use
+            i
+            for i in best
+            if _oriented_value(self.runs[i], x) <= risk and _oriented_value(self.runs[i], y) >= use
         ]
 
     def first(self) -> tuple[MeasureAxis, MeasureAxis]:
-        """Choose the first measures that some run has both of."""
+        """Return the first pair of measures for which a run has both values."""
         every = [(x, y) for x in self.across for y in self.up]
         both = (pair for pair in every if any(self.has(run, *pair) for run in self.runs))
         return next(both, every[0])
 
 
-def _worth(run: RunSummary, scale: MeasureAxis) -> float:
+def _oriented_value(run: RunSummary, scale: MeasureAxis) -> float:
     spread = run.spread(scale.line)
     value = spread.mean if spread else 0.0
     return -value if scale.flip else value
 
 
 def build_scatter(
-    found: Mapping[str, Any], names: Mapping[str, str] | None = None
+    comparison: Mapping[str, Any], names: Mapping[str, str] | None = None
 ) -> ScatterChart | None:
-    """Make the picture of a comparison, if it has a risk and a use."""
-    runs = summarize_runs(found, names)
-    risks, uses = measures_of_kind(found, runs, "risk"), measures_of_kind(found, runs, "use")
-    across = [_scale(line, found, runs, upright=False) for line in risks]
-    up = [_scale(line, found, runs, upright=True) for line in uses]
+    """Build the chart of a comparison, or None if it lacks a risk or a utility."""
+    runs = summarize_runs(comparison, names)
+    risks, uses = (
+        measures_of_kind(comparison, runs, "risk"),
+        measures_of_kind(comparison, runs, "use"),
+    )
+    across = [_scale(line, comparison, runs, upright=False) for line in risks]
+    up = [_scale(line, comparison, runs, upright=True) for line in uses]
     if not across or not up:
         return None
     groups = list(dict.fromkeys(run.label for run in runs))
@@ -132,28 +140,28 @@ def build_scatter(
 
 
 def _scale(
-    line: str, found: Mapping[str, Any], runs: Sequence[RunSummary], upright: bool
+    line: str, comparison: Mapping[str, Any], runs: Sequence[RunSummary], upright: bool
 ) -> MeasureAxis:
     spreads = [spread for run in runs if (spread := run.spread(line)) is not None]
-    return make_measure_axis(line, found["measures"][line], spreads, upright)
+    return make_measure_axis(line, comparison["measures"][line], spreads, upright)
 
 
 def _strands(runs: Sequence[RunSummary]) -> list[list[int]]:
-    """Join runs of a method that differ in their first swept value alone."""
+    """Group the runs of a method that differ in their first swept value only."""
     strands: dict[tuple[Any, ...], list[RunSummary]] = {}
     for run in runs:
         rest = tuple(run.swept.items())[1:]
         strands.setdefault((run.label, *rest), []).append(run)
-    places = {id(run): i for i, run in enumerate(runs)}
-    return [[places[id(run)] for run in sort_runs(strand)] for strand in strands.values()]
+    indices = {id(run): i for i, run in enumerate(runs)}
+    return [[indices[id(run)] for run in sort_runs(strand)] for strand in strands.values()]
 
 
 def draw_scatter(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis, scales: str) -> str:
-    """Draw what stands inside the picture; `scales` are the axes, drawn."""
+    """Render the content of the chart; `scales` are the rendered axes."""
     best = scatter.best(x, y)
     ends = {i for strand in scatter.strands if len(strand) > 1 for i in (strand[0], strand[-1])}
     texts = {i: text for i, run in enumerate(scatter.runs) if (text := _text(run, i in ends))}
-    legible = _legible(scatter, x, y, [i for i in (*best, *texts) if i in texts], texts)
+    legible = _find_legible(scatter, x, y, [i for i in (*best, *texts) if i in texts], texts)
     runs = "".join(
         _run(scatter, i, x, y, i in best, texts.get(i, ""), i in legible)
         for i in range(len(scatter.runs))
@@ -166,18 +174,18 @@ def draw_scatter(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis, scales: 
 
 
 def _text(run: RunSummary, end: bool) -> str:
-    """Write at the ends of a line where it begins and ends, and beside the release what it is."""
+    """Return the text beside a mark: swept values at the ends of a line, or "this release"."""
     return THIS if run.label == THIS else run.at * end
 
 
-def _legible(
+def _find_legible(
     scatter: ScatterChart,
     x: MeasureAxis,
     y: MeasureAxis,
     order: Sequence[int],
     texts: Mapping[int, str],
 ) -> set[int]:
-    """Give the texts that stand clear of those before them: two over each other tell nothing."""
+    """Return the texts that do not overlap with earlier ones; overlapping texts are illegible."""
     boxes: dict[int, tuple[float, float, float]] = {}
     for i in order:
         if i in boxes or not scatter.has(scatter.runs[i], x, y):
@@ -205,7 +213,7 @@ def _joins(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis) -> str:
 
 
 def _step(places: Sequence[tuple[float, float]]) -> str:
-    """Draw the border of what was reached, from the foot of the first to the right edge."""
+    """Return the path of the Pareto front, from below the first point to the right edge."""
     if not places:
         return ""
     turns = "".join(f"H{x}V{y}" for x, y in places[1:])
@@ -229,16 +237,17 @@ def _run(
     run = scatter.runs[number]
     shown = scatter.has(run, x, y)
     across, up = _place(run, x, y)
-    says = scatter.says(run, x, y) if shown else ""
+    description = scatter.describe(run, x, y) if shown else ""
     seen = "visible" if legible else "hidden"
     where = f'{_beside(across)} y="-6" visibility="{seen}"'
     label = f'<text class="at" {where}>{escape(text)}</text>' if text else ""
-    kind = "run best" if best else "run"
+    css_class = "run best" if best else "run"
     tint = scatter.tint(run.label)
     return (
-        f'<g class="{kind}" style="--c:{tint}" transform="translate({across} {up})"'
+        f'<g class="{css_class}" style="--c:{tint}" transform="translate({across} {up})"'
         f'{"" if shown else GONE}><path class="reach" d="{_reach(run, x, y)}"/>'
-        f'<g class="form">{draw_marker(scatter, run.label)}</g>{label}<title>{escape(says)}</title></g>'
+        f'<g class="form">{draw_marker(scatter, run.label)}</g>{label}'
+        f"<title>{escape(description)}</title></g>"
     )
 
 
@@ -247,16 +256,16 @@ def _beside(across: float) -> str:
 
 
 def draw_marker(scatter: ScatterChart, label: str, x: float = 0, y: float = 0) -> str:
-    """Draw the shape of a method."""
+    """Render the marker of a method."""
     return star_marker(x, y) if label == THIS else marker(scatter.groups.index(label), x, y)
 
 
 def _reach(run: RunSummary, x: MeasureAxis, y: MeasureAxis) -> str:
-    """Draw what repeats gave, as seen from the mark."""
+    """Return the path of the ranges over repeats, relative to the mark."""
     across, up = run.spread(x.line), run.spread(y.line)
     if not across or not up:
         return ""
     here, there = x.place(across.mean), y.place(up.mean)
-    left, right = (round(x.place(one) - here, 1) for one in (across.low, across.high))
-    low, high = (round(y.place(one) - there, 1) for one in (up.low, up.high))
+    left, right = (round(x.place(value) - here, 1) for value in (across.low, across.high))
+    low, high = (round(y.place(value) - there, 1) for value in (up.low, up.high))
     return f"M{left} 0H{right}M0 {low}V{high}"

@@ -1,4 +1,4 @@
-"""What queries mean: taxonomies, the mapping of queries to concepts, and similarity."""
+"""Taxonomies, the mapping of queries to concepts, and semantic similarity."""
 
 from .loaders.odp import OdpImport, import_odp
 from .loaders.paths import PathsImport, PathTree, import_paths, taxonomy_from_paths
@@ -45,32 +45,32 @@ from .taxonomy.validation import check_taxonomy, describe_taxonomy
 
 __all__ = [
     "BUILT_IN",
+    "MATCH_KINDS",
+    "MODIFIER",
+    "NOUN",
+    "OTHER",
+    "SKOS_ENDINGS",
+    "TAGGERS",
+    "UNMAPPED",
+    "VERB",
     "BoolArray",
     "ByteArray",
     "ConceptMapping",
     "IntArray",
     "Language",
-    "MATCH_KINDS",
-    "MODIFIER",
     "Mapper",
-    "NOUN",
-    "OTHER",
     "OdpImport",
     "PathTree",
     "PathsImport",
     "Profiles",
     "RaggedArray",
     "RepairLog",
-    "SKOS_ENDINGS",
     "SearchIndex",
     "StringArray",
-    "TAGGERS",
     "Tagger",
     "Taxonomy",
     "TaxonomyBuilder",
     "Topics",
-    "UNMAPPED",
-    "VERB",
     "Vocabulary",
     "WordFeature",
     "ancestors_at_depth",

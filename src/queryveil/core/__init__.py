@@ -1,1 +1,1 @@
-"""Parts without a domain: declared parameters, randomness, progress, files, optional packages."""
+"""Helpers that know nothing of query logs: parameters, randomness, progress, files, extras."""

@@ -1,4 +1,4 @@
-"""Packages that a plain installation does not have: imported when a measure needs them."""
+"""Import optional packages only when a measure needs them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from ..errors import UsageError
 
 
 def import_extra(module: str, purpose: str, *, of: str = "measures") -> ModuleType:
-    """Import a module of an optional package, or say how to get it: with which of our extras."""
+    """Import a module of an optional package; if it is missing, name the extra to install.
+
+    Args:
+        purpose: What needs the module, as the subject of the error message.
+        of: The extra of queryveil that installs the package.
+    """
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,8 +1,8 @@
-"""Give a file or folder its name, without ever replacing what another process put there.
+"""Rename files and folders without ever replacing what another process put there.
 
 Linux (`renameat2`) and macOS (`renamex_np`) can rename only if the name is free, and exchange two
 names in one step. Windows renames only if the name is free. Where the system or the file system
-cannot, a lock beside the target keeps other runs of queryveil away while it is looked and renamed.
+cannot, a lock beside the target excludes other runs of queryveil between the check and the rename.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from .bounded import read_within
 
 _Rename = Callable[[bytes, bytes, int], int]
 _AT_FDCWD = -100
-# What says that the call is not there or not for this file system. EPERM: some containers answer
-# so to calls that they do not know; where it is meant, the next try gets it too.
+# Error numbers of a call that the system or the file system does not support. EPERM is included
+# because some containers return it for unknown calls; a real EPERM recurs in the fallback.
 _UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM, errno.EOPNOTSUPP}
 _NEW, _SWAP = (4, 2) if sys.platform == "darwin" else (1, 2)
 
 
 def rename_new(source: Path, target: Path) -> None:
-    """Rename, or raise a `FileExistsError` where there is something of that name."""
+    """Rename a file or folder; raise a `FileExistsError` if the target exists."""
     if os.name == "nt":
         source.rename(target)
         return
-    if _renamed(source, target, _NEW):
+    if _rename_with_flags(source, target, _NEW):
         return
     with locked(target):
         if os.path.lexists(target):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
         if source.is_dir():
-            source.rename(target)  # fails if a folder with something in it came in between
+            source.rename(target)  # fails if a non-empty folder appeared meanwhile
             return
         try:
-            os.link(source, target)  # never replaces, but not every file system has links
+            os.link(source, target)  # never replaces; some file systems lack links
         except FileExistsError:
             raise
         except OSError:
@@ -53,11 +53,12 @@ def rename_new(source: Path, target: Path) -> None:
 
 
 def exchange(source: Path, target: Path) -> bool:
-    """Exchange two names in one step; False, and nothing done, where the system cannot."""
-    return os.name != "nt" and _renamed(source, target, _SWAP)
+    """Exchange two names in one step; return False, without any change, if unsupported."""
+    return os.name != "nt" and _rename_with_flags(source, target, _SWAP)
 
 
-def _renamed(source: Path, target: Path, flags: int) -> bool:
+def _rename_with_flags(source: Path, target: Path, flags: int) -> bool:
+    """Rename by the system's own call; return False if it is not supported."""
     call = _system_call()
     if call is None:
         return False
@@ -76,28 +77,28 @@ def _system_call() -> _Rename | None:
     try:
         library = ctypes.CDLL(None, use_errno=True)
         if sys.platform == "darwin":
-            plain: _Rename = library.renamex_np
-            return plain
-        at = library.renameat2
+            rename: _Rename = library.renamex_np
+            return rename
+        rename_at = library.renameat2
     except (AttributeError, OSError, TypeError):
         return None
-    return lambda source, target, flags: at(_AT_FDCWD, source, _AT_FDCWD, target, flags)
+    return lambda source, target, flags: rename_at(_AT_FDCWD, source, _AT_FDCWD, target, flags)
 
 
 @contextmanager
 def locked(target: Path) -> Iterator[None]:
-    """Keep other runs that end at this target waiting; a killed run's lock is free at once."""
+    """Hold a lock on a target; the system releases the lock of a run that is killed."""
     lock = target.with_name(f".{target.name}.lock")
-    handle = _taken(lock)
+    handle = _acquire(lock)
     try:
         yield
     finally:
-        with suppress(OSError):  # before it is let go, so that a waiting run sees that it is gone
+        with suppress(OSError):  # before the release, so that a waiting run notices it
             lock.unlink()
         os.close(handle)
 
 
-def _taken(lock: Path) -> int:
+def _acquire(lock: Path) -> int:
     while True:
         handle = os.open(lock, os.O_CREAT | os.O_RDWR, 0o600)
         try:
@@ -105,7 +106,7 @@ def _taken(lock: Path) -> int:
             if os.path.samestat(os.fstat(handle), lock.stat()):
                 return handle
         except FileNotFoundError:
-            pass  # the run before removed it: take a new one
+            pass  # the previous holder removed the file: create a new one
         except BaseException:
             os.close(handle)
             raise
@@ -121,19 +122,19 @@ else:
     import fcntl
 
     def _wait_for(handle: int) -> None:
-        with suppress(OSError):  # a file system without locks: the look before renaming is left
+        with suppress(OSError):  # no locks here: only the check before renaming remains
             fcntl.flock(handle, fcntl.LOCK_EX)
 
 
 @contextmanager
 def atomic_file(target: Path, *, force: bool = True, private: bool = False) -> Iterator[Path]:
-    """Give a hidden name to write to; on leaving without an error it becomes the target.
+    """Yield a hidden path to write to; on leaving without an error it becomes the target.
 
-    Without `force` it never replaces a file, also not one that another run wrote meanwhile. A
-    `private` file can be read by its owner alone, from its first byte on.
+    Without `force` no file is replaced, not even one that another run wrote meanwhile. A
+    `private` file is readable by its owner only, from its first byte on.
     """
     if os.path.lexists(target) and not force:
-        raise _exists(target)
+        raise _exists_error(target)
     part = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         if private:
@@ -141,46 +142,46 @@ def atomic_file(target: Path, *, force: bool = True, private: bool = False) -> I
         yield part
         with part.open("rb+") as written:
             os.fsync(written.fileno())
-        _name(part, target, force)
+        _publish(part, target, force)
     except OSError as error:
         reason = error.strerror or str(error)
         raise OutputError(f"cannot be written ({reason})", where=target) from error
     finally:
-        with suppress(OSError):  # where there is no such folder there is nothing to remove
+        with suppress(OSError):  # without the folder there is nothing to remove
             part.unlink(missing_ok=True)
 
 
-def _name(part: Path, target: Path, force: bool) -> None:
+def _publish(part: Path, target: Path, force: bool) -> None:
     if force:
         part.replace(target)
         return
     try:
         rename_new(part, target)
     except FileExistsError as error:
-        raise _exists(target) from error
+        raise _exists_error(target) from error
 
 
-def _exists(target: Path) -> OutputError:
+def _exists_error(target: Path) -> OutputError:
     return OutputError("this exists already", where=target, hint="--force replaces it")
 
 
 def load_hint(key: str) -> float | None:
-    """Give the number that was kept under this key, if there is one."""
+    """Return the number that was saved under this key, or None."""
     try:
-        return float(read_within(_place(key), 100, plain=True))
-    except (OSError, ValueError, RuntimeError):  # RuntimeError: nobody's home
+        return float(read_within(_hint_path(key), 100, plain=True))
+    except (OSError, ValueError, RuntimeError):  # RuntimeError: there is no home directory
         return None
 
 
 def save_hint(key: str, value: float) -> None:
-    """Keep a number under this key, if that is possible."""
+    """Save a number under this key in the user's cache; ignore failures."""
     with contextlib.suppress(OSError, OutputError, RuntimeError):
-        place = _place(key)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_file(place) as part:
+        path = _hint_path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_file(path) as part:
             part.write_text(repr(value), encoding="utf-8")
 
 
-def _place(key: str) -> Path:
+def _hint_path(key: str) -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "queryveil" / hashlib.sha256(key.encode()).hexdigest()[:32]

@@ -1,10 +1,10 @@
-"""A folder that appears whole or not at all.
+"""Write a folder that appears complete or not at all.
 
-Everything is written into a hidden folder beside the target, made durable, and renamed, which
-fails if somebody else made a folder of that name meanwhile. What --force replaces changes names
-with the new folder in one step. If the process is killed before, the target is as it was; what
-was left behind is removed by the next run. Where a file system cannot exchange names, there are
-two renamings under a lock, and a run that is killed between them leaves the old folder as `.old`.
+All files are written into a hidden folder beside the target, made durable, and renamed. The rename
+fails if another process created a folder of that name meanwhile. With --force the old and the new
+folder exchange names in one step. If the process is killed before, the target is unchanged, and the
+next run removes the leftovers. Where a file system cannot exchange names, there are two renames
+under a lock, and a run that is killed between them leaves the old folder as `.old`.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ from .bounded import read_json
 from .files import exchange, locked, rename_new
 
 _TRIES = 20
-_MOST_CARD = 64 << 20  # comparison.json has a line for each of its runs
+_MAX_CARD_BYTES = 64 << 20  # comparison.json has one entry per run
 
 
 def read_json_card(path: Path) -> dict[str, Any]:
-    """Read what queryveil wrote about a folder; nothing if it is not there, or of other form."""
+    """Return the card of a folder; an empty dict if it is missing or malformed."""
     try:
-        found = read_json(path, most=_MOST_CARD)
+        card = read_json(path, most=_MAX_CARD_BYTES)
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return card if isinstance(card, dict) else {}
 
 
 def is_queryveil_folder(folder: Path, card: str, names: set[str]) -> bool:
-    """Tell whether a folder is one that queryveil wrote, with nothing of others in it."""
+    """Return whether queryveil wrote a folder and it has no entries besides `names`."""
     try:
-        there = {path.name for path in folder.iterdir()}
+        entries = {path.name for path in folder.iterdir()}
     except OSError:
         return False
-    return "queryveil" in read_json_card(folder / card) and there <= names
+    return "queryveil" in read_json_card(folder / card) and entries <= names
 
 
 def check_output_folder(target: Path, force: bool, is_ours: Callable[[Path], bool]) -> None:
-    """Refuse a target that exists, unless it is ours to replace."""
-    if not _is_text(str(target.absolute())):  # Polars cannot write there
-        raise OutputError("this name is no text in UTF-8", where=target, hint="take another name")
-    with _explained(target):
-        taken = target.exists() or target.is_symlink()
-    if not taken:
+    """Raise an `OutputError` if the target exists and must not be replaced."""
+    if not _is_utf8(str(target.absolute())):  # Polars cannot write to such a path
+        raise OutputError("this name is not valid UTF-8", where=target, hint="take another name")
+    with _convert_os_errors(target):
+        exists = target.exists() or target.is_symlink()
+    if not exists:
         return
     if not force:
         raise OutputError(
@@ -64,7 +64,7 @@ def check_output_folder(target: Path, force: bool, is_ours: Callable[[Path], boo
         )
 
 
-def _is_text(name: str) -> bool:
+def _is_utf8(name: str) -> bool:
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -74,77 +74,77 @@ def _is_text(name: str) -> bool:
 
 @contextmanager
 def atomic_folder(target: Path, check: Callable[[], None]) -> Iterator[Path]:
-    """Give a hidden folder to fill; on leaving without an error it becomes the target.
+    """Yield a hidden folder to fill; on leaving without an error it becomes the target.
 
-    `check` refuses a target that must not be replaced. It is asked at the start and again
-    before the renaming: during a long run somebody else may have made a folder of that name.
+    `check` raises if the target must not be replaced. It runs at the start and again before the
+    rename, because another process may create a folder of that name during a long run.
     """
     check()
-    with _explained(target):
+    with _convert_os_errors(target):
         target = target.absolute()
         target.parent.mkdir(parents=True, exist_ok=True)
         _remove_leftovers(target, "part")
         part = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
         old = part.with_suffix(".old")
         part.mkdir(mode=0o700)
-        made = _identity(part)
+        created = _identity(part)
         try:
             yield part
             _make_durable(part)
-            _put(part, target, old, check)
+            _publish(part, target, old, check)
         finally:
-            _tidy(part, target, old, made)
+            _clean_up(part, target, old, created)
         _remove_leftovers(target, "old")
 
 
-def _put(part: Path, target: Path, old: Path, check: Callable[[], None]) -> None:
-    """Give the finished folder its name, in place of what was checked and of nothing else."""
+def _publish(part: Path, target: Path, old: Path, check: Callable[[], None]) -> None:
+    """Rename the finished folder to the target, replacing only what `check` has seen."""
     part.chmod(0o755)
     for _ in range(_TRIES):
         seen = _identity(target)
         check()
-        if _named(part, target) if seen is None else _replaced(part, target, old, seen):
+        if _rename_if_free(part, target) if seen is None else _replace(part, target, old, seen):
             _sync(target.parent)
             return
     raise OutputError(
-        "other runs write here all the time; nothing was published",
+        "other runs keep writing to this folder; nothing was published",
         where=target,
         hint="take another name",
     )
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells one folder from another of the same name; None if there is none."""
+    """Return device and inode, which distinguish folders of the same name, or None."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
-def _named(part: Path, target: Path) -> bool:
+def _rename_if_free(part: Path, target: Path) -> bool:
     try:
         rename_new(part, target)
-    except FileExistsError:  # it came just now: the check says whether it may be replaced
+    except FileExistsError:  # just created by another run: let `check` decide about it
         return False
     return True
 
 
-def _replaced(part: Path, target: Path, old: Path, seen: tuple[int, int]) -> bool:
-    """Put the new folder where the one that was checked is; False if that one is gone."""
+def _replace(part: Path, target: Path, old: Path, seen: tuple[int, int]) -> bool:
+    """Replace the folder that was checked; return False if it is no longer there."""
     try:
         if not exchange(part, target):
-            return _replaced_in_two_steps(part, target, old, seen)
+            return _replace_in_two_steps(part, target, old, seen)
     except FileNotFoundError:
         return False
     if _identity(part) == seen:
         shutil.rmtree(part, ignore_errors=True)
         return True
-    exchange(part, target)  # another one came after the check: put it back, and look again
+    exchange(part, target)  # it was created after the check: put it back and try again
     return False
 
 
-def _replaced_in_two_steps(part: Path, target: Path, old: Path, seen: tuple[int, int]) -> bool:
+def _replace_in_two_steps(part: Path, target: Path, old: Path, seen: tuple[int, int]) -> bool:
     with locked(target):
         if _identity(target) != seen:
             return False
@@ -154,29 +154,29 @@ def _replaced_in_two_steps(part: Path, target: Path, old: Path, seen: tuple[int,
     return True
 
 
-def _tidy(part: Path, target: Path, old: Path, made: tuple[int, int] | None) -> None:
-    """Remove what is unfinished; after a stop between the renamings, put back what was there."""
+def _clean_up(part: Path, target: Path, old: Path, created: tuple[int, int] | None) -> None:
+    """Remove the unfinished folder; after a stop between two renames, restore the old one."""
     if old.exists() and not target.exists():
         old.rename(target)
-    if _identity(target) == made:  # else the old one is the only one there is
+    if _identity(target) == created:  # otherwise the old folder is the only copy
         shutil.rmtree(old, ignore_errors=True)
     shutil.rmtree(part, ignore_errors=True)
 
 
 def _remove_leftovers(target: Path, ending: str) -> None:
-    """Remove what killed runs for the same target left; runs that still live are spared.
+    """Remove the leftovers of killed runs for the same target, but not those of running ones.
 
-    An `.old` is what a run that was killed while replacing a release left of it, so it goes
-    only when the new release stands.
+    An `.old` folder is the previous release of a run that was killed while replacing it. It is
+    removed only after the new release is in place.
     """
-    name = re.compile(rf"\.{re.escape(target.name)}\.(\d{{1,9}})-[0-9a-f]{{8}}\.{ending}")
-    for left in target.parent.iterdir():
-        found = name.fullmatch(left.name)
-        if found and not _lives(int(found[1])):
-            shutil.rmtree(left, ignore_errors=True)
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.(\d{{1,9}})-[0-9a-f]{{8}}\.{ending}")
+    for path in target.parent.iterdir():
+        match = pattern.fullmatch(path.name)
+        if match and not _is_running(int(match[1])):
+            shutil.rmtree(path, ignore_errors=True)
 
 
-def _lives(process: int) -> bool:
+def _is_running(process: int) -> bool:
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -201,8 +201,8 @@ def _sync(path: Path) -> None:
 
 
 @contextmanager
-def _explained(target: Path) -> Iterator[None]:
-    """Turn the system's refusals into errors that a person can act on."""
+def _convert_os_errors(target: Path) -> Iterator[None]:
+    """Convert an `OSError` to an `OutputError` with a hint."""
     try:
         yield
     except OSError as error:

@@ -1,7 +1,7 @@
-"""Things with declared parameters: a method or a measure is a small frozen value.
+"""Classes with declared parameters: a method or a measure is a small frozen value.
 
-The help of the commands, the errors, the docs and the cards are made from the declaration. Such a
-value prints as one line and parses back from it::
+The declaration is the source of the command help, the errors, the docs and the cards. Such a
+value prints as a spec, which is one line of text, and is parsed back from it::
 
     frequent-queries:n=20:link=session
 """
@@ -24,7 +24,7 @@ from ..errors import ParameterError, did_you_mean
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: its type, range, default, unit, and one line in plain words."""
+    """A parameter: its type, range, default, unit and one line of help."""
 
     name: str
     type: type
@@ -41,13 +41,13 @@ class Parameter:
         return "--" + self.name.replace("_", "-")
 
     def parse(self, value: Any) -> Any:
-        """Turn a value or its text into the parameter's type, or say what it must be."""
+        """Convert a value or its text to the parameter's type; raise if it is not allowed."""
         if isinstance(value, str) and self.type is not str:
             value = self._from_text(value)
         if self.type is float and type(value) is int:
             value = float(value)
         if type(value) is not self.type or not self._allows(value):
-            raise self._wrong(value)
+            raise self._error(value)
         return value
 
     def _allows(self, value: Any) -> bool:
@@ -55,7 +55,7 @@ class Parameter:
             return value in self.choices
         low = -math.inf if self.min is None else self.min
         high = math.inf if self.max is None else self.max
-        return self.type is str or low <= value <= high  # false for NaN too
+        return self.type is str or low <= value <= high  # False for NaN too
 
     def _from_text(self, text: str) -> Any:
         words = {"true": True, "yes": True, "false": False, "no": False}
@@ -64,20 +64,20 @@ class Parameter:
         except (ValueError, KeyError):
             return text
 
-    def _wrong(self, value: Any) -> ParameterError:
+    def _error(self, value: Any) -> ParameterError:
         return ParameterError(
             f'{self.option} cannot be "{value}"', hint=f"it must be {self.allowed}: {self.help}"
         )
 
     @property
     def allowed(self) -> str:
-        """What values are allowed, in words."""
+        """The allowed values, in words."""
         if self.choices:
             return "one of " + ", ".join(self.choices)
-        kind = {int: "a whole number", float: "a number", bool: "yes or no", str: "a text"}
+        type_names = {int: "a whole number", float: "a number", bool: "yes or no", str: "a text"}
         low = f" from {self.min:,}" if self.min is not None else ""
         high = f" to {self.max:,}" if self.max is not None else ""
-        return f"{kind[self.type]}{low}{high}"
+        return f"{type_names[self.type]}{low}{high}"
 
 
 def parameter(
@@ -89,14 +89,14 @@ def parameter(
     choices: tuple[str, ...] = (),
     unit: str = "",
 ) -> Any:
-    """Declare a parameter: its default, one line in plain words, and its range."""
-    about = {"help": help, "min": min, "max": max, "choices": choices, "unit": unit}
-    return field(default=default, metadata=about)
+    """Declare a parameter: its default, one line of help, and its range."""
+    metadata = {"help": help, "min": min, "max": max, "choices": choices, "unit": unit}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True)
 class Parametrized:
-    """The base of what has declared parameters: they are checked when it is made."""
+    """A base class with declared parameters, which are checked on construction."""
 
     name: ClassVar[str]
 
@@ -105,18 +105,18 @@ class Parametrized:
             object.__setattr__(self, declared.name, declared.parse(getattr(self, declared.name)))
 
     @classmethod
-    @cache  # a comparison makes hundreds of methods, and reading type hints takes milliseconds
+    @cache  # a comparison builds hundreds of methods; reading type hints takes milliseconds
     def parameters(cls) -> tuple[Parameter, ...]:
-        """List the declared parameters."""
-        kinds = get_type_hints(cls)
+        """Return the declared parameters."""
+        types = get_type_hints(cls)
         return tuple(
-            Parameter(f.name, kinds[f.name], f.default, **f.metadata)
+            Parameter(f.name, types[f.name], f.default, **f.metadata)
             for f in dataclasses.fields(cls)
         )
 
     @classmethod
     def from_params(cls, values: dict[str, Any]) -> Self:
-        """Make it from values or texts, refusing names it does not have."""
+        """Build an instance from values or texts; raise if a name is not a parameter."""
         known = [declared.name for declared in cls.parameters()]
         for name in values:
             if name not in known:
@@ -128,7 +128,7 @@ class Parametrized:
         return cls(**values)
 
     def params(self) -> dict[str, Any]:
-        """Give the parameters and their values."""
+        """Return the parameters and their values."""
         return {declared.name: getattr(self, declared.name) for declared in self.parameters()}
 
     def __str__(self) -> str:
@@ -141,23 +141,25 @@ Kind = TypeVar("Kind", bound=Parametrized)
 
 
 def discover(base: type[Kind], registry: str, file: str) -> dict[str, type[Kind]]:
-    """Give by their names all that a room defines of a base, in any of its files.
+    """Return by name all concrete subclasses of a base that a package defines.
 
-    `registry` and `file` are the name and the file of the module that asks: its room is searched.
+    Args:
+        registry: The `__name__` of the calling module; all modules of its package are imported.
+        file: The `__file__` of the calling module.
     """
-    room = registry.rpartition(".")[0]
-    for module in pkgutil.walk_packages([str(Path(file).parent)], f"{room}."):
+    package = registry.rpartition(".")[0]
+    for module in pkgutil.walk_packages([str(Path(file).parent)], f"{package}."):
         importlib.import_module(module.name)
-    found = [kind for kind in _below(base) if not isabstract(kind)]
-    return {kind.name: kind for kind in sorted(found, key=lambda kind: kind.name)}
+    concrete = [cls for cls in _subclasses(base) if not isabstract(cls)]
+    return {cls.name: cls for cls in sorted(concrete, key=lambda cls: cls.name)}
 
 
-def _below(kind: type[Kind]) -> list[type[Kind]]:
-    return [deeper for direct in kind.__subclasses__() for deeper in (direct, *_below(direct))]
+def _subclasses(base: type[Kind]) -> list[type[Kind]]:
+    return [cls for direct in base.__subclasses__() for cls in (direct, *_subclasses(direct))]
 
 
 def parse_spec(text: str) -> tuple[str, dict[str, str]]:
-    """Part one line into a name and the texts of its parameters.
+    """Split a spec into its name and the texts of its parameters.
 
     >>> parse_spec("semantic-microaggregation:k=3:taxonomy=wordnet")
     ('semantic-microaggregation', {'k': '3', 'taxonomy': 'wordnet'})
@@ -176,15 +178,17 @@ def parse_spec(text: str) -> tuple[str, dict[str, str]]:
 
 
 def split_specs(text: str, names: Iterable[str]) -> list[str]:
-    """Part a list with commas into lines; a piece that begins with no name has a comma in a value.
+    """Split a comma-separated list into specs.
+
+    A piece that does not begin with one of `names` continues a value that contains a comma.
 
     >>> split_specs("a:topics=x,y,b", ["a", "b"])
     ['a:topics=x,y', 'b']
     """
-    known, lines = set(names), list[str]()
+    known, specs = set(names), list[str]()
     for piece in text.split(","):
-        if lines and piece.partition(":")[0].strip() not in known:
-            lines[-1] += f",{piece}"
+        if specs and piece.partition(":")[0].strip() not in known:
+            specs[-1] += f",{piece}"
         else:
-            lines.append(piece)
-    return [line.strip() for line in lines]
+            specs.append(piece)
+    return [spec.strip() for spec in specs]

@@ -1,4 +1,4 @@
-"""How far a run is, told to whoever watches: a terminal, a page, or nobody."""
+"""Report the progress of a run to a terminal, to a page, or to nobody."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from typing import Protocol, TypeVar
 
 
 class Progress(Protocol):
-    """What the rooms need of a progress display."""
+    """The interface of a progress display."""
 
     seconds: dict[str, float]
 
     def stage(
         self, name: str, total: int | None = None
     ) -> AbstractContextManager[Callable[[int], None]]:
-        """Open a stage; the function that comes back is told of each piece of work done."""
+        """Open a stage; yield a function that receives each amount of work done."""
         ...
 
     def stages(self, totals: Mapping[str, int]) -> AbstractContextManager[Callable[[str], None]]:
-        """Open stages side by side; the function is told in which a piece of work was done."""
+        """Open parallel stages; yield a function that receives the stage of each step done."""
         ...
 
 
 class NoProgress:
-    """Shows nothing, and keeps the seconds of each stage."""
+    """Display nothing, but keep the seconds of each stage."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -47,7 +47,7 @@ class NoProgress:
 
     @contextmanager
     def stages(self, totals: Mapping[str, int]) -> Iterator[Callable[[str], None]]:  # noqa: ARG002
-        """Show nothing of them."""
+        """Display nothing."""
         yield lambda _: None
 
     @contextmanager
@@ -56,7 +56,7 @@ class NoProgress:
 
 
 def peak_memory_mb() -> int:
-    """Give the most memory this process has held, in megabytes."""
+    """Return the peak memory of this process, in megabytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak // (1024 * 1024) if sys.platform == "darwin" else peak // 1024
 
@@ -70,7 +70,7 @@ class _End:
 
 
 def prefetch(items: Iterable[T], depth: int = 2) -> Iterator[T]:
-    """Yield the items, at most `depth` of which are made ahead.
+    """Yield the items; a thread produces up to `depth` of them ahead.
 
     An error of the producer is raised here. When the consumer stops early, the producer
     stops too.
@@ -81,7 +81,7 @@ def prefetch(items: Iterable[T], depth: int = 2) -> Iterator[T]:
     ready: queue.Queue[T | _End] = queue.Queue(maxsize=depth)
     stop = threading.Event()
 
-    def hand_over(item: T | _End) -> None:
+    def enqueue(item: T | _End) -> None:
         while not stop.is_set():
             with suppress(queue.Full):
                 ready.put(item, timeout=0.1)
@@ -90,12 +90,12 @@ def prefetch(items: Iterable[T], depth: int = 2) -> Iterator[T]:
     def produce() -> None:
         try:
             for item in items:
-                hand_over(item)
+                enqueue(item)
                 if stop.is_set():
                     break
-            hand_over(_End())
+            enqueue(_End())
         except BaseException as error:
-            hand_over(_End(error))
+            enqueue(_End(error))
 
     worker = threading.Thread(target=produce, daemon=True)
     worker.start()

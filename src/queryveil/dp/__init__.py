@@ -8,14 +8,8 @@ from .budget import (
     parse_delta,
     parse_epsilon,
 )
-from .exponential.sampling import (
-    calibrate_bounded_range,
-    calibrate_exact,
-    calibrate_nominal,
-    check_permute_and_flip,
-    permute_and_flip,
-    sample,
-)
+from .exponential.calibration import calibrate_bounded_range, calibrate_exact, calibrate_nominal
+from .exponential.sampling import check_permute_and_flip, permute_and_flip, sample
 from .exponential.weights import (
     Candidates,
     ExponentialWeights,
@@ -35,13 +29,13 @@ from .thresholded_counts import (
 )
 
 __all__ = [
+    "RELATIONS",
     "Candidates",
     "ExponentialWeights",
     "GaussianCounts",
     "Loss",
     "NoiseSource",
     "NoisySketch",
-    "RELATIONS",
     "Relation",
     "ScoreFunction",
     "ScoreTable",

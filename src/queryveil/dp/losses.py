@@ -1,8 +1,8 @@
-"""What a mechanism costs: its privacy loss, and between which logs that is said.
+"""The privacy loss of a mechanism, and the neighboring relation in which it holds.
 
 A loss is that of approximate zCDP (Bun and Steinke 2016, Definition 8.1): for every pair of
-neighboring logs the output is, but for a chance of `delta`, drawn from two distributions whose
-Renyi divergence of every order a > 1 is at most a * rho. docs/ledger.md has what is proved of it.
+neighboring logs the output is, except with probability `delta`, drawn from two distributions whose
+Renyi divergence of every order a > 1 is at most a * rho. docs/ledger.md has the proofs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any, Literal, get_args
 from ..errors import UsageError
 from .budget import stored_amount
 
-
 # Add-remove: one of two logs has the whole log of one more user. Replace-one: the users are the
 # same, and one of them has another log. The second is coarser: it is two steps of the first.
 Relation = Literal["add-remove", "replace-one"]
@@ -24,12 +23,12 @@ RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 _DIGITS = 12  # of a stored loss, rounded up
 _EXACT = Context(prec=40, rounding=ROUND_CEILING, Emin=-(10**6), Emax=10**6)
-_MOST = 1000  # an exponent beyond which a chance is 1 anyway
+_MAX_EXPONENT = 1000  # for larger epsilons the bound on a delta is 1 anyway
 
 
 @dataclass(frozen=True)
 class Loss:
-    """The loss of a release between logs of one relation: rho, but for a chance of delta.
+    """The loss of a release in one neighboring relation: rho, except with probability delta.
 
     >>> Loss("add-remove", Fraction(1, 3)).as_dict()
     {'relation': 'add-remove', 'rho': '0.333333333334', 'delta': '0'}
@@ -41,37 +40,48 @@ class Loss:
 
     def __post_init__(self) -> None:
         if self.relation not in RELATIONS or self.rho < 0 or not 0 <= self.delta <= 1:
-            raise UsageError(f"a loss cannot be {self.relation}, {self.rho}, {self.delta}")
+            raise UsageError(
+                f"not a privacy loss: relation {self.relation}, rho {self.rho}, delta {self.delta}",
+                hint=f"a relation of {', '.join(RELATIONS)}, rho from 0, delta from 0 to 1",
+            )
         for name in ("rho", "delta"):
             object.__setattr__(self, name, rounded_up(getattr(self, name)))
 
     def as_dict(self) -> dict[str, str]:
-        """Return the form that is stored and stands on the card."""
-        return {"relation": self.relation, "rho": _text(self.rho), "delta": _text(self.delta)}
+        """Return the form in the ledger and on the card."""
+        return {
+            "relation": self.relation,
+            "rho": _format_decimal(self.rho),
+            "delta": _format_decimal(self.delta),
+        }
 
     @classmethod
-    def from_dict(cls, told: Mapping[str, Any]) -> Loss:
-        """Read the form that is stored; KeyError, TypeError or UsageError if it is none."""
-        return cls(told["relation"], stored_amount(told["rho"]), stored_amount(told["delta"]))
+    def from_dict(cls, stored: Mapping[str, Any]) -> Loss:
+        """Read the stored form.
+
+        Raises:
+            KeyError, TypeError, UsageError: `stored` has another form.
+        """
+        return cls(stored["relation"], stored_amount(stored["rho"]), stored_amount(stored["delta"]))
 
 
 def losses_of(rho: Fraction, delta: Fraction = Fraction(0)) -> tuple[Loss, Loss]:
-    """Return the losses of independent noise on numbers to which each user only adds.
+    """Return the losses of independent noise on counts to which each user only adds.
 
-    Adding or removing a user moves the numbers by a vector u, which costs rho. Replacing a user
+    Adding or removing a user moves the counts by a vector u, which costs rho. Replacing a user
     moves them by u - v. As no entry of u or v is negative, |u - v|^2 <= |u|^2 + |v|^2: that costs
-    2 rho, where two steps one after the other would cost 4.
+    2 rho, whereas group privacy for two steps would give 4 rho.
     """
     return Loss("add-remove", rho, delta), Loss("replace-one", 2 * rho, delta)
 
 
 def pure_rho(epsilon: Fraction) -> Fraction:
-    """Bound rho of what keeps a pure epsilon (Bun and Steinke 2016, Proposition 3.3)."""
+    """Bound rho of a pure epsilon-DP mechanism (Bun and Steinke 2016, Proposition 3.3)."""
     return epsilon * epsilon / 2
 
 
 def rounded_up(value: Fraction, digits: int = _DIGITS) -> Fraction:
-    """Return a decimal of few digits that is not less.
+    """Return the smallest decimal of so many significant digits that is not below the value.
 
     >>> rounded_up(Fraction(2, 3), 3), rounded_up(Fraction(1, 4), 3)
     (Fraction(667, 1000), Fraction(1, 4))
@@ -81,19 +91,19 @@ def rounded_up(value: Fraction, digits: int = _DIGITS) -> Fraction:
 
 
 def exp_above(value: Fraction) -> Fraction:
-    """Return a number that is at least e to this power, and little more.
+    """Return a tight upper bound on e to this power.
 
     >>> 2.718281828459045 <= float(exp_above(Fraction(1))) < 2.71828182846
     True
     """
-    if value > _MOST:
+    if value > _MAX_EXPONENT:
         raise OverflowError(value)
     power = _EXACT.divide(Decimal(value.numerator), Decimal(value.denominator))
-    # Decimal rounds an exponential to the nearest whatever the context says.
+    # Decimal rounds an exponential to the nearest, whatever the rounding mode of the context.
     return rounded_up(Fraction(_EXACT.next_plus(_EXACT.exp(power))), 20)
 
 
-def _text(value: Fraction) -> str:
+def _format_decimal(value: Fraction) -> str:
     exact = Context(prec=2 * _DIGITS, Emin=-(10**6), Emax=10**6)
-    found = exact.divide(Decimal(value.numerator), Decimal(value.denominator))
-    return str(found.normalize(exact)) if found else "0"
+    decimal = exact.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return str(decimal.normalize(exact)) if decimal else "0"

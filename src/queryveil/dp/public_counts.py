@@ -1,9 +1,10 @@
-"""Counts of keys that are public beforehand: noise on each, also on those that nobody has.
+"""Counts of public keys: noise on each of them, also on those that no user has.
 
 Every cell gets noise, so nothing depends on which keys the log has, and no delta is needed. The
 threshold is post-processing: it only keeps the tables short. Cells that are 0 are not visited one
-by one, since there may be 10^12 of them. Those that show are drawn directly, with exactly the
-chances that noise on every cell would give. docs/privacy/dp-statistics-pure.md has the proof.
+by one, since there may be 10^12 of them. The released ones among them are sampled directly, with
+exactly the probabilities that noise on every cell would give. docs/privacy/dp-statistics-pure.md
+has the proof.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from numpy.typing import NDArray
 from ..errors import UsageError
 from .accounting import laplace_tail, min_threshold
 from .losses import pure_rho
-from .noise import Integers, NoiseSource, exact_scale, geometric_from_bits
+from .noise import Integers, NoiseSource, exact_scale
+from .seeded_noise import geometric_from_bits
 
 _STEP = 256  # scales are multiples of 1/256, which OpenDP takes as they are
-_SLOWEST = Fraction(2**40 - 1)  # the widest noise that is drawn
-_MOST_CELLS = 2**50  # about a thousand candidates at the slowest pace
+_SLOWEST = Fraction(2**40 - 1)  # the largest scale of gaps: the widest noise that can be drawn
+_MAX_CELLS = 2**50  # about a thousand candidates at the largest scale of gaps
 _BATCH = 1 << 16
 _DIGITS = 50
 _BITS = 64
@@ -31,9 +33,10 @@ _BITS = 64
 
 @dataclass(frozen=True)
 class PublicCounts:
-    """One table of counts over public cells; a user changes at most `keys` of them, by one.
+    """One table of counts over public cells.
 
-    A cell shows if its noisy count is at least `threshold`, and the noisy count is what is told.
+    A user changes at most `contribution_bound` cells, by one each. A cell is released, with its
+    noisy count, if that is at least `threshold`.
     """
 
     scale: Fraction
@@ -41,14 +44,14 @@ class PublicCounts:
     contribution_bound: int
 
     def __post_init__(self) -> None:
-        if self.threshold < 1:  # most empty cells would show
+        if self.threshold < 1:  # about half of all empty cells or more would be released
             raise UsageError(
                 f"a threshold of {self.threshold} hides no empty cell", hint="1 or more"
             )
 
     @classmethod
     def for_cells(cls, keys: int, epsilon: Fraction, cells: int) -> PublicCounts:
-        """Choose noise and threshold: of so many cells, if all are 0, at most one shows on average.
+        """Return noise and threshold at which at most one empty cell is released on average.
 
         >>> PublicCounts.for_cells(1, Fraction(1), 1_000_000)
         PublicCounts(scale=Fraction(1, 1), threshold=14, contribution_bound=1)
@@ -58,45 +61,46 @@ class PublicCounts:
 
     @property
     def epsilon(self) -> Fraction:
-        """What it costs: a user changes `keys` counts by one."""
+        """The epsilon of the table: a user changes `contribution_bound` counts by one."""
         return self.contribution_bound / self.scale
 
     @property
     def rho(self) -> Fraction:
-        """What it costs as zCDP: `keys` counts move by one, and each costs a pure 1 / scale."""
+        """The zCDP loss: `contribution_bound` counts move by one, each a pure 1 / scale."""
         return self.contribution_bound * pure_rho(1 / self.scale)
 
     @property
     def false_positive_rate(self) -> Fraction:
-        """The chance, at most, that a cell which nobody has shows."""
+        """A bound on the probability that an empty cell is released."""
         return laplace_tail(self.scale, self.threshold)
 
     def release(
         self, places: Integers, counts: Integers, cells: int, source: NoiseSource
     ) -> tuple[Integers, Integers]:
-        """Give the places that show, in rising order, and their noisy counts.
+        """Return the released cells, in increasing order, and their noisy counts.
 
-        `places` are the cells with a count, rising; all others of the `cells` are 0.
+        `places` are the cells with a count, in increasing order; the others of `cells` are 0.
         """
         _check(places, counts, cells)
         noisy = counts + source.laplace(len(counts), self.scale)
-        shown = noisy >= self.threshold
+        passes = noisy >= self.threshold
         empty = EmptyCellSampler(self.scale, self.threshold).sample(cells - len(places), source)
-        # Above the threshold the noise has no memory: what is left is geometric again.
+        # The geometric distribution is memoryless: the excess over the threshold is geometric too.
         lifted = self.threshold + _geometric(len(empty), self.scale, source)
         before = places - np.arange(len(places))  # empty cells before each that has a count
-        spots = empty + np.searchsorted(before, empty, side="right")
-        found = np.concatenate([places[shown], spots])
-        order = np.argsort(found)
-        return found[order], np.concatenate([noisy[shown], lifted])[order]
+        empty_places = empty + np.searchsorted(before, empty, side="right")
+        released = np.concatenate([places[passes], empty_places])
+        order = np.argsort(released)
+        return released[order], np.concatenate([noisy[passes], lifted])[order]
 
 
 @dataclass(frozen=True)
 class EmptyCellSampler:
-    """Which of many empty cells show: each with chance p = P(noise >= threshold), on its own.
+    """Samples which empty cells are released: each independently with p = P(noise >= threshold).
 
-    Candidates come first, with a chance of at least p that is easy to draw: the gaps between
-    them are geometric. Then each stays with exactly the chance that is missing.
+    First come candidates, each with a probability of at least p that is easy to sample: the gaps
+    between them are geometric. Then each candidate stays with exactly the conditional probability
+    that makes the product p.
     """
 
     scale: Fraction
@@ -104,54 +108,58 @@ class EmptyCellSampler:
 
     @cached_property
     def skip_scale(self) -> Fraction:
-        """The scale of the gaps: the greatest one whose candidates are frequent enough."""
-        chance = laplace_tail(self.scale, self.threshold)  # at least p
-        if chance * _SLOWEST < Fraction(1, 2):
+        """The scale of the gaps: the largest one at which candidates are frequent enough."""
+        bound = laplace_tail(self.scale, self.threshold)  # at least p
+        if bound * _SLOWEST < Fraction(1, 2):
             return _SLOWEST
         with localcontext(prec=_DIGITS):
-            rate = -(1 - Decimal(chance.numerator) / chance.denominator).ln()
-            pace = Fraction(int(_STEP / rate), _STEP)
-        pace = min(pace, _SLOWEST)
-        while self._stay(pace, _DIGITS)[1] > 1:  # proves that 1 - exp(-1 / pace) >= p
-            pace -= Fraction(1, _STEP)
-        return pace
+            rate = -(1 - Decimal(bound.numerator) / bound.denominator).ln()
+            gap_scale = Fraction(int(_STEP / rate), _STEP)
+        gap_scale = min(gap_scale, _SLOWEST)
+        # When the loop ends, 1 - exp(-1 / gap_scale) >= p is proved.
+        while self._bracket_stay(gap_scale, _DIGITS)[1] > 1:
+            gap_scale -= Fraction(1, _STEP)
+        return gap_scale
 
     def skip_probability(self, digits: int) -> tuple[Fraction, Fraction]:
-        """Bracket the chance that a candidate stays: p / (1 - exp(-1 / pace))."""
-        return self._stay(self.skip_scale, digits)
+        """Bracket the probability that a candidate stays: p / (1 - exp(-1 / skip_scale))."""
+        return self._bracket_stay(self.skip_scale, digits)
 
-    def _stay(self, pace: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    def _bracket_stay(self, gap_scale: Fraction, digits: int) -> tuple[Fraction, Fraction]:
         power = _exp(-self.threshold / self.scale, digits)
         ratio = _exp(-1 / self.scale, digits)
-        miss = _exp(-1 / pace, digits)
+        miss = _exp(-1 / gap_scale, digits)
         low = power[0] / ((1 + ratio[1]) * (1 - miss[0]))
         return low, power[1] / ((1 + ratio[0]) * (1 - miss[1]))
 
     def sample(self, cells: int, source: NoiseSource) -> Integers:
-        """Give the numbers of the empty cells that show, in rising order."""
+        """Return the indices of the released empty cells, in increasing order."""
         rate = 1 - _exp(-1 / self.skip_scale, _DIGITS)[0]
-        found, begin = [np.zeros(0, np.int64)], 0
+        released, begin = [np.zeros(0, np.int64)], 0
         while begin < cells:
             size = min(int((cells - begin) * rate) + 16, _BATCH, max(1, 2**62 // (cells + 1)))
             gaps = np.minimum(_geometric(size, self.skip_scale, source), cells)  # no sum overflows
-            places = begin + np.cumsum(gaps + 1) - 1
-            places = places[places < cells]
-            found.append(places[self._stays(len(places), source)])
-            begin = int(places[-1]) + 1 if len(places) == size else cells
-        return np.concatenate(found)
+            candidates = begin + np.cumsum(gaps + 1) - 1
+            candidates = candidates[candidates < cells]
+            released.append(candidates[self._stays(len(candidates), source)])
+            begin = int(candidates[-1]) + 1 if len(candidates) == size else cells
+        return np.concatenate(released)
 
     def _stays(self, size: int, source: NoiseSource) -> NDArray[np.bool_]:
-        """Decide for each candidate: is a random number of endless bits below the chance?"""
+        """Return for each candidate whether a uniform number is below its probability to stay.
+
+        The uniform number has as many bits as the decision needs, so the probability is exact.
+        """
         low, high = self.skip_probability(_DIGITS)
         drawn = source.uint64s(size)
         stays = drawn < np.uint64(int(low * 2**_BITS))
         last = min(-int(-high * 2**_BITS // 1) - 1, 2**_BITS - 1)
-        for place in np.flatnonzero(~stays & (drawn <= np.uint64(last))):
-            stays[place] = self._decided(int(drawn[place]), source)
+        for index in np.flatnonzero(~stays & (drawn <= np.uint64(last))):
+            stays[index] = self._decide(int(drawn[index]), source)
         return stays
 
-    def _decided(self, drawn: int, source: NoiseSource) -> bool:
-        """Take more bits and more digits until they tell."""
+    def _decide(self, drawn: int, source: NoiseSource) -> bool:
+        """Draw further bits, and compute further digits, until the comparison is certain."""
         bits, digits = _BITS, _DIGITS
         while True:
             low, high = self.skip_probability(digits)
@@ -165,24 +173,26 @@ class EmptyCellSampler:
 
 def _check(places: Integers, counts: Integers, cells: int) -> None:
     inside = not len(places) or (places[0] >= 0 and places[-1] < cells)
-    rising = bool((np.diff(places) > 0).all())
-    if not (len(places) == len(counts) and inside and rising and 0 <= cells < _MOST_CELLS):
-        raise UsageError(f"these are no counts of {cells:,} cells", hint="this is a defect")
+    increasing = bool((np.diff(places) > 0).all())
+    if not (len(places) == len(counts) and inside and increasing and 0 <= cells < _MAX_CELLS):
+        raise UsageError(
+            f"these are not counts of {cells:,} cells", hint="this is a defect: please report it"
+        )
 
 
 def _geometric(size: int, scale: Fraction, source: NoiseSource) -> Integers:
-    """Draw integers g from 0 on with chances in proportion to exp(-g / scale).
+    """Sample integers g >= 0 with probabilities proportional to exp(-g / scale).
 
-    Discrete Laplace noise that is not negative is just that.
+    Discrete Laplace noise, given that it is not negative, has this distribution.
     """
     if not source.is_secure:
         return geometric_from_bits(source.uint64s(size), scale)
-    found, missing = [np.zeros(0, np.int64)], size
+    accepted, missing = [np.zeros(0, np.int64)], size
     while missing > 0:
         drawn = source.laplace(2 * missing + 8, scale)
-        found.append(drawn[drawn >= 0])
-        missing -= len(found[-1])
-    return np.concatenate(found)[:size]
+        accepted.append(drawn[drawn >= 0])
+        missing -= len(accepted[-1])
+    return np.concatenate(accepted)[:size]
 
 
 def _exp(value: Fraction, digits: int) -> tuple[Fraction, Fraction]:

@@ -1,7 +1,7 @@
 """Operations on a whole log, which run in this process or on Apache Spark.
 
-The package knows no method. `operations` has the few relational operations that methods are made of;
-`table` describes a table on a cluster, and `spark` implements it.
+The package knows no method. `operations` has the few relational operations that methods consist
+of; `table` describes a table on a cluster, and `spark` implements it.
 """
 
 from .operations import (

@@ -1,9 +1,8 @@
-"""A table that lies elsewhere, and what its shares are run through.
+"""The interface of a table on a cluster, and the functions that its partitions are passed to.
 
-A far table is kept in shares of whole users, each small enough for one process. All that methods
-do with a log is made of a few steps: run every share through a function of ours, add up what
-comes out key by key, or bring it here. So the functions are the same here and there. On this
-machine the whole log is one share.
+A remote table consists of partitions of whole users, each small enough for one process. Methods
+need only a few operations: apply a function to every partition, sum the results by key, or collect
+them. So the functions are the same for the local engine, where the whole log is one partition.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ if TYPE_CHECKING:
     from .spark.session import SparkCluster
 
 
-# What is done with one share: a table of whole users in, any table out; it must take an empty one.
+# Receives a partition of whole users and returns any table; must accept an empty partition.
 PartitionFunction = Callable[[pl.LazyFrame, RandomSource], pl.DataFrame]
 
 
 @dataclass(frozen=True, repr=False)
 class PartitionOutput:
-    """What becomes of one share: rows to publish, who is who, and counts by what they count.
+    """The result of one partition: protected rows, the mapping of pseudonyms, and counts by name.
 
-    `told` is what every share tells alike.
+    `shared` holds values that are the same for every partition.
     """
 
     rows: pl.DataFrame
@@ -44,7 +43,7 @@ ProtectFunction = Callable[[pl.LazyFrame, RandomSource], PartitionOutput]
 
 @dataclass(frozen=True, repr=False)
 class ProtectedTable:
-    """What becomes of all shares; the rows of different shares are mixed, in random order."""
+    """The results of all partitions; their rows are mixed and in random order."""
 
     rows: pl.LazyFrame
     mapping: pl.DataFrame | pl.LazyFrame | None
@@ -53,57 +52,57 @@ class ProtectedTable:
 
 
 class RemoteTable(ABC):
-    """A table on other machines, in shares; see `steps` for what each step means."""
+    """A table in partitions on other machines; `operations` documents each operation."""
 
     engine: str
 
     @abstractmethod
-    def map_partitions(self, work: PartitionFunction, chance: RandomSource) -> RemoteTable:
-        """Make the table of what a function gives for each share, once and for all."""
+    def map_partitions(self, work: PartitionFunction, rng: RandomSource) -> RemoteTable:
+        """Apply a function to each partition once, and store the results as a table."""
 
     @abstractmethod
     def aggregate_remote(
         self,
         work: PartitionFunction,
         keys: Sequence[str],
-        chance: RandomSource | None,
+        rng: RandomSource | None,
         tops: Sequence[str],
     ) -> RemoteTable:
-        """Add up by keys what a function gives for each share; the shares are those of keys."""
+        """Sum the results of a function by key; the result is partitioned by key, not by user."""
 
     @abstractmethod
     def aggregate(
         self,
         work: PartitionFunction,
         keys: Sequence[str],
-        chance: RandomSource | None,
+        rng: RandomSource | None,
         tops: Sequence[str],
         at_least: tuple[str, int] | None,
     ) -> pl.DataFrame:
-        """Add up by keys what a function gives for each share, and bring it here."""
+        """Sum the results of a function by key, and collect the sums."""
 
     @abstractmethod
     def count_distinct(self, column: str) -> int:
-        """Count the different values of a column."""
+        """Count the distinct values of a column."""
 
     @abstractmethod
     def protect_partitions(
-        self, work: ProtectFunction, chance: RandomSource, at_once: int
+        self, work: ProtectFunction, rng: RandomSource, at_once: int
     ) -> ProtectedTable:
-        """Run each share through a function that makes it fit for publication, once.
+        """Apply a function that returns protected rows to each partition, once.
 
-        Shares of a machine are taken together up to so many rows.
+        Partitions of one task are merged up to `at_once` rows.
         """
 
     @abstractmethod
     def repartition(self, blocks: RemoteTable) -> RemoteTable:
-        """Cut the table into other shares: `blocks`, derived from it, has user and block."""
+        """Repartition by block; `blocks` is derived from this table and has user and block."""
 
     @abstractmethod
     def count_users_by_flags(
-        self, key: str, sizes: RemoteTable, marks: PartitionFunction
+        self, key: str, key_sizes: RemoteTable, flag_keys: PartitionFunction
     ) -> pl.DataFrame:
-        """Count users by the marks that their keys have."""
+        """Count users by the union of the flags of their keys."""
 
 
 Table = pl.LazyFrame | RemoteTable
@@ -114,16 +113,14 @@ ENGINES = ("local", "spark")
 
 @dataclass(frozen=True)
 class EngineConfig:
-    """Where the steps of methods run.
+    """Where the operations of methods run.
 
-    name
-        `local`, which is this machine, or `spark`
-    master
-        the cluster; without it the session that runs already, else this machine
-    scratch
-        a folder that all machines of the cluster see; it holds the log while this runs
-    settings
-        further settings of Spark, by their names
+    Attributes:
+        name: `local`, which is this process, or `spark`.
+        master: The cluster; by default the active session, otherwise this machine.
+        scratch: A folder that all machines of the cluster can access; it holds the log during
+            the run.
+        settings: Further settings of Spark, by name.
     """
 
     name: str = "local"
@@ -137,17 +134,19 @@ class EngineConfig:
                 f'there is no engine "{self.name}"', hint=did_you_mean(self.name, ENGINES)
             )
         if not self.is_remote and (self.master or self.scratch or self.settings):
-            raise UsageError("a cluster is named, but not the engine", hint="--engine spark")
+            raise UsageError(
+                "the options of a cluster need the engine spark", hint="add --engine spark"
+            )
 
     @property
     def is_remote(self) -> bool:
-        """Whether the log goes to other machines."""
+        """Whether the log is processed by Spark."""
         return self.name != "local"
 
     def open(self) -> SparkCluster:
-        """Start the engine, or take the session that runs; only here is Spark imported."""
+        """Start Spark, or use the active session. Spark is not imported before this call."""
         try:
-            from .spark.session import open_spark
+            from .spark.session import open_spark  # noqa: PLC0415  (an optional package)
         except ImportError as error:
             raise UsageError(
                 "the Spark engine needs PySpark and Arrow", hint="pip install 'queryveil[spark]'"

@@ -1,4 +1,4 @@
-"""The ledger: what all releases about a population cost, kept in one append-only file."""
+"""The ledger: the privacy budget of all releases about a population, in one append-only file."""
 
 from .entries import ENTRY_KINDS, EntryKind, EntryState, LedgerEntry
 from .ledger import Ledger, locate_ledger
@@ -8,11 +8,11 @@ from .store import ChainHead
 from .streams import ReleaseStream
 
 __all__ = [
-    "Budget",
     "COMPOSITIONS",
+    "ENTRY_KINDS",
+    "Budget",
     "ChainHead",
     "Composition",
-    "ENTRY_KINDS",
     "EntryKind",
     "EntryState",
     "Ledger",

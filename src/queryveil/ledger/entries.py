@@ -1,4 +1,4 @@
-"""What stands in a ledger: entries, made of events, and what they add up to."""
+"""The entries of a ledger, and the charge of an entry in each neighboring relation."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from ..dp.budget import format_exact, stored_amount
 from ..dp.composition import Charge
 from ..dp.losses import RELATIONS, Loss, Relation, exp_above, rounded_up
 
-EntryKind = Literal["dp", "conditional-dp", "k-anonymity", "none", "look"]  # a look is no release
+# "look" is a data access without a release.
+EntryKind = Literal["dp", "conditional-dp", "k-anonymity", "none", "look"]
 EntryState = Literal["reserved", "confirmed", "copied"]
 
 ENTRY_KINDS: tuple[EntryKind, ...] = get_args(EntryKind)
-# Between which logs the methods of versions without a stored relation promised.
-_BEFORE: dict[str, Relation] = {
+# The relations of the methods in versions that did not store a relation.
+_OLD_RELATIONS: dict[str, Relation] = {
     "dp-statistics": "add-remove",
     "click-graph": "add-remove",
     "semantic-replacement": "replace-one",
@@ -28,23 +29,18 @@ _BEFORE: dict[str, Relation] = {
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """One release, or one that may have been made: a reserved entry counts as spent.
+    """One release, or a reservation for one: a reserved entry counts as spent.
 
-    method
-        the method's one line
-    recipe
-        all that decides what a release of one log looks like; the method's line if not given
-    epsilon, delta
-        what it cost: nothing for kinds without a budget, 0 for a copy; for a release that
-        extends another, what it adds to what that one cost
-    relation
-        between which logs epsilon and delta are said; none if nobody knows
-    losses
-        the privacy loss of its mechanisms, for each relation in which it is proved
-    extends
-        the entry of the earlier release that this one goes on with (see `streams.py`)
-    extra
-        anything else, as JSON; not counted by the ledger
+    Attributes:
+        method: The spec of the method.
+        recipe: Everything that determines a release of one log; by default the spec of the method.
+        epsilon: The cost: None for kinds without a budget, 0 for a copy; for a release that
+            extends another, what it adds to the cost of that one.
+        delta: As `epsilon`.
+        relation: The neighboring relation of epsilon and delta; None if it is unknown.
+        losses: The privacy loss of its mechanisms, for each relation in which it is proved.
+        extends: The entry of the earlier release that this one extends (see `streams.py`).
+        extra: Further data, as JSON; the ledger does not count it.
     """
 
     number: int
@@ -67,11 +63,11 @@ class LedgerEntry:
 
     @property
     def guarantee(self) -> str:
-        """Name the kind of promise; `none` is unprotected."""
+        """The kind of guarantee; `none` is unprotected."""
         return {"none": "unprotected", "look": "no release"}.get(self.kind, self.kind)
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the form that is printed for machines."""
+        """Return the entry in the form of JSON output."""
         return {
             **vars(self),
             "time": self.time.isoformat(),
@@ -84,10 +80,12 @@ class LedgerEntry:
 
 
 def entry_of(event: dict[str, Any]) -> LedgerEntry:
-    """Make the entry of an event; one without a relation is from before there was one."""
-    cost = event["epsilon"] is not None
-    epsilon, delta = (stored_amount(event[name]) if cost else None for name in ("epsilon", "delta"))
-    relation, losses = _loss(event) if cost else (None, ())
+    """Return the entry of an event; an event without a relation is of an old version."""
+    costs = event["epsilon"] is not None
+    epsilon, delta = (
+        stored_amount(event[name]) if costs else None for name in ("epsilon", "delta")
+    )
+    relation, losses = _read_losses(event) if costs else (None, ())
     return LedgerEntry(
         number=event["entry"],
         time=datetime.fromisoformat(event["time"]),
@@ -105,19 +103,19 @@ def entry_of(event: dict[str, Any]) -> LedgerEntry:
     )
 
 
-def _loss(event: dict[str, Any]) -> tuple[Relation | None, tuple[Loss, ...]]:
+def _read_losses(event: dict[str, Any]) -> tuple[Relation | None, tuple[Loss, ...]]:
     if "relation" not in event:
-        return _BEFORE.get(event["method"].split(":")[0]), ()
+        return _OLD_RELATIONS.get(event["method"].split(":")[0]), ()
     relation = event["relation"]
     if relation is not None and relation not in RELATIONS:
         raise LookupError(relation)
-    return relation, tuple(Loss.from_dict(one) for one in event["losses"])
+    return relation, tuple(Loss.from_dict(loss) for loss in event["losses"])
 
 
 def charge_in(entry: LedgerEntry, relation: Relation) -> Charge | None:
-    """Return what an entry costs in a relation; none if it promises nothing there.
+    """Return the charge of an entry in a relation; None if it has no guarantee there.
 
-    An entry of which nobody knows the relation is counted as the dearest that it can be.
+    An entry of unknown relation is counted at the highest cost that it can have.
     """
     if entry.epsilon is None or entry.delta is None:
         return Charge(Fraction(0), Fraction(0))
@@ -126,13 +124,14 @@ def charge_in(entry: LedgerEntry, relation: Relation) -> Charge | None:
         return _charge(entry.epsilon, entry.delta, own.get(relation))
     if relation == "add-remove":
         return None
-    loss = own.get("replace-one") or _twice(own.get("add-remove"))
+    # To replace a user is to remove one and to add another: group privacy for two steps.
+    loss = own.get("replace-one") or _double_loss(own.get("add-remove"))
     known = loss if entry.relation == "add-remove" else None
     return _charge(2 * entry.epsilon, replaced_delta(entry.epsilon, entry.delta), known)
 
 
 def replaced_delta(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Bound (1 + e^epsilon) delta; more than 1 is as good as 1.
+    """Bound (1 + e^epsilon) delta, which is delta of two steps; at most 1.
 
     >>> float(replaced_delta(Fraction(1), Fraction(1, 10**9)))
     3.71828182846e-09
@@ -149,8 +148,8 @@ def _charge(epsilon: Fraction, delta: Fraction, loss: Loss | None) -> Charge:
     return Charge(epsilon, delta, *((loss.rho, loss.delta) if loss else ()))
 
 
-def _twice(loss: Loss | None) -> Loss | None:
-    """Return the loss of two steps; with a chance aside that is not known to be one."""
+def _double_loss(loss: Loss | None) -> Loss | None:
+    """Return the loss of two steps; it is proved for a delta of 0 only."""
     if loss is None or loss.delta:
         return None
     return Loss("replace-one", 4 * loss.rho)

@@ -1,4 +1,4 @@
-"""Events as they are written: every part is looked at before it is stored for ever."""
+"""Events as they are stored: every field is checked first, since a ledger is never changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .limits import Budget
 
 
 def timestamp() -> str:
-    """Give the time as it is stored."""
+    """Return the current time in its stored form."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -32,10 +32,10 @@ def reservation_event(
     relation: Relation | None,
     losses: Sequence[Loss],
 ) -> dict[str, Any]:
-    """Make the event of a release that will be made.
+    """Return the event of a reservation.
 
-    One with a cost has a name of its own: a program that knows no relations then refuses the
-    ledger, where it would overlook a field.
+    With a cost its name is `charged`, not `reserved`: a version that does not know relations then
+    refuses the ledger instead of ignoring a field.
     """
     event: dict[str, Any] = {
         "event": "reserved",
@@ -46,7 +46,7 @@ def reservation_event(
         "epsilon": cost and format_exact(cost.epsilon),
         "delta": cost and format_exact(cost.delta),
         "notes": [require_text(note, "note") for note in notes],
-        "extra": _json(extra),
+        "extra": _check_json(extra),
     }
     if cost is None:
         return event
@@ -54,15 +54,15 @@ def reservation_event(
         raise UsageError(
             f'"{relation}" is no neighboring relation', hint=did_you_mean(relation, RELATIONS)
         )
-    told = [loss.as_dict() for loss in losses]
-    event |= {"event": "charged", "extends": extends, "relation": relation, "losses": told}
+    stored = [loss.as_dict() for loss in losses]
+    event |= {"event": "charged", "extends": extends, "relation": relation, "losses": stored}
     return event
 
 
 def entry_cost(
     kind: str, epsilon: Fraction | None, delta: Fraction | None, *, extends: bool
 ) -> Budget | None:
-    """Give what a release costs; one that extends another may be paid for already."""
+    """Return the cost of a release; one that extends another may cost 0."""
     if kind not in ENTRY_KINDS:
         raise UsageError(f'"{kind}" is no kind of release', hint=did_you_mean(kind, ENTRY_KINDS))
     if kind in ("dp", "conditional-dp"):
@@ -79,22 +79,22 @@ def entry_cost(
 
 
 def require_text(value: str, name: str) -> str:
-    """Give a text back that is one, and not empty."""
+    """Return the value; raise UsageError unless it is a text that is not empty."""
     if not isinstance(value, str) or not value:
-        raise UsageError(f"the {name} of an entry is {value!r}", hint="a text")
+        raise UsageError(f"the {name} of an entry must be a text, got {value!r}")
     return value
 
 
-def _json(extra: Mapping[str, Any]) -> dict[str, Any]:
+def _check_json(extra: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = json.loads(json.dumps(dict(extra), allow_nan=False))
+        data: dict[str, Any] = json.loads(json.dumps(dict(extra), allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"extra cannot be written as JSON ({error})") from error
-    if _is_deep(found, 20):  # what can be written must be readable for ever
-        raise UsageError("extra has lists or mappings in one another too deep", hint="20 levels")
-    return found
+    if _is_deep(data, 20):  # deeper JSON can be written, but a reader may refuse it
+        raise UsageError("extra is nested too deeply", hint="at most 20 levels")
+    return data
 
 
 def _is_deep(value: Any, levels: int) -> bool:
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return bool(inner) and (levels == 0 or any(_is_deep(one, levels - 1) for one in inner))
+    return bool(inner) and (levels == 0 or any(_is_deep(item, levels - 1) for item in inner))

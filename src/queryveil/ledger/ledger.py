@@ -1,13 +1,13 @@
-"""The ledger: which privacy budget was spent on a population.
+"""The ledger: the privacy budget that was spent on a population.
 
-It is written before noise is drawn, so that it can count a release that never came to be, and
-never misses one that did. Costs are added up in exact numbers: plainly, and at a Renyi order.
+It is written before noise is drawn. So it may count a release that was never finished, but it
+never misses one that was. Costs are added up in exact numbers: plainly, and at a Renyi order.
 
-The chain of hashes shows rows that were edited, removed, moved or put in by somebody who did
-not compute the chain anew. SQLite's own count of rows shows rows that were cut off at the end.
-Neither is a signature. What cannot be seen: the whole file deleted or replaced by an older copy
-of itself, rows cut off by somebody who also sets that count back, and a chain that was computed
-anew. Whoever can write the file can do that; `head` may be noted down elsewhere and compared.
+The chain of hashes detects rows that were edited, removed, moved or inserted by somebody who did
+not recompute the chain. SQLite's own count of rows detects rows that were cut off at the end.
+Neither is a signature. Not detected are: the whole file deleted or replaced by an older copy of
+itself, rows cut off by somebody who also resets that count, and a recomputed chain. Whoever can
+write the file can do that; `head` may be stored elsewhere and compared.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Ledger:
 
     Use it in the process and thread that opened it. Each call sees what other processes added
     meanwhile. Rows that this object has checked are not read again until `check` or the next
-    `open`: it compares the hash of the last row it knows, and walks what was added since.
+    `open`: it compares the hash of the last row it knows, and reads the rows added since.
     """
 
     def __init__(self, file: EventStore) -> None:
@@ -51,7 +51,7 @@ class Ledger:
         first = {"event": "opened", "format": 1, "time": timestamp()}
         ledger = cls(EventStore.open(Path(path), create=create, first=first))
         try:
-            with ledger._turn("read"):
+            with ledger._transaction("read"):
                 pass
         except BaseException:
             ledger.close()
@@ -75,7 +75,7 @@ class Ledger:
 
     @property
     def path(self) -> Path:
-        """Where it lies."""
+        """The path of the file."""
         return self._file.path
 
     # --- write -----------------------------------------------------------------------------------
@@ -96,20 +96,35 @@ class Ledger:
         relation: Relation | None = None,
         losses: Sequence[Loss] = (),
     ) -> int:
-        """Write down what a release will cost, before any noise is drawn; give its number.
+        """Record the cost of a release before any noise is drawn; return the entry's number.
 
-        `relation` says between which logs epsilon and delta hold; a release that does not say
-        counts as the dearest it can be. `losses` are what its mechanisms are proved to lose.
+        When this returns, the cost is on the disk, and spent for ever.
 
-        When this returns, the cost is on the disk, and spent for ever. Beyond the limit it
-        raises BudgetError and writes nothing. A release that extends another one costs what it
-        adds, which may be 0, and names the attempts before it that it counts as made.
+        Args:
+            epsilon: For a release that extends another, what it adds, which may be 0.
+            relation: The neighboring relation of epsilon and delta; without it the entry is
+                counted at the highest cost that it can have.
+            losses: The privacy losses that are proved for its mechanisms.
+            extends: The entry of the release that this one extends.
+            lost: The unconfirmed attempts before it that it counts as made.
+
+        Raises:
+            BudgetError: The release does not fit into the limit; nothing is written.
         """
         cost = entry_cost(kind, epsilon, delta, extends=extends is not None)
-        made_by = method if recipe is None else recipe
-        given = kind, method, made_by, log_digest, cost, notes, extra or {}, extends
-        event = reservation_event(*given, relation, losses)
-        with self._turn("add"):
+        event = reservation_event(
+            kind,
+            method,
+            method if recipe is None else recipe,
+            log_digest,
+            cost,
+            notes,
+            extra or {},
+            extends,
+            relation,
+            losses,
+        )
+        with self._transaction("add"):
             if extends is not None:
                 event["extends"] = self._check_extension(extends, event, lost)
             if cost is not None:
@@ -117,7 +132,7 @@ class Ledger:
             return self._add_entry(event)
 
     def confirm(self, number: int, release_digest: str, place: Path | str) -> None:
-        """Note that the release stands in its place; what it cost was written before."""
+        """Record that the release was written; its cost was recorded before."""
         event = {
             "event": "confirmed",
             "entry": number,
@@ -125,7 +140,7 @@ class Ledger:
             "release": require_text(release_digest, "release digest"),
             "place": require_text(str(place), "place"),
         }
-        with self._turn("add"):
+        with self._transaction("add"):
             entry = self._entry(number)
             if entry.state != "reserved":
                 raise UsageError(f"entry {number} is {entry.state} already", where=self.path)
@@ -133,8 +148,8 @@ class Ledger:
             self._file.append(self._head, event)
 
     def record_copy(self, number: int, place: Path | str) -> int:
-        """Note a copy of the very bytes of an earlier release, which costs nothing."""
-        with self._turn("add"):
+        """Record a byte-identical copy of an earlier release, which costs nothing."""
+        with self._transaction("add"):
             earlier = self._entry(number)
             if earlier.state == "reserved":
                 raise UsageError(
@@ -148,16 +163,16 @@ class Ledger:
             return self._add_entry(event)
 
     def rewritten(self, number: int, release_digest: str, place: Path | str) -> int:
-        """Note that a release was written once more: what was drawn is the same, and paid for.
+        """Record that a release was written once more, from the same noise: it costs nothing.
 
-        Its files may have another form, so it has a digest of its own.
+        Its files may have another format, so it has a digest of its own.
         """
         event = {
             "event": "rewritten",
             "release": require_text(release_digest, "release digest"),
             "place": require_text(str(place), "place"),
         }
-        with self._turn("add"):
+        with self._transaction("add"):
             earlier = self._entry(number)
             if earlier.state == "reserved":
                 raise UsageError(f"entry {number} was never confirmed", where=self.path)
@@ -171,22 +186,22 @@ class Ledger:
         relation: Relation = "replace-one",
         composition: Composition = "either",
     ) -> None:
-        """Set what may be spent in all; a delta of 0 allows pure epsilon only.
+        """Set the limit of the total budget; a delta of 0 allows pure epsilon only.
 
-        A limit below what is spent is allowed: then nothing more can be spent. It is one for
-        replacing a user, in which every release can be counted; one for adding or removing a
-        user is refused if the ledger has releases that promise nothing there.
+        A limit below what is spent is allowed: then nothing more can be spent. By default it is
+        in the relation `replace-one`, in which every release can be counted; a limit in
+        `add-remove` is refused if the ledger has releases without a guarantee in that relation.
         """
         budget = Budget(check_epsilon(epsilon), check_delta(delta))
         _check_word(relation, RELATIONS, "neighboring relation")
-        _check_word(composition, COMPOSITIONS, "way of adding up")
+        _check_word(composition, COMPOSITIONS, "composition")
         limit = Limit.of(budget, relation, composition)
         if composition == "renyi" and limit.order is None:
             raise UsageError(
-                "no noise fits into this limit, added up at a Renyi order",
+                "no noise fits into this limit with composition at a Renyi order",
                 hint="a larger epsilon or delta, or plain sums: --composition sum",
             )
-        with self._turn("add"):
+        with self._transaction("add"):
             if self._book.sums(relation) is None:
                 raise UsageError(
                     f"this ledger has releases that promise nothing for {relation}",
@@ -199,73 +214,73 @@ class Ledger:
     # --- read ------------------------------------------------------------------------------------
 
     def entries(self) -> list[LedgerEntry]:
-        """Give all entries, the oldest first."""
-        with self._turn("read"):
+        """Return all entries, the oldest first."""
+        with self._transaction("read"):
             return list(self._book.entries)
 
     def stream(self, release_digest: str) -> ReleaseStream | None:
-        """Tell whether a release that stands somewhere can be extended, by its card's digest."""
+        """Return the stream of a release by the digest of its public card; None if unknown."""
         return find_stream(self.entries(), release_digest)
 
     def spent(self) -> Budget:
-        """Add up epsilon and delta of all releases with a budget, reserved or confirmed.
+        """Return the sums of epsilon and delta of all releases, reserved or confirmed.
 
-        They are counted in the relation of the limit, or for replacing a user if there is none.
+        They are counted in the relation of the limit, or in `replace-one` if there is no limit.
         """
-        with self._turn("read"):
+        with self._transaction("read"):
             return self._book.spent
 
     def spent_in(self, relation: Relation) -> Budget | None:
-        """Add up epsilon and delta in a relation; none if a release promises nothing there."""
-        with self._turn("read"):
+        """Return the sums in a relation; None if a release has no guarantee there."""
+        with self._transaction("read"):
             return self._book.sums(relation)
 
     def composed_in(self, relation: Relation) -> Budget | None:
-        """Return the least epsilon that is proved for all releases together, at its delta.
+        """Return the smallest epsilon that is proved for all releases together, with its delta.
 
         The delta is that of the limit, if it is in this relation, else the sum of all. None if
-        a release promises nothing in this relation, or nothing is proved at this delta.
+        a release has no guarantee in this relation, or nothing is proved at this delta.
         """
-        with self._turn("read"):
+        with self._transaction("read"):
             return self._book.composed(relation)
 
     def limit(self) -> Limit | None:
         """Return the limit, if one was set."""
-        with self._turn("read"):
+        with self._transaction("read"):
             return self._book.limit
 
     def remaining(self) -> Budget | None:
-        """Return what the limit leaves a release with epsilon and delta alone; none without one.
+        """Return the budget left for a release with epsilon and delta alone; None without a limit.
 
-        What is recorded of its mechanisms' loss may let a dearer release fit.
+        A release with recorded privacy losses may fit even if its epsilon is larger.
         """
-        with self._turn("read"):
+        with self._transaction("read"):
             return self._book.left()
 
     def warnings(self) -> list[str]:
-        """Say what the totals do not cover, and whether anything is left."""
-        with self._turn("read"):
+        """Return warnings: what the totals do not cover, and whether budget is left."""
+        with self._transaction("read"):
             book = self._book
             limit = None if book.limit is None else book.limit.budget
             return warnings_of(book.entries, book.spent, limit, book.left())
 
     def head(self) -> ChainHead:
-        """Give number and hash of the last row, to be noted down elsewhere."""
-        with self._turn("read"):
+        """Return number and hash of the last row, to be stored elsewhere."""
+        with self._transaction("read"):
             return self._head
 
     def check(self) -> ChainHead:
-        """Walk the whole chain again; raise VerificationError at the first broken row."""
+        """Check the whole chain again; raise VerificationError at the first broken row."""
         with self._file.transaction("read"):
             self._head, self._book = START, Book()
             self._catch_up()
             self._file.check_pages()
             return self._head
 
-    # --- inside a turn ---------------------------------------------------------------------------
+    # --- inside a transaction --------------------------------------------------------------------
 
     @contextmanager
-    def _turn(self, kind: Literal["read", "add"]) -> Iterator[None]:
+    def _transaction(self, kind: Literal["read", "add"]) -> Iterator[None]:
         with self._file.transaction(kind):
             self._catch_up()
             yield
@@ -295,7 +310,10 @@ class Ledger:
         return number
 
     def _check_extension(self, number: int, event: dict[str, Any], lost: Sequence[int]) -> int:
-        """Refuse what cannot be extended; give the number of the first, if it is a copy."""
+        """Return the number of the extended entry; of a copy, that of the original.
+
+        Raises UsageError or OutputError if it cannot be extended.
+        """
         earlier = build_stream(self._book.entries, self._entry(number))
         earlier.check(event["kind"], event["log"], event["recipe"], lost)
         return earlier.entry.number
@@ -308,9 +326,9 @@ class Ledger:
             limit.check(entry.relation, charge, self._book.rooms(), self.path)
 
 
-def _check_word(given: str, known: Sequence[str], what: str) -> None:
-    if given not in known:
-        raise UsageError(f'"{given}" is no {what}', hint=did_you_mean(given, known))
+def _check_word(word: str, known: Sequence[str], what: str) -> None:
+    if word not in known:
+        raise UsageError(f'"{word}" is no {what}', hint=did_you_mean(word, known))
 
 
 _FILE = "ledger.db"
@@ -318,31 +336,31 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 def locate_ledger(dataset: str | None, log_paths: Sequence[Path]) -> Path:
-    """Give the file of the ledger; the budget belongs to the population, not to a log's content.
+    """Return the path of the ledger; the budget belongs to the population, not to one log.
 
-    Without a dataset it is `ledger.db` in the folder of the log. A dataset is a plain name,
-    whose ledger lies with the data of the person who runs this, or a folder (with a slash, as
-    in `./aol`, so that a name never means another ledger in another place).
+    Without a dataset it is `ledger.db` in the folder of the log. A dataset is either a plain name,
+    whose ledger is in the data folder of the account that runs this, or a folder. A folder has a
+    slash, as in `./aol`, so that a name means the same ledger in every working directory.
 
     >>> locate_ledger(None, [Path("/data/aol/log.tsv"), Path("/data/aol/more.tsv")]).as_posix()
     '/data/aol/ledger.db'
     """
     if dataset is None:
-        return _beside(log_paths)
+        return _locate_beside(log_paths)
     if "/" in dataset or os.sep in dataset:
-        return _of_folder(dataset)
+        return _locate_in_folder(dataset)
     if not _NAME.fullmatch(dataset):
         raise UsageError(
-            f'"{dataset}" is no name of a dataset',
+            f'"{dataset}" is not a name of a dataset',
             hint="letters, digits and -_. after a letter or digit, or a folder with its slash",
         )
-    return _of_name(dataset)
+    return _locate_by_name(dataset)
 
 
-def _beside(log_paths: Sequence[Path]) -> Path:
+def _locate_beside(log_paths: Sequence[Path]) -> Path:
     if not log_paths:
         raise UsageError("no log and no dataset was named", hint="name a log, or --dataset NAME")
-    # A link to a log elsewhere must not buy a new budget.
+    # A link to a log elsewhere must not start a new budget.
     real = [path.resolve() for path in log_paths]
     folders = {path if path.is_dir() else path.parent for path in real}
     if len(folders) > 1:
@@ -354,17 +372,17 @@ def _beside(log_paths: Sequence[Path]) -> Path:
     return folders.pop() / _FILE
 
 
-def _of_folder(dataset: str) -> Path:
+def _locate_in_folder(dataset: str) -> Path:
     folder = Path(dataset)
     if not folder.is_dir():
-        # A misspelt folder must not buy a new budget either.
+        # A misspelled folder must not start a new budget either.
         what = "this is a file, not a folder" if folder.exists() else "there is no such folder"
         raise InputError(what, where=dataset, hint="--dataset takes a folder that exists or a name")
     return folder.resolve() / _FILE
 
 
-def _of_name(name: str) -> Path:
-    given = Path(os.environ.get("XDG_DATA_HOME", ""))
-    # By the XDG rules a relative path counts as none.
-    base = given if given.is_absolute() else Path.home() / ".local" / "share"
+def _locate_by_name(name: str) -> Path:
+    configured = Path(os.environ.get("XDG_DATA_HOME", ""))
+    # The XDG specification says that a relative path is to be ignored.
+    base = configured if configured.is_absolute() else Path.home() / ".local" / "share"
     return base / "queryveil" / f"{name}.db"

@@ -1,8 +1,8 @@
-"""What may be spent in all on a population, and by which way of adding up.
+"""The limit of the total budget of a population, and its composition rule.
 
-A limit names everything beforehand: epsilon, delta, the relation, and the order at which losses
+A limit fixes everything beforehand: epsilon, delta, the relation, and the order at which losses
 are added up. That makes it a privacy filter: it holds whatever later releases are, also if they
-are chosen in view of what earlier ones gave. docs/ledger.md has the proof.
+are chosen depending on the outputs of earlier ones. docs/ledger.md has the proof.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..errors import BudgetError
 
 Composition = Literal["either", "sum", "renyi"]
 COMPOSITIONS: tuple[Composition, ...] = get_args(Composition)
-_HALF = Fraction(1, 2)  # of a limit's delta pays for the order, and the other half for chances
+_HALF = Fraction(1, 2)  # of a limit's delta is for the Renyi order, the other half for the losses
 
 
 class Budget(NamedTuple):
@@ -28,33 +28,33 @@ class Budget(NamedTuple):
     delta: Fraction
 
     def as_dict(self) -> dict[str, str]:
-        """Give the form that is stored and printed for machines."""
+        """Return the form in the ledger and in JSON output."""
         return {"epsilon": format_exact(self.epsilon), "delta": format_exact(self.delta)}
 
 
 class Room(NamedTuple):
-    """By one way of adding up, plainly or at an order: what is used, and the most that may be."""
+    """What is used and what is allowed by one composition rule: plain sums, or at a Renyi order."""
 
     used: Budget
-    most: Budget
+    limit: Budget
     order: Fraction | None = None
 
     @property
     def left(self) -> Budget:
-        """What is left: nothing at all once epsilon or delta has passed its limit."""
-        left = Budget(*(most - used for used, most in zip(self.used, self.most, strict=True)))
+        """The budget left: 0 for both once epsilon or delta is above its limit."""
+        left = Budget(*(limit - used for used, limit in zip(self.used, self.limit, strict=True)))
         return left if min(left) >= 0 else Budget(Fraction(0), Fraction(0))
 
     def refusal(self, charge: Charge, counted: str) -> tuple[str, str] | None:
-        """Return which amount a release would pass, and that in words; none if it fits."""
+        """Return the amount that a release would exceed, and a message; None if it fits."""
         plain = AtOrder(charge.epsilon, charge.delta)
         needs = plain if self.order is None else charge.at(self.order)
-        for name, used, need, most, left in zip(
-            Budget._fields, self.used, needs, self.most, self.left, strict=True
+        for name, used, need, limit, left in zip(
+            Budget._fields, self.used, needs, self.limit, self.left, strict=True
         ):
-            if used + need > most:
+            if used + need > limit:
                 beyond = (
-                    f", and the limit of {format_amount(most)} is passed" if used > most else ""
+                    f", and the limit of {format_amount(limit)} is passed" if used > limit else ""
                 )
                 amount = f"{name} {_short(need)}{counted}"
                 return name, f"this release needs {amount}, but {_short(left)} is left{beyond}"
@@ -65,12 +65,10 @@ class Room(NamedTuple):
 class Limit:
     """The limit of a ledger.
 
-    relation
-        between which logs epsilon and delta are said
-    composition
-        plain sums, sums at one Renyi order, or whichever of the two has room
-    order
-        the Renyi order, fixed when the limit was set; none if there is none for this delta
+    Attributes:
+        relation: The neighboring relation of epsilon and delta.
+        composition: Plain sums, sums at one Renyi order, or whichever of the two has budget left.
+        order: The Renyi order, fixed when the limit was set; None if no order fits this delta.
     """
 
     epsilon: Fraction
@@ -81,13 +79,13 @@ class Limit:
 
     @classmethod
     def of(cls, budget: Budget, relation: Relation, composition: Composition) -> Limit:
-        """Make a limit, with the order at which most noise fits into it."""
+        """Return a limit with the Renyi order that allows the largest rho."""
         order = None if composition == "sum" else best_order(budget.epsilon, budget.delta * _HALF)
         return cls(*budget, relation, composition, order)
 
     @classmethod
     def from_event(cls, event: dict[str, Any]) -> Limit:
-        """Read what is stored; a limit without a relation is from before there was one."""
+        """Read the stored form; a limit without a relation is of an old version."""
         amounts = stored_amount(event["epsilon"]), stored_amount(event["delta"])
         if "relation" not in event:
             return cls(*amounts, composition="sum")
@@ -104,22 +102,22 @@ class Limit:
         return Budget(self.epsilon, self.delta)
 
     def as_dict(self) -> dict[str, str | None]:
-        """Return the form that is stored and printed for machines."""
+        """Return the form in the ledger and in JSON output."""
         order = None if self.order is None else format_exact(self.order)
         about = {"relation": self.relation, "composition": self.composition, "order": order}
         return self.budget.as_dict() | about
 
     def rooms(self, spent: Budget, at_order: AtOrder) -> list[Room]:
-        """Return what is used and what may be, by each way of adding up that counts."""
-        found = [] if self.composition == "renyi" else [Room(spent, self.budget)]
+        """Return what is used and what is allowed, by each composition rule of this limit."""
+        rooms = [] if self.composition == "renyi" else [Room(spent, self.budget)]
         if self.order is not None:
             price = max(Fraction(0), price_of_delta(self.order, self.delta * _HALF))
             used = Budget(at_order.divergence + price, at_order.delta)
-            found.append(Room(used, Budget(self.epsilon, self.delta * _HALF), self.order))
-        return found
+            rooms.append(Room(used, Budget(self.epsilon, self.delta * _HALF), self.order))
+        return rooms
 
     def at_order(self, charges: list[Charge]) -> AtOrder:
-        """Add up charges at the order of this limit."""
+        """Return the sum of charges at the order of this limit."""
         if self.order is None:
             return AtOrder(Fraction(0), Fraction(0))
         return added(charges, self.order)
@@ -127,7 +125,7 @@ class Limit:
     def check(
         self, relation: Relation | None, charge: Charge | None, rooms: list[Room], where: object
     ) -> None:
-        """Refuse a release that cannot be counted, or has no room by any way of adding up."""
+        """Raise BudgetError for a release without a guarantee here, or that no rule allows."""
         if charge is None:
             raise BudgetError(
                 f"the limit is one for {self.relation}, and this release promises nothing "
@@ -138,16 +136,17 @@ class Limit:
         counted = "" if relation == self.relation else f" counted for {self.relation}"
         refusals = []
         for room in rooms:
-            found = room.refusal(charge, counted)
-            if found is None:
+            refusal = room.refusal(charge, counted)
+            if refusal is None:
                 return
-            refusals.append((room.left, *found))
-        _, name, says = max(refusals, key=lambda one: one[0])  # the plain sum, if both are alike
+            refusals.append((room.left, *refusal))
+        # The rule with the largest budget left explains best; of two equal ones, the plain sum.
+        _, name, message = max(refusals, key=lambda refusal: refusal[0])
         hint = f"ask for a smaller {name}, or weigh a higher limit: `queryveil ledger limit`"
-        raise BudgetError(says, where=where, hint=hint)
+        raise BudgetError(message, where=where, hint=hint)
 
 
 def _short(value: Fraction) -> str:
-    """Return an amount as people read it: sums at an order have digits that say nothing."""
-    shown = format_amount(value)
-    return f"about {float(value):.6g}" if len(shown) > 20 else shown
+    """Return a short form of an amount: sums at an order have too many digits to be read."""
+    text = format_amount(value)
+    return f"about {float(value):.6g}" if len(text) > 20 else text

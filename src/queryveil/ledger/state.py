@@ -1,4 +1,4 @@
-"""What the events of a ledger add up to."""
+"""The state of a ledger: entries, limit and totals, computed from its events."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..dp.losses import RELATIONS, Relation
 from .entries import ENTRY_KINDS, LedgerEntry, charge_in, entry_of
 from .limits import Budget, Limit, Room
 
-# What each event has. A field more would be something that this version does not know.
+# The fields of each event. An event with another field is of a version that this one cannot read.
 _RESERVED = {
     "entry", "time", "kind", "method", "recipe", "log", "epsilon", "delta", "notes", "extra",
 }  # fmt: skip
@@ -30,14 +30,14 @@ _FIELDS = {
     "bounded": {"time", "epsilon", "delta", "relation", "composition", "order"},
 }
 _NOTHING = Budget(Fraction(0), Fraction(0))
-_COARSER: Relation = "replace-one"  # in which everything can be counted
+_DEFAULT_RELATION: Relation = "replace-one"  # every entry can be counted in it
 
 
 class Book:
-    """The entries and the limit that a row of events adds up to.
+    """The entries and the limit after a sequence of events.
 
-    Whatever an event lacks or has wrong leaves as KeyError, TypeError, ValueError, LookupError
-    or UsageError; the ledger says in which row.
+    An event with missing or wrong fields raises KeyError, TypeError, ValueError, LookupError or
+    UsageError; the ledger adds the number of the row.
     """
 
     def __init__(self) -> None:
@@ -51,26 +51,26 @@ class Book:
 
     @property
     def relation(self) -> Relation:
-        """The relation in which is counted: that of the limit, else the coarser one."""
-        return self.limit.relation if self.limit else _COARSER
+        """The relation in which costs are counted: that of the limit, else `replace-one`."""
+        return self.limit.relation if self.limit else _DEFAULT_RELATION
 
     @property
     def spent(self) -> Budget:
-        """The plain sums, in the relation in which is counted."""
+        """The plain sums of epsilon and delta in `relation`."""
         return self._sums[self.relation]
 
     def entry(self, number: int) -> LedgerEntry:
-        """Give an entry by its number."""
+        """Return an entry by its number."""
         if not 1 <= number <= len(self.entries):
             raise LookupError(number)
         return self.entries[number - 1]
 
     def sums(self, relation: Relation) -> Budget | None:
-        """Return the plain sums in a relation; none if an entry cannot be counted in it."""
+        """Return the plain sums in a relation; None if an entry cannot be counted in it."""
         return None if self._charges[relation] is None else self._sums[relation]
 
     def composed(self, relation: Relation) -> Budget | None:
-        """Return the least epsilon that is proved for all entries together, with its delta.
+        """Return the smallest epsilon that is proved for all entries together, with its delta.
 
         The delta is that of the limit, if it is in this relation, else the sum of all deltas.
         """
@@ -84,34 +84,34 @@ class Book:
         return None if epsilon is None else Budget(epsilon, delta)
 
     def rooms(self) -> list[Room]:
-        """Return what the limit leaves, by each way of adding up; nothing without a limit."""
+        """Return what is used and allowed by each composition rule; empty without a limit."""
         return [] if self.limit is None else self.limit.rooms(self.spent, self._at_order)
 
     def left(self) -> Budget | None:
-        """Return what a release may cost that has epsilon and delta alone; none without a limit."""
+        """Return the budget left for a release without losses; None without a limit."""
         return max((room.left for room in self.rooms()), default=None)
 
     # --- write -----------------------------------------------------------------------------------
 
     def apply(self, event: dict[str, Any]) -> None:
-        """Take in the next event."""
+        """Apply the next event."""
         if event.keys() - {"event"} != _FIELDS[event["event"]]:
             raise LookupError("an event with other fields")
         {
             "opened": lambda _: None,
-            "reserved": self._reserved,
-            "extended": self._reserved,
-            "charged": self._reserved,
-            "confirmed": self._confirmed,
-            "copied": self._copied,
-            "rewritten": self._copied,
-            "limited": self._limited,
-            "bounded": self._limited,
+            "reserved": self._reserve,
+            "extended": self._reserve,
+            "charged": self._reserve,
+            "confirmed": self._confirm,
+            "copied": self._copy,
+            "rewritten": self._copy,
+            "limited": self._set_limit,
+            "bounded": self._set_limit,
         }[event["event"]](event)
 
-    def _reserved(self, event: dict[str, Any]) -> None:
+    def _reserve(self, event: dict[str, Any]) -> None:
         if event.get("extends") is not None:
-            self.entry(event["extends"])  # it must be there already
+            self.entry(event["extends"])  # raises if it does not exist
         entry = entry_of(event)
         self._add(entry)
         if entry.epsilon is not None:
@@ -129,17 +129,17 @@ class Book:
         old = self._sums[relation]
         self._sums[relation] = Budget(old.epsilon + charge.epsilon, old.delta + charge.delta)
         if self.limit is not None and self.relation == relation and self.limit.order is not None:
-            more, before = charge.at(self.limit.order), self._at_order
-            sums = before.divergence + more.divergence, before.delta + more.delta
+            loss, before = charge.at(self.limit.order), self._at_order
+            sums = before.divergence + loss.divergence, before.delta + loss.delta
             self._at_order = AtOrder(*sums)
 
-    def _confirmed(self, event: dict[str, Any]) -> None:
+    def _confirm(self, event: dict[str, Any]) -> None:
         earlier = self.entry(event["entry"])
         self.entries[earlier.number - 1] = replace(
             earlier, state="confirmed", release_digest=event["release"], folder=event["place"]
         )
 
-    def _copied(self, event: dict[str, Any]) -> None:
+    def _copy(self, event: dict[str, Any]) -> None:
         earlier = self.entry(event["of"])
         free = None if earlier.epsilon is None else Fraction(0)
         copy = replace(
@@ -153,12 +153,12 @@ class Book:
             release_digest=event.get("release", earlier.release_digest),
             folder=event["place"],
             copy_of=earlier.number,
-            extends=None,  # the first one does
-            extra={},  # what it holds was spent once
+            extends=None,  # only the original extends another release
+            extra={},  # it belongs to the original
         )
         self._add(copy)
 
-    def _limited(self, event: dict[str, Any]) -> None:
+    def _set_limit(self, event: dict[str, Any]) -> None:
         limit = Limit.from_event(event)
         charges = self._charges[limit.relation]
         if charges is None:
@@ -174,44 +174,44 @@ class Book:
 def warnings_of(
     entries: Sequence[LedgerEntry], spent: Budget, limit: Budget | None, left: Budget | None
 ) -> list[str]:
-    """Return what the totals do not cover, and whether anything is left."""
-    first = [entry for entry in entries if entry.copy_of is None]
-    numbers = {kind: sum(entry.kind == kind for entry in first) for kind in ENTRY_KINDS}
-    said = []
+    """Return warnings: what the totals do not cover, and whether budget is left."""
+    originals = [entry for entry in entries if entry.copy_of is None]
+    numbers = {kind: sum(entry.kind == kind for entry in originals) for kind in ENTRY_KINDS}
+    messages = []
     if numbers["k-anonymity"] > 1:
-        said.append(
+        messages.append(
             f"{numbers['k-anonymity']} k-anonymous releases: they do not compose; whoever joins "
             "them may tell people apart whom each one alone hides"
         )
     if numbers["none"]:
-        said.append(f"{_count(numbers['none'])} unprotected: no budget covers that")
+        messages.append(f"{_count(numbers['none'])} unprotected: no budget covers that")
     if numbers["conditional-dp"]:
-        said.append(
+        messages.append(
             f"{_count(numbers['conditional-dp'])} differentially private on conditions only: the "
             "totals hold where those hold"
         )
-    unknown = sum(entry.epsilon is not None and entry.relation is None for entry in first)
+    unknown = sum(entry.epsilon is not None and entry.relation is None for entry in originals)
     if unknown:
-        said.append(
+        messages.append(
             f"{_count(unknown)} without a neighboring relation: counted twice, as if a user who "
             "is replaced were first removed and then added"
         )
-    made = (entry for entry in first if entry.kind != "look")  # there is nothing to confirm
-    waiting = [str(entry.number) for entry in made if entry.state == "reserved"]
+    releases = (entry for entry in originals if entry.kind != "look")  # a look is never confirmed
+    waiting = [str(entry.number) for entry in releases if entry.state == "reserved"]
     if waiting:
-        said.append(f"reserved and not confirmed, yet spent: {_list(waiting)}")
+        messages.append(f"reserved and not confirmed, yet spent: {_list(waiting)}")
     if spent.delta >= 1:
-        said.append("the deltas add up to 1 or more: together these releases promise nothing")
-    return [*said, *_about_limit(spent, limit, left)]
+        messages.append("the deltas add up to 1 or more: together these releases promise nothing")
+    return [*messages, *_describe_limit(spent, limit, left)]
 
 
-def _about_limit(spent: Budget, limit: Budget | None, left: Budget | None) -> list[str]:
+def _describe_limit(spent: Budget, limit: Budget | None, left: Budget | None) -> list[str]:
     if limit is None or left is None or left.epsilon:
         return []
-    for name, used, most in zip(Budget._fields, spent, limit, strict=True):
-        if used > most:
+    for name, used, allowed in zip(Budget._fields, spent, limit, strict=True):
+        if used > allowed:
             amounts = (
-                f"{name} {format_amount(used)} is spent and the limit is {format_amount(most)}"
+                f"{name} {format_amount(used)} is spent and the limit is {format_amount(allowed)}"
             )
             return [f"{amounts}: nothing more can be spent"]
     return ["the limit is reached: nothing more can be spent"]
@@ -222,8 +222,8 @@ def _count(number: int) -> str:
 
 
 def _list(numbers: list[str]) -> str:
+    first = ", ".join(numbers[:10])
+    if len(numbers) == 1:
+        return f"entry {first}"
     more = len(numbers) - 10
-    shown = ", ".join(numbers[:10])
-    return f"entry {shown}" if len(numbers) == 1 else (
-        f"entries {shown}{f' and {more} more' if more > 0 else ''}"
-    )  # fmt: skip
+    return f"entries {first}{f' and {more} more' if more > 0 else ''}"

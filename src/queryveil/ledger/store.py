@@ -1,10 +1,10 @@
-"""A file of events to which rows are only ever added, each chained to the one before.
+"""An append-only file of events, each chained to the one before by its hash.
 
-What is on disk is one SQLite file. Its journal is a rollback journal, cut to nothing after each
-change (TRUNCATE) and removed when the ledger is closed. WAL would be faster, but it keeps the
-newest rows in a second file, which whoever copies `ledger.db` alone would lose, and it needs
-memory shared by all processes, which network file systems do not give. `synchronous` is EXTRA:
-a change is over when journal, file and the journal's end are on the disk.
+The file is an SQLite database. Its journal is a rollback journal, truncated after each change
+(TRUNCATE) and removed when the ledger is closed. WAL would be faster, but it keeps the newest rows
+in a second file, which a copy of `ledger.db` alone would lose, and it needs shared memory, which
+network file systems do not have. `synchronous` is EXTRA: a change is complete when journal, file
+and the truncation of the journal are on the disk.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ START = ChainHead(0, "0" * 64)
 
 
 def canonical_json(event: dict[str, Any]) -> str:
-    """Write an event in its one form."""
+    """Return the canonical JSON of an event, of which the hash is computed."""
     return json.dumps(event, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def chain_hash(before: ChainHead, text: str) -> str:
-    """Give the hash of a row after the one before."""
+    """Return the hash of a row, given the row before it."""
     return sha256(f"{before.hash}\n{text}".encode()).hexdigest()
 
 
 def parse_event(path: Path, number: int, text: str) -> dict[str, Any]:
-    """Read the event of a row."""
+    """Parse the event of a row."""
     try:
         event = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -55,9 +55,9 @@ def parse_event(path: Path, number: int, text: str) -> dict[str, Any]:
     return event
 
 
-def chain_error(path: Path, number: int, says: str) -> VerificationError:
-    """Make the error that tells which row breaks the chain."""
-    return VerificationError(f"row {number} {says}", where=path, hint=KEEP)
+def chain_error(path: Path, number: int, problem: str) -> VerificationError:
+    """Return the error for a row that breaks the chain."""
+    return VerificationError(f"row {number} {problem}", where=path, hint=KEEP)
 
 
 _APPLICATION = 0x51564C47  # "QVLG"
@@ -86,7 +86,7 @@ class EventStore:
     @classmethod
     def open(cls, path: Path, *, create: bool, first: dict[str, Any]) -> EventStore:
         """Open a file, or create it with a first event; refuse what is no ledger."""
-        with _explained(path):
+        with _translate_errors(path):
             if not os.path.lexists(path):
                 if not create:
                     raise InputError(
@@ -115,16 +115,17 @@ class EventStore:
 
     @contextmanager
     def transaction(self, kind: Literal["read", "add"]) -> Iterator[None]:
-        """Read what does not change meanwhile, or be the only one who adds.
+        """Read a consistent snapshot, or add rows while no other process can.
 
-        To add takes the one lock for it at the start, so that nothing can come between looking
-        at what is left and spending it. Nothing is added if an error leaves the block.
+        A transaction that adds takes the write lock at its start, so that no other process can
+        spend between the check of the limit and the reservation. Nothing is added if an error
+        leaves the block.
         """
         if os.getpid() != self._process:
             raise OutputError(
                 "this ledger was opened by another process", where=self.path, hint="open it again"
             )
-        with _explained(self.path):
+        with _translate_errors(self.path):
             try:
                 self._connection.execute("BEGIN IMMEDIATE" if kind == "add" else "BEGIN")
                 yield
@@ -135,28 +136,28 @@ class EventStore:
                 raise
 
     def read_after(self, head: ChainHead) -> Iterator[tuple[ChainHead, dict[str, Any]]]:
-        """Walk the rows after one that is known, and check that each is chained to the last."""
+        """Yield the rows after a known one; raise VerificationError where the chain is broken."""
         if head.number:
             query = "SELECT hash FROM events WHERE number = ?"
             if self._connection.execute(query, (head.number,)).fetchone() != (head.hash,):
                 raise chain_error(self.path, head.number, "is no longer what it was")
         query = "SELECT number, event, hash FROM events WHERE number >= ? ORDER BY number"
         start = head.number + 1 if head.number else _SMALLEST
-        for number, text, found in self._connection.execute(query, (start,)):
+        for number, text, stored_hash in self._connection.execute(query, (start,)):
             if number != head.number + 1:
                 raise chain_error(
                     self.path, head.number + 1, f"is missing: the next one is {number}"
                 )
-            if not isinstance(text, str) or found != chain_hash(head, text):
+            if not isinstance(text, str) or stored_hash != chain_hash(head, text):
                 raise chain_error(
                     self.path, number, "is not chained to the one before: edited, moved or put in"
                 )
-            head = ChainHead(number, found)
+            head = ChainHead(number, stored_hash)
             yield head, parse_event(self.path, number, text)
         self._check_end(head)
 
     def append(self, head: ChainHead, event: dict[str, Any]) -> None:
-        """Add a row after the last."""
+        """Append a row."""
         text = canonical_json(event)
         query = "INSERT INTO events (event, hash) VALUES (?, ?)"
         number = self._connection.execute(query, (text, chain_hash(head, text))).lastrowid
@@ -164,24 +165,24 @@ class EventStore:
             raise chain_error(self.path, head.number + 1, f"would have become {number}")
 
     def check_pages(self) -> None:
-        """Let SQLite look for damage in its own structures."""
-        (said,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
-        if said != "ok":
-            raise VerificationError(f"is damaged ({said})", where=self.path, hint=KEEP)
+        """Raise VerificationError if SQLite finds damage in its own structures."""
+        (report,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if report != "ok":
+            raise VerificationError(f"is damaged ({report})", where=self.path, hint=KEEP)
 
     def _check_end(self, head: ChainHead) -> None:
-        """Compare the last row with the number that SQLite keeps of the last ever added."""
+        """Compare the last row with the highest number that SQLite has ever assigned."""
         query = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
-        found = self._connection.execute(query).fetchall()
-        if found != [(head.number,)]:
-            last = found[0][0] if found else "unknown"
+        sequence = self._connection.execute(query).fetchall()
+        if sequence != [(head.number,)]:
+            last = sequence[0][0] if sequence else "unknown"
             raise chain_error(
                 self.path, head.number + 1, f"is cut off: {last} was the last number given"
             )
 
 
 def _create(path: Path, first: dict[str, Any]) -> None:
-    """Put a new file in place, whole, without ever replacing one that another process made."""
+    """Create the file atomically, without ever replacing one that another process created."""
     _check_no_journal(path)
     _make_folder(path.parent)
     handle, name = tempfile.mkstemp(".part", f".{path.name}.", path.parent)
@@ -189,7 +190,7 @@ def _create(path: Path, first: dict[str, Any]) -> None:
     try:
         _fill(part, first)
         os.fsync(handle)
-        # Before the file has its name: closing it would let go of SQLite's locks on it.
+        # Close before the file has its name: closing it later would release SQLite's locks on it.
         os.close(handle)
         with suppress(FileExistsError):  # another process was faster
             os.link(part, path)
@@ -199,7 +200,7 @@ def _create(path: Path, first: dict[str, Any]) -> None:
 
 
 def _check_no_journal(path: Path) -> None:
-    """Refuse a journal without its ledger: SQLite would put pages of the old into the new."""
+    """Raise for a journal without its ledger: SQLite would apply its old pages to a new file."""
     journal = path.with_name(f"{path.name}-journal")
     with suppress(FileNotFoundError):
         if journal.stat().st_size and not path.exists():
@@ -211,7 +212,7 @@ def _check_no_journal(path: Path) -> None:
 def _fill(part: Path, first: dict[str, Any]) -> None:
     connection = sqlite3.connect(part, isolation_level=None)
     try:
-        # Nobody sees this file before it is whole and on the disk.
+        # No other process sees this file before it is complete and on the disk.
         connection.execute("PRAGMA journal_mode = MEMORY")
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute("BEGIN")
@@ -228,7 +229,7 @@ def _fill(part: Path, first: dict[str, Any]) -> None:
 
 
 def _make_folder(folder: Path) -> None:
-    """Make a folder that stays after a power cut, and those above it."""
+    """Create a folder and its parents so that they survive a power failure."""
     if not folder.is_dir():
         _make_folder(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -236,7 +237,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # Windows has no such call, and keeps names by itself
+    if os.name == "nt":  # Windows cannot sync a folder, and does not need it
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -261,29 +262,29 @@ def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
             hint="update queryveil",
         )
     query = "SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!'"
-    found = {sql for (sql,) in connection.execute(query)}
-    if version != _FORMAT or found != set(_TABLES):
+    statements = {sql for (sql,) in connection.execute(query)}
+    if version != _FORMAT or statements != set(_TABLES):
         raise VerificationError("the tables of this ledger were altered", where=path, hint=KEEP)
 
 
 def _make_durable(path: Path, connection: sqlite3.Connection) -> None:
     (mode,) = connection.execute("PRAGMA journal_mode = TRUNCATE").fetchone()
     if mode != "truncate":
-        raise OutputError(f"its journal stays in the mode {mode}", where=path)
+        raise OutputError(f"the journal of this ledger stays in mode {mode}", where=path)
     connection.execute(f"PRAGMA synchronous = {_SYNC}")
     connection.execute("PRAGMA fullfsync = ON")  # macOS: the disk itself, not only its cache
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """Turn what SQLite and the system say into errors that a person can act on."""
+def _translate_errors(path: Path) -> Iterator[None]:
+    """Translate errors of SQLite and of the system into errors with a hint."""
     try:
         yield
-    except sqlite3.ProgrammingError:  # a mistake of ours, not of the file
+    except sqlite3.ProgrammingError:  # a defect of queryveil, not of the file
         raise
     except sqlite3.Error as error:
-        raise _explain(path, error) from error
-    except UnicodeDecodeError as error:  # SQLite hands out damaged texts as they are
+        raise _translate_error(path, error) from error
+    except UnicodeDecodeError as error:  # SQLite does not check the encoding of texts
         raise VerificationError("this ledger is damaged", where=path, hint=KEEP) from error
     except OSError as error:
         raise OutputError(
@@ -293,7 +294,7 @@ def _explained(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _explain(path: Path, error: sqlite3.Error) -> QueryveilError:
+def _translate_error(path: Path, error: sqlite3.Error) -> QueryveilError:
     name = getattr(error, "sqlite_errorname", "")
     if name == "SQLITE_NOTADB":
         return FormatError(

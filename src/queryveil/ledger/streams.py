@@ -1,12 +1,12 @@
-"""Releases that go on with an earlier one of the same people.
+"""Streams: releases that extend an earlier release about the same users.
 
-What they cost together is what they cost the user who pays most. Each user's slots are counted
-in the releases' own mappings; the ledger holds what all of them together may cost anybody.
+The cost of a stream is the cost for the user who contributes most. Each user's slots are counted in
+the private mappings of the releases; the ledger holds the maximum over all users.
 
-A release is extended once. If it were extended twice, each of the two would take what the
-user has left, and neither would know of the other. A run that was killed may have been seen, so
-a second attempt counts the first as made. That is why an attempt must name all that came before
-it, and why only the last one can be confirmed: it alone has counted the others.
+A release is extended once. If it were extended twice, each of the two extensions would use the
+slots that a user has left, without knowing of the other. The output of a run that was killed may
+have been seen, so a second attempt counts the first as made. That is why an attempt must name all
+attempts before it, and why only the last one can be confirmed: it alone has counted the others.
 """
 
 from __future__ import annotations
@@ -21,16 +21,13 @@ from .entries import LedgerEntry
 
 @dataclass(frozen=True)
 class ReleaseStream:
-    """A release that may be extended, and what the ledger knows about that.
+    """A release that may be extended, with its extensions in the ledger.
 
-    entry
-        the release itself, the first one if it was copied
-    after
-        the release that extends it, if one was confirmed
-    lost
-        attempts to extend it that were not confirmed, the oldest first
-    paid
-        epsilon that is counted for it, for all that it extends, and for lost attempts
+    Attributes:
+        entry: The release itself; the original if it was copied.
+        successor: The release that extends it, if one was confirmed.
+        unconfirmed: Attempts to extend it that were not confirmed, the oldest first.
+        paid: The epsilon of it, of all releases that it extends, and of unconfirmed attempts.
     """
 
     entry: LedgerEntry
@@ -39,16 +36,16 @@ class ReleaseStream:
     paid: Fraction
 
     def check(self, kind: str, log_digest: str, recipe: str, lost: Sequence[int]) -> None:
-        """Refuse what would not count all that may have been seen.
+        """Raise UsageError or OutputError for an extension that does not count all attempts.
 
-        `lost` are the attempts that the new one counts as made. What they used can only be told
-        from the log they read, by the method they used.
+        `lost` are the attempts that the new one counts as made. The slots that they used can only
+        be computed from the log that they read, with the method that they used.
         """
         self._check_open(kind)
         if any((a.log_digest, a.recipe) != (log_digest, recipe) for a in self.unconfirmed):
             raise UsageError(
                 f"{self.entry.folder} was being extended when that run ended early, and what it "
-                "used cannot be told from another log, other options or another version",
+                "used cannot be computed from another log, other options or another version",
                 hint="give the log that was given first, read the same way",
             )
         if [attempt.number for attempt in self.unconfirmed] != list(lost):
@@ -71,7 +68,7 @@ class ReleaseStream:
 
 
 def find_stream(entries: Sequence[LedgerEntry], release_digest: str) -> ReleaseStream | None:
-    """Find a release by the digest of its public card; a copy leads to the first."""
+    """Return the stream of the release whose public card has this digest; None if unknown."""
     for entry in entries:
         if entry.release_digest == release_digest:
             return build_stream(entries, entry)
@@ -79,16 +76,17 @@ def find_stream(entries: Sequence[LedgerEntry], release_digest: str) -> ReleaseS
 
 
 def build_stream(entries: Sequence[LedgerEntry], entry: LedgerEntry) -> ReleaseStream:
-    """Tell what came before and after a release."""
-    first = entry if entry.copy_of is None else entries[entry.copy_of - 1]
-    later = [other for other in entries if other.extends == first.number]
+    """Return the stream of an entry; a copy has that of its original."""
+    original = entry if entry.copy_of is None else entries[entry.copy_of - 1]
+    later = [other for other in entries if other.extends == original.number]
     confirmed = [other for other in later if other.state == "confirmed"]
-    lost = tuple(other for other in later if other.state == "reserved")
-    return ReleaseStream(first, confirmed[0] if confirmed else None, lost, _paid(entries, first))
+    unconfirmed = tuple(other for other in later if other.state == "reserved")
+    successor = confirmed[0] if confirmed else None
+    return ReleaseStream(original, successor, unconfirmed, _sum_epsilon(entries, original))
 
 
 def check_latest(entries: Sequence[LedgerEntry], entry: LedgerEntry) -> None:
-    """Refuse to confirm an attempt that a later one counts as lost."""
+    """Raise UsageError for an attempt that a later one counts as lost: it cannot be confirmed."""
     later = [e for e in entries if e.extends == entry.extends and e.number > entry.number]
     if entry.extends is not None and later:
         raise UsageError(
@@ -97,11 +95,11 @@ def check_latest(entries: Sequence[LedgerEntry], entry: LedgerEntry) -> None:
         )
 
 
-def _paid(entries: Sequence[LedgerEntry], last: LedgerEntry) -> Fraction:
-    """Add up a release, all that it extends, and every attempt at one of them."""
-    line = {last.number}
+def _sum_epsilon(entries: Sequence[LedgerEntry], last: LedgerEntry) -> Fraction:
+    """Return the epsilon of a release, of all that it extends, and of every attempt at these."""
+    stream = {last.number}
     while last.extends is not None:
         last = entries[last.extends - 1]
-        line.add(last.number)
-    counted = (e for e in entries if e.number in line or e.extends in line)
+        stream.add(last.number)
+    counted = (e for e in entries if e.number in stream or e.extends in stream)
     return sum((e.epsilon for e in counted if e.epsilon is not None), Fraction(0))

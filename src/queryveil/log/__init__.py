@@ -1,4 +1,4 @@
-"""Reading a query log: files in many formats become one table with clean, typed rows."""
+"""Read query logs: files in many formats become one table with clean, typed rows."""
 
 from .accounting import RowAccounting, SourceFile
 from .identifiers import (
@@ -30,21 +30,21 @@ __all__ = [
     "CSV",
     "EXCITE",
     "IDENTIFIER_KINDS",
-    "Identifiers",
     "JSONL",
     "PARQUET",
-    "QueryLog",
     "READERS",
+    "SESSION_GAP_MINUTES",
+    "TSV",
+    "UBI",
+    "Identifiers",
+    "QueryLog",
     "RawRows",
     "ReadOptions",
     "Reader",
     "ReaderOptions",
     "RowAccounting",
-    "SESSION_GAP_MINUTES",
     "SourceFile",
-    "TSV",
     "TextFile",
-    "UBI",
     "add_sessions",
     "check_setting",
     "detect_reader",

@@ -1,4 +1,4 @@
-"""Nothing is lost: every row that goes in is kept, dropped or rejected, with a reason."""
+"""Account for every row of the input: it is kept, dropped or rejected, with a reason."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REJECT_SCHEMA = {"file": pl.String, "line": pl.Int64, "reason": pl.String}
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One file that was read, the digest of its bytes, and which of its columns were taken."""
+    """A file that was read, the digest of its bytes, and the columns that were used."""
 
     path: str
     format: str
@@ -22,13 +22,13 @@ class SourceFile:
 
 @dataclass(repr=False)
 class RowAccounting:
-    """What became of the rows while a log was read.
+    """The numbers of rows read, dropped, rejected and normalized while a log was read.
 
-    `objections` says how many users were to be left out, and how many of them had a row. Exact
-    numbers could tell whether a person is in the log, so no repr shows any.
+    `excluded_users` has the number of users to exclude, and how many of them had a row. Exact
+    numbers could reveal whether a user is in the log, so the repr shows none.
 
-    >>> tally = RowAccounting(rows=10, dropped={"empty query": 2}, rejected={"no user": 1})
-    >>> tally.kept
+    >>> accounting = RowAccounting(rows=10, dropped={"empty query": 2}, rejected={"no user": 1})
+    >>> accounting.kept
     7
     """
 
@@ -41,39 +41,39 @@ class RowAccounting:
 
     @property
     def kept(self) -> int:
-        """Rows that are in the log."""
+        """The number of rows that are in the log."""
         return self.rows - sum(self.dropped.values()) - sum(self.rejected.values())
 
     @property
     def rejected_share(self) -> float:
-        """Rejected rows as a share of all."""
+        """The fraction of rows that were rejected."""
         return sum(self.rejected.values()) / self.rows if self.rows else 0.0
 
     def drop(self, reasons: Mapping[str, int]) -> None:
-        """Count rows that are left out on purpose."""
-        _add(self.dropped, reasons)
+        """Count rows that are dropped on purpose."""
+        _add_counts(self.dropped, reasons)
 
     def change(self, reasons: Mapping[str, int]) -> None:
-        """Count rows whose query text was normalised."""
-        _add(self.normalized, reasons)
+        """Count rows whose query text was normalized."""
+        _add_counts(self.normalized, reasons)
 
     def reject(self, rows: pl.DataFrame) -> None:
-        """Count rows that cannot be read, and keep where they stand."""
+        """Count rows that cannot be read, and keep their file and line."""
         if rows.height:
             self.rejected_blocks.append(rows)
-            _add(self.rejected, dict(rows.group_by("reason").len().rows()))
+            _add_counts(self.rejected, dict(rows.group_by("reason").len().rows()))
 
     def reject_many(self, reasons: Mapping[str, int], examples: pl.DataFrame) -> None:
-        """Count rows of which only some tell where they stand."""
+        """Count rejected rows of which only `examples` have a file and a line."""
         self.rejected_blocks.append(examples)
-        _add(self.rejected, reasons)
+        _add_counts(self.rejected, reasons)
 
     def rejected_rows(self) -> pl.DataFrame:
-        """List the rejected rows: file, line, reason."""
+        """Return the rejected rows: file, line, reason."""
         return pl.concat([pl.DataFrame(schema=REJECT_SCHEMA), *self.rejected_blocks])
 
 
-def _add(counts: dict[str, int], more: Mapping[str, int]) -> None:
-    for reason, number in more.items():
+def _add_counts(counts: dict[str, int], added: Mapping[str, int]) -> None:
+    for reason, number in added.items():
         if number:
             counts[reason] = counts.get(reason, 0) + number

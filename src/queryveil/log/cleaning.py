@@ -1,7 +1,7 @@
-"""From texts to rows: what is read, normalised, dropped and rejected, each counted.
+"""Turn raw texts into typed rows; count what is normalized, dropped and rejected.
 
-Normalisation is a visible step: lower case, and every run of white space becomes one blank
-(SPEC 1). It changes the text of a query and never the number of rows.
+Queries are converted to lower case, and every run of white space becomes one blank (SPEC 1).
+This is counted. It changes the text of a query and never the number of rows.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from .accounting import RowAccounting
 from .readers.base import RAW_COLUMNS, RawRows
 
 SECONDS, MILLISECONDS = "epoch seconds", "epoch milliseconds"
-# Nobody searched the web before 1990: digits alone that say so are a count of something else.
+# There was no web search before 1990: digits that give an earlier time are not a time.
 _FIRST, _LAST = datetime(1990, 1, 1), datetime(2200, 1, 1)
 
 
 @dataclass(frozen=True)
 class Form:
-    """One way of writing a time: what a text of this form looks like, and how it is parsed."""
+    """A notation of times: the pattern of its texts, and the format to parse them."""
 
     how: str
     pattern: str
-    digits: bool = False  # nothing but digits: a moment outside of plausible years is none
+    digits: bool = False  # only digits: a time outside of plausible years is rejected
 
     @property
     def whole(self) -> str:
-        """The pattern for a whole text."""
+        """The pattern that a complete text must match."""
         return rf"\A(?:{self.pattern})\z"
 
 
@@ -45,9 +45,9 @@ _HOURS = "[+-][0-9]{2}(?::?[0-9]{2})?"
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _REQUEST = f"[0-9]{{2}}/{_MONTH}/[0-9]{{4}}(?::[0-9]{{2}}){{3}} [+-][0-9]{{4}}"
 _FRACTION = r"(?:\.[0-9]{1,9})?"
-_EXPONENT = r"[0-9]\.[0-9]{1,16}[eE]\+?0?"  # as Java writes fractions from ten million on
+_EXPONENT = r"[0-9]\.[0-9]{1,16}[eE]\+?0?"  # as Java writes floats of ten million and more
 
-# The usual ones have no fraction and no offset to compute: Polars reads them many times faster.
+# The common forms have no fraction and no offset: Polars parses them many times faster.
 FORMS = (
     Form("%Y-%m-%d %H:%M:%S", f"{_DAY} {_WHOLE}"),
     Form("%Y-%m-%dT%H:%M:%S", f"{_DAY}T{_WHOLE}"),
@@ -77,7 +77,10 @@ _ZONE = re.compile(r"%(#|:*)z|%\+")
 
 
 def parse_time(text: pl.Expr, how: str) -> pl.Expr:
-    """Read a time, as UTC where the text names a zone; null or no `is_time` where it is none."""
+    """Parse a time, in UTC if the text has a zone.
+
+    The result of a text that is not a time is null or fails `is_valid_time`.
+    """
     if how in (SECONDS, MILLISECONDS):
         unit = 1_000_000 if how == SECONDS else 1_000
         number = text.cast(pl.Float64, strict=False) * unit
@@ -89,12 +92,12 @@ def parse_time(text: pl.Expr, how: str) -> pl.Expr:
 
 
 def is_valid_time(moment: pl.Expr) -> pl.Expr:
-    """Tell what lies in the years 1 to 9999: no calendar that a log meets later has more."""
+    """Return whether times are in the years 1 to 9999, the range of Python's `datetime`."""
     return moment.is_between(datetime.min, datetime.max).fill_null(False)
 
 
 def check_time_format(how: str) -> None:
-    """Refuse a way of writing times that cannot be read back.
+    """Raise a `UsageError` if a time that is written in this format cannot be read back.
 
     >>> check_time_format("%d.%m.%Y %H:%M")
     """
@@ -108,49 +111,50 @@ def check_time_format(how: str) -> None:
     except pl.exceptions.PolarsError:
         pass
     raise UsageError(
-        f'"{how}" names no day and time', hint='for example "%d.%m.%Y %H:%M" (strftime)'
+        f'the time format "{how}" has no day and time',
+        hint='for example "%d.%m.%Y %H:%M" (strftime)',
     )
 
 
 def read_times(texts: pl.Series) -> pl.Series:
-    """Return the moment that each text names by the fixed list of forms, or null.
+    """Parse each text by the fixed list of forms; null if none of them matches.
 
     >>> read_times(pl.Series(["970916105432", "1.3.2006", "01/03/2006"])).dt.year().to_list()
     [1997, 2006, None]
     """
     rows = texts.to_frame("text").with_row_index()
-    read = []
-    for form in _likely_first(texts):
-        fits = rows["text"].str.contains(form.whole).fill_null(False)
-        if fits.any():
-            here = rows if fits.all() else rows.filter(fits)
-            read.append(here.select("index", moment=_moment(form)))
-            rows = rows.filter(~fits)
+    parsed = []
+    for form in _sort_forms(texts):
+        matches = rows["text"].str.contains(form.whole).fill_null(False)
+        if matches.any():
+            matching = rows if matches.all() else rows.filter(matches)
+            parsed.append(matching.select("index", moment=_parse_form(form)))
+            rows = rows.filter(~matches)
         if not rows.height:
             break
     unread = rows.select("index", moment=pl.lit(None, pl.Datetime("us")))
-    return pl.concat([*read, unread]).sort("index")["moment"].rename(texts.name)
+    return pl.concat([*parsed, unread]).sort("index")["moment"].rename(texts.name)
 
 
-def _likely_first(texts: pl.Series) -> list[Form]:
-    """Return the forms with that of the first text in front, which saves looking for the others.
+def _sort_forms(texts: pl.Series) -> list[Form]:
+    """Return the forms, with that of the first text in front, which is probably that of all.
 
-    No text fits two forms, so that their order changes nothing that is read.
+    No text matches two forms, so their order does not change the result, only the speed.
     """
     example = texts.slice(texts.is_not_null().arg_max() or 0, 1)
     return sorted(FORMS, key=lambda form: not example.str.contains(form.whole).any())
 
 
-def _moment(form: Form) -> pl.Expr:
+def _parse_form(form: Form) -> pl.Expr:
     moment = parse_time(pl.col("text"), form.how)
     return pl.when(moment.is_between(_FIRST, _LAST)).then(moment) if form.digits else moment
 
 
-_MOST_CELL = 64 << 10
+_MAX_CELL_BYTES = 64 << 10
 _ODD_BLANKS = r"\s\s|[^\S ]"  # any white space but a single blank
 
-# A row's fate is one small number while it is decided: texts for 36 million rows are slow.
-_KEPT, _READERS_WORD = 0, 255
+# The outcome of a row is a code of one byte: strings for 36 million rows would be slow.
+_KEPT, _REJECTED_BY_READER = 0, 255
 _DROPS = (
     "blank line",
     "user asked to be left out",
@@ -164,7 +168,7 @@ _FAULTS = (
     "not a date",
     "rank is not a number",
     "rank below 1",
-    f"cell longer than {_MOST_CELL >> 10} KB",
+    f"cell longer than {_MAX_CELL_BYTES >> 10} KB",
 )
 _REASONS = dict(enumerate((*_DROPS, *_FAULTS), 1))
 _CODES = {reason: code for code, reason in _REASONS.items()}
@@ -173,45 +177,45 @@ _FIRST_FAULT = _CODES[_FAULTS[0]]
 
 @dataclass(repr=False)
 class Cleaner:
-    """Turns blocks of texts into typed rows and keeps the tally."""
+    """Turns blocks of raw texts into typed rows, and accounts for every row."""
 
     since: datetime | None = None
     until: datetime | None = None
     exclude: frozenset[str] = frozenset()
     time_format: str | None = None
-    extra_columns: tuple[str, ...] = ()  # further columns of the raw rows that stay beside ours
+    extra_columns: tuple[str, ...] = ()  # further columns of the raw rows to keep
     accounting: RowAccounting = field(default_factory=RowAccounting)
     excluded_seen: set[str] = field(default_factory=set)
     columns: dict[str, dict[str, str]] = field(default_factory=dict)
     has_times: bool = False
 
     def clean(self, raw: RawRows) -> pl.DataFrame:
-        """Check, normalise and filter one block: user, query, time, rank, url."""
+        """Check, normalize and filter one block; return user, query, time, rank and url."""
         self.columns[raw.file] = raw.columns
         self.has_times = self.has_times or raw.has_time
-        typed = self._typed(raw)
-        fates = typed.select(self._fate(raw)).to_series()
-        self._count(raw, fates)
+        typed = self._parse_types(raw)
+        outcomes = typed.select(self._outcome(raw)).to_series()
+        self._count(raw, outcomes)
         if self.exclude:
-            out = typed.filter(fates == _CODES["user asked to be left out"])
-            self.excluded_seen.update(out["user"].unique())
+            excluded = typed.filter(outcomes == _CODES["user asked to be left out"])
+            self.excluded_seen.update(excluded["user"].unique())
         time, rank = pl.col("moment").alias("time"), pl.col("number").alias("rank")
         kept = typed.select("user", "query", time, rank, "url", "trimmed", *self.extra_columns)
-        kept = kept.filter(fates == _KEPT)
-        return self._normalised(kept).drop("trimmed")
+        kept = kept.filter(outcomes == _KEPT)
+        return self._normalize(kept).drop("trimmed")
 
-    def _typed(self, raw: RawRows) -> pl.DataFrame:
+    def _parse_types(self, raw: RawRows) -> pl.DataFrame:
         number = pl.col("rank").cast(pl.Int32, strict=False)
-        rows = _bare(raw.table.with_columns(length=pl.col("query").str.len_bytes()), _TEXTS)
-        typed = rows.with_columns(self._moments(raw, rows), number=number)
-        if _unread(typed, "time", "moment") or _unread(typed, "rank", "number"):
-            # A table that holds ranks as fractions, for the sake of its gaps, writes 3 as 3.0.
-            bare = _bare(rows, _NUMBERS).with_columns(pl.col("rank").str.strip_suffix(".0"))
-            typed = bare.with_columns(self._moments(raw, bare), number=number)
+        rows = _strip(raw.table.with_columns(length=pl.col("query").str.len_bytes()), _TEXTS)
+        typed = rows.with_columns(self._parse_times(raw, rows), number=number)
+        if _has_unparsed(typed, "time", "moment") or _has_unparsed(typed, "rank", "number"):
+            # Tables with missing ranks often store them as floats, and write 3 as 3.0.
+            stripped = _strip(rows, _NUMBERS).with_columns(pl.col("rank").str.strip_suffix(".0"))
+            typed = stripped.with_columns(self._parse_times(raw, stripped), number=number)
         return typed.with_columns(trimmed=pl.col("query").str.len_bytes() != pl.col("length"))
 
-    def _moments(self, raw: RawRows, rows: pl.DataFrame) -> pl.Series:
-        """Return the times of rows: by the owner's form, the format's own, or the fixed list."""
+    def _parse_times(self, raw: RawRows, rows: pl.DataFrame) -> pl.Series:
+        """Parse times by the data owner's format, the reader's own, or the list of forms."""
         if not raw.has_time:
             return rows.with_columns(moment=pl.lit(None, pl.Datetime("us")))["moment"]
         how = self.time_format or raw.time_format
@@ -219,23 +223,23 @@ class Cleaner:
             return read_times(rows["time"]).alias("moment")
         return rows.select(moment=parse_time(pl.col("time"), how))["moment"]
 
-    def _fate(self, raw: RawRows) -> pl.Expr:
-        """Decide what becomes of each row; of several reasons the first counts."""
-        nothing = pl.all_horizontal(pl.col(RAW_COLUMNS).is_null())
+    def _outcome(self, raw: RawRows) -> pl.Expr:
+        """Return the code of each row: kept, or the first reason to drop or reject it."""
+        is_blank = pl.all_horizontal(pl.col(RAW_COLUMNS).is_null())
         tests = {
-            "blank line": nothing,
+            "blank line": is_blank,
             **_fault_tests(raw),
             "user asked to be left out": pl.col("user").is_in(sorted(self.exclude)),
             "empty query": pl.col("query").is_null(),
             "query is -": pl.col("query") == "-",
-            "outside the dates asked for": self._outside(),
+            "outside the dates asked for": self._is_outside_dates(),
         }
-        fate = pl.when(pl.col("fault").is_not_null()).then(pl.lit(_READERS_WORD, pl.UInt8))
+        code = pl.when(pl.col("fault").is_not_null()).then(pl.lit(_REJECTED_BY_READER, pl.UInt8))
         for reason, test in tests.items():
-            fate = fate.when(test).then(pl.lit(_CODES[reason], pl.UInt8))  # type: ignore[assignment]
-        return fate.otherwise(pl.lit(_KEPT, pl.UInt8))
+            code = code.when(test).then(pl.lit(_CODES[reason], pl.UInt8))  # type: ignore[assignment]
+        return code.otherwise(pl.lit(_KEPT, pl.UInt8))
 
-    def _outside(self) -> pl.Expr:
+    def _is_outside_dates(self) -> pl.Expr:
         if self.since is None and self.until is None:
             return pl.lit(False)
         moment = pl.col("moment")
@@ -244,19 +248,19 @@ class Cleaner:
         )
         return ~inside.fill_null(False)
 
-    def _count(self, raw: RawRows, fates: pl.Series) -> None:
-        self.accounting.rows += len(fates) + sum(raw.dropped.values())
+    def _count(self, raw: RawRows, outcomes: pl.Series) -> None:
+        self.accounting.rows += len(outcomes) + sum(raw.dropped.values())
         self.accounting.drop(raw.dropped)
-        numbers = dict(fates.value_counts().rows())
+        numbers = dict(outcomes.value_counts().rows())
         self.accounting.drop({reason: numbers.get(_CODES[reason], 0) for reason in _DROPS})
         if max(numbers, default=_KEPT) >= _FIRST_FAULT:
-            reason = fates.replace_strict(_REASONS, default=None, return_dtype=pl.String)
+            reason = outcomes.replace_strict(_REASONS, default=None, return_dtype=pl.String)
             rows = raw.table.select(
                 pl.lit(raw.file).alias("file"), "line", reason=pl.coalesce("fault", reason)
             )
-            self.accounting.reject(rows.filter(fates >= _FIRST_FAULT))
+            self.accounting.reject(rows.filter(outcomes >= _FIRST_FAULT))
 
-    def _normalised(self, rows: pl.DataFrame) -> pl.DataFrame:
+    def _normalize(self, rows: pl.DataFrame) -> pl.DataFrame:
         query = rows["query"]
         lower = query.str.to_lowercase()
         odd = lower.str.contains(_ODD_BLANKS)
@@ -265,38 +269,41 @@ class Cleaner:
             {"lower-cased": int(cased.sum()), "blanks collapsed": int(blanks.sum())}
         )
         if odd.any():
-            places = odd.arg_true()
-            lower = lower.scatter(places, lower.gather(places).str.replace_all(r"\s+", " "))
+            indices = odd.arg_true()
+            lower = lower.scatter(indices, lower.gather(indices).str.replace_all(r"\s+", " "))
         return rows.with_columns(lower.alias("query"))
 
 
 _TEXTS, _NUMBERS = ("user", "query", "url"), ("time", "rank")
 
 
-def _unread(rows: pl.DataFrame, text: str, value: str) -> bool:
+def _has_unparsed(rows: pl.DataFrame, text: str, value: str) -> bool:
+    """Return whether a text was not parsed to a value."""
     return rows[value].null_count() > rows[text].null_count()
 
 
-def _bare(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """Take the blanks off both ends of texts; null where nothing is left."""
-    bare = rows.with_columns(pl.col(columns).str.strip_chars())
-    # Empty cells are null already: a cell of blanks alone is rare, so look before you replace.
-    emptied = [name for name in columns if (bare[name] == "").any()]
-    return bare.with_columns(pl.when(pl.col(n) != "").then(pl.col(n)).alias(n) for n in emptied)
+def _strip(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Strip white space from both ends of texts; a text without anything else becomes null."""
+    stripped = rows.with_columns(pl.col(columns).str.strip_chars())
+    # Empty cells are null already, and cells of blanks are rare: replace only where there are any.
+    emptied = [name for name in columns if (stripped[name] == "").any()]
+    return stripped.with_columns(
+        pl.when(pl.col(name) != "").then(pl.col(name)).alias(name) for name in emptied
+    )
 
 
 def _fault_tests(raw: RawRows) -> dict[str, pl.Expr]:
     user, time, rank = pl.col("user"), pl.col("time"), pl.col("rank")
-    moment, number, timed = pl.col("moment"), pl.col("number"), pl.lit(raw.has_time)
-    long = pl.any_horizontal(
-        pl.col(name).str.len_bytes() > _MOST_CELL for name in ("user", "query", "url")
+    moment, number, has_time = pl.col("moment"), pl.col("number"), pl.lit(raw.has_time)
+    is_too_long = pl.any_horizontal(
+        pl.col(name).str.len_bytes() > _MAX_CELL_BYTES for name in ("user", "query", "url")
     )
     tests = (
         user.is_null(),
         pl.lit(raw.has_time and raw.needs_time) & time.is_null(),
-        timed & time.is_not_null() & ~is_valid_time(moment),
+        has_time & time.is_not_null() & ~is_valid_time(moment),
         rank.is_not_null() & number.is_null(),
         number < 1,
-        long,
+        is_too_long,
     )
     return dict(zip(_FAULTS, tests, strict=True))

@@ -1,4 +1,4 @@
-"""What an owner may say about a log, the same for every command that reads one."""
+"""The options for reading a log, the same for every command that reads one."""
 
 from __future__ import annotations
 
@@ -15,25 +15,20 @@ from .readers.base import parse_columns
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What an owner may say about a log, the same for every command that reads one.
+    """The options for reading a log, the same for every command that reads one.
 
-    format
-        the name of a reader; told by the file's name where it is not given
-    columns
-        our name of a column and the file's: ``{"user": "uid", "query": "q"}``
-    since, until
-        the first and the last day to keep
-    sample_users
-        a number of users (from 1 on) or a share of them (below 1) to keep, drawn at random
-    exclude_users
-        users to leave out, because they objected
-    max_rejected
-        the share of rows that may be rejected before the run stops
-    may_stop
-        whether rows can stop the run: too many that are rejected, or none at all. Under
-        differential privacy they must not, as one person's rows would show
-    max_expanded
-        how many bytes a packed file may expand to
+    Attributes:
+        format: The name of a reader; by default the one that fits the name of the file.
+        columns: Our name of a column and the file's: ``{"user": "uid", "query": "q"}``.
+        since: The first day to keep.
+        until: The last day to keep.
+        sample_users: A number of users (1 or more) or a fraction of them (below 1) to keep,
+            sampled uniformly.
+        exclude_users: Users to exclude, because they objected.
+        max_rejected: The fraction of rows that may be rejected before the run stops.
+        may_stop: Whether rows can stop the run: too many rejected ones, or none at all. Under
+            differential privacy they must not, because the rows of one user could decide it.
+        max_decompressed_size: The number of bytes that a compressed file may expand to.
     """
 
     format: str | None = None
@@ -52,62 +47,80 @@ class ReadOptions:
     may_stop: bool = True
 
     def __post_init__(self) -> None:
-        self._take_texts()
+        self._parse_texts()
         if not 0 <= self.max_rejected <= 1:
-            raise UsageError(f"max-rejected is {self.max_rejected}", hint="a share, 0 to 1")
+            raise UsageError(
+                f"max-rejected must be from 0 to 1, got {self.max_rejected}",
+                hint="it is a fraction of the rows",
+            )
         if self.sample_users is not None and not 0 < self.sample_users < float("inf"):
-            raise UsageError("the sample has no users", hint="a number from 1, or a share: 5%")
+            raise UsageError(
+                f"sample-users must be positive, got {self.sample_users}",
+                hint="a number of users, or a fraction of them: 5%",
+            )
         if self.since and self.until and self.since > self.until:
-            raise UsageError(f"the dates end ({self.until}) before they begin ({self.since})")
+            raise UsageError(f"until ({self.until}) is before since ({self.since})")
         if self.max_decompressed_size is not None and self.max_decompressed_size < 1:
             raise UsageError(
-                f"max-expanded is {self.max_decompressed_size}", hint="bytes, from 1 on"
+                f"max-expanded must be at least 1, got {self.max_decompressed_size}",
+                hint="it is a number of bytes",
             )
-        if self.quote not in (None, "none") and not _is_sign(self.quote):
-            raise UsageError(f'"{self.quote}" is no quotation mark', hint='one sign, or "none"')
+        if self.quote not in (None, "none") and not _is_printable_character(self.quote):
+            raise UsageError(
+                f'"{self.quote}" is not a quotation mark', hint='one ASCII character, or "none"'
+            )
         if self.delimiter is not None:
-            object.__setattr__(self, "delimiter", _delimiter(self.delimiter))
+            object.__setattr__(self, "delimiter", _parse_delimiter(self.delimiter))
         if self.time_format:
             check_time_format(self.time_format)
 
     def fingerprint(self) -> str:
-        """Tell all options in one text; users who objected as a digest."""
-        names = sorted(self.__dataclass_fields__.keys() - {"may_stop"})  # the rows are the same
+        """Return all options as one text; excluded users are replaced by a digest."""
+        names = sorted(
+            self.__dataclass_fields__.keys() - {"may_stop"}
+        )  # it does not change the rows
         values = {name: getattr(self, name) for name in names}
         users = "\n".join(sorted(self.exclude_users)).encode(errors="backslashreplace")
         values["exclude_users"] = hashlib.sha256(users).hexdigest()
         values["columns"] = sorted(self.columns.items())
         return json.dumps(values, default=str)
 
-    def _take_texts(self) -> None:
-        """Take in Python what the commands take: user=uid,query=q and 2006-03-01."""
-        given: dict[str, Any] = vars(self)
-        if isinstance(given["columns"], str):
-            object.__setattr__(self, "columns", parse_columns(given["columns"]))
+    def _parse_texts(self) -> None:
+        """Parse the texts that the commands accept: user=uid,query=q and 2006-03-01."""
+        values: dict[str, Any] = vars(self)
+        if isinstance(values["columns"], str):
+            object.__setattr__(self, "columns", parse_columns(values["columns"]))
         for name in ("since", "until"):
-            if isinstance(day := given[name], str):
-                object.__setattr__(self, name, _day(day))
-        if isinstance(given["exclude_users"], str):
-            raise UsageError("exclude_users is a text", hint='a set of users: {"7", "8"}')
+            if isinstance(day := values[name], str):
+                object.__setattr__(self, name, _parse_day(day))
+        if isinstance(values["exclude_users"], str):
+            raise UsageError("exclude_users must be a set, got a text", hint='{"7", "8"}')
         object.__setattr__(self, "exclude_users", frozenset(map(str, self.exclude_users)))
         for name in ("sample_users", "max_rejected"):
-            if isinstance(value := given[name], str):
-                raise UsageError(f'{name} is the text "{value}"', hint="a number: 0.05, or 1000")
+            if isinstance(value := values[name], str):
+                raise UsageError(
+                    f'{name} must be a number, got the text "{value}"', hint="0.05, or 1000"
+                )
 
 
-def _day(text: str) -> date:
+def _parse_day(text: str) -> date:
     try:
         return date.fromisoformat(text.strip())
     except ValueError as error:
-        raise UsageError(f'"{text}" is no day', hint="write 2006-03-01") from error
+        raise UsageError(f'"{text}" is not a date', hint="write it as 2006-03-01") from error
 
 
-def _delimiter(text: str) -> str:
+def _parse_delimiter(text: str) -> str:
     sign = "\t" if text in ("tab", "\\t") else text
-    if len(sign) != 1 or not (sign == "\t" or _is_sign(sign)) or sign.isalnum() or sign == '"':
-        raise UsageError(f'"{text}" is no delimiter', hint='one sign: , ; | or "tab"')
+    if (
+        len(sign) != 1
+        or not (sign == "\t" or _is_printable_character(sign))
+        or sign.isalnum()
+        or sign == '"'
+    ):
+        raise UsageError(f'"{text}" is not a delimiter', hint='one character: , ; | or "tab"')
     return sign
 
 
-def _is_sign(text: str | None) -> bool:
+def _is_printable_character(text: str | None) -> bool:
     return text is not None and len(text) == 1 and text.isascii() and text.isprintable()

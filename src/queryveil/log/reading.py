@@ -1,4 +1,4 @@
-"""`read_log`: files in, one `QueryLog` out, every row accounted for."""
+"""`read_log`: read files into one `QueryLog`, with every row accounted for."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from .readers.base import RawRows, Reader, ReaderOptions
 from .readers.registry import detect_reader, get_reader
 from .readers.source import TextFile, check_unpacked
 
-# Where more than half of so many rows cannot be read, the rest need not be tried.
-_EARLY_STOP, _HOPELESS = 1_000_000, 0.5
+# If more than half of so many rows are rejected, reading stops before the end of the files.
+_EARLY_STOP, _EARLY_STOP_FRACTION = 1_000_000, 0.5
 
 
 def read_log(
@@ -39,11 +39,12 @@ def read_log(
 ) -> QueryLog:
     """Read one log from one or several files, plain, gzip or zstd.
 
-    With `engine="spark"` (or an `Engine` that says which cluster) Spark reads them, and what is
-    done with the log is done there; a DataFrame of Spark can be given instead of files.
+    With `engine="spark"` (or an `EngineConfig` that names a cluster) Spark reads them, and the
+    operations on the log run there; `paths` may be a DataFrame of Spark.
 
-    Keyword arguments are those of `ReadOptions`, and go before `options`. Rows that cannot be
-    read are counted and kept for the owner; above `max_rejected` of them nothing is given back.
+    Further keyword arguments are those of `ReadOptions`, and override `options`. Rows that cannot
+    be read are counted and listed for the data owner; above the fraction `max_rejected` an error
+    is raised.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.csv"
@@ -56,146 +57,157 @@ def read_log(
         if name not in ReadOptions.__dataclass_fields__:
             known = did_you_mean(name, ReadOptions.__dataclass_fields__)
             raise UsageError(f'read_log has no argument "{name}"', hint=known)
-    asked = replace(options or ReadOptions(), **more)  # type: ignore[arg-type]
-    shown = progress or NoProgress()
-    where = EngineConfig(engine) if isinstance(engine, str) else engine
-    if where.is_remote or hasattr(paths, "mapInArrow"):
-        log = _read_far(paths, asked, where, shown)
+    merged = replace(options or ReadOptions(), **more)  # type: ignore[arg-type]
+    display = progress or NoProgress()
+    config = EngineConfig(engine) if isinstance(engine, str) else engine
+    if config.is_remote or hasattr(paths, "mapInArrow"):
+        log = _read_with_spark(paths, merged, config, display)
     else:
         files = resolve_paths(paths)
-        with shown.stage("read", sum(path.stat().st_size for path in files)) as advance:
-            log = _read(files, asked, advance)
-    log = replace(log, options_fingerprint=asked.fingerprint(), could_stop=asked.may_stop)
-    log = replace(log, since=asked.since, until=asked.until)
-    return _sampled(log, asked.sample_users, chance or RandomSource())
+        with display.stage("read", sum(path.stat().st_size for path in files)) as advance:
+            log = _read_files(files, merged, advance)
+    log = replace(log, options_fingerprint=merged.fingerprint(), could_stop=merged.may_stop)
+    log = replace(log, since=merged.since, until=merged.until)
+    return _sample_users(log, merged.sample_users, chance or RandomSource())
 
 
-def _read_far(
+def _read_with_spark(
     paths: str | Path | Iterable[str | Path],
-    asked: ReadOptions,
+    options: ReadOptions,
     engine: EngineConfig,
-    shown: Progress,
+    progress: Progress,
 ) -> QueryLog:
-    """Let a cluster read the log; only here is Spark imported."""
-    with shown.stage("start Spark"):
-        spark = engine.open()  # says what is missing, which the import below would not
-    from .spark_reader import read_with_spark
+    """Read the log with Spark, which is imported only here."""
+    with progress.stage("start Spark"):
+        spark = engine.open()  # raises a readable error if PySpark is missing
+    from .spark_reader import read_with_spark  # noqa: PLC0415  (an optional package)
 
-    given = [paths] if isinstance(paths, (str, Path)) else paths
-    with shown.stage("read"):
-        log, cleaner = read_with_spark(spark, given, asked, _cleaner(asked))
-    _check_read(cleaner, asked, log.sources[0].path)
+    source = [paths] if isinstance(paths, (str, Path)) else paths
+    with progress.stage("read"):
+        log, cleaner = read_with_spark(spark, source, options, _build_cleaner(options))
+    _check_read(cleaner, options, log.sources[0].path)
     return log
 
 
 def resolve_paths(paths: str | Path | Iterable[str | Path]) -> list[Path]:
-    """Resolve names and patterns to files, or say which one is none."""
-    given = [paths] if isinstance(paths, (str, Path)) else list(paths)
-    found: list[Path] = []
-    for name in given:
-        fits = _fitting(name)
-        if not fits:
+    """Resolve names and patterns to files; raise an error if one matches no file."""
+    names = [paths] if isinstance(paths, (str, Path)) else list(paths)
+    files: list[Path] = []
+    for name in names:
+        matches = _expand(name)
+        if not matches:
             raise InputError("no file fits this pattern", where=name, hint="check the path")
-        found += fits
-    if not found:
+        files += matches
+    if not files:
         raise UsageError("no log was named", hint="name one or several files")
-    real = [path.resolve() for path in found]
-    for path, place in zip(found, real, strict=True):
-        if real.count(place) > 1:
+    resolved = [path.resolve() for path in files]
+    for path, target in zip(files, resolved, strict=True):
+        if resolved.count(target) > 1:
             raise UsageError(
                 "this file is named twice", where=path, hint="its rows would count twice"
             )
-    return found
+    return files
 
 
-def _fitting(name: str | Path) -> list[Path]:
+def _expand(name: str | Path) -> list[Path]:
+    """Return the files that match a pattern, or the file of that name."""
     try:
-        pattern = glob.has_magic(str(name)) and not Path(name).exists()
-        fits = sorted(map(Path, glob.glob(str(name)))) if pattern else [Path(name)]  # noqa: PTH207
-        if pattern:  # the ledger of privacy budgets lies beside the log
-            fits = [path for path in fits if path.name != "ledger.db"]
-        for path in fits:
+        is_pattern = glob.has_magic(str(name)) and not Path(name).exists()
+        files = sorted(map(Path, glob.glob(str(name)))) if is_pattern else [Path(name)]  # noqa: PTH207
+        if is_pattern:  # the ledger of privacy budgets may be in the folder of the log
+            files = [path for path in files if path.name != "ledger.db"]
+        for path in files:
             _check_file(path)
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=name) from error
-    return fits
+    return files
 
 
 def _check_file(path: Path) -> None:
     if path.is_dir():
         raise InputError("this is a folder", where=path, hint=f'name files, or "{path}/*.tsv"')
     if not path.exists():
-        raise InputError("no such file", where=path, hint=_near_names(path))
+        raise InputError("no such file", where=path, hint=_suggest_name(path))
     if not path.is_file():
-        # A log is read twice: first its beginning, to tell the format.
+        # The beginning of a file is read twice: first to detect the format.
         raise InputError("this is a pipe or a device", where=path, hint="write it to a file first")
 
 
-def _near_names(path: Path) -> str:
+def _suggest_name(path: Path) -> str:
     try:
-        beside = [entry.name for entry in path.absolute().parent.iterdir()]
+        siblings = [entry.name for entry in path.absolute().parent.iterdir()]
     except OSError:
         return "its folder does not exist either"
-    hint = did_you_mean(path.name, beside)
+    hint = did_you_mean(path.name, siblings)
     return hint if hint.startswith("did") else "check the path"
 
 
-def _read(paths: list[Path], asked: ReadOptions, advance: Callable[[int], None]) -> QueryLog:
-    files = [TextFile(path, asked.encoding, asked.max_decompressed_size, advance) for path in paths]
-    readers = _readers(files, asked)
-    cleaner = _cleaner(asked)
+def _read_files(
+    paths: list[Path], options: ReadOptions, advance: Callable[[int], None]
+) -> QueryLog:
+    files = [
+        TextFile(path, options.encoding, options.max_decompressed_size, advance) for path in paths
+    ]
+    readers = _group_by_reader(files, options)
+    cleaner = _build_cleaner(options)
     encode = categorical_encoder()
     blocks = [encode(pl.DataFrame(schema=SCHEMA))]
-    for rows in prefetch(_cleaned(readers, asked, cleaner)):
+    for rows in prefetch(_iter_clean_rows(readers, options, cleaner)):
         blocks.append(encode(rows))
-    _check_read(cleaner, asked, paths[0])
+    _check_read(cleaner, options, paths[0])
     sources = tuple(
-        SourceFile(str(f.path), r.name, f.sha256, cleaner.columns.get(str(f.path), {}))
-        for r, fs in readers
-        for f in fs
+        SourceFile(
+            str(file.path), reader.name, file.sha256, cleaner.columns.get(str(file.path), {})
+        )
+        for reader, group in readers
+        for file in group
     )
     return QueryLog(pl.concat(blocks, rechunk=False).lazy(), cleaner.accounting, sources)
 
 
-def _cleaner(asked: ReadOptions) -> Cleaner:
-    dates = _start(asked.since), _end(asked.until)
-    return Cleaner(*dates, asked.exclude_users, asked.time_format)
+def _build_cleaner(options: ReadOptions) -> Cleaner:
+    dates = _start_of(options.since), _end_of(options.until)
+    return Cleaner(*dates, options.exclude_users, options.time_format)
 
 
-def _check_read(cleaner: Cleaner, asked: ReadOptions, where: object) -> None:
-    """Refuse a log of which too much cannot be read, or nothing is left."""
-    if asked.may_stop:
-        _stop_if_too_many(cleaner.accounting, asked.max_rejected)
-    if asked.may_stop and not cleaner.accounting.rows:
+def _check_read(cleaner: Cleaner, options: ReadOptions, where: object) -> None:
+    """Raise an error if too many rows were rejected, or there is nothing to read."""
+    if options.may_stop:
+        _check_rejected(cleaner.accounting, options.max_rejected)
+    if options.may_stop and not cleaner.accounting.rows:
         raise InputError(
-            "there is no row, at most a header", where=where, hint="is this the right file?"
+            "there is no row, only a header or nothing", where=where, hint="is this the right file?"
         )
-    if (asked.since or asked.until) and not cleaner.has_times:
+    if (options.since or options.until) and not cleaner.has_times:
         raise UsageError(
-            "this log has no times, so no days can be chosen",
+            "this log has no times, so it cannot be restricted to days",
             where=where,
-            hint="leave --since and --until out, or say where the times are: --columns time=...",
+            hint="leave --since and --until out, or name the column of times: --columns time=...",
         )
-    if asked.exclude_users:
-        found = len(cleaner.excluded_seen)
-        cleaner.accounting.excluded_users = {"asked": len(asked.exclude_users), "found": found}
-    if unknown := len(asked.exclude_users - cleaner.excluded_seen):
+    if options.exclude_users:
+        seen = len(cleaner.excluded_seen)
+        cleaner.accounting.excluded_users = {"asked": len(options.exclude_users), "found": seen}
+    if unknown := len(options.exclude_users - cleaner.excluded_seen):
         warnings.warn(
-            f"{unknown:,} of the {len(asked.exclude_users):,} users to leave out have no row here: "
+            f"{unknown:,} of the {len(options.exclude_users):,} users to leave out have no row: "
             "are their names written as in the log?",
             stacklevel=4,
         )
 
 
-def _readers(files: list[TextFile], asked: ReadOptions) -> list[tuple[Reader, list[TextFile]]]:
-    """Group the files by reader: some readers need several files at once."""
+def _group_by_reader(
+    files: list[TextFile], options: ReadOptions
+) -> list[tuple[Reader, list[TextFile]]]:
+    """Group the files by reader; some readers need several files at once."""
     groups: dict[str, tuple[Reader, list[TextFile]]] = {}
     for file in files:
-        if not ReaderOptions(asked.columns).numbered:  # whose first bytes may be a query
+        if not ReaderOptions(options.columns).numbered:  # else the first bytes may be a query
             check_unpacked(file.path)
-        named = get_reader(asked.format) if asked.format else None
-        reader = named or detect_reader(file, bool(asked.columns))
-        if asked.columns and not reader.accepts_columns:
+        if options.format:
+            reader = get_reader(options.format)
+        else:
+            reader = detect_reader(file, bool(options.columns))
+        if options.columns and not reader.accepts_columns:
             raise UsageError(
                 f"{reader.name} has its own columns, --columns has no meaning for it",
                 where=file.path,
@@ -208,42 +220,47 @@ def _readers(files: list[TextFile], asked: ReadOptions) -> list[tuple[Reader, li
     return list(groups.values())
 
 
-def _cleaned(
-    readers: list[tuple[Reader, list[TextFile]]], asked: ReadOptions, cleaner: Cleaner
+def _iter_clean_rows(
+    readers: list[tuple[Reader, list[TextFile]]], options: ReadOptions, cleaner: Cleaner
 ) -> Iterator[pl.DataFrame]:
-    form = ReaderOptions(asked.columns, asked.quote, asked.query_parameter, asked.delimiter)
-    for raw in prefetch(_raw(readers, form)):
+    reader_options = ReaderOptions(
+        options.columns, options.quote, options.query_parameter, options.delimiter
+    )
+    for raw in prefetch(_iter_raw_rows(readers, reader_options)):
         yield cleaner.clean(raw)
-        if asked.may_stop and cleaner.accounting.rows >= _EARLY_STOP:
-            _stop_if_too_many(cleaner.accounting, max(asked.max_rejected, _HOPELESS))
+        if options.may_stop and cleaner.accounting.rows >= _EARLY_STOP:
+            _check_rejected(cleaner.accounting, max(options.max_rejected, _EARLY_STOP_FRACTION))
 
 
-def _raw(readers: list[tuple[Reader, list[TextFile]]], form: ReaderOptions) -> Iterator[RawRows]:
+def _iter_raw_rows(
+    readers: list[tuple[Reader, list[TextFile]]], options: ReaderOptions
+) -> Iterator[RawRows]:
     for reader, files in readers:
-        yield from reader.read(files, form)
+        yield from reader.read(files, options)
 
 
-def _start(day: date | None) -> datetime | None:
+def _start_of(day: date | None) -> datetime | None:
     return None if day is None else datetime(day.year, day.month, day.day)
 
 
-def _end(day: date | None) -> datetime | None:
-    """Give the start of the next day; after the last day there is none, so there is no end."""
-    return None if day is None or day == date.max else _start(day + timedelta(days=1))
+def _end_of(day: date | None) -> datetime | None:
+    """Return the start of the next day; None, without a limit, if there is no such day."""
+    return None if day is None or day == date.max else _start_of(day + timedelta(days=1))
 
 
-def _stop_if_too_many(tally: RowAccounting, most: float) -> None:
-    if tally.rejected_share <= most:
+def _check_rejected(accounting: RowAccounting, max_fraction: float) -> None:
+    """Raise an error with examples if too large a fraction of rows was rejected."""
+    if accounting.rejected_share <= max_fraction:
         return
-    reasons = sorted(tally.rejected.items(), key=lambda item: -item[1])
-    first = tally.rejected_rows().head(3).rows()
+    reasons = sorted(accounting.rejected.items(), key=lambda item: -item[1])
+    first = accounting.rejected_rows().head(3).rows()
     examples = "; ".join(f"{file} line {line:,}: {reason}" for file, line, reason in first)
     raise TooManyRejectedError(
-        f"{sum(tally.rejected.values()):,} of {tally.rows:,} rows cannot be read "
+        f"{sum(accounting.rejected.values()):,} of {accounting.rows:,} rows cannot be read "
         f"({', '.join(f'{reason}: {number:,}' for reason, number in reasons)}). "
         f"First: {examples}",
         hint=_REJECT_HINTS.get(reasons[0][0], "is this the right --format?")
-        + " To go on all the same, raise --max-rejected",
+        + " To continue anyway, raise --max-rejected",
     )
 
 
@@ -251,7 +268,7 @@ _REJECT_HINTS = {
     "not UTF-8": "try --encoding latin-1.",
     "NUL byte": "if this is UTF-16, try --encoding utf-16-le.",
     "quotation mark out of place": "if queries hold quotation marks, try --quote none.",
-    "not a date": 'say how times are written: --time-format "%m/%d/%Y %H:%M" if months come first; '
+    "not a date": 'set the format of times: --time-format "%m/%d/%Y %H:%M" if months come first; '
     "dates with slashes need it.",
     "no user": "name the columns: --columns user=...,query=...,time=...",
     "click without its query": "name the file of queries too: ubi_queries.jsonl ubi_events.jsonl.",
@@ -260,11 +277,11 @@ _REJECT_HINTS = {
 }
 
 
-def _sampled(log: QueryLog, sample: float | None, chance: RandomSource) -> QueryLog:
+def _sample_users(log: QueryLog, sample: float | None, rng: RandomSource) -> QueryLog:
     if sample is None:
         return log
     users = len(unique_users(log.local_frame))
     size = round(sample * users) if sample < 1 else int(sample)
     if size > users:
-        raise UsageError(f"a sample of {size:,} users was asked for, the log has {users:,}")
-    return log.sample_users(max(size, 1), chance)
+        raise UsageError(f"sample-users is {size:,}, but the log has only {users:,} users")
+    return log.sample_users(max(size, 1), rng)

@@ -1,11 +1,11 @@
-"""A log without what looks like a personal identifier: a fixed rule on each row alone.
+"""Remove identifier patterns from a log, by a fixed rule on each row alone.
 
-What becomes of a row depends on its own text and on nothing else: not on other rows, not on how
-many hold an identifier. So two logs that differ by one person still do so afterwards, by the same
-person's rows, and what a method promises holds as if the log had come like this.
+The outcome of a row depends on its own text and on nothing else: not on other rows, not on how
+many have an identifier. So two logs that differ by one user still differ by the rows of that user
+afterwards, and the guarantee of a method holds as if the log had been screened before.
 
 Where neighbors are logs of the same users, the users must stay the same as well: a user who would
-have no row left keeps the first one, with nothing in it. That depends on the user's own rows alone.
+have no row left keeps the first one, blanked. That depends on the user's own rows alone.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ from .accounting import RowAccounting
 from .identifiers import IDENTIFIER_KINDS, kinds_of, kinds_of_urls, mask
 from .query_log import QueryLog
 
-
 Identifiers = Literal["drop", "mask", "keep"]
-_DROPPED, _MASKED, _BLANKED, _STAYED = range(4)
-_FATES = (
+_DROPPED, _MASKED, _BLANKED, _KEPT_EMPTY = range(4)
+_OUTCOMES = (
     "query",
     "masked, as the query",
     "click blanked, as the URL",
@@ -38,57 +37,57 @@ _EMPTY = "•••"
 
 
 def check_setting(setting: str) -> None:
-    """Raise an error unless it is known what shall become of identifiers."""
+    """Raise a `UsageError` unless the setting is drop, mask or keep."""
     if setting not in get_args(Identifiers):
-        raise UsageError(f'identifiers cannot be treated by "{setting}"', hint="drop, mask or keep")
+        raise UsageError(f'identifiers must be drop, mask or keep, got "{setting}"')
 
 
 def screen(log: QueryLog, setting: str, *, users_stay: bool = False) -> QueryLog:
-    """Return the log without identifiers in queries and addresses; its tally counts them.
+    """Return the log without identifiers in queries and URLs; its accounting counts them.
 
-    `drop` leaves the row out, `mask` replaces the signs of the identifier. A clicked address that
-    holds one is blanked with its rank in both cases. With `users_stay` nobody vanishes: the last
-    row that somebody has is emptied instead of dropped.
+    `drop` drops the row, `mask` masks the identifier. A clicked URL that has one is blanked with
+    its rank in both cases. With `users_stay` no user disappears: a user whose rows would all be
+    dropped keeps the first one, blanked.
     """
     check_setting(setting)
     if setting == "keep":
         return log
     rows: pl.LazyFrame | RemoteTable
     if isinstance(log.table, RemoteTable):
-        look = partial(_Marks.of, setting=setting, users_stay=users_stay)
-        counts = aggregate(log.table, partial(_counted_share, look=look), ["fate", "kind"])
-        rows = map_partitions(log.table, partial(_share, look=look), RandomSource())
+        flag = partial(_Flags.of, setting=setting, users_stay=users_stay)
+        counts = aggregate(log.table, partial(_count_partition, flag=flag), ["fate", "kind"])
+        rows = map_partitions(log.table, partial(_screen_partition, flag=flag), RandomSource())
     else:
-        marks = _Marks.of(log.local_frame, setting, users_stay)
-        counts, rows = marks.counted(log.local_frame), marks.applied(log.local_frame)
-    return replace(log, table=rows, accounting=_tally(log.accounting, counts))
+        flags = _Flags.of(log.local_frame, setting, users_stay)
+        counts, rows = flags.count(log.local_frame), flags.apply(log.local_frame)
+    return replace(log, table=rows, accounting=_add_outcomes(log.accounting, counts))
 
 
-def _tally(before: RowAccounting, counts: pl.DataFrame) -> RowAccounting:
-    tally = replace(before, dropped=dict(before.dropped), normalized=dict(before.normalized))
-    for fate, kind, rows in counts.sort("kind", "fate").rows():
-        count = tally.drop if fate == _DROPPED else tally.change
-        count({f"{_FATES[fate]} looks like: {IDENTIFIER_KINDS[kind].title}": rows})
-    return tally
+def _add_outcomes(before: RowAccounting, counts: pl.DataFrame) -> RowAccounting:
+    accounting = replace(before, dropped=dict(before.dropped), normalized=dict(before.normalized))
+    for outcome, kind, rows in counts.sort("kind", "fate").rows():
+        count = accounting.drop if outcome == _DROPPED else accounting.change
+        count({f"{_OUTCOMES[outcome]} looks like: {IDENTIFIER_KINDS[kind].title}": rows})
+    return accounting
 
 
 def flagged(table: pl.LazyFrame, column: str) -> pl.DataFrame:
-    """Return the distinct values of a column that hold an identifier, and its kind.
+    """Return the distinct values of a column that have an identifier, and its kind.
 
-    Each value is looked at once. They keep their encoding, so that they can be joined.
+    Each value is tested once. The values keep their encoding, so that they can be joined.
     """
     values = values_of(table, column)
-    find = kinds_of_urls if column == "url" else kinds_of
-    kinds = find(values[column].cast(pl.String)).alias("kind")
+    detect = kinds_of_urls if column == "url" else kinds_of
+    kinds = detect(values[column].cast(pl.String)).alias("kind")
     return values.with_columns(kinds).drop_nulls("kind")
 
 
 @dataclass(frozen=True, repr=False)
-class _Marks:
-    """The queries and addresses of some rows that hold an identifier.
+class _Flags:
+    """The distinct queries and URLs of a table that have an identifier.
 
-    `queries` has what a query becomes as `masked`: nothing where its row is dropped. `last` are the
-    rows of users who would have none left.
+    The column `masked` of `queries` has the masked query, or null if its row is dropped. `last`
+    has the rows to keep, blanked, of users who would have none left.
     """
 
     queries: pl.DataFrame
@@ -96,37 +95,41 @@ class _Marks:
     last: pl.DataFrame
 
     @classmethod
-    def of(cls, frame: pl.LazyFrame, setting: str, users_stay: bool) -> _Marks:
-        """Look at each distinct query and address once."""
+    def of(cls, frame: pl.LazyFrame, setting: str, users_stay: bool) -> _Flags:
+        """Test each distinct query and URL once."""
         queries = flagged(frame, "query")
-        masked = _masked(queries["query"].cast(pl.String), setting)
+        masked = _mask_texts(queries["query"].cast(pl.String), setting)
         queries = queries.with_columns(masked=masked.cast(queries.schema["query"]))
-        gone = queries.filter(pl.col("masked").is_null()) if users_stay else queries.clear()
-        return cls(queries, flagged(frame, "url"), _last_rows(frame, gone))
+        dropped = queries.filter(pl.col("masked").is_null()) if users_stay else queries.clear()
+        return cls(queries, flagged(frame, "url"), _find_last_rows(frame, dropped))
 
-    def counted(self, frame: pl.LazyFrame) -> pl.DataFrame:
-        """Count the rows by what becomes of them, and why: fate, kind, rows."""
-        is_gone = pl.col("masked").is_null()
-        fates = self.queries.select("query", "kind", is_gone).lazy()
-        met = frame.select("query").join(fates, on="query").group_by("kind", "masked").len()
-        gone = fates.filter("masked").select("query")
-        clicks = frame.select("query", "url").join(gone, on="query", how="anti")
-        blank = clicks.join(self.urls.lazy(), on="url").group_by("kind").len()
-        fate = pl.when("masked").then(_DROPPED).otherwise(_MASKED)
-        told = [met.with_columns(fate=fate), blank.with_columns(fate=pl.lit(_BLANKED))]
-        stays = self.last.lazy().group_by("kind").len()
-        less = stays.with_columns(pl.col("len").cast(pl.Int64).neg(), fate=pl.lit(_DROPPED))
-        told += [stays.with_columns(fate=pl.lit(_STAYED)), less]
-        whole = pl.col("fate", "kind", "len").cast(pl.Int64)
-        all_told = pl.concat([one.select(whole) for one in told])
-        return all_told.group_by("fate", "kind").sum().collect(engine="streaming")
+    def count(self, frame: pl.LazyFrame) -> pl.DataFrame:
+        """Count the rows by outcome and kind of identifier: fate, kind, rows."""
+        is_dropped = pl.col("masked").is_null()
+        queries = self.queries.select("query", "kind", is_dropped).lazy()
+        rows = frame.select("query").join(queries, on="query").group_by("kind", "masked").len()
+        dropped = queries.filter("masked").select("query")
+        clicks = frame.select("query", "url").join(dropped, on="query", how="anti")
+        blanked = clicks.join(self.urls.lazy(), on="url").group_by("kind").len()
+        kept = self.last.lazy().group_by("kind").len()
+        # A row that is kept, blanked, was counted as dropped: subtract it there.
+        correction = kept.with_columns(pl.col("len").cast(pl.Int64).neg())
+        counts = [
+            rows.with_columns(fate=pl.when("masked").then(_DROPPED).otherwise(_MASKED)),
+            blanked.with_columns(fate=pl.lit(_BLANKED)),
+            kept.with_columns(fate=pl.lit(_KEPT_EMPTY)),
+            correction.with_columns(fate=pl.lit(_DROPPED)),
+        ]
+        integers = pl.col("fate", "kind", "len").cast(pl.Int64)
+        both = pl.concat([table.select(integers) for table in counts])
+        return both.group_by("fate", "kind").sum().collect(engine="streaming")
 
-    def applied(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Drop or mask the queries, and blank the addresses with their ranks."""
+    def apply(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Drop or mask the queries, and blank the URLs with their ranks."""
         masked = self.queries.drop_nulls("masked")
         if self.queries.height:
-            gone = self.queries.filter(pl.col("masked").is_null())["query"]
-            frame = frame.filter(~pl.col("query").is_in(gone.implode()))
+            dropped = self.queries.filter(pl.col("masked").is_null())["query"]
+            frame = frame.filter(~pl.col("query").is_in(dropped.implode()))
         if masked.height:
             names = frame.collect_schema().names()
             joined = frame.join(
@@ -135,45 +138,46 @@ class _Marks:
             )  # fmt: skip
             frame = joined.with_columns(query=pl.coalesce("masked", "query")).select(names)
         if self.urls.height:
-            bad = pl.col("url").is_in(self.urls["url"].implode()).fill_null(False)
+            is_flagged = pl.col("url").is_in(self.urls["url"].implode()).fill_null(False)
             frame = frame.with_columns(
-                pl.when(~bad).then(pl.col(name)).alias(name) for name in ("rank", "url")
+                pl.when(~is_flagged).then(pl.col(name)).alias(name) for name in ("rank", "url")
             )
-        return pl.concat([frame, self._emptied(frame)]) if self.last.height else frame
+        return pl.concat([frame, self._blank_last(frame)]) if self.last.height else frame
 
-    def _emptied(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        kinds = frame.collect_schema()
-        nothing = {name: pl.lit(None, kinds[name]) for name in ("rank", "url")}
-        empty = pl.lit(_EMPTY).cast(kinds["query"])
-        return self.last.lazy().with_columns(query=empty, **nothing).select(kinds.names())
+    def _blank_last(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        schema = frame.collect_schema()
+        nulls = {name: pl.lit(None, schema[name]) for name in ("rank", "url")}
+        empty = pl.lit(_EMPTY).cast(schema["query"])
+        return self.last.lazy().with_columns(query=empty, **nulls).select(schema.names())
 
 
-def _last_rows(frame: pl.LazyFrame, gone: pl.DataFrame) -> pl.DataFrame:
-    """Return the first row of each user whose every row has a query that goes, and its kind."""
-    lost = frame.join(gone.lazy().select("query", "kind"), on="query", maintain_order="left")
-    if not gone.height:
+def _find_last_rows(frame: pl.LazyFrame, dropped: pl.DataFrame) -> pl.DataFrame:
+    """Return the first row, and its kind, of each user whose rows are all dropped."""
+    lost = frame.join(dropped.lazy().select("query", "kind"), on="query", maintain_order="left")
+    if not dropped.height:
         return lost.head(0).collect()
-    left = frame.join(lost.select("user").unique(), on="user", how="semi")
-    others = left.filter(~pl.col("query").is_in(gone["query"].implode())).select("user").unique()
-    alone = lost.join(others, on="user", how="anti", maintain_order="left")
-    return alone.unique("user", keep="first", maintain_order=True).collect()
+    affected = frame.join(lost.select("user").unique(), on="user", how="semi")
+    is_kept = ~pl.col("query").is_in(dropped["query"].implode())
+    others = affected.filter(is_kept).select("user").unique()
+    removed = lost.join(others, on="user", how="anti", maintain_order="left")
+    return removed.unique("user", keep="first", maintain_order=True).collect()
 
 
-def _masked(texts: pl.Series, setting: str) -> pl.Series:
-    """Return what becomes of texts that hold an identifier; nothing where their rows go."""
+def _mask_texts(texts: pl.Series, setting: str) -> pl.Series:
+    """Mask texts that have an identifier; null where their rows are dropped."""
     if setting == "drop":
         return pl.repeat(None, len(texts), dtype=pl.String, eager=True)
     masked = pl.Series("masked", list(map(mask, texts)), pl.String)
-    clean = kinds_of(masked).is_null()  # else masking did not help
-    return pl.select(pl.when(clean).then(masked)).to_series()
+    is_clean = kinds_of(masked).is_null()  # drop the row if masking left an identifier
+    return pl.select(pl.when(is_clean).then(masked)).to_series()
 
 
-Look = Callable[[pl.LazyFrame], _Marks]
+Look = Callable[[pl.LazyFrame], _Flags]
 
 
-def _counted_share(frame: pl.LazyFrame, _: RandomSource, *, look: Look) -> pl.DataFrame:
-    return look(frame).counted(frame)
+def _count_partition(frame: pl.LazyFrame, _: RandomSource, *, flag: Look) -> pl.DataFrame:
+    return flag(frame).count(frame)
 
 
-def _share(frame: pl.LazyFrame, _: RandomSource, *, look: Look) -> pl.DataFrame:
-    return look(frame).applied(frame).collect()
+def _screen_partition(frame: pl.LazyFrame, _: RandomSource, *, flag: Look) -> pl.DataFrame:
+    return flag(frame).apply(frame).collect()

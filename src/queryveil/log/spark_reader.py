@@ -1,7 +1,7 @@
-"""`read_far`: a log that Spark reads, cleaned by the same rules, staged in shares of users.
+"""`read_with_spark`: read a log with Spark, clean it by the same rules, and partition it by user.
 
-The cleaned rows are written once. From what was written come the number of rows, the users who
-have very many of them, and the shares.
+The cleaned rows are written once. The number of rows, the users with very many of them, and the
+partitions are computed from the written rows.
 """
 
 from __future__ import annotations
@@ -28,79 +28,81 @@ from .query_log import SCHEMA, QueryLog, categorical_encoder
 from .readers.base import RawRows
 from .spark_sources import SparkSource, open_spark_source
 
-MAX_ROWS_PER_PARTITION = 1_000_000  # of a user: more is no person, and would fill a machine
-_PART_ROWS = 1_000_000  # of a task, on average
+MAX_ROWS_PER_PARTITION = (
+    1_000_000  # of a user: more is not a human user, and would exhaust a machine
+)
+_TASK_ROWS = 1_000_000  # on average
 _BATCH = 200_000
-_SPARE = 40  # bits of a hash that are left out of sums, so that a trillion of them fit
-_EXAMPLES = 100  # rejected rows that a task tells of
-_PLACES = {"file": pl.Int64(), "place": pl.Int64()}
-_TOLD = {**SCHEMA, **_PLACES, "told": pl.String()}
+_SPARE_BITS = 40  # dropped from hashes before summing, so that a trillion of them fit
+_MAX_EXAMPLES = 100  # rejected rows that a task reports
+_POSITION_SCHEMA = {"file": pl.Int64(), "place": pl.Int64()}
+_STAGED_SCHEMA = {**SCHEMA, **_POSITION_SCHEMA, "told": pl.String()}
 
 
 def read_with_spark(
-    spark: SparkCluster, given: Any, asked: ReadOptions, cleaner: Cleaner
+    spark: SparkCluster, inputs: Any, options: ReadOptions, cleaner: Cleaner
 ) -> tuple[QueryLog, Cleaner]:
-    """Read what Spark reads: names of files, or a DataFrame of the session.
+    """Read files by their names, or a DataFrame of the session.
 
-    Gives the log, and the cleaner that knows what became of the rows.
+    Returns:
+        The log, and the cleaner with the accounting of all rows.
     """
-    if asked.sample_users is not None:
-        raise UsageError("a sample of users is not drawn on Spark", hint="leave --sample-users out")
+    if options.sample_users is not None:
+        raise UsageError("users cannot be sampled on Spark", hint="leave --sample-users out")
     with readable_errors():
-        found = open_spark_source(spark.session, given, asked)
-        cleaner = replace(cleaner, extra_columns=tuple(_PLACES))
-        place = spark.new_path("cleaned")
-        task = _Cleaning(cleaner, found)
-        write_once(found.rows.mapInArrow(task.run, spark_schema(_TOLD)), place)
-        staged = spark.session.read.schema(spark_schema(_TOLD)).parquet(place)
-        tally = _told(staged, cleaner)
+        source = open_spark_source(spark.session, inputs, options)
+        cleaner = replace(cleaner, extra_columns=tuple(_POSITION_SCHEMA))
+        path = spark.new_path("cleaned")
+        task = _CleaningTask(cleaner, source)
+        write_once(source.rows.mapInArrow(task.run, spark_schema(_STAGED_SCHEMA)), path)
+        staged = spark.session.read.schema(spark_schema(_STAGED_SCHEMA)).parquet(path)
+        accounting = _sum_accounting(staged, cleaner)
         rows = staged.filter("told is null").drop("told")
-        written_rows, digest = _counted(rows)
-        _check_whole(written_rows, tally, spark)
-        rows, cut = _without_long_logs(rows)
-        if cut:
-            kept, digest = _counted(rows)
-            tally.drop(
-                {f"beyond a user's first {MAX_ROWS_PER_PARTITION:,} lines": tally.kept - kept}
-            )
-    table = _in_shares(spark, rows, tally)
-    _check_whole(table.count_rows(), tally, spark)
-    spark.remove(place)
-    columns = {} if found.format == "aol" else found.columns
-    names = [found.name] if hasattr(given, "mapInArrow") else [str(path) for path in given]
-    if found.format == "table":
-        names = [found.name]
-    sources = tuple(SourceFile(name, found.format, digest, columns) for name in names)
-    return QueryLog(table, tally, sources), cleaner
+        written_rows, digest = _count_and_hash(rows)
+        _check_row_count(written_rows, accounting, spark)
+        rows, truncated = _truncate_long_logs(rows)
+        if truncated:
+            kept, digest = _count_and_hash(rows)
+            reason = f"beyond a user's first {MAX_ROWS_PER_PARTITION:,} lines"
+            accounting.drop({reason: accounting.kept - kept})
+    table = _partition_by_user(spark, rows, accounting)
+    _check_row_count(table.count_rows(), accounting, spark)
+    spark.remove(path)
+    columns = {} if source.format == "aol" else source.columns
+    is_table = hasattr(inputs, "mapInArrow") or source.format == "table"
+    names = [source.name] if is_table else [str(name) for name in inputs]
+    sources = tuple(SourceFile(name, source.format, digest, columns) for name in names)
+    return QueryLog(table, accounting, sources), cleaner
 
 
 @dataclass(frozen=True)
-class _Cleaning:
-    """What a task does: cleans its rows, and tells at the end what became of them."""
+class _CleaningTask:
+    """Cleans the rows of a task, and reports the accounting at the end."""
 
     cleaner: Cleaner
-    found: SparkSource
+    source: SparkSource
 
     def run(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Clean batch by batch; the last row has no user, and tells of all."""
-        own = replace(self.cleaner, accounting=RowAccounting(), excluded_seen=set(), columns={})
-        for some in _together(batches):
-            raw = self.found.to_raw_rows(some)
-            kept = own.clean(self._rows(raw))
+        """Clean batch by batch; the last row has no user, but the summary of the task."""
+        cleaner = replace(self.cleaner, accounting=RowAccounting(), excluded_seen=set(), columns={})
+        for table in _merge_batches(batches):
+            raw = self.source.to_raw_rows(table)
+            kept = cleaner.clean(self._to_raw_rows(raw))
             yield from to_arrow(kept.with_columns(told=pl.lit(None, pl.String)))
-        yield from to_arrow(_last_row(own))
+        yield from to_arrow(_summary_row(cleaner))
 
-    def _rows(self, table: pl.DataFrame) -> RawRows:
-        found = self.found
-        rows = RawRows(found.name, table, found.time_format, found.has_time)
-        return replace(rows, needs_time=found.needs_time)
+    def _to_raw_rows(self, table: pl.DataFrame) -> RawRows:
+        source = self.source
+        rows = RawRows(source.name, table, source.time_format, source.has_time)
+        return replace(rows, needs_time=source.needs_time)
 
     def __reduce__(self) -> Any:
-        return (_Cleaning, (self.cleaner, replace(self.found, rows=None)))
+        # The table of Spark cannot be pickled, and tasks do not need it.
+        return (_CleaningTask, (self.cleaner, replace(self.source, rows=None)))
 
 
-def _together(batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
-    """Take small batches together: each step costs the same for few rows as for many."""
+def _merge_batches(batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
+    """Merge small batches, because the fixed cost of each operation is high."""
     waiting: list[pl.DataFrame] = []
     for batch in batches:
         waiting.append(pl.DataFrame(pl.from_arrow(batch)))
@@ -111,49 +113,51 @@ def _together(batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
         yield pl.concat(waiting)
 
 
-def _last_row(own: Cleaner) -> pl.DataFrame:
-    tally = asdict(replace(own.accounting, rejected_blocks=[]))
-    examples = own.accounting.rejected_rows().head(_EXAMPLES).rows()
-    told = tally | {"rejects": examples, "excluded": sorted(own.excluded_seen)}
-    told |= {"times": own.has_times, "versions": [__version__, pl.__version__]}
-    nothing = pl.DataFrame(schema=_TOLD).clear(1)
-    return nothing.with_columns(told=pl.lit(json.dumps(told)))
+def _summary_row(cleaner: Cleaner) -> pl.DataFrame:
+    """Return one row with the accounting of a task as JSON."""
+    accounting = asdict(replace(cleaner.accounting, rejected_blocks=[]))
+    examples = cleaner.accounting.rejected_rows().head(_MAX_EXAMPLES).rows()
+    summary = accounting | {"rejects": examples, "excluded": sorted(cleaner.excluded_seen)}
+    summary |= {"times": cleaner.has_times, "versions": [__version__, pl.__version__]}
+    row = pl.DataFrame(schema=_STAGED_SCHEMA).clear(1)
+    return row.with_columns(told=pl.lit(json.dumps(summary)))
 
 
-def _told(staged: Any, cleaner: Cleaner) -> RowAccounting:
-    """Add up what the tasks tell."""
+def _sum_accounting(staged: Any, cleaner: Cleaner) -> RowAccounting:
+    """Add the summaries of all tasks to the accounting of the cleaner."""
     for (text,) in staged.filter("told is not null").select("told").toLocalIterator():
-        told = json.loads(text)
-        if told["versions"] != [__version__, pl.__version__]:
+        summary = json.loads(text)
+        if summary["versions"] != [__version__, pl.__version__]:
             raise InputError(
                 "executors have another version of queryveil or Polars than this machine",
-                hint=f"they have {told['versions']}: ship one environment to all (docs/spark.md)",
+                hint=f"they have {summary['versions']}: "
+                "ship one environment to all (docs/spark.md)",
             )
-        tally = cleaner.accounting
-        tally.rows += told["rows"]
-        tally.drop(told["dropped"])
-        tally.change(told["changed"])
-        rejects = pl.DataFrame(told["rejects"], schema=REJECT_SCHEMA, orient="row")
-        tally.reject_many(told["rejected"], rejects)
-        cleaner.excluded_seen.update(told["excluded"])
-        cleaner.has_times = cleaner.has_times or told["times"]
+        accounting = cleaner.accounting
+        accounting.rows += summary["rows"]
+        accounting.drop(summary["dropped"])
+        accounting.change(summary["normalized"])
+        rejects = pl.DataFrame(summary["rejects"], schema=REJECT_SCHEMA, orient="row")
+        accounting.reject_many(summary["rejected"], rejects)
+        cleaner.excluded_seen.update(summary["excluded"])
+        cleaner.has_times = cleaner.has_times or summary["times"]
     return cleaner.accounting
 
 
-def _check_whole(rows: int, tally: RowAccounting, spark: SparkCluster) -> None:
-    if rows != tally.kept:
+def _check_row_count(rows: int, accounting: RowAccounting, spark: SparkCluster) -> None:
+    if rows != accounting.kept:
         raise InputError(
-            f"{tally.kept:,} rows were cleaned, and {rows:,} written",
+            f"{accounting.kept:,} rows were cleaned, but {rows:,} were written",
             where=spark.scratch,
             hint="--scratch must be a folder that all machines of the cluster share",
         )
 
 
-def _without_long_logs(rows: Any) -> tuple[Any, bool]:
-    """Keep the first lines, by whole minutes, of users who have far too many.
+def _truncate_long_logs(rows: Any) -> tuple[Any, bool]:
+    """Keep the first rows, in whole minutes, of users who have too many.
 
-    What stays of a user is decided by her own rows alone. No step sees all rows of such a user
-    at once: lines are counted by minute, and minutes added up.
+    The rows that are kept of a user depend on the user's own rows alone. No operation holds all
+    rows of such a user at once: rows are counted by minute, and the counts are summed.
     """
     long = (
         rows.groupBy("user").count().filter(f.col("count") > MAX_ROWS_PER_PARTITION).select("user")
@@ -161,40 +165,41 @@ def _without_long_logs(rows: Any) -> tuple[Any, bool]:
     names = long.toPandas()["user"].tolist()
     if not names:
         return rows, False
-    # Where there is no time, any cut will do that is always the same.
+    # Without times, any deterministic choice of rows will do.
     bucket = f.coalesce(
         f.floor(f.col("time") / 60_000_000), f.pmod(f.xxhash64("query"), f.lit(10**6))
     )
-    marked = rows.withColumn("bucket", bucket)
-    theirs = marked.join(f.broadcast(long), "user").groupBy("user", "bucket").count()
+    bucketed = rows.withColumn("bucket", bucket)
+    counts = bucketed.join(f.broadcast(long), "user").groupBy("user", "bucket").count()
     running = f.sum("count").over(Window.partitionBy("user").orderBy("bucket"))
-    fits = theirs.withColumn("running", running).filter(f.col("running") <= MAX_ROWS_PER_PARTITION)
+    fits = counts.withColumn("running", running).filter(f.col("running") <= MAX_ROWS_PER_PARTITION)
     last = fits.groupBy("user").agg(f.max("bucket").alias("last"))
     cuts = f.broadcast(long.join(last, "user", "left"))
-    known = marked.join(cuts.withColumn("long", f.lit(True)), "user", "left")
-    kept = known.filter(f.col("long").isNull() | (f.col("bucket") <= f.col("last")))
+    limited = bucketed.join(cuts.withColumn("long", f.lit(True)), "user", "left")
+    kept = limited.filter(f.col("long").isNull() | (f.col("bucket") <= f.col("last")))
     return kept.drop("bucket", "last", "long"), True
 
 
-def _in_shares(spark: SparkCluster, rows: Any, tally: RowAccounting) -> SparkTable:
+def _partition_by_user(spark: SparkCluster, rows: Any, accounting: RowAccounting) -> SparkTable:
     empty = pl.DataFrame(schema=SCHEMA)
-    parts = max(
-        1, -(-tally.kept // _PART_ROWS), min(64, spark.session.sparkContext.defaultParallelism)
+    tasks = max(
+        1, -(-accounting.kept // _TASK_ROWS), min(64, spark.session.sparkContext.defaultParallelism)
     )
-    split = rows.repartition(parts, "user")
-    return SparkTable.from_rows(spark, split, empty, _encoded, whole="user", order=tuple(_PLACES))
+    split = rows.repartition(tasks, "user")
+    order = tuple(_POSITION_SCHEMA)
+    return SparkTable.from_rows(spark, split, empty, _encode, whole="user", order=order)
 
 
-def _encoded(rows: pl.DataFrame) -> pl.DataFrame:
+def _encode(rows: pl.DataFrame) -> pl.DataFrame:
     return categorical_encoder()(rows)
 
 
-def _counted(rows: Any) -> tuple[int, str]:
-    """Count rows, and name the log by them, in any order: by two hashes of each, put together."""
-    # A hash leaves out what is null: so it is told apart what is.
+def _count_and_hash(rows: Any) -> tuple[int, str]:
+    """Count the rows, and return a digest of them that does not depend on their order."""
+    # xxhash64 skips nulls: the null flags distinguish rows that differ only in their position.
     nulls = [f.isnull(name).cast("int") for name in ("time", "rank", "url")]
     hashes = [f.xxhash64(f.lit(salt), *SCHEMA, *nulls) for salt in (1, 2)]
-    mixed = [f.bit_xor(one) for one in hashes]
-    sums = [f.sum(f.shiftrightunsigned(one, _SPARE)) for one in hashes]
-    told = rows.agg(f.count("*"), *mixed, *sums).first()
-    return int(told[0]), hashlib.sha256("/".join(map(str, told)).encode()).hexdigest()
+    mixed = [f.bit_xor(column) for column in hashes]
+    sums = [f.sum(f.shiftrightunsigned(column, _SPARE_BITS)) for column in hashes]
+    totals = rows.agg(f.count("*"), *mixed, *sums).first()
+    return int(totals[0]), hashlib.sha256("/".join(map(str, totals)).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What Spark is asked to read, and how its columns become the texts that are cleaned."""
+"""The sources that Spark reads, and the conversion of their columns to raw texts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .readers.legacy import AOL, AOL_COLUMNS, HEADER
 from .readers.source import LineBlock
 
 FORMATS = ("parquet", "orc", "json", "jsonl", "csv", "tsv", "aol", "table")
-_ENDS = {
+_SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".orc": "orc",
@@ -38,20 +38,23 @@ _ENDS = {
     ".tsv": "tsv",
     ".tab": "tsv",
 }
-_PACKED = (".gz", ".zst", ".bz2", ".snappy", ".lz4")
-_WHERE = ("file", "place")
+_COMPRESSED = (".gz", ".zst", ".bz2", ".snappy", ".lz4")
+_POSITION = ("file", "place")
 _CORRUPT = "corrupt record"
-_NOT_OURS = "{*[!b],*[!d]b,*[!.]db}"  # no ledger.db, which may lie beside the log
+_LOG_FILES = "{*[!b],*[!d]b,*[!.]db}"  # not ledger.db, which may be in the folder of the log
 _AOL_TIME = "%Y-%m-%d %H:%M:%S"
 _TIME = "%Y-%m-%d %H:%M:%S%.f"
 
 
 @dataclass(frozen=True)
 class SparkSource:
-    """Rows that Spark reads, all as texts: our columns, or whole lines that are cut later.
+    """Rows that Spark reads, as texts: our columns, or whole lines that are parsed later.
 
-    `header` has the names of all columns where lines are cut, and `columns` which is which; rows
-    may have `more` cells where the file has no header. `keys` are those of JSON objects.
+    Attributes:
+        columns: Our names of columns and those of the source.
+        header: The names of all columns, if lines are parsed later.
+        keys: The keys of JSON objects, if lines are parsed later.
+        more: Whether a row may have more cells than the header, because the file has none.
     """
 
     rows: Any
@@ -66,93 +69,102 @@ class SparkSource:
     more: bool = False
 
     def to_raw_rows(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Give rows as a reader gives them, with where they stand."""
-        where = table.select(_WHERE)
+        """Return raw rows like those of a reader, with their position."""
+        position = table.select(_POSITION)
         if self.header or self.keys:
-            return self._cut(table).with_columns(where).with_columns(line=_line())
+            return self._parse_lines(table).with_columns(position).with_columns(line=_line())
         texts = [name for name in RAW_COLUMNS if name in table.columns]
-        told = [pl.when(_is_odd(pl.col(texts))).then(pl.lit("NUL or not UTF-8"))]
-        known = [pl.col(name) for name in (_CORRUPT,) if name in table.columns]
-        rows = table.with_columns(fault=pl.coalesce(*known, *told), line=_line())
-        return align_columns(rows).with_columns(where)
+        faults: list[pl.Expr] = [
+            pl.when(_is_damaged(pl.col(texts))).then(pl.lit("NUL or not UTF-8"))
+        ]
+        if _CORRUPT in table.columns:
+            faults.insert(0, pl.col(_CORRUPT))
+        rows = table.with_columns(fault=pl.coalesce(*faults), line=_line())
+        return align_columns(rows).with_columns(position)
 
-    def _cut(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Cut whole lines, as the local reader does."""
+    def _parse_lines(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Parse whole lines, as the local reader does."""
         lines = table["value"].fill_null("")
         block = LineBlock(("\n".join(lines.to_list()) + "\n").encode(), 1, {})
-        odd = table.select(pl.when(_is_odd(pl.col("value"))).then(pl.lit("not UTF-8"))).to_series()
+        fault = pl.when(_is_damaged(pl.col("value"))).then(pl.lit("not UTF-8"))
+        faults = table.select(fault).to_series()
         if self.header:
             cells = parse_cells(block, self.header, self.columns, "\t", more=self.more)
-            return cells.with_columns(fault=pl.coalesce(odd, "fault"))
-        found = align_columns(coalesced(parse_objects(block, places_of(self.keys)), self.keys))
-        # A blank line is left out here, and is one for the tally.
-        numbers = pl.DataFrame({"line": pl.int_range(1, len(lines) + 1, eager=True), "odd": odd})
-        whole = numbers.join(found, on="line", how="left", maintain_order="left")
-        return align_columns(whole.with_columns(fault=pl.coalesce("odd", "fault")))
+            return cells.with_columns(fault=pl.coalesce(faults, "fault"))
+        objects = align_columns(coalesced(parse_objects(block, places_of(self.keys)), self.keys))
+        # The parser omits blank lines; the join restores them, so that they are counted.
+        numbers = pl.int_range(1, len(lines) + 1, eager=True)
+        numbered = pl.DataFrame({"line": numbers, "damage": faults})
+        joined = numbered.join(objects, on="line", how="left", maintain_order="left")
+        return align_columns(joined.with_columns(fault=pl.coalesce("damage", "fault")))
 
 
 def _line() -> pl.Expr:
-    """Give a row's number among those of its task: Spark knows no other."""
+    """Return the number of a row within its task; Spark has no line numbers."""
     return pl.col("place") % (1 << 33) + 1
 
 
-def _is_odd(texts: pl.Expr) -> pl.Expr:
-    """Tell texts with what Spark puts for bytes that are no text, or with NUL."""
+def _is_damaged(texts: pl.Expr) -> pl.Expr:
+    """Return whether texts have NUL, or the character that Spark puts for invalid bytes."""
     return pl.any_horizontal(texts.str.contains("[\x00\ufffd]").fill_null(False))
 
 
-def open_spark_source(session: Any, given: Any, asked: ReadOptions) -> SparkSource:
-    """Find what is to be read: a DataFrame, a table, or files of one format."""
-    if hasattr(given, "mapInArrow"):
-        return _typed(given, "spark://a DataFrame", "spark", asked)
-    paths = [str(path) for path in given]
-    _check_asked(paths, asked)
-    if asked.format == "table":
-        return _typed(session.table(paths[0]), f"spark://{paths[0]}", "table", asked)
-    form = asked.format or _form_of(session, paths)
+def open_spark_source(session: Any, inputs: Any, options: ReadOptions) -> SparkSource:
+    """Open a DataFrame, a table, or files of one format."""
+    if hasattr(inputs, "mapInArrow"):
+        return _open_columns(inputs, "spark://a DataFrame", "spark", options)
+    paths = [str(path) for path in inputs]
+    _check_options(paths, options)
+    if options.format == "table":
+        return _open_columns(session.table(paths[0]), f"spark://{paths[0]}", "table", options)
+    form = options.format or _detect_format(session, paths)
     if form not in FORMATS:
         raise UsageError(
-            f'Spark does not read "{form}"',
+            f'Spark does not read the format "{form}"',
             hint=f"one of {', '.join(FORMATS)}; --engine local reads it",
         )
     name = ", ".join(paths)
-    places = [_place(path) for path in paths]
-    if form in ("tsv", "aol") and asked.quote in (None, "none") and asked.delimiter in (None, "\t"):
-        return _lines(session, places, name, asked, form)
-    reader = session.read.option("pathGlobFilter", _NOT_OURS)
+    uris = [_to_uri(path) for path in paths]
+    if (
+        form in ("tsv", "aol")
+        and options.quote in (None, "none")
+        and options.delimiter in (None, "\t")
+    ):
+        return _open_lines(session, uris, name, options, form)
+    reader = session.read.option("pathGlobFilter", _LOG_FILES)
     if form in ("csv", "tsv"):
-        return _csv(session, places, name, asked, "\t" if form == "tsv" else ",;|")
+        return _open_csv(session, uris, name, options, "\t" if form == "tsv" else ",;|")
     if form in ("json", "jsonl"):
-        lines = _with_places(reader.text(places, lineSep="\n"))
-        needs_time = "time" in asked.columns
-        keys = match_keys(asked.columns)
-        return SparkSource(lines, name, "json", asked.columns, needs_time=needs_time, keys=keys)
-    return _typed(reader.format(form).load(places), name, form, asked)
+        lines = _with_positions(reader.text(uris, lineSep="\n"))
+        needs_time = "time" in options.columns
+        keys = match_keys(options.columns)
+        return SparkSource(lines, name, "json", options.columns, needs_time=needs_time, keys=keys)
+    return _open_columns(reader.format(form).load(uris), name, form, options)
 
 
-def _check_asked(paths: list[str], asked: ReadOptions) -> None:
-    """Refuse what Spark would not heed."""
+def _check_options(paths: list[str], options: ReadOptions) -> None:
+    """Raise an error for options that Spark does not support."""
     if len(set(paths)) < len(paths):
         raise UsageError("a file is named twice", hint="its rows would count twice")
-    if asked.encoding.lower().replace("-", "") != "utf8":
-        raise UsageError(f"Spark reads UTF-8, not {asked.encoding}", hint="convert it first")
-    if asked.max_decompressed_size is not None:
-        raise UsageError("--max-expanded has no meaning on Spark", hint="leave it out")
+    if options.encoding.lower().replace("-", "") != "utf8":
+        raise UsageError(f"Spark reads UTF-8, not {options.encoding}", hint="convert it first")
+    if options.max_decompressed_size is not None:
+        raise UsageError("--max-expanded is not supported on Spark", hint="leave it out")
 
 
-def _place(path: str) -> str:
-    """Say of a plain name that it is this machine's; a scheme is taken as it is."""
+def _to_uri(path: str) -> str:
+    """Return a local path as a URI; a path with a scheme stays as it is."""
     return path if re.match(r"[a-z][\w+.-]+:", path) else Path(path).absolute().as_uri()
 
 
-def _form_of(session: Any, paths: list[str]) -> str:
-    """Tell the format by the ends of names; of a folder by the files in it."""
+def _detect_format(session: Any, paths: list[str]) -> str:
+    """Return the format by the suffixes of the names; for a folder, of the files in it."""
     for path in paths:
-        if (form := _end_of(path)) is not None:
+        if (form := _format_of(path)) is not None:
             return form
-    files = session.read.text([_place(path) for path in paths]).inputFiles()
+    files = session.read.text([_to_uri(path) for path in paths]).inputFiles()
     for path in files:
-        if (form := _end_of(path)) is not None:
+        if (form := _format_of(path)) is not None:
             return form
     raise FormatError(
         "no known format fits the names of these files",
@@ -161,98 +173,103 @@ def _form_of(session: Any, paths: list[str]) -> str:
     )
 
 
-def _end_of(path: str) -> str | None:
+def _format_of(path: str) -> str | None:
     if re.search(rf"(^|/){AOL.named}(\.\w+)?$", path):
         return "aol"
-    ends = [end for end in PurePosixPath(path).suffixes if end not in _PACKED]
-    return _ENDS.get(ends[-1].lower()) if ends else None
+    suffixes = [suffix for suffix in PurePosixPath(path).suffixes if suffix not in _COMPRESSED]
+    return _SUFFIXES.get(suffixes[-1].lower()) if suffixes else None
 
 
-def _lines(
-    session: Any, places: list[str], name: str, asked: ReadOptions, form: str
+def _open_lines(
+    session: Any, uris: list[str], name: str, options: ReadOptions, form: str
 ) -> SparkSource:
-    """Take whole lines: the local reader cuts them, with all that it knows of odd ones."""
-    lines = session.read.option("pathGlobFilter", _NOT_OURS).text(places, lineSep="\n")
-    if (numbers := _numbers(asked)) is not None:
-        columns = match_columns(numbers, asked.columns, Path(name))
-        rows = _with_places(lines)
+    """Open whole lines, which the local parser splits as it does without Spark."""
+    lines = session.read.option("pathGlobFilter", _LOG_FILES).text(uris, lineSep="\n")
+    if (numbers := _column_numbers(options)) is not None:
+        columns = match_columns(numbers, options.columns, Path(name))
+        rows = _with_positions(lines)
         return SparkSource(rows, name, "tsv", columns, numbers, "time" in columns, more=True)
     first = _first_line(lines, name)
     cells = first.split("\t")
     if form == "aol" and not is_header(cells):
         return SparkSource(
-            _with_places(lines), name, "aol", AOL_COLUMNS, HEADER, time_format=_AOL_TIME
+            _with_positions(lines), name, "aol", AOL_COLUMNS, HEADER, time_format=_AOL_TIME
         )
     header = [cell.strip() or f"(column {n})" for n, cell in enumerate(cells, 1)]
-    columns = match_columns(header, asked.columns, Path(name))
-    rows = _with_places(lines.filter(f.col("value") != first))
-    is_aol = tuple(header) == HEADER and not asked.columns
+    columns = match_columns(header, options.columns, Path(name))
+    rows = _with_positions(lines.filter(f.col("value") != first))
+    is_aol = tuple(header) == HEADER and not options.columns
     if is_aol:
         return SparkSource(rows, name, "aol", columns, header, time_format=_AOL_TIME)
     return SparkSource(rows, name, "tsv", columns, header, "time" in columns)
 
 
-def _numbers(asked: ReadOptions) -> list[str] | None:
-    """Give the names of columns of a file without header, up to the last that is asked for."""
-    if not ReaderOptions(asked.columns).numbered:
+def _column_numbers(options: ReadOptions) -> list[str] | None:
+    """Return the column numbers of a file without a header, up to the last one in use."""
+    if not ReaderOptions(options.columns).numbered:
         return None
-    return [str(place) for place in range(1, max(map(int, asked.columns.values())) + 1)]
+    return [str(number) for number in range(1, max(map(int, options.columns.values())) + 1)]
 
 
 def _first_line(lines: Any, name: str) -> str:
-    """Give the first line of files with a header; refuse files whose headers differ."""
+    """Return the first line of files with a header; raise an error if they differ."""
     start = lines.select("value", f.input_file_name().alias("path"), "_metadata.file_block_start")
     start = start.filter("file_block_start = 0").drop("file_block_start")
-    placed = start.withColumn("place", f.monotonically_increasing_id())
-    firsts = placed.groupBy("path").agg(f.min_by("value", "place").alias("value"))
-    found = [row[0] or "" for row in firsts.select("value").distinct().take(2)]
-    if not found:
-        raise InputError("there is no row, not even a header", where=name)
-    if len(found) > 1:
+    numbered = start.withColumn("place", f.monotonically_increasing_id())
+    firsts = numbered.groupBy("path").agg(f.min_by("value", "place").alias("value"))
+    headers = [row[0] or "" for row in firsts.select("value").distinct().take(2)]
+    if not headers:
+        raise InputError("these files are empty: there is not even a header", where=name)
+    if len(headers) > 1:
         raise FormatError(
             "these files have different first lines",
             where=name,
             hint="read them one by one; without headers, --columns user=1,query=2",
         )
-    return str(found[0])
+    return str(headers[0])
 
 
-def _csv(session: Any, places: list[str], name: str, asked: ReadOptions, signs: str) -> SparkSource:
-    """Take cells with quotation marks as Spark reads them."""
-    numbers = _numbers(asked)
+def _open_csv(
+    session: Any, uris: list[str], name: str, options: ReadOptions, delimiters: str
+) -> SparkSource:
+    """Open files with quotation marks, which Spark parses."""
+    numbers = _column_numbers(options)
     if numbers is None:
-        first = _first_line(session.read.option("pathGlobFilter", _NOT_OURS).text(places), name)
-        sign = asked.delimiter or max(signs, key=first.count)
+        first = _first_line(session.read.option("pathGlobFilter", _LOG_FILES).text(uris), name)
+        delimiter = options.delimiter or max(delimiters, key=first.count)
     else:
-        sign = asked.delimiter or signs[0]
-    quote = "" if asked.quote == "none" else asked.quote or '"'
-    form = {"sep": sign, "header": numbers is None, "quote": quote, "escape": quote}
-    reader = session.read.options(**form, multiLine=True).option("pathGlobFilter", _NOT_OURS)
-    names = reader.csv(places).columns if numbers is None else numbers
+        delimiter = options.delimiter or delimiters[0]
+    quote = "" if options.quote == "none" else options.quote or '"'
+    csv_options = {"sep": delimiter, "header": numbers is None, "quote": quote, "escape": quote}
+    reader = session.read.options(**csv_options, multiLine=True).option(
+        "pathGlobFilter", _LOG_FILES
+    )
+    names = reader.csv(uris).columns if numbers is None else numbers
     fields = ", ".join(f"`{name}` string" for name in [*names, _CORRUPT])
     reader = reader.option("columnNameOfCorruptRecord", _CORRUPT).option("enforceSchema", False)
-    rows = reader.schema(fields).csv(places)
-    too_many = f.size(f.split(f.col(_CORRUPT), re.escape(sign))) > len(names)
+    rows = reader.schema(fields).csv(uris)
+    too_many = f.size(f.split(f.col(_CORRUPT), re.escape(delimiter))) > len(names)
     fault = f.lit(None).cast("string") if numbers else f.when(too_many, f.lit(TOO_MANY_CELLS))
-    return _typed(rows.withColumn(_CORRUPT, fault), name, "csv", asked)
+    return _open_columns(rows.withColumn(_CORRUPT, fault), name, "csv", options)
 
 
-def _typed(rows: Any, name: str, form: str, asked: ReadOptions) -> SparkSource:
-    """Take columns of any kind as texts."""
-    there = [column for column in rows.columns if column != _CORRUPT]
-    shown = form != "csv"  # the names of a schema, which a first line may not be
-    columns = match_columns(there, asked.columns, Path(name), shown=shown)
-    kinds = {field.name: field.dataType.typeName() for field in rows.schema.fields}
-    texts = [_text(theirs, kinds[theirs], name).alias(ours) for ours, theirs in columns.items()]
-    is_time = kinds.get(columns.get("time", "")) in ("timestamp", "timestamp_ntz", "date")
-    told = [f.col(_CORRUPT)] if _CORRUPT in rows.columns else []
-    where = _with_places(rows.select(*texts, *told, *_file_name()))
+def _open_columns(rows: Any, name: str, form: str, options: ReadOptions) -> SparkSource:
+    """Open columns of any type, converted to texts."""
+    names = [column for column in rows.columns if column != _CORRUPT]
+    shown = form != "csv"  # the first line of a CSV file may be a row of a user, not a header
+    columns = match_columns(names, options.columns, Path(name), shown=shown)
+    types = {field.name: field.dataType.typeName() for field in rows.schema.fields}
+    texts = [_to_text(theirs, types[theirs], name).alias(ours) for ours, theirs in columns.items()]
+    is_time = types.get(columns.get("time", "")) in ("timestamp", "timestamp_ntz", "date")
+    faults = [f.col(_CORRUPT)] if _CORRUPT in rows.columns else []
+    path = f.input_file_name().alias("path")
+    positioned = _with_positions(rows.select(*texts, *faults, path))
     return SparkSource(
-        where, name, form, columns, (), "time" in columns, _TIME if is_time else None
+        positioned, name, form, columns, (), "time" in columns, _TIME if is_time else None
     )
 
 
-def _text(column: str, kind: str, where: str) -> Any:
+def _to_text(column: str, kind: str, where: str) -> Any:
     value = f.col(f"`{column}`")
     if kind in ("array", "map", "struct"):
         raise ColumnError(f'the column "{column}" holds {kind}, not texts', where=where)
@@ -261,21 +278,17 @@ def _text(column: str, kind: str, where: str) -> Any:
     if kind in ("timestamp", "timestamp_ntz", "date"):
         return f.date_format(value, "yyyy-MM-dd HH:mm:ss.SSSSSS")
     text = value.cast("string")
-    if kind in ("double", "float"):  # whole numbers with gaps come as 142.0 and NaN
+    if kind in ("double", "float"):  # integers with missing values are stored as 142.0 and NaN
         return f.when(~f.isnan(value), f.regexp_replace(text, r"\.0$", ""))
     return text
 
 
-def _file_name() -> list[Any]:
-    return [f.input_file_name().alias("path")]
-
-
-def _with_places(rows: Any) -> Any:
-    """Number rows in the order of files, and of lines in them."""
+def _with_positions(rows: Any) -> Any:
+    """Add the number of the file and the position of each row in it."""
     path = f.col("path") if "path" in rows.columns else f.input_file_name()
-    placed = rows.withColumn("path", path).withColumn("place", f.monotonically_increasing_id())
+    numbered = rows.withColumn("path", path).withColumn("place", f.monotonically_increasing_id())
     files = [(file, number) for number, file in enumerate(sorted(rows.inputFiles()))]
-    if len(files) < 2:  # or none at all: a table that was made by a program
-        return placed.withColumn("file", f.lit(0).cast("long")).drop("path")
+    if len(files) < 2:  # or none: a table that a program created
+        return numbered.withColumn("file", f.lit(0).cast("long")).drop("path")
     known = rows.sparkSession.createDataFrame(files, "path string, file long")
-    return placed.join(f.broadcast(known), "path", "left").drop("path").fillna(0, ["file"])
+    return numbered.join(f.broadcast(known), "path", "left").drop("path").fillna(0, ["file"])

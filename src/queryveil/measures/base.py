@@ -1,6 +1,6 @@
-"""What a measure is: a small frozen value with declared parameters (see `engine/declared.py`).
+"""The base classes of measures: frozen values with declared parameters (`core/parameters.py`).
 
-A measure prints as one line and parses back from it::
+A measure prints as a spec, which is one line, and is parsed back from it::
 
     profile-divergence:topics=sanchez4
 """
@@ -22,11 +22,13 @@ from .context import MeasureContext
 
 @dataclass(frozen=True)
 class Measure(Parametrized, ABC):
-    """The base of every measure: a figure of risk or of use.
+    """The base of every measure of disclosure risk or of utility.
 
-    `says` tells in plain words what the value means, `unit` what it counts, `kind` whether it is
-    a risk of the people in the log or of use to the reader of the release, and `better` which way
-    is good news for them.
+    Attributes:
+        description: The meaning of the value, in one sentence.
+        unit: The unit of the value.
+        kind: "risk" for the disclosure risk of the users, "use" for the utility of the release.
+        better: Whether a lower or a higher value is better.
     """
 
     title: ClassVar[str]
@@ -37,41 +39,43 @@ class Measure(Parametrized, ABC):
     kind: ClassVar[Literal["risk", "use"]]
 
     @abstractmethod
-    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
-        """Give the `value` of a release, and what must stand beside it to be understood."""
+    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:
+        """Return the `value` of a release, and the numbers that are needed to interpret it."""
 
-    def prepare(self, before: MeasureContext) -> None:
-        """Refuse what a measurement would stumble over, and do once what all releases need."""
+    def prepare(self, context: MeasureContext) -> None:
+        """Check the log, and compute once what the measurements of all releases need."""
 
 
-# Runs the method on a log. Each number of a turn has chance of its own, also under a seed.
+# Runs the method on a log. Each turn number has its own random source, also under a seed.
 Rerun = Callable[[QueryLog, int], Release]
 
 
 @dataclass(frozen=True)
 class RerunMeasure(Measure):
-    """A measure that runs the method again; `of` alone cannot tell its value."""
+    """A measure that runs the method again; a release alone does not determine its value."""
 
     @abstractmethod
-    def compute_rerun(self, before: MeasureContext, after: Release, again: Rerun) -> dict[str, Any]:
-        """Give the `value` of the method that made the release `after`."""
+    def compute_rerun(
+        self, context: MeasureContext, release: Release, rerun: Rerun
+    ) -> dict[str, Any]:
+        """Return the `value` of the method that produced the release."""
 
-    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:  # noqa: ARG002
-        """Refuse: without the method there is nothing to run."""
+    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:  # noqa: ARG002
+        """Raise, because the measure needs the method to rerun."""
         raise UsageError(
-            f"{self.name} runs the method again, and a release alone cannot",
-            hint="take it with `queryveil measure` or `queryveil compare`",
+            f"{self.name} runs the method again, so it needs the method and not only a release",
+            hint="compute it with `queryveil measure` or `queryveil compare`",
         )
 
 
 @cache
 def all_measures() -> dict[str, type[Measure]]:
-    """Give every measure by its name."""
+    """Return every measure by its name."""
     return discover(Measure, __name__, __file__)  # type: ignore[type-abstract]
 
 
 def get_measure(name: str) -> type[Measure]:
-    """Give the measure of that name, or say which name is near."""
+    """Return the measure of that name, or raise with a suggestion."""
     measures = all_measures()
     if name not in measures:
         raise UsageError(f'unknown measure "{name}"', hint=did_you_mean(name, measures))
@@ -79,7 +83,7 @@ def get_measure(name: str) -> type[Measure]:
 
 
 def parse_measure(text: str) -> Measure:
-    """Read a measure from its one line.
+    """Parse a measure from its spec.
 
     >>> str(parse_measure("profile-divergence:topics=sanchez4:other=drop"))
     'profile-divergence:topics=sanchez4'

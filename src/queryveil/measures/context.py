@@ -1,4 +1,4 @@
-"""What a release's rows mean and whose they are, for the measures that compare users."""
+"""The context of measures: the original log, and the users and concepts of released rows."""
 
 from __future__ import annotations
 
@@ -20,47 +20,47 @@ T = TypeVar("T")
 
 
 class MeasureContext:
-    """A log, and what was worked out from it: it is measured against many releases.
+    """A log with a cache of values computed from it, since many releases are measured against it.
 
-    >>> before = MeasureContext(QueryLog.from_rows([("a", "tennis", None, None, None)]))
-    >>> before.cached("rows", lambda: before.log.count()), before.cached("rows", lambda: 0)
+    >>> context = MeasureContext(QueryLog.from_rows([("a", "tennis", None, None, None)]))
+    >>> context.cached("rows", lambda: context.log.count()), context.cached("rows", lambda: 0)
     (1, 1)
     """
 
     def __init__(self, log: QueryLog) -> None:
         self.log = log
-        self._known: dict[Hashable, Any] = {}
+        self._cache: dict[Hashable, Any] = {}
 
     def cached(self, name: Hashable, make: Callable[[], T]) -> T:
-        """Make a thing at the first asking, and give the same one ever after."""
-        if name not in self._known:
-            self._known[name] = make()
-        found: T = self._known[name]
-        return found
+        """Return the cached value of `name`; compute it with `make` at the first call."""
+        if name not in self._cache:
+            self._cache[name] = make()
+        value: T = self._cache[name]
+        return value
 
     def taxonomy(self, name: str) -> Taxonomy:
-        """Open a taxonomy."""
+        """Return a taxonomy by its name or path."""
         return self.cached(("taxonomy", name), lambda: open_taxonomy(name))
 
     def map_queries(self, rows: pl.LazyFrame, taxonomy: str) -> ConceptMapping:
-        """Find the concepts of the distinct queries of any rows, those of a release too."""
+        """Map the distinct queries of the rows of a log or of a release to concepts."""
         mapper = self.cached(("mapper", taxonomy), lambda: Mapper(self.taxonomy(taxonomy)))
         return mapper.map(unique_queries(rows))
 
     def concepts(self, taxonomy: str) -> pl.DataFrame:
-        """Give each user's concepts with their counts, of every phrase: user, concept, count."""
-        found = ("concepts", taxonomy)
+        """Return the concepts of each user's phrases with their counts: user, concept, count."""
+        key = ("concepts", taxonomy)
         return self.cached(
-            found, lambda: self.map_queries(self.log.local_frame, taxonomy).concepts(self.log)
+            key, lambda: self.map_queries(self.log.local_frame, taxonomy).concepts(self.log)
         )
 
 
 def restore_users(rows: pl.DataFrame, release: Release) -> pl.DataFrame:
-    """Put a user's own name in place of her pseudonyms, of which she may have several."""
+    """Replace pseudonyms by the users' names; a user may have several pseudonyms."""
     if release.mapping is None:
         raise UsageError(
-            f"this release ({release.method}) does not tell whose log is whose, and the measure "
-            "compares each user with herself",
+            f"this release ({release.method}) has no private mapping from pseudonyms to users, and "
+            "the measure compares each user's released log with their original log",
             hint="measure a release of users' logs, with its private mapping",
         )
     names = release.mapping.lazy().select(pl.col("user", "pseudonym").cast(pl.String)).collect()
@@ -69,14 +69,14 @@ def restore_users(rows: pl.DataFrame, release: Release) -> pl.DataFrame:
 
 
 def released_concepts(
-    before: MeasureContext, release: Release, taxonomy: str
+    context: MeasureContext, release: Release, taxonomy: str
 ) -> tuple[pl.DataFrame, str]:
-    """Give user, concept and count of what was released, and in words how that was read.
+    """Return user, concept and count of the released rows, and a note on how they were read.
 
-    Where the method says what its rows mean that is taken, else their texts are mapped as
-    those of any log.
+    If the method states the concepts of its rows, these are used. Otherwise the texts are mapped
+    as those of any log.
     """
-    own = _own_concepts(before, release, taxonomy)
+    own = _own_concepts(context, release, taxonomy)
     if own is not None:
         return restore_users(
             own, release
@@ -87,15 +87,18 @@ def released_concepts(
             hint="measure a release of users' logs",
         )
     rows = QueryLog(release.log)
-    found = before.map_queries(rows.local_frame, taxonomy).concepts(rows)
-    return restore_users(found, release), "released rows read from their texts"
+    pairs = context.map_queries(rows.local_frame, taxonomy).concepts(rows)
+    return restore_users(pairs, release), "released rows read from their texts"
 
 
-def _own_concepts(before: MeasureContext, release: Release, taxonomy: str) -> pl.DataFrame | None:
-    """Give what the method says, if it speaks of this taxonomy: numbers mean nothing in another."""
-    own, theirs = release.concepts, str(release.parameters.get("taxonomy", "wordnet"))
-    if own is None or public_names(theirs) != public_names(taxonomy):
+def _own_concepts(context: MeasureContext, release: Release, taxonomy: str) -> pl.DataFrame | None:
+    """Return the concepts that the method states, or None if it used another taxonomy.
+
+    Concept numbers are valid within one taxonomy only.
+    """
+    own, own_taxonomy = release.concepts, str(release.parameters.get("taxonomy", "wordnet"))
+    if own is None or public_names(own_taxonomy) != public_names(taxonomy):
         return None
-    if own.filter(pl.col("concept") >= len(before.taxonomy(taxonomy))).height:
-        raise UsageError(f"{release.method} gave concepts that {taxonomy} does not have")
+    if own.filter(pl.col("concept") >= len(context.taxonomy(taxonomy))).height:
+        raise UsageError(f"{release.method} released concepts that {taxonomy} does not have")
     return own.select("user", "concept", count=pl.lit(1, pl.Int64))

@@ -1,7 +1,7 @@
-"""How differently users fall into clusters of alike ones: the information loss of Batet 2013.
+"""The information loss of Batet et al. 2013: how the clusters of similar users change.
 
 Equations (8) and (9): users are clustered by the distance of their profiles before and after, and
-L is 100 times the distance of the two partitions (see `partitions.py`).
+L is 100 times the distance of the two clusterings (see `_shared/clustering.py`).
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from ._shared.random_groups import (
 from .base import Measure
 from .context import MeasureContext, released_concepts
 
-_SHARE = 0.08  # clusters per user: the paper has 80 of 1,000
-_MOST_USERS = 10_000  # all are compared with each other
+_CLUSTERS_PER_USER = 0.08  # the paper has 80 clusters of 1,000 users
+_MAX_USERS = 10_000  # the distance matrix has a cell for each pair of users
 
 
 @dataclass(frozen=True, eq=False)
-class _Before:
-    """The log's profiles, in how many clusters its users are and in which, and who has concepts."""
+class _OriginalClusters:
+    """The clustering of the original log: profiles, users with a concept, and cluster labels."""
 
     profiles: Profiles
     mapped: BoolArray
@@ -58,27 +58,27 @@ class _Before:
 
 @dataclass(frozen=True)
 class InformationLoss(Measure):
-    """L, in percent; 0: the same users are alike as before, 100: nothing of that is left."""
+    """L, in percent; 0: the clusters of users are unchanged, 100: they are unrelated."""
 
     name: ClassVar[str] = "information-loss"
-    title: ClassVar[str] = "loss of who is alike"
+    title: ClassVar[str] = "loss of the clusters of similar users"
     description: ClassVar[str] = (
-        "how differently users fall into clusters of similar interests: 0 where the clusters are "
-        "those of the log, 100 where they tell nothing of them; compare it with the level of "
-        "chance and with random groups, which stand beside it"
+        "how much the clusters of users with similar interests change: 0 if they are those of "
+        "the log, 100 if they are unrelated to them; the baselines are shuffled clusters and "
+        "random groups"
     )
     paper: ClassVar[str] = "Batet, Erola, Sánchez, Castellà-Roca 2013, eq. (8) and (9)"
     unit: ClassVar[str] = "percent"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "use"]] = "use"
 
-    taxonomy: str = parameter("wordnet", "ruler: wordnet, a .qvt file or a path list")
+    taxonomy: str = parameter("wordnet", "taxonomy: wordnet, a .qvt file or a path list")
     clusters: int = parameter(
         0,
-        "clusters of users: a number from 2 on, 0 for 8% of the users, or -1 for the number that "
-        "parts the log best (Calinski-Harabasz)",
+        "clusters of users: a number from 2 on, 0 for 8% of the users, or -1 for the number with "
+        "the best Calinski-Harabasz index",
         min=-1,
-        max=_MOST_USERS,
+        max=_MAX_USERS,
     )
     linkage: str = parameter("ward", "how clusters are joined", choices=("ward", "average"))
 
@@ -86,120 +86,135 @@ class InformationLoss(Measure):
         super().__post_init__()
         if self.clusters == 1:
             raise ParameterError(
-                "--clusters cannot be 1", hint="one cluster tells nothing: 2 or more"
+                "clusters must be -1, 0 or an integer of at least 2, got 1",
+                hint="one cluster cannot change, so its loss is always 0",
             )
 
-    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
-        """Give L with all that it must be compared with, and the ruler."""
-        was = self._before(before)
-        pairs, read = released_concepts(before, after, self.taxonomy)
-        now = build_profiles(_with_everybody(pairs, was.profiles.users))
-        matrix = profile_distance_matrix(before.taxonomy(self.taxonomy), now)
+    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:
+        """Return L with its baselines, and the basis."""
+        was = self._original_clusters(context)
+        pairs, note = released_concepts(context, release, self.taxonomy)
+        now = build_profiles(_add_missing_users(pairs, was.profiles.users))
+        matrix = profile_distance_matrix(context.taxonomy(self.taxonomy), now)
         labels = self._cut(matrix, was.number)
-        floor, about = self._floor(before, was, after)
+        baseline, description = self._baseline(context, was, release)
         return {
             "value": _percent(partition_distance(was.labels, labels)),
             "users": len(was.profiles),
             "unmapped": int((~was.mapped).sum()),
-            "mapped_only": _mapped_only(was, labels),
+            "mapped_only": _loss_of_mapped(was, labels),
             "chance": _percent(expected_distance(was.labels, labels)),
-            "random_groups": floor,
-            "random_groups_are": about,
-            "clusters": {"before": _size(was.labels), "after": _size(labels)},
-            "ruler": f"{self._ruler(before, was)}; {read}",
+            "random_groups": baseline,
+            "random_groups_are": description,
+            "clusters": {"before": _count_clusters(was.labels), "after": _count_clusters(labels)},
+            "ruler": f"{self._basis(context, was)}; {note}",
         }
 
-    def prepare(self, before: MeasureContext) -> None:
-        """Cluster the users of the log, and refuse a log whose users cannot be told apart."""
-        self._before(before)
+    def prepare(self, context: MeasureContext) -> None:
+        """Cluster the users of the log, and raise if all users are equal."""
+        self._original_clusters(context)
 
-    def _before(self, before: MeasureContext) -> _Before:
-        return before.cached((self, "clusters"), lambda: self._find(before))
+    def _original_clusters(self, context: MeasureContext) -> _OriginalClusters:
+        return context.cached((self, "clusters"), lambda: self._cluster_original(context))
 
-    def _find(self, before: MeasureContext) -> _Before:
-        taxonomy = before.taxonomy(self.taxonomy)
-        profiles = build_profiles(before.concepts(self.taxonomy))
-        self._check(len(profiles))
+    def _cluster_original(self, context: MeasureContext) -> _OriginalClusters:
+        taxonomy = context.taxonomy(self.taxonomy)
+        profiles = build_profiles(context.concepts(self.taxonomy))
+        self._check_size(len(profiles))
         concepts = np.unique(profiles.lists.items)
         cache_distances(taxonomy, concepts[concepts != UNMAPPED])
         matrix = profile_distance_matrix(taxonomy, profiles)
-        number = self._number(matrix)
+        number = self._choose_cluster_count(matrix)
         labels = self._cut(matrix, number)
-        if _size(labels) < 2:
+        if _count_clusters(labels) < 2:
             raise InputError(
-                f"all users of this log are alike to {taxonomy.title}: there is nothing to lose",
-                hint="take another taxonomy, or a larger log",
+                f"all users of this log have the same profile in {taxonomy.title}, so there is "
+                "only one cluster",
+                hint="use another taxonomy, or a larger log",
             )
         mapped = profiles.lists.items[profiles.lists.start[:-1]] != UNMAPPED
-        return _Before(profiles, mapped, number, labels)
+        return _OriginalClusters(profiles, mapped, number, labels)
 
-    def _check(self, users: int) -> None:
-        if not 2 <= users <= _MOST_USERS:
+    def _check_size(self, users: int) -> None:
+        if not 2 <= users <= _MAX_USERS:
             raise InputError(
-                f"users are clustered by comparing each with each: that needs 2 to "
-                f"{_MOST_USERS:,}, and this log has {users:,}",
-                hint=f"--sample-users {_MOST_USERS}" if users > 2 else None,
+                f"clustering compares all pairs of users: it needs 2 to {_MAX_USERS:,} users, and "
+                f"this log has {users:,}",
+                hint=f"--sample-users {_MAX_USERS}" if users > 2 else None,
             )
         if self.clusters > users:
             raise ParameterError(
-                f"--clusters is {self.clusters}, but the log has {users} users",
-                hint=f"take 2 to {users}, or 0 for 8%",
+                f"clusters is {self.clusters}, but the log has {users} users",
+                hint=f"use 2 to {users}, or 0 for 8%",
             )
 
-    def _number(self, matrix: Matrix) -> int:
+    def _choose_cluster_count(self, matrix: Matrix) -> int:
         if self.clusters == -1:
             return best_cluster_count(matrix, linkage_tree(matrix, self.linkage))
-        return self.clusters or max(2, round(_SHARE * len(matrix)))
+        return self.clusters or max(2, round(_CLUSTERS_PER_USER * len(matrix)))
 
     def _cut(self, matrix: Matrix, number: int) -> Labels:
         return cut_tree(linkage_tree(matrix, self.linkage), number)
 
-    def _floor(
-        self, before: MeasureContext, was: _Before, after: Release
+    def _baseline(
+        self, context: MeasureContext, was: _OriginalClusters, release: Release
     ) -> tuple[float | None, str]:
-        """Give L of random groups with the same kind of prototype, and what that is."""
-        grouping = infer_grouping(after, len(was.profiles))
+        """Return L of random groups with the same prototype rule, and a description."""
+        grouping = infer_grouping(release, len(was.profiles))
         if isinstance(grouping, str):
             return None, grouping
         key = (self, "random groups", grouping)
-        found = before.cached(key, lambda: self._random(before, was, grouping))
-        return found, describe_baseline(grouping)
+        loss = context.cached(key, lambda: self._random_loss(context, was, grouping))
+        return loss, describe_baseline(grouping)
 
-    def _random(self, before: MeasureContext, was: _Before, grouping: Grouping) -> float:
+    def _random_loss(
+        self, context: MeasureContext, was: _OriginalClusters, grouping: Grouping
+    ) -> float:
         return _percent(
-            float(np.mean([self._turn(before, was, grouping, t) for t in range(REPEATS)]))
+            float(
+                np.mean([self._random_distance(context, was, grouping, t) for t in range(REPEATS)])
+            )
         )
 
-    def _turn(self, before: MeasureContext, was: _Before, grouping: Grouping, turn: int) -> float:
-        taxonomy = before.taxonomy(self.taxonomy)
+    def _random_distance(
+        self, context: MeasureContext, was: _OriginalClusters, grouping: Grouping, turn: int
+    ) -> float:
+        taxonomy = context.taxonomy(self.taxonomy)
         prototypes, group = sample_random_prototypes(taxonomy, was.profiles, grouping, turn)
         matrix = profile_distance_matrix(taxonomy, prototypes)[np.ix_(group, group)]
         return partition_distance(was.labels, self._cut(matrix, was.number))
 
-    def _ruler(self, before: MeasureContext, was: _Before) -> str:
-        how = {0: "8% of the users", -1: "by Calinski-Harabasz"}.get(self.clusters, "as asked")
+    def _basis(self, context: MeasureContext, was: _OriginalClusters) -> str:
+        choice = {0: "8% of the users", -1: "by Calinski-Harabasz"}.get(
+            self.clusters, "as requested"
+        )
         return (
-            f"{before.taxonomy(self.taxonomy).title}, {was.number} clusters ({how}), "
+            f"{context.taxonomy(self.taxonomy).title}, {was.number} clusters ({choice}), "
             f"{self.linkage} linkage"
         )
 
 
-def _with_everybody(pairs: pl.DataFrame, users: pl.Series) -> pl.DataFrame:
-    """Give those who are not in the release any more a place, without a concept."""
-    everybody = pl.DataFrame({"user": users})
+def _add_missing_users(pairs: pl.DataFrame, users: pl.Series) -> pl.DataFrame:
+    """Add the users that the release does not have, without a concept."""
+    all_users = pl.DataFrame({"user": users})
     known = pairs.select("user", pl.col("concept").cast(pl.Int32), pl.col("count").cast(pl.Int64))
-    return everybody.join(known, on="user", how="left").with_columns(pl.col("count").fill_null(1))
+    return all_users.join(known, on="user", how="left").with_columns(pl.col("count").fill_null(1))
 
 
-def _mapped_only(was: _Before, labels: Labels) -> float | None:
-    """Give L over those who had a concept: the others are all alike, and kept for free."""
+def _loss_of_mapped(was: _OriginalClusters, labels: Labels) -> float | None:
+    """Return L over the users who had a concept.
+
+    The others all have the same empty profile. They stay in one cluster, which lowers L.
+    """
     own = was.labels[was.mapped]
-    return _percent(partition_distance(own, labels[was.mapped])) if _size(own) > 1 else None
+    return (
+        _percent(partition_distance(own, labels[was.mapped])) if _count_clusters(own) > 1 else None
+    )
 
 
-def _size(labels: Labels) -> int:
+def _count_clusters(labels: Labels) -> int:
     return len(np.unique(labels))
 
 
-def _percent(share: float) -> float:
-    return round(100 * share, 4)
+def _percent(fraction: float) -> float:
+    return round(100 * fraction, 4)

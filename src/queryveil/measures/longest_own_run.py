@@ -1,4 +1,4 @@
-"""How long the pieces of a person's own history are that a release shows in a row."""
+"""The longest runs of a user's own queries in their released log."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from .context import MeasureContext
 
 @dataclass(frozen=True)
 class LongestOwnRun(QueryTextMeasure):
-    """The longest run of a user's own queries in her released log, on average."""
+    """The mean length of the longest run of a user's own queries in their released log."""
 
     name: ClassVar[str] = "own-run"
     title: ClassVar[str] = "a user's own queries in a row"
     description: ClassVar[str] = (
-        "how many rows one after the other, in the order of the published times, have a query "
-        "that the user herself had sent: the longest such run of each user, on average"
+        "the longest run of consecutive rows, in the order of the released times, whose queries "
+        "the user had sent: the mean over users"
     )
     paper: ClassVar[str] = "none"
     unit: ClassVar[str] = "rows"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "use"]] = "risk"
 
-    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
-        """Give the mean and the longest of users' longest runs."""
-        sent, log = self.original_counts(before, after), _ordered(after)
+    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:
+        """Return the mean and the maximum of the users' longest runs."""
+        sent, log = self.original_counts(context, release), _sort_by_time(release)
         logs = log["user"].cast(pl.String).unique().sort()
-        pairs = true_pairs(sent.users, logs, after)
-        rows = _marked(log.filter(pl.col("time").is_not_null()), logs, pairs, sent)
+        pairs = true_pairs(sent.users, logs, release)
+        rows = _flag_own_rows(log.filter(pl.col("time").is_not_null()), logs, pairs, sent)
         runs, users = longest_runs(rows), len(sent.users)
         value = runs["run"].sum() / max(users, 1)
         longest = int(runs["run"].max() or 0)  # type: ignore[arg-type]
@@ -43,20 +43,20 @@ class LongestOwnRun(QueryTextMeasure):
             "users": users,
             "vanished": users - pairs["user"].n_unique(),
             "rows_of_a_user": round(log.height / max(len(logs), 1), 6),
-            "same_time": _share(rows, pl.struct("log", "time").is_duplicated()),
+            "same_time": _fraction(rows, pl.struct("log", "time").is_duplicated()),
             "without_time": log["time"].null_count(),
             "words": (
-                f"the release shows {value:.1f} of a user's own {self.unit_of(after)} in a row on "
+                f"the longest run of a user's own {self.unit_of(release)} has {value:.1f} rows on "
                 f"average, and {longest:,} at most"
             ),
-            "ruler": f"{self.basis(after)}; rows of the same time as they stand in the file",
+            "ruler": f"{self.basis(release)}; rows of the same time in the order of the file",
         }
 
 
 def longest_runs(rows: pl.DataFrame) -> pl.DataFrame:
-    """Give each user's longest run of own rows: user, run.
+    """Return the length of each user's longest run of own rows: user, run.
 
-    `rows` has the columns user, log, and own; those of a log stand in their order.
+    `rows` has the columns user, log, and own; the rows of a log are in order.
 
     >>> own = [True, True, False, True]
     >>> longest_runs(pl.DataFrame({"user": [3] * 4, "log": [0] * 4, "own": own})).rows()
@@ -68,38 +68,38 @@ def longest_runs(rows: pl.DataFrame) -> pl.DataFrame:
     return lengths.group_by("user").agg(run=pl.col("length").max()).sort("user")
 
 
-def _ordered(release: Release) -> pl.DataFrame:
-    """Give the released rows in the order of their times; refuse a release that has none."""
+def _sort_by_time(release: Release) -> pl.DataFrame:
+    """Return the released rows in the order of their times; raise if there are no times."""
     rows = released_log(release).select("user", "query", "time").collect(engine="streaming")
     if rows.height and rows["time"].null_count() == rows.height:
         raise UsageError(
-            f"the rows of this release ({release.method}) have no times, so no order: a run of "
-            "queries cannot be told",
+            f"the rows of this release ({release.method}) have no times, so their order "
+            "and runs of queries are not defined",
             hint="measure a release with times, for example --time day",
         )
-    return rows.with_columns(_moment(rows["time"])).sort("time", maintain_order=True)
+    return rows.with_columns(_parse_row_numbers(rows["time"])).sort("time", maintain_order=True)
 
 
-def _moment(times: pl.Series) -> pl.Series:
-    """Read numbers of rows that were written as texts; other texts stand in order as they are."""
+def _parse_row_numbers(times: pl.Series) -> pl.Series:
+    """Parse times that are row numbers written as texts; leave other times as they are."""
     if times.dtype != pl.String or not times.str.contains(r"^\d+$").all():
         return times
     return times.cast(pl.Int64)
 
 
-def _marked(
+def _flag_own_rows(
     log: pl.DataFrame, logs: pl.Series, pairs: pl.DataFrame, sent: UserQueryCounts
 ) -> pl.DataFrame:
-    """Tell which rows have a text that the user had sent: user, log, time, own."""
+    """Flag the rows whose text the user had sent: user, log, time, own."""
     names = pl.DataFrame({"name": logs}).with_row_index("log").join(pairs, on="log")
     texts = pl.DataFrame({"query": sent.queries}).with_row_index("text")
     known = log.with_columns(pl.col("user", "query").cast(pl.String)).rename({"user": "name"})
     known = known.join(names, on="name", maintain_order="left")
     known = known.join(texts, on="query", how="left", maintain_order="left")
-    mine = sent.rows.select(user="owner", text="text", own=pl.lit(True))
-    marked = known.join(mine, on=["user", "text"], how="left", maintain_order="left")
-    return marked.select("user", "log", "time", pl.col("own").fill_null(False))
+    own_texts = sent.rows.select(user="owner", text="text", own=pl.lit(True))
+    flagged = known.join(own_texts, on=["user", "text"], how="left", maintain_order="left")
+    return flagged.select("user", "log", "time", pl.col("own").fill_null(False))
 
 
-def _share(rows: pl.DataFrame, which: pl.Expr) -> float:
-    return round(float(rows.select(which.mean()).item() or 0.0), 6)
+def _fraction(rows: pl.DataFrame, condition: pl.Expr) -> float:
+    return round(float(rows.select(condition.mean()).item() or 0.0), 6)

@@ -1,9 +1,9 @@
-"""How much a released log tells of a user's own queries: the profile exposure level (PEL).
+"""The profile exposure level (PEL): the information that a released log has on a user's queries.
 
 The measure of the P2P paper, 100 * I(X;Y) / H(X): X is a query of the user's own log, Y one of
-her released log, each drawn by how often it stands there. The paper has no joint law of the two.
-Here it is the maximal coupling (SPEC 5.3): what both have in common stays together, and the rest
-is independent.
+their released log, each sampled by its frequency. The paper does not define the joint distribution
+of the two. Here it is the maximal coupling (SPEC 5.3): the common probability mass is on equal
+queries, and the rest is independent.
 """
 
 from __future__ import annotations
@@ -24,134 +24,143 @@ from ._shared.queries import (
 )
 from .context import MeasureContext
 
-_WAYS = ("coupling", "share", "cover")
+_DEFINITIONS = ("coupling", "share", "cover")
 
 
 @dataclass(frozen=True)
 class ProfileExposure(QueryTextMeasure):
-    """The mean PEL of users; 100: released logs tell all of their queries, 0: nothing."""
+    """The mean PEL of users; 100: released logs determine their queries, 0: no information."""
 
     name: ClassVar[str] = "profile-exposure"
-    title: ClassVar[str] = "what released logs tell of users' own queries"
+    title: ClassVar[str] = "information of released logs on users' own queries"
     description: ClassVar[str] = (
-        "how much of what there is to know about a user's queries her released log tells, on "
-        "average: 100 where it is her own log, 0 where it has no query of hers"
+        "the mean percentage of the information on a user's queries that their released log has: "
+        "100 if it is their own log, 0 if it has none of their queries"
     )
-    paper: ClassVar[str] = "profile exposure level (PEL) of the P2P paper; the joint law is ours"
+    paper: ClassVar[str] = (
+        "profile exposure level (PEL) of the P2P paper; the joint distribution is ours"
+    )
     unit: ClassVar[str] = "percent of the entropy of a user's log"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "use"]] = "risk"
 
     way: str = parameter(
         "coupling",
-        "PEL by the maximal coupling, the share of own rows, or the entropy of queries that stay",
-        choices=_WAYS,
+        "PEL by the maximal coupling, the fraction of own rows, or the entropy of queries kept",
+        choices=_DEFINITIONS,
     )
 
-    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
-        """Give the mean over the log's users, in each of the ways, and who is well hidden."""
-        sent = self.original_counts(before, after)
-        logs = count_user_queries(released_log(after))
-        pairs = true_pairs(sent.users, logs.users, after)
-        found = exposure_levels(_original(sent), _released(logs, pairs, sent))
-        means = {way: _mean(found[way]) for way in _WAYS}
-        hidden = (100 - found[self.way]).round(9)
+    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:
+        """Return the mean over users for each definition, and the fractions of hidden users."""
+        sent = self.original_counts(context, release)
+        logs = count_user_queries(released_log(release))
+        pairs = true_pairs(sent.users, logs.users, release)
+        levels = exposure_levels(_original_texts(sent), _released_texts(logs, pairs, sent))
+        means = {way: _mean(levels[way]) for way in _DEFINITIONS}
+        hidden = (100 - levels[self.way]).round(9)
         return {
             "value": means[self.way],
             "uncertainty": round(100 - means[self.way], 6),
             "above_70": _mean((hidden > 70).cast(pl.Float64)),
             "above_80": _mean((hidden > 80).cast(pl.Float64)),
             **means,
-            "users": found.height,
-            "vanished": found.join(pairs, on="user", how="anti").height,
-            "left_out": len(sent.users) - found.height,
+            "users": levels.height,
+            "vanished": levels.join(pairs, on="user", how="anti").height,
+            "left_out": len(sent.users) - levels.height,
             "words": (
-                f"a released log tells {means[self.way]:.1f}% of what there is to know about its "
-                f"user's {self.unit_of(after)}, on average"
+                f"a released log has on average {means[self.way]:.1f}% of the information on its "
+                f"user's {self.unit_of(release)}"
             ),
-            "ruler": self.basis(after),
+            "ruler": self.basis(release),
         }
 
 
 def exposure_levels(original: pl.DataFrame, released: pl.DataFrame) -> pl.DataFrame:
-    """Give each user's PEL and its alternatives, in percent: user, coupling, share, cover.
+    """Return each user's PEL and its alternatives, in percent: user, coupling, share, cover.
 
-    Both have the columns user, text and count, each pair once. Everybody in `original` is in the
-    result; who has nothing in `released` has 0. Others in `released` are left out.
+    Both frames have the columns user, text and count, each pair once. The result has all users of
+    `original`; those without rows in `released` have 0. Other users of `released` are omitted.
 
-    Let p and q be the shares of texts before and after, m = min(p, q) and t the sum of m. The
+    Let p and q be the frequencies of texts before and after, m = min(p, q) and t the sum of m. The
     coupling puts m(x) on the pair (x, x), and r(x) s(y) / (1-t) on each pair (x, y), where
     r = p - m and s = q - m. At no x are r and s both positive, so (x, x) has m(x) alone. Thus
 
         I = sum m log(m / pq)  +  sum over x, y of  r s / (1-t) * log(r s / ((1-t) p q)),
 
-    and since r and s each add up to 1-t, the double sum falls apart:
+    and since r and s each add up to 1-t, the double sum separates:
 
         I = sum m log(m / pq) + sum r log(r / p) + sum s log(s / q) - (1-t) log(1-t).
 
-    Where all queries of a user are one there is nothing to divide by: PEL is 100 q(x).
+    If all queries of a user are equal, the entropy is 0: PEL is then defined as 100 q(x).
 
     >>> was = pl.DataFrame({"user": ["a"] * 4, "text": list("wxyz"), "count": [1] * 4})
     >>> now = pl.DataFrame({"user": ["a"] * 4, "text": list("z123"), "count": [1] * 4})
     >>> exposure_levels(was, now).with_columns(pl.col("coupling").round(1)).rows()
     [('a', 40.6, 25.0, 25.0)]
     """
-    kinds = [pl.col(name).cast(original.schema[name]) for name in ("user", "text")]
-    both = _shares(original, "p").join(
-        _shares(released.with_columns(kinds), "q"), on=["user", "text"], how="full", coalesce=True
+    casts = [pl.col(name).cast(original.schema[name]) for name in ("user", "text")]
+    both = _frequencies(original, "p").join(
+        _frequencies(released.with_columns(casts), "q"),
+        on=["user", "text"],
+        how="full",
+        coalesce=True,
     )
     both = both.with_columns(pl.col("p", "q").fill_null(0.0))
     both = both.with_columns(m=pl.min_horizontal("p", "q"))
     sums = both.group_by("user").agg(
         known=(pl.col("p") > 0).any(),
-        entropy=-_part_of(pl.col("p"), pl.lit(1.0)).sum(),
-        told=_information(),
-        cover=-_part_of(pl.col("p"), pl.lit(1.0)).filter(pl.col("q") > 0).sum(),
+        entropy=-_entropy_term(pl.col("p"), pl.lit(1.0)).sum(),
+        information=_information(),
+        cover=-_entropy_term(pl.col("p"), pl.lit(1.0)).filter(pl.col("q") > 0).sum(),
         share=pl.col("q").filter(pl.col("p") > 0).sum(),
         several=(pl.col("p") > 0).sum() > 1,
     )
     whole = pl.when("several").then(pl.col("entropy"))
     percent = {
-        "coupling": pl.when("several").then(pl.col("told") / whole).otherwise("share"),
+        "coupling": pl.when("several").then(pl.col("information") / whole).otherwise("share"),
         "share": pl.col("share"),
         "cover": pl.when("several").then(pl.col("cover") / whole).otherwise(pl.col("share") > 0),
     }
-    shown = [(100 * value.clip(0.0, 1.0)).alias(name) for name, value in percent.items()]
-    return sums.filter("known").select("user", *shown).sort("user")
+    columns = [(100 * value.clip(0.0, 1.0)).alias(name) for name, value in percent.items()]
+    return sums.filter("known").select("user", *columns).sort("user")
 
 
-def _shares(counts: pl.DataFrame, name: str) -> pl.DataFrame:
-    """Give the share of each text in its user's log."""
-    share = pl.col("count") / pl.col("count").sum().over("user")
-    return counts.filter(pl.col("count") > 0).select("user", "text", share.alias(name))
+def _frequencies(counts: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Return the frequency of each text in its user's log."""
+    frequency = pl.col("count") / pl.col("count").sum().over("user")
+    return counts.filter(pl.col("count") > 0).select("user", "text", frequency.alias(name))
 
 
 def _information() -> pl.Expr:
-    """Give I of the maximal coupling; see `exposure`."""
+    """Return I of the maximal coupling; see `exposure_levels`."""
     p, q, m = pl.col("p"), pl.col("q"), pl.col("m")
     rest = 1 - m.sum()
-    together = _part_of(m, p * q)
-    apart = _part_of(p - m, p) + _part_of(q - m, q)
-    # Sums of shares are inexact: a rest of some 1e-16 is none.
-    return (together + apart).sum() - pl.when(rest > 1e-12).then(rest * rest.log(2)).otherwise(0.0)
+    common = _entropy_term(m, p * q)
+    independent = _entropy_term(p - m, p) + _entropy_term(q - m, q)
+    # Sums of frequencies are inexact: a rest of about 1e-16 is 0.
+    return (common + independent).sum() - pl.when(rest > 1e-12).then(rest * rest.log(2)).otherwise(
+        0.0
+    )
 
 
-def _part_of(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
-    """Give part * log2(part / whole), and 0 where there is no part."""
+def _entropy_term(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
+    """Return part * log2(part / whole), or 0 where part is 0."""
     return pl.when(part > 0).then(part * (part / whole).log(2)).otherwise(0.0)
 
 
-def _original(sent: UserQueryCounts) -> pl.DataFrame:
+def _original_texts(sent: UserQueryCounts) -> pl.DataFrame:
     return sent.rows.select(user="owner", text=pl.lit(sent.queries).gather("text"), count="count")
 
 
-def _released(logs: UserQueryCounts, pairs: pl.DataFrame, sent: UserQueryCounts) -> pl.DataFrame:
-    """Give what stands in all released logs of each user: user, text, count."""
+def _released_texts(
+    logs: UserQueryCounts, pairs: pl.DataFrame, sent: UserQueryCounts
+) -> pl.DataFrame:
+    """Return the counts over all released logs of each user: user, text, count."""
     rows = logs.rows.join(pairs, left_on="owner", right_on="log")
     counts = rows.group_by("user", "text").agg(pl.col("count").sum())
-    kind = sent.rows.schema["owner"]
+    dtype = sent.rows.schema["owner"]
     text = pl.lit(logs.queries).gather("text").alias("text")
-    return counts.select(pl.col("user").cast(kind), text, "count")
+    return counts.select(pl.col("user").cast(dtype), text, "count")
 
 
 def _mean(values: pl.Series) -> float:

@@ -1,4 +1,4 @@
-"""How well a search engine could still know a user: her profile of concepts, before and after."""
+"""The similarity of users' concept profiles before and after, as an engine would build them."""
 
 from __future__ import annotations
 
@@ -16,54 +16,56 @@ from .context import MeasureContext, released_concepts
 
 @dataclass(frozen=True)
 class ProfileSimilarity(Measure):
-    """The mean cosine of users' counts of concepts before and after; 1: same shares, 0: none."""
+    """The mean cosine of users' concept counts before and after; 1: proportional, 0: disjoint."""
 
     name: ClassVar[str] = "personalisation"
     title: ClassVar[str] = "users' profiles that an engine could build"
     description: ClassVar[str] = (
-        "how near the profile of concepts that an engine would build from a user's released log is "
-        "to that of her own log: 1 where the shares are the same, 0 where they have no concept in "
-        "common; compare it with everybody getting the profile of the whole log, beside it"
+        "how similar the concept profile that an engine would build from a user's released log is "
+        "to that of the original log: 1 if the counts are proportional, 0 if no concept is in "
+        "common; the baseline gives every user the profile of the whole log"
     )
     paper: ClassVar[str] = "none; cosine of concept vectors, as in content-based personalisation"
     unit: ClassVar[str] = "mean cosine, 0 to 1"
     better: ClassVar[Literal["lower", "higher"]] = "higher"
     kind: ClassVar[Literal["risk", "use"]] = "use"
 
-    taxonomy: str = parameter("wordnet", "ruler: wordnet, a .qvt file or a path list")
+    taxonomy: str = parameter("wordnet", "taxonomy: wordnet, a .qvt file or a path list")
 
-    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
-        """Give the mean cosine, what the profile of the whole log would give, and the ruler."""
-        was = self._before(before)
-        pairs, read = released_concepts(before, after, self.taxonomy)
-        found = profile_cosines(was, _known(pairs))["cosine"]
-        everybody = before.cached("users", lambda: before.log.count_distinct("user"))
+    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:
+        """Return the mean cosine, that of the whole log's profile as a baseline, and the basis."""
+        was = self._original_counts(context)
+        pairs, note = released_concepts(context, release, self.taxonomy)
+        cosines = profile_cosines(was, _count_mapped(pairs))["cosine"]
+        all_users = context.cached("users", lambda: context.log.count_distinct("user"))
         return {
-            "value": _mean(found),
-            "users": len(found),
-            "left_out": everybody - len(found),
-            "without": int((found == 0).sum()),
-            "same_for_all": before.cached((self, "same"), lambda: self._same_for_all(was)),
-            "ruler": f"{before.taxonomy(self.taxonomy).title}; {read}",
+            "value": _mean(cosines),
+            "users": len(cosines),
+            "left_out": all_users - len(cosines),
+            "without": int((cosines == 0).sum()),
+            "same_for_all": context.cached((self, "same"), lambda: self._same_for_all(was)),
+            "ruler": f"{context.taxonomy(self.taxonomy).title}; {note}",
         }
 
-    def prepare(self, before: MeasureContext) -> None:
-        """Make the profiles of the log, and refuse one in which nobody has a concept."""
-        self._before(before)
+    def prepare(self, context: MeasureContext) -> None:
+        """Build the profiles of the log, and raise if no user has a concept."""
+        self._original_counts(context)
 
-    def _before(self, before: MeasureContext) -> pl.DataFrame:
-        found = before.cached(
-            ("known concepts", self.taxonomy), lambda: _known(before.concepts(self.taxonomy))
+    def _original_counts(self, context: MeasureContext) -> pl.DataFrame:
+        """Return the concept counts of the original log: user, concept, count."""
+        counts = context.cached(
+            ("known concepts", self.taxonomy),
+            lambda: _count_mapped(context.concepts(self.taxonomy)),
         )
-        if not found.height:
+        if not counts.height:
             raise InputError(
-                f"nobody in this log has a concept of {before.taxonomy(self.taxonomy).title}",
-                hint="take another taxonomy",
+                f"no user of this log has a concept of {context.taxonomy(self.taxonomy).title}",
+                hint="use another taxonomy",
             )
-        return found
+        return counts
 
     def _same_for_all(self, was: pl.DataFrame) -> float:
-        """Give the mean cosine if every user had the profile of the whole log."""
+        """Return the mean cosine if every user had the profile of the whole log."""
         whole = was.group_by("concept").agg(pl.col("count").sum())
         length = float(whole.select((pl.col("count").cast(pl.Float64) ** 2).sum().sqrt()).item())
         rows = was.join(whole.rename({"count": "now"}), on="concept")
@@ -73,10 +75,10 @@ class ProfileSimilarity(Measure):
 
 
 def profile_cosines(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
-    """Give each user's cosine, from the counts of her concepts before and after.
+    """Return each user's cosine of the concept counts before and after.
 
-    Both have the columns user, concept and count. Who has none before is left out; who has none
-    after has 0.
+    Both frames have the columns user, concept and count. Users without a concept before are
+    omitted; users without one after have 0.
 
     >>> was = pl.DataFrame({"user": ["a", "a"], "concept": [1, 2], "count": [3, 4]})
     >>> now = pl.DataFrame({"user": ["a"], "concept": [1], "count": [9]})
@@ -90,8 +92,8 @@ def profile_cosines(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
     return both.group_by("user").agg(cosine=cosine.fill_null(0.0).clip(0.0, 1.0)).sort("user")
 
 
-def _known(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Give the counts of real concepts: user, concept, count."""
+def _count_mapped(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Count the mapped concepts: user, concept, count."""
     rows = pairs.filter(pl.col("concept") >= 0)
     return rows.group_by("user", pl.col("concept").cast(pl.Int32)).agg(pl.col("count").sum())
 
@@ -104,5 +106,5 @@ def _length(column: str) -> pl.Expr:
     return (pl.col(column).cast(pl.Float64) ** 2).sum().sqrt()
 
 
-def _mean(found: pl.Series) -> float:
-    return round(float(found.mean()), 6)  # type: ignore[arg-type]
+def _mean(values: pl.Series) -> float:
+    return round(float(values.mean()), 6)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""How wrong the counts of the most frequent queries are: what statistics of a log are used for."""
+"""The relative error of the counts of the most frequent queries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._shared.counts import FrequencyMeasure
 
 @dataclass(frozen=True)
 class QueryFrequencyError(FrequencyMeasure):
-    """The mean relative error of the counts of the top queries; 0: all right, 1: as if gone.
+    """The mean relative error of the counts of the top queries; 0: exact, 1: all suppressed.
 
     >>> str(QueryFrequencyError(top=20))
     'frequency-error:top=20'
@@ -21,8 +21,8 @@ class QueryFrequencyError(FrequencyMeasure):
     name: ClassVar[str] = "frequency-error"
     title: ClassVar[str] = "error of the most frequent queries' counts"
     description: ClassVar[str] = (
-        "by how much the counts of the log's most frequent queries are wrong, as a share of each: "
-        "0 where all are right, 1 where all are gone, more where they are far too high"
+        "the mean relative error of the counts of the log's most frequent queries: 0 if all are "
+        "exact, 1 if all are suppressed, more if they are far too high"
     )
     paper: ClassVar[str] = "none; overlap and rank correlation of the top are common practice"
     unit: ClassVar[str] = "mean relative error"
@@ -30,5 +30,5 @@ class QueryFrequencyError(FrequencyMeasure):
     kind: ClassVar[Literal["risk", "use"]] = "use"
 
     def texts(self, queries: pl.DataFrame) -> pl.DataFrame:
-        """Compare queries as they are."""
+        """Return the queries unchanged."""
         return queries

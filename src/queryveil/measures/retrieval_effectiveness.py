@@ -1,8 +1,8 @@
-"""How well results can be ranked with what is released: the evaluation of Zhang et al. 2016.
+"""Retrieval effectiveness with released clicks: the evaluation of Zhang et al. 2016.
 
-What the paper leaves open is settled by parameters. Its implicit feedback comes from the very click
-that is then called relevant (`feedback=test`), and its figures are only possible if queries that
-are not released were left out (`scope=released`). Neither is the default here.
+Parameters select what the paper leaves open. Its implicit feedback is the rank of the tested click
+itself (`feedback=test`), which leaks the answer. Its published values are only possible if queries
+that are not released were left out (`scope=released`). Neither is the default here.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from ._shared.rankings import (
 from .base import Rerun
 from .context import MeasureContext
 
-_BLOCK = 500  # topics that are ranked at a time: rankings of all would fill the memory
+_BLOCK = 500  # topics that are ranked at a time, which bounds the memory of rankings
 
 
 @dataclass(frozen=True)
 class RetrievalEffectiveness(CrossValidatedMeasure):
-    """A metric of rankings made from releases of other users; beside it that of their plain log."""
+    """A metric of rankings from releases of other users, with that of their unprotected log."""
 
     name: ClassVar[str] = "retrieval"
     title: ClassVar[str] = "ranking results by released clicks"
     description: ClassVar[str] = (
-        "how well clicks of held-out users are foreseen by ranking URLs with the release of all "
-        "others: 1 where what they click always stands first, 0 where it is never there; compare "
-        "it with the same from the unprotected log, beside it"
+        "how well rankings of URLs from the release of all other users predict the clicks of "
+        "held-out users: 1 if clicked URLs are always ranked first, 0 if they are never ranked; "
+        "the reference is the same metric with the unprotected log"
     )
     paper: ClassVar[str] = "Zhang, Yang, Singh 2016, section 4"
     unit: ClassVar[str] = "mean over searches, 0 to 1"
@@ -62,7 +62,7 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
     )
     feedback: str = parameter(
         "train",
-        "whose ranks are the feedback: training users', or the tested click's own (the paper's)",
+        "whose ranks are the feedback: training users' clicks, or the tested click (as the paper)",
         choices=("train", "test"),
     )
 
@@ -70,36 +70,46 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
         super().__post_init__()
         if self.feedback == "test" and self.model != "implicit-feedback":
             raise ParameterError(
-                f"{self.model} has no feedback", hint="take model=implicit-feedback, or leave it"
+                f"{self.model} has no feedback",
+                hint="use model=implicit-feedback, or omit feedback",
             )
 
-    def compute_rerun(self, before: MeasureContext, after: Release, again: Rerun) -> dict[str, Any]:
-        """Give the metric, that of the plain log, the test of their difference, and coverage."""
-        check_has_content(after)
-        was, (now, runs) = self.original(before), self.released(before, again)
-        kept = now["known"] if self.scope == "released" else pl.repeat(True, now.height, eager=True)
-        one, two = now.filter(kept), was.filter(kept)
-        test = paired_t_test(one[self.metric].to_numpy(), two[self.metric].to_numpy())
-        told = {
-            "value": _mean(one, self.metric) or 0.0,
-            "original": _mean(two, self.metric),
-            "coverage": _mean(now, "ranked"),
-            "original_coverage": _mean(was, "ranked"),
+    def compute_rerun(
+        self, context: MeasureContext, release: Release, rerun: Rerun
+    ) -> dict[str, Any]:
+        """Return the metric, that of the unprotected log, their t-test, and the coverage."""
+        check_has_content(release)
+        all_original, (all_released, runs) = self.original(context), self.released(context, rerun)
+        kept = (
+            all_released["known"]
+            if self.scope == "released"
+            else pl.repeat(True, all_released.height, eager=True)
+        )
+        released, original = all_released.filter(kept), all_original.filter(kept)
+        test = paired_t_test(released[self.metric].to_numpy(), original[self.metric].to_numpy())
+        result = {
+            "value": _mean(released, self.metric) or 0.0,
+            "original": _mean(original, self.metric),
+            "coverage": _mean(all_released, "ranked"),
+            "original_coverage": _mean(all_original, "ranked"),
             **test,
-            "topics": one.height,
+            "topics": released.height,
             "metrics": {
-                "release": {name: _mean(one, name) for name in METRICS},
-                "original": {name: _mean(two, name) for name in METRICS},
+                "release": {name: _mean(released, name) for name in METRICS},
+                "original": {name: _mean(original, name) for name in METRICS},
             },
         }
-        return told | {"words": self._words(told, now.height), "ruler": self._ruler(runs)}
+        return result | {
+            "words": self._summarize(result, all_released.height),
+            "ruler": self._describe_basis(runs),
+        }
 
     def test_cases(self, log: QueryLog) -> pl.DataFrame:
-        """Give the submissions with a clicked URL, a row a URL: topic, user, query, url, rank."""
+        """Return the searches with clicks, one row per URL: topic, user, query, url, rank."""
         return clicked_events(log.local_frame).with_columns(pl.col("query", "url").cast(pl.String))
 
     def evaluate(self, seen: LogStatistics, tests: pl.DataFrame) -> pl.DataFrame:
-        """Rank URLs for each topic: topic, known (whether the query is), ranked, the metrics."""
+        """Rank URLs for each topic: topic, known (the query was seen), ranked, the metrics."""
         rank = self._ranker(seen)
         topics = tests["topic"].unique().sort()
         parts = (topics[first : first + _BLOCK] for first in range(0, len(topics), _BLOCK))
@@ -107,8 +117,8 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
         scores = pl.concat([evaluate_rankings(block, rank(block)) for block in blocks])
         queries = tests.select(pl.col("topic").cast(pl.Int64), "query").unique()
         listed = pl.col("query").is_in(seen.queries["query"].implode())
-        found = scores.join(queries, on="topic")
-        return found.with_columns(known=listed | pl.col("ranked")).drop("query")
+        results = scores.join(queries, on="topic")
+        return results.with_columns(known=listed | pl.col("ranked")).drop("query")
 
     def _ranker(self, seen: LogStatistics) -> Callable[[pl.DataFrame], pl.DataFrame]:
         if self.model == "implicit-feedback":
@@ -116,29 +126,32 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
         graph = build_click_graph(seen)
         return lambda tests: rank_by_walk(graph, tests)
 
-    def _words(self, told: dict[str, Any], topics: int) -> str:
-        if not told["coverage"]:
+    def _summarize(self, result: dict[str, Any], topics: int) -> str:
+        if not result["coverage"]:
             return (
                 "the release has no click on a URL that could be ranked for any of "
-                f"{topics:,} searches of held-out users: of this use nothing is left"
+                f"{topics:,} searches of held-out users, so this utility is lost completely"
             )
-        few = f"{told['topics']:,} of {topics:,}" if self.scope == "released" else f"{topics:,}"
+        counted = (
+            f"{result['topics']:,} of {topics:,}" if self.scope == "released" else f"{topics:,}"
+        )
         return (
-            f"over {few} searches of held-out users {self.metric} is {told['value']:.4f} with the "
-            f"release and {told['original']:.4f} with the unprotected log"
-            f"{_tested(told)}; the release ranks something for {told['coverage']:.1%} of all"
+            f"over {counted} searches of held-out users {self.metric} is {result['value']:.4f} "
+            f"with the release and {result['original']:.4f} with the unprotected log"
+            f"{_describe_test(result)}; the release has a ranking for {result['coverage']:.1%} "
+            "of all"
         )
 
-    def _ruler(self, runs: list[LogStatistics]) -> str:
+    def _describe_basis(self, runs: list[LogStatistics]) -> str:
         ranks = any(seen.clicks["rank"].count() for seen in runs)
-        how = {
-            "random-walk": "random walk of 3 steps that stays with chance 0.1 and ends at a URL",
-            "implicit-feedback": f"places by clicks, {self._feedback(ranks)}",
+        ranking = {
+            "random-walk": "random walk of 3 steps, with probability 0.1 to stay, to a URL",
+            "implicit-feedback": f"ranks by clicks, {self._describe_feedback(ranks)}",
         }[self.model]
-        rest = f"of all users but those of one of {self.folds} folds"
-        return f"{how}; learned from {runs[0].read}, {rest}"
+        users = f"of all users but those of one of {self.folds} folds"
+        return f"{ranking}; learned from {runs[0].read}, {users}"
 
-    def _feedback(self, ranks: bool) -> str:
+    def _describe_feedback(self, ranks: bool) -> str:
         if self.feedback == "test":
             return "and with weight 0.6 the ranks of the tested clicks themselves (a leak)"
         if not ranks:
@@ -146,36 +159,36 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
         return "and with weight 0.6 the mean ranks of training users' clicks"
 
 
-def clicked_events(lines: pl.LazyFrame) -> pl.DataFrame:
-    """Give the URLs that were clicked in each submission of a query, and the best rank of each.
+def clicked_events(rows: pl.LazyFrame) -> pl.DataFrame:
+    """Return the URLs that were clicked in each search event, and the best rank of each.
 
-    A submission is an event of `log/sessions.py`: lines of one user, query and time belong
-    together, and so do the next pages of results. Columns: topic (its number), user, query, url,
-    rank.
+    Rows of one user, query and time are one event, and so are the next result pages of the same
+    query (see `add_sessions`). Columns: topic (the number of the event), user, query, url, rank.
     """
     row, at_once = pl.col("row"), pl.col("row").min().over("user", "query", "time")
-    place = pl.when(pl.col("time").is_null()).then(row).otherwise(at_once)
-    rows = add_sessions(lines.with_row_index("row").sort(place, maintain_order=True))
-    same = (pl.col("session") == pl.col("session").shift()) & (
+    position = pl.when(pl.col("time").is_null()).then(row).otherwise(at_once)
+    sorted_rows = add_sessions(rows.with_row_index("row").sort(position, maintain_order=True))
+    same_event = (pl.col("session") == pl.col("session").shift()) & (
         pl.col("query") == pl.col("query").shift()
     )
-    events = rows.with_columns(topic=(~same.fill_null(False)).cum_sum().cast(pl.Int64))
+    events = sorted_rows.with_columns(topic=(~same_event.fill_null(False)).cum_sum().cast(pl.Int64))
     clicks = events.drop_nulls("url").group_by("topic", "url", maintain_order=True)
-    found = clicks.agg(pl.col("user", "query").first(), pl.col("rank").min())
-    return found.select("topic", "user", "query", "url", "rank").collect()
+    urls = clicks.agg(pl.col("user", "query").first(), pl.col("rank").min())
+    return urls.select("topic", "user", "query", "url", "rank").collect()
 
 
-def _tested(told: dict[str, Any]) -> str:
-    if told["p_value"] is None:
+def _describe_test(result: dict[str, Any]) -> str:
+    if result["p_value"] is None:
         return ""
-    chance = f"p = {told['p_value']:.3g}" if told["p_value"] >= 1e-4 else "p < 0.0001"
-    real = "" if told["significant"] else "not "
+    p_value = f"p = {result['p_value']:.3g}" if result["p_value"] >= 1e-4 else "p < 0.0001"
+    negation = "" if result["significant"] else "not "
     return (
-        f" (difference {told['difference']:+.4f}, 95% {told['low']:+.4f} to {told['high']:+.4f}, "
-        f"{chance}: {real}significant at .01)"
+        f" (difference {result['difference']:+.4f}, 95% {result['low']:+.4f} to "
+        f"{result['high']:+.4f}, "
+        f"{p_value}: {negation}significant at .01)"
     )
 
 
 def _mean(rows: pl.DataFrame, name: str) -> float | None:
-    """Give the mean of a column, or none of no rows."""
+    """Return the mean of a column, or None if there are no rows."""
     return round(float(rows[name].mean()), 6) if rows.height else None  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""How wrong the counts of the most frequent words are: for dictionaries, completion, trends."""
+"""The relative error of the counts of the most frequent words, as used for completion."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ._shared.counts import FrequencyMeasure
 
 @dataclass(frozen=True)
 class WordFrequencyError(FrequencyMeasure):
-    """The mean relative error of the counts of the top words; 0: all right, 1: as if gone."""
+    """The mean relative error of the counts of the top words; 0: exact, 1: all suppressed."""
 
     name: ClassVar[str] = "word-frequency"
     title: ClassVar[str] = "error of the most frequent words' counts"
     description: ClassVar[str] = (
-        "by how much the counts of the most frequent words of the log's queries are wrong, as a "
-        "share of each: 0 where all are right, 1 where all are gone, more where they are too high"
+        "the mean relative error of the counts of the most frequent words of the log's queries: "
+        "0 if all are exact, 1 if all are suppressed, more if they are far too high"
     )
     paper: ClassVar[str] = "none; overlap and rank correlation of the top are common practice"
     unit: ClassVar[str] = "mean relative error"
@@ -32,7 +32,7 @@ class WordFrequencyError(FrequencyMeasure):
     language: str = parameter("english", "language whose stop words are left out")
 
     def texts(self, queries: pl.DataFrame) -> pl.DataFrame:
-        """Count the words of queries, each as often as it stands there.
+        """Count the words of queries, with repetitions.
 
         >>> rows = pl.DataFrame({"text": ["bed and bed", "bed"], "count": [2, 1]})
         >>> WordFrequencyError().texts(rows).rows()

@@ -1,4 +1,4 @@
-"""The published methods, one module each."""
+"""Anonymization methods from the literature."""
 
 from .base import Method, all_methods, get_method, parse_method
 from .click_graph import ClickGraph

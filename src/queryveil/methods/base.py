@@ -1,8 +1,9 @@
-"""What a method is: a small frozen object with declared parameters (see `engine/declared.py`).
+"""The base class of all methods: a frozen object with declared parameters.
 
-The help of the commands, the errors, the docs and the cards are made from the declaration.
+The help of the commands, the errors, the docs and the cards are built from the declaration (see
+`core/parameters.py`).
 
-A method prints as one line and parses back from it::
+A method has a spec, a text of one line from which it can be parsed::
 
     frequent-queries:n=20:link=session
 """
@@ -32,126 +33,132 @@ from .replacement.phrases import PreviousContributions
 
 @dataclass(frozen=True)
 class Method(Parametrized, ABC):
-    """The base of every method: parameters are checked when it is made."""
+    """The base class of all methods; parameters are checked when an instance is created."""
 
     title: ClassVar[str]
     paper: ClassVar[str]
     guarantee_summary: ClassVar[str]
-    # How a run can be spread over machines: it is made of the engine's steps; or what becomes of
-    # a user depends on her own rows alone, or on those of a block of similar users; or not at all.
+    # How a run can be distributed over machines. "steps": the method consists of operations of the
+    # engine. "users": the released rows of a user depend on their own rows alone. "blocks": they
+    # depend on the rows of a block of similar users. "no": the method needs one machine.
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "no"
 
     @abstractmethod
-    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
-        """Protect a log."""
+    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+        """Anonymize a log."""
 
-    def run_share(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
-        """Protect some users of a log as if they were all."""
-        return self.run(log, chance, progress)
+    def run_share(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+        """Anonymize one partition of a log as if it were the whole log."""
+        return self.run(log, rng, progress)
 
     @abstractmethod
     def guarantee(self) -> Guarantee:
-        """Say what these parameters promise; the same parameters always promise the same."""
+        """Return the guarantee, which depends on the parameters alone."""
 
     def unfit(self) -> tuple[str, ...]:
-        """Return why no release with these parameters is for publication, or nothing.
+        """Return the reasons against publishing any release with these parameters.
 
-        `verify` asks it again: it follows from the parameters alone.
+        They follow from the parameters alone, so `verify` computes them again.
         """
         return ()
 
     def gives(self) -> frozenset[str]:
-        """Return which data files a release can have: log, queries, clicks, transitions.
+        """Return the data files that a release can have: log, queries, clicks, transitions.
 
-        Another file would be under no promise, so `verify` refuses it.
+        The guarantee would not cover any other file, so `verify` rejects it.
         """
         return frozenset({"log"})
 
     def warnings(self) -> tuple[str, ...]:
-        """Return what to warn of, on the card and on the screen, with these parameters."""
+        """Return the warnings for these parameters, for the card and the screen."""
         return ()
 
     def alternatives(self, log: QueryLog) -> list[dict[str, Any]]:  # noqa: ARG002
-        """Say what neighbouring values of the main parameter would give; for `plan`."""
+        """Return the effect of neighboring values of the main parameter, for `plan`."""
         return []
 
     def input_files(self) -> tuple[Path, ...]:
-        """List the files, besides the log, on which the outcome depends."""
+        """Return the files, besides the log, on which the release depends."""
         return ()
 
     def check_ready(self) -> None:
-        """Refuse what a run would stumble over; asked before anything is paid for."""
+        """Raise an error that a run would raise, before any budget is reserved."""
 
     def forecast(self, population: int) -> dict[str, Any]:  # noqa: ARG002
-        """Say what a release would hold, from public parameters alone; for `plan`."""
+        """Return the expected contents of a release, from public parameters alone, for `plan`."""
         return {}
 
     def expected_queries(self) -> Callable[[int], int] | None:
-        """Return what tells about how many queries a table shows, by the number of people.
+        """Return a function from the number of users to the expected number of released queries.
 
-        From public parameters alone. None where everybody gets rows, whatever the parameters.
+        It uses public parameters alone. None where every user gets rows, for any parameters.
         """
         return None
 
     def coverage(self, dropped: Mapping[str, int]) -> float | None:  # noqa: ARG002
-        """Return the share of rows that have a concept, where the method drops the others.
+        """Return the fraction of rows with a concept, where the method drops the others.
 
-        It is for the owner alone. A method that spends never refuses by it.
+        Only the data owner sees it. A method that spends budget never refuses a log because of it.
         """
         return None
 
     def noises(self, rows: Mapping[str, int]) -> tuple[CountNoise, ...] | None:  # noqa: ARG002
         """Return the noise of the tables, from public parameters and their released `rows`.
 
-        `verify` asks it again. None where it needs files that the card only names.
+        `verify` computes it again. None where that needs files which the card only names.
         """
         return ()
 
     def noise_says(self) -> tuple[str, ...]:
-        """Return what noise does to rows, in words, from public parameters alone."""
+        """Return sentences on the effect of noise on rows, from public parameters alone."""
         return ()
 
     def repartition(self, rows: RemoteTable, progress: Progress) -> RemoteTable:  # noqa: ARG002
-        """Cut a table into the shares that can each be protected by a run of its own."""
+        """Repartition a table so that each partition can be anonymized by itself."""
         return rows
 
     def continue_release(
         self,
         log: QueryLog,  # noqa: ARG002
         earlier: PreviousContributions,  # noqa: ARG002
-        chance: RandomSource,  # noqa: ARG002
+        rng: RandomSource,  # noqa: ARG002
         progress: Progress,  # noqa: ARG002
     ) -> Release:
-        """Protect what came after an earlier release, with its pseudonyms and what it left.
+        """Anonymize rows that came after an earlier release, with its pseudonyms and budget.
 
-        The mapping of the release has all users, those of `earlier` too, and the slots that
-        each has used in all: `earlier.after(self.slots(log, earlier), chance)`.
+        The mapping of the release has all users, including those of `earlier`, and the slots that
+        each has used in total: `earlier.updated(self.count_contributions(log, earlier), rng)`.
         """
         raise self.cannot_extend()
 
     def count_contributions(self, log: QueryLog, earlier: PreviousContributions) -> pl.DataFrame:  # noqa: ARG002
-        """Tell how many slots `extend` uses for whom: user, slots. No chance is in it.
+        """Return the slots that `continue_release` uses for each user: user, slots.
 
-        It is asked before noise is drawn, and again for a run that was killed.
+        It is deterministic. It is called before noise is drawn, and again for a run that was
+        killed.
         """
         raise self.cannot_extend()
 
     def cannot_extend(self) -> ParameterError:
-        """Make the error that says so."""
+        """Return the error for a method that cannot extend a release."""
         return ParameterError(
             f"{self.name} cannot extend an earlier release",
-            hint="only a method that pays for queries one by one can: make a new release instead",
+            hint="create a new release: only methods with a budget for each query can extend",
         )
 
 
 @cache
 def all_methods() -> dict[str, type[Method]]:
-    """Give every method by its name."""
+    """Return all methods by name."""
     return discover(Method, __name__, __file__)  # type: ignore[type-abstract]
 
 
 def get_method(name: str) -> type[Method]:
-    """Give the method of that name, or say which name is near."""
+    """Return the method with this name.
+
+    Raises:
+        UsageError: The name is unknown; the hint has a similar name.
+    """
     methods = all_methods()
     if name not in methods:
         raise UsageError(f'unknown method "{name}"', hint=did_you_mean(name, methods))
@@ -159,7 +166,7 @@ def get_method(name: str) -> type[Method]:
 
 
 def parse_method(text: str) -> Method:
-    """Read a method from its one line.
+    """Parse a method from its spec.
 
     >>> str(parse_method("frequent-queries:n=20:link=user"))
     'frequent-queries:n=20'
@@ -169,11 +176,12 @@ def parse_method(text: str) -> Method:
 
 
 READ_ALONE = (
-    "each row of the log was read by its own text alone: the file's name, its header and the owner "
-    "say how (format, columns, form of times), and no row does; what wrote the log kept rows "
-    "apart, so that no query ends its row or begins another"
+    "each row of the log was read from its own text alone: the file name, the header and the data "
+    "owner determine how (format, columns, form of times), and no row does; the program that "
+    "wrote the log separated its rows, so that no query ends its row or begins another"
 )
 FAILURES = (
     "that a run failed and nothing was published, because a file was damaged or too large as a "
-    "whole, or a machine had not enough memory; rows that cannot be read, or none at all, stop none"
+    "whole, or a machine had too little memory; no run fails because of rows that cannot be read, "
+    "or because there are no rows"
 )

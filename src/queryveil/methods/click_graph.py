@@ -1,8 +1,8 @@
 """Release frequent queries and clicks on known results (Korolova et al. 2009, Release-Data).
 
-The paper releases a graph: queries with noisy counts, and noisy counts of clicks from each of
-them to the results that a search engine shows to everybody. Later papers compared with it as a
-filter of user logs; that reading has no guarantee (see docs/privacy/click-graph.md).
+The paper releases a graph: queries with noisy counts, and noisy counts of clicks from each query to
+the results that a search engine shows to everybody. Later papers used it as a filter of user logs
+for comparison. That reading has no guarantee (see docs/privacy/click-graph.md).
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ from ..engine.operations import (
 )
 from ..engine.table import PartitionOutput
 from ..errors import EmptyReleaseError
-from ..log.query_log import QueryLog, group_events, is_click
+from ..log.query_log import QueryLog, is_click
 from ..release.guarantee import Check, Guarantee
 from ..release.noise import CountNoise
 from ..release.release import Release
 from .base import FAILURES, READ_ALONE, Method
+from .first_contributions import count_first_clicks, count_first_events
 from .occurrence_selection import select_frequent_keys
 from .publication import coarsen_time, pseudonymize
 from .statistics.forecasts import Cut, share_counted
 from .statistics.public_lists import read_public_results
 
-
-_MOST = 10_000
-# Shares of epsilon: choice of queries, their counts, clicks. All of delta is the choice's.
-_SHARES = {
+_MAX_BOUND = 10_000
+# Fractions of epsilon: selection of queries, their counts, clicks. The selection gets all of delta.
+_BUDGET_FRACTIONS = {
     "with results": (Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)),
     "without": (Fraction(1, 2), Fraction(1, 2), Fraction(0)),
     "removal": (Fraction(1), Fraction(0), Fraction(0)),
 }
-_LINKED = "it is published who sent which safe queries, and nothing protects that"
+_LINKED = "the release shows which safe queries each user sent, and no guarantee covers that"
 
 
 @dataclass(frozen=True)
 class ClickGraph(Method):
-    """Noisy counts of frequent queries, and of the clicks on results that everybody knows.
+    """Release noisy counts of frequent queries, and of clicks on public results.
 
     >>> str(ClickGraph(epsilon=2, max_queries_per_user=5))
     'click-graph:epsilon=2.0:max-queries-per-user=5'
@@ -71,19 +71,23 @@ class ClickGraph(Method):
     )
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "steps"
 
-    epsilon: float = parameter(1.0, "what one person can change at most", min=0.001, max=100.0)
+    epsilon: float = parameter(
+        1.0, "bound on the privacy loss of one user's whole log", min=0.001, max=100.0
+    )
     delta: float = parameter(
-        1e-9, "chance that the promise fails: far below one over the people", min=1e-30, max=0.01
+        1e-9, "probability that epsilon fails: far below 1 / users", min=1e-30, max=0.01
     )
     max_queries_per_user: int = parameter(
-        1, "first queries that count of each user", min=1, max=_MOST, unit="queries"
+        1, "first queries of each user that are counted", min=1, max=_MAX_BOUND, unit="queries"
     )
     max_clicks_per_user: int = parameter(
-        1, "first clicks that count of each user", min=1, max=_MOST, unit="clicks"
+        1, "first clicks of each user that are counted", min=1, max=_MAX_BOUND, unit="clicks"
     )
     results: str = parameter("", "file of public results, a query, a tab and a URL on each line")
     theorem: str = parameter(
-        "tight", "which threshold: the paper's, or the least", choices=("published", "tight")
+        "tight",
+        "which threshold: the paper's, or the lowest possible",
+        choices=("published", "tight"),
     )
     reading: str = parameter(
         "statistics", "tables with noise, or user logs without rare queries",
@@ -92,114 +96,116 @@ class ClickGraph(Method):
 
     @property
     def budget(self) -> tuple[Fraction, Fraction]:
-        """Epsilon and delta, exactly as they are written."""
+        """Epsilon and delta as exact fractions of their decimal texts."""
         return Fraction(repr(self.epsilon)), Fraction(repr(self.delta))
 
-    def _shares(self) -> tuple[Fraction, Fraction, Fraction]:
+    def _budget_fractions(self) -> tuple[Fraction, Fraction, Fraction]:
         if self.reading == "removal":
-            return _SHARES["removal"]
-        return _SHARES["with results" if self.results else "without"]
+            return _BUDGET_FRACTIONS["removal"]
+        return _BUDGET_FRACTIONS["with results" if self.results else "without"]
 
     def selection(self) -> OccurrenceThreshold:
-        """Make what chooses the queries, from the parameters alone."""
+        """Return the mechanism that selects the queries, from the parameters alone."""
         epsilon, delta = self.budget
-        make = (
+        calibrate = (
             OccurrenceThreshold.calibrate
             if self.theorem == "tight"
             else OccurrenceThreshold.as_published
         )
-        return make(self.max_queries_per_user, epsilon * self._shares()[0], delta)
+        return calibrate(self.max_queries_per_user, epsilon * self._budget_fractions()[0], delta)
 
     def count_mechanism(self) -> dict[str, LaplaceCounts]:
-        """Make the noise for counts of queries and of clicks, where there are any."""
-        most = {"queries": self.max_queries_per_user, "clicks": self.max_clicks_per_user}
-        shares = zip(most.items(), self._shares()[1:], strict=True)
+        """Return the noise for the counts of queries and of clicks, where there are any."""
+        bounds = {"queries": self.max_queries_per_user, "clicks": self.max_clicks_per_user}
+        tables = zip(bounds.items(), self._budget_fractions()[1:], strict=True)
         return {
-            name: LaplaceCounts.for_epsilon(n, self.budget[0] * share)
-            for (name, n), share in shares
-            if share
+            name: LaplaceCounts.for_epsilon(bound, self.budget[0] * fraction)
+            for (name, bound), fraction in tables
+            if fraction
         }
 
     def _rho(self) -> Fraction:
-        """Add up what choice and counts cost as zCDP; all occurrences may be of one key."""
-        fresh = (noise.epsilon for noise in self.count_mechanism().values())
+        """Return the zCDP parameter of selection and counts; all occurrences may be of one key."""
+        epsilons = (mechanism.epsilon for mechanism in self.count_mechanism().values())
         return sum(
-            map(pure_rho, fresh),
+            map(pure_rho, epsilons),
             pure_rho(self.selection().contribution_bound / self.selection().scale),
         )
 
     def input_files(self) -> tuple[Path, ...]:
-        """List the public results."""
+        """Return the file of public results, if there is one."""
         return (Path(self.results),) if self.results else ()
 
     def check_ready(self) -> None:
-        """Read the public results once, to see that they can be read."""
+        """Raise an error if the public results cannot be read."""
         for path in self.input_files():
             read_public_results(str(path))
 
-    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
-        """Bound each user, count, choose; then give tables, or the logs of what was chosen."""
-        noise = NoiseSource(None if chance.is_secure else chance.uint64s)
+    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+        """Bound contributions, count and select; then build tables, or logs of selected queries."""
+        noise = NoiseSource(None if rng.is_secure else rng.uint64s)
         results = read_public_results(self.results) if self.results else _NO_CLICKS
         with progress.stage("count occurrences"):
-            first = partial(_first_events, most=self.max_queries_per_user)
-            counted = aggregate_remote(log.table, first, ["query"])
-            chosen = select_frequent_keys(counted, self.selection(), noise, chance)
+            count = partial(count_first_events, bound=self.max_queries_per_user)
+            counted = aggregate_remote(log.table, count, ["query"])
+            selected = select_frequent_keys(counted, self.selection(), noise, rng)
         if self.reading == "removal":
-            return self._logs(log, chosen, results, chance, progress)
-        return self._tables(log, chosen, results, noise, progress)
+            return self._release_logs(log, selected, results, rng, progress)
+        return self._release_tables(log, selected, results, noise, progress)
 
     def expected_queries(self) -> Callable[[int], int] | None:
-        """Return what tells about how many queries show."""
-        return None if self.reading == "removal" else self._cut().queries
+        """Return a function from the number of users to the expected number of queries."""
+        return None if self.reading == "removal" else self._expected_selection().queries
 
-    def _cut(self) -> Cut:
-        choice = self.selection()
+    def _expected_selection(self) -> Cut:
+        selection = self.selection()
         counted = share_counted(self.max_queries_per_user)
-        return Cut(choice.threshold + 1, "laplace", float(choice.scale), counted)
+        return Cut(selection.threshold + 1, "laplace", float(selection.scale), counted)
 
     def forecast(self, population: int) -> dict[str, Any]:
-        """Tell noise, threshold and the expected yield."""
+        """Return noise, threshold and the expected number of queries."""
         if self.reading == "removal":
             return {}
-        choice = self.selection()
-        chosen = {
-            "a key needs about so many users": choice.threshold + 1,
-            "a user adds at most so much": choice.contribution_bound,
-            "chance that a key of one user alone shows": float(choice.delta),
+        selection = self.selection()
+        facts = {
+            "a key needs about so many users": selection.threshold + 1,
+            "a user adds at most so much": selection.contribution_bound,
+            "chance that a key of one user alone shows": float(selection.delta),
         }
         tables = [
-            {"table": name, "noise": "laplace", "scale": round(float(fresh.scale), 2)}
+            {"table": name, "noise": "laplace", "scale": round(float(mechanism.scale), 2)}
             | (
-                chosen
+                facts
                 if name == "queries"
-                else {"a user adds at most so much": fresh.max_contribution}
+                else {"a user adds at most so much": mechanism.max_contribution}
             )
-            for name, fresh in self.count_mechanism().items()
+            for name, mechanism in self.count_mechanism().items()
         ]
-        return {"expected": self._cut().expected(population), "tables": tables}
+        return {"expected": self._expected_selection().expected(population), "tables": tables}
 
-    def _tables(
+    def _release_tables(
         self,
         log: QueryLog,
-        chosen: pl.DataFrame,
+        selected: pl.DataFrame,
         results: pl.DataFrame,
         noise: NoiseSource,
         progress: Progress,
     ) -> Release:
-        fresh = self.count_mechanism()
-        tables = {"queries": _with_noise(chosen, fresh["queries"], noise), "clicks": _NO_CLICKS}
-        if "clicks" in fresh:
+        mechanisms = self.count_mechanism()
+        queries = _add_noise(selected, mechanisms["queries"], noise)
+        tables = {"queries": queries, "clicks": _NO_CLICKS}
+        if "clicks" in mechanisms:
             with progress.stage("count clicks"):
-                known = results.join(chosen, on="query", how="semi").sort("query", "url")
-                clicks = partial(_first_clicks, known=known, most=self.max_clicks_per_user)
-                counted = aggregate(log.table, clicks, ["query", "url"])
-                full = known.join(counted, on=["query", "url"], how="left", maintain_order="left")
-                full = full.with_columns(pl.col("count").fill_null(0))
-                tables["clicks"] = _with_noise(full, fresh["clicks"], noise)
+                known = results.join(selected, on="query", how="semi").sort("query", "url")
+                count = partial(count_first_clicks, known=known, bound=self.max_clicks_per_user)
+                counted = aggregate(log.table, count, ["query", "url"])
+                # Results without a click get noise too: else a released row would prove a click.
+                cells = known.join(counted, on=["query", "url"], how="left", maintain_order="left")
+                cells = cells.with_columns(pl.col("count").fill_null(0))
+                tables["clicks"] = _add_noise(cells, mechanisms["clicks"], noise)
         return Release(
             method=self.name,
-            parameters=self._published(),
+            parameters=self._public_parameters(),
             guarantee=self.guarantee(),
             source=log,
             tables=tables,
@@ -209,90 +215,96 @@ class ClickGraph(Method):
         )
 
     def noises(self, rows: Mapping[str, int]) -> tuple[CountNoise, ...]:  # noqa: ARG002
-        """Return the noise of the counts; other noise decides what shows."""
-        shows = {
-            "queries": "A query shows if its count and other noise (discrete Laplace, scale "
-            f"{float(self.selection().scale):,.4g}) are above {self.selection().threshold:,}.",
-            "clicks": "Every public result of a query that shows has a row, also if nobody "
+        """Return the noise of the counts; the selection of queries has other noise."""
+        rules = {
+            "queries": "A query is released if its count plus other noise (discrete Laplace, scale "
+            f"{float(self.selection().scale):,.4g}) is above {self.selection().threshold:,}.",
+            "clicks": "Every public result of a released query has a row, also if nobody "
             "clicked it.",
         }
-        most = {"queries": (self.max_queries_per_user, "query"),
-                "clicks": (self.max_clicks_per_user, "click")}  # fmt: skip
+        bounds = {"queries": (self.max_queries_per_user, "query"),
+                  "clicks": (self.max_clicks_per_user, "click")}  # fmt: skip
         return tuple(
             CountNoise(
-                name, "laplace", float(fresh.scale), shows[name],
-                f"each person counts for their {_first(*most[name])} alone.", own_threshold=False,
+                name, "laplace", float(mechanism.scale), rules[name],
+                f"only the {_first(*bounds[name])} of each user is counted."
+                if bounds[name][0] == 1
+                else f"only the {_first(*bounds[name])} of each user are counted.",
+                own_threshold=False,
             )
-            for name, fresh in self.count_mechanism().items()
+            for name, mechanism in self.count_mechanism().items()
         )  # fmt: skip
 
-    def _logs(
+    def _release_logs(
         self,
         log: QueryLog,
-        chosen: pl.DataFrame,
+        selected: pl.DataFrame,
         results: pl.DataFrame,
-        chance: RandomSource,
+        rng: RandomSource,
         progress: Progress,
     ) -> Release:
-        if not chosen.height:
+        if not selected.height:
             raise EmptyReleaseError(
                 "no query is frequent enough, so nothing would be released",
-                hint="take a larger epsilon or delta, or fewer queries a user",
+                hint="use a larger epsilon or delta, or fewer queries per user",
             )
         with progress.stage("protect"):
-            share = partial(_safe_logs, chosen=chosen, results=results)
-            found = protect_partitions(log.table, share, chance)
-        blanked = found.counts.get(_BLANKED, 0)
+            filter_logs = partial(_filter_logs, selected=selected, results=results)
+            output = protect_partitions(log.table, filter_logs, rng)
+        blanked = output.counts.get(_BLANKED, 0)
         return Release(
             method=self.name,
-            parameters=self._published(),
+            parameters=self._public_parameters(),
             guarantee=self.guarantee(),
             source=log,
-            log=found.rows,
-            mapping=found.mapping,
+            log=output.rows,
+            mapping=output.mapping,
             dropped={
                 "query that is not in the safe set": log.accounting.kept
-                - found.counts.get(_KEPT, 0)
+                - output.counts.get(_KEPT, 0)
             },
             blanked={_BLANKED: blanked} if blanked else {},
             not_release_grade=self.unfit(),
             progress=progress,
         )
 
-    def _published(self) -> dict[str, Any]:
-        """Give the parameters as the card shows them: where a file lies is private."""
+    def _public_parameters(self) -> dict[str, Any]:
+        """Return the parameters for the card; the folder of a file is private."""
         return {**self.params(), "results": Path(self.results).name}
 
     def guarantee(self) -> Guarantee:
-        """Promise (epsilon, delta) for a user's whole log, or nothing for a removal."""
-        return self._removal() if self.reading == "removal" else self._statistics()
+        """Return (epsilon, delta) for a user's whole log, or no guarantee for a removal."""
+        if self.reading == "removal":
+            return self._removal_guarantee()
+        return self._statistics_guarantee()
 
     def gives(self) -> frozenset[str]:
-        """Return the two tables, or the logs of a removal."""
+        """Return the two tables, or the log of a removal."""
         return frozenset({"log"} if self.reading == "removal" else {"queries", "clicks"})
 
     def unfit(self) -> tuple[str, ...]:
-        """Return that the logs of a removal are protected by nothing."""
+        """Return that no guarantee covers the logs of a removal."""
         return (_LINKED,) if self.reading == "removal" else ()
 
-    def _statistics(self) -> Guarantee:
+    def _statistics_guarantee(self) -> Guarantee:
         epsilon, delta = (format_amount(amount) for amount in self.budget)
         queries = _first(self.max_queries_per_user, "query")
+        single = self.max_queries_per_user == 1
         clicks = (
-            f"and for her {_first(self.max_clicks_per_user, 'click')}, counted for each URL of a "
-            "public list of results, also where there is none"
+            f"of their clicks the {_first(self.max_clicks_per_user, 'click')}, counted for "
+            "each URL of a public list of results, also for URLs without a click"
             if self.results
-            else "no clicks are given, since there was no public list of results"
+            else "no clicks are released, because there was no public list of results"
         )
         return Guarantee(
             model="approx-dp",
             statement=(
-                f"Whether any one person's whole log is in or not changes the chance of any "
-                f"outcome by at most a factor of e^{epsilon}, but for a chance of {delta}. Each "
-                f"person counts for her {queries}, repeated ones "
-                f"included; {clicks}. A query shows if its count and noise are above "
-                f"{self.selection().threshold:,}; the count that is given has other noise, so it can "
-                "be lower, and even below zero."
+                "Whether or not any one user's whole log is included changes the probability of "
+                f"any outcome by at most a factor of e^{epsilon}, except with probability {delta}. "
+                f"Of each user's queries the {queries} {'is' if single else 'are'} counted, "
+                f"including repeated ones; {clicks}. A query is released if its count plus noise "
+                f"is above {self.selection().threshold:,}; the released count has other noise, so "
+                "it can be lower, and even below zero."
             ),
             neighbours="two logs of which one has the whole log of one more user",
             epsilon=self.epsilon,
@@ -300,20 +312,20 @@ class ClickGraph(Method):
             relation="add-remove",
             losses=losses_of(self._rho(), self.selection().delta),
             assumptions=(
-                *_PEOPLE,
+                *_ASSUMPTIONS,
                 "the list of results is public and does not depend on the log",
-                "who made the release keeps the ledger, and adds up what other releases cost",
+                "whoever made the release keeps the ledger, and adds up the loss of all releases",
             ),
             not_covered=(
-                "what is true of many people: a count tells about everybody who sent the query",
-                "several people who send the same, such as a family, count as several",
+                "what is true of many users: a count informs about everybody who sent the query",
+                "several users who send the same queries, such as a family, count as several",
                 "how long the run took, and the files under private/",
                 FAILURES,
             ),
             checks=(Check("keys-released", {"table": "clicks", "of": "queries"}),),
         )
 
-    def _removal(self) -> Guarantee:
+    def _removal_guarantee(self) -> Guarantee:
         epsilon, delta = (format_amount(amount) for amount in self.budget)
         queries = _first(self.max_queries_per_user, "query")
         checks = [Check("time-step", {"step": "day"})]
@@ -322,24 +334,24 @@ class ClickGraph(Method):
             model="none",
             statement=(
                 "Every query in this release is in a safe set, which was chosen by noisy counts "
-                f"of each person's {queries}. One person changes "
-                f"the chance of any safe set by at most a factor of e^{epsilon}, but for a chance "
-                f"of {delta}. That is said of the set alone. The release gives every user's log "
-                "of safe queries as it was, and promises nothing about a person."
+                f"of each user's {queries}. One user changes the probability of any safe set by at "
+                f"most a factor of e^{epsilon}, except with probability {delta}. This holds for "
+                "the set alone. The release has every user's log of safe queries unchanged, and "
+                "guarantees nothing about a user."
             ),
-            assumptions=_PEOPLE,
+            assumptions=_ASSUMPTIONS,
             not_covered=(
-                "who sent which safe queries: a person's safe queries stay together under one "
-                "pseudonym, and a few of them can be a combination that only one person has",
-                "how often and on which days a person sent them: all of that is exact",
-                "comparing releases made with and without a person shows her rows",
-                *(("ranks are given as they were",) if self.results else ()),
+                "who sent which safe queries: the safe queries of a user stay together under one "
+                "pseudonym, and a few of them can be a combination that only one user has",
+                "how often and on which days a user sent them: these are exact",
+                "comparing releases made with and without a user reveals their rows",
+                *(("ranks are released unchanged",) if self.results else ()),
             ),
             checks=tuple(checks),
         )
 
 
-_PEOPLE = (
+_ASSUMPTIONS = (
     "a user name of the log stands for one person, and one person has one user name",
     READ_ALONE,
 )
@@ -347,67 +359,41 @@ _NO_CLICKS = pl.DataFrame(schema={"query": pl.String, "url": pl.String, "count":
 
 
 _KEPT, _BLANKED = "kept", "click on no public result"
-_SEVERAL = {"query": "queries", "click": "clicks"}
+_PLURALS = {"query": "queries", "click": "clicks"}
 
 
-def _first(n: int, what: str) -> str:
-    return f"first {what}" if n == 1 else f"first {n:,} {_SEVERAL[what]}"
+def _first(bound: int, noun: str) -> str:
+    return f"first {noun}" if bound == 1 else f"first {bound:,} {_PLURALS[noun]}"
 
 
-def _first_events(frame: pl.LazyFrame, _: RandomSource, *, most: int) -> pl.DataFrame:
-    return _first_counts(group_events(frame), ["query"], most)
-
-
-def _first_clicks(
-    frame: pl.LazyFrame, _: RandomSource, *, known: pl.DataFrame, most: int
-) -> pl.DataFrame:
-    """Count each user's first clicks; only those on public results need be known."""
-    counted = _first_counts(frame.drop_nulls("url"), ["query", "url"], most)
-    return counted.join(known, on=["query", "url"], how="semi", maintain_order="left")
-
-
-def _safe_logs(
-    frame: pl.LazyFrame, chance: RandomSource, *, chosen: pl.DataFrame, results: pl.DataFrame
+def _filter_logs(
+    frame: pl.LazyFrame, rng: RandomSource, *, selected: pl.DataFrame, results: pl.DataFrame
 ) -> PartitionOutput:
-    """Give some users' logs of safe queries, under new names."""
-    kept = filter_keys(frame, match_encoding(frame, chosen, "query"), ["query"]).collect(
-        engine="streaming"
-    )
-    rows = _known_clicks(kept, results).with_columns(time=coarsen_time("day"))
+    """Return the safe queries of a partition's users, under pseudonyms."""
+    safe = match_encoding(frame, selected, "query")
+    kept = filter_keys(frame, safe, ["query"]).collect(engine="streaming")
+    rows = _blank_unknown_clicks(kept, results).with_columns(time=coarsen_time("day"))
     blanked = int(kept.select(is_click().sum()).item() - rows["url"].count())
-    public, mapping = pseudonymize(shuffle_rows(rows.lazy(), chance).collect(), "user", chance)
+    public, mapping = pseudonymize(shuffle_rows(rows.lazy(), rng).collect(), "user", rng)
     counts = {_KEPT: kept.height, _BLANKED: blanked}
     return PartitionOutput(public.select("user", "query", "time", "rank", "url"), mapping, counts)
 
 
-def _first_counts(rows: pl.LazyFrame, keys: list[str], most: int) -> pl.DataFrame:
-    """Count the keys of each user's first rows by time; as texts, in order.
-
-    Which rows are hers to count is decided by her own rows alone: their times, and where those
-    are equal their order in the file. So one user adds at most `most` in all.
-    """
-    table = rows.select(pl.col("user").to_physical(), "time", *keys).collect(engine="streaming")
-    table = table.sort("user", "time", maintain_order=True)
-    first = table.lazy().filter(pl.int_range(pl.len()).over("user") < most)
-    counts = first.group_by(keys).agg(count=pl.len().cast(pl.Int64)).collect(engine="streaming")
-    return counts.with_columns(pl.col(keys).cast(pl.String)).sort(keys)
-
-
-def _with_noise(table: pl.DataFrame, fresh: LaplaceCounts, noise: NoiseSource) -> pl.DataFrame:
-    """Put noise on the counts, and sort by what is published."""
-    texts = [name for name in table.columns if name != "count"]
-    noisy = fresh.release(table["count"].to_numpy().astype(np.int64), noise)
+def _add_noise(table: pl.DataFrame, mechanism: LaplaceCounts, noise: NoiseSource) -> pl.DataFrame:
+    """Add noise to the counts, and sort by the published columns."""
+    keys = [name for name in table.columns if name != "count"]
+    noisy = mechanism.release(table["count"].to_numpy().astype(np.int64), noise)
     table = table.with_columns(count=pl.Series(noisy))
-    return table.sort("count", *texts, descending=[True, *(False for _ in texts)])
+    return table.sort("count", *keys, descending=[True, *(False for _ in keys)])
 
 
-def _known_clicks(rows: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame:
-    """Blank the clicks that are on no public result."""
-    marked = results.lazy().select(
+def _blank_unknown_clicks(rows: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame:
+    """Blank the clicks that are not on a public result."""
+    known = results.lazy().select(
         pl.col("query").cast(rows.schema["query"]),
         pl.col("url").cast(rows.schema["url"]),
         known=pl.lit(True),
     )
-    joined = rows.lazy().join(marked, on=["query", "url"], how="left", maintain_order="left")
+    joined = rows.lazy().join(known, on=["query", "url"], how="left", maintain_order="left")
     blank = [pl.when("known").then(pl.col(name)).alias(name) for name in ("rank", "url")]
     return joined.with_columns(blank).drop("known").collect(engine="streaming")

@@ -1,4 +1,4 @@
-"""Keep what many people sent.
+"""Keep the queries that many users sent.
 
 The rule behind most published query data sets (Adar 2007 gives it with a secret threshold):
 a query that at least n different users sent cannot single out one of them by itself. It is
@@ -35,13 +35,12 @@ from ..release.release import Release
 from .base import Method
 from .publication import coarsen_time, pseudonymize
 
-
-_EVERYBODY = 10_000_000_000
+_MAX_USERS = 10_000_000_000
 _LADDER = (2, 5, 10, 20, 30, 50, 100)
 _LINKED = (
-    "all queries of a person stay together under one pseudonym: a few frequent ones can be a "
-    "combination that nobody else has, and then they tell who it is and all the rest; --link none, "
-    "or a method with a formal guarantee, does not give that"
+    "all queries of a user stay together under one pseudonym: a few frequent ones can be a "
+    "combination that nobody else has, which identifies the user and all their other queries; use "
+    "--link none or a method with a formal guarantee to avoid that"
 )
 _IDS = {"user": "users", "session": "sessions", "none": "rows"}
 
@@ -61,178 +60,184 @@ class FrequentQueries(Method):
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "steps"
 
     n: int = parameter(
-        30, "users that a query needs to be kept", min=1, max=_EVERYBODY, unit="users"
+        30, "users that a query needs to be kept", min=1, max=_MAX_USERS, unit="users"
     )
     m: int = parameter(
-        5, "users that a click on a URL needs to be kept", min=1, max=_EVERYBODY, unit="users"
+        5, "users that a click on a URL needs to be kept", min=1, max=_MAX_USERS, unit="users"
     )
     link: str = parameter(
         "user", "which rows share a pseudonym", choices=("user", "session", "none")
     )
     time: str = parameter(
-        "day", "how fine times are given", choices=("none", "month", "day", "hour")
+        "day", "resolution of released times", choices=("none", "month", "day", "hour")
     )
     clicks: bool = parameter(True, "whether ranks and URLs are kept at all")
 
-    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
-        """Count, keep, blank, rename, shuffle."""
+    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+        """Keep frequent queries, blank rare cells, shuffle and pseudonymize."""
         with progress.stage("count users"):
-            kept = map_partitions(log.table, partial(self._kept, self._frequent(log)), chance)
-            common = self._common(log, kept)
+            kept = map_partitions(
+                log.table, partial(self._filter_rows, self._frequent_queries(log)), rng
+            )
+            common = self._common_keys(log, kept)
         with progress.stage("protect"):
-            found = protect_partitions(kept, partial(self._share, common), chance)
-        rows = found.counts.get(_KEPT, 0)
+            output = protect_partitions(kept, partial(self._protect_partition, common), rng)
+        rows = output.counts.get(_KEPT, 0)
         return Release(
             method=self.name,
             parameters=self.params(),
             guarantee=self.guarantee(),
             source=log,
-            log=found.rows,
-            mapping=found.mapping,
+            log=output.rows,
+            mapping=output.mapping,
             dropped={f"query of fewer than {self.n} users": log.accounting.kept - rows},
-            blanked={why: n for why, n in found.counts.items() if n and why != _KEPT},
+            blanked={why: n for why, n in output.counts.items() if n and why != _KEPT},
             not_release_grade=self.unfit(),
             progress=progress,
         )
 
-    def _frequent(self, log: QueryLog) -> pl.DataFrame:
+    def _frequent_queries(self, log: QueryLog) -> pl.DataFrame:
         frequent = count_users_by_key(log.table, ["query"], self.n)
         if not frequent.height:
             raise EmptyReleaseError(
                 f"no query was sent by {self.n} or more users, so nothing would be released",
-                hint=f"the most frequent one was sent by {_most(log):,}: take no greater --n",
+                hint=f"the most frequent query has {_max_users(log):,} users: use no larger --n",
             )
         return frequent
 
-    def _kept(self, frequent: pl.DataFrame, frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
-        # Sessions are those of the whole log: a dropped query is no pause.
-        lines = add_sessions(frame) if self.link == "session" else frame
-        lines = lines.with_columns(time=coarsen_time(self.time))
-        return filter_keys(lines, match_encoding(frame, frequent, "query"), ["query"]).collect(
-            engine="streaming"
-        )
+    def _filter_rows(
+        self, frequent: pl.DataFrame, frame: pl.LazyFrame, _: RandomSource
+    ) -> pl.DataFrame:
+        """Return the rows of frequent queries, with coarse times."""
+        # Sessions are computed on the whole log: a dropped query must not end a session.
+        rows = add_sessions(frame) if self.link == "session" else frame
+        rows = rows.with_columns(time=coarsen_time(self.time))
+        kept = filter_keys(rows, match_encoding(frame, frequent, "query"), ["query"])
+        return kept.collect(engine="streaming")
 
-    def _common(self, log: QueryLog, kept: Table) -> _Common:
-        """Count the users of clicks, ranks and times: each stands under a threshold of its own."""
-        times = partial(_users_of_times, step=self.time)
+    def _common_keys(self, log: QueryLog, kept: Table) -> _Common:
+        """Return the clicks, ranks and times that enough users have, each by its own threshold."""
+        times = partial(_count_users_by_time, step=self.time)
         return _Common(
             count_users_by_key(kept, _KEYS["url"], self.m) if self.clicks else None,
             count_users_by_key(kept, _KEYS["rank"], self.m) if self.clicks else None,
             aggregate(log.table, times, ["time"], at_least=("users", self.n)),
         )
 
-    def _share(self, common: _Common, frame: pl.LazyFrame, chance: RandomSource) -> PartitionOutput:
-        """Protect some users' rows of frequent queries, when it is known what enough users had."""
+    def _protect_partition(
+        self, common: _Common, frame: pl.LazyFrame, rng: RandomSource
+    ) -> PartitionOutput:
+        """Blank rare cells in the rows of a partition, shuffle and pseudonymize them."""
         kept = frame.collect()
         rows = kept
         for column, known in (("rank", common.rank), ("url", common.url), ("time", common.time)):
             rows = _blank(rows, column, known)
-        counts = {_KEPT: kept.height, **self._blanked(kept, rows)}
-        rows = shuffle_rows(rows.lazy(), chance).collect()
-        public, mapping = self._renamed(rows, chance)
+        counts = {_KEPT: kept.height, **self._count_blanked(kept, rows)}
+        rows = shuffle_rows(rows.lazy(), rng).collect()
+        public, mapping = self._pseudonymize(rows, rng)
         return PartitionOutput(public, mapping, counts)
 
-    def _renamed(
-        self, rows: pl.DataFrame, chance: RandomSource
+    def _pseudonymize(
+        self, rows: pl.DataFrame, rng: RandomSource
     ) -> tuple[pl.DataFrame, pl.DataFrame | None]:
         if self.link == "none":
-            names = pl.Series("user", chance.tokens(rows.height)).cast(pl.String)
-            return _published(rows.with_columns(names)), None
-        named, mapping = pseudonymize(rows, self.link, chance)
-        return _published(named), mapping
+            names = pl.Series("user", rng.tokens(rows.height)).cast(pl.String)
+            return _public_columns(rows.with_columns(names)), None
+        named, mapping = pseudonymize(rows, self.link, rng)
+        return _public_columns(named), mapping
 
     def unfit(self) -> tuple[str, ...]:
-        """Return that queries or clicks of one person alone can show, where they can."""
-        single = {"queries that only one person sent": self.n == 1}
-        single["clicks that only one person made"] = self.clicks and self.m == 1
+        """Return that queries or clicks of one user alone can be released, where they can."""
+        single = {"queries that only one user sent": self.n == 1}
+        single["clicks that only one user made"] = self.clicks and self.m == 1
         return tuple(f"the parameters keep {what}" for what, kept in single.items() if kept)
 
     def warnings(self) -> tuple[str, ...]:
-        """Return that a person's queries stay together, where they do."""
+        """Return that the queries of a user stay linked, where they do."""
         return (_LINKED,) if self.link == "user" else ()
 
-    def _blanked(self, before: pl.DataFrame, after: pl.DataFrame) -> dict[str, int]:
-        """Count the clicks that are gone, by reason."""
-        gone = _clicks(before) - _clicks(after)
-        times = {f"{self.time} of fewer than {self.n} users": _filled(before) - _filled(after)}
+    def _count_blanked(self, before: pl.DataFrame, after: pl.DataFrame) -> dict[str, int]:
+        """Count the blanked cells by reason."""
+        blanked = _count_clicks(before) - _count_clicks(after)
+        reason = f"{self.time} of fewer than {self.n} users"
+        times = {reason: _count_times(before) - _count_times(after)}
         if not self.clicks:
-            return {"clicks not kept": gone, **times}
+            return {"clicks not kept": blanked, **times}
         without_url = pl.col("rank").is_not_null() & pl.col("url").is_null()
-        bare = int(before.select(without_url.sum()).item())
+        without_urls = int(before.select(without_url.sum()).item())
         without_rank = before["rank"].is_not_null() & after["rank"].is_null()
         ranks = int((without_rank & after["url"].is_not_null()).sum())
         return {
-            "rank without a URL": bare,
-            f"click of fewer than {self.m} users": gone - bare,
+            "rank without a URL": without_urls,
+            f"click of fewer than {self.m} users": blanked - without_urls,
             f"rank of fewer than {self.m} users": ranks,
             **times,
         }
 
     def guarantee(self) -> Guarantee:
-        """Promise the rule, and nothing about a person."""
+        """Return the rule, which guarantees nothing about a user."""
         ids = _IDS[self.link]
         checks = [Check("min-ids", {"columns": ["query"], "at_least": self.n, "ids": ids})]
         for column in ("url", "rank") if self.clicks else ():
-            given = {"columns": list(_KEYS[column]), "at_least": self.m, "ids": ids}
-            checks.append(Check("min-ids", given))
+            arguments = {"columns": list(_KEYS[column]), "at_least": self.m, "ids": ids}
+            checks.append(Check("min-ids", arguments))
         if not self.clicks:
             checks.append(Check("no-clicks", {}))
         checks.append(Check("time-step", {"step": self.time}))
         return Guarantee(
             model="none",
-            statement=self._says(),
+            statement=self._statement(),
             assumptions=(
                 "a user name of the log stands for one person, and one person has one user name",
-                f"nobody controls {max(self.n - 1, 1)} or more accounts of the log: who does can "
-                "send what one other person sent and so lift it over the threshold",
+                f"nobody controls {max(self.n - 1, 1)} or more accounts of the log: whoever "
+                "does can send the query of one other user and so lift it over the threshold",
             ),
-            not_covered=self._limits(),
+            not_covered=self._not_covered(),
             checks=tuple(checks),
         )
 
-    def _says(self) -> str:
+    def _statement(self) -> str:
         clicks = (
             f"a click on a URL was made, for that query, by at least {self.m} users, and at that "
             f"rank by at least {self.m}"
             if self.clicks
-            else "no clicks are given"
+            else "no clicks are released"
         )
         times = (
-            "no times are given"
+            "no times are released"
             if self.time == "none"
-            else f"every {self.time} that is given is one on which at least {self.n} users of the "
-            "log sent anything"
+            else f"on every released {self.time} at least {self.n} users of the log sent a query"
         )
         return (
             f"Every query in this release was sent by at least {self.n} different users of the "
-            f"log; {clicks}; {times}. This is a rule about single queries. It promises nothing "
-            "about a person."
+            f"log; {clicks}; {times}. This is a rule about single queries. It guarantees nothing "
+            "about a user."
         )
 
-    def _limits(self) -> tuple[str, ...]:
+    def _not_covered(self) -> tuple[str, ...]:
         linked = {
-            "user": "a person's queries stay together under one pseudonym: a few of them, each "
-            "frequent, can still be a combination that only one person has",
+            "user": "the queries of a user stay together under one pseudonym: a few of them, each "
+            "frequent, can still be a combination that only one user has",
             "session": "the queries of one session stay together under one pseudonym",
             "none": "rows are not linked, but equal rare combinations of query, URL and time "
             "can still be seen",
         }
         from_files = (
-            "from the public files alone one can count "
-            f"{_IDS[self.link]}, not users, beside each query: that count is an upper bound"
+            f"the public files allow to count {_IDS[self.link]} of each query, not users: that "
+            "count is an upper bound"
         )
         return (
             linked[self.link],
-            "whoever knows that a person sent a frequent query learns what else stands in rows "
-            "that fit",
-            "a query, a click and a time have users enough, each for itself: a row that joins them "
-            "can still be one person's",
-            "counts are exact: comparing releases made with and without a person can show her rows",
+            "whoever knows that a user sent a frequent query learns the other cells of the rows "
+            "that match",
+            "a query, a click and a time have enough users, each by itself: a row that combines "
+            "them can still belong to one user",
+            "counts are exact: comparing releases with and without a user can reveal their rows",
             *(() if self.link == "user" else (from_files,)),
         )
 
     def alternatives(self, log: QueryLog) -> list[dict[str, Any]]:
-        """Say what other values of n would keep."""
+        """Return the queries and rows that other values of n would keep."""
         sizes = partial(count_users_and_rows, keys=["query"])
         known = aggregate(log.table, sizes, ["query"], at_least=("users", min(_LADDER)))
         total = max(log.accounting.kept, 1)
@@ -249,54 +254,56 @@ class FrequentQueries(Method):
         ]
 
 
-# What must have users enough for a cell to stay.
+# The columns whose combination needs enough users for a cell to stay.
 _KEYS = {"url": ("query", "url"), "rank": ("query", "url", "rank"), "time": ("time",)}
 _KEPT = "kept"
 
 
 @dataclass(frozen=True)
 class _Common:
-    """Keys that enough users have, for each column; none where the column is not given."""
+    """The keys of each column that enough users have; None if the column is not released."""
 
     url: pl.DataFrame | None = field(repr=False)
     rank: pl.DataFrame | None = field(repr=False)
     time: pl.DataFrame = field(repr=False)
 
 
-def _users_of_times(frame: pl.LazyFrame, _: RandomSource, *, step: str) -> pl.DataFrame:
-    """Count the users of each time of a share, whatever they sent then."""
+def _count_users_by_time(frame: pl.LazyFrame, _: RandomSource, *, step: str) -> pl.DataFrame:
+    """Count the users of each time in a partition, for all their queries."""
     times = frame.select("user", time=coarsen_time(step)).drop_nulls("time").unique()
     return times.group_by("time").agg(users=pl.len().cast(pl.Int64)).collect(engine="streaming")
 
 
 def _blank(rows: pl.DataFrame, column: str, known: pl.DataFrame | None) -> pl.DataFrame:
-    """Empty the cells of a column whose keys too few users have."""
+    """Blank the cells of a column whose keys have too few users."""
     if known is None:
         return rows.with_columns(pl.lit(None).cast(rows.schema[column]).alias(column))
     keys = _KEYS[column]
-    marked = match_encoding(rows.lazy(), known, *keys).lazy().select(*keys, known=pl.lit(True))
-    joined = rows.lazy().join(marked, on=list(keys), how="left", maintain_order="left")
+    known_keys = match_encoding(rows.lazy(), known, *keys).lazy()
+    flagged = known_keys.select(*keys, known=pl.lit(True))
+    joined = rows.lazy().join(flagged, on=list(keys), how="left", maintain_order="left")
     cell = pl.when("known").then(pl.col(column)).alias(column)
     return joined.with_columns(cell).drop("known").collect(engine="streaming")
 
 
-def _most(log: QueryLog) -> int:
+def _max_users(log: QueryLog) -> int:
+    """Return the number of users of the most frequent query."""
     sizes = aggregate_remote(log.table, partial(count_users_and_rows, keys=["query"]), ["query"])
-    return int(aggregate(sizes, _greatest, ["all"], tops=["users"])["users"][0])
+    return int(aggregate(sizes, _select_max, ["all"], tops=["users"])["users"][0])
 
 
-def _greatest(sizes: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
-    most = sizes.select(users=pl.col("users").max().fill_null(0).cast(pl.Int64))
-    return most.collect().with_columns(all=pl.lit(0))
+def _select_max(sizes: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
+    maximum = sizes.select(users=pl.col("users").max().fill_null(0).cast(pl.Int64))
+    return maximum.collect().with_columns(all=pl.lit(0))
 
 
-def _clicks(rows: pl.DataFrame) -> int:
+def _count_clicks(rows: pl.DataFrame) -> int:
     return int(rows.select(is_click().sum()).item())
 
 
-def _filled(rows: pl.DataFrame) -> int:
+def _count_times(rows: pl.DataFrame) -> int:
     return rows.height - rows["time"].null_count()
 
 
-def _published(rows: pl.DataFrame) -> pl.DataFrame:
+def _public_columns(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.select("user", "query", "time", "rank", "url")

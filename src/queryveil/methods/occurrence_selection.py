@@ -1,7 +1,7 @@
-"""Which counted keys show, by noise, when most of them are too rare to be looked at one by one.
+"""Select keys by noisy counts without a visit to each rare key.
 
-Keys with a low count are known by their number alone: how many of them show is drawn at once,
-and then which ones. That gives every set of keys exactly the chance that noise on each key would.
+For keys with a low count only their number is needed: first the number of selected keys is drawn,
+then which ones. Every set of keys has exactly the same probability as with noise on each key.
 docs/privacy/click-graph.md has the proof.
 """
 
@@ -20,51 +20,58 @@ from ..engine.operations import aggregate
 from ..engine.table import Table
 
 _KEY = "query"
-_ORDER = ("order", "tie")  # 128 bits: equal ones are rarer than any delta
+_ORDER = ("order", "tie")  # 128 bits: ties are less probable than any delta
 
 
 def select_frequent_keys(
-    counted: Table, choice: OccurrenceThreshold, noise: NoiseSource, chance: RandomSource
+    counted: Table, selection: OccurrenceThreshold, noise: NoiseSource, rng: RandomSource
 ) -> pl.DataFrame:
-    """Give the queries that show, with their exact counts, in order: query, count.
+    """Return the selected queries with their exact counts, sorted by query: query, count.
 
-    `counted` has each query once, with its count from 1 on.
+    Args:
+        counted: One row per query, with its count of at least 1.
     """
-    rare = choice.threshold // 2
-    many = aggregate(counted, partial(_above, rare=rare), [_KEY]).sort(_KEY)
-    shown = many[choice.release(many["count"].to_numpy().astype(np.int64), noise)]
-    sizes = aggregate(counted, partial(_sizes, rare=rare), ["count"]).sort("count")
-    lots = {
-        n: choice.release_grouped(n, keys, noise)
-        for n, keys in sizes.select("count", "keys").rows()
+    max_rare = selection.threshold // 2
+    frequent = aggregate(counted, partial(_frequent_keys, max_rare=max_rare), [_KEY]).sort(_KEY)
+    counts = frequent["count"].to_numpy().astype(np.int64)
+    selected = frequent[selection.release(counts, noise)]
+    sizes = aggregate(counted, partial(_count_rare_keys, max_rare=max_rare), ["count"])
+    drawn = {
+        count: selection.release_grouped(count, keys, noise)
+        for count, keys in sizes.sort("count").select("count", "keys").rows()
     }
-    lots = {count: number for count, number in lots.items() if number}
-    if not lots:
-        return shown
-    few = aggregate(counted, partial(_drawn, lots=lots), [_KEY, "count", *_ORDER], chance)
-    return pl.concat([shown, _first(few, lots).select(shown.columns)]).sort(_KEY)
+    quotas = {count: keys for count, keys in drawn.items() if keys}
+    if not quotas:
+        return selected
+    columns = [_KEY, "count", *_ORDER]
+    candidates = aggregate(counted, partial(_sample_rare_keys, quotas=quotas), columns, rng)
+    rare = _take_quotas(candidates, quotas).select(selected.columns)
+    return pl.concat([selected, rare]).sort(_KEY)
 
 
-def _above(frame: pl.LazyFrame, _: RandomSource, *, rare: int) -> pl.DataFrame:
-    return frame.filter(pl.col("count") > rare).select(_KEY, "count").collect()
+def _frequent_keys(frame: pl.LazyFrame, _: RandomSource, *, max_rare: int) -> pl.DataFrame:
+    return frame.filter(pl.col("count") > max_rare).select(_KEY, "count").collect()
 
 
-def _sizes(frame: pl.LazyFrame, _: RandomSource, *, rare: int) -> pl.DataFrame:
-    """Tell how many keys have each low count."""
-    low = frame.filter(pl.col("count").is_between(1, rare))
+def _count_rare_keys(frame: pl.LazyFrame, _: RandomSource, *, max_rare: int) -> pl.DataFrame:
+    """Count the keys of each low count."""
+    low = frame.filter(pl.col("count").is_between(1, max_rare))
     return low.group_by("count").agg(keys=pl.len().cast(pl.Int64)).collect()
 
 
-def _drawn(frame: pl.LazyFrame, chance: RandomSource, *, lots: Mapping[int, int]) -> pl.DataFrame:
-    """Put the rare keys of a share in random order, and give as many as could be drawn."""
-    low = frame.filter(pl.col("count").is_in(list(lots))).select(_KEY, "count").sort(_KEY)
+def _sample_rare_keys(
+    frame: pl.LazyFrame, rng: RandomSource, *, quotas: Mapping[int, int]
+) -> pl.DataFrame:
+    """Shuffle the rare keys of a partition, and return as many as all quotas could need."""
+    low = frame.filter(pl.col("count").is_in(list(quotas))).select(_KEY, "count").sort(_KEY)
     rows = low.collect()
-    bits = chance.uint64s(2 * rows.height).view(np.int64).reshape(2, -1)
+    bits = rng.uint64s(2 * rows.height).view(np.int64).reshape(2, -1)
     order = [pl.Series(name, part) for name, part in zip(_ORDER, bits, strict=True)]
-    return _first(rows.with_columns(order), lots)
+    return _take_quotas(rows.with_columns(order), quotas)
 
 
-def _first(rows: pl.DataFrame, lots: Mapping[int, int]) -> pl.DataFrame:
+def _take_quotas(rows: pl.DataFrame, quotas: Mapping[int, int]) -> pl.DataFrame:
+    """Return the first keys of each count in random order, as many as its quota."""
     ordered = rows.sort("count", *_ORDER, _KEY)
-    wanted = pl.col("count").replace_strict(dict(lots), default=0, return_dtype=pl.Int64)
-    return ordered.filter(pl.int_range(pl.len()).over("count") < wanted)
+    quota = pl.col("count").replace_strict(dict(quotas), default=0, return_dtype=pl.Int64)
+    return ordered.filter(pl.int_range(pl.len()).over("count") < quota)

@@ -1,7 +1,8 @@
-"""Run a method wherever its log lies.
+"""Run a method on a local log or on a cluster.
 
-A method that is made of the engine's steps runs on a far log as it is. One whose users, or blocks
-of users, can be protected apart runs as a whole on each share, and the parts are put together.
+A method that consists of operations of the engine runs on a remote log directly. A method that
+can anonymize users, or blocks of users, independently runs on each partition; the outputs are
+then merged.
 """
 
 from __future__ import annotations
@@ -22,53 +23,55 @@ from ..log.query_log import QueryLog
 from ..release.release import Release
 from .base import Method
 
-_GROUP_BITS = 20  # of a group's number in its share; all other bits are random
-_AT_ONCE = 1_500_000  # rows of a run: what a run sets up costs seconds
+_COUNTERS = ("dropped", "blanked", "generated")  # members of Release, counted by reason
+_GROUP_BITS = 20  # of a group number within its partition; all other bits are random
+_BATCH_ROWS = 1_500_000  # rows of a run: the setup of a run costs seconds
 
 
 def check_parallelism(method: Method, log: QueryLog) -> None:
-    """Refuse a far log where the method needs all of it in one place; asked before anything."""
+    """Raise UsageError if the log is remote and the method needs it on one machine."""
     if isinstance(log.table, RemoteTable) and method.parallelism == "no":
         raise UsageError(
-            f"{method.name} needs the whole log on one machine, and it lies on {log.engine}",
-            hint="leave --engine out; `queryveil methods` tells which run on Spark",
+            f"{method.name} needs the whole log on one machine, but the log is on {log.engine}",
+            hint="omit --engine; `queryveil methods` lists the methods that run on Spark",
         )
 
 
-def run_method(method: Method, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
-    """Protect a log, here or there; what speaks against the parameters stands on the release."""
+def run_method(method: Method, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+    """Anonymize a log; the release has the reasons against it and the warnings."""
     check_parallelism(method, log)
-    return judged(_run(method, log, chance, progress), method)
+    return judged(_run(method, log, rng, progress), method)
 
 
 def judged(release: Release, method: Method) -> Release:
-    """Return a release with what its method's parameters say against it, each reason once."""
+    """Return a release with the reasons and warnings of its method added, each once."""
     reasons = dict.fromkeys((*method.unfit(), *release.not_release_grade))
     warnings = dict.fromkeys((*method.warnings(), *release.warnings))
     return replace(release, not_release_grade=tuple(reasons), warnings=tuple(warnings))
 
 
-def _run(method: Method, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
+def _run(method: Method, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
     if not isinstance(log.table, RemoteTable) or method.parallelism == "steps":
-        return method.run(log, chance, progress)
+        return method.run(log, rng, progress)
     table = method.repartition(log.table, progress)
-    at_once = _AT_ONCE if method.parallelism == "users" else 0
+    batch_rows = _BATCH_ROWS if method.parallelism == "users" else 0
     with progress.stage("protect"):
-        whole = protect_partitions(table, partial(_share, method=method), chance, at_once)
-    return _together(method, log, whole, progress)
+        run_partition = partial(_run_partition, method=method)
+        output = protect_partitions(table, run_partition, rng, batch_rows)
+    return _merge_outputs(method, log, output, progress)
 
 
-def _share(frame: pl.LazyFrame, chance: RandomSource, *, method: Method) -> PartitionOutput:
-    """Run the method on some users as if they were all."""
+def _run_partition(frame: pl.LazyFrame, rng: RandomSource, *, method: Method) -> PartitionOutput:
+    """Run the method on the users of one partition as if they were all users."""
     rows = frame.collect()
     part = QueryLog(rows.lazy(), RowAccounting(rows=rows.height))
-    release = method.run_share(part, chance, NoProgress())
+    release = method.run_share(part, rng, NoProgress())
     counts = {
-        f"{what}/{reason}": number
-        for what in ("dropped", "blanked", "made")
-        for reason, number in getattr(release, what).items()
+        f"{counter}/{reason}": count
+        for counter in _COUNTERS
+        for reason, count in getattr(release, counter).items()
     }
-    told = {
+    shared = {
         "parameters": dict(release.parameters),
         "notes": list(release.notes),
         "why_not": list(release.not_release_grade),
@@ -76,35 +79,39 @@ def _share(frame: pl.LazyFrame, chance: RandomSource, *, method: Method) -> Part
     public = pl.DataFrame() if release.log is None else release.log.collect()
     mapping = None if release.mapping is None else release.mapping.lazy().collect()
     if mapping is not None and "group" in mapping.columns:
-        # Groups of different shares must not have one number.
-        first = int(chance.uint64s(1)[0] >> 24) << _GROUP_BITS
-        mapping = mapping.with_columns(pl.col("group") + first)
-    return PartitionOutput(public, mapping, counts, told)
+        # Groups of different partitions must have different numbers.
+        offset = int(rng.uint64s(1)[0] >> 24) << _GROUP_BITS
+        mapping = mapping.with_columns(pl.col("group") + offset)
+    return PartitionOutput(public, mapping, counts, shared)
 
 
-def _together(method: Method, log: QueryLog, whole: ProtectedTable, progress: Progress) -> Release:
-    told: dict[str, Any] = dict(whole.shared)
+def _merge_outputs(
+    method: Method, log: QueryLog, output: ProtectedTable, progress: Progress
+) -> Release:
+    """Build one release from the outputs of all partitions."""
+    shared: dict[str, Any] = dict(output.shared)
     return Release(
         method=method.name,
-        parameters=told["parameters"],
+        parameters=shared["parameters"],
         guarantee=method.guarantee(),
         source=log,
-        log=whole.rows,
-        mapping=whole.mapping,
-        dropped=_counts(whole, "dropped"),
-        blanked=_counts(whole, "blanked"),
-        generated=_counts(whole, "made"),
-        notes=tuple(told["notes"]),
+        log=output.rows,
+        mapping=output.mapping,
+        dropped=_counts_of(output, "dropped"),
+        blanked=_counts_of(output, "blanked"),
+        generated=_counts_of(output, "generated"),
+        notes=tuple(shared["notes"]),
         noise_says=method.noise_says(),
-        coverage=method.coverage(_counts(whole, "dropped")),
-        not_release_grade=tuple(told["why_not"]),
+        coverage=method.coverage(_counts_of(output, "dropped")),
+        not_release_grade=tuple(shared["why_not"]),
         progress=progress,
     )
 
 
-def _counts(whole: ProtectedTable, what: str) -> dict[str, int]:
+def _counts_of(output: ProtectedTable, counter: str) -> dict[str, int]:
+    """Return the counts of one counter by reason."""
     return {
-        name.partition("/")[2]: number
-        for name, number in whole.counts.items()
-        if name.startswith(f"{what}/")
+        name.partition("/")[2]: count
+        for name, count in output.counts.items()
+        if name.startswith(f"{counter}/")
     }

@@ -1,1 +1,1 @@
-"""The client side: friends who submit each other's queries. A product of its own."""
+"""The client side: friends who submit each other's queries."""

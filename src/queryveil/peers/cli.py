@@ -32,7 +32,7 @@ Graph = Annotated[
 Test = Annotated[
     str,
     typer.Option(
-        help=f"{' or '.join(EXPERIMENTS)}: one query of each user many times, or her own."
+        help=f"{' or '.join(EXPERIMENTS)}: one query per user many times, or those of the log."
     ),
 ]
 Sweep = Annotated[
@@ -48,48 +48,48 @@ def simulate(
     log: LogArguments,
     screen: Terminal,
     graph: Graph = "barabasi-albert:m=2",
-    submit: Annotated[float, typer.Option(help="Chance that a relay submits a query.")] = 0.5,
-    hops: Annotated[int, typer.Option(help="How often a query is handed on at most.")] = 3,
-    selfish: Annotated[str, typer.Option(help="Share of users who relay for nobody.")] = "0",
+    submit: Annotated[float, typer.Option(help="Probability that a relay submits a query.")] = 0.5,
+    hops: Annotated[int, typer.Option(help="How often a query is relayed at most.")] = 3,
+    selfish: Annotated[str, typer.Option(help="Fraction of users who refuse to relay.")] = "0",
     dishonest: Annotated[
-        str, typer.Option(help="Share of users who write down what they relay.")
+        str, typer.Option(help="Fraction of users who record what they relay.")
     ] = "0",
-    churn: Annotated[str, typer.Option(help="Share of users who are away at any time.")] = "0",
-    loss: Annotated[str, typer.Option(help="Share of messages that get lost.")] = "0",
+    churn: Annotated[str, typer.Option(help="Fraction of users who are offline.")] = "0",
+    loss: Annotated[str, typer.Option(help="Fraction of messages that get lost.")] = "0",
     queries: Annotated[
         int | None, typer.Option(min=1, help="Queries of each user at most; with t1: times.")
     ] = None,
     hidden: Annotated[
-        bool, typer.Option("--hidden", help="Begin the count of hops anywhere, as the node does.")
+        bool, typer.Option("--hidden", help="Start the hop count at random, as the node does.")
     ] = False,
     test: Test = "t2",
     sweep: Sweep = None,
-    most_hops: Annotated[float, typer.Option(help="Hops that the best setting may have.")] = 2.0,
+    most_hops: Annotated[float, typer.Option(help="Maximum mean hops of the best setting.")] = 2.0,
     repeat: Repeat = 1,
     out: Out = None,
     force: Force = False,
     seed: Seed = None,
     dataset: Dataset = None,
 ) -> None:
-    """Let each user of a log send her queries through friends, and tell who learns what."""
-    shares = {"selfish": selfish, "dishonest": dishonest, "churn": churn, "loss": loss}
+    """Simulate users of a log who send queries through friends, and report who learns what."""
+    fractions = {"selfish": selfish, "dishonest": dishonest, "churn": churn, "loss": loss}
     scenario = Scenario(
         graph=graph, submit=submit, hops=hops, queries=queries, test=test, hidden=hidden,
-        **{name: parse_fraction(text) for name, text in shares.items()},
+        **{name: parse_fraction(text) for name, text in fractions.items()},
     )  # fmt: skip
-    how: dict[str, Any] = {"seed": seed, "dataset": dataset, "progress": screen}
+    options: dict[str, Any] = {"seed": seed, "dataset": dataset, "progress": screen}
     if not (sweep or out):
         if repeat > 1:
             raise UsageError("--repeat is for a sweep", hint="--sweep hops=1..5")
-        found = sweeps.simulate(lambda: log.read(screen, seed), scenario, **how)
-        screen.result(found, lambda console: tables.print_simulation(console, found))
+        summary = sweeps.simulate(lambda: log.read(screen, seed), scenario, **options)
+        screen.result(summary, lambda console: tables.print_simulation(console, summary))
         return
     if out is not None:
         sweeps.check_sweep_output(out, force)
-    how |= {"repeat": repeat, "most_hops": most_hops}
+    options |= {"repeat": repeat, "most_hops": most_hops}
     swept = comparison.parse_sweeps(sweep or [])
-    made = sweeps.sweep(lambda: log.read(screen, seed), swept, scenario, **how)
+    results = sweeps.sweep(lambda: log.read(screen, seed), swept, scenario, **options)
     if out is not None:
-        sweeps.write_sweep(made, out, force)
-    told = made.as_dict() | ({"folder": str(out)} if out else {})
-    screen.result(told, lambda console: tables.print_sweep(console, told))
+        sweeps.write_sweep(results, out, force)
+    document = results.as_dict() | ({"folder": str(out)} if out else {})
+    screen.result(document, lambda console: tables.print_sweep(console, document))

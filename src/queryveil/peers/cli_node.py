@@ -1,4 +1,4 @@
-"""`queryveil peers node ...` and `queryveil peers engine`: one person's node, and a toy engine."""
+"""`queryveil peers node ...` and `queryveil peers engine`: one user's node, and a demo engine."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ HomeFolder = Annotated[Path, typer.Option("--home", help="Folder of the node.")]
 _HOME = Path("queryveil-node")
 
 
-def _node() -> Any:
-    """Import the node when it is wanted: it needs packages that a plain installation lacks."""
+def _import_node() -> Any:
+    """Import the node on demand: it needs packages that a plain installation lacks."""
     try:
         return importlib.import_module("queryveil.peers.node")
     except ImportError as error:
@@ -60,15 +60,15 @@ def run(
     keep_texts: Annotated[
         bool, typer.Option("--keep-texts", help="Keep the queries that you submit, to show them.")
     ] = False,
-    submit: Annotated[float, typer.Option(help="Chance that a relay submits a query.")] = 0.5,
-    hops: Annotated[int, typer.Option(help="How often a query is handed on at most.")] = 10,
+    submit: Annotated[float, typer.Option(help="Probability that a relay submits a query.")] = 0.5,
+    hops: Annotated[int, typer.Option(help="How often a query is relayed at most.")] = 10,
 ) -> None:
     """Run the node until it is stopped."""
-    node = _node()
-    plan = node.Plan(
+    node = _import_node()
+    plan = node.NodeConfig(
         home, engine, port, listen, results, fields, keep_texts, ProtocolSettings(submit, hops)
     )
-    node.serve_node(plan, lambda address: _ready(screen, "Your page", address))
+    node.serve_node(plan, lambda address: _print_address(screen, "Your page", address))
 
 
 @app.command()
@@ -82,11 +82,12 @@ def invite(
     home: HomeFolder = _HOME,
 ) -> None:
     """Print the line that a friend needs to add you."""
-    node = _node()
-    identity = node.open_identity(node.Home(home))
-    line = node.invitation(identity, name, address)
-    found = {"invitation": line, "fingerprint": node.spoken(identity.fingerprint)}
-    screen.result(found, lambda _: _say(line))
+    node = _import_node()
+    identity = node.load_identity(node.NodeDirectory(home))
+    line = node.make_invitation(identity, name, address)
+    fingerprint = node.format_fingerprint(identity.fingerprint)
+    document = {"invitation": line, "fingerprint": fingerprint}
+    screen.result(document, lambda _: _print_plain(line))
 
 
 @app.command()
@@ -96,22 +97,23 @@ def accept(
     invitations: Annotated[
         list[str], typer.Argument(metavar="INVITATION...", help="Friends' lines, or files of one.")
     ],
-    called: Annotated[str | None, typer.Option("--as", help="Your own name for her.")] = None,
+    called: Annotated[str | None, typer.Option("--as", help="Your name for the friend.")] = None,
     home: HomeFolder = _HOME,
 ) -> None:
-    """Add a friend. She must add you too."""
-    node = _node()
-    folder = node.Home(home)
-    own = node.open_identity(folder).fingerprint
+    """Add a friend. They must add you too."""
+    node = _import_node()
+    folder = node.NodeDirectory(home)
+    own = node.load_identity(folder).fingerprint
     if called and len(invitations) > 1:
         raise UsageError("--as names one friend", hint="accept them one by one")
-    found = []
-    for line in map(_line, invitations):
+    added = []
+    for line in map(_read_line, invitations):
         friend = node.read_invitation(line)
         friend = node.Friend(called or friend.name, friend.address, friend.certificate)
-        node.accept(folder, own, friend)
-        found.append({"name": friend.name, "fingerprint": node.spoken(friend.fingerprint)})
-    screen.result({"friends": found}, lambda console: _draw_friends(console, found))
+        node.add_friend(folder, own, friend)
+        fingerprint = node.format_fingerprint(friend.fingerprint)
+        added.append({"name": friend.name, "fingerprint": fingerprint})
+    screen.result({"friends": added}, lambda console: _print_added(console, added))
 
 
 @app.command()
@@ -122,21 +124,21 @@ def forget(
     home: HomeFolder = _HOME,
 ) -> None:
     """Remove a friend."""
-    node = _node()
-    gone = node.forget(node.Home(home), name)
-    says = sanitize(f"{gone.name} is no friend any more.")
-    screen.result({"name": gone.name}, lambda out: out.print(says))
+    node = _import_node()
+    removed = node.remove_friend(node.NodeDirectory(home), name)
+    message = sanitize(f"{removed.name} is no friend any more.")
+    screen.result({"name": removed.name}, lambda out: out.print(message))
 
 
 @app.command("status")
 @with_options(screen_options)
 def show(screen: Terminal, home: HomeFolder = _HOME) -> None:
-    """Tell your exposure so far, and what friends did for you."""
-    node = _node()
+    """Show your exposure so far, and how often friends relayed your queries."""
+    node = _import_node()
     if not home.is_dir():
         raise UsageError("there is no node", where=home, hint="queryveil peers node invite")
-    found = node.status(node.Home(home))
-    screen.result(found, lambda console: _draw(console, found))
+    status = node.status(node.NodeDirectory(home))
+    screen.result(status, lambda console: _print_status(console, status))
 
 
 @with_options(screen_options)
@@ -144,43 +146,45 @@ def engine(
     screen: Terminal,
     port: Annotated[int, typer.Option(help="Port, on this machine only.")] = 8888,
 ) -> None:
-    """Run a toy search engine, to try nodes out: it shows who sent which query."""
-    _node().serve_engine(port, lambda address: _ready(screen, "The toy engine", address))
+    """Run a demo search engine, to test nodes: it shows which account sent which query."""
+    node = _import_node()
+    node.serve_engine(port, lambda address: _print_address(screen, "The demo engine", address))
 
 
-def _line(text: str) -> str:
-    """Give an invitation: what was typed, or the first line of a file."""
+def _read_line(text: str) -> str:
+    """Return an invitation: the text itself, or the content of the file of that name."""
     if text.startswith("queryveil:"):
         return text
     try:
         return read_within(Path(text)).decode("utf-8")[:4096].strip()
     except (OSError, ValueError) as error:
         hint = "queryveil:NAME@HOST:PORT#..., or a file with it"
-        raise InputError("this is no invitation, nor a file", where=text, hint=hint) from error
+        raise InputError("this is not an invitation, nor a file", where=text, hint=hint) from error
 
 
-def _draw_friends(console: Console, friends: list[dict[str, str]]) -> None:
-    for one in friends:
-        says = f"{one['name']} is a friend now. Her fingerprint must be {one['fingerprint']}"
-        console.print(sanitize(says), soft_wrap=True)
+def _print_added(console: Console, friends: list[dict[str, str]]) -> None:
+    for friend in friends:
+        name, fingerprint = friend["name"], friend["fingerprint"]
+        message = f"{name} is a friend now. Their fingerprint must be {fingerprint}"
+        console.print(sanitize(message), soft_wrap=True)
 
 
-def _ready(screen: Terminal, what: str, address: str) -> None:
-    screen.result({"page": address}, lambda _: _say(f"{what}: {address}"))
-    sys.stdout.flush()  # whoever waits for this line must not wait for the buffer
+def _print_address(screen: Terminal, label: str, address: str) -> None:
+    screen.result({"page": address}, lambda _: _print_plain(f"{label}: {address}"))
+    sys.stdout.flush()  # a program that waits for this line must not wait for the buffer
 
 
-def _say(text: str) -> None:
+def _print_plain(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
-def _draw(console: Console, found: dict[str, Any]) -> None:
-    value = found["exposure"]
+def _print_status(console: Console, status: dict[str, Any]) -> None:
+    value = status["exposure"]
     console.print("no query yet" if value is None else f"exposure (PEL) {value:.1f}%")
-    console.print(f"{found['own']} own queries, {found['seen']} seen under your account")
+    console.print(f"{status['own']} own queries, {status['seen']} seen under your account")
     table = Table("friend", "trust", "relayed for you", "you relayed", "refused you", box=None)
-    for one in found["friends"]:
-        counts = (one["carried"], one["served"], one["turned_down"])
-        table.add_row(sanitize(one["name"]), f"{one['trust']:.0%}", *map(str, counts))
-    console.print(table if found["friends"] else "no friends yet")
-    console.print(f"[dim]your fingerprint: {found['fingerprint']}[/]", soft_wrap=True)
+    for friend in status["friends"]:
+        counts = (friend["carried"], friend["served"], friend["turned_down"])
+        table.add_row(sanitize(friend["name"]), f"{friend['trust']:.0%}", *map(str, counts))
+    console.print(table if status["friends"] else "no friends yet")
+    console.print(f"[dim]your fingerprint: {status['fingerprint']}[/]", soft_wrap=True)

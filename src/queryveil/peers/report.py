@@ -210,11 +210,11 @@ def _key(lines: Sequence[ChartLine]) -> tuple[str, int]:
     """Write the key below the charts, in rows of a few."""
     step, top = (2 * WIDTH + _GAP) / _PICTURE_COLUMNS, 2 * (HEIGHT + _HEAD) + _GAP + 12
     entries = []
-    for number, line in enumerate(lines):
-        x, y = _GAP + step * (number % _PICTURE_COLUMNS), top + _ROW * (number // _PICTURE_COLUMNS)
+    for index, line in enumerate(lines):
+        x, y = _GAP + step * (index % _PICTURE_COLUMNS), top + _ROW * (index // _PICTURE_COLUMNS)
         entries.append(
-            f'<g style="--c:{color(number)}"><line class="path" x1="{x}" x2="{x + 34}" y1="{y}" '
-            f'y2="{y}"{dash(number)}/>{marker(number, x + 17, y)}'
+            f'<g style="--c:{color(index)}"><line class="path" x1="{x}" x2="{x + 34}" y1="{y}" '
+            f'y2="{y}"{dash(index)}/>{marker(index, x + 17, y)}'
             f'<text x="{x + 42}" y="{y + 4.5}">{escape(line.label)}</text></g>'
         )
     return "".join(entries), -(-len(entries) // _PICTURE_COLUMNS)

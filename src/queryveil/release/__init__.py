@@ -11,13 +11,13 @@ from .verification import read_public_card, verify_public
 from .writing import archive_public, is_release
 
 __all__ = [
+    "SEEDED",
     "Check",
     "CheckResult",
     "CountNoise",
     "Guarantee",
     "Level",
     "Release",
-    "SEEDED",
     "Standing",
     "archive_public",
     "check_output_format",

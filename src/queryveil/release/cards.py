@@ -1,8 +1,8 @@
-"""The cards: a release's data sheet, one for the public and one for the owner.
+"""The cards of a release: one for the public and one for the data owner.
 
-The public card holds nothing that the other public files do not tell anyway. How many rows
-and users the log had, what was dropped, digests and timings could each tell whether a person
-is in the log: they stand on the internal card alone.
+The public card holds nothing that does not follow from the other public files. The numbers of rows
+and users of the log, dropped rows, digests and timings could each reveal whether a user is in the
+log: they are on the private card alone.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import polars as pl
 from ..engine.operations import count_rows, values_of
 from .guarantee import Standing
 
-
-# What a public card holds; another part of it would be free text for anybody.
+# The keys of a public card; an unknown key could hide any text from the checks.
 CARD_KEYS = frozenset({
     "queryveil", "method", "parameters", "guarantee", "standing", "release_grade",
     "not_release_grade_because", "warnings", "notes", "noise", "identifiers", "figures", "files",
@@ -24,7 +23,7 @@ CARD_KEYS = frozenset({
 
 
 class InternalCard(dict[str, Any]):
-    """The owner's card: a dict, of which a notebook shows only what is public.
+    """The private card: a dict whose `repr` shows no numbers of the log in a notebook.
 
     >>> InternalCard({"method": "frequent-queries", "input": {"rows": 17}})
     InternalCard(method='frequent-queries', what it counts of the log is not shown)
@@ -38,16 +37,16 @@ class InternalCard(dict[str, Any]):
 def public_figures(
     log: pl.LazyFrame | None, tables: Mapping[str, pl.DataFrame] | None = None
 ) -> dict[str, int]:
-    """Count what anyone can count: rows, different user names, queries and URLs; rows of tables."""
-    given = dict(tables or {})
-    sizes = {f"{name}.tsv": table.height for name, table in given.items()}
+    """Count rows, distinct pseudonyms, queries and URLs of the public files; rows of tables."""
+    tables = tables or {}
+    sizes = {f"{name}.tsv": table.height for name, table in tables.items()}
     if log is None:
-        queries = given["queries"].height if "queries" in given else 0
-        urls = given["clicks"]["url"].n_unique() if "clicks" in given else 0
+        queries = tables["queries"].height if "queries" in tables else 0
+        urls = tables["clicks"]["url"].n_unique() if "clicks" in tables else 0
         return {"rows": 0, "ids": 0, "queries": queries, "urls": urls} | sizes
-    named = {"ids": "user", "queries": "query", "urls": "url"}
-    found = {name: values_of(log, column).height for name, column in named.items()}
-    return {"rows": count_rows(log), **found} | sizes
+    columns = {"ids": "user", "queries": "query", "urls": "url"}
+    distinct = {name: values_of(log, column).height for name, column in columns.items()}
+    return {"rows": count_rows(log), **distinct} | sizes
 
 
 def make_public_card(
@@ -64,7 +63,7 @@ def make_public_card(
     figures: dict[str, int],
     files: dict[str, str],
 ) -> dict[str, Any]:
-    """Put the public card together."""
+    """Return the public card."""
     return {
         "queryveil": version,
         "method": method,

@@ -1,10 +1,9 @@
-"""The forms in which a log is published.
+"""The file formats of a published log and of published tables.
 
-A spreadsheet runs a cell that begins with = + - @ (or their wide forms) or a control
-character as a formula, and it takes quotation marks around a cell away before it looks. In
-CSV and TSV such a cell gets an apostrophe in front, and so does one that begins with an
-apostrophe, so that taking one apostrophe away always gives the text back. Parquet and
-JSON lines keep every text as it is.
+A spreadsheet runs a cell as a formula if it begins with = + - @ (or their wide forms) or a control
+character, also inside of quotation marks. In CSV and TSV such a cell gets an apostrophe in front,
+and so does a cell that begins with an apostrophe, so that removing one apostrophe always restores
+the text. Parquet and JSON lines keep every text as it is.
 """
 
 from __future__ import annotations
@@ -26,17 +25,19 @@ PUBLIC_SCHEMA = {
     "url": pl.String,
 }
 Target = Path | IO[bytes]
+# A TSV cell without quotes cannot hold these characters; their percent encoding replaces them.
+_URL_ESCAPES = {"\t": "%09", "\r": "%0D", "\n": "%0A"}
 _TEXTS = ("user", "query", "url")
 _RISKY = r"""^[=+\-@'"\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}\t\r\n\x00]"""
 
 
 def escape_formula(text: pl.Expr) -> pl.Expr:
-    """Put an apostrophe before what a spreadsheet would run."""
+    """Return the text with an apostrophe before what a spreadsheet would run."""
     return pl.when(text.str.contains(_RISKY)).then(pl.lit("'") + text).otherwise(text)
 
 
 def unescape_formula(text: pl.Expr) -> pl.Expr:
-    """Take the apostrophe away again."""
+    """Return the text without the apostrophe of `escape_formula`."""
     return pl.when(text.str.starts_with("'")).then(text.str.slice(1)).otherwise(text)
 
 
@@ -45,46 +46,45 @@ def _sink_parquet(rows: pl.LazyFrame, path: Target) -> None:
 
 
 def _sink_jsonl(rows: pl.LazyFrame, path: Target) -> None:
-    _readable(rows).sink_ndjson(path, engine="streaming")
+    _format_times(rows).sink_ndjson(path, engine="streaming")
 
 
 def _sink_tsv(rows: pl.LazyFrame, path: Target) -> None:
-    # Without quotes a cell cannot hold these; a URL has a way to write them.
-    signs = {"\t": "%09", "\r": "%0D", "\n": "%0A"}
-    url = pl.col("url").str.replace_many(list(signs), list(signs.values()))
-    safe = _safe(rows.with_columns(url))
+    url = pl.col("url").str.replace_many(_URL_ESCAPES)
+    safe = _escape_texts(rows.with_columns(url))
     safe.sink_csv(path, separator="\t", quote_style="never", engine="streaming")
 
 
 def _sink_csv(rows: pl.LazyFrame, path: Target) -> None:
-    _safe(rows).sink_csv(path, quote_style="necessary", engine="streaming")
+    _escape_texts(rows).sink_csv(path, quote_style="necessary", engine="streaming")
 
 
-def _safe(rows: pl.LazyFrame) -> pl.LazyFrame:
-    return _readable(rows).with_columns(escape_formula(pl.col(name)).alias(name) for name in _TEXTS)
+def _escape_texts(rows: pl.LazyFrame) -> pl.LazyFrame:
+    texts = (escape_formula(pl.col(name)).alias(name) for name in _TEXTS)
+    return _format_times(rows).with_columns(texts)
 
 
-def _readable(rows: pl.LazyFrame) -> pl.LazyFrame:
+def _format_times(rows: pl.LazyFrame) -> pl.LazyFrame:
     if rows.collect_schema()["time"] == pl.Datetime:
         return rows.with_columns(pl.col("time").dt.strftime("%Y-%m-%d %H:%M:%S"))
     return rows
 
 
 def _scan_csv(path: Path) -> pl.LazyFrame:
-    return _unharmed(pl.scan_csv(path, schema=PUBLIC_SCHEMA, glob=False))
+    return _unescape_texts(pl.scan_csv(path, schema=PUBLIC_SCHEMA, glob=False))
 
 
 def _scan_tsv(path: Path) -> pl.LazyFrame:
     rows = pl.scan_csv(path, separator="\t", quote_char=None, schema=PUBLIC_SCHEMA, glob=False)
-    return _unharmed(rows)
+    return _unescape_texts(rows)
 
 
-def _unharmed(rows: pl.LazyFrame) -> pl.LazyFrame:
+def _unescape_texts(rows: pl.LazyFrame) -> pl.LazyFrame:
     return rows.with_columns(unescape_formula(pl.col(name)).alias(name) for name in _TEXTS)
 
 
 def _scan_parquet(path: Path) -> pl.LazyFrame:
-    # Statistics in a file may lie, and a filter would believe them.
+    # Statistics in a foreign file may be false, and a filter would rely on them.
     rows = pl.scan_parquet(path, glob=False, use_statistics=False)
     return rows.with_columns(pl.col("time").cast(pl.String))
 
@@ -104,17 +104,17 @@ OUTPUT_FORMATS: dict[
 
 
 def check_output_format(name: str) -> str:
-    """Give the name back if it is a form to write, else an error."""
+    """Return the name of an output format; raise UsageError if it is unknown."""
     if name not in OUTPUT_FORMATS:
         raise UsageError(f'unknown form "{name}" to write', hint=did_you_mean(name, OUTPUT_FORMATS))
     return name
 
 
 def write_public_log(rows: pl.LazyFrame, folder: Path, form: str) -> Path:
-    """Write the rows, in their order, as log.<form>.
+    """Write the rows, in their order, as log.<form>; return the path.
 
-    Texts are written as texts: the dictionary of an encoded column knows every query of the
-    log, also those that were dropped.
+    Texts are written as plain strings: the dictionary of a categorical column would contain every
+    query of the log, also those that were dropped.
     """
     path = folder / f"log.{check_output_format(form)}"
     sink_log(rows, path, form)
@@ -122,12 +122,12 @@ def write_public_log(rows: pl.LazyFrame, folder: Path, form: str) -> Path:
 
 
 def sink_log(rows: pl.LazyFrame, target: Target, form: str) -> None:
-    """Write the rows in a form, to a path or to what takes bytes."""
+    """Write the rows in a format, to a path or to a binary file."""
     OUTPUT_FORMATS[form][0](rows.with_columns(pl.col(_TEXTS).cast(pl.String)), target)
 
 
 def read_public_log(folder: Path) -> pl.LazyFrame | None:
-    """Read back what was published: user, query, time (as text), rank, url."""
+    """Read a published log: user, query, time (as text), rank, url; None if there is none."""
     for form, (_, scan) in OUTPUT_FORMATS.items():
         if (path := folder / f"log.{form}").exists():
             return scan(path)
@@ -139,11 +139,10 @@ PUBLIC_TABLES = {
     "clicks": ("query", "url"),
     "transitions": ("query", "next"),
 }
-_SIGNS = {"\t": "%09", "\r": "%0D", "\n": "%0A"}  # what a cell without quotes cannot hold
 
 
 def write_public_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> list[Path]:
-    """Write each table, in its order, as NAME.tsv."""
+    """Write each table, in its order, as NAME.tsv; return the paths."""
     paths = []
     for name, table in tables.items():
         paths.append(folder / f"{name}.tsv")
@@ -152,9 +151,9 @@ def write_public_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> lis
 
 
 def write_table(table: pl.DataFrame, name: str, target: Path | IO[bytes]) -> None:
-    """Write one table, in its order, to a path or to what takes bytes."""
+    """Write one table, in its order, to a path or to a binary file."""
     cells = [
-        escape_formula(pl.col(text).str.replace_many(_SIGNS)).alias(text)
+        escape_formula(pl.col(text).str.replace_many(_URL_ESCAPES)).alias(text)
         for text in PUBLIC_TABLES[name]
     ]
     rows = table.select(*PUBLIC_TABLES[name], "count").with_columns(cells)
@@ -162,17 +161,17 @@ def write_table(table: pl.DataFrame, name: str, target: Path | IO[bytes]) -> Non
 
 
 def read_public_tables(folder: Path) -> dict[str, pl.DataFrame]:
-    """Read back what was published."""
-    found = {}
+    """Read the published tables by name."""
+    tables = {}
     for name, texts in PUBLIC_TABLES.items():
         path = folder / f"{name}.tsv"
         if path.exists():
-            kinds = dict.fromkeys(texts, pl.String) | {"count": pl.Int64}
-            rows = pl.read_csv(path, separator="\t", quote_char=None, schema=kinds, glob=False)
-            found[name] = rows.with_columns(
+            schema = dict.fromkeys(texts, pl.String) | {"count": pl.Int64}
+            rows = pl.read_csv(path, separator="\t", quote_char=None, schema=schema, glob=False)
+            tables[name] = rows.with_columns(
                 unescape_formula(pl.col(text)).alias(text) for text in texts
             )
-    return found
+    return tables
 
 
 CARD = "release.json"
@@ -185,18 +184,18 @@ KNOWN = _LOGS | _TABLES | _TEXT_FILES | _CARDS
 
 
 def strange_names(names: Iterable[str]) -> list[str]:
-    """Return the names that no release has, and those of a second log.
+    """Return the file names that no release has, and those of all logs if there are several.
 
     >>> strange_names(["release.json", "mapping.tsv", "log.csv", "log.tsv"])
     ['log.csv', 'log.tsv', 'mapping.tsv']
     """
-    given = set(names)
-    logs = given & _LOGS
-    return sorted(given - KNOWN | (logs if len(logs) > 1 else set()))
+    distinct = set(names)
+    logs = distinct & _LOGS
+    return sorted(distinct - KNOWN | (logs if len(logs) > 1 else set()))
 
 
 def data_of(names: Iterable[str]) -> frozenset[str]:
-    """Return which data files there are, by what they hold: log, queries, clicks, transitions.
+    """Return which data a release has: log, queries, clicks, transitions.
 
     >>> sorted(data_of(["release.json", "log.csv", "queries.tsv"]))
     ['log', 'queries']

@@ -1,4 +1,4 @@
-"""What a release promises, in words and as checks that anyone can run on its files."""
+"""The guarantee of a release, as text and as checks that anyone can run on its files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Model = Literal["k-anonymity", "pure-dp", "approx-dp", "conditional-dp", "none"]
 
 @dataclass(frozen=True)
 class Check:
-    """One testable part of a promise, as data: the name of a check and what it is given.
+    """One testable part of a guarantee, as data: the name of a check and its arguments.
 
     >>> Check("min-ids", {"columns": ["query"], "at_least": 30}).as_dict()
     {'check': 'min-ids', 'columns': ['query'], 'at_least': 30}
@@ -24,23 +24,26 @@ class Check:
     arguments: dict[str, Any]
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the form that stands on the card."""
+        """Return the form on the card."""
         return {"check": self.name, **self.arguments}
 
     @classmethod
     def from_dict(cls, card: dict[str, Any]) -> Check:
-        """Read the form that stands on the card."""
+        """Read the form on the card."""
         return cls(card["check"], {key: value for key, value in card.items() if key != "check"})
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """A promise with its unit, its neighbours, its assumptions and its limits.
+    """A guarantee with its unit, its neighboring relation, its assumptions and its limits.
 
-    `model` is `none` where nothing is promised about a person; `says` is then still the
-    rule that was kept. `given` is what must be public already for a conditional promise to hold.
-    `relation` is the kind of neighbours, by which the ledger counts, and `losses` is what the
-    mechanisms are proved to lose beside (epsilon, delta).
+    Attributes:
+        model: `none` where nothing is guaranteed about a user.
+        statement: The guarantee as text; for the model `none`, the rule that was kept.
+        neighbours: The neighboring logs, as text.
+        relation: The neighboring relation, in which the ledger counts.
+        given: What must be public already for a conditional guarantee to hold.
+        losses: The privacy losses that are proved for the mechanisms besides (epsilon, delta).
     """
 
     model: Model
@@ -59,7 +62,7 @@ class Guarantee:
     checks: tuple[Check, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the form that stands on the card."""
+        """Return the form on the card."""
         card = asdict(self)
         card["assumptions"], card["not_covered"] = list(self.assumptions), list(self.not_covered)
         card["losses"] = [loss.as_dict() for loss in self.losses]
@@ -67,13 +70,13 @@ class Guarantee:
         return card
 
 
-# Beyond this, e^epsilon is over 22,000: the promise allows near certainty about a person.
+# Above this, e^epsilon is over 22,000: the guarantee allows near certainty about a user.
 MOST_EPSILON = 10.0
 SEEDED = "a fixed seed was used: whoever knows it can draw the same order, names and sample"
 
 
 class Level(StrEnum):
-    """The three standings, as they stand on the card."""
+    """The three standings of a release, as on the card."""
 
     FORMAL = "formal"
     RULE_ONLY = "rule-only"
@@ -82,19 +85,19 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Standing:
-    """A level, and why it is the lowest one where it is."""
+    """A level, and the reasons against publication if there are any."""
 
     level: Level
     because: tuple[str, ...] = ()
 
     @property
     def release_grade(self) -> bool:
-        """Whether nothing speaks against publication; no promise about a person is implied."""
+        """Whether there is no reason against publication; this implies no guarantee by itself."""
         return self.level is not Level.NOT_FOR_PUBLICATION
 
 
 def standing_of(guarantee: Guarantee, against: Iterable[str] = ()) -> Standing:
-    """Return the standing of a guarantee, given what else speaks against publication.
+    """Return the standing of a guarantee, given further reasons against publication.
 
     >>> standing_of(Guarantee("k-anonymity", "", k=5)).level.value
     'formal'
@@ -110,7 +113,7 @@ def standing_of(guarantee: Guarantee, against: Iterable[str] = ()) -> Standing:
 
 
 def reasons_of(guarantee: Guarantee) -> tuple[str, ...]:
-    """Return what the numbers of a guarantee say against publication."""
+    """Return the reasons against publication that follow from the guarantee itself."""
     epsilon, unit = guarantee.epsilon, guarantee.unit
     reasons = []
     if epsilon is not None and not epsilon <= MOST_EPSILON:
@@ -124,7 +127,7 @@ def reasons_of(guarantee: Guarantee) -> tuple[str, ...]:
 
 
 def words_of(guarantee: Mapping[str, Any], level: str) -> str:
-    """Return in words what a standing says, from the guarantee as it stands on a card.
+    """Return one sentence on a standing, from the guarantee as on a card.
 
     >>> words_of({"model": "k-anonymity", "k": 5}, "formal")
     "k-anonymity with k = 5: each user's released log is that of at least 5 users"
@@ -139,6 +142,6 @@ def words_of(guarantee: Mapping[str, Any], level: str) -> str:
     delta = guarantee.get("delta")
     words = f"differential privacy for a user's whole log, epsilon {guarantee['epsilon']:g}"
     words += f", delta {delta:g}" if delta else ""
-    # A promise under a condition is a theorem too; it is never named without its condition.
+    # A conditional guarantee is a theorem too, but is never named without its condition.
     given = guarantee.get("given")
     return f"{words}, only given that public is: {given}" if given else words

@@ -1,4 +1,4 @@
-"""The files beside the public card that say the same in forms other tools read."""
+"""Metadata files with the content of the public card in formats that other tools read."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _NUMBERS = ("k", "epsilon", "delta", "per_query_epsilon")
 
 
 def releases_log(card: dict[str, Any]) -> bool:
-    """Tell whether the release gives users' logs, and not only statistics."""
+    """Return whether the release has users' logs, and not only statistics."""
     return any(name.startswith("log.") for name in card["files"])
 
 
 def describe_release(card: dict[str, Any]) -> str:
-    """Say what the release is and what it promises, first of all if it must not be published."""
+    """Return a description of the release and its guarantee; reasons against publication first."""
     what = "A log of web searches" if releases_log(card) else "Statistics of a log of web searches"
     unfit = " ".join(f"Not for publication: {why}." for why in card["not_release_grade_because"])
     claim = "" if unfit else f" {_claim(card)}."
@@ -28,19 +28,19 @@ def describe_release(card: dict[str, Any]) -> str:
 
 
 def _claim(card: dict[str, Any]) -> str:
-    """Say what the release may claim, as a sentence without its end."""
+    """Return the standing as a sentence without its period."""
     words = words_of(card["guarantee"], card["standing"])
     return words[:1].upper() + words[1:]
 
 
 def format_parameters(card: dict[str, Any]) -> str:
-    """Write the parameters on one line."""
-    told = [f"{name}={json.dumps(x, ensure_ascii=False)}" for name, x in card["parameters"].items()]
-    return ", ".join(told)
+    """Return the parameters on one line."""
+    parameters = card["parameters"].items()
+    return ", ".join(f"{name}={json.dumps(x, ensure_ascii=False)}" for name, x in parameters)
 
 
 def responsible_ai_fields(card: dict[str, Any]) -> dict[str, Any]:
-    """Give the responsible-AI fields of a Croissant description."""
+    """Return the responsible-AI fields of a Croissant description."""
     promise, unfit = card["guarantee"], card["not_release_grade_because"]
     numbers = "".join(f", {n} {promise[n]}" for n in _NUMBERS if promise[n] is not None)
     use = "logs of pseudonyms" if releases_log(card) else "counts, which are nobody's log"
@@ -65,8 +65,8 @@ def responsible_ai_fields(card: dict[str, Any]) -> dict[str, Any]:
             *card["notes"],
             *(
                 f"{name}: {text}" if name else text
-                for name, says in about_noise(card).items()
-                for text in says
+                for name, statements in about_noise(card).items()
+                for text in statements
             ),
         ],
         "rai:dataBiases": "Protection falls on what is rare: it is left out, made coarser or lost "
@@ -116,7 +116,7 @@ _COLUMNS = {
 
 
 def croissant_metadata(card: dict[str, Any]) -> dict[str, Any]:
-    """Describe the files of a release, their columns, and what to know before using them."""
+    """Return the Croissant description of a release: files, columns and responsible use."""
     names = [name for name in card["files"] if _columns_of(name)]
     return {
         "@context": _CONTEXT,
@@ -132,7 +132,7 @@ def croissant_metadata(card: dict[str, Any]) -> dict[str, Any]:
 
 
 def _columns_of(name: str) -> tuple[str, ...]:
-    """Give the columns of a data file; another file has none."""
+    """Return the columns of a data file; of another file, none."""
     path = PurePath(name)
     if path.suffix[1:] not in _MEDIA:
         return ()
@@ -162,7 +162,7 @@ def _records(name: str, checks: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _time(checks: list[dict[str, Any]]) -> tuple[str, str]:
-    """Say what the times of a log are; without a step, rows are numbered instead of dated."""
+    """Return type and description of times; without a step, rows are numbered instead of dated."""
     steps = [check["step"] for check in checks if check["check"] == "time-step"]
     if not steps:
         return "sc:Integer", "a number in place of a date: the order of a user's rows"
@@ -170,23 +170,23 @@ def _time(checks: list[dict[str, Any]]) -> tuple[str, str]:
     return kind, "not given" if steps[0] == "none" else f"when, to the {steps[0]}"
 
 
-def _field(name: str, column: str, kind: str, says: str) -> dict[str, Any]:
+def _field(name: str, column: str, kind: str, description: str) -> dict[str, Any]:
     source: dict[str, Any] = {"fileObject": {"@id": name}, "extract": {"column": column}}
     if kind == "sc:Text" and name.endswith((".tsv", ".csv")):
-        # Takes away the apostrophe that keeps a spreadsheet from running a cell.
+        # Removes the apostrophe of `escape_formula`.
         source["transform"] = {"regex": r"^'?([\s\S]*)$"}
     return {
         "@type": "cr:Field",
         "@id": f"{PurePath(name).stem}/{column}",
         "name": column,
-        "description": says,
+        "description": description,
         "dataType": kind,
         "source": source,
     }
 
 
 _TO_FILL_IN = "to be filled in by the publisher"
-# A promise under a condition is none of the variants that the registry names.
+# A conditional guarantee is none of the variants that the registry names.
 _VARIANTS = {
     "pure-dp": "Pure DP",
     "approx-dp": "Approximate DP",
@@ -195,7 +195,7 @@ _VARIANTS = {
 
 
 def deployment(card: dict[str, Any]) -> dict[str, Any] | None:
-    """Give the entry, or nothing where the promise is not differential privacy."""
+    """Return the entry for a registry of DP deployments; None without differential privacy."""
     promise = card["guarantee"]
     if promise["model"] not in _VARIANTS:
         return None
@@ -274,42 +274,42 @@ def _implementation(card: dict[str, Any]) -> dict[str, Any]:
 
 
 def _noise(card: dict[str, Any]) -> str:
-    """Tell how large the noise is, table by table."""
-    told = [text for says in about_noise(card).values() for text in says[:1]]
+    """Return the size of the noise, table by table."""
+    sizes = [text for statements in about_noise(card).values() for text in statements[:1]]
     names = [name or "rows" for name in about_noise(card)]
-    lines = [f"{name}: {text}" for name, text in zip(names, told, strict=True)]
+    lines = [f"{name}: {text}" for name, text in zip(names, sizes, strict=True)]
     return "\n" + _list(lines) if lines else ""
 
 
 def _list(texts: list[str]) -> str:
-    """Write a list in Markdown, which is how the registry shows texts."""
+    """Return a list in Markdown, the format of texts in the registry."""
     return "\n".join(f"- {text}" for text in texts)
 
 
-_MAKERS = {"croissant.json": croissant_metadata, "dp-deployment.json": deployment}
+_BUILDERS = {"croissant.json": croissant_metadata, "dp-deployment.json": deployment}
 _ABOUT = tuple(f"{name}.about.txt" for name in PUBLIC_TABLES)
 
 
 def metadata_files(card: dict[str, Any]) -> dict[str, str]:
-    """Give the text of each file by its name; the card alone decides all of it."""
-    made = {name: maker(card) for name, maker in _MAKERS.items()}
+    """Return the text of each metadata file by its name; it depends on the card alone."""
+    contents = {name: build(card) for name, build in _BUILDERS.items()}
     return {
-        name: json.dumps(what, indent=2, ensure_ascii=False) + "\n"
-        for name, what in made.items()
-        if what is not None
+        name: json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        for name, content in contents.items()
+        if content is not None
     } | about_texts(card)
 
 
 def metadata_matches(card: dict[str, Any], public: Path) -> bool:
-    """Tell whether the files that stand there are those of the card, no more and no less."""
+    """Return whether the metadata files are exactly those that follow from the card."""
     expected = metadata_files(card)
-    there = {name for name in (*_MAKERS, *_ABOUT) if (public / name).exists()}
-    same = all(reads_as(public / name, text) for name, text in expected.items() if name in there)
-    return same and there == expected.keys()
+    present = {name for name in (*_BUILDERS, *_ABOUT) if (public / name).exists()}
+    same = all(reads_as(public / name, text) for name, text in expected.items() if name in present)
+    return same and present == expected.keys()
 
 
 def reads_as(path: Path, text: str) -> bool:
-    """Return whether a file holds a text; what is no text, in a file's name, is an escape there."""
+    """Return whether a file holds a text; bytes of file names that are not UTF-8 are escaped."""
     data = text.encode("utf-8", errors="backslashreplace")
-    too_long = path.stat().st_size > 2 * len(data)  # as another system may end lines by two signs
+    too_long = path.stat().st_size > 2 * len(data)  # another system may write \r\n
     return not too_long and path.read_text("utf-8") == data.decode("utf-8")

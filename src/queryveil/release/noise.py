@@ -1,7 +1,7 @@
-"""How large the noise in released counts is, in figures and in words.
+"""The size of the noise in released counts, as numbers and as statements.
 
-All of it follows from public parameters and from the released tables, so it costs nothing: anyone
-could work it out from the public files, and `verify` does.
+All of it follows from public parameters and from the released tables, so it costs no budget: anyone
+can compute it from the public files, and `verify` does.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from typing import Any, Literal
 
 import polars as pl
 
-
 Kind = Literal["laplace", "gaussian"]
 
-_SHARE = 0.95
-_SIGMAS = NormalDist().inv_cdf((1 + _SHARE) / 2)
+_CONFIDENCE = 0.95
+_SIGMAS = NormalDist().inv_cdf((1 + _CONFIDENCE) / 2)
 _SUM_SIGMAS = 2.0  # a sum of Laplace noise has slightly heavier tails than a Gaussian one
 _SUMS = (10, 100)
-_ONE_BY_ONE = 1_000  # up to this scale the chances of a Gaussian are added up one by one
+_MAX_SUMMED_SCALE = 1_000  # up to this scale the probabilities of a Gaussian are summed exactly
 _NAMES = {"laplace": "discrete Laplace", "gaussian": "discrete Gaussian"}
 
 
@@ -29,9 +28,11 @@ _NAMES = {"laplace": "discrete Laplace", "gaussian": "discrete Gaussian"}
 class CountNoise:
     """The noise of one table, from public parameters alone.
 
-    `shows` says when a row shows, `bounded` what counts of a person. `own_threshold` is whether
-    a row shows by the very noise that stands in its count; `floor` is the least count that is
-    written, where lower ones are written as that.
+    Attributes:
+        shows: A statement on when a row is released.
+        bounded: A statement on the contribution bound of a user.
+        own_threshold: Whether the noise of the count also decides if the row is released.
+        floor: Lower counts are released as this count.
 
     >>> noise = CountNoise("queries", "laplace", 20.0, "", "")
     >>> noise.interval, noise.difference
@@ -48,80 +49,83 @@ class CountNoise:
 
     @property
     def interval(self) -> int:
-        """The least number that the noise of one count keeps within in 95 of 100 cases."""
+        """The smallest m with P(|noise| <= m) of at least 95% for one count."""
         if self.kind == "laplace":
             # P(|Z| > m) = 2 a^(m + 1) / (1 + a), with a = exp(-1 / scale).
             ratio = math.exp(-1 / self.scale)
-            reach = math.log((1 - _SHARE) * (1 + ratio) / 2) * -self.scale - 1
+            reach = math.log((1 - _CONFIDENCE) * (1 + ratio) / 2) * -self.scale - 1
             return max(0, math.ceil(reach - 1e-9))
         return _gaussian_interval(self.scale)
 
     @property
     def difference(self) -> int:
-        """The same for the difference of two counts."""
+        """The same bound for the difference of two counts."""
         if self.kind == "gaussian":
             return _gaussian_interval(self.scale * math.sqrt(2))
         low, high = 0.0, 10.0  # in scales: P(|Z1 - Z2| > x) = (1 + x / 2) exp(-x)
         for _ in range(60):
             middle = (low + high) / 2
-            too_low = (1 + middle / 2) * math.exp(-middle) > 1 - _SHARE
+            too_low = (1 + middle / 2) * math.exp(-middle) > 1 - _CONFIDENCE
             low, high = (middle, high) if too_low else (low, middle)
         return math.ceil(high * self.scale)
 
     def sum_interval(self, counts: int) -> int:
-        """The same for the sum of so many counts, ten or more."""
+        """Return the same bound for the sum of so many counts, ten or more."""
         spread = self.scale * math.sqrt(counts * (2 if self.kind == "laplace" else 1))
         return math.ceil(spread * (_SUM_SIGMAS if self.kind == "laplace" else _SIGMAS))
 
     def around(self, count: int) -> tuple[int, int]:
-        """Give what a count may be without its noise."""
+        """Return the range of a count without its noise."""
         return max(0, count - self.interval), max(0, count + self.interval)
 
 
 def noise_of(
     noises: Sequence[CountNoise], tables: Mapping[str, pl.DataFrame]
 ) -> list[dict[str, Any]]:
-    """Give what stands on the card of each table with noise."""
-    return [_told(noise, tables[noise.table]["count"]) for noise in noises]
+    """Return the noise of each table in the form on the card."""
+    return [_describe(noise, tables[noise.table]["count"]) for noise in noises]
 
 
 def noise_fits(card: dict[str, Any], tables: Mapping[str, pl.DataFrame]) -> bool:
-    """Tell whether what a card says of the noise follows from its parameters and the tables."""
+    """Return whether the noise on a card follows from its parameters and the tables."""
     names = CountNoise.__dataclass_fields__
-    told = card["noise"]["tables"]
+    described = card["noise"]["tables"]
     if card["noise"].keys() != {"tables", "statements"}:
         return False
-    noises = [CountNoise(**{name: one[name] for name in names}) for one in told]
-    return bool(noise_of(noises, tables) == told)
+    noises = [CountNoise(**{name: table[name] for name in names}) for table in described]
+    return bool(noise_of(noises, tables) == described)
 
 
-def _told(noise: CountNoise, counts: pl.Series) -> dict[str, Any]:
-    together, apart = _last_together(counts, noise.difference), _apart(counts, noise.difference)
+def _describe(noise: CountNoise, counts: pl.Series) -> dict[str, Any]:
+    together = _find_last_ties(counts, noise.difference)
+    apart = _count_distinct_ranks(counts, noise.difference)
     return asdict(noise) | {
         "interval_95": noise.interval,
         "difference_95": noise.difference,
         "ranks_told_apart": apart,
         "ranks_not_told_apart": together,
-        "statements": _says(noise, counts, apart, together),
+        "statements": _build_statements(noise, counts, apart, together),
     }
 
 
-def _apart(counts: pl.Series, difference: int) -> int:
-    """Count the first ranks of which each is above the next by more than noise makes likely."""
+def _count_distinct_ranks(counts: pl.Series, difference: int) -> int:
+    """Count the first ranks of which each is above the next by more than `difference`."""
     steps = (counts.head(-1) - counts.slice(1)) > difference
     first = (~steps).arg_max() if len(steps) and not steps.all() else len(steps)
     return int(first or 0)
 
 
-def _last_together(counts: pl.Series, difference: int) -> list[int]:
-    """Give the first and the last rank of those at the end that cannot be told apart."""
+def _find_last_ties(counts: pl.Series, difference: int) -> list[int]:
+    """Return the first and the last rank of the counts within `difference` of the lowest."""
     if len(counts) < 2:
         return []
     near = int((counts - counts.min() <= difference).sum())
     return [len(counts) - near + 1, len(counts)] if near > 1 else []
 
 
-def _says(noise: CountNoise, counts: pl.Series, apart: int, together: list[int]) -> list[str]:
+def _build_statements(
+    noise: CountNoise, counts: pl.Series, apart: int, together: list[int]
+) -> list[str]:
     return [
         _size(noise, counts),
         noise.shows + _near(noise),
@@ -174,37 +178,37 @@ def _ranks(noise: CountNoise, rows: int, apart: int, together: list[int]) -> str
 
 
 def _gaussian_interval(scale: float) -> int:
-    """Give the least m with P(|Z| > m) of at most 5% for a discrete Gaussian."""
-    if scale > _ONE_BY_ONE:
+    """Return the smallest m with P(|Z| > m) of at most 5% for a discrete Gaussian."""
+    if scale > _MAX_SUMMED_SCALE:
         return math.ceil(_SIGMAS * scale)
     weights = [math.exp(-z * z / (2 * scale * scale)) for z in range(int(40 * scale) + 2)]
     whole = 2 * sum(weights) - 1
     reach, inside = 0, 1.0
-    while inside < _SHARE * whole:
+    while inside < _CONFIDENCE * whole:
         reach += 1
         inside += 2 * weights[reach]
     return reach
 
 
-# -- words, for the page and beside the tables ----------------------------------------------------
+# -- statements, for the page and beside the tables -----------------------------------------------
 
 
 def about_noise(card: dict[str, Any]) -> dict[str, list[str]]:
-    """Give what a card says of the noise, by the table that it is about; "" is for all."""
-    told = card.get("noise") or {"tables": [], "statements": []}
-    found = {f"{one['table']}.tsv": list(one["statements"]) for one in told["tables"]}
-    return ({"": list(told["statements"])} if told["statements"] else {}) | found
+    """Return the statements on the noise by the file of their table; "" is for all."""
+    noise = card.get("noise") or {"tables": [], "statements": []}
+    by_table = {f"{table['table']}.tsv": list(table["statements"]) for table in noise["tables"]}
+    return ({"": list(noise["statements"])} if noise["statements"] else {}) | by_table
 
 
 def about_texts(card: dict[str, Any]) -> dict[str, str]:
-    """Give the texts that stand beside the tables, by their files' names."""
+    """Return the text files beside the tables, by file name."""
     return {
-        f"{name.removesuffix('.tsv')}.about.txt": _about(name, says)
-        for name, says in about_noise(card).items()
+        f"{name.removesuffix('.tsv')}.about.txt": _format_about(name, statements)
+        for name, statements in about_noise(card).items()
         if name
     }
 
 
-def _about(name: str, says: Sequence[str]) -> str:
-    lines = "".join(f"- {text}\n" for text in says)
+def _format_about(name: str, statements: Sequence[str]) -> str:
+    lines = "".join(f"- {text}\n" for text in statements)
     return f"The counts in {name} are not exact.\n\n{lines}\nrelease.json has the same as data.\n"

@@ -1,4 +1,4 @@
-"""The card for people: one HTML page that needs nothing but itself."""
+"""The card as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from ..render.html import document, listed, pairs, section
 from .guarantee import Level, words_of
 from .noise import about_noise
 
-
-_COLOURS = ("#1b7f5c", "#d9a441", "#b3543e", "#6a7fb0", "#8a6aa8", "#7a8791", "#4f9bb5")
+_COLORS = ("#1b7f5c", "#d9a441", "#b3543e", "#6a7fb0", "#8a6aa8", "#7a8791", "#4f9bb5")
 _MODELS = {
     "none": "No formal guarantee: a rule was kept",
     "k-anonymity": "k-anonymity",
@@ -29,18 +28,18 @@ def render_card(
     style: str = "",
     scripts: Sequence[str] = (),
 ) -> str:
-    """Draw a card, public or internal, as a page.
+    """Return a card, public or private, as a page.
 
-    `extra` are sections of HTML for the owner, with their style and scripts. A public page has
-    none: it is drawn from its card alone, and `verify` draws it again.
+    `extra` are sections of HTML for the data owner, with their style and scripts. A public page has
+    none: it depends on its card alone, and `verify` renders it again.
     """
     internal = "input" in card
     parts = [_head(card, internal), *_measured(card), _promise(card["guarantee"])]
     parts += [_noise(card), *extra]
     parts += [_limits(card["guarantee"]), _notes(card)]
     if internal:
-        parts += [_way_of_the_rows(card)]
-    parts += [_figures(card, internal), _parameters(card), _checks(card), _again(card, internal)]
+        parts += [_row_accounting(card)]
+    parts += [_figures(card, internal), _parameters(card), _checks(card), _rerun(card, internal)]
     if internal:
         parts += [_run(card)]
     title = f"{card['method']}: {'internal' if internal else 'public'} card"
@@ -58,7 +57,7 @@ def _head(card: dict[str, Any], internal: bool) -> str:
 
 
 def _standing(card: dict[str, Any]) -> str:
-    """Show what the release may claim: a badge, and in words what it stands for."""
+    """Return the standing: a badge, and its meaning in one sentence."""
     level, promise = card["standing"], card["guarantee"]
     if level == Level.NOT_FOR_PUBLICATION:
         badge = '<p><span class="badge warn">not for publication</span></p>'
@@ -74,9 +73,9 @@ _BADGES = {Level.FORMAL: ("formal guarantee", "good"), Level.RULE_ONLY: ("rule o
 
 
 def _measured(card: dict[str, Any]) -> list[str]:
-    """Show the owner what was counted for nobody else."""
-    words = [str(told["words"]) for told in card.get("measured", {}).values()]
-    return [section("Measured for the owner alone", listed(words))] if words else []
+    """Return the measurements that only the data owner sees."""
+    summaries = [str(measured["words"]) for measured in card.get("measured", {}).values()]
+    return [section("Measured for the owner alone", listed(summaries))] if summaries else []
 
 
 _NUMBERS = {
@@ -88,7 +87,7 @@ _NUMBERS = {
 
 
 def _promise(guarantee: dict[str, Any]) -> str:
-    numbers = {says: guarantee[name] for name, says in _NUMBERS.items()}
+    numbers = {label: guarantee[name] for name, label in _NUMBERS.items()}
     rows = {name: value for name, value in numbers.items() if value is not None}
     rows["unit"] = f"one {guarantee['unit']}: a person's whole log"
     if guarantee.get("given"):
@@ -108,10 +107,9 @@ def _limits(guarantee: dict[str, Any]) -> str:
 
 
 def _noise(card: dict[str, Any]) -> str:
-    told = about_noise(card)
     parts = [
-        (f"<p><b>{escape(name)}</b></p>" if name else "") + listed(says)
-        for name, says in told.items()
+        (f"<p><b>{escape(name)}</b></p>" if name else "") + listed(statements)
+        for name, statements in about_noise(card).items()
     ]
     return section("How large the noise is", "".join(parts)) if parts else ""
 
@@ -120,35 +118,35 @@ def _notes(card: dict[str, Any]) -> str:
     return section("What else to know", listed(card["notes"])) if card.get("notes") else ""
 
 
-def _way_of_the_rows(card: dict[str, Any]) -> str:
-    made = sum(card["made"].values())
-    released = "released" if not made else "released as a row of the log"
-    shares = {released: card["output"]["rows"] - made} | card["dropped"]
-    shares |= {f"rejected: {reason}": n for reason, n in card["input"]["rejected"].items()}
+def _row_accounting(card: dict[str, Any]) -> str:
+    generated = sum(card["made"].values())
+    released = "released" if not generated else "released as a row of the log"
+    row_counts = {released: card["output"]["rows"] - generated} | card["dropped"]
+    row_counts |= {f"rejected: {reason}": n for reason, n in card["input"]["rejected"].items()}
     total = max(card["input"]["rows"], 1)
-    colours = [_COLOURS[i % len(_COLOURS)] for i in range(len(shares))]
+    colors = [_COLORS[i % len(_COLORS)] for i in range(len(row_counts))]
     bar = "".join(
-        f'<i style="width:{100 * n / total:.3f}%;background:{colour}"></i>'
-        for n, colour in zip(shares.values(), colours, strict=True)
+        f'<i style="width:{100 * n / total:.3f}%;background:{color}"></i>'
+        for n, color in zip(row_counts.values(), colors, strict=True)
     )
     legend = "".join(
-        f'<tr><td><span class="legend"><b style="background:{colour}"></b></span>'
+        f'<tr><td><span class="legend"><b style="background:{color}"></b></span>'
         f'{escape(name)}</td><td class="number">{n:,}</td>'
         f'<td class="number">{n / total:.2%}</td></tr>'
-        for (name, n), colour in zip(shares.items(), colours, strict=True)
+        for (name, n), color in zip(row_counts.items(), colors, strict=True)
     )
     blanked = pairs(card["blanked"]) if card["blanked"] else "<p>None.</p>"
     return section(
         "What became of every row",
         f"<p>{card['input']['rows']:,} rows went in.</p>"
-        f'<div class="bar" role="img" aria-label="shares of the rows">{bar}</div>'
-        f"<table>{legend}</table>{_made_rows(card)}"
+        f'<div class="bar" role="img" aria-label="fractions of the rows">{bar}</div>'
+        f"<table>{legend}</table>{_generated_rows(card)}"
         f"<p><b>Left empty, or not made</b></p>{blanked}",
     )
 
 
-def _made_rows(card: dict[str, Any]) -> str:
-    """Show the rows that were no rows of the log; they are no share of it."""
+def _generated_rows(card: dict[str, Any]) -> str:
+    """Return the numbers of generated rows; they are not rows of the log."""
     if not card["made"]:
         return ""
     rows = card["made"] | {"released in all": card["output"]["rows"]}
@@ -186,8 +184,8 @@ def _checks(card: dict[str, Any]) -> str:
     return section("How it can be checked", text + listed(checks))
 
 
-def _again(card: dict[str, Any], internal: bool) -> str:
-    text = f"<pre>{escape(_command(card['method'], _asked(card)))}</pre>"
+def _rerun(card: dict[str, Any], internal: bool) -> str:
+    text = f"<pre>{escape(_command(card['method'], _options(card)))}</pre>"
     text += (
         "<p>What is left to chance is drawn anew each time: another run makes the same promise, "
         "and not the same files.</p>"
@@ -197,15 +195,15 @@ def _again(card: dict[str, Any], internal: bool) -> str:
     return section("To run it again", text)
 
 
-def _asked(card: dict[str, Any]) -> dict[str, Any]:
-    """Give the parameters, and what shall become of identifiers unless that is the usual."""
+def _options(card: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters, and the setting of identifiers unless it is the default."""
     setting = card.get("identifiers") or "drop"
     more = {} if setting == "drop" else {"identifiers": setting}
     return dict(card["parameters"]) | more
 
 
 def _command(method: str, parameters: Mapping[str, Any]) -> str:
-    """Write the command line that asks for a method at these values.
+    """Return the command line that runs a method with these parameters.
 
     >>> _command("click-graph", {"min_users": 5, "clicks": False})
     'queryveil anonymize LOG --method click-graph --min-users 5 --no-clicks --out DIR'

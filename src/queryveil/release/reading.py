@@ -1,4 +1,4 @@
-"""Read a written release back, to measure it."""
+"""Read a written release, to measure it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .verification import read_public_card
 
 
 def read_release(folder: Path, source: QueryLog) -> Release:
-    """Give a release as its method gave it, as far as files tell; `source` is the log it is of.
+    """Return a release as far as its files hold it; `source` is the log that it was made of.
 
-    Without the private mapping nobody can tell whose log is whose: some measures need that.
+    Without the private mapping the pseudonyms are not linked to users; some measures need that.
     """
     card, own = (
         read_public_card(folder / "public"),
@@ -35,7 +35,7 @@ def read_release(folder: Path, source: QueryLog) -> Release:
         raise VerificationError("a card of this release is damaged", where=folder) from error
 
 
-# What a card with other than queryveil's values can raise.
+# The errors that a card with unexpected values can raise.
 _OTHER_FORM = (AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -56,9 +56,9 @@ def _release(folder: Path, card: dict[str, Any], own: dict[str, Any], source: Qu
 
 
 def _check_same(known: dict[str, Any], log: QueryLog, folder: Path) -> None:
-    """Refuse another log than that of the release: its figures would say that all is well.
+    """Raise UsageError for another log than that of the release: its risks would look too low.
 
-    The same rows in another file, packed or not, are the same log.
+    The same rows in another file, compressed or not, are the same log.
     """
     digests = set(known.get("sha256", {}).values())
     if not digests or digests == {source.sha256 for source in log.sources}:
@@ -73,24 +73,25 @@ def _check_same(known: dict[str, Any], log: QueryLog, folder: Path) -> None:
 
 
 def read_pseudonyms(path: Path, names: tuple[str, ...] = ("user", "pseudonym")) -> pl.DataFrame:
-    """Return who has which pseudonym, and whatever else stands there, as texts."""
+    """Return the table of users and pseudonyms, all columns as texts."""
     try:
         table = pl.read_csv(path, separator="\t", infer_schema=False, glob=False)
         return table.with_columns(unescape_formula(pl.col(name)).alias(name) for name in names)
-    except (pl.exceptions.PolarsError, OSError):  # which would show cells of it
+    except (pl.exceptions.PolarsError, OSError):  # their messages would show cells of the mapping
         raise VerificationError("this mapping is damaged", where=path) from None
 
 
 def _guarantee(card: dict[str, Any]) -> Guarantee:
     known = {field.name for field in fields(Guarantee)}
-    told = {name: value for name, value in card.items() if name in known}
-    told |= {name: tuple(told.get(name, ())) for name in ("assumptions", "not_covered")}
-    told["losses"] = _losses(told.get("losses", ()))
-    return Guarantee(**told | {"checks": tuple(Check.from_dict(one) for one in card["checks"])})
+    values = {name: value for name, value in card.items() if name in known}
+    values |= {name: tuple(values.get(name, ())) for name in ("assumptions", "not_covered")}
+    values["losses"] = _read_losses(values.get("losses", ()))
+    values["checks"] = tuple(Check.from_dict(check) for check in card["checks"])
+    return Guarantee(**values)
 
 
-def _losses(told: Any) -> tuple[Loss, ...]:
+def _read_losses(stored: Any) -> tuple[Loss, ...]:
     try:
-        return tuple(Loss.from_dict(one) for one in told)
+        return tuple(Loss.from_dict(loss) for loss in stored)
     except (KeyError, TypeError, UsageError):
-        raise VerificationError("the card is damaged: its losses are none") from None
+        raise VerificationError("the card is damaged: its losses cannot be read") from None

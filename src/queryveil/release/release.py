@@ -1,4 +1,4 @@
-"""`Release`: what a method gives back, ready to be written, with all that the cards need."""
+"""`Release`: the output of a method, ready to be written, with everything that the cards need."""
 
 from __future__ import annotations
 
@@ -27,22 +27,33 @@ _UNSEARCHED = "nobody looked for identifiers: the method was run by itself"
 class Release:
     """A protected log with its guarantee.
 
-    `log` has the published columns, rows already in random order; `tables` are statistics
-    (see `tables.py`), already sorted. A release has one or the other, or both. `mapping` (user,
-    pseudonym, and group where there are groups) belongs to the owner, and so do the `absent` (user,
-    group): users of the releases whose groups were kept who are not in this one. `dropped` counts
-    whole rows by reason, `blanked` what released rows lack. `made` counts the released rows that
-    are no row of the input, by reason, so that always
-    rows read + made = released + dropped + rejected. `not_release_grade` says what speaks against
-    publication besides the guarantee's own numbers. `warnings` and `notes` stand on the public
-    card, `ledger` and what was `measured` for the owner on the internal one. `announce` may add
-    notes when it is about to be written, and `settle` is told the folder once it stands. `noise` is
-    that of the tables, and `noise_says` what noise does where there are no tables. `coverage` is
-    the share of the log's rows that have a concept, for the owner alone. `concepts` (user, the
-    pseudonym; concept) is what the rows
-    mean, where the method knows that; measures ask for it, and it is not written. `recipe` is the
-    method's line with the paths of its files, for the owner to run it again. `identifiers`
-    is what became of them (see `identifying.py`): unknown where the method was run by itself.
+    A release has a log, or tables, or both. Always
+    rows read + generated = released + dropped + rejected.
+
+    Attributes:
+        log: The published columns, rows already in random order.
+        tables: Statistics by name, already sorted.
+        mapping: User and pseudonym, and group where there are groups; for the data owner.
+        absent: User and group of the users of earlier releases whose groups were kept and who are
+            not in this release; for the data owner.
+        concepts: Pseudonym (`user`) and concept of the rows, where the method knows them; used by
+            measures, and not written.
+        dropped: Numbers of dropped rows by reason.
+        blanked: Numbers of blanked cells of released rows by reason.
+        generated: Numbers of released rows that are no row of the input by reason.
+        not_release_grade: Reasons against publication besides the guarantee's own numbers.
+        warnings: On the public card.
+        notes: On the public card.
+        noise: The noise of the tables.
+        noise_says: Statements on the noise of a release without tables.
+        coverage: The fraction of the log's rows that have a concept; for the data owner.
+        method_spec: The spec of the method with the paths of its files, for a rerun.
+        identifiers: The setting of identifiers (see `identifiers.py`); None where the method was
+            run by itself.
+        ledger: On the private card.
+        measured: Measurements for the data owner, on the private card.
+        announce: Called before the release is written; may add notes.
+        settle: Called with the folder once it is written.
     """
 
     method: str
@@ -72,13 +83,13 @@ class Release:
     progress: Progress = field(default_factory=NoProgress)
 
     def __repr__(self) -> str:
-        """Return what may stand in a notebook that others see: nothing of the log or its users."""
+        """Return a form without data of the log or its users: others may see a notebook."""
         about = f"method={self.method!r}, model={self.guarantee.model!r}"
         return f"Release({about}, standing={self.standing.level.value!r})"
 
     @property
     def standing(self) -> Standing:
-        """What it may claim, from its guarantee and from what speaks against publication."""
+        """The standing, from the guarantee and the reasons against publication."""
         against = (*self.not_release_grade, *((_UNSEARCHED,) * (self.identifiers is None)))
         return standing_of(self.guarantee, against)
 
@@ -91,16 +102,16 @@ class Release:
         forget_mapping: bool = False,
         signer: Signer | None = None,
     ) -> dict[str, Any]:
-        """Write the folder, whole or not at all, verify it, and return the internal card.
+        """Write the folder atomically, verify it, and return the private card.
 
         A `signer` signs the public files before the folder gets its name.
         """
-        from .writing import write_release
+        from .writing import write_release  # noqa: PLC0415  (it imports this module)
 
         return write_release(self, Path(folder), form, force, forget_mapping, signer)
 
     def public_card(self, figures: dict[str, int], files: dict[str, str]) -> dict[str, Any]:
-        """Make the card that may be published."""
+        """Return the card that may be published."""
         return make_public_card(
             version=__version__,
             method=self.method,
@@ -119,7 +130,7 @@ class Release:
         )
 
     def private_card(self, public: dict[str, Any]) -> dict[str, Any]:
-        """Add to the public card what only the owner may know."""
+        """Return the public card with what only the data owner may know."""
         tally = self.source.accounting
         dropped = dict(tally.dropped)
         for reason, rows in self.dropped.items():
@@ -152,5 +163,5 @@ class Release:
         return InternalCard(public | own)
 
     def preview_card(self) -> dict[str, Any]:
-        """Give the internal card as it would be, without writing anything."""
+        """Return the private card as it would be, without writing anything."""
         return self.private_card(self.public_card(public_figures(self.log, self.tables), {}))

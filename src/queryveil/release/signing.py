@@ -1,6 +1,6 @@
-"""An optional signature over the bytes of the public files, so that a forged copy is seen.
+"""An optional signature over the bytes of the public files, to detect a forged copy.
 
-Ed25519 signs a list of names and digests. No time, no host and no name of a person is in it.
+Ed25519 signs a list of names and digests. It contains no time, no host and no user name.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
 
 _PREFIX = "queryveil-ed25519:"
 _FIRST_LINE = "queryveil release, signed files, version 1"
-_MOST = 1 << 16  # bytes of a signature, or of a public key
+_MAX_BYTES = 1 << 16  # of a signature file, or of a public key
 _PARTS = {"version", "key", "signature"}
 _MISSING = "signing needs the package cryptography"
 _INSTALL = "pip install 'queryveil[sign]'"
 
 
 def manifest(public: Path) -> bytes:
-    """Return what is signed: the digest and name of each public file but the signature itself."""
+    """Return the signed bytes: digest and name of each public file but the signature itself."""
     names = sorted(path.name for path in public.iterdir() if path.name != SIGNATURE)
     lines = [f"{file_digest(public / name)}  {name}" for name in names]
     return ("\n".join([_FIRST_LINE, *lines]) + "\n").encode("utf-8", errors="surrogateescape")
 
 
 def key_place() -> Path:
-    """Return where a person's own key lies, if no other place is named."""
-    given = Path(os.environ.get("XDG_DATA_HOME", ""))
-    base = given if given.is_absolute() else Path.home() / ".local" / "share"
+    """Return the default path of the signing key of this account."""
+    configured = Path(os.environ.get("XDG_DATA_HOME", ""))
+    base = configured if configured.is_absolute() else Path.home() / ".local" / "share"
     return base / "queryveil" / "signing-key.pem"
 
 
 def make_key(path: Path) -> str:
-    """Make a key pair; keep the private key for its owner alone, and return the public key."""
+    """Create a key pair; write the private key with mode 600, and return the public key."""
     keys, forms = _library()
     key = keys.Ed25519PrivateKey.generate()
     pem = key.private_bytes(forms.Encoding.PEM, forms.PrivateFormat.PKCS8, forms.NoEncryption())
@@ -73,7 +73,7 @@ def read_public_key(text: str) -> str:
     """Return a public key, given as text or as a file that holds it."""
     if not text.startswith(_PREFIX):
         try:
-            text = read_within(Path(text), _MOST).decode("ascii").strip()
+            text = read_within(Path(text), _MAX_BYTES).decode("ascii").strip()
         except (OSError, ValueError) as error:
             hint = f"a key begins with {_PREFIX}; or name a file that holds one"
             raise UsageError("this is no public key", where=text, hint=hint) from error
@@ -83,45 +83,45 @@ def read_public_key(text: str) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Signer:
-    """A private key, ready to sign: made before anything is paid for, used when files stand."""
+    """A private key; it is read before budget is spent, and signs when the files are written."""
 
     key: Ed25519PrivateKey
 
     @classmethod
     def read(cls, path: Path) -> Signer:
-        """Read a private key, or raise an error where there is none that can sign."""
+        """Read a private key; raise InputError if it cannot sign."""
         return cls(_private_key(path))
 
     def sign(self, public: Path) -> str:
         """Sign the public files as they are, and return the public key."""
         signed = b64encode(self.key.sign(manifest(public))).decode()
-        told = {"version": 1, "key": _text_of(self.key), "signature": signed}
+        content = {"version": 1, "key": _text_of(self.key), "signature": signed}
         with atomic_file(public / SIGNATURE, force=True) as part:
-            part.write_text(json.dumps(told, indent=2) + "\n", encoding="ascii")
+            part.write_text(json.dumps(content, indent=2) + "\n", encoding="ascii")
             part.chmod(0o644)
-        return str(told["key"])
+        return str(content["key"])
 
 
 def signature_of(public: Path, signer: str | None = None) -> CheckResult:
     """Check the signature, and that it is the signer's where one is named."""
     path = public / SIGNATURE
     if not path.exists():
-        says = "unsigned: whoever changes all files alike leaves no trace"
+        message = "unsigned: a change of all files together cannot be detected"
         if signer is not None:
-            says = "unsigned, though a signer was named: the signature was removed or never made"
-        return CheckResult("signature", signer is None, says)
+            message = "unsigned, though a signer was named: the signature was removed or never made"
+        return CheckResult("signature", signer is None, message)
     if not check_plain(public).holds:
         return CheckResult("signature", False, "not checked: not all are plain files")
-    holds, says = _checked(path, signer)
-    return CheckResult("signature", holds, says)
+    holds, message = _check_signature(path, signer)
+    return CheckResult("signature", holds, message)
 
 
-def _checked(path: Path, signer: str | None) -> tuple[bool | None, str]:
+def _check_signature(path: Path, signer: str | None) -> tuple[bool | None, str]:
     try:
-        told = read_json(path, most=_MOST)
-        if told.keys() != _PARTS or told["version"] != 1 or path.is_symlink():
+        stored = read_json(path, most=_MAX_BYTES)
+        if stored.keys() != _PARTS or stored["version"] != 1 or path.is_symlink():
             raise UsageError("this is no signature")
-        raw, signature = _raw(told["key"]), b64decode(told["signature"], validate=True)
+        raw, signature = _raw(stored["key"]), b64decode(stored["signature"], validate=True)
         check = _checker(raw)
     except UsageError as error:
         if error.what == _MISSING:
@@ -132,9 +132,9 @@ def _checked(path: Path, signer: str | None) -> tuple[bool | None, str]:
     if not check(signature, manifest(path.parent)):
         return False, "the signature is wrong: the files are not those signed"
     if signer is not None and _raw(signer) != raw:
-        return False, f"signed by {told['key']}, which is another's key"
+        return False, f"signed by {stored['key']}, which is not the key that was named"
     known = "the key that was named" if signer else "not checked against a known key"
-    return True, f"signed by {told['key']} ({known})"
+    return True, f"signed by {stored['key']} ({known})"
 
 
 def _checker(raw: bytes) -> Callable[[bytes, bytes], bool]:
@@ -163,13 +163,13 @@ def _private_key(path: Path) -> Ed25519PrivateKey:
     except OSError as error:
         hint = "make one: queryveil keys make"
         raise InputError(f"cannot be read ({error.strerror})", where=path, hint=hint) from error
-    except (TypeError, ValueError):  # from which nothing of the key may show
+    except (TypeError, ValueError):  # their messages could show parts of the key
         hint = "an Ed25519 key in PEM without a password, as `queryveil keys make` writes it"
         raise InputError("this is no signing key", where=path, hint=hint) from None
     if not isinstance(key, keys.Ed25519PrivateKey):
         raise InputError("this is no Ed25519 key", where=path, hint="make one: queryveil keys make")
-    found: Ed25519PrivateKey = key
-    return found
+    private_key: Ed25519PrivateKey = key
+    return private_key
 
 
 def _text_of(key: Ed25519PrivateKey) -> str:
@@ -184,7 +184,9 @@ def _raw(text: Any) -> bytes:
     except ValueError:
         raw = b""
     if len(raw) != 32:
-        raise UsageError("this is no public key", hint="copy all that `queryveil keys show` says")
+        raise UsageError(
+            "this is no public key", hint="copy the whole line of `queryveil keys show`"
+        )
     return raw
 
 

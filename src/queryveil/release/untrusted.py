@@ -1,7 +1,7 @@
-"""Checks on the files of a release that anybody may have written, before and while they are read.
+"""Checks on the files of an untrusted release, before and while they are read.
 
-The other checks look at what a reader makes of the files. Here is what no reader shows: a pipe or
-a link in place of a file, a field that is skipped, a note inside of a Parquet file.
+The other checks see only what a reader returns. Here is what a reader hides: a pipe or a link in
+place of a file, a skipped field, metadata inside of a Parquet file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .formats import (
 )
 
 _ARROW = "ARROW:schema"  # what Polars puts beside the rows of a Parquet file: the columns' types
-_MOST_ARROW = 4096  # bytes: five columns take some hundred
+_MAX_ARROW = 4096  # bytes: five columns take a few hundred
 
 
 def file_digest(path: Path) -> str:
@@ -39,14 +39,14 @@ def file_digest(path: Path) -> str:
 def check_plain(public: Path) -> CheckResult:
     """Check that there are plain files alone: reading a pipe never ends, and a link leads out."""
     wrong = sorted(path.name for path in public.iterdir() if not stat.S_ISREG(path.lstat().st_mode))
-    says = "all are plain files, no links and no pipes"
+    message = "all are plain files, no links and no pipes"
     return CheckResult(
-        "plain", not wrong, f"not so ({', '.join(wrong)}): {says}" if wrong else says
+        "plain", not wrong, f"not so ({', '.join(wrong)}): {message}" if wrong else message
     )
 
 
 def read_data(public: Path, *, ours: bool) -> tuple[pl.LazyFrame | None, dict[str, pl.DataFrame]]:
-    """Return the log and the tables; a Parquet file of others is first decoded in a child."""
+    """Return the log and the tables; a foreign Parquet file is first decoded in a child process."""
     path = public / "log.parquet"
     if not ours and path.exists():
         check_parquet(path)
@@ -58,12 +58,14 @@ def check_columns(log: pl.LazyFrame, public: Path) -> CheckResult:
     kinds, path = log.collect_schema(), public / "log.parquet"
     beside = pl.read_parquet_metadata(path) if path.exists() else {}
     holds = kinds == pl.Schema(PUBLIC_SCHEMA) and _usual(beside)
-    says = f"columns are {', '.join(kinds)}"
-    return CheckResult("columns", holds, says if holds else f"{says}: other ones, or not alone")
+    message = f"columns are {', '.join(kinds)}"
+    return CheckResult(
+        "columns", holds, message if holds else f"{message}: other ones, or not alone"
+    )
 
 
 def _usual(beside: Mapping[str, str]) -> bool:
-    return beside.keys() <= {_ARROW} and len(beside.get(_ARROW, "")) <= _MOST_ARROW
+    return beside.keys() <= {_ARROW} and len(beside.get(_ARROW, "")) <= _MAX_ARROW
 
 
 def as_written(
@@ -79,31 +81,31 @@ def as_written(
         for form in OUTPUT_FORMATS
         if form != "parquet" and _log_differs(public / f"log.{form}", log)
     ]
-    says = "files of text hold the rows that are read from them, and nothing else"
+    message = "files of text hold the rows that are read from them, and nothing else"
     return CheckResult(
-        "bytes", not wrong, f"not so ({', '.join(wrong)}): {says}" if wrong else says
+        "bytes", not wrong, f"not so ({', '.join(wrong)}): {message}" if wrong else message
     )
 
 
 class _Digest(io.RawIOBase):
-    """A file to write to, of which nothing but the digest is kept."""
+    """A writable file that keeps nothing but the digest of its content."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.found = hashlib.sha256()
+        self.sha256 = hashlib.sha256()
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: Any) -> int:
-        self.found.update(data)
+        self.sha256.update(data)
         return len(data)
 
 
 def _differs(path: Path, rows: pl.DataFrame) -> bool:
     digest = _Digest()
     write_table(rows, path.stem, cast("Any", digest))
-    return digest.found.hexdigest() != file_digest(path)
+    return digest.sha256.hexdigest() != file_digest(path)
 
 
 def _log_differs(path: Path, log: pl.LazyFrame | None) -> bool:
@@ -111,4 +113,4 @@ def _log_differs(path: Path, log: pl.LazyFrame | None) -> bool:
         return False
     digest = _Digest()
     sink_log(log, cast("Any", digest), path.suffix[1:])
-    return digest.found.hexdigest() != file_digest(path)
+    return digest.sha256.hexdigest() != file_digest(path)

@@ -1,4 +1,4 @@
-"""Write a release: public and private files, verified before they get their name."""
+"""Write a release: public and private files, verified before the folder gets its name."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def is_release(folder: Path) -> bool:
-    """Tell whether a folder is a release, with nothing of others beside it."""
+    """Return whether a folder is a release and holds no other files."""
     return is_queryveil_folder(folder, "public/release.json", {"public", "private"})
 
 
@@ -46,7 +46,7 @@ def write_release(
     forget_mapping: bool,
     signer: Signer | None = None,
 ) -> dict[str, Any]:
-    """Write, verify, sign if wanted, and name the folder; return the internal card."""
+    """Write, verify and sign a release, then name the folder; return the private card."""
     check_output_format(form)
     with atomic_folder(target, lambda: check_output_folder(target, force, is_release)) as folder:
         public, private = folder / "public", folder / "private"
@@ -55,7 +55,7 @@ def write_release(
         private.mkdir(mode=0o700)
         card = _write_public(release, public, form)
         with release.progress.stage("verify"):
-            _verified(public)
+            _check_written(public)
         if signer is not None:
             signer.sign(public)
         internal = release.private_card(card)
@@ -71,7 +71,7 @@ def _write_public(release: Release, public: Path, form: str) -> dict[str, Any]:
             if release.log is not None:
                 paths.append(write_public_log(release.log, public, form))
         except pl.exceptions.PolarsError as error:
-            raise OSError(str(error).splitlines()[0]) from error  # a full disk, told by Polars
+            raise OSError(str(error).splitlines()[0]) from error  # such as a full disk
     with release.progress.stage("describe"):
         digests = {path.name: file_digest(path) for path in paths}
         card = release.public_card(public_figures(release.log, release.tables), digests)
@@ -82,12 +82,12 @@ def _write_public(release: Release, public: Path, form: str) -> dict[str, Any]:
     return card
 
 
-def _verified(public: Path) -> None:
-    broken = [finding for finding in verify_public(public, ours=True) if not finding.holds]
+def _check_written(public: Path) -> None:
+    broken = [result for result in verify_public(public, ours=True) if not result.holds]
     if broken:
         raise VerificationError(
             "what was written does not keep its promise, so nothing was published: "
-            + "; ".join(finding.message for finding in broken),
+            + "; ".join(result.message for result in broken),
             hint="this is a defect of queryveil: please report it",
         )
 
@@ -108,14 +108,14 @@ def _write_private(
 
 
 def _write_table(path: Path, table: pl.DataFrame | pl.LazyFrame) -> None:
-    kinds = table.lazy().collect_schema()
-    texts = [name for name, kind in kinds.items() if kind == pl.String]
+    schema = table.lazy().collect_schema()
+    texts = [name for name, dtype in schema.items() if dtype == pl.String]
     safe = table.lazy().with_columns(escape_formula(pl.col(name)).alias(name) for name in texts)
     safe.sink_csv(path, separator="\t")
 
 
 def _write_text(path: Path, text: str) -> None:
-    # A file's name may hold bytes that are no text; in JSON the replacement is an escape.
+    # A file name may hold bytes that are not UTF-8; in JSON the replacement is an escape.
     path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
@@ -126,8 +126,8 @@ def _json(card: dict[str, Any]) -> str:
 def archive_public(folder: Path, archive: Path | None = None, force: bool = False) -> Path:
     """Archive `public/` of a release as .tar.gz.
 
-    Times and owners of the files are set to constants: an archive tells nothing of the machine
-    that made it but the name of the folder, and the same release packs to the same bytes.
+    Times and owners of the files are set to constants: an archive reveals nothing of the machine
+    that wrote it but the name of the folder, and the same release gives the same bytes.
     """
     public = folder / "public"
     whole = folder.resolve()

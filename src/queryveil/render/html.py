@@ -1,8 +1,8 @@
-"""What all pages share: one look, a few parts, and tables that can be sorted.
+"""The building blocks of all pages: style, sections, lists, and sortable tables.
 
-A page is one file that fetches nothing, and whose policy lets it fetch nothing. Only the scripts
-that it is made with may run, named by their digests: a text that would slip in as a script does
-not. Without any script, and on paper, a page tells the same.
+A page is one file that fetches nothing; its content security policy forbids it. Only the scripts
+that the page is built with may run, named by their digests, so that injected text cannot run as a
+script. Without scripts, and on paper, a page shows the same content.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ li { overflow-wrap: anywhere; }
 .soft { color: var(--soft); } .good { color: var(--good); } .warn { color: var(--warn); }
 section { background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
   padding: 1rem 1.2rem; margin-top: 1rem; }
-.says { font-size: 1.1rem; }
+.statement { font-size: 1.1rem; }
 .badge { display: inline-block; border-radius: 1rem; padding: .1rem .7rem; font-size: .85rem;
   font-weight: 600; border: 1.5px solid; }
 .wide { overflow-x: auto; }
@@ -83,14 +83,14 @@ footer { margin-top: 2rem; font-size: .85rem; }
 
 
 def document(title: str, body: str, *, style: str = "", scripts: Sequence[str] = ()) -> str:
-    """Make a whole page; `body` is HTML, the title is text."""
-    run = "".join(f"<script>{script}</script>" for script in scripts)
+    """Return a whole page; `body` is HTML, the title is text."""
+    script_tags = "".join(f"<script>{script}</script>" for script in scripts)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{STYLE}{style}</style></head>"
-        f"<body><main>{body}</main>{run}</body></html>\n"
+        f"<body><main>{body}</main>{script_tags}</body></html>\n"
     )
 
 
@@ -104,31 +104,31 @@ def _policy(scripts: Sequence[str]) -> str:
 
 
 def section(title: str, body: str) -> str:
-    """Make a part of a page; the title is text, the body HTML."""
+    """Return a section of a page; the title is text, the body HTML."""
     return f"<section><h2>{escape(title)}</h2>{body}</section>"
 
 
 def listed(items: Iterable[str]) -> str:
-    """Make a list of texts."""
+    """Return a bulleted list of texts."""
     return "<ul>" + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>"
 
 
 def pairs(rows: Mapping[str, Any]) -> str:
-    """Make a table of names and their values."""
+    """Return a table of names and their values."""
     cells = "".join(
-        f"<tr><td>{escape(str(name))}</td><td{_aligned(value)}>{written(value)}</td></tr>"
+        f"<tr><td>{escape(str(name))}</td><td{_align(value)}>{written(value)}</td></tr>"
         for name, value in rows.items()
     )
     return f"<table>{cells}</table>"
 
 
-def _aligned(value: Any) -> str:
-    """Numbers stand in one line on the right; a text may need several."""
+def _align(value: Any) -> str:
+    """Return the class attribute of a value; only numbers stay on one line."""
     return ' class="number"' if isinstance(value, (int, float)) else ' class="right"'
 
 
 def written(value: Any) -> str:
-    """Write a value as HTML.
+    """Return a value as HTML.
 
     >>> written(True), written(12345), written("a<b")
     ('yes', '12,345', 'a&lt;b')
@@ -141,37 +141,41 @@ def written(value: Any) -> str:
 def sortable(
     heads: Sequence[tuple[str, str]], rows: Iterable[Sequence[str]], *, folds: bool = False
 ) -> str:
-    """Make a table that a click on a head sorts; needs the script `SORTING`.
+    """Return a table that a click on a column head sorts; the page needs the script `SORTING`.
 
-    A head is a text and a class: number, text (of some length), or none. Rows hold ready cells.
-    One of five columns `folds`: on a phone the last one goes below the others.
+    Args:
+        heads: Text and class of each column; the class is `number`, `text` (long) or empty.
+        rows: Cells as HTML, built with `cell` and `number`.
+        folds: For a table of five columns: on a phone the last one goes below the others.
     """
-    kind = "sorts folds" if folds else "sorts"
-    top = "".join(f'<th scope="col"{_classed(kind)}>{escape(text)}</th>' for text, kind in heads)
+    classes = "sorts folds" if folds else "sorts"
+    top = "".join(
+        f'<th scope="col"{_class_attribute(kind)}>{escape(text)}</th>' for text, kind in heads
+    )
     body = "".join(f"<tr>{''.join(cells)}</tr>" for cells in rows)
     return (
-        f'<div class="wide"><table class="{kind}"><thead><tr>{top}</tr></thead>'
+        f'<div class="wide"><table class="{classes}"><thead><tr>{top}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 
 
-def _classed(kind: str) -> str:
+def _class_attribute(kind: str) -> str:
     return f' class="{kind}"' if kind else ""
 
 
 def cell(text: str, kind: str = "") -> str:
-    """Make a cell of a text, which sorts as such."""
-    return f"<td{_classed(kind)}>{escape(text)}</td>"
+    """Return a cell of text; it sorts as text."""
+    return f"<td{_class_attribute(kind)}>{escape(text)}</td>"
 
 
 def number(html: str, value: float | None, *, why: str = "") -> str:
-    """Make a cell that sorts by a value, wherever that is none last; `why` is shown on hover."""
+    """Return a cell that sorts by a value, None always last; `why` is its tooltip."""
     key = "" if value is None else repr(float(value))
     title = f' title="{escape(why)}"' if why else ""
     return f'<td class="number" data-value="{key}"{title}>{html}</td>'
 
 
-# Heads become buttons here and not in the page: without the script they would do nothing.
+# Column heads become buttons in the script, not in the page: without it they would do nothing.
 SORTING = """
 "use strict";
 for (const table of document.querySelectorAll("table.sorts")) {
@@ -208,7 +212,7 @@ const folded = () => document.querySelectorAll("details:not([open])");
 let opened = [];
 addEventListener("beforeprint", () => {
   opened = [...folded()];
-  opened.forEach((one) => { one.open = true; });
+  opened.forEach((details) => { details.open = true; });
 });
-addEventListener("afterprint", () => opened.forEach((one) => { one.open = false; }));
+addEventListener("afterprint", () => opened.forEach((details) => { details.open = false; }));
 """

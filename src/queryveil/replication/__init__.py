@@ -1,4 +1,4 @@
-"""The published experiments, run again: figures, claims and whether they hold."""
+"""Replication of published experiments: figures, claims and whether they hold."""
 
 from .replicating import PAPERS, replicate
 

@@ -1,6 +1,7 @@
 """Batet, Erola, Sánchez, Castellà-Roca 2013: utility preserving query log anonymization.
 
-SPEC 2.5 has the settings, 9.1 what the text says; the figures 2 and 3 of the paper are lost.
+SPEC 2.5 has the settings, 9.1 the reported values; figures 2 and 3 of the paper are not
+available.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from ..comparison.grid import Figure
 from .claims import Claim, Curve, Evidence, Paper, Verdict, format_percent, format_series
 
 LOSS, LINKED, KEPT = "information-loss", "record-linkage", "query-coverage:count=volume"
-# As in the papers: without the least number of users of a text that our own default asks for.
+# As in the papers: without the minimum number of users per text that is our default.
 SEMANTIC = "semantic-microaggregation:min-users=1:max-share=1"
 CATEGORY = "category-microaggregation:min-users=1:max-share=1"
 SYNTACTIC = "syntactic-microaggregation:min-users=1:max-share=1"
@@ -37,52 +38,62 @@ def _figures() -> tuple[Figure, ...]:
     return (*drawn, Figure("Queries kept by Korolova et al.", (REMOVAL,), KEPT, _D, next(iter(_D))))
 
 
-def _grouped(found: Evidence, measure: str) -> dict[str, Curve]:
-    return {label: found.series(label, measure, "k") for label in GROUPED}
+def _grouped(evidence: Evidence, measure: str) -> dict[str, Curve]:
+    return {label: evidence.series(label, measure, "k") for label in GROUPED}
 
 
-def _removal(found: Evidence, measure: str, name: str = "value") -> Curve:
-    return found.series(REMOVAL, measure, "max_queries_per_user", name)
+def _removal(evidence: Evidence, measure: str, name: str = "value") -> Curve:
+    return evidence.series(REMOVAL, measure, "max_queries_per_user", name)
 
 
-def _graph(found: Evidence, measure: str, name: str = "value") -> Curve:
-    return found.series(GRAPH, measure, "sites", name)
+def _graph(evidence: Evidence, measure: str, name: str = "value") -> Curve:
+    return evidence.series(GRAPH, measure, "sites", name)
 
 
-def _emptied(found: Evidence) -> str:
-    """Say whether the rule of sites leaves nothing: then it loses as much as anything can."""
-    gone = _gone(_graph(found, LINKED, "vanished"), _graph(found, LINKED, "users"))
-    empty = [at for at, share in gone.items() if share == 100]
-    return f"from {min(empty)} sites on Poblete et al. leave nothing of this log" if empty else ""
+def _explain_suppression(evidence: Evidence) -> str:
+    """Return a note if the sites rule suppresses the whole log, which is the greatest loss."""
+    vanished = _percent_vanished(
+        _graph(evidence, LINKED, "vanished"), _graph(evidence, LINKED, "users")
+    )
+    empty = [at for at, percent in vanished.items() if percent == 100]
+    return f"from {min(empty)} sites on Poblete et al. suppress the whole log" if empty else ""
 
 
-def _removal_is_worst(found: Evidence) -> Verdict:
-    removal, graph = _removal(found, LOSS).values(), _graph(found, LOSS).values()
-    groups = [value for curve in _grouped(found, LOSS).values() for value in curve.values()]
-    ours = f"{format_percent(removal)}; groups {format_percent(groups)}, Poblete et al. {format_percent(graph)}"
+def _removal_is_worst(evidence: Evidence) -> Verdict:
+    removal, graph = _removal(evidence, LOSS).values(), _graph(evidence, LOSS).values()
+    groups = [value for curve in _grouped(evidence, LOSS).values() for value in curve.values()]
+    ours = (
+        f"{format_percent(removal)}; groups {format_percent(groups)}, "
+        f"Poblete et al. {format_percent(graph)}"
+    )
     holds = min(removal) > max(*groups, *graph)
-    return Verdict(ours, holds, "" if holds else _emptied(found))
+    return Verdict(ours, holds, "" if holds else _explain_suppression(evidence))
 
 
-def _graph_between(found: Evidence) -> Verdict:
-    graph, removal = _graph(found, LOSS).values(), _removal(found, LOSS).values()
+def _graph_between(evidence: Evidence) -> Verdict:
+    graph, removal = _graph(evidence, LOSS).values(), _removal(evidence, LOSS).values()
     holds = max(graph) < min(removal)
-    why = "" if holds else _emptied(found)
+    why = "" if holds else _explain_suppression(evidence)
     return Verdict(f"{format_percent(graph)} against {format_percent(removal)}", holds, why)
 
 
-def _groups_lowest(found: Evidence) -> Verdict:
-    grouped = [value for curve in _grouped(found, LOSS).values() for value in curve.values()]
-    graph = _graph(found, LOSS).values()
+def _groups_lowest(evidence: Evidence) -> Verdict:
+    grouped = [value for curve in _grouped(evidence, LOSS).values() for value in curve.values()]
+    graph = _graph(evidence, LOSS).values()
     holds = max(grouped) < min(graph)
-    stays = _gone(_graph(found, LINKED, "vanished"), _graph(found, LINKED, "users"))[2] < 50
-    why = "with a rule of two sites most users stay, and so do the clusters"
+    stays = (
+        _percent_vanished(_graph(evidence, LINKED, "vanished"), _graph(evidence, LINKED, "users"))[
+            2
+        ]
+        < 50
+    )
+    why = "with a limit of two sites the majority of users is kept, and so are the clusters"
     why = why if stays and not holds else ""
     return Verdict(f"{format_percent(grouped)} against {format_percent(graph)}", holds, why)
 
 
-def _order(found: Evidence) -> Verdict:
-    curves = _grouped(found, LOSS)
+def _check_order(evidence: Evidence) -> Verdict:
+    curves = _grouped(evidence, LOSS)
     steps = curves[SEMANTIC]
     right = [k for k in steps if _falls([curves[label][k] for label in GROUPED])]
     five = {label.partition("-")[0]: curve[5] for label, curve in curves.items()}
@@ -91,55 +102,62 @@ def _order(found: Evidence) -> Verdict:
 
 
 def _falls(values: list[float]) -> bool:
-    return all(one > next_one for one, next_one in itertools.pairwise(values))
+    return all(value > next_value for value, next_value in itertools.pairwise(values))
 
 
-def _semantic_lowest(found: Evidence) -> Verdict:
-    curves = _grouped(found, LOSS)
+def _semantic_lowest(evidence: Evidence) -> Verdict:
+    curves = _grouped(evidence, LOSS)
     best = [k for k in curves[SEMANTIC]
             if curves[SEMANTIC][k] <= min(curve[k] for curve in curves.values())]  # fmt: skip
-    floor = found.series(SEMANTIC, LOSS, "k", "random_groups")
-    chance = found.series(SEMANTIC, LOSS, "k", "chance")
-    ours = (f"lowest at {len(best)} of {len(curves[SEMANTIC])} k ({format_series(curves[SEMANTIC])}); "
-            f"random groups {format_series(floor)}; chance {format_percent(chance.values())}")  # fmt: skip
-    return Verdict(ours, len(best) == len(curves[SEMANTIC]))
+    baseline = evidence.series(SEMANTIC, LOSS, "k", "random_groups")
+    shuffled = evidence.series(SEMANTIC, LOSS, "k", "chance")
+    own = curves[SEMANTIC]
+    ours = (
+        f"lowest at {len(best)} of {len(own)} k ({format_series(own)}); "
+        f"random groups {format_series(baseline)}; chance {format_percent(shuffled.values())}"
+    )
+    return Verdict(ours, len(best) == len(own))
 
 
-def _removed(found: Evidence) -> Verdict:
-    shares = _removal(found, KEPT, "volume.lost")
-    lost = Curve({d: 100 * share for d, share in shares.items()})
+def _check_removed(evidence: Evidence) -> Verdict:
+    fractions = _removal(evidence, KEPT, "volume.lost")
+    lost = Curve({d: 100 * fraction for d, fraction in fractions.items()})
     holds = abs(lost[1] - 94) <= 3 and abs(lost[20] - 97.5) <= 3
     return Verdict(format_series(lost), holds)
 
 
-def _empty(found: Evidence) -> Verdict:
-    gone = _gone(_removal(found, LINKED, "vanished"), _removal(found, LINKED, "users"))
-    holds = abs(gone[1] - 46) <= 10 and abs(gone[5] - 65) <= 10
-    return Verdict(format_series(gone), holds)
+def _check_empty(evidence: Evidence) -> Verdict:
+    vanished = _percent_vanished(
+        _removal(evidence, LINKED, "vanished"), _removal(evidence, LINKED, "users")
+    )
+    holds = abs(vanished[1] - 46) <= 10 and abs(vanished[5] - 65) <= 10
+    return Verdict(format_series(vanished), holds)
 
 
-def _gone(vanished: Curve, users: Curve) -> Curve:
+def _percent_vanished(vanished: Curve, users: Curve) -> Curve:
     return Curve({at: 100 * vanished[at] / users[at] for at in vanished})
 
 
-def _removal_linked(found: Evidence) -> Verdict:
-    linked = _removal(found, LINKED)
+def _removal_linked(evidence: Evidence) -> Verdict:
+    linked = _removal(evidence, LINKED)
     return Verdict(format_series(linked), abs(linked[1] - 25) <= 10 and linked[20] <= 2)
 
 
-def _graph_empty(found: Evidence) -> Verdict:
-    gone = _gone(_graph(found, LINKED, "vanished"), _graph(found, LINKED, "users"))
-    return Verdict(format_series(gone), abs(gone[30] - 10) <= 10)
+def _graph_empty(evidence: Evidence) -> Verdict:
+    vanished = _percent_vanished(
+        _graph(evidence, LINKED, "vanished"), _graph(evidence, LINKED, "users")
+    )
+    return Verdict(format_series(vanished), abs(vanished[30] - 10) <= 10)
 
 
-def _graph_linked(found: Evidence) -> Verdict:
-    linked = _graph(found, LINKED)
+def _graph_linked(evidence: Evidence) -> Verdict:
+    linked = _graph(evidence, LINKED)
     beyond = [linked[10], *(value for at, value in linked.items() if at > 10)]
     return Verdict(format_series(linked), all(abs(value - 63) <= 10 for value in beyond))
 
 
-def _bounded(found: Evidence) -> Verdict:
-    curves = _grouped(found, LINKED)
+def _check_bounded(evidence: Evidence) -> Verdict:
+    curves = _grouped(evidence, LINKED)
     holds = all(v <= 100 / k + 0.1 for curve in curves.values() for k, v in curve.items())
     falls = all(_falls(list(curve.values())) for curve in curves.values())
     shown = {
@@ -148,11 +166,11 @@ def _bounded(found: Evidence) -> Verdict:
     return Verdict("; ".join(f"{name} {text}" for name, text in shown.items()), holds and falls)
 
 
-def _string_most_linked(found: Evidence) -> Verdict:
-    curves = _grouped(found, LINKED)
-    most = [k for k in curves[STRING] if curves[STRING][k] >= max(c[k] for c in curves.values())]
+def _string_most_linked(evidence: Evidence) -> Verdict:
+    curves = _grouped(evidence, LINKED)
+    highest = [k for k in curves[STRING] if curves[STRING][k] >= max(c[k] for c in curves.values())]
     return Verdict(
-        f"so at {len(most)} of {len(curves[STRING])} k", len(most) == len(curves[STRING])
+        f"so at {len(highest)} of {len(curves[STRING])} k", len(highest) == len(curves[STRING])
     )
 
 
@@ -165,20 +183,24 @@ PAPER = Paper(
         Claim("Korolova et al. lose far more than all others", "highest L", _removal_is_worst),
         Claim("Poblete et al. lose less than Korolova et al.", "lower L", _graph_between),
         Claim("methods with groups lose least", "lowest L", _groups_lowest),
-        Claim("order of L: string, syntactic, category, semantic", "at all k = 2..7", _order),
+        Claim("order of L: string, syntactic, category, semantic", "at all k = 2..7", _check_order),
         Claim("the proposed method loses least", "at all k = 2..7", _semantic_lowest),
-        Claim("Korolova et al. remove most queries", "94% at d=1, 97.5% at d=20", _removed),
-        Claim("users whose log is empty after Korolova et al.", "46% at d=1, 65% at d=5", _empty),
+        Claim("Korolova et al. remove most queries", "94% at d=1, 97.5% at d=20", _check_removed),
+        Claim(
+            "users whose log is empty after Korolova et al.", "46% at d=1, 65% at d=5", _check_empty
+        ),
         Claim("linkage after Korolova et al.", "25% at d=1, about 0 at d=20", _removal_linked),
         Claim("users whose log is empty after Poblete et al.", "10% at 30 sites", _graph_empty),
         Claim("linkage after Poblete et al.", "about 63% beyond 5 sites", _graph_linked),
-        Claim("linkage of groups falls with k, and is at most 100/k", "50 to 14.3%", _bounded),
+        Claim(
+            "linkage of groups falls with k, and is at most 100/k", "50 to 14.3%", _check_bounded
+        ),
         Claim("linkage is highest without semantics", "at all k", _string_most_linked),
     ),
     deviations=(
         "the paper has 1,000 users of AOL's log; ours are synthetic unless a log is given",
-        "L is measured with WordNet, which is the ruler of the proposed method too",
+        "L is measured with WordNet, which the proposed method uses too",
         "the paper's linkage rule of clustering is not stated; ours is Ward's",
-        "what a search engine would return is unknown: clicked documents stand for it (SPEC 7.2)",
+        "the results of the search engine are unknown: clicked documents replace them (SPEC 7.2)",
     ),
 )

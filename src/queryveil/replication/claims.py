@@ -1,4 +1,4 @@
-"""What a paper claims, and how its claims are checked on what we find."""
+"""Claims of papers, and how they are checked on our results."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ..log.query_log import QueryLog
 
 
 class MissingResultError(QueryveilError):
-    """A figure that a claim speaks of is not there: its runs failed, or do not apply."""
+    """A value that a claim needs is missing: its runs failed, or do not apply."""
 
 
 class Curve(dict[Any, float]):
-    """Values of a swept parameter, with what was found there; asking for another one is told."""
+    """Results by value of a swept parameter; a missing value raises `MissingResultError`."""
 
     def __missing__(self, at: Any) -> float:
-        raise MissingResultError(f"nothing was found at {at}")
+        raise MissingResultError(f"there is no result at {at}")
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the runs gave, and what else was timed or counted (`facts`)."""
+    """The rows of the runs, and other timed or counted values (`facts`)."""
 
     rows: Sequence[Mapping[str, Any]]
     facts: Mapping[str, Any]
@@ -39,9 +39,10 @@ class Evidence:
         name: str = "value",
         at: Mapping[str, Any] | None = None,
     ) -> Curve:
-        """Give the mean over repeats at each value of a swept parameter.
+        """Return the mean over repeats at each value of a swept parameter.
 
-        `name` is what was told, if not the value; `at` has values of other swept parameters.
+        `name` is another result of the measure, if not the value; `at` has values of other swept
+        parameters.
 
         >>> row = {"label": "m", "measure": "loss", "swept": {"k": 2}, "value": 3.0, "told": {}}
         >>> Evidence([row], {}).series("m", "loss", "k")
@@ -51,28 +52,28 @@ class Evidence:
         for row in self.rows:
             here = (row["label"], row["measure"]) == (label, measure) and x in row["swept"]
             if here and (at or {}).items() <= row["swept"].items():
-                value = row["value"] if name == "value" else _inside(row, name)
+                value = row["value"] if name == "value" else _get_nested(row, name)
                 if value is not None:
                     values.setdefault(row["swept"][x], []).append(float(value))
         if not values:
-            raise MissingResultError(self._why(label, measure))
-        return Curve({here: fmean(some) for here, some in values.items()})
+            raise MissingResultError(self._explain_missing(label, measure))
+        return Curve({here: fmean(repeats) for here, repeats in values.items()})
 
-    def _why(self, label: str, measure: str) -> str:
-        """Say why there is nothing: in the words of the run that failed, if one did."""
+    def _explain_missing(self, label: str, measure: str) -> str:
+        """Return why there are no values: the error of a failed run, if there is one."""
         rows = [row for row in self.rows if (row["label"], row["measure"]) == (label, measure)]
         failed = [str(row["error"]) for row in rows if row.get("error")]
         return f"{label.partition(':')[0]}: {failed[0] if failed else f'no {measure}'}"
 
     def fact(self, name: str) -> Any:
-        """Give one of the other facts."""
+        """Return one of the facts."""
         if name not in self.facts:
-            raise MissingResultError(f"{name} was not found out")
+            raise MissingResultError(f"{name} was not measured")
         return self.facts[name]
 
 
-def _inside(row: Mapping[str, Any], name: str) -> Any:
-    """Find what a measure told beside its value; `a.b` is b within a."""
+def _get_nested(row: Mapping[str, Any], name: str) -> Any:
+    """Return another result of a measure; `a.b` is b within a."""
     value: Any = row["told"] if row["value"] is not None else {}
     for part in name.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
@@ -81,7 +82,7 @@ def _inside(row: Mapping[str, Any], name: str) -> Any:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What we find, whether the claim holds here (None: cannot be told), and why not."""
+    """Our result, whether the claim holds here (None: undecided), and why not."""
 
     ours: str
     holds: bool | None
@@ -90,16 +91,16 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim, in a few words, with the published figure and the check of ours."""
+    """A claim in a few words, its published value, and the check of our results."""
 
     claim: str
     published: str
     check: Callable[[Evidence], Verdict]
 
-    def evaluate(self, found: Evidence) -> dict[str, Any]:
-        """Check it; a claim whose figures are missing cannot be told."""
+    def evaluate(self, evidence: Evidence) -> dict[str, Any]:
+        """Check the claim; it is undecided if results are missing."""
         try:
-            verdict = self.check(found)
+            verdict = self.check(evidence)
         except MissingResultError as error:
             verdict = Verdict("", None, error.what)
         return {
@@ -113,7 +114,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Paper:
-    """An evaluation to be done again: its log, figures and claims, and where ours must differ."""
+    """An evaluation to replicate: its log, figures and claims, and known deviations of ours."""
 
     name: str
     title: str
@@ -126,22 +127,18 @@ class Paper:
 
 
 def format_percent(values: Iterable[float]) -> str:
-    """Write values of 0 to 100 as a range, or as one.
+    """Format percentages as a range, or as one value.
 
     >>> format_percent([12.34, 56.7]), format_percent([3.0, 3.04])
     ('12.3 to 56.7%', '3.0%')
     """
-    low, high = (f"{value:.1f}" for value in _ends(values))
+    numbers = list(values)
+    low, high = f"{min(numbers):.1f}", f"{max(numbers):.1f}"
     return f"{low}%" if low == high else f"{low} to {high}%"
 
 
-def _ends(values: Iterable[float]) -> tuple[float, float]:
-    some = list(values)
-    return min(some), max(some)
-
-
 def format_series(values: Mapping[Any, float], form: str = ".1f") -> str:
-    """Write values in the order of the swept parameter.
+    """Format values in the order of the swept parameter.
 
     >>> format_series({2: 50.0, 3: 33.3}, ".0f")
     '2: 50, 3: 33'

@@ -1,6 +1,6 @@
 """Erola, Castellà-Roca, Navarro-Arribas, Torra 2011: semantic microaggregation by categories.
 
-SPEC 3.6 has the settings, 9.2 what is reported.
+SPEC 3.6 has the settings, 9.2 the reported values.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from .claims import Claim, Curve, Evidence, MissingResultError, Paper, Verdict, 
 
 REMAINS = "semantic-remain:level=1"
 _LEVELS = (1, 2, 3, 4, 5)
-_LONG = 0.5  # seconds that a run must take to tell how time grows
+_MIN_SECONDS = 0.5  # of a run, below which the growth of time cannot be measured
 _K = {"k": ("2", "3", "4", "5")}
 
 
-def _line(levels: int, categories: int) -> str:
+def _spec(levels: int, categories: int) -> str:
     return (
         f"category-microaggregation:min-users=1:max-share=1:levels={levels}:categories={categories}"
     )
 
 
-def _at(found: Evidence, levels: int, categories: int, level: int) -> Curve:
-    return found.series(_line(levels, categories), REMAINS, "k", f"levels.{level}")
+def _at(evidence: Evidence, levels: int, categories: int, level: int) -> Curve:
+    return evidence.series(_spec(levels, categories), REMAINS, "k", f"levels.{level}")
 
 
 def _figures() -> tuple[Figure, ...]:
-    lines = tuple(_line(levels, categories) for levels in (1, 5) for categories in (1, 5))
+    lines = tuple(_spec(levels, categories) for levels in (1, 5) for categories in (1, 5))
     return tuple(
         Figure(f"What remains on level {level}", lines, _measure(level), _K, "k")
         for level in _LEVELS
@@ -43,83 +43,85 @@ def _measure(level: int) -> str:
     return f"semantic-remain:level={level}"
 
 
-def _above(found: Evidence) -> Verdict:
-    worst = {
+def _above(evidence: Evidence) -> Verdict:
+    margins = {
         (k, level): value - 1 / k
         for categories in (1, 5)
         for level in _LEVELS
-        for k, value in _at(found, 5, categories, level).items()
+        for k, value in _at(evidence, 5, categories, level).items()
     }
-    (k, level), least = min(worst.items(), key=lambda one: one[1])
-    ours = f"least above 1/k: {100 * least:+.1f} points, at k={k} on level {level}"
-    return Verdict(ours, least > 0)
+    (k, level), smallest = min(margins.items(), key=lambda item: item[1])
+    ours = f"smallest margin above 1/k: {100 * smallest:+.1f} points, at k={k} on level {level}"
+    return Verdict(ours, smallest > 0)
 
 
-def _above_random(found: Evidence) -> Verdict:
+def _above_random(evidence: Evidence) -> Verdict:
     gains = [
-        found.series(_line(5, 1), _measure(level), "k")[k] - floor
+        evidence.series(_spec(5, 1), _measure(level), "k")[k] - baseline
         for level in _LEVELS
-        for k, floor in found.series(_line(5, 1), _measure(level), "k", "random_groups").items()
+        for k, baseline in evidence.series(
+            _spec(5, 1), _measure(level), "k", "random_groups"
+        ).items()
     ]
     return Verdict(f"{100 * min(gains):+.1f} to {100 * max(gains):+.1f} points", min(gains) > 0)
 
 
-def _same_at_one(found: Evidence) -> Verdict:
-    if found.fact("categories of level 1") < 2:
+def _same_at_one(evidence: Evidence) -> Verdict:
+    if evidence.fact("categories of level 1") < 2:
         raise MissingResultError("the first level of this taxonomy is one category for all")
-    one, five = _at(found, 1, 1, 1), _at(found, 1, 5, 1)
+    one, five = _at(evidence, 1, 1, 1), _at(evidence, 1, 5, 1)
     apart = {k: 100 * (five[k] - one[k]) for k in one}
     return Verdict(f"points apart: {format_series(apart)}", max(map(abs, apart.values())) <= 2)
 
 
-def _gain(found: Evidence) -> Verdict:
-    one, five = _at(found, 5, 1, 5), _at(found, 5, 5, 5)
+def _gain(evidence: Evidence) -> Verdict:
+    one, five = _at(evidence, 5, 1, 5), _at(evidence, 5, 5, 5)
     return Verdict(
         f"{100 * (five[5] - one[5]):+.1f} points (k=5, level 5)", five[5] - one[5] >= 0.05
     )
 
 
-def _reached(found: Evidence) -> Verdict:
-    share = 100 * _at_all(found, "reached.5")
-    return Verdict(f"{share:.0f}% of concepts", abs(share - 57) <= 10)
+def _reached(evidence: Evidence) -> Verdict:
+    percent = 100 * _at_all(evidence, "reached.5")
+    return Verdict(f"{percent:.0f}% of concepts", abs(percent - 57) <= 10)
 
 
-def _at_all(found: Evidence, name: str) -> float:
-    return next(iter(found.series(_line(5, 1), REMAINS, "k", name).values()))
+def _at_all(evidence: Evidence, name: str) -> float:
+    return next(iter(evidence.series(_spec(5, 1), REMAINS, "k", name).values()))
 
 
-def _dear(found: Evidence) -> Verdict:
-    ratio = found.fact("seconds of five categories") / found.fact("seconds of one category")
+def _cost_ratio(evidence: Evidence) -> Verdict:
+    ratio = evidence.fact("seconds of five categories") / evidence.fact("seconds of one category")
     return Verdict(f"{ratio:.1f} times", 2 <= ratio <= 4)
 
 
-def _linear(found: Evidence) -> Verdict:
-    times: dict[int, float] = found.fact("seconds by queries")
+def _linear(evidence: Evidence) -> Verdict:
+    times: dict[int, float] = evidence.fact("seconds by queries")
     if len(times) < 2:
         raise MissingResultError("the log is too small to be timed at several sizes")
     (few, short), *_, (many, long) = sorted(times.items())
     growth = (long / short) / (many / few)
     shown = ", ".join(f"{n:,}: {seconds:.2f} s" for n, seconds in times.items())
-    if long < _LONG:
-        raise MissingResultError(f"it takes no time that could tell: {shown}")
+    if long < _MIN_SECONDS:
+        raise MissingResultError(f"the runs are too short to measure the growth of time: {shown}")
     holds = 0.67 <= growth <= 1.5
-    why = "" if holds or growth > 1 else "less: part of it is the same for any log"
+    why = "" if holds or growth > 1 else "less: a part of the time does not depend on the log"
     return Verdict(f"{shown}; {growth:.1f} times linear", holds, why)
 
 
-def _small_part(found: Evidence) -> Verdict:
-    stages: dict[str, float] = found.fact("stages")
-    share = 100 * stages["group users"] / sum(stages.values())
+def _small_part(evidence: Evidence) -> Verdict:
+    stages: dict[str, float] = evidence.fact("stages")
+    percent = 100 * stages["group users"] / sum(stages.values())
     why = (
         ""
-        if share < 1
-        else "words are looked up in an index here, so that grouping is what is left"
+        if percent < 1
+        else "words are looked up in an index here, so that grouping dominates the time"
     )
-    return Verdict(f"{share:.0f}%", share < 1, why)
+    return Verdict(f"{percent:.0f}%", percent < 1, why)
 
 
-def _timed(log: QueryLog, taxonomy: str, progress: Progress) -> dict[str, Any]:
-    """Time the method at a quarter, half and all of the users, and with five categories."""
+def _measure_times(log: QueryLog, taxonomy: str, progress: Progress) -> dict[str, Any]:
+    """Measure the time at a quarter, half and all of the users, and with five categories."""
     users, k = log.count_distinct("user"), 2
     if users < 8 * k:
         return {}
@@ -127,20 +129,20 @@ def _timed(log: QueryLog, taxonomy: str, progress: Progress) -> dict[str, Any]:
     with progress.stage("time the method", 4) as advance:
         # The first run opens the taxonomy, which is not timed.
         for part in (8, 4, 2, 1):
-            some = log if part == 1 else log.sample_users(users // part, RandomSource(0))
-            shown = _stages(
-                some, CategoryMicroaggregation(k, taxonomy=taxonomy, min_users=1, max_share=1.0)
+            sample = log if part == 1 else log.sample_users(users // part, RandomSource(0))
+            seconds = _stages(
+                sample, CategoryMicroaggregation(k, taxonomy=taxonomy, min_users=1, max_share=1.0)
             )
-            times[some.accounting.kept] = sum(shown.values())
+            times[sample.accounting.kept] = sum(seconds.values())
             advance(1)
     five = CategoryMicroaggregation(
         k, taxonomy=taxonomy, min_users=1, max_share=1.0, categories="5"
     )
     return {
         "seconds by queries": dict(list(times.items())[1:]),
-        "stages": shown,
+        "stages": seconds,
         "categories of level 1": _first_level(taxonomy),
-        "seconds of one category": sum(shown.values()),
+        "seconds of one category": sum(seconds.values()),
         "seconds of five categories": sum(_stages(log, five).values()),
     }
 
@@ -150,9 +152,9 @@ def _first_level(taxonomy: str) -> int:
 
 
 def _stages(log: QueryLog, method: CategoryMicroaggregation) -> dict[str, float]:
-    shown = NoProgress()
-    method.run(log, RandomSource(0), shown)
-    return shown.seconds
+    progress = NoProgress()
+    method.run(log, RandomSource(0), progress)
+    return progress.seconds
 
 
 PAPER = Paper(
@@ -166,7 +168,7 @@ PAPER = Paper(
         Claim("one and five categories are alike with one level", "equal", _same_at_one),
         Claim("five categories gain with five levels", "about 10 points at k=5", _gain),
         Claim("queries that have a category on level 5", "57%", _reached),
-        Claim("five categories cost more time", "about 3 times", _dear),
+        Claim("five categories cost more time", "about 3 times", _cost_ratio),
         Claim("time grows with the number of queries", "linearly", _linear),
         Claim("the partition is a small part of the time", "below 1%", _small_part),
     ),
@@ -176,5 +178,5 @@ PAPER = Paper(
         "what remains is counted of phrases' concepts, the paper counts words",
         "the paper has 1,000 users of AOL's log; ours are synthetic unless a log is given",
     ),
-    facts=_timed,
+    facts=_measure_times,
 )

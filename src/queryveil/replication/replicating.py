@@ -1,4 +1,4 @@
-"""Do the evaluation of a paper again, on any log, and say which of its claims hold there."""
+"""Replicate the evaluation of a paper on any log, and check its claims."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAPERS: Mapping[str, Paper] = {
     module.PAPER.name: module.PAPER
     for module in (batet2013, erola2011, zhang2016, sanchez2018, p2p)
 }
-SEED = 2006  # of the synthetic log: everybody's is the same
+SEED = 2006  # of the synthetic log, which is therefore the same everywhere
 
 
 def replicate(
@@ -40,94 +40,101 @@ def replicate(
     taxonomy: str | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Draw a paper's figures and check its claims; without a log, on a synthetic one.
+    """Compute a paper's figures and check its claims; without a log, on a synthetic one.
 
-    What is found has `claims` in `about`: claim, published, ours, holds (None if it cannot be
-    told) and why. `users` is the size of the synthetic log, `taxonomy` stands for WordNet.
+    The result has `claims` in `about`: claim, published, ours, holds (None if it is undecided)
+    and why. `users` is the size of the synthetic log, `taxonomy` replaces WordNet.
     """
-    wanted, shown, how = _paper(paper), progress or NoProgress(), how or RunOptions()
-    with _log(wanted, log, users, shown) as read:
-        asked = FigureRequest(_with(wanted.figures, taxonomy))
-        found = compare_figures(read, asked, replace(how, synthetic=log is None), progress=shown)
-        facts = wanted.facts(read, taxonomy or "wordnet", shown) if wanted.facts else {}
-    rows = _without(found.rows, taxonomy)
+    target, stages, how = _get_paper(paper), progress or NoProgress(), how or RunOptions()
+    with _open_log(target, log, users, stages) as read:
+        request = FigureRequest(_set_taxonomy(target.figures, taxonomy))
+        comparison = compare_figures(
+            read, request, replace(how, synthetic=log is None), progress=stages
+        )
+        facts = target.facts(read, taxonomy or "wordnet", stages) if target.facts else {}
+    rows = _remove_taxonomy(comparison.rows, taxonomy)
     claims = [
-        {"paper": wanted.title} | claim.evaluate(Evidence(rows, facts)) for claim in wanted.claims
+        {"paper": target.title} | claim.evaluate(Evidence(rows, facts)) for claim in target.claims
     ]
-    about = found.about | {
+    about = comparison.about | {
         "claims": claims,
-        "differs": list(wanted.deviations),
+        "differs": list(target.deviations),
         "synthetic": log is None,
-        "command": _command(wanted, log is None, users, taxonomy, how),
+        "command": _format_command(target, log is None, users, taxonomy, how),
     }
-    return replace(found, about=about)
+    return replace(comparison, about=about)
 
 
-def _paper(name: str) -> Paper:
+def _get_paper(name: str) -> Paper:
     if name not in PAPERS:
         raise UsageError(f'there is no paper "{name}"', hint=did_you_mean(name, PAPERS))
     return PAPERS[name]
 
 
 @contextmanager
-def _log(
+def _open_log(
     paper: Paper,
-    given: QueryLog | Callable[[], QueryLog] | None,
+    log: QueryLog | Callable[[], QueryLog] | None,
     users: int | None,
     progress: Progress,
 ) -> Iterator[QueryLog]:
-    """Give the log that was asked for, else a synthetic one for as long as it is needed."""
-    if given is not None:
+    """Yield the given log, or a temporary synthetic one."""
+    if log is not None:
         if users is not None:
-            raise UsageError("--users is for the synthetic log", hint="--sample-users 1000")
-        yield given() if callable(given) else given
+            raise UsageError(
+                "users is the size of the synthetic log, and a log was given",
+                hint="to measure a sample of the log: --sample-users 1000",
+            )
+        yield log() if callable(log) else log
         return
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "synthetic.tsv"
-        people = paper.users if users is None else users
+        size = paper.users if users is None else users
         write_synthetic_log(
-            path, users=people, about=paper.topical_domain, seed=SEED, progress=progress
+            path, users=size, about=paper.topical_domain, seed=SEED, progress=progress
         )
         yield read_log(path, progress=progress)
 
 
-def _with(figures: tuple[Figure, ...], taxonomy: str | None) -> tuple[Figure, ...]:
-    """Let methods and measures that have a taxonomy use another one."""
+def _set_taxonomy(figures: tuple[Figure, ...], taxonomy: str | None) -> tuple[Figure, ...]:
+    """Replace the taxonomy of the methods and measures that have one."""
     if taxonomy is None:
         return figures
     return tuple(
         replace(
             figure,
             methods=tuple(
-                _line(str(line), parse_method(str(line)).params(), taxonomy)
-                for line in figure.methods
+                _add_taxonomy(str(spec), parse_method(str(spec)).params(), taxonomy)
+                for spec in figure.methods
             ),
-            measure=_line(figure.measure, parse_measure(figure.measure).params(), taxonomy),
+            measure=_add_taxonomy(figure.measure, parse_measure(figure.measure).params(), taxonomy),
         )
         for figure in figures
     )
 
 
-def _line(line: str, values: Mapping[str, Any], taxonomy: str) -> str:
-    return f"{line}:taxonomy={taxonomy}" if "taxonomy" in values else line
+def _add_taxonomy(spec: str, values: Mapping[str, Any], taxonomy: str) -> str:
+    return f"{spec}:taxonomy={taxonomy}" if "taxonomy" in values else spec
 
 
-def _without(rows: list[dict[str, Any]], taxonomy: str | None) -> list[dict[str, Any]]:
-    """Call runs as the claims do."""
+def _remove_taxonomy(rows: list[dict[str, Any]], taxonomy: str | None) -> list[dict[str, Any]]:
+    """Remove the taxonomy from the specs, as the claims have none."""
     end = f":taxonomy={taxonomy}"
     names = ("label", "measure")
     return [row | {name: str(row[name]).removesuffix(end) for name in names} for row in rows]
 
 
-def _command(
+def _format_command(
     paper: Paper, synthetic: bool, users: int | None, taxonomy: str | None, how: RunOptions
 ) -> str:
-    given = {
+    options = {
         "--users": users,
         "--taxonomy": taxonomy,
         "--repeat": how.repeat if how.repeat > 1 else None,
         "--seed": how.seed,
     }
-    more = [word for name, v in given.items() if v is not None for word in (name, str(v))]
-    words = ["queryveil", "replicate", paper.name, *([] if synthetic else ["LOG"]), *more]
+    flags = [
+        word for name, value in options.items() if value is not None for word in (name, str(value))
+    ]
+    words = ["queryveil", "replicate", paper.name, *([] if synthetic else ["LOG"]), *flags]
     return shlex.join([*words, "--out", "DIR"])

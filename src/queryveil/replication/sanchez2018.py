@@ -1,7 +1,7 @@
 """Sánchez, Batet, Viejo, Rodríguez-García, Castellà-Roca 2018: differentially private queries.
 
-SPEC 6.3 has the settings, 9.5 what is reported. Each claim is checked twice: with an epsilon for a
-person's whole log, as the paper says, and with one for each query, as its curves look.
+SPEC 6.3 has the settings, 9.5 the reported values. Each claim is checked twice: with an epsilon for
+a user's whole log, as in the text of the paper, and with one for each query, as its curves suggest.
 """
 
 from __future__ import annotations
@@ -17,71 +17,77 @@ _BUDGETS = {"per-user": "epsilon of a person", "per-query": "epsilon of a query"
 _SAME = "profile-divergence:topics=sanchez4"
 
 
-def _line(criterion: str, setting: str, budget: str) -> str:
+def _spec(criterion: str, setting: str, budget: str) -> str:
     how = f"criterion={criterion}:calibration=nominal:budget={budget}:domain={setting}"
     return f"semantic-replacement:{how}:keep-length=true"
 
 
-def _loss(found: Evidence, criterion: str, setting: str, budget: str) -> Curve:
+def _loss(evidence: Evidence, criterion: str, setting: str, budget: str) -> Curve:
     measure = f"profile-divergence:topics={_SETTINGS[setting]}"
-    return found.series(_line(criterion, setting, budget), measure, "epsilon")
+    return evidence.series(_spec(criterion, setting, budget), measure, "epsilon")
 
 
-def _histogram(found: Evidence, setting: str, budget: str) -> Curve:
+def _histogram(evidence: Evidence, setting: str, budget: str) -> Curve:
     measure = f"profile-divergence:topics={_SETTINGS[setting]}"
-    return found.series(f"concept-histogram:budget={budget}:domain={setting}", measure, "epsilon")
+    return evidence.series(
+        f"concept-histogram:budget={budget}:domain={setting}", measure, "epsilon"
+    )
 
 
-def _none_lost(found: Evidence, budget: str) -> Verdict:
+def _none_lost(evidence: Evidence, budget: str) -> Verdict:
     losses = [
         value
         for criterion in _CRITERIA
-        for value in found.series(_line(criterion, "A", budget), _SAME, "epsilon").values()
+        for value in evidence.series(_spec(criterion, "A", budget), _SAME, "epsilon").values()
     ]
     return Verdict(f"at most {max(losses):.4f}", max(losses) <= 0.001)
 
 
-def _falls(found: Evidence, budget: str) -> Verdict:
-    curve = _loss(found, "sqc2", "B", budget)
+def _falls(evidence: Evidence, budget: str) -> Verdict:
+    curve = _loss(evidence, "sqc2", "B", budget)
     first, last = curve[min(curve)], curve[max(curve)]
-    why = "" if last < 0.95 * first else "a hundredth of epsilon for each query is nothing"
+    why = (
+        ""
+        if last < 0.95 * first
+        else "a hundredth of epsilon for each query is too small to have an effect"
+    )
     return Verdict(f"sqc2 in B: {format_series(curve, '.3f')}", last < 0.95 * first, why)
 
 
-def _best(found: Evidence, budget: str) -> Verdict:
-    at_ten = {one: _loss(found, one, "B", budget)[10.0] for one in _CRITERIA}
+def _best(evidence: Evidence, budget: str) -> Verdict:
+    at_ten = {criterion: _loss(evidence, criterion, "B", budget)[10.0] for criterion in _CRITERIA}
     apart = at_ten["nsqc"] / at_ten["sqc2"]
     holds = at_ten["sqc2"] < at_ten["sqc1"] <= at_ten["nsqc"] and apart >= 1.5
     return Verdict(f"at 10 in B: {format_series(at_ten, '.3f')}; {apart:.1f} times", holds)
 
 
-def _histogram_worst(found: Evidence, budget: str) -> Verdict:
+def _histogram_worst(evidence: Evidence, budget: str) -> Verdict:
     worst = []
     for setting in _SETTINGS:
-        own = _histogram(found, setting, budget)
-        others = [_loss(found, one, setting, budget) for one in _CRITERIA]
+        own = _histogram(evidence, setting, budget)
+        others = [_loss(evidence, criterion, setting, budget) for criterion in _CRITERIA]
         worst += [own[at] > max(curve[at] for curve in others) for at in own]
     return Verdict(f"at {sum(worst)} of {len(worst)} points", all(worst))
 
 
-def _histogram_flat(found: Evidence, budget: str) -> Verdict:
-    a, b = _histogram(found, "A", budget), _histogram(found, "B", budget)
+def _histogram_flat(evidence: Evidence, budget: str) -> Verdict:
+    a, b = _histogram(evidence, "A", budget), _histogram(evidence, "B", budget)
     ratio = min(b[at] / a[at] for at in a)
     flat = max(b.values()) - min(b.values()) < 0.05
     return Verdict(f"{ratio:.1f} times that in A; {format_series(b, '.3f')}", ratio >= 2 and flat)
 
 
-def _sums(found: Evidence, budget: str) -> Verdict:
+def _sums(evidence: Evidence, budget: str) -> Verdict:
     shown = {}
-    for one in _CRITERIA:
-        a, b, c = (_loss(found, one, setting, budget)[10.0] for setting in _SETTINGS)
-        shown[one] = (a + c) / b
+    for criterion in _CRITERIA:
+        a, b, c = (_loss(evidence, criterion, setting, budget)[10.0] for setting in _SETTINGS)
+        shown[criterion] = (a + c) / b
     holds = all(0.8 <= ratio <= 1.25 for ratio in shown.values())
     return Verdict(f"(A + C) / B at 10: {format_series(shown, '.2f')}", holds)
 
 
-def _least_in_c(found: Evidence, budget: str) -> Verdict:
-    a, b, c = (_loss(found, "sqc2", setting, budget) for setting in _SETTINGS)
+def _least_in_c(evidence: Evidence, budget: str) -> Verdict:
+    a, b, c = (_loss(evidence, "sqc2", setting, budget) for setting in _SETTINGS)
     less = [c[at] < min(a[at], b[at]) for at in c]
     return Verdict(f"sqc2: at {sum(less)} of {len(less)} points", all(less))
 
@@ -89,8 +95,8 @@ def _least_in_c(found: Evidence, budget: str) -> Verdict:
 Check = Callable[[Evidence, str], Verdict]
 
 
-def _with(check: Check, budget: str) -> Callable[[Evidence], Verdict]:
-    return lambda found: check(found, budget)
+def _bind(check: Check, budget: str) -> Callable[[Evidence], Verdict]:
+    return lambda evidence: check(evidence, budget)
 
 
 _CHECKS: tuple[tuple[str, str, Check], ...] = (
@@ -108,7 +114,7 @@ def _same_figures() -> tuple[Figure, ...]:
     return tuple(
         Figure(
             title=f"Domain as the topics, epsilon {budget.replace('-', ' ')}",
-            methods=tuple(_line(criterion, "A", budget) for criterion in _CRITERIA),
+            methods=tuple(_spec(criterion, "A", budget) for criterion in _CRITERIA),
             measure=_SAME,
             sweep={"epsilon": ("0.1", "0.3", "1", "3", "10")},
             x="epsilon",
@@ -125,8 +131,8 @@ PAPER = Paper(
     topical_domain="A",
     figures=(*PRESETS["sanchez2018"], *_same_figures()),
     claims=tuple(
-        Claim(f"{says} ({reading})", published, _with(check, budget))
-        for says, published, check in _CHECKS
+        Claim(f"{claim} ({reading})", published, _bind(check, budget))
+        for claim, published, check in _CHECKS
         for budget, reading in _BUDGETS.items()
     ),
     deviations=(

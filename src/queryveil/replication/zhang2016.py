@@ -1,6 +1,6 @@
 """Zhang, Yang, Singh 2016: retrieval with anonymized logs.
 
-SPEC 4 has the steps and their defects, 9.3 what is reported. The steps as printed (`mode=paper`)
+SPEC 4 has the steps and their defects, 9.3 the reported values. The steps as printed (`mode=paper`)
 are measured beside the repaired ones. With q_f = c_f = 100 and epsilon 29.99 the scale b is 10.
 """
 
@@ -58,35 +58,35 @@ def _figures() -> tuple[Figure, ...]:
     return (*drawn, grid)
 
 
-_NEAR = 0.05  # a difference of nDCG@10 that would not be called one
+_EQUIVALENCE_MARGIN = 0.05  # of nDCG@10: smaller differences count as none
 
 
-def _same(found: Evidence, measure: str) -> Verdict:
+def _same(evidence: Evidence, measure: str) -> Verdict:
     """Compare the anonymized log with the original, as the paper does, at its b and K.
 
     A large p alone proves nothing over few searches: the interval must be narrow too.
     """
     names = ("value", "original", "low", "high", "topics", "coverage")
-    told = {
-        name: found.series(f"{PUBLISHED}:paper-threshold=500", measure, "epsilon", name)[29.99]
+    results = {
+        name: evidence.series(f"{PUBLISHED}:paper-threshold=500", measure, "epsilon", name)[29.99]
         for name in names
     }
     ours = (
-        f"{told['original']:.4f} original, {told['value']:.4f} anonymized over "
-        f"{told['topics']:.0f} searches, difference {told['low']:+.3f} to {told['high']:+.3f}; "
-        f"{100 * told['coverage']:.0f}% of searches get a ranking"
+        f"{results['original']:.4f} original, {results['value']:.4f} anonymized over "
+        f"{results['topics']:.0f} searches, difference {results['low']:+.3f} to "
+        f"{results['high']:+.3f}; {100 * results['coverage']:.0f}% of searches get a ranking"
     )
-    holds = told["low"] >= -_NEAR and told["high"] <= _NEAR
+    holds = results["low"] >= -_EQUIVALENCE_MARGIN and results["high"] <= _EQUIVALENCE_MARGIN
     if holds:
         return Verdict(ours, True)
-    if told["low"] <= 0 <= told["high"]:
-        return Verdict(ours, None, "no difference is seen, and too few searches to rule one out")
+    if results["low"] <= 0 <= results["high"]:
+        return Verdict(ours, None, "no significant difference, but too few searches to exclude one")
     return Verdict(ours, False)
 
 
-def _grid(found: Evidence, k: int) -> Curve:
+def _grid(evidence: Evidence, k: int) -> Curve:
     at = {"paper_threshold": k}
-    return found.series(PUBLISHED, _released(FEEDBACK), "epsilon", at=at)
+    return evidence.series(PUBLISHED, _released(FEEDBACK), "epsilon", at=at)
 
 
 def _by_scale(curve: dict[float, float]) -> str:
@@ -95,28 +95,28 @@ def _by_scale(curve: dict[float, float]) -> str:
     )
 
 
-def _falls(found: Evidence) -> Verdict:
-    curve = _grid(found, 10)
+def _falls(evidence: Evidence) -> Verdict:
+    curve = _grid(evidence, 10)
     return Verdict(f"K=10, {_by_scale(curve)}", curve[0.598] < curve[29.99] - 0.005)
 
 
-def _insensitive(found: Evidence) -> Verdict:
-    curve = _grid(found, 500)
+def _insensitive(evidence: Evidence) -> Verdict:
+    curve = _grid(evidence, 500)
     return Verdict(f"K=500, {_by_scale(curve)}", abs(curve[5.98] - curve[29.99]) <= 0.02)
 
 
-def _one_relevant(found: Evidence) -> Verdict:
-    five = _original(found, "p@5") * 5
-    ten = _original(found, "p@10") * 10
+def _one_relevant(evidence: Evidence) -> Verdict:
+    five = _original(evidence, "p@5") * 5
+    ten = _original(evidence, "p@10") * 10
     return Verdict(f"{five:.2f} in the first 5, {ten:.2f} in the first 10", 0.5 <= ten <= 1.5)
 
 
-def _original(found: Evidence, metric: str) -> float:
+def _original(evidence: Evidence, metric: str) -> float:
     name, label = f"metrics.original.{metric}", f"{PUBLISHED}:paper-threshold=500"
-    return found.series(label, _released(WALK), "epsilon", name)[29.99]
+    return evidence.series(label, _released(WALK), "epsilon", name)[29.99]
 
 
-def _alike(model: str) -> tuple[Claim, Claim]:
+def _equivalence_claims(model: str) -> tuple[Claim, Claim]:
     title = model.partition("=")[2].partition(":")[0].replace("-", " ")
     return (
         Claim(
@@ -126,7 +126,7 @@ def _alike(model: str) -> tuple[Claim, Claim]:
         ),
         Claim(
             f"{title} is as good with the anonymized log (all searches)",
-            "not told",
+            "not reported",
             partial(_same, measure=_all(model)),
         ),
     )
@@ -138,8 +138,8 @@ PAPER = Paper(
     users=20_000,
     figures=_figures(),
     claims=(
-        *_alike(WALK),
-        *_alike(FEEDBACK),
+        *_equivalence_claims(WALK),
+        *_equivalence_claims(FEEDBACK),
         Claim("nDCG@10 falls with b", "falls", _falls),
         Claim("nDCG@10 does not depend on b while b is far below K", "insensitive", _insensitive),
         Claim(
@@ -149,7 +149,7 @@ PAPER = Paper(
     deviations=(
         "the paper has all of AOL's log; ours is synthetic and smaller unless a log is given, so "
         "fewer queries are above K",
-        "q_f and c_f are not told in the paper; 100 each give b = 10 at its epsilon",
+        "q_f and c_f are not stated in the paper; 100 each give b = 10 at its epsilon",
         "folds are of users; a click of a synthetic user foretells the clicks of others well",
         "the claim of pure differential privacy does not hold for these steps at all: "
         "docs/privacy/dp-statistics.md",

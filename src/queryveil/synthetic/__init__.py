@@ -1,4 +1,4 @@
-"""Synthetic query logs, for tests, examples and benchmarks. No real person is in them."""
+"""Synthetic query logs, for tests, examples and benchmarks. They contain no real user."""
 
 from .distributions import FIRST_DAY, LINES_MEAN, LINES_MOST, BlockRandom, Bools, Ints
 from .generator import generate_blocks, planned_rows
@@ -8,12 +8,12 @@ from .sessions import RowKind, plan_sessions, rows_per_user
 from .vocabulary import load_vocabulary
 
 __all__ = [
-    "BlockRandom",
-    "Bools",
     "FIRST_DAY",
-    "Ints",
     "LINES_MEAN",
     "LINES_MOST",
+    "BlockRandom",
+    "Bools",
+    "Ints",
     "QueryWriter",
     "RowKind",
     "generate_blocks",

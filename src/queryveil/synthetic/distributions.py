@@ -1,4 +1,4 @@
-"""The shape of the synthetic log: every figure in one place, and the dice that follow them.
+"""The distributions of the synthetic log: all figures, and the random source.
 
 The figures named AOL are the statistics that its log of 2006 was published with (U500k_README).
 The others are chosen so that the log they make measures like it.
@@ -42,7 +42,7 @@ SESSIONS_MOST = 500  # expected for the busiest user, about five a day
 RESENT_AT_START = 0.1  # of a session's first queries: the user's own earlier query again
 RESENT_LATER = 0.04  # of a session's later new queries
 REFORMULATED = 0.42  # of a session's later new queries
-CLICKED_ALONE = 0.42  # of new queries without a further click; makes AOL's share of clicks
+CLICKED_ALONE = 0.42  # of new queries without a further click; yields AOL's fraction of clicks
 
 # Places of clicks: of the first one, and of a further one below it. Four in ten are at the top.
 RANKS, RANK_LAW = 500, (2.2, 0.0)
@@ -85,7 +85,7 @@ RARE_SITE = 0.6  # of queries for sites: one that hardly anybody else asks for
 LARGE_SITE_CLICKS = 0.2
 LARGE_SITES = 2000
 
-# Oddities, as shares of new queries and so of lines.
+# Oddities, as fractions of new queries and so of rows.
 DASH = 0.0125  # a query that is only "-", as AOL's log has them
 UNTIDY = 0.003  # punctuation or double blanks
 PERSONAL = 0.0005  # made-up e-mail addresses, telephone, card and security numbers, tokens
@@ -99,24 +99,24 @@ class BlockRandom:
 
     @classmethod
     def for_block(cls, seed: int, block: int) -> BlockRandom:
-        """Make the dice of a block."""
+        """Return the random source of a block."""
         key = np.array([seed, block], dtype=np.uint64)
         return cls(np.random.Generator(np.random.Philox(key=key)))
 
     def uniform(self, size: int) -> Floats:
-        """Draw from 0 (included) to 1 (excluded)."""
+        """Sample from 0 (included) to 1 (excluded)."""
         return self.rng.random(size)
 
-    def bernoulli(self, share: float | Floats, size: int) -> Bools:
-        """Say yes with a probability."""
-        return self.uniform(size) < share
+    def bernoulli(self, probability: float | Floats, size: int) -> Bools:
+        """Sample Booleans that are True with a probability."""
+        return self.uniform(size) < probability
 
     def integers(self, limit: int | Ints, size: int) -> Ints:
-        """Draw whole numbers from 0 to below a limit, all alike."""
+        """Sample integers from 0 to below a limit, uniformly."""
         return (self.uniform(size) * limit).astype(np.int64)
 
     def zipf(self, table: Floats, size: int, limit: int | Ints | None = None) -> Ints:
-        """Draw places in a table of cumulated weights, only the first ``limit`` of them."""
+        """Sample indices from a table of cumulative weights, only its first ``limit`` entries."""
         numbers = self.uniform(size)
         if limit is not None:
             numbers *= table[np.asarray(limit) - 1]
@@ -124,7 +124,7 @@ class BlockRandom:
 
 
 def cumulative_table(weights: ArrayLike) -> Floats:
-    """Make the table of a distribution from weights. It ends in exactly 1."""
+    """Return the cumulative distribution of weights. It ends in exactly 1."""
     sums = np.cumsum(weights, dtype=np.float64)
     table: Floats = sums / sums[-1]
     return table
@@ -132,15 +132,15 @@ def cumulative_table(weights: ArrayLike) -> Floats:
 
 @cache
 def zipf_table(size: int, exponent: float, shift: float) -> Floats:
-    """Make the table of Zipf's law: the r-th of ``size`` weighs (r + shift) ** -exponent."""
+    """Return the table of Zipf's law: the r-th of ``size`` weighs (r + shift) ** -exponent."""
     return cumulative_table((np.arange(1, size + 1) + shift) ** -exponent)
 
 
 def last_true_index(mask: Bools) -> Ints:
-    """Point every place at the last true one up to it.
+    """Return for every index the last True one up to it.
 
     >>> last_true_index(np.array([True, False, True, False, False])).tolist()
     [0, 0, 2, 2, 2]
     """
-    places: Ints = np.maximum.accumulate(np.where(mask, np.arange(len(mask)), 0))
-    return places
+    indices: Ints = np.maximum.accumulate(np.where(mask, np.arange(len(mask)), 0))
+    return indices

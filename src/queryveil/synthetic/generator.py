@@ -2,7 +2,7 @@
 
 Users have interests, live somewhere and search in sessions. The words are WordNet's nouns, sites
 and people are invented, and every address ends in ``.example``. The log is the same for the same
-arguments on every machine. ``shape.py`` holds the figures it follows.
+arguments on every machine. ``distributions.py`` has its figures.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_USERS = 20_000_000
 def generate_blocks(
     users: int | None = None, *, lines: int | None = None, seed: int = 0
 ) -> Iterator[pl.DataFrame]:
-    """Make a log and yield it in blocks, sorted by user and time.
+    """Generate a log and yield it in blocks, sorted by user and time.
 
     ``users`` alone gives about 55 lines per user, ``lines`` alone exactly so many lines of about
     one user per 55, both give exactly both, and neither gives 1000 users. ``rank`` and ``url`` are
@@ -42,21 +42,21 @@ def generate_blocks(
     >>> log.columns
     ['user', 'query', 'time', 'rank', 'url']
     """
-    counts = _counts(users, lines, seed)
-    return (_block(counts, first, last, seed) for first, last in _spans(counts))
+    counts = _sample_counts(users, lines, seed)
+    return (_generate_block(counts, first, last, seed) for first, last in _spans(counts))
 
 
 def planned_rows(users: int | None = None, *, lines: int | None = None, seed: int = 0) -> int:
-    """Tell how many lines `synthesize` will make, without making them.
+    """Return the number of rows of `generate_blocks`, without generating them.
 
     >>> planned_rows(10) == sum(map(len, generate_blocks(10)))
     True
     """
-    return int(_counts(users, lines, seed).sum())
+    return int(_sample_counts(users, lines, seed).sum())
 
 
-def _counts(users: int | None, lines: int | None, seed: int) -> Ints:
-    """Check the arguments and draw how many lines each user has."""
+def _sample_counts(users: int | None, lines: int | None, seed: int) -> Ints:
+    """Check the arguments and sample the number of rows of each user."""
     if not 0 <= seed < MAX_SEED:
         raise UsageError(f"the seed is {seed}", hint="a seed is a whole number from 0 to 2**64 - 1")
     if lines is not None and not 1 <= lines <= MAX_ROWS:
@@ -74,14 +74,14 @@ def _counts(users: int | None, lines: int | None, seed: int) -> Ints:
 
 
 def _spans(counts: Ints) -> Iterator[tuple[int, int]]:
-    """Cut the users into blocks of about as many lines, so that memory stays bounded."""
+    """Split the users into blocks of similar numbers of rows, so that memory stays bounded."""
     cuts = np.flatnonzero(np.diff(np.cumsum(counts) // BLOCK_ROWS)) + 1
     edges = [0, *cuts.tolist(), len(counts)]
     return pairwise(edges)
 
 
-def _block(counts: Ints, first: int, last: int, seed: int) -> pl.DataFrame:
-    """Make the lines of the users from ``first`` to before ``last``."""
+def _generate_block(counts: Ints, first: int, last: int, seed: int) -> pl.DataFrame:
+    """Generate the rows of the users from ``first`` to before ``last``."""
     dice = BlockRandom.for_block(seed, 1 + first)  # 0 is for the counts
     words = load_vocabulary()
     author = QueryWriter(words, dice)

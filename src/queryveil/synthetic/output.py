@@ -1,4 +1,4 @@
-"""Write a log that belongs to nobody."""
+"""Write a synthetic log to a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..errors import OutputError, UsageError
 from .generator import generate_blocks, planned_rows
 from .topical import topical_rows
 
-_MOST_PEOPLE, _MOST_EACH = 100_000, 1_000
+_MAX_USERS, _MAX_QUERIES = 100_000, 1_000
 _HEADER = ("AnonID", "Query", "QueryTime", "ItemRank", "ClickURL")
 
 
@@ -33,7 +33,7 @@ def write_synthetic_log(
     force: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Write a synthetic log in AOL's form; the ending of the name says how it is packed.
+    """Write a synthetic log in AOL's form; the suffix of the name sets format and compression.
 
     `.tsv`, `.tsv.gz`, `.tsv.zst`, `.csv`, `.jsonl` and `.parquet` are known. With `about`, a
     domain such as `A` or `disease,sport`, each user sends so many queries (100) about its topics.
@@ -41,23 +41,29 @@ def write_synthetic_log(
     path = Path(out)
     write = _writer(path)
     shown = progress or NoProgress()
-    total, made = _planned(users, lines, seed, about, queries)
+    total, blocks = _plan(users, lines, seed, about, queries)
     with atomic_file(path, force=force) as part, shown.stage("synthesize", total) as advance:
-        found = _Counted(_told(made, advance))
+        counted = _Counted(_report(blocks, advance))
         try:
-            write(found, part)
-        except pl.exceptions.PolarsError as error:  # how Polars tells of a full disk
+            write(counted, part)
+        except pl.exceptions.PolarsError as error:  # raised by Polars if the disk is full
             raise OutputError(
                 f"cannot be written ({str(error).splitlines()[0]})", where=path
             ) from error
     size = path.stat().st_size
-    return {"out": str(path), "users": found.users, "rows": found.rows, "seed": seed, "bytes": size}
+    return {
+        "out": str(path),
+        "users": counted.users,
+        "rows": counted.rows,
+        "seed": seed,
+        "bytes": size,
+    }
 
 
-def _planned(
+def _plan(
     users: int | None, lines: int | None, seed: int, about: str | None, queries: int | None
 ) -> tuple[int, Iterator[pl.DataFrame]]:
-    """Tell how many lines there will be, and give what makes them."""
+    """Return the number of rows, and an iterator that generates them in blocks."""
     if about is None:
         if queries is not None:
             raise UsageError("--queries needs --about", hint="--lines sets the lines of a log")
@@ -66,10 +72,10 @@ def _planned(
     if lines is not None:
         raise UsageError("--about takes --queries of each user, not --lines")
     people, each = 1000 if users is None else users, 100 if queries is None else queries
-    if not (1 <= people <= _MOST_PEOPLE and 1 <= each <= _MOST_EACH):
+    if not (1 <= people <= _MAX_USERS and 1 <= each <= _MAX_QUERIES):
         raise UsageError(
             f"{people:,} users with {each:,} queries each are asked for",
-            hint=f"up to {_MOST_PEOPLE:,} users with up to {_MOST_EACH:,} queries",
+            hint=f"up to {_MAX_USERS:,} users with up to {_MAX_QUERIES:,} queries",
         )
     return people * each, iter([topical_rows(about, people, each, seed)])
 
@@ -87,7 +93,9 @@ class _Counted:
             yield block
 
 
-def _told(blocks: Iterator[pl.DataFrame], advance: Callable[[int], None]) -> Iterator[pl.DataFrame]:
+def _report(
+    blocks: Iterator[pl.DataFrame], advance: Callable[[int], None]
+) -> Iterator[pl.DataFrame]:
     for block in blocks:
         yield block
         advance(block.height)

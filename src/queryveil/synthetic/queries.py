@@ -2,7 +2,7 @@
 
 A query is five parts, each a place in a table of the vocabulary: "cheap" "guitar" "violin"
 "lessons" "austin". A reformulation draws one part anew and carries the others forward. Texts are
-put together only at the end (``wording.py``), so everything before works on whole numbers.
+rendered only at the end, so everything before works on integers.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class QueryWriter:
 
     def draw_users(self, users: int) -> UserTraits:
         """Draw what users are interested in and where they live."""
-        most = len(shape.TOPICS_OF_USER)
+        max_topics = len(shape.TOPICS_OF_USER)
         return UserTraits(
-            topics=self._topics(users * most).reshape(users, most),
+            topics=self._topics(users * max_topics).reshape(users, max_topics),
             many=1 + self.dice.zipf(shape.cumulative_table(shape.TOPICS_OF_USER), users),
             home=self._places(users),
         )
@@ -119,9 +119,9 @@ class QueryWriter:
         """Draw a phrase; the first two places of its table are "nothing" and part of a site."""
         return 2 + self.dice.zipf(shape.zipf_table(len(table) - 2, *shape.PHRASE_LAW), size)
 
-    def _maybe(self, share: float, part: Ints, fresh: Bools) -> Ints:
+    def _maybe(self, probability: float, part: Ints, fresh: Bools) -> Ints:
         """Leave out an optional part. A reformulation keeps it more often, being about it."""
-        there = self.dice.bernoulli(np.where(fresh, share, shape.KEPT), len(part))
+        there = self.dice.bernoulli(np.where(fresh, probability, shape.KEPT), len(part))
         return np.where(there, part, 0)
 
     def _place(self, home: Ints, fresh: Bools) -> Ints:
@@ -226,7 +226,7 @@ def render_urls(parts: Ints, rank: Ints, words: QueryVocabulary) -> pl.Series:
 
 
 def _identifier(number: int, words: QueryVocabulary) -> str:
-    """Make up an identifier from a number: what people type into a search box by mistake."""
+    """Return an invented identifier for a number: what users type into a search box by mistake."""
     kind, number = number % 5, number // 5
     given = words.words[words.given + number % (len(words.words) - words.given)]
     family = words.seconds[words.family + number // 7 % (len(words.seconds) - words.family)].strip()
@@ -241,7 +241,7 @@ def _identifier(number: int, words: QueryVocabulary) -> str:
 
 
 def fake_card_number(number: int) -> str:
-    """Make a test card from a number and the check digit of Luhn.
+    """Return a test card number with a valid Luhn check digit.
 
     >>> fake_card_number(0)
     '4000000000000002'

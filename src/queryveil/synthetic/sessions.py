@@ -41,16 +41,16 @@ class SessionPlan:
 
 
 def rows_per_user(users: int, lines: int | None, seed: int) -> Ints:
-    """Draw how many lines each user has; together exactly ``lines`` when given."""
+    """Sample the number of rows of each user; in total exactly ``lines`` when given."""
     counts = 1 + BlockRandom.for_block(seed, 0).zipf(_lines_table(), users)
     if lines is None:
         return counts
-    shares = np.cumsum(counts) * (lines - users) // np.sum(counts)
-    return 1 + np.diff(shares, prepend=0)
+    bounds = np.cumsum(counts) * (lines - users) // np.sum(counts)
+    return 1 + np.diff(bounds, prepend=0)
 
 
 def _lines_table() -> Floats:
-    """Make the table of a lognormal distribution, rounded to whole lines."""
+    """Return the cumulative distribution of a lognormal, rounded to whole rows."""
     sigma = sqrt(2 * log(shape.LINES_MEAN / shape.LINES_MEDIAN))
     scores = np.log((np.arange(1, shape.LINES_MOST + 1) + 0.5) / shape.LINES_MEDIAN) / sigma
     table = np.array([1 + erf(score / sqrt(2)) for score in scores])
@@ -58,7 +58,7 @@ def _lines_table() -> Floats:
 
 
 def plan_sessions(counts: Ints, dice: BlockRandom) -> SessionPlan:
-    """Plan the lines of a block of users."""
+    """Plan the rows of a block of users."""
     user = np.repeat(np.arange(len(counts)), counts)
     first = np.repeat(np.cumsum(counts) - counts, counts)
     index = np.arange(len(user))

@@ -32,7 +32,7 @@ def generate_topical(
     queries: int,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Make a log of users who send so many queries each, about topics in groups.
+    """Generate a log of users who send so many queries each, about topics in groups.
 
     `words` has the queries that may be asked of each topic, `groups` the group of each topic.
 
@@ -43,15 +43,15 @@ def generate_topical(
     if not words or not all(words) or len(words) != len(groups):
         raise UsageError("every topic of a synthetic log needs words and a group")
     dice = BlockRandom.for_block(seed, 2**63)  # a block that no other log has
-    shares = _shares(np.asarray(groups), users, dice)
+    shares = _sample_weights(np.asarray(groups), users, dice)
     table = np.cumsum(shares, axis=1)
     topic = (dice.uniform(users * queries).reshape(users, queries, 1) > table[:, None, :]).sum(2)
     topic = np.minimum(topic.reshape(-1), len(words) - 1)
-    sizes = np.array([len(one) for one in words])
+    sizes = np.array([len(texts) for texts in words])
     first = np.cumsum(sizes) - sizes
     # Squared, so that the first words of a topic are asked most.
     pick = first[topic] + (dice.uniform(len(topic)) ** 2 * sizes[topic]).astype(np.int64)
-    texts = pl.Series("query", [text for one in words for text in one])
+    texts = pl.Series("query", [text for topic_words in words for text in topic_words])
     return pl.DataFrame(
         {
             "user": pl.Series(np.repeat(np.arange(1, users + 1), queries)).cast(pl.String),
@@ -61,8 +61,8 @@ def generate_topical(
     ).with_columns(rank=pl.lit(None, pl.Int32), url=pl.lit(None, pl.String))
 
 
-def _shares(groups: Ints, users: int, dice: BlockRandom) -> Floats:
-    """Draw each user's shares of topics: of groups first, then of the topics in each."""
+def _sample_weights(groups: Ints, users: int, dice: BlockRandom) -> Floats:
+    """Sample each user's weights of topics: of groups first, then of the topics in each."""
     count = int(groups.max()) + 1
     whole = dice.rng.dirichlet(_favoured(count, _SPREAD_GROUPS), users)
     shares = np.empty((users, len(groups)))
@@ -85,14 +85,14 @@ def _times(users: int, queries: int, dice: BlockRandom) -> Ints:
 
 
 def topical_rows(about: str, users: int, queries: int, seed: int) -> pl.DataFrame:
-    """Make a log of users who ask about the topics of a domain (`A`, or concepts with commas)."""
+    """Generate a log of users who ask about the topics of a domain (`A`, or a list of concepts)."""
     words, groups = _words(about)
     return generate_topical(words, groups, users=users, queries=queries, seed=seed)
 
 
 @cache
 def _words(about: str) -> tuple[list[list[str]], list[int]]:
-    """Give for each topic the labels that are understood as one of its concepts, and its domain."""
+    """Return the labels of each topic that map to one of its concepts, and its domain."""
     domains = open_domains(open_taxonomy("wordnet"), about, "auto")
     topics, of = domains.topics, domains.topics.topic_of
     concepts = np.unique(domains.concepts)
@@ -100,7 +100,7 @@ def _words(about: str) -> tuple[list[list[str]], list[int]]:
     items, owners = names.of.take(concepts)
     meant = pl.DataFrame({"text": names.texts.gather(items), "topic": of[concepts[owners]]})
     meant = meant.filter(pl.col("topic") >= 0).unique("text", keep="none").sort("text")
-    known = meant.filter(pl.Series(_understood(domains, meant)))
+    known = meant.filter(pl.Series(_map_to_topic(domains, meant)))
     words = [known.filter(pl.col("topic") == n)["text"].to_list() for n in range(len(topics))]
     used = [number for number, texts in enumerate(words) if texts]
     if len(used) < 2:
@@ -110,10 +110,10 @@ def _words(about: str) -> tuple[list[list[str]], list[int]]:
     return [words[n] for n in used], [max(one, 0) for one in group]
 
 
-def _understood(domains: DomainSet, meant: pl.DataFrame) -> list[bool]:
-    """Tell which texts are mapped to one concept, and that of their topic."""
-    found = Mapper(domains.taxonomy).map(meant["text"])
-    phrases = found.phrases.group_by("query").agg(pl.len(), pl.col("concept").first())
+def _map_to_topic(domains: DomainSet, meant: pl.DataFrame) -> list[bool]:
+    """Return which texts map to exactly one concept, which is of their topic."""
+    mapping = Mapper(domains.taxonomy).map(meant["text"])
+    phrases = mapping.phrases.group_by("query").agg(pl.len(), pl.col("concept").first())
     phrases = pl.DataFrame({"query": np.arange(meant.height)}).join(
         phrases, on="query", how="left", maintain_order="left"
     )

@@ -1,4 +1,4 @@
-"""What an owner does with a log: anonymize, plan, verify, measure, profile."""
+"""Workflows of a data owner: anonymize, plan, verify, measure and profile a log."""
 
 from .anonymization import anonymize, anonymize_to_folder, check_release_output
 from .budget import is_differentially_private

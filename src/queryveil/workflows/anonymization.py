@@ -1,4 +1,4 @@
-"""The main job: protect a log by a method."""
+"""Anonymize a log with a method."""
 
 from __future__ import annotations
 
@@ -29,45 +29,49 @@ from .repeated_releases import GROUPS_OF
 
 
 def searched(log: QueryLog, method: Method, setting: str, progress: Progress) -> QueryLog:
-    """Return the log as a method may see it.
+    """Return the log as a method may read it, with identifiers treated as `setting` says.
 
-    Of a method whose neighbors are logs of the same users nobody may vanish: who is in the
-    release would tell that somebody sent nothing but identifiers.
+    If neighboring logs have the same users (replace-one), no user may vanish. Otherwise the set
+    of released users would reveal who sent nothing but identifiers.
     """
     with progress.stage("look for identifiers"):
         return screen(log, setting, users_stay=method.guarantee().relation == "replace-one")
 
 
 def check_left(log: QueryLog) -> None:
-    """Raise an error if nothing is left; not for methods that spend: that would tell of the log."""
+    """Raise an error if no row is left.
+
+    Not for methods that spend a budget: there the error itself would reveal facts of the log.
+    """
     if not log.accounting.kept:
         raise InputError(
-            "every query looks like an identifier, so none is left to protect",
-            hint="--identifiers mask keeps the words beside it",
+            "every query looks like an identifier, so no row is left to anonymize",
+            hint="--identifiers mask keeps the other words of a query",
         )
 
 
 def finished(release: Release, log: QueryLog, setting: str) -> Release:
-    """Return a release of a log that was searched, without what still looks like an identifier.
+    """Return a release of a screened log, without what still looks like an identifier.
 
-    What the cards say of the input is about the log as it was read.
+    The input figures on the cards are those of the log as it was read.
     """
     whole = replace(log, accounting=release.source.accounting)
     return without_identifiers(replace(release, source=whole), setting)
 
 
 def run_screened(
-    method: Method, log: QueryLog, chance: RandomSource, progress: Progress, setting: str
+    method: Method, log: QueryLog, rng: RandomSource, progress: Progress, setting: str
 ) -> Release:
-    """Return what a method releases of a log, as `anonymize` would."""
-    rest = searched(log, method, setting, progress)
-    return finished(run_method(method, rest, chance, progress), log, setting)
+    """Run a method on a log as `anonymize` does: screen, run, screen again."""
+    screened = searched(log, method, setting, progress)
+    return finished(run_method(method, screened, rng, progress), log, setting)
 
 
 def owners_figures(log: QueryLog, release: Release, progress: Progress) -> dict[str, Any]:
-    """Return how many users a rule singles out, where it links a user's rows; else nothing.
+    """Return how many users have a unique released log, if the method is a rule without a model.
 
-    On a cluster nothing is counted here: whole logs would have to come to one machine.
+    The result is empty if the rows of a user are not linked, and on a cluster, where all logs
+    would have to be brought to one machine.
     """
     rows = release.log
     linked = release.mapping is not None and release.parameters.get("link", "user") == "user"
@@ -95,6 +99,7 @@ def owners_figures(log: QueryLog, release: Release, progress: Progress) -> dict[
     }
 
 
+# This note is on published cards: do not reword it.
 _COULD_STOP = (
     "the log was read with a limit on rows that cannot be read, above which there would be no "
     "release; whether there is one can therefore depend on one person's rows"
@@ -113,16 +118,21 @@ def anonymize(
     groups_of: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Release:
-    """Protect a log by a method, or by its one line ("frequent-queries:n=20").
+    """Anonymize a log with a method, or with its spec ("frequent-queries:n=20").
 
-    With a seed the result can be repeated, and is not for publication. A differentially private
-    release is paid for here, in the ledger of the population: that of the log's folder, or of
-    `dataset`. Queries that look like an e-mail address, a phone number and the like
-    (`queryveil.log.KINDS`) are left out by `identifiers="drop"`, masked by "mask"; with "keep" the
-    result is not for publication. With a `population`, about how many people the log has as a
-    public figure, a private release that would hold next to nothing is refused before it is paid
-    for, unless you say `yes`. With `groups_of`, the folder of an earlier
-    k-anonymous release of the same people, its groups are kept whole.
+    A differentially private release is charged here, before noise is drawn, to the ledger of the
+    population: that of the log's folder, or of `dataset`.
+
+    Args:
+        seed: Makes the release reproducible; it is then not for publication.
+        identifiers: What happens to queries that look like an e-mail address, a phone number
+            or similar (`queryveil.log.identifiers.IDENTIFIER_KINDS`): "drop" or "mask" them;
+            with "keep" the release is not for publication.
+        population: About how many users the log has, as a public figure. A private release
+            that is expected to be almost empty is refused before it is charged.
+        yes: Confirms that such a release is to be charged nevertheless.
+        groups_of: Folder of an earlier k-anonymous release of the same users, whose groups are
+            kept.
 
     >>> from queryveil import FrequentQueries, QueryLog
     >>> log = QueryLog.from_rows([(u, "weather", "2006-03-01 10:00:00", None, None)
@@ -135,9 +145,9 @@ def anonymize(
     chosen = parse_method(method) if isinstance(method, str) else method
     warn_of_yield(chosen, population, yes=yes or seed is not None or log.seeded)
     shown = progress or NoProgress()
-    account = _account(log, chosen, seed, dataset)
-    run = _runner(groups_of, seed, shown)
-    return _paid_for(log, chosen, account, run, identifiers, shown)
+    reservation = _plan_reservation(log, chosen, seed, dataset)
+    runner = _build_runner(groups_of, seed, shown)
+    return _reserve_and_run(log, chosen, reservation, runner, identifiers, shown)
 
 
 def anonymize_to_folder(
@@ -157,110 +167,120 @@ def anonymize_to_folder(
     sign: str | Path | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Protect a log and write the release, signed by the key in the file `sign`; return its card.
+    """Anonymize a log, write the release and return its private card.
 
-    A repeat of a differentially private release draws new noise and is paid for anew, whether
-    or not the log is still the same; `copy_release` copies one that was paid for.
+    The other arguments are those of `anonymize`. To repeat a differentially private release
+    draws new noise and is charged again, whether or not the log is unchanged; `copy_release`
+    copies a release at no cost.
+
+    Args:
+        sign: File of a private key that signs the release.
     """
     check_setting(identifiers)
     check_release_output(folder, form, force)
-    signer = None if sign is None else Signer.read(Path(sign))  # before anything is paid for
+    signer = None if sign is None else Signer.read(Path(sign))  # fail before anything is charged
     warn_of_yield(method, population, yes=yes or seed is not None or log.seeded)
     shown = progress or NoProgress()
-    account = _account(log, method, seed, dataset)
-    run = _runner(groups_of, seed, shown)
-    release = _paid_for(log, method, account, run, identifiers, shown)
+    reservation = _plan_reservation(log, method, seed, dataset)
+    runner = _build_runner(groups_of, seed, shown)
+    release = _reserve_and_run(log, method, reservation, runner, identifiers, shown)
     return release.write(
         folder, form=form, force=force, forget_mapping=forget_mapping, signer=signer
     )
 
 
 def _check_log(log: object) -> None:
-    """Raise where a path was given in place of a log, as is easily done in a notebook."""
+    """Raise an error if `log` is a path instead of a log, a common slip in notebooks."""
     if not isinstance(log, QueryLog):
         raise UsageError(
-            f"a log is needed, not a value of type {type(log).__name__}",
+            f"log must be a QueryLog, got a value of type {type(log).__name__}",
             hint='read it first: anonymize(read_log("log.tsv"), ...)',
         )
 
 
 def check_release_output(folder: Path, form: str, force: bool) -> None:
-    """Refuse a folder or form that cannot be written, before any work is done."""
+    """Raise an error, before any work is done, if the folder or format cannot be written."""
     check_output_format(form)
     check_output_folder(folder, force, is_release)
 
 
-def _account(log: QueryLog, method: Method, seed: int | None, dataset: str | None) -> Reservation:
-    """Find what a release costs and where that is written; refuse what cannot be released."""
+def _plan_reservation(
+    log: QueryLog, method: Method, seed: int | None, dataset: str | None
+) -> Reservation:
+    """Return the reservation of a release; raise an error if it cannot be released."""
     check_parallelism(method, log)
     method.check_ready()
     seeded = seed is not None or log.seeded
-    account = plan_reservation(log, method, method.guarantee(), dataset=dataset, seeded=seeded)
-    if not log.accounting.kept and not account.spends_budget:
+    reservation = plan_reservation(log, method, method.guarantee(), dataset=dataset, seeded=seeded)
+    if not log.accounting.kept and not reservation.spends_budget:
         raise InputError(
-            "no row of the log is left to protect",
+            "no row of the log is left to anonymize",
             hint="see `queryveil profile`; if its columns have other names: --columns",
         )
-    if account.spends_budget and log.sampled:
+    if reservation.spends_budget and log.sampled:
         raise UsageError(
-            "a sample of users cannot be released under differential privacy: who is drawn "
-            "depends on how many there are",
-            hint="take the whole log, or --max-queries-per-user for less work",
+            "a sample of users cannot be released under differential privacy: which users are "
+            "sampled depends on how many there are",
+            hint="use the whole log, or a smaller --max-queries-per-user for a shorter run",
         )
-    return account
+    return reservation
 
 
 @dataclass(frozen=True)
 class _Runner:
-    """How a method is run: by what chance, and with which groups of an earlier release."""
+    """The seed of a run, and the groups of an earlier release that it keeps."""
 
     seed: int | None
     earlier: EarlierGroups | None
 
     def run(self, method: Method, log: QueryLog, progress: Progress) -> Release:
-        """Run it."""
+        """Run a method, with the earlier groups if there are any."""
         if self.earlier is None:
             return run_method(method, log, RandomSource(self.seed), progress)
         return run_with_groups(method, log, self.earlier, RandomSource(self.seed), progress)
 
-    def noted(self, account: Reservation) -> Reservation:
-        """Return the account with the release whose groups are kept."""
+    def add_groups_of(self, reservation: Reservation) -> Reservation:
+        """Return the reservation with the digest of the release whose groups are kept."""
         if self.earlier is None:
-            return account
-        return replace(account, extra={**account.extra, GROUPS_OF: self.earlier.digest})
+            return reservation
+        return replace(reservation, extra={**reservation.extra, GROUPS_OF: self.earlier.digest})
 
 
-def _runner(groups_of: str | Path | None, seed: int | None, progress: Progress) -> _Runner:
+def _build_runner(groups_of: str | Path | None, seed: int | None, progress: Progress) -> _Runner:
     if groups_of is None:
         return _Runner(seed, None)
     if seed is not None:
         raise UsageError(
-            "a seed with groups of an earlier release: what can be drawn again would be linked "
-            "to a real release",
+            "a seed cannot be combined with the groups of an earlier release: a release that can "
+            "be reproduced would be linked to a real one",
             hint="leave --seed out",
         )
     return _Runner(seed, read_groups(Path(groups_of), progress))
 
 
-def _paid_for(
+def _reserve_and_run(
     log: QueryLog,
     method: Method,
-    account: Reservation,
-    how: _Runner,
+    reservation: Reservation,
+    runner: _Runner,
     identifiers: str,
     progress: Progress,
 ) -> Release:
-    """Pay, then run the method on what is no identifier."""
-    rest = searched(log, method, identifiers, progress)
-    if not account.spends_budget:
-        check_left(rest)
-    paid = how.noted(account).reserve()
-    release = finished(how.run(method, rest, progress), log, identifiers)
-    seeded = how.seed is not None or log.seeded
-    against = (*release.not_release_grade, *((SEEDED,) * seeded))
+    """Reserve the cost, then run the method on the screened log.
+
+    The cost is written to the ledger before noise is drawn: a run that is interrupted later
+    may already have shown its result.
+    """
+    screened = searched(log, method, identifiers, progress)
+    if not reservation.spends_budget:
+        check_left(screened)
+    reserved = runner.add_groups_of(reservation).reserve()
+    release = finished(runner.run(method, screened, progress), log, identifiers)
+    seeded = runner.seed is not None or log.seeded
+    reasons = (*release.not_release_grade, *((SEEDED,) * seeded))
     notes = (
         *release.notes,
-        *((_COULD_STOP,) * (account.spends_budget and log.could_stop)),
+        *((_COULD_STOP,) * (reservation.spends_budget and log.could_stop)),
     )
-    release = replace(release, notes=notes, not_release_grade=against, method_spec=str(method))
-    return paid.on(replace(release, measured=owners_figures(log, release, progress)))
+    release = replace(release, notes=notes, not_release_grade=reasons, method_spec=str(method))
+    return reserved.on(replace(release, measured=owners_figures(log, release, progress)))

@@ -1,4 +1,4 @@
-"""What a release costs is written into the ledger of its population, before noise is drawn."""
+"""Record the cost of a release in the ledger of its population, before noise is drawn."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from ..release.release import Release
 from ..release.untrusted import file_digest
 from .repeated_releases import AGAIN, GROUPS_OF, has_other_groups
 
+# These texts are stored in ledgers and cards, and compared with them: do not reword them.
 DATA_ACCESS_NOTE = "parameters chosen after seeing the data; epsilon does not cover that"
 NOT_REPEATABLE = "not to be repeated"
 _KINDS: dict[str, EntryKind] = {
@@ -39,11 +40,15 @@ _SEEDED = "noise was drawn with a fixed seed"
 
 @dataclass(frozen=True)
 class Reservation:
-    """One release and its place in a ledger, if there is one.
+    """The cost of one release, and its entry in a ledger if there is one.
 
-    `extends` is the entry of the release that it goes on with, `lost` are earlier attempts at
-    that which it counts as made. `written` is its entry once the release stands somewhere,
-    `announced` that of a k-anonymous one which is being written.
+    Attributes:
+        path: The ledger; None if the release has none, and `why_not` is the reason.
+        number: Its entry, once the cost is reserved.
+        extends: Entry of the release that this one extends.
+        lost: Entries of earlier attempts at the same extension, which count as released.
+        written: Its entry, once the release is written.
+        announced: Its entry if it is k-anonymous and is being written.
     """
 
     path: Path | None
@@ -65,38 +70,39 @@ class Reservation:
 
     @property
     def spends_budget(self) -> bool:
-        """Whether a budget is spent."""
+        """Whether the release spends a privacy budget."""
         return self.kind in ("dp", "conditional-dp")
 
     def reserve(self) -> Reservation:
-        """Write down the cost of a private release; others are noted once they stand."""
+        """Reserve the cost of a private release; others are recorded once they are written."""
         if self.path is None or not self.spends_budget:
             return self
         with Ledger.open(self.path) as ledger:
-            number = self._reserved(ledger)
+            number = self._reserve_in(ledger)
         return replace(self, number=number)
 
     def announce(self, release: Release) -> Release:
-        """Enter a k-anonymous release in the ledger as it is written, and tell of earlier ones.
+        """Record a k-anonymous release as it is written; add a note if others have other groups.
 
-        Two that are written at the same time have two numbers: the later one meets the earlier.
+        Two releases that are written at the same time have two numbers, so that the later one
+        sees the earlier one.
         """
         if self.kind != "k-anonymity" or self.path is None:
             return release
         try:
             with Ledger.open(self.path) as ledger:
                 if not self.announced:
-                    self.announced.append(self._reserved(ledger))
+                    self.announced.append(self._reserve_in(ledger))
                 entries = ledger.entries()
         except (QueryveilError, OSError):
             if self.path.exists():
                 raise
-            return release  # a folder that cannot be written has no ledger; the card says so
-        again = has_other_groups(entries, self.announced[0], self.extra.get(GROUPS_OF))
-        return replace(release, notes=(*release.notes, *((AGAIN,) * again)))
+            return release  # a read-only folder has no ledger; the private card says so
+        is_repeated = has_other_groups(entries, self.announced[0], self.extra.get(GROUPS_OF))
+        return replace(release, notes=(*release.notes, *((AGAIN,) * is_repeated)))
 
     def confirm(self, folder: Path) -> None:
-        """Note where the release stands; it may be written several times, and is paid for once."""
+        """Record the folder of a written release; to write it again costs nothing."""
         if self.path is None:
             return
         digest = file_digest(folder / "public" / "release.json")
@@ -105,17 +111,17 @@ class Reservation:
                 if self.written:
                     ledger.rewritten(self.written[0], digest, folder.absolute())
                     return
-                known = [self.number] if self.number is not None else self.announced
-                number = known[0] if known else self._reserved(ledger)
+                numbers = [self.number] if self.number is not None else self.announced
+                number = numbers[0] if numbers else self._reserve_in(ledger)
                 ledger.confirm(number, digest, folder.absolute())
                 self.written.append(number)
         except (QueryveilError, OSError):
-            if (
-                self.spends_budget
-            ):  # the cost is written; without this note nobody could copy or extend it
+            # The cost is recorded already; without this record the release could not be copied
+            # or extended.
+            if self.spends_budget:
                 raise
 
-    def _reserved(self, ledger: Ledger) -> int:
+    def _reserve_in(self, ledger: Ledger) -> int:
         epsilon, delta = self.cost
         return ledger.reserve(
             kind=self.kind,
@@ -133,24 +139,26 @@ class Reservation:
         )
 
     def on(self, release: Release) -> Release:
-        """Put on a release what the ledger says of it, and let it be confirmed once it stands."""
+        """Return the release with its ledger entry; it is confirmed once it is written."""
         notes = (*release.notes, *(self.notes if self.spends_budget else ()))
         return replace(
             release, notes=notes, ledger=self.to_dict(), announce=self.announce, settle=self.confirm
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what stands on the internal card."""
+        """Return the ledger section of the private card."""
         if self.path is None:
             return {"not recorded": self.why_not}
-        told = {"file": str(self.path), "entry": self.number, "notes": list(self.notes)}
-        return told if self.extends is None else told | {"extends": self.extends, **self.extra}
+        section = {"file": str(self.path), "entry": self.number, "notes": list(self.notes)}
+        if self.extends is None:
+            return section
+        return section | {"extends": self.extends, **self.extra}
 
 
 def plan_reservation(
     log: QueryLog, method: Method, promise: Guarantee, *, dataset: str | None, seeded: bool
 ) -> Reservation:
-    """Find the ledger of a log's population; refuse a private release that has none."""
+    """Return the reservation of a release; raise an error if a private one has no ledger."""
     kind: EntryKind = "none" if seeded else _KINDS[promise.model]
     spends = kind in ("dp", "conditional-dp")
     cost = (
@@ -162,48 +170,53 @@ def plan_reservation(
     digest, recipe = log_fingerprint(log), release_fingerprint(method)
     try:
         path = ledger_of(log, dataset)
-        notes += _peeks(path)
+        notes += _read_data_access_notes(path)
     except QueryveilError as error:
         if spends:
             raise
-        nowhere = Reservation(None, kind, str(method), recipe, digest, cost, notes=notes)
-        return replace(nowhere, why_not=str(error))
-    found = Reservation(path, kind, str(method), recipe, digest, cost, notes=notes)
-    return replace(found, relation=promise.relation, losses=promise.losses) if spends else found
+        unrecorded = Reservation(None, kind, str(method), recipe, digest, cost, notes=notes)
+        return replace(unrecorded, why_not=str(error))
+    reservation = Reservation(path, kind, str(method), recipe, digest, cost, notes=notes)
+    if not spends:
+        return reservation
+    return replace(reservation, relation=promise.relation, losses=promise.losses)
 
 
 def ledger_of(log: QueryLog, dataset: str | None) -> Path:
-    """Return the ledger of a log's population; raise UsageError if it has no place."""
+    """Return the path of the ledger of a log's population; raise UsageError if it has none."""
     if not log.sources and dataset is None:
         raise UsageError(
-            "this log comes from no file, so its ledger has no place",
+            "this log comes from no file, so it has no folder for a ledger",
             hint='name the population: dataset="NAME"',
         )
     if dataset is None and any("://" in source.path for source in log.sources):
         raise UsageError(
-            "this log lies on a cluster, so its ledger has no place",
+            "this log is on a cluster, so it has no folder for a ledger",
             hint="name the population: --dataset NAME",
         )
     return locate_ledger(dataset, [Path(source.path) for source in log.sources])
 
 
-def _peeks(path: Path) -> tuple[str, ...]:
-    """Tell whether anybody looked at the data to choose parameters."""
+def _read_data_access_notes(path: Path) -> tuple[str, ...]:
+    """Return the note of a data access if the ledger records one."""
     if not path.exists():
         return ()
     with Ledger.open(path, create=False) as ledger:
-        peeked = any(DATA_ACCESS_NOTE in entry.notes for entry in ledger.entries())
-    return (DATA_ACCESS_NOTE,) if peeked else ()
+        accessed = any(DATA_ACCESS_NOTE in entry.notes for entry in ledger.entries())
+    return (DATA_ACCESS_NOTE,) if accessed else ()
 
 
 def release_fingerprint(method: Method) -> str:
-    """Tell all that decides a release of one log: the method's line, and what its files hold."""
+    """Return what determines a release of a log: the spec of the method and its files."""
     digests = [file_digest(path) for path in method.input_files()]
     return json.dumps([str(method), __version__, *digests])
 
 
 def log_fingerprint(log: QueryLog) -> str:
-    """Name a log by its files and how they were read; a sample is never the same again."""
+    """Return a digest of the files of a log and how they were read.
+
+    A sample has none, because another sample of the same files is another log.
+    """
     if log.sampled or not log.sources:
         return NOT_REPEATABLE
     files: Sequence[str] = [source.sha256 for source in log.sources]
@@ -211,47 +224,49 @@ def log_fingerprint(log: QueryLog) -> str:
 
 
 def exact_fraction(value: float | None) -> Fraction | None:
-    """Take a parameter as the decimal that a person wrote."""
+    """Return a parameter as the exact decimal that was typed, instead of the nearest float."""
     return None if value is None else Fraction(repr(value))
 
 
-DATA_ACCESS_RECORDED = f"Noted in the ledger, for all later releases: {DATA_ACCESS_NOTE}."
+DATA_ACCESS_RECORDED = f"Recorded in the ledger, for all later releases: {DATA_ACCESS_NOTE}."
 
-_PRIVATE = ("pure-dp", "approx-dp", "conditional-dp")
+_PRIVATE_MODELS = ("pure-dp", "approx-dp", "conditional-dp")
 
 
 def is_differentially_private(method: Method) -> bool:
-    """Tell whether a method promises differential privacy, of any kind."""
-    return method.guarantee().model in _PRIVATE
+    """Return whether a method is differentially private: pure, approximate or conditional."""
+    return method.guarantee().model in _PRIVATE_MODELS
 
 
 def record_data_access(
     log: QueryLog, method: Method, dataset: str | None, what: str | None = None
 ) -> None:
-    """Note in the ledger that the log is looked at for a method, or for `what`, before it is."""
-    account = plan_reservation(log, method, method.guarantee(), dataset=dataset, seeded=False)
-    if account.path is None:
+    """Record in the ledger, before the log is read, a data access for a method or for `what`."""
+    reservation = plan_reservation(log, method, method.guarantee(), dataset=dataset, seeded=False)
+    if reservation.path is None:
         return
-    with Ledger.open(account.path) as ledger:
+    with Ledger.open(reservation.path) as ledger:
         ledger.reserve(
             kind="look",
             method=what or str(method),
-            log_digest=account.digest,
+            log_digest=reservation.digest,
             notes=(DATA_ACCESS_NOTE,),
         )
 
 
 def note_look(log: QueryLog, dataset: str | None, what: str) -> list[str]:
-    """Note in the ledger that exact figures of a log are looked at; return what its owner is told.
+    """Record in the ledger that exact figures of a log are shown; return notes for the data owner.
 
-    Nobody is kept from looking: if the ledger cannot be written, that is told instead. One note of
-    a kind is enough. A log that comes from no file has no ledger, unless the population is named.
+    The figures are shown even if the ledger cannot be written; the note then says so. Each kind
+    of access is recorded once. A log that comes from no file has no ledger, unless `dataset`
+    names the population.
     """
     if not log.sources and dataset is None:
         return []
     try:
         with Ledger.open(ledger_of(log, dataset)) as ledger:
-            if not any((e.kind, e.method) == ("look", what) for e in ledger.entries()):
+            accesses = {entry.method for entry in ledger.entries() if entry.kind == "look"}
+            if what not in accesses:
                 ledger.reserve(
                     kind="look",
                     method=what,
@@ -259,36 +274,39 @@ def note_look(log: QueryLog, dataset: str | None, what: str) -> list[str]:
                     notes=(DATA_ACCESS_NOTE,),
                 )
     except (QueryveilError, OSError) as error:
-        return [f"Not noted in a ledger, though it should be ({error}). {_KNOW}"]
+        return [f"This data access could not be recorded in a ledger ({error}). {_DISCLOSE}"]
     return [DATA_ACCESS_RECORDED]
 
 
-_KNOW = "Say it yourself where a private release is published: parameters were chosen after looking"
+_DISCLOSE = (
+    "If you publish a private release, state with it that its parameters were chosen after seeing "
+    "the data."
+)
 
 
 def show_ledger(logs: Sequence[str | Path] = (), dataset: str | None = None) -> dict[str, Any]:
-    """Tell what was released and spent, and what is left."""
-    with Ledger.open(_place(logs, dataset), create=False) as ledger:
+    """Return the releases, the budget they spent, and what is left."""
+    with Ledger.open(_locate(logs, dataset), create=False) as ledger:
         return {
             "ledger": str(ledger.path),
             "entries": [entry.as_dict() for entry in ledger.entries()],
-            **_totals(ledger),
+            **_compute_totals(ledger),
         }
 
 
 def check_ledger(logs: Sequence[str | Path] = (), dataset: str | None = None) -> dict[str, Any]:
-    """Walk the chain of a ledger, and tell whether it is whole."""
-    path = _place(logs, dataset)
+    """Check the hash chain of a ledger, and return the outcome."""
+    path = _locate(logs, dataset)
     try:
         with Ledger.open(path, create=False) as ledger:
             head = ledger.check()
     except VerificationError as error:
         return {"ledger": str(path), "holds": False, "message": error.what, "hint": error.hint}
-    says = f"{head.number} rows, each chained to the one before"
+    message = f"{head.number} rows, each chained to the row before"
     return {
         "ledger": str(path),
         "holds": True,
-        "message": says,
+        "message": message,
         "rows": head.number,
         "head": head.hash,
     }
@@ -303,36 +321,36 @@ def set_ledger_limit(
     relation: Relation = "replace-one",
     composition: Composition = "either",
 ) -> dict[str, Any]:
-    """Set what may be spent in all on a population; the ledger is created if there is none."""
+    """Set the total budget of a population; create the ledger if there is none."""
     limit = parse_epsilon(epsilon), parse_delta(delta)
-    with Ledger.open(_place(logs, dataset)) as ledger:
+    with Ledger.open(_locate(logs, dataset)) as ledger:
         ledger.set_limit(*limit, relation=relation, composition=composition)
-        return {"ledger": str(ledger.path), **_totals(ledger)}
+        return {"ledger": str(ledger.path), **_compute_totals(ledger)}
 
 
-def _place(logs: Sequence[str | Path], dataset: str | None) -> Path:
+def _locate(logs: Sequence[str | Path], dataset: str | None) -> Path:
     return locate_ledger(dataset, resolve_paths(logs) if logs and dataset is None else [])
 
 
-def _totals(ledger: Ledger) -> dict[str, Any]:
+def _compute_totals(ledger: Ledger) -> dict[str, Any]:
     limit, left = ledger.limit(), ledger.remaining()
     return {
         "relation": limit.relation if limit else "replace-one",
         "spent": ledger.spent().as_dict(),
-        "totals": {name: _total(ledger, name) for name in RELATIONS},
+        "totals": {name: _compute_total(ledger, name) for name in RELATIONS},
         "limit": limit and limit.as_dict(),
         "left": left and left.as_dict(),
         "warnings": ledger.warnings(),
     }
 
 
-def _total(ledger: Ledger, relation: Relation) -> dict[str, dict[str, str] | None]:
-    """Return what all releases cost in one relation: plainly added, and the least that is proved.
+def _compute_total(ledger: Ledger, relation: Relation) -> dict[str, dict[str, str] | None]:
+    """Return the cost of all releases in one relation: plain sum, and best composition bound.
 
-    Both are none if a release promises nothing in this relation.
+    Both are None if a release has no guarantee in this relation.
     """
-    plain, least = ledger.spent_in(relation), ledger.composed_in(relation)
-    return {"sum": _as_dict(plain), "composed": _as_dict(least)}
+    plain, composed = ledger.spent_in(relation), ledger.composed_in(relation)
+    return {"sum": _as_dict(plain), "composed": _as_dict(composed)}
 
 
 def _as_dict(budget: Budget | None) -> dict[str, str] | None:

@@ -1,7 +1,7 @@
-"""A copy of an earlier release that its owner names: the very bytes, which cost nothing.
+"""Copy an earlier release byte by byte, which costs no budget.
 
-Nothing here looks at the log. Whether bytes are copied or drawn anew must never depend on whether
-the log is still the same: a reader who saw both releases would learn exactly that.
+The log is never read here. Whether bytes are copied or noise is drawn again must not depend on
+whether the log is unchanged: a reader of both releases would learn exactly that.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ def copy_release(
     force: bool = False,
     forget_mapping: bool = False,
 ) -> dict[str, Any]:
-    """Copy the release in `source` to `folder`, and return its internal card.
+    """Copy the release in `source` to `folder`, and return its private card.
 
     The ledger is that of `dataset`, else that of the folder of `logs`, else the one that the
-    release's own card names. It must know the release. The log itself is not opened, and need
-    not be there any more.
+    private card of the release names. It must have an entry of the release. The log itself is
+    not opened, and need not exist any more.
     """
     old, new = Path(source), Path(folder)
-    card = _card_of(old)
-    _check_apart(old, new)
-    with Ledger.open(_ledger_of(card, logs, dataset), create=False) as ledger:
-        entry = _entry_of(ledger, old)
+    card = _read_private_card(old)
+    _check_target(old, new)
+    with Ledger.open(_locate_ledger(card, logs, dataset), create=False) as ledger:
+        entry = _find_entry(ledger, old)
         _copy(old, new, entry, force=force, forget_mapping=forget_mapping)
         ledger.record_copy(entry.number, new.absolute())
     return InternalCard(read_json_card(new / "private" / "card.json") | {"copied": str(old)})
 
 
-def _card_of(source: Path) -> dict[str, Any]:
+def _read_private_card(source: Path) -> dict[str, Any]:
     path = source / "private" / "card.json"
     if not path.is_file():
         raise InputError(
@@ -55,28 +55,30 @@ def _card_of(source: Path) -> dict[str, Any]:
     return read_json_card(path)
 
 
-def _check_apart(old: Path, new: Path) -> None:
+def _check_target(old: Path, new: Path) -> None:
     if old.resolve() in (new.resolve(), *new.resolve().parents):
         raise UsageError(
-            "a copy cannot take the place of what is copied", where=new, hint="take another name"
+            "a release cannot be copied onto itself or into its own folder",
+            where=new,
+            hint="choose another folder",
         )
 
 
-def _ledger_of(card: dict[str, Any], logs: Sequence[str | Path], dataset: str | None) -> Path:
+def _locate_ledger(card: dict[str, Any], logs: Sequence[str | Path], dataset: str | None) -> Path:
     if dataset is not None or logs:
         return locate_ledger(dataset, [Path(log) for log in logs])
-    about = card.get("ledger")
-    place = about.get("file") if isinstance(about, dict) else None
-    if not isinstance(place, str):
+    ledger = card.get("ledger")
+    path = ledger.get("file") if isinstance(ledger, dict) else None
+    if not isinstance(path, str):
         raise UsageError(
             "the card of this release names no ledger",
             hint="name the population: --dataset NAME",
         )
-    return Path(place)
+    return Path(path)
 
 
-def _entry_of(ledger: Ledger, source: Path) -> LedgerEntry:
-    """Return the entry of the release, which the ledger knows by the digest of its public card."""
+def _find_entry(ledger: Ledger, source: Path) -> LedgerEntry:
+    """Return the ledger entry of a release, found by the digest of its public card."""
     card = source / "public" / "release.json"
     digest = file_digest(card) if card.is_file() else ""
     for entry in ledger.entries():
@@ -103,12 +105,13 @@ def _copy(
 
 
 def _check_copy(public: Path, entry: LedgerEntry, source: Path) -> None:
-    """Check the copy, not the source: that may change while it is read."""
-    broken = [finding.message for finding in verify_public(public) if finding.holds is False]
+    """Check the copy instead of the source, because the source may change while it is read."""
+    failures = [check.message for check in verify_public(public) if check.holds is False]
     if file_digest(public / "release.json") != entry.release_digest:
-        broken.append("its card is not the one that the ledger knows")
-    if broken:
+        failures.append("its card is not the one that the ledger knows")
+    if failures:
         raise VerificationError(
-            "this release is not what was written, so it was not copied: " + "; ".join(broken),
+            "this release was changed after it was written, so it was not copied: "
+            + "; ".join(failures),
             where=source,
         )

@@ -1,4 +1,4 @@
-"""The whole way on a synthetic log, in under a minute."""
+"""Run all steps on a synthetic log, in under a minute."""
 
 from __future__ import annotations
 
@@ -20,23 +20,29 @@ _USERS, _N = 2000, 10
 def demo(
     folder: str | Path = "queryveil-demo", *, force: bool = False, progress: Progress | None = None
 ) -> dict[str, Any]:
-    """Make a log, look at it, protect it and verify the result.
+    """Generate a log, profile it, anonymize it and verify the release.
 
-    The release stands in `folder`; the synthetic log is put beside its private files. An
-    earlier demo is replaced, any other release only with `force`.
+    The release is written to `folder`, the synthetic log into its private folder. An earlier
+    demo is replaced; any other release is replaced only with `force`.
     """
     shown, target = progress or NoProgress(), Path(folder)
     force = force or (target / "private" / "log.tsv").exists()
     check_release_output(target, "parquet", force)
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "log.tsv"
-        made = write_synthetic_log(path, users=_USERS, seed=2006, progress=shown)
+        summary = write_synthetic_log(path, users=_USERS, seed=2006, progress=shown)
         log = read_log(path, progress=shown)
-        risks = profile(log, progress=shown)
+        figures = profile(log, progress=shown)
         card = anonymize(log, FrequentQueries(n=_N), progress=shown).write(target, force=force)
-        kept = target / "private" / "log.tsv"
-        kept.write_bytes(path.read_bytes())
-        kept.chmod(0o600)
-    proof = verify(target, progress=shown)
-    made["out"] = str(kept)
-    return {"folder": str(target), "log": made, "profile": risks, "card": card, "verify": proof}
+        log_path = target / "private" / "log.tsv"
+        log_path.write_bytes(path.read_bytes())
+        log_path.chmod(0o600)
+    verification = verify(target, progress=shown)
+    summary["out"] = str(log_path)
+    return {
+        "folder": str(target),
+        "log": summary,
+        "profile": figures,
+        "card": card,
+        "verify": verification,
+    }

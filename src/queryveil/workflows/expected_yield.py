@@ -1,7 +1,7 @@
-"""Whether a private release would hold anything, asked before it is paid for.
+"""Forecast the yield of a private release before it is charged.
 
-Only public figures have a say: the method's parameters and the number of people that the owner
-declared. The log is not opened for it, so the answer is the same for every log.
+The forecast uses only public figures: the parameters of the method and the population that the
+data owner declared. The log is not opened, so the forecast is the same for every log.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ from ..errors import LowYieldError, PopulationWarning
 from ..methods.base import Method
 from .budget import is_differentially_private
 
-HANDFUL = 5  # queries
-_MOST_PEOPLE = 10**10
+HANDFUL = 5  # queries; a release with fewer counts as almost empty
+_MAX_POPULATION = 10**10
 
 
 def people_needed(expected: Callable[[int], int]) -> int | None:
-    """Return the least number of people that are enough for a handful of queries.
+    """Return the smallest population that is expected to yield `HANDFUL` queries.
+
+    None if even the largest possible population is not enough. `expected` must not decrease.
 
     >>> people_needed(lambda people: people // 1_000)
     5000
     """
-    low, high = 0, _MOST_PEOPLE
+    low, high = 0, _MAX_POPULATION
     if expected(high) < HANDFUL:
         return None
     while high - low > 1:
@@ -33,35 +35,36 @@ def people_needed(expected: Callable[[int], int]) -> int | None:
 
 
 def low_yield(method: Method, population: int | None) -> LowYieldError | None:
-    """Return why a release should not be paid for without a yes; nothing if it may be."""
+    """Return an error if a release is expected to be almost empty, else None."""
     expected = method.expected_queries() if is_differentially_private(method) else None
     if expected is None or (population is not None and expected(population) >= HANDFUL):
         return None
     needed = people_needed(expected)
-    enough = f"about {_rounded(needed):,} people" if needed else "more people than there are"
-    needs = f"{enough} are needed for {HANDFUL} queries with these parameters"
+    users = f"about {_round_to_two_digits(needed):,} users" if needed else "more users than exist"
+    requirement = f"{users} are needed for {HANDFUL} queries with these parameters"
     if population is None:
         return LowYieldError(
-            f"how many people there are was not declared, and {needs}",
-            hint="--population N, a public figure that is not counted in the log; or --yes "
-            "(Python: population=N, yes=True)",
+            f"the number of users was not declared, and {requirement}",
+            hint="--population N, a public figure that is not counted in the log; or --yes to pay "
+            "nevertheless (Python: population=N, yes=True)",
         )
     return LowYieldError(
-        f"about {expected(population)} queries would show for {population:,} people; {needs}",
-        hint="take a larger epsilon or delta, or fewer queries a user (see `plan`); or --yes "
-        "(Python: yes=True) to pay all the same",
+        f"about {expected(population)} queries would be released for {population:,} users; "
+        f"{requirement}",
+        hint="choose a larger epsilon or delta, or fewer queries per user (see `plan`); or --yes "
+        "(Python: yes=True) to pay nevertheless",
     )
 
 
 def check_yield(method: Method, population: int | None, *, yes: bool = False) -> None:
-    """Raise an error where a private release would hold next to nothing and nobody said yes."""
+    """Raise an error if a private release is expected to be almost empty, unless confirmed."""
     problem = None if yes else low_yield(method, population)
     if problem is not None:
         raise problem
 
 
 def warn_of_yield(method: Method, population: int | None, *, yes: bool = False) -> None:
-    """Check the yield, but only warn where the number of people was not declared."""
+    """Check the yield, but only warn if the population was not declared."""
     problem = None if yes else low_yield(method, population)
     if problem is not None and population is not None:
         raise problem
@@ -69,7 +72,7 @@ def warn_of_yield(method: Method, population: int | None, *, yes: bool = False) 
         warnings.warn(f"{problem.what}; population=N checks that", PopulationWarning, stacklevel=3)
 
 
-def _rounded(number: int) -> int:
-    """Round to two digits: a forecast is no better."""
+def _round_to_two_digits(number: int) -> int:
+    """Round to two significant digits, the precision of a forecast."""
     digits = max(0, len(str(number)) - 2)
     return int(round(number, -digits))

@@ -1,11 +1,11 @@
-"""Go on with an earlier release: new events and new users, within what each user has left.
+"""Extend an earlier release by new events and new users, within the remaining contributions.
 
-A row is new from a day on that the owner names, or from the day after the last one that the
-earlier release was read up to. The rows have no say in it: a day taken from them could be moved by
-one person's wrong clock, for everybody.
+Rows are new from a day on that the data owner names, or from the day after the last day of the
+earlier release. This day must not be computed from the rows: the wrong clock of one user could
+move it for all users.
 
-No row of the log can stop the run: where nothing is new, or nobody has anything left to use, the
-release is made and has no rows. A refusal would tell that, and no epsilon would cover it.
+No row of the log can stop the run. If no row is new, or no user has contributions left, the
+release is written without rows. An error would reveal this, and epsilon would not cover it.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from .anonymization import check_release_output, finished, searched
 from .extension_terms import ExtensionTerms, compute_extension_terms
 from .previous_release import PreviousRelease, base_method, open_previous_release
 
+# These texts are on cards of releases: do not reword them.
 _NOTE = (
     "this release goes on with an earlier one of the same people, under the same pseudonyms: the "
     "promise is about all of them together"
@@ -57,146 +58,160 @@ def extend_release(
     sign: str | Path | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Protect what is new in a log since an earlier release; write it, give the internal card.
+    """Anonymize the new rows of a log, write them as an extension and return its private card.
 
-    What is new begins with the day `since`, or that with which the log was read, or else on the
-    day after the `until` with which the log of the earlier release was read.
-    Users keep their pseudonyms, and use what they have left of their slots. With
-    `lower_guarantee` each user may use as many slots again, and the promise is the sum. The
-    method is that of the earlier release; it must be given if it reads files. Identifiers are
-    treated as there, unless `identifiers` says otherwise. `sign` is the file of a private key.
+    Users keep their pseudonyms, and use their remaining slots.
+
+    Args:
+        earlier: Folder of the release to extend.
+        method: Required if the method reads files; otherwise that of the earlier release.
+        lower_guarantee: Whether each user may use as many slots again; the guarantee is then
+            that of the sum.
+        since: First new day; else the `since` with which the log was read, else the day after
+            the `until` with which the log of the earlier release was read.
+        identifiers: How to treat identifiers; else as in the earlier release.
+        sign: File of a private key that signs the release.
     """
     shown, old, new = progress or NoProgress(), Path(earlier), Path(folder)
     check_release_output(new, form, force)
-    signer = None if sign is None else Signer.read(Path(sign))  # before anything is paid for
-    _check_asked(log, old, new)
-    before = open_previous_release(old, shown)
-    base = _ready(before, method)
-    first = _first_day(log, before, since)
-    fresh = _newer(log, first)
-    setting = identifiers or before.card.get("identifiers") or "drop"
+    signer = None if sign is None else Signer.read(Path(sign))  # fail before anything is charged
+    _check_arguments(log, old, new)
+    previous = open_previous_release(old, shown)
+    base = _get_base_method(previous, method)
+    first = _get_first_day(log, previous, since)
+    new_rows = _select_new_rows(log, first)
+    setting = identifiers or previous.card.get("identifiers") or "drop"
     check_setting(setting)
-    terms = compute_extension_terms(log, base, before, dataset, lower_guarantee)
+    terms = compute_extension_terms(log, base, previous, dataset, lower_guarantee)
     extra = {**terms.account.extra, "identifiers": setting, "since": first.isoformat()}
-    account = replace(terms.account, extra=extra)
-    terms, chance = replace(terms, account=account), RandomSource()
-    left = PreviousContributions(
-        _used(base, log, before.mapping(), terms.lost, chance), terms.max_contributions
-    )
-    rest = searched(fresh, terms.method, setting, shown)
-    release = finished(_extended(rest, terms, left, chance, shown), fresh, setting)
+    terms = replace(terms, account=replace(terms.account, extra=extra))
+    rng = RandomSource()
+    mapping = _add_lost_attempts(base, log, previous.mapping(), terms.lost, rng)
+    contributions = PreviousContributions(mapping, terms.max_contributions)
+    screened = searched(new_rows, terms.method, setting, shown)
+    release = _reserve_and_extend(screened, terms, contributions, rng, shown)
+    release = finished(release, new_rows, setting)
     return release.write(new, form=form, force=force, forget_mapping=forget_mapping, signer=signer)
 
 
-def _check_asked(log: QueryLog, old: Path, new: Path) -> None:
+def _check_arguments(log: QueryLog, old: Path, new: Path) -> None:
     if log.seeded or log.sampled:
         raise UsageError(
-            "a sample of users cannot extend a release: who is drawn depends on how many there are",
-            hint="take the whole log",
+            "a sample of users cannot extend a release: which users are sampled depends on how "
+            "many there are",
+            hint="use the whole log",
         )
     if old.resolve() in (new.resolve(), *new.resolve().parents):
         raise UsageError(
-            "what extends a release cannot take its place", where=new, hint="take another name"
+            "an extension cannot be written onto or into the release that it extends",
+            where=new,
+            hint="choose another folder",
         )
 
 
-def _ready(before: PreviousRelease, given: Method | None) -> Method:
-    base = base_method(before, given)
+def _get_base_method(previous: PreviousRelease, method: Method | None) -> Method:
+    base = base_method(previous, method)
     if type(base).continue_release is Method.continue_release:
         raise base.cannot_extend()
     base.check_ready()
     return base
 
 
-def _first_day(log: QueryLog, before: PreviousRelease, since: date | str | None) -> date:
-    """Return the first new day, from what the owner said alone."""
+def _get_first_day(log: QueryLog, previous: PreviousRelease, since: date | str | None) -> date:
+    """Return the first new day, which depends only on what the data owner named."""
     named = date.fromisoformat(since) if isinstance(since, str) else since or log.since
-    last = before.until
+    last = previous.until
     if named is None and last is None:
         raise UsageError(
-            "which rows are new is not known: no row may decide that",
-            where=before.folder,
-            hint="name the first new day: --since 2006-04-01",
+            "the first new day is unknown, and it must not be computed from the rows",
+            where=previous.folder,
+            hint="name it: --since 2006-04-01",
         )
     if named is not None and last is not None and named <= last:
         raise UsageError(
-            f"the release that is extended was read up to {last}",
-            where=before.folder,
-            hint=f"what is new begins later: --since {last + timedelta(days=1)}",
+            f"--since must be after {last}, the last day of the earlier release, got {named}",
+            where=previous.folder,
+            hint=f"use --since {last + timedelta(days=1)} or a later day",
         )
     return named or (last or date.min) + timedelta(days=1)
 
 
-def _newer(log: QueryLog, first: date | None) -> QueryLog:
-    """Keep what is new; the rest is counted as dropped."""
+def _select_new_rows(log: QueryLog, first: date | None) -> QueryLog:
+    """Keep the rows from the first new day on; count the others as dropped."""
     if first is None:
         return log
     timed = count_rows(log.local_frame.filter(pl.col("time").is_not_null()))
     rows = log.local_frame.filter(pl.col("time") >= first).collect(engine="streaming")
-    tally = replace(log.accounting, dropped=dict(log.accounting.dropped))
-    tally.drop({_NO_TIME: log.accounting.kept - timed, _OLD: timed - rows.height})
-    return replace(log, table=rows.lazy(), accounting=tally)
+    accounting = replace(log.accounting, dropped=dict(log.accounting.dropped))
+    accounting.drop({_NO_TIME: log.accounting.kept - timed, _OLD: timed - rows.height})
+    return replace(log, table=rows.lazy(), accounting=accounting)
 
 
-def _used(
+def _add_lost_attempts(
     base: Method,
     log: QueryLog,
     mapping: pl.DataFrame,
     lost: tuple[LedgerEntry, ...],
-    chance: RandomSource,
+    rng: RandomSource,
 ) -> pl.DataFrame:
-    """Count what attempts that ended early may have shown: all that they would have used."""
+    """Add the contributions of attempts that ended early.
+
+    Such an attempt may have shown its result, so all that it would have used counts as used.
+    """
     for attempt in lost:
         earlier = PreviousContributions(mapping, int(attempt.extra["most"]))
-        first = attempt.extra.get("since")  # without one, all rows: that is never too little
-        fresh = _newer(log, date.fromisoformat(first) if first else None)
-        seen = searched(fresh, base, attempt.extra.get("identifiers", "keep"), NoProgress())
-        mapping = earlier.updated(base.count_contributions(seen, earlier), chance)
+        first = attempt.extra.get("since")  # if it is missing, all rows: never too few
+        new_rows = _select_new_rows(log, date.fromisoformat(first) if first else None)
+        screened = searched(new_rows, base, attempt.extra.get("identifiers", "keep"), NoProgress())
+        mapping = earlier.updated(base.count_contributions(screened, earlier), rng)
     return mapping
 
 
-def _extended(
-    fresh: QueryLog,
+def _reserve_and_extend(
+    log: QueryLog,
     terms: ExtensionTerms,
     earlier: PreviousContributions,
-    chance: RandomSource,
+    rng: RandomSource,
     progress: Progress,
 ) -> Release:
-    """Pay, then let the method draw; hold it to the slots that it named before."""
+    """Reserve the cost, run the method, and check that it used the slots it had announced."""
     if (earlier.mapping["slots"] > earlier.max_contributions).any():
         raise VerificationError(
-            "the mapping says that somebody used more than the ledger counts",
-            hint="bring back the mapping that was written with the release",
+            "in the mapping a user has used more slots than the ledger counts",
+            hint="restore the private/mapping.tsv that was written with the release",
         )
-    uses = terms.method.count_contributions(fresh, earlier)
-    account = terms.account.reserve()
-    release = terms.method.continue_release(fresh, earlier, chance, progress)
+    announced = terms.method.count_contributions(log, earlier)
+    reservation = terms.account.reserve()
+    release = terms.method.continue_release(log, earlier, rng, progress)
     mapping = None if release.mapping is None else release.mapping.lazy().collect()
-    _check_uses(mapping, earlier, uses)
+    _check_slots(mapping, earlier, announced)
     release = judged(release, terms.method)
-    return account.on(replace(release, notes=(_NOTE, *release.notes)))
+    return reservation.on(replace(release, notes=(_NOTE, *release.notes)))
 
 
-def _check_uses(
-    mapping: pl.DataFrame | None, earlier: PreviousContributions, uses: pl.DataFrame
+def _check_slots(
+    mapping: pl.DataFrame | None, earlier: PreviousContributions, announced: pl.DataFrame
 ) -> None:
-    """Refuse a release that renames somebody, or used other slots than a retry would count."""
+    """Raise an error if a pseudonym changed, or the slots differ from those announced.
+
+    If this attempt were lost, the next one would count the announced slots as used.
+    """
     columns = ["user", "pseudonym", "slots"]
     if mapping is not None and set(columns) <= set(mapping.columns):
-        found = mapping.select(columns).cast({"slots": pl.Int64})
-        renamed = earlier.mapping.join(found, on=["user", "pseudonym"], how="anti").height
-        same_name = found["pseudonym"].n_unique() < found.height
-        used = uses.select(pl.col("user").cast(pl.String), pl.col("slots").cast(pl.Int64))
-        expected = _sums(pl.concat([earlier.mapping.select("user", "slots"), used]))
-        beyond = (found["slots"] > earlier.max_contributions).any()
-        if not (renamed or same_name or beyond) and _sums(found).equals(expected):
+        current = mapping.select(columns).cast({"slots": pl.Int64})
+        renamed = earlier.mapping.join(current, on=["user", "pseudonym"], how="anti").height
+        duplicated = current["pseudonym"].n_unique() < current.height
+        used = announced.select(pl.col("user").cast(pl.String), pl.col("slots").cast(pl.Int64))
+        expected = _sum_slots(pl.concat([earlier.mapping.select("user", "slots"), used]))
+        over_limit = (current["slots"] > earlier.max_contributions).any()
+        if not (renamed or duplicated or over_limit) and _sum_slots(current).equals(expected):
             return
     raise VerificationError(
-        "the method did not use the slots that it said, or renamed users; nothing was written",
+        "the method did not use the announced slots, or changed pseudonyms; nothing was written",
         hint="this is a defect: please report it",
     )
 
 
-def _sums(slots: pl.DataFrame) -> pl.DataFrame:
+def _sum_slots(slots: pl.DataFrame) -> pl.DataFrame:
     summed = slots.group_by("user").agg(pl.col("slots").sum())
     return summed.filter(pl.col("slots") > 0).sort("user")

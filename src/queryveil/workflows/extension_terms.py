@@ -1,4 +1,7 @@
-"""On what terms an earlier release is extended: how many slots a user has, and what they cost."""
+"""Compute the terms of an extension: the contributions of a user, and their cost.
+
+A *slot* is one contribution that was paid for: the right of a user to have one query released.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +28,13 @@ from .previous_release import PreviousRelease
 
 @dataclass(frozen=True)
 class ExtensionTerms:
-    """What a release that extends another may use, and what is paid for that.
+    """The contribution bound of an extension, and its cost.
 
-    method
-        the method, promising what all releases together cost
-    account
-        its place in the ledger, with what it adds
-    most
-        slots that a user may have used in all afterwards
-    lost
-        earlier attempts that ended early, each counted as made
+    Attributes:
+        method: The method, with the guarantee of all releases of the stream together.
+        account: Reservation in the ledger, with the cost that this release adds.
+        max_contributions: Slots that a user may have used in all releases together.
+        lost: Earlier attempts that ended early; each counts as released.
     """
 
     method: Method
@@ -44,47 +44,55 @@ class ExtensionTerms:
 
 
 def compute_extension_terms(
-    log: QueryLog, base: Method, before: PreviousRelease, dataset: str | None, lower: bool
+    log: QueryLog, base: Method, previous: PreviousRelease, dataset: str | None, lower: bool
 ) -> ExtensionTerms:
-    """Find the earlier release in the ledger, and what it and its users still have."""
-    cap, slot = _slot(base)
-    account = plan_reservation(log, base, base.guarantee(), dataset=dataset, seeded=False)
-    account = replace(account, recipe=_recipe(base))
-    stream = _stream(account, before)
-    _check_files(base, stream, before)
-    most, more = contributions_granted(stream.paid, slot, cap, lower=lower)
-    cost = more * slot
-    account = replace(
-        account,
-        method=str(told := _told(base, stream.paid + cost)),
+    """Find the earlier release in the ledger, and compute the terms of its extension."""
+    cap, slot_cost = _compute_slot_cost(base)
+    reservation = plan_reservation(log, base, base.guarantee(), dataset=dataset, seeded=False)
+    reservation = replace(reservation, recipe=_build_recipe(base))
+    stream = _find_stream(reservation, previous)
+    _check_files(base, stream, previous)
+    max_contributions, more = contributions_granted(stream.paid, slot_cost, cap, lower=lower)
+    cost = more * slot_cost
+    method = _state_total_cost(base, stream.paid + cost)
+    reservation = replace(
+        reservation,
+        method=str(method),
         cost=(cost, Fraction(0)),
-        losses=account.losses if more else (),
+        losses=reservation.losses if more else (),
         extends=stream.entry.number,
         lost=tuple(entry.number for entry in stream.unconfirmed),
-        extra={"most": most},
+        extra={"most": max_contributions},
     )
-    return ExtensionTerms(told, account, most, stream.unconfirmed)
+    return ExtensionTerms(method, reservation, max_contributions, stream.unconfirmed)
 
 
 def contributions_granted(
     paid: Fraction, slot: Fraction, cap: int, *, lower: bool
 ) -> tuple[int, int]:
-    """Give how many slots a user may have used in all, and how many of these are paid anew.
+    """Return how many slots a user may have used in all, and how many of them are newly paid for.
 
-    `paid` is what the ledger counts for the earlier releases together, `slot` the price of one
-    slot, and `cap` the slots of one release.
+    The first number is called *max_contributions* below, the second *more*.
+
+    Args:
+        paid: What the ledger counts for the earlier releases of the stream together.
+        slot: The cost of one slot.
+        cap: The slots of one release.
+        lower: Whether the guarantee may be lowered, so that another release is paid for.
 
     Why the ledger's limit holds for every user. Let *others* be what the ledger counts for
     releases that are no part of this stream, so that spent = others + paid. A user who has used s
-    slots of the stream in all has lost at most others + s * slot. Since s <= most and
-    most * slot <= paid + more * slot, that is at most spent + more * slot. This is what the ledger
-    counts from now on: it adds more * slot before noise is drawn, and refuses that beyond the
-    limit, all in exact fractions. So what every user has left is most - s.
+    slots of the stream in all has lost at most others + s * slot. Since s <= max_contributions and
+    max_contributions * slot <= paid + more * slot, that is at most spent + more * slot. This is
+    what the ledger counts from now on: it adds more * slot before noise is drawn, and refuses
+    an amount beyond the limit, all in exact fractions. So every user has max_contributions - s
+    slots left.
 
-    Without `lower` nothing is added, and users go on within what was paid. A limit that leaves
-    room does not change that: it says what may be spent, not that it shall be, and the promise
-    would be another one than that of the release before. With `lower` a whole release is paid
-    anew or none: of a part, each user's number of queries would tell how much she had used.
+    Without `lower` nothing is added, and users continue within what was paid. A ledger limit
+    that leaves room does not change this: it bounds what may be spent, and does not request it.
+    To spend more would give another guarantee than that of the release before. With `lower` the
+    slots of a whole release are paid for, never of a part of it: with a part, the number of
+    released queries of a user would reveal how many slots they had used before.
 
     >>> contributions_granted(Fraction(1), Fraction(1, 10), 10, lower=False)
     (10, 0)
@@ -95,77 +103,88 @@ def contributions_granted(
     return paid // slot + more, more
 
 
-def _slot(method: Method) -> tuple[int, Fraction]:
-    """Give a method's slots a user, and the price of one."""
-    promise = method.guarantee()
-    cap, whole = method.params().get("max_queries_per_user"), exact_fraction(promise.epsilon)
-    if promise.delta:
+def _compute_slot_cost(method: Method) -> tuple[int, Fraction]:
+    """Return the number of slots per user of a method, and the cost of one slot."""
+    guarantee = method.guarantee()
+    cap, whole = method.params().get("max_queries_per_user"), exact_fraction(guarantee.epsilon)
+    if guarantee.delta:
         raise ParameterError(
-            "a release with a delta cannot be extended: its slots do not add up one by one",
-            hint="extend one that was made without --delta",
+            "a release with a delta cannot be extended: its cost is not a sum over slots",
+            hint="extend a release that was made without --delta",
         )
-    if promise.model not in ("pure-dp", "conditional-dp") or not cap or not whole:
+    if guarantee.model not in ("pure-dp", "conditional-dp") or not cap or not whole:
         raise method.cannot_extend()
     return int(cap), whole / int(cap)
 
 
-def _recipe(method: Method) -> str:
-    """Tell what decides how many slots a log uses; it is no recipe of a release of its own."""
+def _build_recipe(method: Method) -> str:
+    """Return what determines how many slots a log uses.
+
+    The first element differs from that of `release_fingerprint`, so that an extension is never
+    taken for a release of its own.
+    """
     _, version, *digests = json.loads(release_fingerprint(method))
     return json.dumps(["append", version, *digests])
 
 
-def _check_files(method: Method, stream: ReleaseStream, before: PreviousRelease) -> None:
-    """Refuse other files under the same names."""
-    now, then = (json.loads(text)[2:] for text in (_recipe(method), stream.entry.recipe))
-    if now != then:
+def _check_files(method: Method, stream: ReleaseStream, previous: PreviousRelease) -> None:
+    """Raise an error if the files of the method changed, even if their names did not."""
+    current, earlier = (
+        json.loads(text)[2:] for text in (_build_recipe(method), stream.entry.recipe)
+    )
+    if current != earlier:
         raise UsageError(
-            "the files that its method reads are not those of before",
-            where=before.folder,
-            hint="give the method with the files that it was made with",
+            "the files that the method reads differ from those of the earlier release",
+            where=previous.folder,
+            hint="name the method with the files of the earlier release",
         )
 
 
-def _stream(account: Reservation, before: PreviousRelease) -> ReleaseStream:
-    """Find the earlier release in the ledger; without it nobody knows what was spent."""
+def _find_stream(reservation: Reservation, previous: PreviousRelease) -> ReleaseStream:
+    """Return the stream of the earlier release in the ledger.
+
+    Raise an error if the ledger does not have it: what was spent would be unknown.
+    """
     stream = None
-    if account.path is not None and account.path.exists():
-        with Ledger.open(account.path, create=False) as ledger:
-            stream = ledger.stream(before.digest)
+    if reservation.path is not None and reservation.path.exists():
+        with Ledger.open(reservation.path, create=False) as ledger:
+            stream = ledger.stream(previous.digest)
     if stream is None:
         raise UsageError(
-            f"{account.path} does not know this release, so what its users have left is unknown",
-            where=before.folder,
+            f"{reservation.path} does not know this release, so the remaining contributions of its "
+            "users are unknown",
+            where=previous.folder,
             hint="name the population as for the first release: --dataset; a release that was "
             "not confirmed cannot be extended",
         )
-    # Of a log that comes from no file nobody can tell whether it is the same again.
-    digest = "another" if account.digest == NOT_REPEATABLE else account.digest
+    # Whether a log that comes from no file is unchanged cannot be known: assume that it is not.
+    digest = "another" if reservation.digest == NOT_REPEATABLE else reservation.digest
     stream.check(
-        account.kind, digest, account.recipe, [entry.number for entry in stream.unconfirmed]
+        reservation.kind, digest, reservation.recipe, [entry.number for entry in stream.unconfirmed]
     )
     return stream
 
 
-def _told(base: Method, total: Fraction) -> Method:
-    """Let the method promise what all releases of the stream cost together."""
+def _state_total_cost(base: Method, total: Fraction) -> Method:
+    """Return the method with the guarantee of all releases of the stream together."""
     whole = exact_fraction(base.guarantee().epsilon) or Fraction(0)
     if "goes_on" in base.params():
         base = replace(base, **{"goes_on": True})
     if total == whole:
         return base
     if "spent_before" not in base.params():
-        raise ParameterError(f"{base.name} cannot tell what was spent before")
-    told = replace(base, **{"spent_before": _at_least(total - whole)})
-    promised = exact_fraction(told.guarantee().epsilon) or Fraction(0)
-    if promised < total * (1 - Fraction(1, 10**12)):  # but for a float's rounding
+        raise ParameterError(f"{base.name} has no parameter for what was spent before")
+    method = replace(base, **{"spent_before": _round_up_to_float(total - whole)})
+    stated = exact_fraction(method.guarantee().epsilon) or Fraction(0)
+    if stated < total * (1 - Fraction(1, 10**12)):  # tolerates the rounding of a float
         raise VerificationError(
-            f"{told} does not promise what was spent", hint="this is a defect: please report it"
+            f"the guarantee of {method} does not cover what was spent",
+            hint="this is a defect: please report it",
         )
-    return told
+    return method
 
 
-def _at_least(value: Fraction) -> float:
-    """Give the nearest float that, as it is written, is not less."""
-    near = float(value)
-    return near if Fraction(repr(near)) >= value else nextafter(near, inf)
+def _round_up_to_float(value: Fraction) -> float:
+    """Return the nearest float whose decimal representation is not below `value`."""
+    nearest = float(value)
+    return nearest if Fraction(repr(nearest)) >= value else nextafter(nearest, inf)

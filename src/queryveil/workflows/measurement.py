@@ -1,4 +1,4 @@
-"""Risk and use of a release: what the measures say of it."""
+"""Measure the risk and utility of a release."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from .budget import DATA_ACCESS_RECORDED, is_differentially_private, note_look, 
 
 
 def compute_measure(
-    one: Measure, before: MeasureContext, after: Release, again: Rerun | None
+    chosen: Measure, context: MeasureContext, release: Release, rerun: Rerun | None
 ) -> dict[str, Any]:
-    """Give what a measure says; only one that has to is handed `again`."""
-    if isinstance(one, RerunMeasure) and again is not None:
-        return one.compute_rerun(before, after, again)
-    return one.compute(before, after)
+    """Return the result of a measure; only a `RerunMeasure` receives `rerun`."""
+    if isinstance(chosen, RerunMeasure) and rerun is not None:
+        return chosen.compute_rerun(context, release, rerun)
+    return chosen.compute(context, release)
 
 
 def method_of_release(release: Release) -> Method:
-    """Give the method of a release: as its owner wrote it, else as its public card has it.
+    """Return the method of a release: from its spec if known, else from its public card.
 
-    The public card names files without their folders.
+    The public card has the names of files without their folders.
     """
     if release.method_spec is not None:
         return parse_method(release.method_spec)
@@ -42,19 +42,19 @@ def method_of_release(release: Release) -> Method:
 
 
 def run_for_measurement(
-    method: Method, log: QueryLog, chance: RandomSource, identifiers: str = "drop"
+    method: Method, log: QueryLog, rng: RandomSource, identifiers: str = "drop"
 ) -> Release:
-    """Run a method to measure it: in memory, nothing is spent.
+    """Run a method in memory, to measure it; no budget is spent.
 
-    Where it would release nothing, which `anonymize` refuses, that is what is measured.
+    If no row would be released, which `anonymize` refuses, return an empty release.
     """
     try:
-        return run_screened(method, log, chance, NoProgress(), identifiers)
+        return run_screened(method, log, rng, NoProgress(), identifiers)
     except EmptyReleaseError as error:
-        return _nothing(method, log, error.what)
+        return _build_empty_release(method, log, error.what)
 
 
-def _nothing(method: Method, log: QueryLog, why: str) -> Release:
+def _build_empty_release(method: Method, log: QueryLog, reason: str) -> Release:
     return Release(
         method=method.name,
         parameters=method.params(),
@@ -62,20 +62,20 @@ def _nothing(method: Method, log: QueryLog, why: str) -> Release:
         source=log,
         log=pl.LazyFrame(schema=PUBLIC_SCHEMA),
         mapping=pl.DataFrame(schema={"user": pl.String, "pseudonym": pl.String}),
-        dropped={why: log.accounting.kept},
-        notes=(why,),
+        dropped={reason: log.accounting.kept},
+        notes=(reason,),
     )
 
 
 def make_rerun(method: Method, seed: int | None, identifiers: str = "drop") -> Rerun:
-    """Make the function that runs a method on other logs."""
+    """Return a function that runs a method on other logs."""
 
-    def again(log: QueryLog, turn: int) -> Release:
-        # A turn's stream is its own, and none that a run of the whole log would use.
-        chance = RandomSource(None if seed is None else (seed + 1) * 1_000_003 + turn)
-        return run_for_measurement(method, log, chance, identifiers)
+    def rerun(log: QueryLog, turn: int) -> Release:
+        # Each turn has its own random stream, different from that of a run on the whole log.
+        rng = RandomSource(None if seed is None else (seed + 1) * 1_000_003 + turn)
+        return run_for_measurement(method, log, rng, identifiers)
 
-    return again
+    return rerun
 
 
 def measure(
@@ -87,62 +87,76 @@ def measure(
     dataset: str | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Measure a release, or the folder of one, against the log that it is of.
+    """Measure a release, or the folder of a release, against its original log.
 
-    Without a list all measures are taken that look at the release alone, and those that do not
-    apply say why; with a list it is an error if one does not. Those that run the method again
-    are taken if they are named; if the method is private, the ledger notes that (`dataset`
-    says which ledger). The figures are of private data: for the owner alone.
+    The figures are computed from private data: they are for the data owner only.
+
+    Args:
+        measures: Measures to compute; it is an error if one does not apply. Without it, all
+            measures that do not run the method again; one that does not apply has a `why_not`.
+        seed: Seed of the reruns.
+        dataset: Population whose ledger records the data access; else that of the log's folder.
 
     >>> from queryveil import FrequentQueries, QueryLog, anonymize
     >>> log = QueryLog.from_rows([(u, "tennis", None, None, None) for u in "abc"])
-    >>> found = measure(log, anonymize(log, FrequentQueries(n=2)), ["profile-divergence"])
-    >>> found["measures"]["profile-divergence"]["value"]
+    >>> release = anonymize(log, FrequentQueries(n=2))
+    >>> result = measure(log, release, ["profile-divergence"])
+    >>> result["measures"]["profile-divergence"]["value"]
     0.0
     """
-    shown, before = progress or NoProgress(), MeasureContext(log)
-    after = release if isinstance(release, Release) else read_release(Path(release), log)
-    chosen = _chosen(measures)
-    again, notes = _again(chosen, after, seed, dataset)
+    shown, context = progress or NoProgress(), MeasureContext(log)
+    released = release if isinstance(release, Release) else read_release(Path(release), log)
+    selected = _select_measures(measures)
+    rerun, notes = _prepare_rerun(selected, released, seed, dataset)
     notes = notes or note_look(log, dataset, "measure")
-    found: dict[str, Any] = {}
-    with shown.stage("measure", len(chosen)) as advance:
-        for one in chosen:
-            found[str(one)] = _measured(one, before, after, again, strict=measures is not None)
+    strict = measures is not None
+    results: dict[str, Any] = {}
+    with shown.stage("measure", len(selected)) as advance:
+        for chosen in selected:
+            results[str(chosen)] = _describe_result(chosen, context, released, rerun, strict=strict)
             advance(1)
-    return {"method": after.method, "measures": found, "notes": notes}
+    return {"method": released.method, "measures": results, "notes": notes}
 
 
-def _chosen(measures: Sequence[str | Measure] | None) -> list[Measure]:
+def _select_measures(measures: Sequence[str | Measure] | None) -> list[Measure]:
     if measures is None:
         return [kind() for kind in all_measures().values() if not issubclass(kind, RerunMeasure)]
     if not measures:
         raise UsageError("no measure was named", hint="see `queryveil measures`")
-    return [parse_measure(one) if isinstance(one, str) else one for one in measures]
+    return [parse_measure(item) if isinstance(item, str) else item for item in measures]
 
 
-def _again(
-    chosen: Sequence[Measure], after: Release, seed: int | None, dataset: str | None
+def _prepare_rerun(
+    selected: Sequence[Measure], release: Release, seed: int | None, dataset: str | None
 ) -> tuple[Rerun | None, list[str]]:
-    """Make what runs the method again, and note in the ledger if a private one will be."""
-    RandomSource(seed)  # refuses a bad one before any work is done
-    if not any(isinstance(one, RerunMeasure) for one in chosen):
+    """Return a function that runs the method again, if a measure needs one, and notes.
+
+    The ledger records that a private method is run again.
+    """
+    RandomSource(seed)  # raises an error for a bad seed before any work is done
+    if not any(isinstance(chosen, RerunMeasure) for chosen in selected):
         return None, []
-    method, setting = method_of_release(after), after.identifiers or "keep"
+    method, setting = method_of_release(release), release.identifiers or "keep"
     method.check_ready()
     if not is_differentially_private(method):
         return make_rerun(method, seed, setting), []
-    record_data_access(after.source, method, dataset, f"measure ({method.name})")
+    record_data_access(release.source, method, dataset, f"measure ({method.name})")
     return make_rerun(method, seed, setting), [DATA_ACCESS_RECORDED]
 
 
-def _measured(
-    one: Measure, before: MeasureContext, after: Release, again: Rerun | None, *, strict: bool
+def _describe_result(
+    chosen: Measure,
+    context: MeasureContext,
+    release: Release,
+    rerun: Rerun | None,
+    *,
+    strict: bool,
 ) -> dict[str, Any]:
-    about = {"title": one.title, "unit": one.unit, "better": one.better, "kind": one.kind}
+    names = ("title", "unit", "better", "kind")
+    about = {name: getattr(chosen, name) for name in names}
     try:
-        one.prepare(before)
-        return about | compute_measure(one, before, after, again)
+        chosen.prepare(context)
+        return about | compute_measure(chosen, context, release, rerun)
     except QueryveilError as error:
         if strict:
             raise

@@ -1,4 +1,4 @@
-"""What would be released, before anything is written or spent."""
+"""Show what would be released, before anything is written or spent."""
 
 from __future__ import annotations
 
@@ -27,29 +27,31 @@ def plan(
     identifiers: str = "drop",
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Give the internal card as it would be, and what other parameters would give.
+    """Return the private card of a release without writing it, and the effect of other parameters.
 
-    Nothing is written. The figures are exact figures of the log: they are for its owner. Of a
-    differentially private method the log is not looked at: what is told follows from the
-    parameters, the size of the population and a public shape. With `peek` it is looked at, and
-    the ledger notes that for all later releases.
+    The figures are exact figures of the log: they are for the data owner only. For a
+    differentially private method the log is not read: the forecast follows from the parameters,
+    the population and a public distribution. With `peek` the log is read, and the ledger
+    records this data access for all later releases.
     """
     check_setting(identifiers)
     private = is_differentially_private(method)
     if private and not peek:
-        return _told(method, population)
+        return _forecast(method, population)
     read = log() if callable(log) else log
     shown = progress or NoProgress()
     if private:
-        return _peeked(read, method, dataset, identifiers, shown) | _told(method, population)
-    looked = note_look(read, dataset, "plan")
+        return _run_and_record(read, method, dataset, identifiers, shown) | _forecast(
+            method, population
+        )
+    notes = note_look(read, dataset, "plan")
     with shown.stage("compare"):
         alternatives = method.alternatives(screen(read, identifiers))
     card = anonymize(read, method, identifiers=identifiers, progress=shown).preview_card()
-    return card | {"alternatives": alternatives, "looked": looked}
+    return card | {"alternatives": alternatives, "looked": notes}
 
 
-def _told(method: Method, population: int) -> dict[str, Any]:
+def _forecast(method: Method, population: int) -> dict[str, Any]:
     standing = standing_of(method.guarantee(), method.unfit())
     return {
         "method": method.name,
@@ -63,10 +65,10 @@ def _told(method: Method, population: int) -> dict[str, Any]:
     }
 
 
-def _peeked(
+def _run_and_record(
     log: QueryLog, method: Method, dataset: str | None, identifiers: str, progress: Progress
 ) -> dict[str, Any]:
-    """Run the method for the owner's eyes alone, after noting that in the ledger."""
+    """Record the data access in the ledger, then run the method for the data owner."""
     record_data_access(log, method, dataset)
     card = run_screened(method, log, RandomSource(), progress, identifiers).preview_card()
     return card | {"peeked": DATA_ACCESS_NOTE}

@@ -1,4 +1,4 @@
-"""Read a release that is to be extended: its card, its method, and who has used how much."""
+"""Read a release that is to be extended: its card, its method and its users' contributions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..release.reading import read_pseudonyms
 from ..release.untrusted import file_digest
 from .verification import verify
 
-# What an append adds to the promise is no part of the method.
+# Parameters that an extension sets; they do not belong to the method of the first release.
 _ADDED = {"spent_before": 0.0, "goes_on": False}
 
 
@@ -26,7 +26,9 @@ _ADDED = {"spent_before": 0.0, "goes_on": False}
 class PreviousRelease:
     """The release that is extended.
 
-    `card` is its internal card, `digest` that of its public card, by which the ledger knows it.
+    Attributes:
+        card: Its private card.
+        digest: Digest of its public card, by which the ledger knows it.
     """
 
     folder: Path
@@ -35,53 +37,56 @@ class PreviousRelease:
 
     @property
     def until(self) -> date | None:
-        """The last day that its owner had it read up to, if they named one."""
+        """The last day of its log, if the data owner named one."""
         day = self.card["input"].get("until")
         try:
             return None if day is None else date.fromisoformat(day)
         except (TypeError, ValueError) as error:
-            raise VerificationError("its card is damaged", where=self.folder) from error
+            raise VerificationError(
+                "its card is damaged: input.until is no date", where=self.folder
+            ) from error
 
     def mapping(self) -> pl.DataFrame:
-        """Read who has which pseudonym, and has used how many slots."""
+        """Read the pseudonym of each user, and how many slots they have used."""
         path = self.folder / "private" / "mapping.tsv"
         if not path.is_file():
             raise InputError(
-                "there is no private/mapping.tsv, so nobody can tell who is who",
+                "private/mapping.tsv is missing, so users cannot be linked to their pseudonyms",
                 where=self.folder,
-                hint="it was written with --forget-mapping: make a new release instead",
+                hint="this release was written with --forget-mapping; make a new release instead",
             )
-        found = _read_mapping(path)
-        _check_mapping(path, found)
-        self._check_names(path, found)
-        return found
+        mapping = _read_mapping(path)
+        _check_mapping(path, mapping)
+        self._check_complete(path, mapping)
+        return mapping
 
-    def _check_names(self, path: Path, mapping: pl.DataFrame) -> None:
-        """Refuse a mapping that lacks somebody: she would count as new, with nothing used."""
+    def _check_complete(self, path: Path, mapping: pl.DataFrame) -> None:
+        """Raise an error if a released user is missing: they would be new, with no slot used."""
         log = read_public_log(self.folder / "public")
         if log is None:
             return
-        names = log.select(pseudonym="user").unique().collect(engine="streaming")
-        missing = names.join(mapping, on="pseudonym", how="anti").height
+        pseudonyms = log.select(pseudonym="user").unique().collect(engine="streaming")
+        missing = pseudonyms.join(mapping, on="pseudonym", how="anti").height
         if missing:
             raise VerificationError(f"{missing:,} users of the release are missing", where=path)
 
 
 def open_previous_release(folder: Path, progress: Progress) -> PreviousRelease:
-    """Open the folder of a release, and check that it is whole and fit to be extended."""
-    found = verify(folder, progress=progress)
-    if found["holds"] is False:
-        broken = "; ".join(f["message"] for f in found["findings"] if f["holds"] is False)
-        raise VerificationError(f"this release does not hold: {broken}", where=folder)
+    """Open the folder of a release, and check that it is unchanged and can be extended."""
+    verification = verify(folder, progress=progress)
+    if verification["holds"] is False:
+        checks = verification["findings"]
+        failures = "; ".join(check["message"] for check in checks if check["holds"] is False)
+        raise VerificationError(f"this release does not verify: {failures}", where=folder)
     path = folder / "private" / "card.json"
     if not path.is_file():
         raise InputError(
             "there is no private/card.json", where=folder, hint="name what `anonymize --out` wrote"
         )
-    card = read_json(path)  # verify has read it already
+    card = read_json(path)  # safe: verify has parsed and compared it
     if not card["release_grade"]:
         raise UsageError(
-            "this release is not for publication, and nothing real may be linked to it: "
+            "this release is not for publication, and no real release may be linked to it: "
             + "; ".join(map(str, card.get("not_release_grade_because", []))),
             where=folder,
             hint="extend a release that was made without a seed",
@@ -89,43 +94,48 @@ def open_previous_release(folder: Path, progress: Progress) -> PreviousRelease:
     return PreviousRelease(folder, card, file_digest(folder / "public" / "release.json"))
 
 
-def base_method(before: PreviousRelease, given: Method | None) -> Method:
-    """Give the method of a release, as it was before anything was added to its promise."""
-    card = before.card
-    method = get_method(card["method"]).from_params(card["parameters"]) if given is None else given
-    if given is not None:
-        _check_same(before, given)
-    elif method.input_files():
+def base_method(previous: PreviousRelease, requested: Method | None) -> Method:
+    """Return the method of a release, without the parameters that an extension sets.
+
+    `requested` is the method that the caller named, if any. It must be that of the release."""
+    card = previous.card
+    if requested is not None:
+        _check_same(previous, requested)
+        method = requested
+    else:
+        method = get_method(card["method"]).from_params(card["parameters"])
+    if requested is None and method.input_files():
         names = ", ".join(path.name for path in method.input_files())
         raise UsageError(
-            f"the card does not say where its method's files lie ({names})",
-            where=before.folder,
-            hint="give the method again, with --method and all its parameters",
+            f"the card does not have the folders of the files that its method reads ({names})",
+            where=previous.folder,
+            hint="name the method again, with --method and all its parameters",
         )
     added = {name: value for name, value in _ADDED.items() if name in method.params()}
     return replace(method, **added)
 
 
-def _check_same(before: PreviousRelease, given: Method) -> None:
-    """Name the first way in which a method differs from that of the release."""
-    hint = "leave --method out to take that of the release"
-    name, shown = before.card["method"], before.card["parameters"]
-    if given.name != name:
-        what = f"it was made by {name}, not by {given.name}"
-        raise UsageError(what, where=before.folder, hint=hint)
-    for declared in given.parameters():
-        value, stands = getattr(given, declared.name), shown.get(declared.name, declared.default)
-        if declared.name not in _ADDED and not _is_same(value, stands):
-            what = f"it was made with {declared.option} {stands}, not {value}"
-            raise UsageError(what, where=before.folder, hint=hint)
+def _check_same(previous: PreviousRelease, method: Method) -> None:
+    """Raise an error that names the first difference between a method and that of the release."""
+    hint = "leave --method out to use that of the release"
+    name, parameters = previous.card["method"], previous.card["parameters"]
+    if method.name != name:
+        message = f"it was made by {name}, not by {method.name}"
+        raise UsageError(message, where=previous.folder, hint=hint)
+    for declared in method.parameters():
+        value = getattr(method, declared.name)
+        card_value = parameters.get(declared.name, declared.default)
+        if declared.name not in _ADDED and not _is_same(value, card_value):
+            message = f"it was made with {declared.option} {card_value}, not {value}"
+            raise UsageError(message, where=previous.folder, hint=hint)
 
 
-def _is_same(value: Any, shown: Any) -> bool:
-    """Compare with what a card shows: of files, the names alone."""
+def _is_same(value: Any, card_value: Any) -> bool:
+    """Return whether a value equals that on a card, which has files without their folders."""
     if not isinstance(value, str):
-        return bool(value == shown)
+        return bool(value == card_value)
     names = ",".join(Path(name.strip()).name for name in value.split(","))
-    return shown in (value, names, f"./{names}")
+    return card_value in (value, names, f"./{names}")
 
 
 def _read_mapping(path: Path) -> pl.DataFrame:
@@ -135,15 +145,15 @@ def _read_mapping(path: Path) -> pl.DataFrame:
             raise InputError(
                 "private/mapping.tsv has no column slots",
                 where=path.parent.parent,
-                hint="only a method that pays for queries one by one can be extended",
+                hint="only a method that charges each query separately can be extended",
             )
         return table.select("user", "pseudonym", pl.col("slots").cast(pl.Int64))
-    except (pl.exceptions.PolarsError, OSError):  # which would show cells of it
+    except (pl.exceptions.PolarsError, OSError):  # their messages would show cells of the mapping
         raise VerificationError("this mapping is damaged", where=path) from None
 
 
 def _check_mapping(path: Path, mapping: pl.DataFrame) -> None:
-    empty = sum(mapping.null_count().row(0))
-    twice = any(mapping[name].n_unique() < mapping.height for name in ("user", "pseudonym"))
-    if empty or twice or mapping.filter(pl.col("slots") < 0).height:
+    nulls = sum(mapping.null_count().row(0))
+    duplicated = any(mapping[name].n_unique() < mapping.height for name in ("user", "pseudonym"))
+    if nulls or duplicated or mapping.filter(pl.col("slots") < 0).height:
         raise VerificationError("this mapping is damaged", where=path)

@@ -1,9 +1,10 @@
-"""Protect a log with the groups of an earlier release of the same people.
+"""Anonymize a log with the groups of an earlier release of the same users.
 
-Two releases with groups of their own hide a person among few: those who share a group in both.
-With the groups of an earlier release, all k or more users of a group were in one group there too,
-or none of them was in it at all. The same holds of the releases whose groups that one kept: who
-is not in a release is remembered beside it, with the group of the last release that had them.
+Two releases with different groups hide a user only among the few users who share a group with
+them in both. If the groups of the earlier release are kept, the k or more users of a group were
+either all in one group of the earlier release, or none of them was in that release. The same holds
+for the releases whose groups the earlier release kept: a user who is absent from a release is
+listed in its `private/absent.tsv`, with the group of the last release that had them.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from ..release.reading import read_pseudonyms
 from ..release.release import Release
 from .previous_release import PreviousRelease, open_previous_release
 
-_KEPT = (
+# This note is on published cards, and `read_groups` looks for it there: do not reword it.
+_GROUPS_KEPT_NOTE = (
     "the groups are those of an earlier release of the same people, and of those whose groups that "
     "one kept: everybody here shares each of these logs, or is absent from it, with the same k or "
     "more users; what differs between the logs of a group is not covered"
@@ -34,9 +36,10 @@ _KEPT = (
 
 @dataclass(frozen=True)
 class EarlierGroups:
-    """Who was in which group of an earlier release: user and group, and the release's digest.
+    """Groups of an earlier release, and the digest of its public card.
 
-    Users whom that release lacks, but one before it had, stand in groups beyond its own.
+    `groups` has the columns `user` and `group`. Users who are absent from that release, but were
+    in one before it, have group numbers above those of the release itself.
     """
 
     digest: str
@@ -44,9 +47,9 @@ class EarlierGroups:
 
 
 def read_groups(folder: Path, progress: Progress) -> EarlierGroups:
-    """Open a release that stands untouched, and return its groups."""
-    before = open_previous_release(folder, progress)
-    if before.card["guarantee"]["model"] != "k-anonymity":
+    """Read the groups of an unchanged k-anonymous release."""
+    previous = open_previous_release(folder, progress)
+    if previous.card["guarantee"]["model"] != "k-anonymity":
         raise UsageError(
             "this release has no groups: it is not k-anonymous",
             where=folder,
@@ -55,80 +58,89 @@ def read_groups(folder: Path, progress: Progress) -> EarlierGroups:
     path = folder / "private" / "mapping.tsv"
     if not path.is_file():
         raise InputError(
-            "there is no private/mapping.tsv, so its groups are not known",
+            "private/mapping.tsv is missing, so the groups of this release are unknown",
             where=folder,
-            hint="it was written with --forget-mapping",
+            hint="this release was written with --forget-mapping",
         )
     mapping = read_pseudonyms(path)
-    _check_mapping(mapping, before, path)
-    groups = _numbered(mapping)
-    if _KEPT in before.card["notes"]:
+    _check_mapping(mapping, previous, path)
+    groups = _select_groups(mapping)
+    if _GROUPS_KEPT_NOTE in previous.card["notes"]:
         groups = pl.concat([groups, _read_absent(folder, groups)])
-    return EarlierGroups(before.digest, groups)
+    return EarlierGroups(previous.digest, groups)
 
 
-def _numbered(table: pl.DataFrame) -> pl.DataFrame:
+def _select_groups(table: pl.DataFrame) -> pl.DataFrame:
+    """Return users and groups, with group numbers as integers."""
     return table.select("user", pl.col("group").cast(pl.Int64))
 
 
 def _read_absent(folder: Path, groups: pl.DataFrame) -> pl.DataFrame:
-    """Return the users of still earlier releases whom this one lacks, and their groups."""
+    """Read the users of still earlier releases who are absent from this one, and their groups."""
     path = folder / "private" / "absent.tsv"
     if not path.is_file():
         raise InputError(
-            "there is no private/absent.tsv: who was in an earlier release would count as new",
+            "private/absent.tsv is missing: users of earlier releases would be taken for new users",
             where=folder,
-            hint="it stands beside mapping.tsv where groups were kept",
+            hint="a release that keeps groups has this file beside private/mapping.tsv",
         )
     table = read_pseudonyms(path, ("user",))
-    whole = {"user", "group"} <= set(table.columns) and (
+    is_valid = {"user", "group"} <= set(table.columns) and (
         not sum(table.null_count().row(0))
         and table["group"].str.contains(r"^\d{1,18}$").all()
         and table["user"].is_unique().all()
     )
-    absent = _numbered(table) if whole else groups
+    # A damaged table is replaced by `groups`, which overlaps itself and so fails below.
+    absent = _select_groups(table) if is_valid else groups
     if any(absent.join(groups, on=name, how="semi").height for name in ("user", "group")):
         raise VerificationError("this list is damaged", where=path)
     return absent
 
 
-def _check_mapping(mapping: pl.DataFrame, before: PreviousRelease, path: Path) -> None:
-    """Raise an error unless the mapping is whole: each released name once, groups of k or more."""
-    log = read_public_log(before.folder / "public")
-    whole = {"user", "pseudonym", "group"} <= set(mapping.columns) and log is not None
-    if whole and log is not None:
-        named = mapping.select("user", "pseudonym", "group")
-        names = log.select(pseudonym="user").unique().collect(engine="streaming")
-        small = named.group_by("group").len().filter(pl.col("len") < before.card["guarantee"]["k"])
-        whole = (
-            not sum(named.null_count().row(0))
-            and named["user"].is_unique().all()
-            and named["pseudonym"].is_unique().all()
-            and names.join(named, on="pseudonym", how="semi").height == names.height == named.height
-            and named["group"].str.contains(r"^\d{1,18}$").all()
-            and not small.height
-            and _has_equal_logs(log, named)
+def _check_mapping(mapping: pl.DataFrame, previous: PreviousRelease, path: Path) -> None:
+    """Raise an error unless each pseudonym occurs once and all groups have k equal logs or more."""
+    log = read_public_log(previous.folder / "public")
+    is_valid = {"user", "pseudonym", "group"} <= set(mapping.columns) and log is not None
+    if is_valid and log is not None:
+        users = mapping.select("user", "pseudonym", "group")
+        pseudonyms = log.select(pseudonym="user").unique().collect(engine="streaming")
+        too_small = (
+            users.group_by("group").len().filter(pl.col("len") < previous.card["guarantee"]["k"])
         )
-    if not whole:
+        is_valid = (
+            not sum(users.null_count().row(0))
+            and users["user"].is_unique().all()
+            and users["pseudonym"].is_unique().all()
+            and pseudonyms.height == users.height
+            and pseudonyms.join(users, on="pseudonym", how="semi").height == users.height
+            and users["group"].str.contains(r"^\d{1,18}$").all()
+            and not too_small.height
+            and _has_equal_logs(log, users)
+        )
+    if not is_valid:
         raise VerificationError("this mapping is damaged", where=path)
 
 
-def _has_equal_logs(log: pl.LazyFrame, named: pl.DataFrame) -> bool:
-    """Return whether all of a group have the same log, by sums of the numbers of their rows."""
+def _has_equal_logs(log: pl.LazyFrame, users: pl.DataFrame) -> bool:
+    """Return whether the users of each group have equal logs.
+
+    Logs are compared by their number of rows and the sum of the hashes of their rows, which
+    does not depend on the order of the rows.
+    """
     rows = log.select(pseudonym="user", row=pl.struct(pl.exclude("user")).hash())
     logs = rows.group_by("pseudonym").agg(pl.col("row").sum(), pl.len())
-    found = logs.join(named.lazy(), on="pseudonym").group_by("group").n_unique()
-    return bool(found.select((pl.col("row", "len") == 1).all()).collect().to_numpy().all())
+    distinct = logs.join(users.lazy(), on="pseudonym").group_by("group").n_unique()
+    return bool(distinct.select((pl.col("row", "len") == 1).all()).collect().to_numpy().all())
 
 
 def run_with_groups(
-    method: Method, log: QueryLog, earlier: EarlierGroups, chance: RandomSource, progress: Progress
+    method: Method, log: QueryLog, earlier: EarlierGroups, rng: RandomSource, progress: Progress
 ) -> Release:
-    """Protect a log with the groups of an earlier release.
+    """Anonymize a log with the groups of an earlier release.
 
-    Whole groups alone are kept. Who is left of a group that has fewer than k users now, and
-    newcomers if they are fewer than k, are dropped: with others they would be a part of a group
-    that whoever has both releases can tell from the rest.
+    Only groups that still have k users are kept. The remaining users of smaller groups are
+    dropped, and so are new users if they are fewer than k. In a group with other users they
+    would be a subset of fewer than k, which an attacker with both releases can identify.
     """
     if not isinstance(method, Microaggregation):
         raise UsageError(
@@ -136,7 +148,7 @@ def run_with_groups(
         )
     if isinstance(log.table, RemoteTable):
         raise UsageError(
-            f"--groups-of needs the whole log on one machine, and it lies on {log.engine}",
+            f"--groups-of needs the whole log on one machine, but it is on {log.engine}",
             hint="leave --engine out",
         )
     users = log.local_frame.group_by("user").agg(rows=pl.len()).collect(engine="streaming")
@@ -144,43 +156,47 @@ def run_with_groups(
     users = users.join(earlier.groups.rename({"user": "name"}), on="name", how="left")
     if users["group"].is_null().all():
         raise InputError(
-            "nobody of this log is in the earlier release",
-            hint="--groups-of is for a release of the same people",
+            "no user of this log is in the earlier release",
+            hint="--groups-of is for a release of the same users",
         )
-    size = pl.len().over("group")  # newcomers, who have none, are counted together
+    size = pl.len().over("group")  # new users have a null group and are counted together
     kept = users.filter(size >= method.k)
     if not kept.height:
         raise EmptyReleaseError(
-            f"no group of the earlier release has {method.k} users left, and so many are not new",
+            f"no group of the earlier release still has {method.k} users, and fewer than "
+            f"{method.k} users are new",
             hint="a smaller --k keeps more groups",
         )
     known = kept.drop_nulls("group").select("group", user="name")
     rows = log.local_frame.join(kept.lazy().select("user"), on="user", how="semi").collect()
-    tally = replace(log.accounting, dropped=dict(log.accounting.dropped))
-    gone = users.filter(size < method.k)
+    accounting = replace(log.accounting, dropped=dict(log.accounting.dropped))
+    dropped = users.filter(size < method.k)
     is_new = pl.col("group").is_null()
-    tally.drop(_counted({
-        f"fewer than {method.k} users of the earlier group are left": gone.filter(~is_new),
-        f"fewer than {method.k} users are new since the earlier release": gone.filter(is_new),
+    accounting.drop(_count_rows_by_reason({
+        f"fewer than {method.k} users of the earlier group are left": dropped.filter(~is_new),
+        f"fewer than {method.k} users are new since the earlier release": dropped.filter(is_new),
     }))  # fmt: skip
-    left = replace(log, table=rows.lazy(), accounting=tally)
-    release = method.run_with_groups(left, known, chance, progress)
-    absent = _absent(earlier, kept["name"], release)
-    return replace(release, absent=absent, notes=(*release.notes, _KEPT))
+    remaining = replace(log, table=rows.lazy(), accounting=accounting)
+    release = method.run_with_groups(remaining, known, rng, progress)
+    absent = _list_absent_users(earlier, kept["name"], release)
+    return replace(release, absent=absent, notes=(*release.notes, _GROUPS_KEPT_NOTE))
 
 
-def _absent(earlier: EarlierGroups, present: pl.Series, release: Release) -> pl.DataFrame:
-    """Return the users of earlier releases whom this one lacks, in groups beyond its own.
+def _list_absent_users(
+    earlier: EarlierGroups, present: pl.Series, release: Release
+) -> pl.DataFrame:
+    """Return the users of earlier releases who are absent from this one, with their groups.
 
-    Users of one group who are absent together stay together; who is present parts from them.
+    Their group numbers are above those of this release. Users of one group who are absent
+    together keep one number; users who are present are removed from them.
     """
     if release.mapping is None:
         raise UsageError(f"{release.method} keeps no mapping of its users")
-    own = release.mapping.lazy().select(pl.col("group").max()).collect().item() + 1
-    gone = earlier.groups.join(present.to_frame("user"), on="user", how="anti")
-    number = own + pl.col("group").rank("dense").cast(pl.Int64) - 1
-    return gone.with_columns(group=number).sort("user")
+    first_number = release.mapping.lazy().select(pl.col("group").max()).collect().item() + 1
+    absent = earlier.groups.join(present.to_frame("user"), on="user", how="anti")
+    number = first_number + pl.col("group").rank("dense").cast(pl.Int64) - 1
+    return absent.with_columns(group=number).sort("user")
 
 
-def _counted(reasons: dict[str, pl.DataFrame]) -> dict[str, int]:
+def _count_rows_by_reason(reasons: dict[str, pl.DataFrame]) -> dict[str, int]:
     return {reason: int(users["rows"].sum()) for reason, users in reasons.items() if users.height}

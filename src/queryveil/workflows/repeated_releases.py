@@ -1,4 +1,4 @@
-"""Several k-anonymous releases of the same people, as far as their ledger knows."""
+"""Find other k-anonymous releases of the same users in their ledger."""
 
 from __future__ import annotations
 
@@ -14,86 +14,97 @@ from ..release.untrusted import file_digest
 from ..release.verification import read_public_card
 
 GROUPS_OF = "groups_of"  # in the ledger: the digest of the release whose groups were kept
+# This note is on published cards and is compared with them: do not reword it.
 AGAIN = (
     "an earlier k-anonymous release of the same people has other groups: whoever joins the two can "
     "tell people apart whom each one alone hides, and no k is promised for both together"
 )
-_NOWHERE = (
-    "this release is in no ledger: whether others of the same people exist is not known, and later "
-    "ones will not know of it"
+_NOT_RECORDED = (
+    "this release is in no ledger: whether other releases of the same users exist is unknown, and "
+    "later releases will not be compared with it"
 )
-_LOST = "the ledger of these people cannot be read: whether other releases exist is not known"
+_UNREADABLE = "the ledger of these users cannot be read: whether other releases exist is unknown"
 
 
 def has_other_groups(entries: Sequence[LedgerEntry], number: int, groups_of: str | None) -> bool:
-    """Return whether a release meets an earlier one that it shares no groups with.
+    """Return whether an earlier release of the same users has other groups than this one.
 
-    `number` is its entry: what is written at the same time has a number too, and the later one
-    of two is told. `groups_of` is the digest of the release whose groups it keeps, if any.
+    Args:
+        number: Ledger entry of this release. Of two releases that are written at the same
+            time, the one with the higher number sees the other one.
+        groups_of: Digest of the release whose groups this one keeps, if any.
     """
-    earlier = {other for other in _made(entries) if other < number}
-    return bool(earlier - _line_of(entries, groups_of))
+    earlier = {other for other in _list_k_anonymous(entries) if other < number}
+    return bool(earlier - _trace_groups(entries, groups_of))
 
 
 def warnings_of_folder(folder: Path) -> list[str]:
-    """Return what the owner of a written release should know of others of the same people."""
+    """Return warnings about other releases of the same users as a written release."""
     private, public = folder / "private", folder / "public"
     if not private.is_dir():
         return []
     card = read_public_card(public) | {
         "ledger": read_json_card(private / "card.json").get("ledger")
     }
-    return _warnings_of_several(card, file_digest(public / "release.json"))
+    return _warn_of_other_groups(card, file_digest(public / "release.json"))
 
 
 def unrecorded(card: dict[str, Any]) -> list[str]:
     """Return a warning if a k-anonymous release that may be published has no ledger."""
     ledger, model = card.get("ledger"), card["guarantee"]["model"]
-    nowhere = isinstance(ledger, dict) and "not recorded" in ledger
-    return [_NOWHERE] if nowhere and model == "k-anonymity" and card["release_grade"] else []
+    not_recorded = isinstance(ledger, dict) and "not recorded" in ledger
+    return (
+        [_NOT_RECORDED] if not_recorded and model == "k-anonymity" and card["release_grade"] else []
+    )
 
 
-def _warnings_of_several(card: dict[str, Any], digest: str) -> list[str]:
+def _warn_of_other_groups(card: dict[str, Any], digest: str) -> list[str]:
     ledger = card.get("ledger")
-    place = ledger.get("file") if isinstance(ledger, dict) else None
-    if not isinstance(place, str) or card["guarantee"]["model"] != "k-anonymity":
+    path = ledger.get("file") if isinstance(ledger, dict) else None
+    if not isinstance(path, str) or card["guarantee"]["model"] != "k-anonymity":
         return unrecorded(card)
     try:
-        entries = _entries(Path(place))
+        entries = _read_entries(Path(path))
     except (QueryveilError, OSError):
-        return [_LOST]
-    line = _line_of(entries, digest)
-    own = max(line, default=0)
-    later = {n for n in _made(entries) if own in _line_of(entries, entries[n - 1].release_digest)}
-    others = len(_made(entries) - line - later)
+        return [_UNREADABLE]
+    own_chain = _trace_groups(entries, digest)
+    newest = max(own_chain, default=0)
+    releases = _list_k_anonymous(entries)
+    later = {
+        number
+        for number in releases
+        if newest in _trace_groups(entries, entries[number - 1].release_digest)
+    }
+    others = len(releases - own_chain - later)
     if not others:
         return []
-    many = "1 other" if others == 1 else f"{others:,} others"
+    count = "1 other release" if others == 1 else f"{others:,} other releases"
     return [
-        f"the ledger has {many} of these people, k-anonymous, with other groups: whoever joins "
-        "them with this one can tell people apart whom each one alone hides; a release that keeps "
-        "the groups of an earlier one (anonymize --groups-of DIR) adds no such risk"
+        f"the ledger has {count} of the same users, k-anonymous, with other groups: who joins "
+        "them with this one can distinguish users whom each release alone hides; a release that "
+        "keeps the groups of an earlier one (anonymize --groups-of DIR) does not add this risk"
     ]
 
 
-def _entries(path: Path) -> list[LedgerEntry]:
+def _read_entries(path: Path) -> list[LedgerEntry]:
     with Ledger.open(path, create=False) as ledger:
         return ledger.entries()
 
 
-def _made(entries: Sequence[LedgerEntry]) -> set[int]:
+def _list_k_anonymous(entries: Sequence[LedgerEntry]) -> set[int]:
+    """Return the numbers of the k-anonymous releases, without copies."""
     return {e.number for e in entries if e.kind == "k-anonymity" and e.copy_of is None}
 
 
-def _line_of(entries: Sequence[LedgerEntry], digest: str | None) -> set[int]:
-    """Return the numbers of a release, of the one whose groups it kept, and so on."""
+def _trace_groups(entries: Sequence[LedgerEntry], digest: str | None) -> set[int]:
+    """Return the number of a release, of the release whose groups it kept, and so on."""
     by_digest = {entry.release_digest: entry for entry in entries if entry.release_digest}
-    line: set[int] = set()
+    chain: set[int] = set()
     while digest in by_digest:
-        found = by_digest[digest]
-        first = entries[(found.copy_of or found.number) - 1]
-        if first.number in line:
+        entry = by_digest[digest]
+        first = entries[(entry.copy_of or entry.number) - 1]  # the original of a copy
+        if first.number in chain:  # a damaged ledger could hold a cycle
             break
-        line.add(first.number)
+        chain.add(first.number)
         digest = first.extra.get(GROUPS_OF)
-    return line
+    return chain

@@ -1,4 +1,4 @@
-"""Sign a release, so that a changed copy of it is seen."""
+"""Sign a release, so that readers can detect a changed copy."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from .verification import verify
 
 
 def make_signing_key(path: str | Path | None = None) -> str:
-    """Make a key pair, and return the public key; the private one lies at `path`, else at home."""
+    """Generate a key pair, write the private key and return the public key.
+
+    The private key is written to `path`, or else to the home folder.
+    """
     return make_key(Path(path) if path is not None else key_place())
 
 
 def show_signing_key(path: str | Path | None = None) -> str:
-    """Return the public key of a private one."""
+    """Return the public key that belongs to a private key."""
     return public_key_of(Path(path) if path is not None else key_place())
 
 
@@ -28,19 +31,23 @@ def sign(
     force: bool = False,
     progress: Progress | None = None,
 ) -> str:
-    """Sign the public files of a release that holds, and return the public key.
+    """Sign the public files of a release that verifies, and return the public key.
 
-    `key` is the file of a private key, else the one at home. With `force` an earlier signature
-    is replaced.
+    Args:
+        key: File of the private key; else the one in the home folder.
+        force: Whether to replace an earlier signature.
     """
-    place = Path(folder)
-    public = place / "public" if (place / "public").is_dir() else place
+    path = Path(folder)
+    public = path / "public" if (path / "public").is_dir() else path
     if (public / SIGNATURE).exists() and not force:
-        raise OutputError("this is signed already", where=public, hint="--force signs it anew")
-    found = verify(place, progress=progress, signed=False)
-    wrong = [finding["message"] for finding in found["findings"] if finding["holds"] is not True]
-    if wrong:
+        raise OutputError(
+            "this release is signed already", where=public, hint="--force signs it again"
+        )
+    verification = verify(path, progress=progress, signed=False)
+    checks = verification["findings"]
+    problems = [check["message"] for check in checks if check["holds"] is not True]
+    if problems:
         raise VerificationError(
-            "only what holds is signed, and this does not: " + "; ".join(wrong), where=place
+            "a release that does not verify cannot be signed: " + "; ".join(problems), where=path
         )
     return Signer.read(Path(key) if key is not None else key_place()).sign(public)

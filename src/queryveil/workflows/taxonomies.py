@@ -1,4 +1,4 @@
-"""Bring, look at and try out taxonomies."""
+"""Import, describe, search and check taxonomies, and map queries to their concepts."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from ..release.formats import escape_formula
 
 TAXONOMY_FORMATS = {
     "odp": "the Open Directory's dump: structure.rdf.u8 and content.rdf.u8",
-    "paths": "one category path a line, with a tab and a text if you like",
+    "paths": "one category path per line, optionally followed by a tab and a text",
     "csv": "a table of parents and children, or of id, parent and label",
     "skos": "SKOS or RDF: Turtle, N-Triples, RDF/XML, JSON-LD",
 }
-_SHOWN = 20
+_MAX_SHOWN = 20
 TextBlocks = Iterator[tuple[Sequence[int], Sequence[str]]]
 
 
@@ -50,19 +50,19 @@ def import_taxonomy(
     force: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Make a taxonomy's file of a knowledge base, with an index beside it if it has texts."""
+    """Convert a knowledge base into a taxonomy file, with a search index if it has texts."""
     target, paths = Path(out), [Path(file) for file in files]
     _check_import(kind, paths, target, force)
     shown, repairs = progress or NoProgress(), RepairLog(paths[0], repair)
-    counted: dict[str, int] = {}
+    counts: dict[str, int] = {}
     texts: TextBlocks | None = None
     if kind == "odp":
         content = paths[1] if len(paths) > 1 else None
         dump = import_odp(paths[0], content, repairs, world=world, adult=adult, progress=shown)
-        taxonomy, counted, texts = dump.taxonomy, dump.counts, dump.sites()
+        taxonomy, counts, texts = dump.taxonomy, dump.counts, dump.sites()
     elif kind == "paths":
         listed = import_paths(paths[0], repairs, progress=shown)
-        taxonomy, counted = listed.taxonomy, listed.counts
+        taxonomy, counts = listed.taxonomy, listed.counts
         if listed.texts:
             texts = iter([([c for c, _ in listed.texts], [text for _, text in listed.texts])])
     elif kind == "csv":
@@ -76,7 +76,7 @@ def import_taxonomy(
         "bytes": target.stat().st_size,
         "search": str(index_path(target)) if texts is not None else None,
         **describe_taxonomy(taxonomy),
-        "counted": dict(counted),
+        "counted": dict(counts),
         "repaired": dict(repairs.counts),
     }
 
@@ -84,9 +84,10 @@ def import_taxonomy(
 def _check_import(kind: str, paths: list[Path], out: Path, force: bool) -> None:
     if kind not in TAXONOMY_FORMATS:
         raise UsageError(f'"{kind}" cannot be imported', hint=did_you_mean(kind, TAXONOMY_FORMATS))
-    most = 2 if kind == "odp" else 1
-    if not 0 < len(paths) <= most:
-        raise UsageError(f"{kind} takes {most} file{'s' * (most > 1)}, not {len(paths)}")
+    max_files = 2 if kind == "odp" else 1
+    if not 0 < len(paths) <= max_files:
+        files = "1 or 2 files" if max_files == 2 else "1 file"
+        raise UsageError(f"{kind} takes {files}, got {len(paths)}")
     if out.exists() and not force:
         raise OutputError("this exists already", where=out, hint="--force replaces it")
 
@@ -94,33 +95,34 @@ def _check_import(kind: str, paths: list[Path], out: Path, force: bool) -> None:
 def _write(
     taxonomy: Taxonomy, texts: TextBlocks | None, out: Path, shown: Progress, force: bool
 ) -> None:
-    """Write the index first: a taxonomy that stands there is complete."""
-    beside = index_path(out)
+    """Write the index first, so that a taxonomy file that exists is complete."""
+    index = index_path(out)
     if texts is not None:
-        write_index(beside, taxonomy, texts, shown)
+        write_index(index, taxonomy, texts, shown)
     else:
-        beside.unlink(missing_ok=True)  # of a taxonomy that is replaced
+        index.unlink(missing_ok=True)  # that of a taxonomy that is replaced
     with shown.stage("write the taxonomy"):
         taxonomy.write(out, force=force)
 
 
 def list_taxonomies(folder: str | Path = ".") -> list[dict[str, Any]]:
-    """List the taxonomies inside, and the files of a folder."""
+    """List the built-in taxonomies, and the taxonomy files of a folder."""
     if not Path(folder).is_dir():
         raise InputError("there is no such folder", where=folder)
     files = [str(file) for file in sorted(Path(folder).glob("*.qvt"))]
-    return [_listed(name, says) for name, says in [*BUILT_IN.items(), *((f, "") for f in files)]]
+    built_in = [_describe_entry(name, text) for name, text in BUILT_IN.items()]
+    return built_in + [_describe_entry(file) for file in files]
 
 
-def _listed(name: str, says: str) -> dict[str, Any]:
-    """Return one line of the list; a file that cannot be opened does not hide the others."""
+def _describe_entry(name: str, description: str = "") -> dict[str, Any]:
+    """Return one entry of the list; a file that cannot be opened has an entry too."""
     try:
-        taxonomy = open_taxonomy(name) if says else Taxonomy.open(name)
+        taxonomy = open_taxonomy(name) if description else Taxonomy.open(name)
     except QueryveilError as error:
         return {"name": name, "description": f"not readable: {error.what}", "concepts": None,
                 "labels": None}  # fmt: skip
-    counted = {"concepts": len(taxonomy), "labels": len(taxonomy.labels)}
-    return {"name": name, "description": says or "a file", **counted}
+    counts = {"concepts": len(taxonomy), "labels": len(taxonomy.labels)}
+    return {"name": name, "description": description or "a file", **counts}
 
 
 def describe_taxonomy_file(name: str, concept: str | None = None) -> dict[str, Any]:
@@ -136,22 +138,22 @@ def describe_taxonomy_file(name: str, concept: str | None = None) -> dict[str, A
         "concept": taxonomy.name(number),
         "label": taxonomy.label(number),
         "labels": taxonomy.labels_of(number),
-        "ancestors": _named(taxonomy, taxonomy.ancestors(number).tolist()),
+        "ancestors": _describe_concepts(taxonomy, taxonomy.ancestors(number).tolist()),
         "depth": int(taxonomy.depths[number]),
-        "parents": _named(taxonomy, taxonomy.parents[number].tolist()),
-        "children": _named(taxonomy, children[:_SHOWN]),
+        "parents": _describe_concepts(taxonomy, taxonomy.parents[number].tolist()),
+        "children": _describe_concepts(taxonomy, children[:_MAX_SHOWN]),
         "number_of_children": len(children),
         "concepts_below": len(taxonomy.descendants(number)) - 1,
-        "other_meanings": _named(taxonomy, others[:_SHOWN]),
+        "other_meanings": _describe_concepts(taxonomy, others[:_MAX_SHOWN]),
     }
 
 
-def _named(taxonomy: Taxonomy, concepts: list[int]) -> list[dict[str, str]]:
+def _describe_concepts(taxonomy: Taxonomy, concepts: list[int]) -> list[dict[str, str]]:
     return [{"concept": taxonomy.name(c), "label": taxonomy.label(c)} for c in concepts]
 
 
 def search_taxonomy(name: str, words: str, n: int = 10) -> list[dict[str, Any]]:
-    """Find concepts by words in their names, in what stands above them, and in their texts."""
+    """Return concepts by words in their labels, in their ancestors' labels and in their texts."""
     taxonomy = open_taxonomy(name)
     return [
         {"concept": taxonomy.name(c), "label": taxonomy.label(c), "score": round(score, 4)}
@@ -160,13 +162,13 @@ def search_taxonomy(name: str, words: str, n: int = 10) -> list[dict[str, Any]]:
 
 
 def check_taxonomy_file(name: str) -> dict[str, Any]:
-    """Check that a taxonomy is whole and sound."""
+    """Check that a taxonomy is complete and consistent."""
     taxonomy = open_taxonomy(name)
-    findings = check_taxonomy(taxonomy)
+    checks = check_taxonomy(taxonomy)
     return {
         "taxonomy": taxonomy.title,
-        "holds": all(finding["holds"] for finding in findings),
-        "findings": findings,
+        "holds": all(check["holds"] for check in checks),
+        "findings": checks,
     }
 
 
@@ -177,7 +179,11 @@ def make_mapper(
     tagger: str | None = None,
     terms: str | Path | None = None,
 ) -> Mapper:
-    """Make what maps queries to concepts: a taxonomy, a language, a tagger, own terms."""
+    """Return a mapper of queries to concepts.
+
+    Args:
+        terms: File of custom terms, one term, tab and concept per line.
+    """
     opened = open_taxonomy(taxonomy)
     own = read_custom_terms(Path(terms), opened) if terms is not None else []
     return Mapper(opened, language=language, tagger=tagger, terms=own)
@@ -186,7 +192,10 @@ def make_mapper(
 def map_log(
     log: QueryLog, mapper: Mapper | str = "wordnet", *, progress: Progress | None = None
 ) -> ConceptMapping:
-    """Map the distinct queries of a log; `Mapping.profiles` gives the users' interests."""
+    """Map the distinct queries of a log to concepts.
+
+    `ConceptMapping.profiles` computes the interest profiles of the users.
+    """
     ready = make_mapper(mapper) if isinstance(mapper, str) else mapper
     return ready.map(unique_queries(log.local_frame), progress)
 
@@ -206,44 +215,42 @@ def map_to_file(
 ) -> dict[str, Any]:
     """Map queries and write a table of their phrases and concepts (.tsv, .csv or .parquet).
 
-    It holds the queries of a log, so its owner alone can read it. What a spreadsheet would run
-    as a formula gets an apostrophe in front, except in Parquet.
+    The table has the queries of a log, so only the data owner can read the file. Cells that a
+    spreadsheet would run as a formula get an apostrophe in front, except in Parquet.
     """
     target = Path(out)
     if target.suffix not in _WRITERS:
-        raise UsageError(
-            f'"{target.name}" does not say in what form to write', hint=", ".join(_WRITERS)
-        )
-    found = mapper.map(queries.unique(maintain_order=True), progress)
+        raise UsageError(f'"{target.name}" has no known file extension', hint=", ".join(_WRITERS))
+    mapping = mapper.map(queries.unique(maintain_order=True), progress)
     with atomic_file(target, force=force, private=True) as part:
-        _WRITERS[target.suffix](found.to_polars(), part)
+        _WRITERS[target.suffix](mapping.to_polars(), part)
     return {
         "out": str(target),
-        "queries": len(found.queries),
-        "phrases": found.phrases.height,
-        "coverage": round(found.coverage(), 4),
+        "queries": len(mapping.queries),
+        "phrases": mapping.phrases.height,
+        "coverage": round(mapping.coverage(), 4),
     }
 
 
-def _harmless(table: pl.DataFrame) -> pl.DataFrame:
-    texts = [name for name, kind in table.schema.items() if kind == pl.String]
+def _escape_formulas(table: pl.DataFrame) -> pl.DataFrame:
+    texts = [name for name, dtype in table.schema.items() if dtype == pl.String]
     return table.with_columns(escape_formula(pl.col(name)).alias(name) for name in texts)
 
 
-def _tsv(table: pl.DataFrame, path: Path) -> None:
-    _harmless(table).write_csv(path, separator="\t")
+def _write_tsv(table: pl.DataFrame, path: Path) -> None:
+    _escape_formulas(table).write_csv(path, separator="\t")
 
 
-def _csv(table: pl.DataFrame, path: Path) -> None:
-    _harmless(table).write_csv(path)
+def _write_csv(table: pl.DataFrame, path: Path) -> None:
+    _escape_formulas(table).write_csv(path)
 
 
-def _parquet(table: pl.DataFrame, path: Path) -> None:
+def _write_parquet(table: pl.DataFrame, path: Path) -> None:
     table.write_parquet(path)
 
 
 _WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
-    ".tsv": _tsv,
-    ".csv": _csv,
-    ".parquet": _parquet,
+    ".tsv": _write_tsv,
+    ".csv": _write_csv,
+    ".parquet": _write_parquet,
 }

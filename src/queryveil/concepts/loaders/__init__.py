@@ -1,1 +1,1 @@
-"""Taxonomies from files of others, and the registry that opens them."""
+"""Importers for taxonomies in other file formats, and the registry that opens taxonomies."""

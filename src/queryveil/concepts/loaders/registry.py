@@ -1,4 +1,4 @@
-"""Open a taxonomy by what a person calls it."""
+"""Open taxonomies by name or file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DATA = Path(__file__).parents[1] / "data"
 def open_taxonomy(text: str | Path | Taxonomy) -> Taxonomy:
     """Open one or several taxonomies: `wordnet`, a `.qvt` file, a path list, or `wordnet,odp.qvt`.
 
-    Of several, separated by commas, the first that knows a phrase wins.
+    Of several, separated by commas, the first that has a label determines its meaning.
 
     >>> len(open_taxonomy("wordnet"))
     82115
@@ -34,12 +34,14 @@ def open_taxonomy(text: str | Path | Taxonomy) -> Taxonomy:
         raise UsageError("no taxonomy was named", hint="wordnet, or a file")
     if len(set(names)) < len(names):
         raise UsageError(f'a taxonomy is named twice in "{text}"')
-    opened = [_built_in(name) if name in BUILT_IN else _from_file(Path(name)) for name in names]
+    opened = [
+        _open_built_in(name) if name in BUILT_IN else _open_file(Path(name)) for name in names
+    ]
     return opened[0] if len(opened) == 1 else merge_taxonomies(opened)
 
 
 def public_names(text: str) -> list[str]:
-    """Name taxonomies without their folders: where a file lies is private.
+    """Return the names of taxonomies without their folders, since the path of a file is private.
 
     >>> public_names("wordnet, /home/ann/shop.qvt")
     ['wordnet', 'shop.qvt']
@@ -48,11 +50,11 @@ def public_names(text: str) -> list[str]:
 
 
 @cache
-def _built_in(name: str) -> Taxonomy:
+def _open_built_in(name: str) -> Taxonomy:
     return Taxonomy.open(_DATA / f"{name}.qvt")
 
 
-def _from_file(path: Path) -> Taxonomy:
+def _open_file(path: Path) -> Taxonomy:
     check_plain_file(path)
     try:
         with path.open("rb") as file:
@@ -62,9 +64,9 @@ def _from_file(path: Path) -> Taxonomy:
         raise InputError(
             f"cannot be read ({error.strerror})",
             where=path,
-            hint=f"name a file, or one of the taxonomies inside: {known}",
+            hint=f"name a file, or a built-in taxonomy: {known}",
         ) from error
-    if start == b"QVT1" or path.suffix == ".qvt":  # whose beginning may be damaged
+    if start == b"QVT1" or path.suffix == ".qvt":  # its first bytes may be damaged
         return Taxonomy.open(path)
     endings = {suffix.lower() for suffix in path.suffixes}
     repairs = RepairLog(path)
@@ -75,19 +77,22 @@ def _from_file(path: Path) -> Taxonomy:
     return import_paths(path, repairs).taxonomy
 
 
-def _reason(error: OSError | ValueError) -> str:
+def _describe_error(error: OSError | ValueError) -> str:
     if isinstance(error, BoundsError):
         return f"it is {error}"
     return getattr(error, "strerror", None) or "it is no text in UTF-8"
 
 
 def read_custom_terms(path: Path, taxonomy: Taxonomy) -> list[tuple[str, int]]:
-    """Read an owner's own terms: a term, a tab and a concept a line (its name or a label)."""
+    """Read the custom terms of a data owner.
+
+    Each line has a term, a tab and a concept (its name or a label).
+    """
     terms = []
     try:
         lines = read_within(path, MOST_LIST).decode("utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
-        reason = _reason(error)
+        reason = _describe_error(error)
         raise InputError(f"cannot be read ({reason})", where=path) from error
     for number, line in enumerate(lines, 1):
         term, _, concept = (cell.strip() for cell in line.partition("\t"))

@@ -1,4 +1,4 @@
-"""A taxonomy from SKOS, or from the classes of an ontology (RDFS, OWL)."""
+"""Import a SKOS vocabulary, or the classes of an ontology (RDFS, OWL)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from .paths import file_size, normalize_text, title_from_path
 from .rdf_limits import Growth, checked_json, checked_xml
 from .table import attach_orphans
 
-
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 _XL = "http://www.w3.org/2008/05/skos-xl#"
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -29,12 +28,12 @@ _TYPE, _FORM, _IN_SCHEME = f"{_RDF}type", f"{_XL}literalForm", f"{_SKOS}inScheme
 _SUBCLASS = f"{_RDFS}subClassOf"
 _NO_CONCEPTS = {f"{_SKOS}{name}" for name in ("ConceptScheme", "Collection", "OrderedCollection")}
 _EVERYTHING = {f"{_OWL}Thing", f"{_RDFS}Resource"}
-# The kinds of labels, the best first.
+# The ranks of the types of labels, the best first.
 _LABELS = {
     f"{_SKOS}prefLabel": 0, f"{_XL}prefLabel": 0, f"{_RDFS}label": 1, f"{_SKOS}altLabel": 2,
     f"{_XL}altLabel": 2, f"{_SKOS}hiddenLabel": 3, f"{_XL}hiddenLabel": 3,
 }  # fmt: skip
-# Predicates of edges: the kind of edge, and whether the subject is the child.
+# Predicates of edges: the type of edge, and whether the subject is the child.
 _EDGES = {
     f"{_SKOS}broader": ("direct", True),
     f"{_SKOS}narrower": ("direct", False),
@@ -57,26 +56,26 @@ def import_skos(
 ) -> Taxonomy:
     """Read a vocabulary in Turtle, N-Triples, RDF/XML or JSON-LD, plain, `.gz` or `.zst`.
 
-    Needs the extra `rdf`. A concept's own label is its preferred one in `language`, or else
-    without a language, or else in any. Where the file has a scheme, top concepts or classes, a
-    root is put above all, which does not count as a concept. RDF has no lines: a fault names
-    the concept instead.
+    Requires the extra `rdf`. The title of a concept is its preferred label in `language`, or else
+    one without a language, or else one in any language. If the file has a scheme, top concepts or
+    classes, an artificial root is added, which does not count as a concept. RDF has no lines: a
+    fault names the concept instead.
     """
     graph = _Graph()
     with (progress or NoProgress()).stage("reading triples", file_size(path)) as advance:
-        for triple in _triples(TextFile(path, advance=advance)):
-            graph.take(*triple)
+        for triple in _iter_triples(TextFile(path, advance=advance)):
+            graph.add(*triple)
     return graph.finish(TaxonomyBuilder(title_from_path(path)), language.lower(), repairs)
 
 
 # --- the graph -----------------------------------------------------------------------------------
 
-_Label = tuple[int, str, str]  # kind, language, text
+_Label = tuple[int, str, str]  # rank, language, text
 
 
 @dataclass
 class _Graph:
-    """What the triples say, by node; nodes are in the order of their first mention."""
+    """The data of the triples by node; nodes are in the order of their first occurrence."""
 
     nodes: dict[str, None] = field(default_factory=dict)
     described: set[str] = field(default_factory=set)
@@ -90,29 +89,29 @@ class _Graph:
     )
     has_top: bool = False
 
-    def take(self, subject: str, predicate: str, value: str, language: str | None) -> None:
-        """Take a triple; `language` is None where the value is a node."""
+    def add(self, subject: str, predicate: str, value: str, language: str | None) -> None:
+        """Add a triple; `language` is None if the value is a node."""
         self.nodes.setdefault(subject)
         self.described.add(subject)
         if predicate in _LABELS:
-            self._take_label(subject, predicate, value, language)
+            self._add_label(subject, predicate, value, language)
         elif predicate == _FORM:
             self.forms[subject] = (language or "", value)
         elif language is None:
-            self._take_link(subject, predicate, value)
+            self._add_link(subject, predicate, value)
 
-    def _take_label(self, subject: str, predicate: str, value: str, language: str | None) -> None:
+    def _add_label(self, subject: str, predicate: str, value: str, language: str | None) -> None:
         kind = _LABELS[predicate]
-        if not predicate.startswith(_RDFS):  # anything may have a label of RDFS
+        if not predicate.startswith(_RDFS):  # any node may have an RDFS label
             self.concepts.add(subject)
         if language is None:
             self.distant.append((subject, kind, value))
         else:
             self.labels.setdefault(subject, []).append((kind, language, value))
 
-    def _take_link(self, subject: str, predicate: str, value: str) -> None:
+    def _add_link(self, subject: str, predicate: str, value: str) -> None:
         if predicate == _TYPE:
-            self._take_type(subject, value)
+            self._add_type(subject, value)
         elif predicate == _IN_SCHEME:
             self.others.add(value)
             self.has_top = True
@@ -123,13 +122,13 @@ class _Graph:
             self.others.add(scheme)
             self.has_top = True
         elif predicate == _SUBCLASS and "_:" in (subject[:2], value[:2]):
-            return  # a class without an address is a condition, not a concept
+            return  # a blank node is a condition, not a concept
         elif predicate in _EDGES:
             kind, upwards = _EDGES[predicate]
-            self._take_edge(kind, *((subject, value) if upwards else (value, subject)))
+            self._add_edge(kind, *((subject, value) if upwards else (value, subject)))
             self.has_top |= predicate.startswith(_RDFS)
 
-    def _take_type(self, subject: str, value: str) -> None:
+    def _add_type(self, subject: str, value: str) -> None:
         is_class = value in (f"{_OWL}Class", f"{_RDFS}Class")
         if value == f"{_SKOS}Concept" or (is_class and not subject.startswith("_:")):
             self.concepts.add(subject)
@@ -138,7 +137,7 @@ class _Graph:
             self.others.add(subject)
             self.has_top |= value.endswith("ConceptScheme")
 
-    def _take_edge(self, kind: str, child: str, parent: str) -> None:
+    def _add_edge(self, kind: str, child: str, parent: str) -> None:
         if parent in _EVERYTHING:
             return
         self.nodes.setdefault(child)
@@ -148,56 +147,59 @@ class _Graph:
     # -- to a taxonomy --------------------------------------------------------------------------
 
     def finish(self, draft: TaxonomyBuilder, language: str, repairs: RepairLog) -> Taxonomy:
-        """Make the taxonomy."""
+        """Build the taxonomy."""
         draft.language = _LANGUAGES.get(language.split("-", maxsplit=1)[0], language)
         for subject, kind, node in self.distant:
             if node in self.forms:
                 self.labels.setdefault(subject, []).append((kind, *self.forms[node]))
         edges = self.edges["direct"] or self.edges["transitive"]
         members = self.concepts.union(*edges) - self.others - _EVERYTHING
-        places: dict[str, int] = {}
+        indices: dict[str, int] = {}
         for node in self.nodes:
             if node in members and (node in self.described or node in self.labels):
-                places[node] = draft.add(node, 0)
-                for text in _chosen(self.labels.get(node, []), language):
+                indices[node] = draft.add(node, 0)
+                for text in _select_labels(self.labels.get(node, []), language):
                     label = normalize_text(text.replace("_", " "), None, repairs)
                     if label:
-                        draft.label(places[node], label)
-        orphans = _join(draft, edges, places, repairs)
-        if self.has_top and places:
+                        draft.label(indices[node], label)
+        orphans = _add_edges(draft, edges, indices, repairs)
+        if self.has_top and indices:
             draft.top = draft.add("", 0)
         attach_orphans(draft, orphans)
         return draft.build(repairs)
 
 
-def _join(
-    draft: TaxonomyBuilder, edges: list[tuple[str, str]], places: dict[str, int], repairs: RepairLog
+def _add_edges(
+    draft: TaxonomyBuilder,
+    edges: list[tuple[str, str]],
+    indices: dict[str, int],
+    repairs: RepairLog,
 ) -> list[int]:
-    """Add the edges, and give the children of parents that the file does not describe."""
+    """Add the edges, and return the children of parents that the file does not describe."""
     orphans = []
     for child, parent in edges:
-        if child in places and parent in places:
-            draft.edge(places[child], places[parent])
+        if child in indices and parent in indices:
+            draft.edge(indices[child], indices[parent])
             continue
-        missing, other = (parent, child) if child in places else (child, parent)
+        missing, other = (parent, child) if child in indices else (child, parent)
         fault = "a concept that is named but not described"
-        mended = "it is left out, and what is below it is put under the root"
-        repairs.repair(fault, mended, None, f"{missing}, beside {other}")
-        if child in places:
-            orphans.append(places[child])
+        remedy = "it is left out, and what is below it is put under the root"
+        repairs.repair(fault, remedy, None, f"{missing}, beside {other}")
+        if child in indices:
+            orphans.append(indices[child])
     return orphans
 
 
-def _chosen(labels: list[_Label], language: str) -> list[str]:
-    """Give the labels to use: the concept's own, then all others that fit the language."""
-    ranked = [(kind, _rank(tag, language), tag, text) for kind, tag, text in labels]
-    own = min(ranked, key=lambda one: one[:3], default=None)
-    fitting = sorted((one for one in ranked if one[1] < 3), key=lambda one: one[:2])
-    texts = [one[3] for one in ([own] if own else []) + fitting]
+def _select_labels(labels: list[_Label], language: str) -> list[str]:
+    """Return the labels of a concept: its title, then all others that fit the language."""
+    ranked = [(kind, _rank_language(tag, language), tag, text) for kind, tag, text in labels]
+    own = min(ranked, key=lambda label: label[:3], default=None)
+    fitting = sorted((label for label in ranked if label[1] < 3), key=lambda label: label[:2])
+    texts = [label[3] for label in ([own] if own else []) + fitting]
     return list(dict.fromkeys(texts))
 
 
-def _rank(tag: str, language: str) -> int:
+def _rank_language(tag: str, language: str) -> int:
     if tag == language:
         return 0
     if tag.startswith(f"{language}-"):
@@ -210,15 +212,17 @@ def _rank(tag: str, language: str) -> int:
 _Triple = tuple[str, str, str, str | None]
 
 
-def _triples(file: TextFile) -> Iterator[_Triple]:
-    rdf, short = _parser(), _ShortNames()
-    # Relative addresses are resolved against the file's name, never its place.
+def _iter_triples(file: TextFile) -> Iterator[_Triple]:
+    rdf, short = _import_parser(), _ShortNames()
+    # Relative IRIs are resolved against the name of the file, not its path, which is private.
     base = f"file:///{quote(file.path.name)}"
-    kind = _format(file.path)
+    rdf_format = _detect_format(file.path)
     growth = Growth(file.path)
     try:
         for quad in rdf.parse(
-            _Bytes(file, kind, growth), format=getattr(rdf.RdfFormat, kind), base_iri=base
+            _ByteStream(file, rdf_format, growth),
+            format=getattr(rdf.RdfFormat, rdf_format),
+            base_iri=base,
         ):
             value = quad.object
             if isinstance(value, rdf.Literal):
@@ -230,20 +234,20 @@ def _triples(file: TextFile) -> Iterator[_Triple]:
             yield subject, predicate, text, language
     except SyntaxError as error:
         line = f"line {error.lineno:,}: " if error.lineno else ""
-        what = error.msg.rpartition(": ")[2] if line else error.msg
-        raise FormatError(f"{line}{what}", where=file.path, hint="mend the file") from error
+        message = error.msg.rpartition(": ")[2] if line else error.msg
+        raise FormatError(f"{line}{message}", where=file.path, hint="correct the file") from error
 
 
-def _format(path: Path) -> str:
-    packed = path.suffix.lower() in (".gz", ".zst", ".zstd")
-    kind = _FORMATS.get((Path(path.stem) if packed else path).suffix.lower())
-    if kind is None:
-        hint = f"its name should end in one of {', '.join(_FORMATS)}"
-        raise FormatError("unknown kind of RDF", where=path, hint=hint)
-    return kind
+def _detect_format(path: Path) -> str:
+    is_compressed = path.suffix.lower() in (".gz", ".zst", ".zstd")
+    rdf_format = _FORMATS.get((Path(path.stem) if is_compressed else path).suffix.lower())
+    if rdf_format is None:
+        hint = f"the name of the file must end in one of {', '.join(_FORMATS)}"
+        raise FormatError("unknown format of RDF", where=path, hint=hint)
+    return rdf_format
 
 
-def _parser() -> Any:
+def _import_parser() -> Any:
     try:
         return importlib.import_module("pyoxigraph")
     except ImportError as error:
@@ -253,32 +257,33 @@ def _parser() -> Any:
 
 
 class _ShortNames:
-    """Names nodes without an address by their order: the parser gives them names by chance."""
+    """Name blank nodes by their order, since the parser gives them random names."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
 
     def __call__(self, node: Any) -> str:
-        written = str(node)  # <address>, or _:name
+        written = str(node)  # <IRI>, or _:name
         if not written.startswith("_:"):
             return written.removeprefix("<").removesuffix(">")
         return self._names.setdefault(written, f"_:{len(self._names) + 1}")
 
 
-def _counted(chunks: Iterator[bytes], growth: Growth) -> Iterator[bytes]:
+def _count_bytes(chunks: Iterator[bytes], growth: Growth) -> Iterator[bytes]:
     for chunk in chunks:
         growth.read += len(chunk)
         yield chunk
 
 
-class _Bytes:
-    """The unpacked bytes of a file, as many at a time as the parser asks for."""
+class _ByteStream:
+    """A readable stream of the decompressed and checked bytes of a file."""
 
-    def __init__(self, file: TextFile, kind: str, growth: Growth) -> None:
-        chunks = _counted(file._text(_CHUNK), growth)  # no whole lines: JSON may be one line
-        if kind == "RDF_XML":
+    def __init__(self, file: TextFile, rdf_format: str, growth: Growth) -> None:
+        # Not line by line: JSON may be a single line.
+        chunks = _count_bytes(file.iter_text(_CHUNK), growth)
+        if rdf_format == "RDF_XML":
             chunks = checked_xml(chunks, growth)
-        elif kind == "JSON_LD":
+        elif rdf_format == "JSON_LD":
             chunks = checked_json(chunks, file.path)
         self._chunks = chunks
         self._rest = memoryview(b"")

@@ -1,4 +1,4 @@
-"""A taxonomy from a table: each row names a concept and its parent."""
+"""Import a table in which each row has a concept and its parent."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from ..taxonomy.builder import RepairLog, TaxonomyBuilder
 from ..taxonomy.graph import Taxonomy
 from .paths import file_size, iter_lines, normalize_text, title_from_path
 
-
-_USUAL = {
+_COLUMN_NAMES = {
     "parent": {"parent", "parent id", "parentid", "broader", "parent name", "parent category"},
     "child": {"child", "child id", "childid", "narrower"},
     "id": {"id", "unique id", "uid", "identifier", "code", "concept", "concept id"},
     "label": {"label", "name", "title", "preflabel", "pref label"},
 }
-_HEADER_WITHIN = 5  # the tables of the IAB have a line above their header
+_MAX_HEADER_ROWS = 5  # the tables of the IAB have a row above their header
 _HINT = "name the columns: --columns parent=COLUMN,child=COLUMN or id=,parent=,label="
 
 _Row = tuple[int, list[str]]
@@ -37,85 +36,89 @@ def import_table(
 ) -> Taxonomy:
     """Read a CSV or TSV table, plain, `.gz` or `.zst`: a row for each concept and its parent.
 
-    With the columns parent and child, a name is a concept and its own label; a row without a
-    parent declares a root. With the columns id, parent and label, every parent needs a row.
-    Several declared roots get one above them, which does not count as a concept. `columns`
-    says which column is which, by header or, in a table without one, by number from 1.
+    With the columns parent and child, a name is a concept and also its label; a row without a
+    parent declares a root. With the columns id, parent and label, every parent needs a row. If
+    several roots are declared, an artificial root is added, which does not count as a concept.
+
+    Args:
+        columns: The column of each role (parent, child, id, label), by its header or, in a table
+            without a header, by its number from 1.
     """
     with (progress or NoProgress()).stage("reading the table", file_size(path)) as advance:
         file = TextFile(path, advance=advance, lone_cr=True)
-        rows = _rows(file, _separator(file, path), repairs)
-        places, width, rest = _columns(rows, columns or {}, path)
-        graph = _Graph(TaxonomyBuilder(title_from_path(path)), repairs, labelled="label" in places)
-        for line, cells in _of_width(rest, width, repairs):
-            graph.take(
-                {n: normalize_text(cells[at], line, repairs) for n, at in places.items()}, line
-            )
+        rows = _iter_rows(file, _detect_separator(file, path), repairs)
+        roles, width, rest = _find_columns(rows, columns or {}, path)
+        graph = _TableGraph(
+            TaxonomyBuilder(title_from_path(path)), repairs, has_labels="label" in roles
+        )
+        for line, cells in _filter_width(rest, width, repairs):
+            texts = {n: normalize_text(cells[at], line, repairs) for n, at in roles.items()}
+            graph.add_row(texts, line)
     return graph.finish()
 
 
 @dataclass
-class _Graph:
-    """Concepts by their name or id, as the rows name them."""
+class _TableGraph:
+    """The concepts of the rows, by name or id."""
 
     draft: TaxonomyBuilder
     repairs: RepairLog
-    labelled: bool
-    places: dict[str, int] = field(default_factory=dict)
+    has_labels: bool
+    indices: dict[str, int] = field(default_factory=dict)
     edges: list[tuple[int, str, int]] = field(default_factory=list)
     declared: set[int] = field(default_factory=set)
 
-    def take(self, row: dict[str, str], line: int) -> None:
-        """Take what a row says of its concept."""
+    def add_row(self, row: dict[str, str], line: int) -> None:
+        """Add the concept, label and parent of a row."""
         name, parent = row["key"], row["parent"]
         if not name:
             self.repairs.repair("a row without a concept", "it is left out", line, parent)
             return
-        if parent and not self.labelled:
-            self._place(parent, line)  # here a mention is enough, and the file's order is kept
-        place = self._place(name, line)
+        if parent and not self.has_labels:
+            self._index(parent, line)  # a parent needs no row here; keeps the file order
+        index = self._index(name, line)
         label = row.get("label", "").replace("_", " ").strip()
         if label:
-            self.draft.label(place, label)
+            self.draft.label(index, label)
         if parent:
-            self.edges.append((place, parent, line))
+            self.edges.append((index, parent, line))
         else:
-            self.declared.add(place)
+            self.declared.add(index)
 
-    def _place(self, name: str, line: int) -> int:
-        if name not in self.places:
-            label = None if self.labelled else name.replace("_", " ").strip() or name
-            self.places[name] = self.draft.add(name, line, label)
-        return self.places[name]
+    def _index(self, name: str, line: int) -> int:
+        if name not in self.indices:
+            label = None if self.has_labels else name.replace("_", " ").strip() or name
+            self.indices[name] = self.draft.add(name, line, label)
+        return self.indices[name]
 
     def finish(self) -> Taxonomy:
-        """Join children to parents, which may stand further down, and make the taxonomy."""
+        """Add the edges, since parents may come later in the file, and build the taxonomy."""
         orphans = []
         for child, parent, line in self.edges:
-            if parent in self.places:
-                self.draft.edge(child, self.places[parent], line)
+            if parent in self.indices:
+                self.draft.edge(child, self.indices[parent], line)
                 continue
-            fault, mended = "a parent that no row defines", "its child is put under the root"
-            self.repairs.repair(fault, mended, line, f"{parent}, of {self.draft.names[child]}")
+            fault, remedy = "a parent that no row defines", "its child is put under the root"
+            self.repairs.repair(fault, remedy, line, f"{parent}, of {self.draft.names[child]}")
             orphans.append(child)
-        roots = _roots(self.draft)
+        roots = _find_roots(self.draft)
         if len(self.declared & set(roots)) > 1:
-            self._one_above(roots)
+            self._add_root(roots)
         attach_orphans(self.draft, orphans)
         return self.draft.build(self.repairs)
 
-    def _one_above(self, roots: list[int]) -> None:
-        """Put a root above the declared ones; any other is still a fault."""
-        for place in roots:
-            if place not in self.declared and not self.labelled:
-                fault, mended = "a second root", "it is put beside the declared ones"
-                name = self.draft.names[place]
-                self.repairs.repair(fault, mended, self.draft.lines[place], name)
+    def _add_root(self, roots: list[int]) -> None:
+        """Add an artificial root above the declared roots; report any other root as a fault."""
+        for root in roots:
+            if root not in self.declared and not self.has_labels:
+                fault, remedy = "a second root", "it is put beside the declared ones"
+                name = self.draft.names[root]
+                self.repairs.repair(fault, remedy, self.draft.lines[root], name)
         self.draft.top = self.draft.add("", 0)
 
 
 def attach_orphans(draft: TaxonomyBuilder, orphans: Iterable[int]) -> None:
-    """Put concepts whose parent is missing under the root, or under one made for them.
+    """Put concepts whose parent is missing under the root, or under an artificial root.
 
     >>> draft = TaxonomyBuilder("shop")
     >>> home, hose = draft.add("home", 1), draft.add("hose", 2)
@@ -123,40 +126,40 @@ def attach_orphans(draft: TaxonomyBuilder, orphans: Iterable[int]) -> None:
     >>> draft.edge_parents == [home]
     True
     """
-    parentless = _roots(draft)
-    lost = set(orphans) & set(parentless)
-    if not lost or draft.top is not None:
-        return  # all that is left goes under the artificial root
-    roots = [place for place in parentless if place not in lost]
+    parentless = _find_roots(draft)
+    unattached = set(orphans) & set(parentless)
+    if not unattached or draft.top is not None:
+        return  # `build` puts them under the artificial root
+    roots = [concept for concept in parentless if concept not in unattached]
     if len(roots) != 1:
         draft.top = draft.add("", 0)
         return
-    for place in sorted(lost):
-        draft.edge(place, roots[0])
+    for concept in sorted(unattached):
+        draft.edge(concept, roots[0])
 
 
-def _roots(draft: TaxonomyBuilder) -> list[int]:
+def _find_roots(draft: TaxonomyBuilder) -> list[int]:
     children = set(draft.edge_children)
-    return [place for place in range(len(draft.names)) if place not in children]
+    return [concept for concept in range(len(draft.names)) if concept not in children]
 
 
 # --- rows and columns ----------------------------------------------------------------------------
 
 
-def _separator(file: TextFile, path: Path) -> str:
+def _detect_separator(file: TextFile, path: Path) -> str:
     lines = [line for line in file.head().decode("utf-8", "replace").splitlines() if line.strip()]
     first = lines[0] if lines else ""
-    found = max("\t,;|", key=first.count)
-    if first and found not in first:
+    separator = max("\t,;|", key=first.count)
+    if first and separator not in first:
         hint = "separate the columns by commas, semicolons, bars or tabs"
         raise FormatError("this is no table: its first line has one cell", where=path, hint=hint)
-    return found
+    return separator
 
 
-def _rows(file: TextFile, separator: str, repairs: RepairLog) -> Iterator[_Row]:
-    """Give the rows with the numbers of their first lines; a cell in quotes may hold lines."""
+def _iter_rows(file: TextFile, separator: str, repairs: RepairLog) -> Iterator[_Row]:
+    """Yield the rows with the numbers of their first lines; quoted cells may span lines."""
     faults: dict[int, str] = {}
-    reader = csv.reader(_fed(file, faults), delimiter=separator, strict=True)
+    reader = csv.reader(_iter_text(file, faults), delimiter=separator, strict=True)
     while True:
         line = reader.line_num + 1
         try:
@@ -176,14 +179,14 @@ def _rows(file: TextFile, separator: str, repairs: RepairLog) -> Iterator[_Row]:
             yield line, cells
 
 
-def _fed(file: TextFile, faults: dict[int, str]) -> Iterator[str]:
+def _iter_text(file: TextFile, faults: dict[int, str]) -> Iterator[str]:
     for line, text, fault in iter_lines(file):
         if fault:
             faults[line] = fault
         yield f"{text}\n"
 
 
-def _of_width(rows: Iterator[_Row], width: int, repairs: RepairLog) -> Iterator[_Row]:
+def _filter_width(rows: Iterator[_Row], width: int, repairs: RepairLog) -> Iterator[_Row]:
     for line, cells in rows:
         if len(cells) == width:
             yield line, cells
@@ -194,7 +197,10 @@ def _of_width(rows: Iterator[_Row], width: int, repairs: RepairLog) -> Iterator[
 
 
 def _refuse_if_long(first: int, last: int, error: csv.Error, repairs: RepairLog) -> None:
-    """An open quotation mark swallows all after it, so leaving out that row is no repair."""
+    """Raise FormatError for a row of several lines.
+
+    An open quotation mark consumes all rows after it, so dropping that row is no repair.
+    """
     if last > first:
         raise FormatError(
             f"line {first:,}: a quotation mark that is not closed ({error})",
@@ -203,51 +209,53 @@ def _refuse_if_long(first: int, last: int, error: csv.Error, repairs: RepairLog)
         )
 
 
-def _columns(
+def _find_columns(
     rows: Iterator[_Row], wanted: dict[str, str], path: Path
 ) -> tuple[dict[str, int], int, Iterator[_Row]]:
-    """Find the header, and with it where each column is, how many there are, and what follows."""
-    unknown = next((name for name in wanted if name not in _USUAL), None)
+    """Return the column of each role, the number of columns, and the rows after the header."""
+    unknown = next((name for name in wanted if name not in _COLUMN_NAMES), None)
     if unknown is not None:
-        raise UsageError(f'"{unknown}" in --columns', hint=did_you_mean(unknown, _USUAL))
-    first = list(islice(rows, _HEADER_WITHIN))
-    for at, (_, cells) in enumerate(first):
-        found = _named([cell.strip().lower() for cell in cells], wanted)
-        if found:
-            return found, len(cells), chain(first[at + 1 :], rows)
+        hint = did_you_mean(unknown, _COLUMN_NAMES)
+        raise UsageError(f'--columns has no key "{unknown}"', hint=hint)
+    first = list(islice(rows, _MAX_HEADER_ROWS))
+    for row, (_, cells) in enumerate(first):
+        roles = _match_header([cell.strip().lower() for cell in cells], wanted)
+        if roles:
+            return roles, len(cells), chain(first[row + 1 :], rows)
     width = len(first[0][1]) if first else 0
-    places = _numbered(wanted, width) if wanted else {"parent": 0, "key": 1}
-    if first and (places is None or (not wanted and width != 2)):
+    numbered = _parse_numbers(wanted, width) if wanted else {"parent": 0, "key": 1}
+    if first and (numbered is None or (not wanted and width != 2)):
         names = ", ".join(cell.strip() for cell in first[0][1])[:200]
         raise ColumnError(f"no columns of parents and children: {names}", where=path, hint=_HINT)
-    return places or {}, width, chain(first, rows)
+    return numbered or {}, width, chain(first, rows)
 
 
-def _named(names: list[str], wanted: dict[str, str]) -> dict[str, int] | None:
-    plain = [" ".join(name.replace("_", " ").split()) for name in names]
-    found = {}
-    for column, usual in _USUAL.items():
+def _match_header(names: list[str], wanted: dict[str, str]) -> dict[str, int] | None:
+    normalized = [" ".join(name.replace("_", " ").split()) for name in names]
+    columns = {}
+    for column, known_names in _COLUMN_NAMES.items():
         if column in wanted:
-            fits = [at for at, name in enumerate(names) if name == wanted[column].strip().lower()]
-            if not fits:
+            header = wanted[column].strip().lower()
+            matches = [index for index, name in enumerate(names) if name == header]
+            if not matches:
                 return None
         else:
-            fits = [at for at, name in enumerate(plain) if name in usual]
-        if fits:
-            found[column] = fits[0]
-    return _roles(found)
+            matches = [index for index, name in enumerate(normalized) if name in known_names]
+        if matches:
+            columns[column] = matches[0]
+    return _assign_roles(columns)
 
 
-def _numbered(wanted: dict[str, str], width: int) -> dict[str, int] | None:
+def _parse_numbers(wanted: dict[str, str], width: int) -> dict[str, int] | None:
     if not all(column.isdecimal() and 1 <= int(column) <= width for column in wanted.values()):
         return None
-    return _roles({name: int(column) - 1 for name, column in wanted.items()})
+    return _assign_roles({name: int(column) - 1 for name, column in wanted.items()})
 
 
-def _roles(found: dict[str, int]) -> dict[str, int] | None:
-    """Say which column identifies a concept; without an id, its name does."""
-    key = next((name for name in ("child", "id", "label") if name in found), None)
-    if key is None or "parent" not in found or found[key] == found["parent"]:
+def _assign_roles(columns: dict[str, int]) -> dict[str, int] | None:
+    """Return the columns of key, parent and label; without an id, the label is the key."""
+    key = next((name for name in ("child", "id", "label") if name in columns), None)
+    if key is None or "parent" not in columns or columns[key] == columns["parent"]:
         return None
-    roles = {"key": found[key], "parent": found["parent"]}
-    return roles | ({"label": found["label"]} if key != "label" and "label" in found else {})
+    roles = {"key": columns[key], "parent": columns["parent"]}
+    return roles | ({"label": columns["label"]} if key != "label" and "label" in columns else {})

@@ -1,1 +1,1 @@
-"""From the text of a query to concepts of a taxonomy."""
+"""Mapping of queries to concepts of a taxonomy."""

@@ -1,4 +1,4 @@
-"""Which concept a phrase means: labels by their words, their plurals, their stems, their parts."""
+"""Match phrases with labels: by their words, plurals, stems, and parts of joined labels."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from .tokens import Vocabulary, WordFeature
 
 @dataclass(frozen=True, eq=False)
 class Trie:
-    """A tree of words: `keys` (state times `width` plus word, sorted) lead to `states`.
+    """A trie of words: `keys` (state times `width` plus word, sorted) lead to `states`.
 
-    `first` leads from the root. `entries` has for each state the label that ends there, or -1.
+    `first` has the transitions from the root. `entries` has for each state the label that ends
+    there, or -1. Labels are stored from the last word to the first.
     """
 
     width: int
@@ -31,43 +32,48 @@ class Trie:
     def walk(
         self, words: IntArray, ends: IntArray, lengths: IntArray, last: IntArray
     ) -> list[tuple[IntArray, IntArray]]:
-        """Walk phrases from their last word to the left.
+        """Walk all phrases at once, from their last word to the left.
 
-        `words` are the numbers of all words in a row, -1 for one in no label; a phrase is the
-        `lengths` words up to `ends`. `last` replaces each phrase's last word. Comes back: for
-        each number of words 1, 2, ... the phrases that end in a label of so many words, and
-        those labels.
+        Args:
+            words: The numbers of all words, concatenated; -1 for a word in no label.
+            ends: The index of the last word of each phrase.
+            lengths: The number of words of each phrase.
+            last: Replaces the last word of each phrase.
+
+        Returns:
+            For each number of words 1, 2, ... the phrases that end in a label of this number of
+            words, and these labels.
         """
-        found: list[tuple[IntArray, IntArray]] = []
+        matches: list[tuple[IntArray, IntArray]] = []
         alive = np.flatnonzero((last >= 0) & (lengths > 0))
         states = self.first[last[alive]]
         step = 1
         while len(alive):
-            on = states >= 0
-            alive, states = alive[on], states[on]
+            reached = states >= 0
+            alive, states = alive[reached], states[reached]
             entries = self.entries[states]
-            hit = np.flatnonzero(entries >= 0)
-            found.append((alive[hit], entries[hit]))
+            hits = np.flatnonzero(entries >= 0)
+            matches.append((alive[hits], entries[hits]))
             more = lengths[alive] > step
             alive, states = alive[more], states[more]
             words_left = words[ends[alive] - step]
             known = words_left >= 0
             alive, states, words_left = alive[known], states[known], words_left[known]
-            states = self._next(states, words_left)
+            states = self._next_states(states, words_left)
             step += 1
-        return found
+        return matches
 
-    def _next(self, states: IntArray, words: IntArray) -> IntArray:
+    def _next_states(self, states: IntArray, words: IntArray) -> IntArray:
         if not len(self.keys):
             return np.full(len(states), -1, np.int64)
-        wanted = states * self.width + words
-        place = np.searchsorted(self.keys, wanted)
-        place[place == len(self.keys)] = 0
-        return np.where(self.keys[place] == wanted, self.states[place], -1)
+        targets = states * self.width + words
+        index = np.searchsorted(self.keys, targets)
+        index[index == len(self.keys)] = 0
+        return np.where(self.keys[index] == targets, self.states[index], -1)
 
 
 def build_trie(labels: RaggedArray, width: int) -> Trie:
-    """Make a tree of labels, each a list of words; of equal labels the first counts.
+    """Build a trie of labels, each a list of words; of equal labels the first is kept.
 
     >>> trie = build_trie(RaggedArray.from_lists([[0, 1], [1]]), 3)
     >>> ends, lengths = np.array([1]), np.array([2])
@@ -80,14 +86,14 @@ def build_trie(labels: RaggedArray, width: int) -> Trie:
     for depth in range(int(sizes.max(initial=0))):
         active = np.flatnonzero(sizes > depth)
         words = labels.items[labels.start[active + 1] - 1 - depth]
-        distinct, which = np.unique(states[active] * width + words, return_inverse=True)
+        distinct, index = np.unique(states[active] * width + words, return_inverse=True)
         keys.append(distinct)
         targets.append(count + np.arange(len(distinct)))
-        states[active] = count + which
+        states[active] = count + index
         count += len(distinct)
     entries = np.full(count, -1, np.int64)
     rows = np.flatnonzero(sizes > 0)[::-1]
-    entries[states[rows]] = rows  # written from the last to the first, so the first one stays
+    entries[states[rows]] = rows  # written in reverse, so the first label stays
     first = np.full(width, -1, np.int64)
     if keys:
         first[keys[0]] = targets[0]
@@ -97,19 +103,23 @@ def build_trie(labels: RaggedArray, width: int) -> Trie:
     return Trie(width, first, deeper[order], leads[order], entries)
 
 
-# How a label was found, best first. A part is one of the things that a joined label names.
+# How a label was matched, best first. A part is one of the things that a joined label names
+# ("Diving" in "Swimming and Diving").
 MATCH_KINDS = (
     "label", "plural", "stem", "glued", "part", "part plural", "part stem", "part glued", "name"
 )  # fmt: skip
-_WAYS = 4
-_LENGTH = 1 << 20  # one more word outweighs everything else
-_LAST = 1000  # the rank of labels that go after the taxonomy's own
+_MATCH_STEPS = 4
+_LENGTH = 1 << 20  # score per matched word; it exceeds any rank
+_LAST = 1000  # the rank of labels that come after the taxonomy's own
 _JOINED = r"\s*(?:,|&|/|\band\b|\bor\b)\s*"
 
 
 @dataclass(frozen=True, eq=False)
 class LabelMatches:
-    """For each phrase: the concept (-1 if none), how many words matched, and how (see `HOW`)."""
+    """For each phrase: its concept (or -1), the number of matched words, and a match kind.
+
+    A kind is an index into `MATCH_KINDS`, or -1.
+    """
 
     concepts: IntArray
     lengths: IntArray
@@ -117,21 +127,21 @@ class LabelMatches:
 
     @classmethod
     def nothing(cls, phrases: int) -> LabelMatches:
-        """Give so many phrases for which nothing was found."""
+        """Return a result without matches for this number of phrases."""
         none = np.full(phrases, -1)
         return cls(none, np.zeros(phrases, np.int64), none)
 
     def select(self, rows: IntArray | BoolArray) -> LabelMatches:
-        """Take some of the phrases."""
+        """Return the matches of these phrases."""
         return LabelMatches(self.concepts[rows], self.lengths[rows], self.kinds[rows])
 
 
 class LabelSet:
-    """The labels of a taxonomy, compiled.
+    """The compiled labels of a taxonomy, with additional labels.
 
-    The others are labels from elsewhere, each with its concept: they go `before` the taxonomy's
-    own (an owner's terms), stand `instead` of those that are spelled alike in the same part of
-    it, or go `after` them (names of places).
+    Additional labels have a concept each. They come `before` the labels of the taxonomy (custom
+    terms of the data owner), replace labels with the same spelling in the same part of it
+    (`instead`), or come `after` them (names of places).
     """
 
     def __init__(
@@ -143,49 +153,58 @@ class LabelSet:
         instead: Sequence[tuple[str, int]] = (),
         after: Sequence[tuple[str, int]] = (),
     ) -> None:
-        own = _own_labels(taxonomy, language)
-        tables = [_extra(before, 0), _instead(instead, taxonomy), own, _extra(after, _LAST)]
+        own = _list_own_labels(taxonomy, language)
+        tables = [
+            _list_extra_labels(before, 0),
+            _list_overrides(instead, taxonomy),
+            own,
+            _list_extra_labels(after, _LAST),
+        ]
         whole = pl.concat(tables).with_columns(part=pl.lit(False))
-        # An owner's term is meant as a whole: its parts must not go before whole labels.
-        entries = pl.concat([whole, _parts(whole.filter(pl.col("rank") > 0))])
+        # Custom terms (rank 0) are not split: their parts must not precede whole labels.
+        entries = pl.concat([whole, _split_joined_labels(whole.filter(pl.col("rank") > 0))])
         self.words, self.stems = Vocabulary(), Vocabulary()
         spelled = self.words.encode(entries["text"])
-        stripped = _without(self.words, spelled, language)
-        order = _order(entries, spelled, stripped)
-        entries, lists = entries[order], _taken(stripped, order)
+        stripped = _strip_stop_words(self.words, spelled, language)
+        order = _sort_entries(entries, spelled, stripped)
+        entries, lists = entries[order], _select_lists(stripped, order)
         self.concepts = entries["concept"].to_numpy()
-        self.ranks = (entries["rank"] * 8 + entries["part"].cast(pl.Int64) * _WAYS).to_numpy()
+        self.ranks = (
+            entries["rank"] * 8 + entries["part"].cast(pl.Int64) * _MATCH_STEPS
+        ).to_numpy()
         self.surface = build_trie(lists, len(self.words) + 1)
         stem_of = self.stems.index(language.stem(self.words.words))
         stemmed = RaggedArray(lists.start, stem_of[lists.items])
-        stemmed = _emptied(stemmed, entries["proper"].to_numpy())
+        stemmed = _empty_lists(stemmed, entries["proper"].to_numpy())
         self.stem = build_trie(stemmed, len(self.stems) + 1)
-        spans = _emptied(_taken(spelled, order), (spelled.sizes[order] < 2) | (lists.sizes == 0))
+        spans = _empty_lists(
+            _select_lists(spelled, order), (spelled.sizes[order] < 2) | (lists.sizes == 0)
+        )
         self.span = build_trie(spans, len(self.words) + 1)
-        self.gluing = CompoundSplitter(*_glue(self.words, lists, entries, language))
+        self.gluing = CompoundSplitter(*_list_compound_words(self.words, lists, entries, language))
 
 
 class LabelIndex:
-    """Labels, ready to be found in phrases of a vocabulary."""
+    """Find labels in phrases over a vocabulary."""
 
     def __init__(self, labels: LabelSet, language: Language, vocabulary: Vocabulary) -> None:
         self._language, self._labels = language, labels
         self._surface_of = WordFeature(vocabulary, labels.words.known)
-        self._singular_of = WordFeature(vocabulary, self._singulars)
+        self._singular_of = WordFeature(vocabulary, self._find_singulars)
         self._stem_of = WordFeature(vocabulary, lambda new: labels.stems.known(language.stem(new)))
-        self._head_of = WordFeature(vocabulary, self._heads)
+        self._head_of = WordFeature(vocabulary, self._find_heads)
 
     def contains(self) -> BoolArray:
-        """Tell for every word of the vocabulary whether some label has it, in whatever form."""
-        ways = (self._surface_of, self._singular_of, self._stem_of, self._head_of)
-        return np.asarray(np.any([way() >= 0 for way in ways], axis=0))
+        """Return for every word of the vocabulary whether a label has it, in any form."""
+        features = (self._surface_of, self._singular_of, self._stem_of, self._head_of)
+        return np.asarray(np.any([feature() >= 0 for feature in features], axis=0))
 
     def spans(self, texts: RaggedArray) -> BoolArray:
-        """Mark the words that stand in a label of several words: "north carolina"."""
+        """Return a mask of the words that are in a label of several words: "north carolina"."""
         words = self._surface_of()[texts.items]
-        places = np.arange(len(words))
+        indices = np.arange(len(words))
         steps = self._labels.span.walk(
-            words, places, places - texts.start[texts.row_ids] + 1, words
+            words, indices, indices - texts.start[texts.row_ids] + 1, words
         )
         edges = np.zeros(len(words) + 1, np.int64)
         for size, (ends, _) in enumerate(steps, 1):
@@ -193,33 +212,33 @@ class LabelIndex:
             np.add.at(edges, ends + 1, -1)
         return np.asarray(np.cumsum(edges)[:-1] > 0)
 
-    def _singulars(self, new: pl.Series) -> IntArray:
+    def _find_singulars(self, new: pl.Series) -> IntArray:
         first, *others = (self._labels.words.known(form) for form in self._language.singulars(new))
         for other in others:
             first = np.where(first >= 0, first, other)
         return first
 
-    def _heads(self, new: pl.Series) -> IntArray:
-        """Give the last word of each glued word that is unknown otherwise."""
-        unknown = np.flatnonzero(self._singulars(new) < 0)
+    def _find_heads(self, new: pl.Series) -> IntArray:
+        """Return the last word of each compound that is otherwise unknown, or -1."""
+        unknown = np.flatnonzero(self._find_singulars(new) < 0)
         heads = [self._labels.gluing.last_word(word) for word in new.gather(unknown).to_list()]
-        found = np.full(len(new), -1, np.int32)
-        found[unknown] = self._singulars(pl.Series(heads, dtype=pl.String))
-        return found
+        numbers = np.full(len(new), -1, np.int32)
+        numbers[unknown] = self._find_singulars(pl.Series(heads, dtype=pl.String))
+        return numbers
 
     def find(self, words: IntArray, ends: IntArray, lengths: IntArray) -> LabelMatches:
         """Find for each phrase the longest label that it ends in.
 
-        `words` are the words of all phrases in a row; a phrase is the `lengths` words that end
-        at `ends`. Among labels of the same length the first taxonomy that knows one wins, then
-        the best way of finding it.
+        `words` are the words of all phrases, concatenated; a phrase is the `lengths` words that
+        end at `ends`. Among labels of the same length, those of the first taxonomy have priority,
+        then the best kind of match.
         """
         labels = self._labels
         surface, stem = self._surface_of()[words], self._stem_of()[words]
         singular, head = self._singular_of()[words[ends]], self._head_of()[words[ends]]
         best = np.full(len(ends), -1, np.int64)
         label = np.full(len(ends), -1, np.int64)
-        for way, (trie, spelled, last) in enumerate(
+        for step, (trie, spelled, last) in enumerate(
             (
                 (labels.surface, surface, surface[ends]),
                 (labels.surface, surface, singular),
@@ -228,27 +247,27 @@ class LabelIndex:
             )
         ):
             for size, (phrases, entries) in enumerate(trie.walk(spelled, ends, lengths, last), 1):
-                score = size * _LENGTH - (labels.ranks[entries] + way)
+                score = size * _LENGTH - (labels.ranks[entries] + step)
                 better = score > best[phrases]
                 best[phrases[better]] = score[better]
                 label[phrases[better]] = entries[better]
-        hit = label >= 0
-        sizes = np.where(hit, -(-best // _LENGTH), 0)
-        how = np.where(hit, (sizes * _LENGTH - best) % 8, -1)
-        return LabelMatches(np.where(hit, labels.concepts[label], -1), sizes, how)
+        is_match = label >= 0
+        sizes = np.where(is_match, -(-best // _LENGTH), 0)
+        kinds = np.where(is_match, (sizes * _LENGTH - best) % 8, -1)
+        return LabelMatches(np.where(is_match, labels.concepts[label], -1), sizes, kinds)
 
 
-def _own_labels(taxonomy: Taxonomy, language: Language) -> pl.DataFrame:
-    """List a taxonomy's labels: text, concept, rank of its part, number of meanings, a name?"""
-    labelled = np.flatnonzero(taxonomy.label_concepts.sizes > 0)
-    concepts = taxonomy.label_concepts.items[taxonomy.label_concepts.start[labelled]]
+def _list_own_labels(taxonomy: Taxonomy, language: Language) -> pl.DataFrame:
+    """Return text, concept, rank of the part, number of senses and `proper` of each label."""
+    labeled = np.flatnonzero(taxonomy.label_concepts.sizes > 0)
+    concepts = taxonomy.label_concepts.items[taxonomy.label_concepts.start[labeled]]
     proper = taxonomy.tags.get("proper", np.zeros(len(taxonomy), np.int64))
     own = pl.DataFrame(
         {
-            "text": taxonomy.labels.series().gather(labelled),
+            "text": taxonomy.labels.series().gather(labeled),
             "concept": concepts.astype(np.int64),
-            "rank": _ranks(taxonomy, concepts),
-            "senses": taxonomy.label_concepts.sizes[labelled].astype(np.int64),
+            "rank": _part_ranks(taxonomy, concepts),
+            "senses": taxonomy.label_concepts.sizes[labeled].astype(np.int64),
             "proper": proper[concepts] == 1,
         }
     )
@@ -260,22 +279,22 @@ def _own_labels(taxonomy: Taxonomy, language: Language) -> pl.DataFrame:
     return own
 
 
-def _ranks(taxonomy: Taxonomy, concepts: IntArray) -> IntArray:
-    """Give the rank of the part of the taxonomy that each concept is of, from 1."""
+def _part_ranks(taxonomy: Taxonomy, concepts: IntArray) -> IntArray:
+    """Return the rank, from 1, of the part of the taxonomy that each concept belongs to."""
     part = taxonomy.tags.get("part", np.zeros(len(taxonomy), np.int64))
     return np.asarray(part[concepts].astype(np.int64) + 1)
 
 
-def _instead(labels: Sequence[tuple[str, int]], taxonomy: Taxonomy) -> pl.DataFrame:
-    table = _extra(labels, 0)
-    ranks = _ranks(taxonomy, table["concept"].to_numpy())
+def _list_overrides(labels: Sequence[tuple[str, int]], taxonomy: Taxonomy) -> pl.DataFrame:
+    table = _list_extra_labels(labels, 0)
+    ranks = _part_ranks(taxonomy, table["concept"].to_numpy())
     return table.with_columns(rank=pl.Series(ranks), senses=pl.lit(_LAST, pl.Int64))
 
 
-def _glue(
+def _list_compound_words(
     words: Vocabulary, labels: RaggedArray, entries: pl.DataFrame, language: Language
 ) -> tuple[list[str], list[str], list[str]]:
-    """Give the words that may end a glued word, those before, and those not to be parted."""
+    """Return the words that may end a compound, those before, and words not to be split."""
     if language.name != "english":
         return [], [], []
     single = labels.items[labels.start[:-1][(labels.sizes == 1) & ~entries["proper"].to_numpy()]]
@@ -287,7 +306,7 @@ def _glue(
     return [*heads, *(f"{head}s" for head in heads)], common, whole
 
 
-def _extra(labels: Sequence[tuple[str, int]], rank: int) -> pl.DataFrame:
+def _list_extra_labels(labels: Sequence[tuple[str, int]], rank: int) -> pl.DataFrame:
     table = pl.DataFrame(
         list(labels), schema={"text": pl.String, "concept": pl.Int64}, orient="row"
     )
@@ -296,30 +315,30 @@ def _extra(labels: Sequence[tuple[str, int]], rank: int) -> pl.DataFrame:
     )
 
 
-def _parts(whole: pl.DataFrame) -> pl.DataFrame:
-    """Give the things that a joined label names: "Swimming and Diving" is also "Diving"."""
+def _split_joined_labels(whole: pl.DataFrame) -> pl.DataFrame:
+    """Return the parts of joined labels: "Swimming and Diving" is also "Diving"."""
     joined = whole.filter(pl.col("text").str.to_lowercase().str.contains(_JOINED))
     text = pl.col("text").str.to_lowercase().str.replace_all(_JOINED, "\n").str.split("\n")
     parts = joined.with_columns(text, part=pl.lit(True)).explode("text")
     return parts.filter(pl.col("text").str.len_chars() > 1)
 
 
-def _without(words: Vocabulary, spelled: RaggedArray, language: Language) -> RaggedArray:
-    """Leave the stop words out, and labels of one letter: "t" is seldom thymine."""
+def _strip_stop_words(words: Vocabulary, spelled: RaggedArray, language: Language) -> RaggedArray:
+    """Remove stop words, and labels of one letter: "t" rarely means thymine."""
     kept = ~words.words.is_in(sorted(language.stop_words)).to_numpy()[spelled.items]
     sizes = np.bincount(spelled.row_ids[kept], minlength=len(spelled))
     lists = RaggedArray.from_sizes(sizes, spelled.items[kept])
     letter = (words.words.str.len_chars() < 2).to_numpy()[lists.items]
-    alone = np.zeros(len(lists), np.bool_)
-    alone[lists.row_ids[letter]] = True
-    return _emptied(lists, alone & (sizes == 1))
+    has_letter = np.zeros(len(lists), np.bool_)
+    has_letter[lists.row_ids[letter]] = True
+    return _empty_lists(lists, has_letter & (sizes == 1))
 
 
-def _order(entries: pl.DataFrame, spelled: RaggedArray, stripped: RaggedArray) -> IntArray:
-    """Put the entry that shall win first where several are spelled alike.
+def _sort_entries(entries: pl.DataFrame, spelled: RaggedArray, stripped: RaggedArray) -> IntArray:
+    """Return the order of the entries; of equally spelled labels the first one is used.
 
-    Whole labels go before parts, labels without stop words before those with some, words of
-    many meanings (the usual ones) before words of few, and then the order of the alphabet.
+    Whole labels precede parts, labels without stop words precede those with some, words with many
+    senses (the common ones) precede words with few, and then the order is alphabetical.
     """
     lost = (spelled.sizes - stripped.sizes).astype(np.int64)
     table = entries.with_columns(lost=lost).with_row_index("row")
@@ -330,12 +349,12 @@ def _order(entries: pl.DataFrame, spelled: RaggedArray, stripped: RaggedArray) -
     return order["row"].to_numpy()
 
 
-def _emptied(lists: RaggedArray, which: BoolArray) -> RaggedArray:
-    """Empty some of the lists."""
-    kept = ~which[lists.row_ids]
-    return RaggedArray.from_sizes(np.where(which, 0, lists.sizes), lists.items[kept])
+def _empty_lists(lists: RaggedArray, mask: BoolArray) -> RaggedArray:
+    """Return the lists with those in the mask emptied."""
+    kept = ~mask[lists.row_ids]
+    return RaggedArray.from_sizes(np.where(mask, 0, lists.sizes), lists.items[kept])
 
 
-def _taken(lists: RaggedArray, rows: IntArray) -> RaggedArray:
-    items, places = lists.take(rows)
-    return RaggedArray.from_sizes(np.bincount(places, minlength=len(rows)), items)
+def _select_lists(lists: RaggedArray, rows: IntArray) -> RaggedArray:
+    items, indices = lists.take(rows)
+    return RaggedArray.from_sizes(np.bincount(indices, minlength=len(rows)), items)

@@ -1,4 +1,4 @@
-"""What the text way needs to know of a language: stop words, a stemmer, plurals."""
+"""Languages of the concept mapping: stop words, stemmers, plurals and compounds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FILE = Path(__file__).parents[1] / "data" / "english.words"
 
 @cache
 def load_word_list(name: str) -> tuple[str, ...]:
-    """Give one of the lists: plurals, given names, surnames, cities, towns.
+    """Return one of the stored lists: plurals, given names, surnames, cities, towns.
 
     >>> load_word_list("irregular plurals")[:2]
     ('aardwolves aardwolf', 'abaci abacus')
@@ -31,8 +31,8 @@ def load_word_list(name: str) -> tuple[str, ...]:
     return tuple(StringArray(arrays[name]).series())
 
 
-# The usual lists of English stop words hold words that people search for ("area", "act", "home").
-# These are the words that carry no meaning of their own.
+# Common lists of English stop words hold words that users search for ("area", "act", "home").
+# This list has only words without a meaning of their own.
 _ENGLISH = """
 a about above across after again against all along also am among an and another any anyone
 anything are around as at away back be because been before behind being below beneath beside
@@ -46,13 +46,13 @@ thru to too toward towards under until up upon us very via vs was wasnt we were 
 when where wherever whether which while who whom whose why will with within without would you
 your yours yourself dont doesnt didnt cant wont ive youre whats theres thats
 """
-# Plural endings and what stands for each in the singular, the likelier first.
+# Plural endings and their singular endings, the more probable first.
 _PLURALS = (("ies", ("y", "ie")), ("men", ("man", "men")), ("es", ("e", "")), ("s", ("", "s")))
 
 
 @dataclass(frozen=True)
 class Language:
-    """A language: `stem` gives the stems of words; `singulars` what each may be the plural of."""
+    """A language; `stem` returns the stems of words, `singulars` the possible singulars."""
 
     name: str
     stop_words: frozenset[str]
@@ -62,23 +62,23 @@ class Language:
 
 
 def get_language(name: str) -> Language:
-    """Give a language by its English name.
+    """Return a language by its English name.
 
     >>> get_language("german").stem(pl.Series(["katzen"])).to_list()
     ['katz']
     """
     known = sorted({*AVAILABLE_LANGUAGES} & {*Stemmer.algorithms()})
-    wanted = name.lower()
-    if wanted not in known:
+    key = name.lower()
+    if key not in known:
         raise UsageError(
             f'no stop words and stemmer for the language "{name}"', hint=did_you_mean(name, known)
         )
-    english = wanted == "english"
-    listed = _ENGLISH.split() if english else _folded(get_stop_words(wanted))
-    # The papers stem by Porter's first algorithm; Snowball's is its successor elsewhere.
-    stemmer = Stemmer.Stemmer("porter" if english else wanted)
+    english = key == "english"
+    listed = _ENGLISH.split() if english else _normalize_stop_words(get_stop_words(key))
+    # The papers use Porter's original algorithm; other languages have Snowball stemmers.
+    stemmer = Stemmer.Stemmer("porter" if english else key)
     return Language(
-        wanted,
+        key,
         frozenset(listed),
         lambda words: pl.Series(words.name, stemmer.stemWords(words.to_list()), pl.String),
         english_singulars if english else lambda words: (words,),
@@ -86,13 +86,13 @@ def get_language(name: str) -> Language:
     )
 
 
-def _folded(words: list[str]) -> list[str]:
-    """Write stop words as queries are written; what is then several words, or none, goes."""
-    return [found[0] for found in tokenize(pl.Series(words)).to_list() if len(found) == 1]
+def _normalize_stop_words(words: list[str]) -> list[str]:
+    """Tokenize stop words as queries; drop those that are not a single word then."""
+    return [tokens[0] for tokens in tokenize(pl.Series(words)).to_list() if len(tokens) == 1]
 
 
 def english_singulars(words: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Give the two likeliest singulars of English words, by their endings.
+    """Return the two most probable singulars of English words, by their endings.
 
     >>> for form in english_singulars(pl.Series(["universities", "glass", "buses", "mice"])):
     ...     print(form.to_list())
@@ -101,10 +101,10 @@ def english_singulars(words: pl.Series) -> tuple[pl.Series, pl.Series]:
     """
     word = pl.col("word")
     forms = []
-    for which in (0, 1):
+    for choice_index in (0, 1):
         choice: Any = pl.when(word.str.ends_with("ss") | (word.str.len_chars() < 3)).then(word)
         for plural, singular in _PLURALS:
-            ended = word.str.strip_suffix(plural) + singular[which]
+            ended = word.str.strip_suffix(plural) + singular[choice_index]
             choice = choice.when(word.str.ends_with(plural)).then(ended)
         forms.append(pl.DataFrame({"word": words}).select(choice.otherwise(word)).to_series())
     irregular = dict(line.split() for line in load_word_list("irregular plurals"))
@@ -113,15 +113,15 @@ def english_singulars(words: pl.Series) -> tuple[pl.Series, pl.Series]:
     return regular.select(pl.coalesce("known", "form")).to_series(), forms[1]
 
 
-_LEAST, _MOST = 7, 30
-_LEAST_PART, _LEAST_HEAD = 3, 4
+_MIN_WORD, _MAX_WORD = 7, 30
+_MIN_PART, _MIN_HEAD = 3, 4
 
 
 class CompoundSplitter:
-    """Finds the last word of glued ones.
+    """Split compounds written as one word, to find the last word.
 
-    `heads` are the words that may come last, `words` all that may stand before, `whole` the
-    words that are not to be taken apart.
+    `heads` are the words that may come last, `words` those that may precede them, and `whole` the
+    words that are not split.
 
     >>> gluing = CompoundSplitter({"games", "mower"}, {"free", "bingo", "lawn"}, {"pergames"})
     >>> [gluing.last_word(word) for word in ("freebingogames", "lawnmower", "pergames", "xyzgames")]
@@ -129,22 +129,22 @@ class CompoundSplitter:
     """
 
     def __init__(self, heads: Iterable[str], words: Iterable[str], whole: Iterable[str]) -> None:
-        self._heads = {head for head in heads if len(head) >= _LEAST_HEAD}
-        self._words = {word for word in words if len(word) >= _LEAST_PART} | self._heads
+        self._heads = {head for head in heads if len(head) >= _MIN_HEAD}
+        self._words = {word for word in words if len(word) >= _MIN_PART} | self._heads
         self._whole = frozenset(whole)
 
     def last_word(self, word: str) -> str:
-        """Give the longest known last word after known words, or an empty text."""
-        if not _LEAST <= len(word) <= _MOST or word in self._whole or not word.isalpha():
+        """Return the longest known last word that follows known words, or an empty string."""
+        if not _MIN_WORD <= len(word) <= _MAX_WORD or word in self._whole or not word.isalpha():
             return ""
-        for cut in range(_LEAST_PART, len(word) - _LEAST_HEAD + 1):
-            if word[cut:] in self._heads and self._known(word[:cut]):
+        for cut in range(_MIN_PART, len(word) - _MIN_HEAD + 1):
+            if word[cut:] in self._heads and self._is_known(word[:cut]):
                 return word[cut:]
         return ""
 
-    def _known(self, start: str) -> bool:
-        """Tell whether this is a known word, or two."""
+    def _is_known(self, start: str) -> bool:
+        """Return whether this is a known word, or two known words."""
         return start in self._words or any(
             start[:cut] in self._words and start[cut:] in self._words
-            for cut in range(_LEAST_PART, len(start) - _LEAST_PART + 1)
+            for cut in range(_MIN_PART, len(start) - _MIN_PART + 1)
         )

@@ -1,7 +1,7 @@
-"""From text to concepts: the way of a query through tagger, phrases and labels (SPEC 1.1).
+"""Map queries to concepts: tagging, noun phrases and label matching (SPEC 1.1).
 
-Every query of a block goes through each step together with all others, as numbers. A distinct
-word is tagged, stemmed and looked up once.
+Each step processes all queries of a block at once, as arrays of word numbers. A distinct word is
+tagged, stemmed and looked up once.
 """
 
 from __future__ import annotations
@@ -25,14 +25,13 @@ from .result import PHRASE_SCHEMA, ConceptMapping
 from .tagging import NOUN, OTHER, VERB, BrillTagger, NounTagger, SpacyTagger, Tagger
 from .tokens import Vocabulary, WordFeature
 
-
 TAGGERS = ("brill", "spacy", "none")
 _BLOCK = 500_000
-_MOST_DROPPED = 16  # words from the right; whoever types more names nothing with the first
-_SURE = [
-    MATCH_KINDS.index(how) for how in ("label", "plural", "glued", "part", "part plural", "name")
+_MAX_DROPPED = 16  # words dropped from the right; the start of a longer query names nothing
+_RELIABLE_KINDS = [
+    MATCH_KINDS.index(kind) for kind in ("label", "plural", "glued", "part", "part plural", "name")
 ]
-# What looks like an address, and the parts of it that name nothing.
+# Queries that look like a web address, and the parts of an address that name nothing.
 _ADDRESS = (
     r"(?i)^\s*(?:https?:|www\b)"
     r"|\.(?:com|net|org|edu|gov|mil|info|biz|co|us|uk|de|ca|au|tv|example)\b"
@@ -44,13 +43,13 @@ _ADDRESS_WORDS = (
 
 
 class Mapper:
-    """Maps queries to concepts of a taxonomy.
+    """Map queries to concepts of a taxonomy.
 
     >>> from queryveil.concepts import taxonomy_from_paths
     >>> odp = taxonomy_from_paths(["Top/Sports/Water_Sports/Swimming_and_Diving",
     ...                          "Top/Regional/Mediterranean"])
-    >>> found = Mapper(odp).map(pl.Series(["diving in the Mediterranean"]))
-    >>> [odp.label(c) for c in found.phrases["concept"]]
+    >>> mapping = Mapper(odp).map(pl.Series(["diving in the Mediterranean"]))
+    >>> [odp.label(c) for c in mapping.phrases["concept"]]
     ['Swimming and Diving', 'Mediterranean']
     """
 
@@ -62,15 +61,15 @@ class Mapper:
         tagger: str | None = None,
         terms: Sequence[tuple[str, int]] = (),
     ) -> None:
-        self._made_of = (taxonomy, language, tagger, tuple(terms))
+        self._arguments = (taxonomy, language, tagger, tuple(terms))
         self.taxonomy = taxonomy
         self.language = get_language(language or taxonomy.language)
         self.vocabulary = Vocabulary()
-        self.tagger = _tagger(tagger, self.language, self.vocabulary)
+        self.tagger = _build_tagger(tagger, self.language, self.vocabulary)
         names = load_gazetteer(taxonomy, self.language)
-        labels = _labels(taxonomy, self.language, names, terms)
+        labels = _compile_labels(taxonomy, self.language, names, terms)
         self._index = LabelIndex(labels, self.language, self.vocabulary)
-        self._people = (
+        self._person_names = (
             PersonNames(names.person, self.vocabulary) if names.person is not None else None
         )
         self._long = WordFeature(self.vocabulary, lambda new: (new.str.len_chars() > 2).to_numpy())
@@ -78,105 +77,118 @@ class Mapper:
         self._address = self.vocabulary.flags(_ADDRESS_WORDS)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel to other processes as what it is made of: a stemmer cannot."""
-        return _made_again, self._made_of
+        """Pickle the arguments of the constructor, since a stemmer cannot be pickled."""
+        return _rebuild_mapper, self._arguments
 
     def map(self, queries: pl.Series, progress: Progress | None = None) -> ConceptMapping:
-        """Map distinct queries, each once."""
-        shown = progress or NoProgress()
+        """Map distinct queries to concepts."""
+        display = progress or NoProgress()
         blocks = []
-        with shown.stage("find concepts", len(queries)) as advance:
+        with display.stage("find concepts", len(queries)) as advance:
             for start in range(0, len(queries), _BLOCK):
                 block = queries[start : start + _BLOCK].cast(pl.String)
-                blocks.append(self._map(self.tokenize(block, start)))
+                blocks.append(self._map_block(self.tokenize(block, start)))
                 advance(len(block))
         return ConceptMapping(
             self.taxonomy, queries, pl.concat([pl.DataFrame(schema=PHRASE_SCHEMA), *blocks])
         )
 
     def tokenize(self, queries: pl.Series, first: int = 0) -> TokenizedQueries:
-        """Part queries into words and tell what each can be; the first one has this number."""
+        """Tokenize queries and classify their words; `first` is the number of the first query."""
         texts = self.vocabulary.encode(queries)
-        content = self._content(texts, queries)
-        kinds = self.tagger.word_classes(texts)
-        kinds[~content] = OTHER
-        kinds[self._index.spans(texts)] = NOUN
-        return TokenizedQueries(texts, content, kinds, first)
+        content = self._content_mask(texts, queries)
+        classes = self.tagger.word_classes(texts)
+        classes[~content] = OTHER
+        classes[self._index.spans(texts)] = NOUN
+        return TokenizedQueries(texts, content, classes, first)
 
-    def _map(self, block: TokenizedQueries) -> pl.DataFrame:
+    def _map_block(self, block: TokenizedQueries) -> pl.DataFrame:
         texts, phrases = block.texts, noun_phrases(block.texts, block.kinds)
-        found = self._find(block, phrases)
-        tables = [block.table(phrases, found)]
-        missed = block.unmatched(phrases, found)
-        for again in self._second_tries(block, missed):
-            if not len(again):
+        matches = self._match_phrases(block, phrases)
+        tables = [block.table(phrases, matches)]
+        unmatched = block.unmatched(phrases, matches)
+        for phrases_again in self._iter_second_tries(block, unmatched):
+            if not len(phrases_again):
                 continue
-            hits = self._find(block, again)
-            sure = self._sure(block, again, hits)
-            tables.append(block.table(again.select(sure), hits.select(sure), loose=True))
-            missed[texts.row_ids[again.begins[sure]]] = False
+            matches_again = self._match_phrases(block, phrases_again)
+            reliable = self._reliable_mask(block, phrases_again, matches_again)
+            tables.append(
+                block.table(
+                    phrases_again.select(reliable), matches_again.select(reliable), loose=True
+                )
+            )
+            unmatched[texts.row_ids[phrases_again.begins[reliable]]] = False
         return pl.concat(tables).sort("query", "begin", maintain_order=True)
 
-    def _second_tries(self, block: TokenizedQueries, missed: BoolArray) -> Iterator[Phrases]:
-        """Give what else to look up in queries in which nothing was found so far.
+    def _iter_second_tries(
+        self, block: TokenizedQueries, unmatched: BoolArray
+    ) -> Iterator[Phrases]:
+        """Yield further phrases to look up in queries without a match so far.
 
-        First the words that were taken for verbs ("ebay watch"), then phrases without words
-        from the right ("chicago emt"), then the whole query.
+        First the phrases with words that were tagged as verbs ("ebay watch"), then phrases without
+        their last words ("chicago emt"), then the whole query. The caller updates `unmatched`
+        between two steps.
         """
         nouns = np.where(block.kinds == VERB, NOUN, block.kinds)
         phrases = noun_phrases(block.texts, nouns)
-        yield block.select(phrases, missed)
-        for _ in range(_MOST_DROPPED):
-            phrases = block.select(phrases.drop_last_word(), missed)
+        yield block.select(phrases, unmatched)
+        for _ in range(_MAX_DROPPED):
+            phrases = block.select(phrases.drop_last_word(), unmatched)
             yield phrases
-        yield block.select(whole_queries(block.texts, np.flatnonzero(missed)), missed)
+        yield block.select(whole_queries(block.texts, np.flatnonzero(unmatched)), unmatched)
 
-    def _content(self, texts: RaggedArray, queries: pl.Series) -> BoolArray:
-        """Tell which words are no stop words, and no "www" or "com" of an address."""
-        address = queries.str.contains(_ADDRESS).fill_null(False).to_numpy()
-        idle = self._address()[texts.items] & address[texts.row_ids]
-        return np.asarray(~(self._stop()[texts.items] | idle))
+    def _content_mask(self, texts: RaggedArray, queries: pl.Series) -> BoolArray:
+        """Return a mask of words other than stop words and the "www" or "com" of an address."""
+        is_address = queries.str.contains(_ADDRESS).fill_null(False).to_numpy()
+        is_address_word = self._address()[texts.items] & is_address[texts.row_ids]
+        return np.asarray(~(self._stop()[texts.items] | is_address_word))
 
-    def _sure(self, block: TokenizedQueries, phrases: Phrases, found: LabelMatches) -> BoolArray:
-        """Tell which finds are good enough for a second try: no stems, no words of two letters."""
-        long = self._long()[block.words[block.place[phrases.ends]]]
-        return np.asarray(np.isin(found.kinds, _SURE) & long)
+    def _reliable_mask(
+        self, block: TokenizedQueries, phrases: Phrases, matches: LabelMatches
+    ) -> BoolArray:
+        """Return which matches a second try accepts: no stems, no words of one or two letters."""
+        long = self._long()[block.words[block.content_index[phrases.ends]]]
+        return np.asarray(np.isin(matches.kinds, _RELIABLE_KINDS) & long)
 
-    def _find(self, block: TokenizedQueries, phrases: Phrases) -> LabelMatches:
-        """Look phrases up without their stop words."""
-        words, ends, lengths = block.words, block.place[phrases.ends], block.lengths(phrases)
+    def _match_phrases(self, block: TokenizedQueries, phrases: Phrases) -> LabelMatches:
+        """Match phrases without their stop words with labels and names of persons."""
+        words, ends, lengths = (
+            block.words,
+            block.content_index[phrases.ends],
+            block.lengths(phrases),
+        )
         if not len(words):
             return LabelMatches.nothing(len(phrases))
-        found = self._index.find(words, ends, lengths)
-        if self._people is None:
-            return found
+        matches = self._index.find(words, ends, lengths)
+        if self._person_names is None:
+            return matches
         first = words[ends - np.maximum(lengths, 1) + 1]
-        named = self._people.is_person(first, words[ends], lengths, self._index.contains())
-        named &= found.lengths < lengths
+        is_name = self._person_names.is_person(first, words[ends], lengths, self._index.contains())
+        is_name &= matches.lengths < lengths
         return LabelMatches(
-            np.where(named, self._people.person, found.concepts),
-            np.where(named, lengths, found.lengths),
-            np.where(named, MATCH_KINDS.index("name"), found.kinds),
+            np.where(is_name, self._person_names.person, matches.concepts),
+            np.where(is_name, lengths, matches.lengths),
+            np.where(is_name, MATCH_KINDS.index("name"), matches.kinds),
         )
 
 
-def _labels(
+def _compile_labels(
     taxonomy: Taxonomy, language: Language, names: Gazetteer, terms: Sequence[tuple[str, int]]
 ) -> LabelSet:
-    """Compile the labels, once for a taxonomy and a language if there are no own terms."""
-    name = f"labels {language.name}"
-    known = None if terms else taxonomy.cache.get(name)
-    if isinstance(known, LabelSet):
-        return known
-    made = LabelSet(
+    """Compile the labels; without custom terms, cache them by taxonomy and language."""
+    key = f"labels {language.name}"
+    cached = None if terms else taxonomy.cache.get(key)
+    if isinstance(cached, LabelSet):
+        return cached
+    labels = LabelSet(
         taxonomy, language, before=terms, instead=names.overrides, after=names.fallbacks
     )
     if not terms:
-        taxonomy.cache[name] = made
-    return made
+        taxonomy.cache[key] = labels
+    return labels
 
 
-def _made_again(
+def _rebuild_mapper(
     taxonomy: Taxonomy,
     language: str | None,
     tagger: str | None,
@@ -185,7 +197,7 @@ def _made_again(
     return Mapper(taxonomy, language=language, tagger=tagger, terms=terms)
 
 
-def _tagger(name: str | None, language: Language, vocabulary: Vocabulary) -> Tagger:
+def _build_tagger(name: str | None, language: Language, vocabulary: Vocabulary) -> Tagger:
     if name is not None and name not in TAGGERS:
         raise UsageError(f'there is no tagger "{name}"', hint=did_you_mean(name, TAGGERS))
     if name == "brill" and not language.has_tagger:
@@ -201,10 +213,10 @@ def _tagger(name: str | None, language: Language, vocabulary: Vocabulary) -> Tag
 
 @dataclass(frozen=True, eq=False)
 class TokenizedQueries:
-    """The words of some queries, and what each can be in a noun phrase.
+    """The words of a block of queries, and the class of each word in a noun phrase.
 
-    `content` marks the words that are looked up: no stop words. `first` is the number of the
-    first query.
+    `content` is a mask of the words that are looked up: no stop words. `first` is the number of
+    the first query.
     """
 
     texts: RaggedArray
@@ -213,10 +225,10 @@ class TokenizedQueries:
     first: int
 
     @cached_property
-    def place(self) -> IntArray:
-        """Where each word, or the last one before it, stands among those that are looked up.
+    def content_index(self) -> IntArray:
+        """The index of each word in `words`, or that of the last content word before it.
 
-        Words before the first of them have -1.
+        Words before the first content word have -1.
         """
         return np.asarray(np.cumsum(self.content) - 1)
 
@@ -226,38 +238,40 @@ class TokenizedQueries:
         return self.texts.items[self.content]
 
     def lengths(self, phrases: Phrases) -> IntArray:
-        """Count the words of phrases that are looked up."""
+        """Count the content words of phrases."""
         begins, ends = phrases.begins, phrases.ends
-        return np.asarray(self.place[ends] - self.place[begins] + self.content[begins])
+        return np.asarray(
+            self.content_index[ends] - self.content_index[begins] + self.content[begins]
+        )
 
     def select(self, phrases: Phrases, queries: BoolArray) -> Phrases:
-        """Take the phrases of some queries that have a word to look up."""
-        wanted = queries[self.texts.row_ids[phrases.begins]]
-        return self._trimmed(phrases.select(wanted & (self.lengths(phrases) > 0)))
+        """Return the phrases of these queries that have a content word."""
+        is_selected = queries[self.texts.row_ids[phrases.begins]]
+        return self._trim(phrases.select(is_selected & (self.lengths(phrases) > 0)))
 
-    def _trimmed(self, phrases: Phrases) -> Phrases:
-        """Take words that are not looked up off both ends."""
+    def _trim(self, phrases: Phrases) -> Phrases:
+        """Remove words that are not looked up from both ends."""
         used = np.flatnonzero(self.content)
         begins = used[np.searchsorted(used, phrases.begins)]
         return Phrases(begins, used[np.searchsorted(used, phrases.ends, side="right") - 1])
 
-    def unmatched(self, phrases: Phrases, found: LabelMatches) -> BoolArray:
-        """Tell in which queries nothing was found."""
-        missed = np.ones(len(self.texts), np.bool_)
-        missed[self.texts.row_ids[phrases.begins[found.concepts >= 0]]] = False
-        return missed
+    def unmatched(self, phrases: Phrases, matches: LabelMatches) -> BoolArray:
+        """Return a mask of the queries without a match."""
+        mask = np.ones(len(self.texts), np.bool_)
+        mask[self.texts.row_ids[phrases.begins[matches.concepts >= 0]]] = False
+        return mask
 
-    def table(self, phrases: Phrases, found: LabelMatches, loose: bool = False) -> pl.DataFrame:
-        """Give the phrases with what was found for each."""
+    def table(self, phrases: Phrases, matches: LabelMatches, loose: bool = False) -> pl.DataFrame:
+        """Return the phrases with the match of each; the columns are those of `PHRASE_SCHEMA`."""
         query = self.texts.row_ids[phrases.begins]
         return pl.DataFrame(
             {
                 "query": query.astype(np.int64) + self.first,
                 "begin": phrases.begins - self.texts.start[query],
                 "words": phrases.ends - phrases.begins + 1,
-                "matched": found.lengths,
-                "concept": found.concepts,
-                "how": found.kinds,
+                "matched": matches.lengths,
+                "concept": matches.concepts,
+                "how": matches.kinds,
                 "loose": np.full(len(phrases), loose),
             },
             schema=PHRASE_SCHEMA,

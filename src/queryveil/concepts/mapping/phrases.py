@@ -1,4 +1,4 @@
-"""Noun phrases: runs of modifiers and nouns that end in a noun, found for all queries at once."""
+"""Noun phrases, runs of modifiers and nouns that end in a noun; names of persons and places."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .tokens import Vocabulary
 
 @dataclass(frozen=True, eq=False)
 class Phrases:
-    """Phrases of many texts: where each begins and ends among all words, both included."""
+    """Phrases of many texts: the indices of the first and last word of each among all words."""
 
     begins: IntArray
     ends: IntArray
@@ -25,22 +25,22 @@ class Phrases:
         return len(self.begins)
 
     def select(self, rows: IntArray | BoolArray) -> Phrases:
-        """Take some of the phrases."""
+        """Return a selection of the phrases."""
         return Phrases(self.begins[rows], self.ends[rows])
 
     def drop_last_word(self) -> Phrases:
-        """Take the last word off each phrase; those of one word are gone."""
-        left = self.select(self.ends > self.begins)
-        return Phrases(left.begins, left.ends - 1)
+        """Remove the last word of each phrase; phrases of one word are dropped."""
+        longer = self.select(self.ends > self.begins)
+        return Phrases(longer.begins, longer.ends - 1)
 
 
 def noun_phrases(texts: RaggedArray, kinds: ByteArray) -> Phrases:
-    """Find the noun phrases: modifiers, then nouns; a modifier after a noun begins a new one.
+    """Find the noun phrases: modifiers, then nouns; a modifier after a noun starts a new one.
 
     >>> from queryveil.concepts.mapping.tagging import MODIFIER, NOUN, OTHER
     >>> kinds = np.array([MODIFIER, NOUN, NOUN, OTHER, NOUN, MODIFIER], np.uint8)
-    >>> found = noun_phrases(RaggedArray.from_lists([[10, 11, 12, 13, 14, 15]]), kinds)
-    >>> found.begins.tolist(), found.ends.tolist()
+    >>> phrases = noun_phrases(RaggedArray.from_lists([[10, 11, 12, 13, 14, 15]]), kinds)
+    >>> phrases.begins.tolist(), phrases.ends.tolist()
     ([0, 4], [2, 4])
     """
     noun = kinds == NOUN
@@ -49,30 +49,30 @@ def noun_phrases(texts: RaggedArray, kinds: ByteArray) -> Phrases:
     followed = np.zeros(len(kinds), np.bool_)
     followed[:-1] = noun[1:] & ~starts_text[1:-1]
     ends = np.flatnonzero(noun & ~followed)
-    return Phrases(_begins(kinds, starts_text[:-1], ends), ends)
+    return Phrases(_find_begins(kinds, starts_text[:-1], ends), ends)
 
 
-def _begins(kinds: ByteArray, starts_text: BoolArray, ends: IntArray) -> IntArray:
-    """Give for each last noun the place where its phrase begins.
+def _find_begins(classes: ByteArray, starts_text: BoolArray, ends: IntArray) -> IntArray:
+    """Return for each last noun the index of the first word of its phrase.
 
-    A phrase begins at a text's first word, after a word that belongs to none, or at the
-    modifier after a noun: at the last such place up to its end.
+    A phrase can begin at the first word of a text, after a word that belongs to no phrase, or at
+    a modifier after a noun. It begins at the last such word up to its end.
     """
-    before = np.empty(len(kinds), np.uint8)
+    before = np.empty(len(classes), np.uint8)
     before[:1] = OTHER
-    before[1:] = kinds[:-1]
+    before[1:] = classes[:-1]
     opens = (
         starts_text
         | (before == OTHER)
         | (before == VERB)
-        | ((before == NOUN) & (kinds == MODIFIER))
+        | ((before == NOUN) & (classes == MODIFIER))
     )
-    places = np.where(opens, np.arange(len(kinds)), 0)
-    return np.maximum.accumulate(places)[ends] if len(kinds) else ends
+    starts = np.where(opens, np.arange(len(classes)), 0)
+    return np.maximum.accumulate(starts)[ends] if len(classes) else ends
 
 
 def whole_queries(texts: RaggedArray, rows: IntArray) -> Phrases:
-    """Take each of these texts as one phrase; texts without words are left out."""
+    """Return each of these texts as one phrase; texts without words are omitted."""
     rows = rows[texts.sizes[rows] > 0]
     return Phrases(texts.start[rows], texts.start[rows + 1] - 1)
 
@@ -82,12 +82,12 @@ _PERSON, _CITY, _TOWN = "n#00007846", "n#08524735", "n#08665504"
 
 @dataclass(frozen=True)
 class Gazetteer:
-    """What names mean in a taxonomy.
+    """Additional labels for names of persons and places.
 
-    `instead` are labels that stand in for WordNet's own: a given name of which it knows only a
-    common word ("mike"), and the usual meaning where its first one is by chance ("chess" is a
-    grass first). `after` go behind all labels: places. `person` is the concept of a
-    given name with a surname.
+    `overrides` replace labels of WordNet: a given name that WordNet has only as a common noun
+    ("mike"), and the common meaning where WordNet lists a rare one first ("chess" is first a
+    grass). `fallbacks` come after all labels: places. `person` is the concept of a given name
+    with a surname.
     """
 
     overrides: tuple[tuple[str, int], ...] = ()
@@ -96,31 +96,33 @@ class Gazetteer:
 
 
 class PersonNames:
-    """Tells which phrases are a person's name."""
+    """Recognize phrases that are the name of a person."""
 
     def __init__(self, person: int, vocabulary: Vocabulary) -> None:
         self.person = person
         common = english_lexicon().filter(pl.col("word").str.contains("^[a-z]+$"))["word"]
-        self._given = vocabulary.flags(load_word_list("given names"))
-        self._alone = vocabulary.flags(load_word_list("given names alone"))
-        self._surname = vocabulary.flags(load_word_list("surnames"))
-        self._common = vocabulary.flags(common)
+        self._given_names = vocabulary.flags(load_word_list("given names"))
+        self._unambiguous = vocabulary.flags(load_word_list("given names alone"))
+        self._surnames = vocabulary.flags(load_word_list("surnames"))
+        self._common_words = vocabulary.flags(common)
 
     def is_person(
         self, first: IntArray, last: IntArray, lengths: IntArray, known: BoolArray
     ) -> BoolArray:
-        """Tell which phrases of two or three words begin with a given name and end in a surname.
+        """Return which phrases of two or three words start with a given name, end in a surname.
 
-        A surname that is also a common word counts only after a name that is nothing else. For
-        a surname also goes what is no word of any label (`known`).
+        A surname that is also a common word counts only after a given name that is nothing else.
+        A word that is in no label (`known`) also counts as a surname.
         """
-        surname = self._surname()[last] & (~self._common()[last] | self._alone()[first])
-        named = self._given()[first] & (surname | ~known[last])
-        return np.asarray(named & np.isin(lengths, (2, 3)))
+        surname = self._surnames()[last] & (
+            ~self._common_words()[last] | self._unambiguous()[first]
+        )
+        is_name = self._given_names()[first] & (surname | ~known[last])
+        return np.asarray(is_name & np.isin(lengths, (2, 3)))
 
 
 def load_gazetteer(taxonomy: Taxonomy, language: Language) -> Gazetteer:
-    """Give the names for a taxonomy that holds WordNet; an empty gazetteer for any other."""
+    """Return the names for a taxonomy that holds WordNet, else an empty gazetteer."""
     numbers = dict(taxonomy.find_all([_PERSON, _CITY, _TOWN]))
     if len(numbers) < 3 or language.name != "english":
         return Gazetteer()
@@ -130,8 +132,8 @@ def load_gazetteer(taxonomy: Taxonomy, language: Language) -> Gazetteer:
         for kind, names in ((_CITY, "cities"), (_TOWN, "towns"))
         for name in load_word_list(names)
     ]
-    alone = [(name, person) for name in load_word_list("given names alone")]
+    given_names = [(name, person) for name in load_word_list("given names alone")]
     pairs = [line.split("\t") for line in load_word_list("usual meanings")]
-    named = dict(taxonomy.find_all([name for _, name in pairs]))
-    usual = [(label, named[name]) for label, name in pairs]
-    return Gazetteer((*usual, *alone), tuple(places), person)
+    concepts = dict(taxonomy.find_all([name for _, name in pairs]))
+    common_meanings = [(label, concepts[name]) for label, name in pairs]
+    return Gazetteer((*common_meanings, *given_names), tuple(places), person)

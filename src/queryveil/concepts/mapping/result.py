@@ -1,4 +1,4 @@
-"""What was found: for each distinct query its phrases, and for each phrase its concept."""
+"""The result of a concept mapping: the phrases of each distinct query and their concepts."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from ..taxonomy.graph import Taxonomy
 from .label_index import MATCH_KINDS
 from .tokens import tokenize
 
-# One row a phrase: its query (by number), where it begins and how many words it has, how many of
-# them the label has, the concept (-1: none), how it was found, and whether at a second try.
+# One row per phrase: its query (by number), the index of its first word, its number of words, the
+# number of words of the label, the concept (-1: none), the match kind, and whether a second try
+# matched it.
 PHRASE_SCHEMA: dict[str, type[pl.DataType]] = {
     "query": pl.Int64,
     "begin": pl.Int32,
@@ -31,14 +32,14 @@ PHRASE_SCHEMA: dict[str, type[pl.DataType]] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConceptMapping:
-    """Distinct queries and their phrases, as columns; see `PHRASES`.
+    """Distinct queries and their phrases, with the columns of `PHRASE_SCHEMA`.
 
     >>> import queryveil.concepts as c
     >>> wordnet = c.open_taxonomy("wordnet")
-    >>> found = c.Mapper(wordnet).map(pl.Series(["cheap hotels in paris", "zzzz"]))
-    >>> found.to_polars().select("phrase", "label", "how").rows()
+    >>> mapping = c.Mapper(wordnet).map(pl.Series(["cheap hotels in paris", "zzzz"]))
+    >>> mapping.to_polars().select("phrase", "label", "how").rows()
     [('cheap hotels', 'hotel', 'plural'), ('paris', 'paris', 'label'), ('zzzz', None, None)]
-    >>> found.coverage()
+    >>> mapping.coverage()
     0.5
     """
 
@@ -48,27 +49,27 @@ class ConceptMapping:
 
     @cached_property
     def has_concept(self) -> BoolArray:
-        """Whether each query has a concept."""
-        marked = np.zeros(len(self.queries), np.bool_)
-        marked[self.phrases.filter(pl.col("concept") >= 0)["query"].to_numpy()] = True
-        return marked
+        """A mask of the queries that have a concept."""
+        mask = np.zeros(len(self.queries), np.bool_)
+        mask[self.phrases.filter(pl.col("concept") >= 0)["query"].to_numpy()] = True
+        return mask
 
     def coverage(self) -> float:
-        """Give the share of distinct queries that have at least one concept."""
+        """Return the fraction of distinct queries that have at least one concept."""
         return float(self.has_concept.mean()) if len(self.queries) else 0.0
 
     def unmapped(self) -> pl.Series:
-        """Give the queries without a concept."""
+        """Return the queries without a concept."""
         return self.queries.filter(~pl.Series(self.has_concept))
 
     def to_polars(self) -> pl.DataFrame:
-        """Give all phrases in words: query, phrase, concept, name, label, how, loose.
+        """Return all phrases as text: query, phrase, concept, name, label, how, loose.
 
-        For people and small sets: names and labels are made one by one.
+        For display and small sets: names and labels are looked up one by one.
         """
-        found = self.phrases["concept"].unique().to_list()
-        known = [concept for concept in found if concept >= 0]
-        about = pl.DataFrame(
+        distinct = self.phrases["concept"].unique().to_list()
+        known = [concept for concept in distinct if concept >= 0]
+        concept_texts = pl.DataFrame(
             {
                 "concept": known,
                 "name": [self.taxonomy.name(concept) for concept in known],
@@ -76,13 +77,15 @@ class ConceptMapping:
             },
             schema={"concept": pl.Int32, "name": pl.String, "label": pl.String},
         )
-        texts = self.phrase_texts().join(about, on="concept", how="left", maintain_order="left")
+        texts = self.phrase_texts().join(
+            concept_texts, on="concept", how="left", maintain_order="left"
+        )
         how = pl.col("how").replace_strict(dict(enumerate(MATCH_KINDS)), default=None)
         concept = pl.when(pl.col("concept") >= 0).then("concept")
         return texts.select("query", "phrase", concept, "name", "label", how, "loose")
 
     def phrase_texts(self) -> pl.DataFrame:
-        """Give the phrases with the texts of query and phrase in place of numbers."""
+        """Return the phrases with the texts of query and phrase instead of numbers."""
         rows = self.phrases["query"].to_numpy()
         queries = self.queries.cast(pl.String)
         words = tokenize(queries).gather(rows).alias("all words")
@@ -92,22 +95,25 @@ class ConceptMapping:
         )
 
     def concepts(self, log: QueryLog, unit: str = "line") -> pl.DataFrame:
-        """Give each user's concepts of a log with their counts: user, concept, count.
+        """Count the concepts of each user of a log; return user, concept and count.
 
-        A phrase without a concept has none. `unit` says whether lines or events count: the
-        papers on microaggregation count lines. The queries must be those of this log.
+        A phrase without a concept is counted under `UNMAPPED`.
+
+        Args:
+            log: The log that the mapped queries are from.
+            unit: Count rows (`line`), as the papers on microaggregation do, or `event`s.
         """
         if unit not in ("line", "event"):
-            raise UsageError(f'"{unit}" cannot be counted', hint="line or event")
+            raise UsageError(f'the unit "{unit}" cannot be counted', hint="line or event")
         rows = log.events() if unit == "event" else log.local_frame
-        sent = rows.group_by("user", "query").agg(count=pl.len())
-        found = self.phrases.lazy().select(
+        query_counts = rows.group_by("user", "query").agg(count=pl.len())
+        mapped = self.phrases.lazy().select(
             query=pl.lit(self.queries).gather(pl.col("query")),
             concept=pl.when(pl.col("concept") >= 0).then("concept"),
         )
-        pairs = sent.join(found, on="query", how="left").select("user", "concept", "count")
+        pairs = query_counts.join(mapped, on="query", how="left").select("user", "concept", "count")
         return count_concepts(pairs)
 
     def profiles(self, log: QueryLog, unit: str = "line") -> Profiles:
-        """Give the users' profiles: their concepts with counts (C_r in Batet 2013)."""
+        """Return the profiles of the users: their concepts with counts (C_r in Batet 2013)."""
         return build_profiles(self.concepts(log, unit))

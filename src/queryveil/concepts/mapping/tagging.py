@@ -1,14 +1,15 @@
-"""Parts of speech: Brill's tagger with TextBlob's model, for a whole column of queries at once.
+"""Part-of-speech tagging: Brill's tagger with TextBlob's model, for a whole column of queries.
 
-The model is a lexicon, rules for unknown words and rules of context. TextBlob applies it one word
-at a time, some 24,000 queries a second, and brings a dozen packages along. Here every distinct
-word is looked up once and each rule of context is applied to all words of one tag together. The
-tags are TextBlob's, but for three things, since a query is no sentence:
+The model has a lexicon, rules for unknown words and contextual rules. TextBlob applies it word by
+word, about 24,000 queries a second, and depends on a dozen packages. Here every distinct word is
+looked up once, and each contextual rule is applied to all words of the same tag together. The
+tags are TextBlob's with three exceptions, since a query is not a sentence:
 
-- Rules for unknown words that look at a neighbour are left out.
-- An unknown word whose capitalised form is a name ("london") is tagged as that name.
-- A rule of context takes a noun away only after "to", a modal or a pronoun: in "windows
-  history" nothing is done by windows. This raised the agreement with spaCy from 84% to 88%.
+- Rules for unknown words that depend on a neighbor are omitted.
+- An unknown word whose capitalized form is a name ("london") is tagged as that name.
+- A contextual rule changes a noun to another part of speech only after "to", a modal or a
+  pronoun: in "windows history" the word "windows" is no verb. This raised the agreement with
+  spaCy from 84% to 88%.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from .language import load_word_list
 from .tokens import Vocabulary, WordFeature
 
 OTHER, MODIFIER, NOUN, VERB = 0, 1, 2, 3
-# Penn's tags; a gerund counts as a noun ("windsurfing").
-_KINDS = {
+# Tags of the Penn Treebank; a gerund counts as a noun ("windsurfing").
+_CLASS_TAGS = {
     NOUN: ("NN", "NNS", "NNP", "NNPS", "VBG"),
     MODIFIER: ("JJ", "JJR", "JJS", "VBN", "CD", "POS"),
     VERB: ("VB", "VBD", "VBP", "VBZ"),
@@ -38,35 +39,35 @@ _KINDS = {
 
 
 class Tagger(Protocol):
-    """What the way from text to concepts needs of a tagger."""
+    """The interface of a tagger."""
 
     def word_classes(self, texts: RaggedArray) -> ByteArray:
-        """Tell for each word what it can be in a noun phrase."""
+        """Return the class of each word in a noun phrase."""
         ...
 
     def names(self, texts: RaggedArray) -> list[str]:
-        """Give the tag of each word by its name."""
+        """Return the name of the tag of each word."""
         ...
 
 
 def word_classes(tags: Sequence[str]) -> ByteArray:
-    """Give the kind of each tag.
+    """Return the class of each tag.
 
     >>> word_classes(["NN", "JJ", "VBG", "VBZ", "IN"]).tolist()
     [2, 1, 2, 3, 0]
     """
-    table = {tag: kind for kind, members in _KINDS.items() for tag in members}
+    table = {tag: word_class for word_class, members in _CLASS_TAGS.items() for tag in members}
     return np.array([table.get(tag, OTHER) for tag in tags], np.uint8)
 
 
-_START = "STAART"  # the model's own word for "before the first and after the last"
-_EVERY = "*"  # and for "whatever its tag"
-_PAD = 3  # the farthest neighbour that a rule looks at
+_START = "STAART"  # the model's tag for the positions before the first and after the last word
+_EVERY = "*"  # the model's symbol for any tag
+_PAD = 3  # the largest distance of a neighbor in a rule
 _NUMBER = r"^[0-9\-,.:/%$]+$"
 _NOUNS = {"NN", "NNS", "NNP", "NNPS"}
 _SENTENCE = {"TO", "MD", "PRP", "to", "n't"}
 _TAG, _WORD = False, True
-# What each kind of rule compares: (offset, word or tag, which of the rule's operands).
+# What each type of rule compares: (offset, word or tag, index of the operand of the rule).
 _ANY: dict[str, list[tuple[int, bool, int]]] = {
     "prevtag": [(-1, _TAG, 0)],
     "nexttag": [(1, _TAG, 0)],
@@ -108,7 +109,7 @@ class _Rule:
 
 
 class BrillTagger:
-    """Tags the words of English queries."""
+    """Tag the words of English queries with Brill's algorithm."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
@@ -119,82 +120,83 @@ class BrillTagger:
         listed = set(self._lexicon["tag"]) | {rule[-2] for rule in self._suffixes}
         self.tags = [_START, *sorted((named | listed) - {_START})]
         self._code = {tag: code for code, tag in enumerate(self.tags)}
-        self._rules = self._compiled(context)
-        self._kinds = word_classes(self.tags)
-        self._lexical = WordFeature(vocabulary, self._unseen)
+        self._rules = self._compile_rules(context)
+        self._class_of_tag = word_classes(self.tags)
+        self._lexical = WordFeature(vocabulary, self._tag_words)
 
     def word_classes(self, texts: RaggedArray) -> ByteArray:
-        """Tell for each word what it can be in a noun phrase."""
+        """Return the class of each word in a noun phrase."""
         tags = self.tag(texts)
-        kinds: ByteArray = self._kinds[tags]
-        kinds[self._acts(texts, tags)] = VERB
-        return kinds
+        classes: ByteArray = self._class_of_tag[tags]
+        classes[self._find_gerunds_with_object(texts, tags)] = VERB
+        return classes
 
-    def _acts(self, texts: RaggedArray, tags: ByteArray) -> BoolArray:
-        """Mark gerunds that have an object: "starting a business" is no kind of start."""
-        acts = np.zeros(len(tags), np.bool_)
-        within = texts.row_ids[:-1] == texts.row_ids[1:]
-        objects = np.isin(tags[1:], [self._code[tag] for tag in ("DT", "PRP", "PRP$")])
-        acts[:-1] = (tags[:-1] == self._code["VBG"]) & objects & within
-        return acts
+    def _find_gerunds_with_object(self, texts: RaggedArray, tags: ByteArray) -> BoolArray:
+        """Return a mask of gerunds with an object: in "starting a business" it is a verb."""
+        mask = np.zeros(len(tags), np.bool_)
+        same_text = texts.row_ids[:-1] == texts.row_ids[1:]
+        starts_object = np.isin(tags[1:], [self._code[tag] for tag in ("DT", "PRP", "PRP$")])
+        mask[:-1] = (tags[:-1] == self._code["VBG"]) & starts_object & same_text
+        return mask
 
     def names(self, texts: RaggedArray) -> list[str]:
-        """Give the tag of each word by its name."""
+        """Return the name of the tag of each word."""
         return [self.tags[code] for code in self.tag(texts)]
 
     def tag(self, texts: RaggedArray) -> ByteArray:
-        """Give the tag of each word, as its place in `tags`."""
+        """Return the tag of each word, as an index into `tags`."""
         lexical = self._lexical()[texts.items]
-        where = np.arange(len(texts.items)) + _PAD * (texts.row_ids.astype(np.int64) + 1)
+        positions = np.arange(len(texts.items)) + _PAD * (texts.row_ids.astype(np.int64) + 1)
         tags = np.zeros(len(texts.items) + _PAD * (len(texts) + 1), np.uint8)
         words = np.full(len(tags), -1, np.int32)
-        tags[where], words[where] = lexical, texts.items
-        place = np.arange(len(texts.items)) - texts.start[texts.row_ids]
-        # A rule sees the new tags on its left and the old ones on its right: go word by word.
-        order = np.argsort(place, kind="stable")
-        for here in np.split(where[order], np.cumsum(np.bincount(place))[:-1]):
-            self._in_context(here, tags, words)
-        return np.asarray(tags[where])
+        tags[positions], words[positions] = lexical, texts.items
+        index_in_text = np.arange(len(texts.items)) - texts.start[texts.row_ids]
+        # A rule sees the new tags on its left and the old ones on its right. So the first words of
+        # all texts are processed together, then the second words, and so on.
+        order = np.argsort(index_in_text, kind="stable")
+        for step in np.split(positions[order], np.cumsum(np.bincount(index_in_text))[:-1]):
+            self._apply_context(step, tags, words)
+        return np.asarray(tags[positions])
 
-    def _in_context(self, here: IntArray, tags: ByteArray, words: IntArray) -> None:
-        now = tags[here]
-        changed = now.copy()
+    def _apply_context(self, positions: IntArray, tags: ByteArray, words: IntArray) -> None:
+        current = tags[positions]
+        changed = current.copy()
         for old, rules in self._rules.items():
-            chosen = np.flatnonzero(now == old)
+            chosen = np.flatnonzero(current == old)
             if len(chosen):
-                changed[chosen] = _applied(rules, here[chosen], old, tags, words)
-        tags[here] = changed
+                changed[chosen] = _apply_rules(rules, positions[chosen], old, tags, words)
+        tags[positions] = changed
 
-    def _compiled(self, context: list[list[str]]) -> dict[int, list[_Rule]]:
-        """Group the rules by the tag that they change, with words and tags as numbers."""
+    def _compile_rules(self, context: list[list[str]]) -> dict[int, list[_Rule]]:
+        """Return the rules by the tag that they change, with words and tags as numbers."""
         rules: dict[int, list[_Rule]] = defaultdict(list)
-        for old, new, kind, *operands in context:
-            every = kind.lower() in _ALL
-            table = (_ALL if every else _ANY).get(kind.lower())
+        for old, new, rule_type, *operands in context:
+            every = rule_type.lower() in _ALL
+            table = (_ALL if every else _ANY).get(rule_type.lower())
             if table is None:  # TextBlob knows these rules by name and applies none of them
                 continue
             if old in _NOUNS and new not in _NOUNS and not _SENTENCE.intersection(operands):
                 continue
             changed = self.tags if old == _EVERY else [old]
             compared = tuple(
-                (offset, is_word, self._operand(operands[which], is_word))
-                for offset, is_word, which in table
+                (offset, is_word, self._encode_operand(operands[operand], is_word))
+                for offset, is_word, operand in table
             )
             for tag in changed:
                 rules[self._code[tag]].append(_Rule(self._code[new], every, compared))
         return dict(rules)
 
-    def _operand(self, text: str, is_word: bool) -> int:
+    def _encode_operand(self, text: str, is_word: bool) -> int:
         if is_word:
             return int(self._vocabulary.index(pl.Series([text.replace("'", "")]))[0])
         return self._code.get(text, -1)
 
-    def _unseen(self, words: pl.Series) -> ByteArray:
-        """Tag words by themselves: by the lexicon, else as a name, a number or by their form."""
-        asked = pl.DataFrame({"word": words}).with_columns(
+    def _tag_words(self, words: pl.Series) -> ByteArray:
+        """Tag words without context: by the lexicon, else as a name, a number or by form."""
+        table = pl.DataFrame({"word": words}).with_columns(
             name=pl.col("word").str.to_titlecase(), number=pl.col("word").str.contains(_NUMBER)
         )
-        known = asked.join(self._lexicon, on="word", how="left", maintain_order="left")
+        known = table.join(self._lexicon, on="word", how="left", maintain_order="left")
         names = self._lexicon.filter(pl.col("tag").str.starts_with("NNP"))
         known = known.join(
             names.rename({"word": "name", "tag": "name_tag"}),
@@ -208,34 +210,34 @@ class BrillTagger:
         unknown = known.select((pl.coalesce("tag", "name_tag").is_null()) & ~pl.col("number"))
         codes = tags.replace_strict(self._code, return_dtype=pl.UInt8).to_numpy().copy()
         rows = np.flatnonzero(unknown.to_series().to_numpy())
-        codes[rows] = self._by_form(words.gather(rows))
+        codes[rows] = self._tag_by_form(words.gather(rows))
         return codes
 
-    def _by_form(self, words: pl.Series) -> ByteArray:
-        """Apply the rules of form, one after the other, to words that no lexicon knows."""
+    def _tag_by_form(self, words: pl.Series) -> ByteArray:
+        """Apply the rules of form in sequence to words that are not in the lexicon."""
         tags = np.full(len(words), self._code["NN"], np.uint8)
         for rule in self._suffixes:
             conditional = rule[2] in _FORMS
-            kind, affix = (rule[2][1:], rule[1]) if conditional else (rule[1], rule[0])
-            if kind not in ("char", "haspref", "hassuf", "deletesuf", "deletepref", "addsuf"):
+            rule_type, affix = (rule[2][1:], rule[1]) if conditional else (rule[1], rule[0])
+            if rule_type not in ("char", "haspref", "hassuf", "deletesuf", "deletepref", "addsuf"):
                 continue
             rows = np.flatnonzero(tags == self._code.get(rule[0], 255)) if conditional else None
-            some = words if rows is None else words.gather(rows)
-            hits = np.flatnonzero(self._has_form(some, kind, affix))
+            candidates = words if rows is None else words.gather(rows)
+            hits = np.flatnonzero(self._has_form(candidates, rule_type, affix))
             tags[hits if rows is None else rows[hits]] = self._code[rule[-2]]
         return tags
 
-    def _has_form(self, words: pl.Series, kind: str, affix: str) -> BoolArray:
-        if kind == "char":
+    def _has_form(self, words: pl.Series, rule_type: str, affix: str) -> BoolArray:
+        if rule_type == "char":
             return words.str.contains(affix, literal=True).to_numpy()
-        if kind == "haspref":
+        if rule_type == "haspref":
             return words.str.starts_with(affix).to_numpy()
-        if kind == "hassuf":
+        if rule_type == "hassuf":
             return words.str.ends_with(affix).to_numpy()
         lexicon = self._lexicon["word"].implode()
-        if kind == "addsuf":
+        if rule_type == "addsuf":
             return (words + affix).is_in(lexicon).to_numpy()
-        if kind == "deletesuf":
+        if rule_type == "deletesuf":
             ends = words.str.ends_with(affix)
             return (ends & words.str.strip_suffix(affix).is_in(lexicon)).to_numpy()
         starts = words.str.starts_with(affix)
@@ -251,24 +253,24 @@ _FORMS = {
 }  # fmt: skip
 
 
-def _applied(
-    rules: list[_Rule], here: IntArray, old: int, tags: ByteArray, words: IntArray
+def _apply_rules(
+    rules: list[_Rule], positions: IntArray, old: int, tags: ByteArray, words: IntArray
 ) -> ByteArray:
-    """Give the new tags of words that all have the tag `old`; the last rule that fits wins."""
-    changed = np.full(len(here), old, np.uint8)
+    """Return the new tags of words with the tag `old`; the last rule that matches applies."""
+    changed = np.full(len(positions), old, np.uint8)
     for rule in rules:
         holds: NDArray[np.bool_] | None = None
         for offset, is_word, value in rule.compared:
-            one = (words if is_word else tags)[here + offset] == value
-            joined = np.logical_and if rule.every else np.logical_or
-            holds = one if holds is None else joined(holds, one)
+            is_equal = (words if is_word else tags)[positions + offset] == value
+            combine = np.logical_and if rule.every else np.logical_or
+            holds = is_equal if holds is None else combine(holds, is_equal)
         changed[holds] = rule.new
     return changed
 
 
 @cache
 def english_lexicon() -> pl.DataFrame:
-    """Give the words that the model knows, each with its usual tag."""
+    """Return the lexicon of the model: words with their most common tags."""
     pairs = [line.split() for line in load_word_list("lexicon")]
     columns = {"word": [pair[0] for pair in pairs], "tag": [pair[1] for pair in pairs]}
     return pl.DataFrame(columns, schema={"word": pl.String, "tag": pl.String})
@@ -282,47 +284,49 @@ _CODES = {"english": "en", "german": "de", "french": "fr", "spanish": "es", "ita
 
 
 class NounTagger:
-    """Takes every word for a noun; stop words part the phrases."""
+    """Tag every word as a noun; only stop words separate phrases."""
 
     def word_classes(self, texts: RaggedArray) -> ByteArray:
-        """Tell for each word what it can be in a noun phrase."""
+        """Return the class of each word in a noun phrase."""
         return np.full(len(texts.items), NOUN, np.uint8)
 
     def names(self, texts: RaggedArray) -> list[str]:
-        """Give the tag of each word by its name."""
+        """Return the name of the tag of each word."""
         return ["word"] * len(texts.items)
 
 
 class SpacyTagger:
-    """Tags with a spaCy model that is installed; some fifty times slower than ours."""
+    """Tag with an installed spaCy model; about fifty times slower than `BrillTagger`."""
 
     def __init__(self, vocabulary: Vocabulary, language: str) -> None:
         self._vocabulary = vocabulary
-        self._model = _load(language)
+        self._model = _load_model(language)
 
     def word_classes(self, texts: RaggedArray) -> ByteArray:
-        """Tell for each word what it can be in a noun phrase."""
+        """Return the class of each word in a noun phrase."""
         return word_classes(self.names(texts))
 
     def names(self, texts: RaggedArray) -> list[str]:
-        """Give the tag of each word by its name: Penn's, or the nearest to spaCy's own."""
+        """Return the Penn tag of each word, or the nearest one to the tag of spaCy."""
         words = self._vocabulary.words
-        docs = (self._doc(words.gather(texts[row]).to_list()) for row in range(len(texts)))
-        return [_penn(token) for doc in self._model.pipe(docs, batch_size=1000) for token in doc]
+        docs = (self._build_doc(words.gather(texts[row]).to_list()) for row in range(len(texts)))
+        return [
+            _to_penn_tag(token) for doc in self._model.pipe(docs, batch_size=1000) for token in doc
+        ]
 
-    def _doc(self, words: list[str]) -> Any:
+    def _build_doc(self, words: list[str]) -> Any:
         from spacy.tokens import Doc  # noqa: PLC0415
 
         return Doc(self._model.vocab, words=words)
 
 
-def _penn(token: Any) -> str:
+def _to_penn_tag(token: Any) -> str:
     if token.tag_ in ("VBG", "VBN"):
         return str(token.tag_)
     return _PENN.get(token.pos_, "IN")
 
 
-def _load(language: str) -> Any:
+def _load_model(language: str) -> Any:
     try:
         import spacy  # noqa: PLC0415
     except ImportError as error:
@@ -334,6 +338,6 @@ def _load(language: str) -> Any:
     if not models:
         raise UsageError(
             f"spaCy has no model for {language} here",
-            hint=f"install one, such as {code}_core_web_sm, or leave --tagger out",
+            hint=f"install one, such as {code}_core_web_sm, or omit --tagger",
         )
     return spacy.load(models[0], exclude=["ner", "parser", "lemmatizer"])

@@ -1,4 +1,4 @@
-"""Texts as numbers: each distinct word is stored, tagged and stemmed once."""
+"""Tokenize texts and encode words as numbers; each distinct word is processed once."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from ..taxonomy.arrays import IntArray, RaggedArray
 
-# A query and a label are written in one way: "U.S. Dept. of Art & Design" and "us dept of art
-# and design" are the same words. Apostrophes go ("alzheimer's" is typed "alzheimers"), and so do
-# the points of abbreviations; whatever else is no letter or digit parts words.
-# Many logs have lost their apostrophes: "father s day".
+# Queries and labels are normalized in the same way: "U.S. Dept. of Art & Design" and "us dept of
+# art and design" have the same words. Apostrophes are removed ("alzheimer's" is often typed
+# "alzheimers"), and so are the periods of abbreviations. All other characters except letters and
+# digits separate words. Many logs have lost their apostrophes: "father s day".
 _REWRITES = (
     ("['\u2019\u2018`]", ""),
     ("&", " and "),
@@ -26,19 +26,19 @@ _WORD = r"[\pL\pM\pN]+"
 
 
 def tokenize(texts: pl.Series) -> pl.Series:
-    """Give the words of each text, as lists.
+    """Return the list of words of each text.
 
     >>> tokenize(pl.Series(["Alzheimer's disease", "U.S. x-rays & more"])).to_list()
     [['alzheimers', 'disease'], ['us', 'x', 'rays', 'and', 'more']]
     """
-    plain = texts.str.to_lowercase()
+    normalized = texts.str.to_lowercase()
     for pattern, replacement in _REWRITES:
-        plain = plain.str.replace_all(pattern, replacement)
-    return plain.str.extract_all(_WORD)
+        normalized = normalized.str.replace_all(pattern, replacement)
+    return normalized.str.extract_all(_WORD)
 
 
 class Vocabulary:
-    """All words seen so far, numbered from 0 in the order of their first use.
+    """All words seen so far, numbered from 0 in the order of their first occurrence.
 
     >>> vocabulary = Vocabulary()
     >>> vocabulary.encode(pl.Series(["red car", "car"])).items.tolist()
@@ -48,23 +48,23 @@ class Vocabulary:
     """
 
     def __init__(self) -> None:
-        self._kind = pl.Categorical(pl.Categories.random())
-        # Polars forgets the numbers when the last column of this kind is gone.
-        self._kept = pl.Series([], dtype=pl.String).cast(self._kind)
+        self._dtype = pl.Categorical(pl.Categories.random())
+        # Polars drops the categories when the last column of this type is deleted.
+        self._reference = pl.Series([], dtype=pl.String).cast(self._dtype)
         self.words = pl.Series("word", [], dtype=pl.String)
 
     def __len__(self) -> int:
         return len(self.words)
 
     def encode(self, texts: pl.Series) -> RaggedArray:
-        """Give the words of each text as numbers."""
+        """Return the words of each text as numbers."""
         lists = tokenize(texts.fill_null(""))
         flat = lists.explode(empty_as_null=False)
         return RaggedArray.from_sizes(lists.list.len().to_numpy(), self.index(flat))
 
     def index(self, words: pl.Series) -> IntArray:
-        """Give the numbers of single words; new words get the next ones."""
-        coded = words.cast(self._kind)
+        """Return the numbers of single words; new words get the next numbers."""
+        coded = words.cast(self._dtype)
         seen = coded.unique()
         table = pl.DataFrame({"code": seen.to_physical(), "word": seen.cast(pl.String)})
         new = table.filter(pl.col("code") >= len(self)).sort("code")
@@ -72,20 +72,20 @@ class Vocabulary:
         return coded.to_physical().to_numpy().astype(np.int32)
 
     def known(self, words: pl.Series) -> IntArray:
-        """Give the numbers of words; -1 where a word was never seen."""
+        """Return the numbers of words, or -1 for a word that was never seen."""
         table = pl.DataFrame({"word": self.words}).with_row_index("number")
-        asked = pl.DataFrame({"word": words})
-        found = asked.join(table, on="word", how="left", maintain_order="left")["number"]
-        return found.cast(pl.Int32).fill_null(-1).to_numpy()
+        queried = pl.DataFrame({"word": words})
+        numbers = queried.join(table, on="word", how="left", maintain_order="left")["number"]
+        return numbers.cast(pl.Int32).fill_null(-1).to_numpy()
 
     def flags(self, chosen: Iterable[str]) -> WordFeature:
-        """Mark the words that are among the chosen ones, now and later."""
-        wanted = pl.Series(sorted(chosen), dtype=pl.String).implode()
-        return WordFeature(self, lambda new: new.is_in(wanted).to_numpy())
+        """Return the feature of all words, now and later, that they are among the chosen ones."""
+        sorted_words = pl.Series(sorted(chosen), dtype=pl.String).implode()
+        return WordFeature(self, lambda new: new.is_in(sorted_words).to_numpy())
 
 
 class WordFeature:
-    """A figure of every word in a vocabulary, computed once for each word."""
+    """A value for every word in a vocabulary, computed once per word."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class WordFeature:
         self._known: NDArray[Any] | None = None
 
     def __call__(self) -> NDArray[Any]:
-        """Give the figure of every word seen so far."""
+        """Return the value of every word seen so far."""
         done = 0 if self._known is None else len(self._known)
         if self._known is None or done < len(self._vocabulary):
             new = self._compute(self._vocabulary.words[done:])

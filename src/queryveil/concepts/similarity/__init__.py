@@ -1,1 +1,1 @@
-"""Distances between concepts, profiles of users, domains and topics."""
+"""Distances of concepts, profiles of users, domains and topics."""

@@ -1,7 +1,7 @@
-"""Common ancestors of many pairs of concepts, counted in numpy.
+"""Distances and similarities of concepts, from vectorized counts of common ancestors.
 
-Comparing two sorted lists a pair is slow in numpy. Here all ancestor sets of a taxonomy, or of
-a domain in it, are laid out once such that equal ancestors stand in equal places.
+Intersecting two sorted lists per pair is slow in numpy. Here all ancestor sets of a taxonomy, or
+of a domain in it, are stored once in a table in which equal ancestors are in the same row.
 """
 
 from __future__ import annotations
@@ -18,41 +18,45 @@ from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from ..taxonomy.depths import compute_depths
 from ..taxonomy.graph import Taxonomy
 
-_MAX_CACHED_ANCESTORS = 8  # domains of a taxonomy whose tables are kept
+_MAX_CACHED_ANCESTORS = 8  # domains of a taxonomy whose tables are cached
 
 
 @dataclass(frozen=True, eq=False)
 class AncestorTable:
-    """The ancestor sets of a domain, laid out so that equal places can be compared.
+    """The ancestor sets of a domain as a table whose rows can be compared cell by cell.
 
-    Each concept has a slot, its level and a colour, such that no set holds two concepts of one
-    slot (in a tree the level alone does). `cells[slot, c]` is the one in c's set, or else c
-    itself: that never equals another concept's cell by mistake, so no cell needs a test.
+    Each concept has a slot, given by its level and a color, such that no set holds two concepts
+    of the same slot (in a tree the level alone ensures this). `cells[slot, c]` is the concept of
+    this slot in the set of c or, if there is none, c itself. Two different concepts a and b have
+    equal cells only if they share the ancestor in this slot, so empty cells need no test.
 
-    A common ancestor has one on each level above it too, the way to it. So a pair is followed
-    level by level only while something is shared, which for most pairs ends after a few.
+    If two concepts have a common ancestor, they also share one on each level above it, namely on
+    the path to it. So a pair is compared level by level only until a level has nothing in common,
+    which for the majority of pairs is after a few levels.
     """
 
     title: str
-    sets: RaggedArray  # the ancestors inside the domain, in its own numbers
+    sets: RaggedArray  # the ancestors inside the domain, in local numbers
     sizes: IntArray
     slots: IntArray
     cells: IntArray
     bounds: list[int]  # the slots of level i are bounds[i] to bounds[i + 1]
-    numbers: IntArray | None  # of each concept of the taxonomy, its number here, or -1
+    numbers: IntArray | None  # local number of each concept of the taxonomy, or -1
 
     def local_ids(self, concepts: IntArray) -> IntArray:
-        """Give the numbers of concepts in this domain; refuse those that are not in it."""
-        size = len(self.sizes) if self.numbers is None else len(self.numbers)
-        if len(concepts) and not 0 <= int(concepts.min()) <= int(concepts.max()) < size:
-            raise UsageError(f"there is no such concept: numbers go from 0 to {size - 1:,}")
+        """Return the local numbers of concepts.
+
+        Raises:
+            UsageError: A concept is not in this domain.
+        """
+        _check_concepts(concepts, len(self.sizes) if self.numbers is None else len(self.numbers))
         if self.numbers is None:
             return concepts.astype(np.intp)
-        found = self.numbers[concepts].astype(np.intp)
-        if len(found) and int(found.min()) < 0:
-            outside = int(concepts[np.argmin(found)])
+        local = self.numbers[concepts].astype(np.intp)
+        if len(local) and int(local.min()) < 0:
+            outside = int(concepts[np.argmin(local)])
             raise UsageError(f"concept {outside} does not lie in the domain {self.title}")
-        return found
+        return local
 
     def shared(self, first: IntArray, second: IntArray) -> IntArray:
         """Count the common ancestors of each pair."""
@@ -71,106 +75,115 @@ class AncestorTable:
         return counts
 
 
-_kept: WeakKeyDictionary[Taxonomy, dict[int, AncestorTable]] = WeakKeyDictionary()
+def _check_concepts(concepts: IntArray, size: int) -> None:
+    if len(concepts) and not 0 <= int(concepts.min()) <= int(concepts.max()) < size:
+        raise UsageError(f"there is no such concept: numbers go from 0 to {size - 1:,}")
+
+
+_cached_tables: WeakKeyDictionary[Taxonomy, dict[int, AncestorTable]] = WeakKeyDictionary()
 
 
 def get_ancestor_table(taxonomy: Taxonomy, domain: int | None = None) -> AncestorTable:
-    """Give the table of a domain, made at its first use; the root's domain is everything.
+    """Return the table of a domain, built at its first use; without one, of the whole taxonomy.
 
-    It takes `4 * slots` bytes a concept; WordNet needs 65 slots, a tree as many as it is deep.
+    It takes `4 * slots` bytes per concept. WordNet needs 65 slots, a tree one per level.
     """
-    tables = _kept.setdefault(taxonomy, {})
+    tables = _cached_tables.setdefault(taxonomy, {})
     top = domain or 0
     if top not in tables:
         if len(tables) >= _MAX_CACHED_ANCESTORS:
             tables.pop(next(iter(tables)))
-        tables[top] = _domain_table(taxonomy, top) if top else _whole_table(taxonomy)
+        tables[top] = _build_domain_table(taxonomy, top) if top else _build_whole_table(taxonomy)
     return tables[top]
 
 
-def _whole_table(taxonomy: Taxonomy) -> AncestorTable:
+def _build_whole_table(taxonomy: Taxonomy) -> AncestorTable:
     levels = compute_depths(taxonomy.parents)
     if not taxonomy.has_real_root:
-        levels = np.maximum(levels - 1, 0)  # its level would be empty, where pairs end
-    return _made(taxonomy.title, taxonomy.all_ancestors, levels, None)
+        levels = np.maximum(levels - 1, 0)  # an empty first level would end the comparison
+    return _build_table(taxonomy.title, taxonomy.all_ancestors, levels, None)
 
 
-def _domain_table(taxonomy: Taxonomy, top: int) -> AncestorTable:
-    """Number the concepts of a domain anew, and leave all others out of parents and sets."""
+def _build_domain_table(taxonomy: Taxonomy, top: int) -> AncestorTable:
+    """Build the table of the concepts below `top`, renumbered, with ancestors inside it only."""
     if not 0 <= top < len(taxonomy):
         raise UsageError(f"there is no concept {top} that could be a domain")
     inside = taxonomy.descendant_mask(top)
     numbers = np.where(inside, np.cumsum(inside) - 1, -1).astype(np.int32)
-    parents, sets = (restrict(x, numbers) for x in (taxonomy.parents, taxonomy.all_ancestors))
-    return _made(taxonomy.label(top), sets, compute_depths(parents), numbers)
+    parents, sets = (
+        restrict(lists, numbers) for lists in (taxonomy.parents, taxonomy.all_ancestors)
+    )
+    return _build_table(taxonomy.label(top), sets, compute_depths(parents), numbers)
 
 
 def restrict(lists: RaggedArray, numbers: IntArray) -> RaggedArray:
-    """Take the lists of the concepts that have a number, with such concepts only, renumbered."""
+    """Restrict lists of concepts to the concepts with a number (not -1), and renumber them."""
     kept = np.flatnonzero((numbers[lists.items] >= 0) & (numbers >= 0)[lists.row_ids])
     owners = numbers[lists.row_ids[kept]]
     sizes = np.bincount(owners, minlength=int(numbers.max()) + 1)
     return RaggedArray.from_sizes(sizes, numbers[lists.items[kept]])
 
 
-def _made(
+def _build_table(
     title: str, sets: RaggedArray, levels: IntArray, numbers: IntArray | None
 ) -> AncestorTable:
-    colours = _colours(sets, levels)
+    colors = _color_concepts(sets, levels)
     widths = np.zeros(int(levels.max(initial=0)) + 1, np.int64)
-    np.maximum.at(widths, levels, colours + 1)
+    np.maximum.at(widths, levels, colors + 1)
     bounds = np.concatenate([[0], np.cumsum(widths)])
-    slots = bounds[levels] + colours
+    slots = bounds[levels] + colors
     cells = np.tile(np.arange(len(sets), dtype=np.int32), (int(bounds[-1]), 1))
     cells.reshape(-1)[slots[sets.items] * len(sets) + sets.row_ids] = sets.items
     return AncestorTable(title, sets, sets.sizes, slots, cells, bounds.tolist(), numbers)
 
 
-def _colours(sets: RaggedArray, levels: IntArray) -> IntArray:
-    """Colour the concepts so that those of one level in one set differ; most are alone, 0.
+def _color_concepts(sets: RaggedArray, levels: IntArray) -> IntArray:
+    """Color the concepts so that those of the same level in the same set differ.
 
-    One colour after the other is given to as many as can have it, those that meet most others
-    first, which needs few colours.
+    This is greedy graph coloring: two concepts conflict if some set holds both on the same level.
+    Each color goes to as many concepts as possible, those with the largest number of conflicts
+    first, which needs few colors. Concepts without conflicts get color 0.
     """
-    ends = _meeting(sets, levels)
-    met = np.bincount(np.concatenate(ends), minlength=len(sets))
+    conflicts = _find_conflicts(sets, levels)
+    degrees = np.bincount(np.concatenate(conflicts), minlength=len(sets))
     rank = np.empty(len(sets), np.int64)
-    rank[np.argsort(-met, kind="stable")] = np.arange(len(sets))
-    swapped = rank[ends[0]] > rank[ends[1]]
-    one, two = np.where(swapped, ends[::-1], ends)
-    colours, colour, left = np.zeros(len(sets), np.int64), 0, met > 0
-    while left.any():
-        taken = _independent(left, one, two)
-        colours[taken] = colour
-        left &= ~taken
-        colour += 1
-    return colours
+    rank[np.argsort(-degrees, kind="stable")] = np.arange(len(sets))
+    swapped = rank[conflicts[0]] > rank[conflicts[1]]
+    earlier, later = np.where(swapped, conflicts[::-1], conflicts)
+    colors, color, uncolored = np.zeros(len(sets), np.int64), 0, degrees > 0
+    while uncolored.any():
+        taken = _select_independent(uncolored, earlier, later)
+        colors[taken] = color
+        uncolored &= ~taken
+        color += 1
+    return colors
 
 
-def _independent(left: BoolArray, one: IntArray, two: IntArray) -> BoolArray:
-    """Choose concepts of which no two meet; of two that meet, `one` goes before `two`."""
-    free, taken = left.copy(), np.zeros(len(left), np.bool_)
+def _select_independent(uncolored: BoolArray, earlier: IntArray, later: IntArray) -> BoolArray:
+    """Select a maximal set of concepts without conflicts; `earlier` has priority over `later`."""
+    free, taken = uncolored.copy(), np.zeros(len(uncolored), np.bool_)
     while free.any():
-        first = free.copy()
-        first[two[free[one] & free[two]]] = False
-        taken |= first
-        free &= ~first
-        free[two[first[one]]] = False
-        free[one[first[two]]] = False
+        winners = free.copy()
+        winners[later[free[earlier] & free[later]]] = False
+        taken |= winners
+        free &= ~winners
+        free[later[winners[earlier]]] = False
+        free[earlier[winners[later]]] = False
     return taken
 
 
-def _meeting(sets: RaggedArray, levels: IntArray) -> tuple[IntArray, IntArray]:
-    """Give the pairs of concepts, lower number first, that share a set and a level.
+def _find_conflicts(sets: RaggedArray, levels: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the pairs of concepts, lower number first, that share a set and a level.
 
-    A set has one concept on each level down to its own; only larger ones have two on one.
+    A set has at least one concept on each level down to its own. So only sets with more concepts
+    than levels can have two on the same level.
     """
     items, owners = sets.take(np.flatnonzero(sets.sizes > levels + 1))
-    places = owners * (int(levels.max(initial=0)) + 1) + levels[items]
-    order = np.lexsort((items, places))
-    place, item = places[order], items[order].astype(np.int64)
+    set_levels = owners * (int(levels.max(initial=0)) + 1) + levels[items]
+    order = np.lexsort((items, set_levels))
+    set_level, item = set_levels[order], items[order].astype(np.int64)
     keys, step = [np.empty(0, np.int64)], 1
-    while len(same := np.flatnonzero(place[step:] == place[:-step])):
+    while len(same := np.flatnonzero(set_level[step:] == set_level[:-step])):
         keys.append(np.unique(item[same] * len(sets) + item[same + step]))
         step += 1
     low, high = np.divmod(np.unique(np.concatenate(keys)), len(sets))
@@ -179,13 +192,13 @@ def _meeting(sets: RaggedArray, levels: IntArray) -> tuple[IntArray, IntArray]:
 
 Floats = NDArray[np.float64]
 
-_CHUNK = 1 << 16  # pairs at a time, so that what is compared stays in the processor's cache
+_CHUNK = 1 << 16  # pairs at a time, so that the arrays stay in the processor's cache
 
 
 def concept_distance(taxonomy: Taxonomy, a: int, b: int) -> float:
-    """Give the distance of two concepts, from 0 (the same) to 1 (nothing shared).
+    """Return the distance of two concepts, from 0 (the same) to 1 (no common ancestor).
 
-    It is eq. (1) of Batet 2013: of all ancestors of the two, the share that is not common.
+    It is eq. (1) of Batet 2013: the fraction of all ancestors of the two that is not common.
 
     >>> from queryveil.concepts import taxonomy_from_paths
     >>> odp = taxonomy_from_paths(["Top/Sports/Water_Sports/Windsurfing",
@@ -197,15 +210,16 @@ def concept_distance(taxonomy: Taxonomy, a: int, b: int) -> float:
 
 
 def pairwise_distances(taxonomy: Taxonomy, first: IntArray, second: IntArray) -> Floats:
-    """Give eq. (1) of Batet 2013 for each pair of two arrays of concepts."""
-    return _unlike(get_ancestor_table(taxonomy), first, second)
+    """Return the distance, eq. (1) of Batet 2013, of each pair of two arrays of concepts."""
+    return _jaccard_distances(get_ancestor_table(taxonomy), first, second)
 
 
 def concept_similarity(taxonomy: Taxonomy, a: int, b: int, domain: int | None = None) -> float:
-    """Give the similarity of two concepts, from 0 (nothing shared) to exactly 1 (the same).
+    """Return the similarity of two concepts, from 0 (none common) to exactly 1 (the same).
 
-    It is eq. (5) of Sanchez 2018, `1 - log2(1 + apart / all)`, over the ancestors that lie
-    inside the domain: a concept and all below it, or the whole taxonomy.
+    It is eq. (5) of Sanchez 2018, `1 - log2(1 + d)`, where `d` is the fraction of the ancestors
+    inside the domain that is not common. The domain is a concept and all below it, or the whole
+    taxonomy.
 
     >>> from queryveil.concepts import taxonomy_from_paths
     >>> ill = taxonomy_from_paths(["disease/lungs/asthma", "disease/lungs/pneumonia"])
@@ -218,43 +232,44 @@ def concept_similarity(taxonomy: Taxonomy, a: int, b: int, domain: int | None = 
 def pairwise_similarities(
     taxonomy: Taxonomy, first: IntArray, second: IntArray, domain: int | None = None
 ) -> Floats:
-    """Give eq. (5) of Sanchez 2018 for each pair of two arrays of concepts of a domain."""
-    apart = _unlike(get_ancestor_table(taxonomy, domain), first, second)
-    np.log2(np.add(apart, 1, out=apart), out=apart)
-    return np.subtract(1, apart, out=apart)
+    """Return the similarity, eq. (5) of Sanchez 2018, of each pair of concepts of a domain."""
+    distances = _jaccard_distances(get_ancestor_table(taxonomy, domain), first, second)
+    np.log2(np.add(distances, 1, out=distances), out=distances)
+    return np.subtract(1, distances, out=distances)
 
 
-def _share_apart(shared: IntArray, both: IntArray) -> Floats:
-    """Give the share of all ancestors of a pair that is not common, 0 where there is none."""
-    union = both - shared
-    share: Floats = np.divide(union - shared, np.maximum(union, 1), dtype=np.float64)
-    return share
+def _fraction_not_shared(shared: IntArray, size_sums: IntArray) -> Floats:
+    """Return the fraction of all ancestors of each pair that is not common; 0 without ancestors."""
+    union = size_sums - shared
+    fraction: Floats = np.divide(union - shared, np.maximum(union, 1), dtype=np.float64)
+    return fraction
 
 
-def _unlike(table: AncestorTable, first: IntArray, second: IntArray) -> Floats:
-    """Give the Jaccard distance of the sets of each pair."""
+def _jaccard_distances(table: AncestorTable, first: IntArray, second: IntArray) -> Floats:
+    """Return the Jaccard distance of the ancestor sets of each pair."""
     if len(first) != len(second):
         raise UsageError(
-            f"pairs need as many first ones as second ones: {len(first):,}, {len(second):,}"
+            f"pairs need as many first concepts as second ones: {len(first):,}, {len(second):,}"
         )
     a, b = table.local_ids(first), table.local_ids(second)
-    found = np.empty(len(a))
+    distances = np.empty(len(a))
     for begin in range(0, len(a), _CHUNK):
-        one, two = a[begin : begin + _CHUNK], b[begin : begin + _CHUNK]
-        both = table.sizes[one] + table.sizes[two]
-        found[begin : begin + _CHUNK] = _share_apart(table.shared(one, two), both)
-    return found
+        left, right = a[begin : begin + _CHUNK], b[begin : begin + _CHUNK]
+        size_sums = table.sizes[left] + table.sizes[right]
+        distances[begin : begin + _CHUNK] = _fraction_not_shared(
+            table.shared(left, right), size_sums
+        )
+    return distances
 
 
-_MAX_CACHED_TABLES = (
-    1 << 30
-)  # cells of a table that is kept: of some 30,000 concepts, in a byte each
+# Cells of a table that is cached: about 30,000 concepts squared, one byte each.
+_MAX_CACHED_TABLES = 1 << 30
 _TABLE_CHUNK = 1 << 15  # cells at a time
 
 
 @dataclass(frozen=True, eq=False)
-class _Shared:
-    """How many ancestors concepts share; `row` and `column` give the place of a concept, or -1."""
+class _SharedCounts:
+    """Numbers of common ancestors; `row` and `column` map a concept to its index, or -1."""
 
     row: IntArray
     column: IntArray
@@ -265,68 +280,69 @@ class _Shared:
 
 
 def distance_table(taxonomy: Taxonomy, rows: IntArray, columns: IntArray) -> NDArray[np.float32]:
-    """Give eq. (1) of Batet 2013 for each of some concepts (rows) with each of others (columns).
+    """Return the distances, eq. (1) of Batet 2013, of concepts (rows) to others (columns).
 
-    Short floats: tables are large, and fractions of ancestor counts need no more.
+    The values are 32-bit floats: tables are large, and fractions of small counts need no more.
     """
     for concepts in (rows, columns):
-        if len(concepts) and not 0 <= int(concepts.min()) <= int(concepts.max()) < len(taxonomy):
-            raise UsageError(
-                f"there is no such concept: numbers go from 0 to {len(taxonomy) - 1:,}"
-            )
+        _check_concepts(concepts, len(taxonomy))
     shared = taxonomy.cache.get("shared")
-    if not isinstance(shared, _Shared) or not shared.has(rows, columns):
+    if not isinstance(shared, _SharedCounts) or not shared.has(rows, columns):
         shared = _count_shared(taxonomy, rows, columns)
     sizes = taxonomy.all_ancestors.sizes.astype(np.float32)
-    found = np.empty((len(rows), len(columns)), np.float32)
-    others, places = sizes[columns], shared.column[columns]
+    table = np.empty((len(rows), len(columns)), np.float32)
+    column_sizes, column_indices = sizes[columns], shared.column[columns]
     step = max(1, _TABLE_CHUNK // max(len(columns), 1))
     for begin in range(0, len(rows), step):  # a chunk at a time stays in the cache
-        some = rows[begin : begin + step]
-        common = shared.counts[shared.row[some][:, None], places].astype(np.float32)
-        union = np.maximum(others + sizes[some][:, None] - common, 1)
+        chunk = rows[begin : begin + step]
+        common = shared.counts[shared.row[chunk][:, None], column_indices].astype(np.float32)
+        union = np.maximum(column_sizes + sizes[chunk][:, None] - common, 1)
         np.subtract(union, common, out=common)
-        np.divide(common, union, out=found[begin : begin + step])
-    if not taxonomy.has_real_root:  # a root that is no ancestor has none, and is near itself
-        found[np.ix_(rows == 0, columns == 0)] = 0
-    return found
+        np.divide(common, union, out=table[begin : begin + step])
+    if not taxonomy.has_real_root:  # it has no ancestors, and distance 0 to itself
+        table[np.ix_(rows == 0, columns == 0)] = 0
+    return table
 
 
 def cache_distances(taxonomy: Taxonomy, concepts: IntArray) -> None:
-    """Count once what all these share, if memory allows, for every later table of some of them."""
+    """Cache the common ancestors of these concepts for later tables, if memory allows."""
     above, _ = taxonomy.all_ancestors.take(concepts)
     if len(np.unique(above)) * len(concepts) <= _MAX_CACHED_TABLES:
         taxonomy.cache["shared"] = _count_shared(taxonomy, concepts, concepts)
 
 
-def _count_shared(taxonomy: Taxonomy, rows: IntArray, columns: IntArray) -> _Shared:
-    """Count the common ancestors of concepts; the columns are counted once each."""
+def _count_shared(taxonomy: Taxonomy, rows: IntArray, columns: IntArray) -> _SharedCounts:
+    """Count the common ancestors of each row concept with each distinct column concept.
+
+    The counts of a concept with one parent are those of its parent, plus 1 for each column at or
+    below the concept itself.
+    """
     sets = taxonomy.all_ancestors
     above, _ = sets.take(rows)
     needed, columns = np.unique(np.concatenate([above, rows])), np.unique(columns)
-    place, column = (_places(concepts, len(taxonomy)) for concepts in (needed, columns))
-    below = _columns_below(sets, columns, place, len(needed))
-    kind = np.uint8 if int(sets.sizes.max(initial=0)) < 256 else np.uint16
-    shared = np.zeros((len(needed), len(columns)), kind)
-    for here, concept in enumerate(needed.tolist()):
+    row, column = (_index_concepts(concepts, len(taxonomy)) for concepts in (needed, columns))
+    below = _group_columns(sets, columns, row, len(needed))
+    dtype = np.uint8 if int(sets.sizes.max(initial=0)) < 256 else np.uint16
+    shared = np.zeros((len(needed), len(columns)), dtype)
+    for index, concept in enumerate(needed.tolist()):
         parents = taxonomy.parents[concept]
-        if len(parents) == 1 and place[parents[0]] >= 0:
-            shared[here] = shared[place[parents[0]]]
-            shared[here, below[here]] += 1
+        if len(parents) == 1 and row[parents[0]] >= 0:
+            shared[index] = shared[row[parents[0]]]
+            shared[index, below[index]] += 1
         else:
-            for one in place[sets[concept]].tolist():
-                shared[here, below[one]] += 1
-    return _Shared(place, column, shared)
+            for ancestor in row[sets[concept]].tolist():
+                shared[index, below[ancestor]] += 1
+    return _SharedCounts(row, column, shared)
 
 
-def _places(concepts: IntArray, size: int) -> IntArray:
-    place = np.full(size, -1, np.int64)
-    place[concepts] = np.arange(len(concepts))
-    return place
+def _index_concepts(concepts: IntArray, size: int) -> IntArray:
+    index = np.full(size, -1, np.int64)
+    index[concepts] = np.arange(len(concepts))
+    return index
 
 
-def _columns_below(sets: RaggedArray, columns: IntArray, place: IntArray, size: int) -> RaggedArray:
-    """Give for each concept that counts which columns lie below it, or are it."""
+def _group_columns(sets: RaggedArray, columns: IntArray, row: IntArray, size: int) -> RaggedArray:
+    """Return for each row concept the columns that are this concept or below it."""
     above, column = sets.take(columns)
-    counted = place[above] >= 0
-    return RaggedArray.group_by(place[above[counted]], column[counted], size)
+    is_row = row[above] >= 0
+    return RaggedArray.group_by(row[above[is_row]], column[is_row], size)

@@ -1,9 +1,9 @@
-"""Domains: the concepts that may stand for one another, and how near each is to each other one.
+"""Domains, the concepts that may replace one another, and score functions over them.
 
 A domain is a concept and all below it, eq. (4) of Sanchez et al. 2018. Leaves with the same
-parents are equally near to everything else, so they are one class; and what a class shares with
-another is what their parents share. That makes the table of a domain some twenty times smaller
-than one of all pairs of concepts.
+parents have the same similarity to every other concept, so they form one class. The common
+ancestors of two classes are those of their parents. So the table of a domain is about twenty
+times smaller than a table of all pairs of concepts.
 """
 
 from __future__ import annotations
@@ -24,19 +24,21 @@ from .topics import Topics
 
 Counts = NDArray[np.unsignedinteger[Any]]
 
-MAX_CONCEPTS = 100_000  # of a domain; a larger one ends at a level that has no more
+MAX_CONCEPTS = 100_000  # a larger domain is cut at the deepest level that keeps this limit
 
 
 @dataclass(frozen=True, eq=False)
 class Domain:
     """The concepts of a domain, in classes.
 
-    `concepts` stand class by class, `sizes` has how many each class has, `above` how many
-    ancestors inside the domain a concept of the class has, itself included. `place` has for every
-    concept of the taxonomy where it, or what stands for it, is in `concepts`, or -1.
+    `concepts` are ordered by class, and `sizes` has the number of concepts of each class.
+    `ancestor_counts` has the number of ancestors inside the domain of a concept of the class,
+    itself included. `index_of` has for every concept of the taxonomy the index in `concepts` of
+    the concept, or of the concept that represents it, or -1.
 
-    Of each class the ancestors without the concept itself, if it is a leaf, are a *base*:
-    `base` has its number, `bases` what each consists of.
+    The *base* of a class is the set of ancestors of its concepts, for leaves without the concept
+    itself. `class_base` has the number of the base of each class, `bases` the ancestors of each
+    base.
     """
 
     title: str
@@ -52,18 +54,18 @@ class Domain:
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
-        """The first concept of each class, and their number at the end."""
+        """The index of the first concept of each class, and the number of concepts at the end."""
         return np.concatenate([[0], np.cumsum(self.sizes)])
 
     @cached_property
     def base_overlaps(self) -> Counts:
-        """How many ancestors each two bases have in common."""
-        return _shared(self.bases)
+        """The number of common ancestors of each pair of bases."""
+        return _count_shared(self.bases)
 
     def shared_ancestors(self, row: int, others: slice) -> Counts:
-        """Count what a concept of this class shares with one of each of some other classes.
+        """Return the numbers of ancestors that a concept of a class shares with other classes.
 
-        For the class itself that is what two of its concepts share.
+        For the class itself it is the number that two different concepts of it share.
         """
         return np.asarray(self.base_overlaps[self.class_base[row]][self.class_base[others]])
 
@@ -74,12 +76,16 @@ def build_domain(
     topics: Topics | None = None,
     *,
     without: BoolArray | None = None,
-    most: int = MAX_CONCEPTS,
+    max_concepts: int = MAX_CONCEPTS,
 ) -> Domain:
-    """Make the domain below a concept.
+    """Build the domain below a concept.
 
-    With topics, each class has concepts of one topic only, and those of a topic stand in a row.
-    What is marked in `without` belongs to another domain.
+    Args:
+        topics: If present, each class has concepts of one topic only, and the classes of a topic
+            are consecutive.
+        without: A mask of concepts that belong to another domain.
+        max_concepts: A larger domain is cut at a level. Concepts below it are represented by
+            an ancestor.
 
     >>> from queryveil.concepts import taxonomy_from_paths
     >>> ill = taxonomy_from_paths(["disease/lungs/asthma", "disease/lungs/pneumonia"])
@@ -91,37 +97,43 @@ def build_domain(
         raise UsageError(f"there is no concept {top} that could be a domain")
     inside = taxonomy.descendant_mask(top)
     if not taxonomy.has_real_root:
-        inside[0] = False  # a root of ours is no concept that could be meant
+        inside[0] = False  # no query means an artificial root
     if without is not None:
         inside &= ~without
     if not inside.any():
         raise UsageError(f'the domain "{taxonomy.label(top)}" has no concepts')
-    stands = _shallow(taxonomy, inside, most)
-    return _classed(taxonomy, top, inside, stands, topics)
+    representatives = _cut_deep_levels(taxonomy, inside, max_concepts)
+    return _build_classes(taxonomy, top, inside, representatives, topics)
 
 
-def _shallow(taxonomy: Taxonomy, inside: BoolArray, most: int) -> IntArray:
-    """Leave out what lies too deep, in place; give for each concept what stands for it, or -1.
+def _cut_deep_levels(taxonomy: Taxonomy, inside: BoolArray, max_concepts: int) -> IntArray:
+    """Remove concepts that lie too deep from `inside`, and return the representatives.
 
-    That is what stands for the first of its parents that has one.
+    The representative of a removed concept is that of its first parent that has one. Concepts
+    outside the domain have -1.
     """
-    stands = np.where(inside, np.arange(len(inside)), -1)
+    representatives = np.where(inside, np.arange(len(inside)), -1)
     depths = taxonomy.depths
-    found = np.bincount(depths[inside])
-    deepest = int(np.searchsorted(np.cumsum(found), most, side="right")) - 1
+    counts = np.bincount(depths[inside])
+    deepest = int(np.searchsorted(np.cumsum(counts), max_concepts, side="right")) - 1
     deepest = max(deepest, int(depths[inside].min()))
-    for depth in range(deepest + 1, len(found)):
+    for depth in range(deepest + 1, len(counts)):
         deep = np.flatnonzero(inside & (depths == depth))
         inside[deep] = False
         above, child = taxonomy.parents.take(deep)
-        known = np.flatnonzero(stands[above] >= 0)[::-1]  # the first is written last, and stays
-        stands[deep] = -1
-        stands[deep[child[known]]] = stands[above[known]]
-    return stands
+        # Reversed: the first parent is written last, and stays.
+        known = np.flatnonzero(representatives[above] >= 0)[::-1]
+        representatives[deep] = -1
+        representatives[deep[child[known]]] = representatives[above[known]]
+    return representatives
 
 
-def _classed(
-    taxonomy: Taxonomy, top: int, inside: BoolArray, stands: IntArray, topics: Topics | None
+def _build_classes(
+    taxonomy: Taxonomy,
+    top: int,
+    inside: BoolArray,
+    representatives: IntArray,
+    topics: Topics | None,
 ) -> Domain:
     members = np.flatnonzero(inside)
     numbers = np.where(inside, np.cumsum(inside) - 1, -1).astype(np.int32)
@@ -130,20 +142,21 @@ def _classed(
     )
     leaf = np.bincount(parents.items, minlength=len(members)) == 0
     topic = np.zeros(len(members), np.int64) if topics is None else topics.topic_of[members]
-    bases = _bases(parents, leaf)
-    key = np.where(leaf, len(members), np.arange(len(members)))  # only leaves share a class
+    bases = _build_bases(parents, leaf)
+    # Only leaves share a class: the key of an inner concept is unique.
+    key = np.where(leaf, len(members), np.arange(len(members)))
     _, first, classes = np.unique(
         np.stack([topic.astype(np.int64), bases.of, key]), axis=1, return_index=True,
         return_inverse=True,
     )  # fmt: skip
     order = np.argsort(classes.reshape(-1), kind="stable")
     concepts = members[order]
-    place = np.full(len(taxonomy) + 1, -1, np.int64)
-    place[concepts] = np.arange(len(concepts))
+    index = np.full(len(taxonomy) + 1, -1, np.int64)
+    index[concepts] = np.arange(len(concepts))
     return Domain(
         title=taxonomy.label(top),
         concepts=concepts,
-        index_of=place[stands],
+        index_of=index[representatives],
         sizes=np.bincount(classes.reshape(-1)).astype(np.int64),
         ancestor_counts=sets.sizes[first],
         class_base=bases.of[first],
@@ -153,10 +166,10 @@ def _classed(
 
 @dataclass(frozen=True, eq=False)
 class _Bases:
-    """The distinct sets of ancestors that count: `of` each concept, and what each is made of.
+    """The distinct bases; `of` has the number of the base of each concept.
 
-    A base is the set of one concept (`single`), or of several parents joined (`joined`, for the
-    leaves that have several).
+    A base is the ancestor set of one concept (`single`), or the union of those of several parents
+    (`joined`, for leaves with several parents).
     """
 
     of: IntArray
@@ -164,15 +177,15 @@ class _Bases:
     joined: list[tuple[int, ...]]
 
     def lists(self, sets: RaggedArray) -> RaggedArray:
-        """Give the ancestors of each base, from the root down."""
-        joined = [np.unique(sets.take(np.array(ways))[0]) for ways in self.joined]
+        """Return the ancestors of each base, from the root down."""
+        joined = [np.unique(sets.take(np.array(parents))[0]) for parents in self.joined]
         rows = [sets[concept] for concept in self.single.tolist()] + joined
         return RaggedArray.from_sizes(np.array([len(row) for row in rows]), np.concatenate(rows))
 
 
-def _bases(parents: RaggedArray, leaf: BoolArray) -> _Bases:
+def _build_bases(parents: RaggedArray, leaf: BoolArray) -> _Bases:
     of = np.full(len(parents), -1, np.int64)
-    # A concept with others below it has its own set; so has a leaf without parents here.
+    # An inner concept has its own set, and so has a leaf without parents in the domain.
     single = np.flatnonzero(~leaf | (parents.sizes == 0))
     of[single] = np.arange(len(single))
     only = np.flatnonzero(leaf & (parents.sizes == 1))
@@ -180,69 +193,69 @@ def _bases(parents: RaggedArray, leaf: BoolArray) -> _Bases:
     several = np.flatnonzero(leaf & (parents.sizes > 1)).tolist()
     joined: dict[tuple[int, ...], int] = {}
     for concept in several:
-        ways = tuple(sorted(parents[concept].tolist()))
-        of[concept] = joined.setdefault(ways, len(single) + len(joined))
+        group = tuple(sorted(parents[concept].tolist()))
+        of[concept] = joined.setdefault(group, len(single) + len(joined))
     return _Bases(of, single, list(joined))
 
 
-def _shared(bases: RaggedArray) -> Counts:
+def _count_shared(bases: RaggedArray) -> Counts:
     """Count the common ancestors of all pairs of bases.
 
-    The row of a base is the sum of its ancestors' marks; that of a base which has but one ancestor
-    more than another is that row and one mark.
+    The row of a base adds 1 for each of its ancestors to the bases that have this ancestor. If
+    all ancestors but the last form another base, its row is copied and only the last is added.
     """
     below = bases.transpose(int(bases.items.max(initial=0)) + 1)
-    kind = np.uint8 if int(bases.sizes.max(initial=0)) < 256 else np.uint16
-    shared = np.zeros((len(bases), len(bases)), kind)
+    dtype = np.uint8 if int(bases.sizes.max(initial=0)) < 256 else np.uint16
+    shared = np.zeros((len(bases), len(bases)), dtype)
     known: dict[bytes, int] = {}
     for row in range(len(bases)):
         ancestors = rest = bases[row]
-        before = known.get(ancestors[:-1].tobytes())
-        if before is not None:
-            shared[row], rest = shared[before], ancestors[-1:]
-        for one in rest.tolist():
-            shared[row, below[one]] += 1
+        prefix_row = known.get(ancestors[:-1].tobytes())
+        if prefix_row is not None:
+            shared[row], rest = shared[prefix_row], ancestors[-1:]
+        for ancestor in rest.tolist():
+            shared[row, below[ancestor]] += 1
         known[ancestors.tobytes()] = row
     return shared
 
 
-_MOST_ABOVE = 130  # the table of levels has the cube of it; WordNet has 35
+_MAX_ANCESTORS = 130  # the table of levels has this number cubed; WordNet has 35
 
 Levels = NDArray[np.unsignedinteger[Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class IdentityScore:
-    """A concept is like itself alone; all concepts are one class."""
+    """Score 1 for the concept itself and 0 for all others; all concepts form one class."""
 
     size: int
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """One class has all."""
+        """The number of concepts of the single class."""
         return np.array([self.size])
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """1 for a concept and itself, 0 for two others."""
+        """The scores: 1 for a concept and itself, 0 for two different concepts."""
         return np.array([1.0, 0.0])
 
     def near(self, row: int) -> slice:  # noqa: ARG002
-        """There is but one class."""
+        """Return the slice of the single class."""
         return slice(0, 1)
 
     def levels(self, row: int) -> Levels:  # noqa: ARG002
-        """Every other concept is none of it."""
+        """Return the level of every other concept: that of score 0."""
         return np.array([1], np.uint16)
 
 
 @dataclass(frozen=True, eq=False)
 class SimilarityScore:
-    """A concept is like those with which it shares ancestors.
+    """Score by the similarity of concepts, eq. (5) of Sanchez et al. 2018.
 
-    `table[above of one, shared, above of the other]` has the level; the last level is that of
-    concepts of different topics. `topic` has the topic of each class, rising: only those of one
-    topic are near each other.
+    `values` has the score of each level. `table[m, s, n]` has the level of two concepts with `m`
+    and `n` ancestors of which `s` are common; the last level is that of concepts of different
+    topics. `topic` has the topic of each class, ascending.
     """
 
     domain: Domain
@@ -252,49 +265,55 @@ class SimilarityScore:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """How many concepts each class has."""
+        """The number of concepts of each class."""
         return self.domain.sizes
 
     @cached_property
     def _bounds(self) -> NDArray[np.int64]:
-        """Where the topic of each class begins, and ends."""
+        """The first class, and the class after the last one, of the topic of each class."""
         sides = [np.searchsorted(self.topic, self.topic, side) for side in ("left", "right")]
         return np.stack(sides)
 
     def near(self, row: int) -> slice:
-        """Tell which classes are of the same topic."""
+        """Return the slice of the classes with the same topic."""
         return slice(int(self._bounds[0, row]), int(self._bounds[1, row]))
 
     def levels(self, row: int) -> Levels:
-        """Give the level of each class of the same topic for a concept of this one."""
-        above, near = self.domain.ancestor_counts, self.near(row)
-        lookup = self.table[above[row]]
-        places = self.domain.shared_ancestors(row, near).astype(np.intp)
-        places *= lookup.shape[1]
-        places += above[near]
-        return np.asarray(lookup.reshape(-1).take(places))
+        """Return the level of each class of the same topic, for a concept of the class `row`."""
+        counts, same_topic = self.domain.ancestor_counts, self.near(row)
+        lookup = self.table[counts[row]]
+        indices = self.domain.shared_ancestors(row, same_topic).astype(np.intp)
+        indices *= lookup.shape[1]
+        indices += counts[same_topic]
+        return np.asarray(lookup.reshape(-1).take(indices))
 
 
 def similarity_score(domain: Domain, topics: Topics | None = None) -> SimilarityScore:
-    """Score by similarity; with topics, by similarity within one (the domain must know them)."""
-    most = int(domain.ancestor_counts.max()) + 1
-    if most > _MOST_ABOVE:
+    """Build the score by similarity; with topics, by similarity within a topic.
+
+    The domain must have been built with the same topics.
+    """
+    size = int(domain.ancestor_counts.max()) + 1
+    if size > _MAX_ANCESTORS:
         raise UsageError(
-            f"a concept of {domain.title} has {most - 1:,} ancestors, too many to compare",
-            hint=f"a domain with {_MOST_ABOVE - 1} at most",
+            f"a concept of {domain.title} has {size - 1:,} ancestors, too many to compare",
+            hint=f"choose a domain with at most {_MAX_ANCESTORS - 1}",
         )
-    one, shared, two = np.meshgrid(*(np.arange(n) for n in (most, most, most)), indexing="ij")
-    union = one + two - shared
-    real = (shared <= one) & (shared <= two) & (union > 0)
-    kinds = {Fraction(int(s), int(u)) for s, u in zip(shared[real], union[real], strict=True)}
-    order = sorted(kinds | {Fraction(1)}, reverse=True)
-    number = {kind: level for level, kind in enumerate(order)}
-    table = np.zeros(one.shape, np.uint16)
-    pairs = zip(shared[real].tolist(), union[real].tolist(), strict=True)
-    table[real] = [number[Fraction(s, u)] for s, u in pairs]
-    # Eq. (5): 1 - log2(1 + share of ancestors that is not common).
-    apart = np.array([float(1 - kind) for kind in order])
-    values = np.append(1 - np.log2(1 + apart), 0.0)
+    first, shared, second = np.meshgrid(*(np.arange(n) for n in (size, size, size)), indexing="ij")
+    union = first + second - shared
+    possible = (shared <= first) & (shared <= second) & (union > 0)
+    fractions = {
+        Fraction(int(s), int(u)) for s, u in zip(shared[possible], union[possible], strict=True)
+    }
+    order = sorted(fractions | {Fraction(1)}, reverse=True)
+    number = {fraction: level for level, fraction in enumerate(order)}
+    table = np.zeros(first.shape, np.uint16)
+    pairs = zip(shared[possible].tolist(), union[possible].tolist(), strict=True)
+    table[possible] = [number[Fraction(s, u)] for s, u in pairs]
+    # Eq. (5): 1 - log2(1 + fraction of ancestors that is not common). Exact fractions merge equal
+    # levels before rounding.
+    distances = np.array([float(1 - fraction) for fraction in order])
+    values = np.append(1 - np.log2(1 + distances), 0.0)
     if topics is None:
         return SimilarityScore(domain, values, table, np.zeros(len(domain.sizes), np.int16))
     return SimilarityScore(

@@ -1,7 +1,7 @@
-"""Topics: the few concepts that a profile of interests is drawn over, and which concept is whose.
+"""Topics: the categories of a profile of interests, and the topic of each concept.
 
-Sanchez et al. 2018 profile users on four domains of WordNet, and on nineteen topics below them;
-the paper names only some of the nineteen, so ours are fixed here.
+Sanchez et al. 2018 profile users on four domains of WordNet, and on nineteen topics below them.
+The paper names only some of the nineteen, so this module fixes a list.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _FOUR = {
 
 # Direct children of the four. The paper names respiratory and genetic disease, natural and
 # social science, contact and water sport, show and competition (WordNet's contest); the others
-# are the largest beside them. They hold 1,292 of the four domains' 1,473 concepts, and few
-# concepts lie in two of them: the first one listed has it.
+# are the largest other children. They cover 1,292 of the 1,473 concepts of the four domains. Few
+# concepts lie in two of them; these belong to the first one listed.
 _NINETEEN = {
     "n#14122053": "communicable disease",
     "n#14219661": "skin disease",
@@ -56,10 +56,10 @@ _NINETEEN = {
 
 @dataclass(frozen=True, eq=False)
 class Topics:
-    """Some topics, and for every concept of a taxonomy the one it belongs to.
+    """Topics, and the topic of every concept of a taxonomy.
 
-    `of[concept]` is a place in `names`, or `OTHER` (-1) for a concept outside all of them. `tops`
-    are the concepts that the topics are, where each is one and all below it.
+    `topic_of[concept]` is an index into `names`, or `OFF_TOPIC` (-1) for a concept outside all
+    topics. `roots` are the concepts of the topics, where each topic is a concept and all below it.
     """
 
     names: list[str]
@@ -71,16 +71,16 @@ class Topics:
 
     @property
     def sizes(self) -> IntArray:
-        """How many concepts each topic has."""
+        """The number of concepts of each topic."""
         return np.bincount(self.topic_of[self.topic_of >= 0], minlength=len(self.names))
 
 
 def select_topics(
     taxonomy: Taxonomy, concepts: Sequence[int | str], names: Sequence[str] | None = None
 ) -> Topics:
-    """Take these concepts, numbers or names, as topics; each has itself and all below it.
+    """Build topics from concepts (numbers or names); each has the concept and all below it.
 
-    A concept below several of them belongs to the first. `names` are the labels unless given.
+    A concept below several topics belongs to the first. The default of `names` are the labels.
 
     >>> from queryveil.concepts import taxonomy_from_paths
     >>> odp = taxonomy_from_paths(["Top/Sports/Tennis", "Top/Arts/Music", "Top/News"])
@@ -88,47 +88,49 @@ def select_topics(
     >>> topics.names, topics.topic_of[odp.find("Music")], topics.topic_of[odp.find("News")]
     (['Sports', 'Arts'], np.int16(1), np.int16(-1))
     """
-    found = [_number(taxonomy, concept) for concept in concepts]
-    named = [taxonomy.label(c) for c in found] if names is None else list(names)
-    if not found or len(named) != len(found):
-        raise UsageError(f"{len(found)} topics cannot have {len(named)} names")
-    if len(found) > np.iinfo(np.int16).max:
-        raise UsageError(f"{len(found):,} topics are too many", hint="take fewer concepts")
-    return Topics(named, _first_topics(taxonomy, found), tuple(found))
+    roots = [_resolve_concept(taxonomy, concept) for concept in concepts]
+    titles = [taxonomy.label(c) for c in roots] if names is None else list(names)
+    if not roots or len(titles) != len(roots):
+        raise UsageError(f"topics need one name each: {len(roots)} topics, {len(titles)} names")
+    if len(roots) > np.iinfo(np.int16).max:
+        raise UsageError(
+            f"{len(roots):,} topics are too many", hint=f"at most {np.iinfo(np.int16).max:,}"
+        )
+    return Topics(titles, _first_topics(taxonomy, roots), tuple(roots))
 
 
 def topic_preset(taxonomy: Taxonomy, name: str) -> Topics:
-    """Give a ready set of topics.
+    """Return a predefined set of topics.
 
     `sanchez4` and `sanchez19` are those of Sanchez 2018, on WordNet; `lexicographer` are
     WordNet's own 26 files of nouns; `branches` are the concepts directly below the root.
     """
     presets: dict[str, Callable[[Taxonomy], Topics]] = {
-        "sanchez4": lambda wordnet: _fixed(wordnet, _FOUR),
-        "sanchez19": lambda wordnet: _fixed(wordnet, _NINETEEN),
-        "lexicographer": _lexicographer,
+        "sanchez4": lambda wordnet: _select_wordnet_topics(wordnet, _FOUR),
+        "sanchez19": lambda wordnet: _select_wordnet_topics(wordnet, _NINETEEN),
+        "lexicographer": _lexicographer_topics,
         "branches": lambda tree: select_topics(tree, tree.children(0).tolist()),
     }
     if name not in presets:
-        raise UsageError(f'"{name}" is no set of topics', hint=did_you_mean(name, presets))
+        raise UsageError(f'there is no set of topics "{name}"', hint=did_you_mean(name, presets))
     return presets[name](taxonomy)
 
 
 def default_topics(taxonomy: Taxonomy) -> Topics:
-    """Give WordNet's lexicographer files where a taxonomy has them, and branches elsewhere."""
+    """Return WordNet's lexicographer files if a taxonomy has them, plus other branches."""
     if "lexicographer" not in taxonomy.tags:
         return topic_preset(taxonomy, "branches")
     files = topic_preset(taxonomy, "lexicographer")
     branches = [c for c in taxonomy.children(0).tolist() if files.topic_of[c] == OFF_TOPIC]
     if not branches:
         return files
-    beside = select_topics(taxonomy, branches)
-    shifted = np.where(beside.topic_of == OFF_TOPIC, OFF_TOPIC, beside.topic_of + len(files))
-    both = np.where(files.topic_of == OFF_TOPIC, shifted, files.topic_of)
-    return Topics([*files.names, *beside.names], both.astype(np.int16))
+    others = select_topics(taxonomy, branches)
+    shifted = np.where(others.topic_of == OFF_TOPIC, OFF_TOPIC, others.topic_of + len(files))
+    topic_of = np.where(files.topic_of == OFF_TOPIC, shifted, files.topic_of)
+    return Topics([*files.names, *others.names], topic_of.astype(np.int16))
 
 
-def _number(taxonomy: Taxonomy, concept: int | str) -> int:
+def _resolve_concept(taxonomy: Taxonomy, concept: int | str) -> int:
     if isinstance(concept, str):
         return taxonomy.find(concept)
     if not 0 <= concept < len(taxonomy):
@@ -137,42 +139,46 @@ def _number(taxonomy: Taxonomy, concept: int | str) -> int:
 
 
 def _first_topics(taxonomy: Taxonomy, topics: list[int]) -> NDArray[np.int16]:
-    """Give for each concept the first of the topics among its ancestors, all in one pass."""
+    """Return for each concept the first of the topics among its ancestors, in one pass."""
     none = np.int16(np.iinfo(np.int16).max)
-    place = np.full(len(taxonomy), none, np.int16)
-    place[topics[::-1]] = np.arange(len(topics), dtype=np.int16)[::-1]  # twice: the first holds
+    rank = np.full(len(taxonomy), none, np.int16)
+    # Reversed: of a repeated topic the first index stays.
+    rank[topics[::-1]] = np.arange(len(topics), dtype=np.int16)[::-1]
     sets = taxonomy.all_ancestors
-    held = np.flatnonzero(place[sets.items] != none)
+    hits = np.flatnonzero(rank[sets.items] != none)
     first = np.full(len(taxonomy), none, np.int16)
-    np.minimum.at(first, sets.row_ids[held], place[sets.items[held]])
-    first = np.minimum(first, place[0])  # an artificial root is no ancestor, yet has all below
+    np.minimum.at(first, sets.row_ids[hits], rank[sets.items[hits]])
+    first = np.minimum(first, rank[0])  # an artificial root is in no ancestor set, but is above all
     return np.where(first == none, np.int16(OFF_TOPIC), first).astype(np.int16)
 
 
-def _fixed(wordnet: Taxonomy, topics: dict[str, str]) -> Topics:
+def _select_wordnet_topics(wordnet: Taxonomy, topics: dict[str, str]) -> Topics:
     try:
         return select_topics(wordnet, list(topics), list(topics.values()))
     except UsageError as error:
         raise UsageError(
-            f"{wordnet.title} has not the concepts of these topics",
-            hint="they are WordNet's; take branches, or name concepts",
+            f"{wordnet.title} does not have the concepts of these topics",
+            hint="they are WordNet's; use branches, or name concepts",
         ) from error
 
 
-def _lexicographer(wordnet: Taxonomy) -> Topics:
+def _lexicographer_topics(wordnet: Taxonomy) -> Topics:
     if "lexicographer" not in wordnet.tags:
-        raise UsageError(f"{wordnet.title} has no lexicographer files", hint="take branches")
+        raise UsageError(f"{wordnet.title} has no lexicographer files", hint="use branches")
     names = wordnet.tag_names["lexicographer"]
     topics = wordnet.tags["lexicographer"].astype(np.int16)
     for concept in np.flatnonzero(topics == names.index("general")).tolist():
-        # The most general nouns have a file of their own: "person" belongs to persons.
+        # The most general nouns are in a file of their own. Such a noun belongs to the file
+        # that has its name: the concept "person" to the file "person".
         if wordnet.label(concept) in names:
             topics[concept] = names.index(wordnet.label(concept))
     return Topics(list(names), topics)
 
 
 def ancestors_at_depth(taxonomy: Taxonomy, level: int) -> IntArray:
-    """Give every concept's ancestor at a depth, itself included; -1 where it is less deep.
+    """Return the ancestor (or the concept itself) of every concept at a depth.
+
+    Of several parents the first is followed. Concepts that are less deep have -1.
 
     >>> from queryveil.concepts import taxonomy_from_paths
     >>> odp = taxonomy_from_paths(["Top/Sports/Soccer/UEFA", "Top/Arts"])
@@ -181,7 +187,7 @@ def ancestors_at_depth(taxonomy: Taxonomy, level: int) -> IntArray:
     ('Top/Sports/Soccer', -1)
     """
     if level < 1:
-        raise UsageError(f"there is no level {level}", hint="levels begin with 1")
+        raise UsageError(f"there is no level {level}", hint="levels start at 1")
     above = _first_parents(taxonomy)
     depths = _chain_depths(above, taxonomy.has_real_root)
     cut = np.arange(len(taxonomy), dtype=np.int32)
@@ -194,19 +200,22 @@ def ancestors_at_depth(taxonomy: Taxonomy, level: int) -> IntArray:
 def level_matrices(
     taxonomy: Taxonomy, pairs: pl.DataFrame | pl.LazyFrame, levels: int
 ) -> list[pl.DataFrame]:
-    """Count for each level how often each user meant each category of it.
+    """Count for each level the categories of each user.
 
-    These are the classification matrices M_1 to M_L of Erola 2011 (Alg. 1), without the zeros:
-    tables of user, category and count, sorted. `pairs` has the columns user and concept, and
+    These are the classification matrices M_1 to M_L of Erola 2011 (Alg. 1) in sparse form: tables
+    of user, category and count, sorted. `pairs` has the columns user and concept, and
     may have a count; a concept less deep than a level adds nothing to it.
     """
     if levels < 1:
-        raise UsageError(f"{levels} levels cannot be counted", hint="take 1 or more")
+        raise UsageError(f"levels must be at least 1, got {levels}")
     rows = count_concepts(pairs).filter(pl.col("concept") != UNMAPPED)
-    return [_level(rows, ancestors_at_depth(taxonomy, level)) for level in range(1, levels + 1)]
+    return [
+        _count_categories(rows, ancestors_at_depth(taxonomy, level))
+        for level in range(1, levels + 1)
+    ]
 
 
-def _level(rows: pl.DataFrame, cut: IntArray) -> pl.DataFrame:
+def _count_categories(rows: pl.DataFrame, cut: IntArray) -> pl.DataFrame:
     concepts = rows["concept"].to_numpy()
     if len(concepts) and int(concepts.max()) >= len(cut):
         raise UsageError(f"there is no concept {int(concepts.max())} in this taxonomy")
@@ -216,7 +225,7 @@ def _level(rows: pl.DataFrame, cut: IntArray) -> pl.DataFrame:
 
 
 def _first_parents(taxonomy: Taxonomy) -> IntArray:
-    """Give each concept's first parent; the root is its own."""
+    """Return the first parent of each concept; that of the root is the root."""
     parents = taxonomy.parents
     above = np.arange(len(taxonomy), dtype=np.int32)
     below = np.flatnonzero(parents.sizes)
@@ -225,7 +234,7 @@ def _first_parents(taxonomy: Taxonomy) -> IntArray:
 
 
 def _chain_depths(above: IntArray, root_counts: bool) -> IntArray:
-    """Count the concepts on the way of first parents, all concepts one step at a time."""
+    """Count the concepts on the chain of first parents, one step for all concepts at a time."""
     depths = np.full(len(above), int(root_counts), np.int32)
     at = above
     climbing = np.flatnonzero(np.arange(len(above)) != above)

@@ -1,1 +1,1 @@
-"""A taxonomy: its arrays, graph, file and checks."""
+"""Taxonomies: arrays, graph, file format, search index and checks."""

@@ -1,4 +1,4 @@
-"""Lists of numbers and lists of texts, each as two flat arrays that a file can hold as they are."""
+"""Ragged arrays of numbers and arrays of strings, flat so that a file can hold them as they are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-
 
 IntArray = NDArray[np.integer[Any]]
 ByteArray = NDArray[np.uint8]
@@ -32,21 +31,21 @@ class RaggedArray:
 
     @classmethod
     def from_lists(cls, lists: list[list[int]]) -> RaggedArray:
-        """Make from Python lists; for tests and small things."""
-        sizes = np.fromiter((len(one) for one in lists), np.int64, len(lists))
-        items = np.fromiter((item for one in lists for item in one), np.int32)
+        """Build from Python lists; for tests and small inputs."""
+        sizes = np.fromiter((len(row) for row in lists), np.int64, len(lists))
+        items = np.fromiter((item for row in lists for item in row), np.int32)
         return cls.from_sizes(sizes, items)
 
     @classmethod
     def from_sizes(cls, sizes: IntArray, items: IntArray) -> RaggedArray:
-        """Make from the sizes of the lists and all their items in a row."""
+        """Build from the sizes of the lists and their concatenated items."""
         start = np.zeros(len(sizes) + 1, np.int64)
         np.cumsum(sizes, out=start[1:])
         return cls(start, items)
 
     @classmethod
     def group_by(cls, owners: IntArray, items: IntArray, size: int) -> RaggedArray:
-        """Make from pairs of list and item, in any order; items keep theirs within a list."""
+        """Build from pairs of list and item; a list keeps the order of its pairs."""
         order = np.argsort(owners, kind="stable")
         return cls.from_sizes(np.bincount(owners, minlength=size), items[order])
 
@@ -58,7 +57,7 @@ class RaggedArray:
 
     @cached_property
     def sizes(self) -> IntArray:
-        """How long each list is."""
+        """The length of each list."""
         return np.diff(self.start)
 
     @cached_property
@@ -67,22 +66,22 @@ class RaggedArray:
         return np.repeat(np.arange(len(self), dtype=np.int32), self.sizes)
 
     def take(self, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """Give the items of these lists in a row, and for each the place of its list in `rows`."""
+        """Return the concatenated items of these lists, and for each item the index into `rows`."""
         sizes = self.sizes[rows]
         ends = np.cumsum(sizes)
         total = int(ends[-1]) if len(ends) else 0
-        places = np.repeat(np.arange(len(rows), dtype=np.int64), sizes)
+        indices = np.repeat(np.arange(len(rows), dtype=np.int64), sizes)
         shift = np.repeat(self.start[:-1][rows] - (ends - sizes), sizes)
-        return self.items[np.arange(total) + shift], places
+        return self.items[np.arange(total) + shift], indices
 
     def transpose(self, size: int) -> RaggedArray:
-        """Give for each item the lists that hold it, in rising order."""
+        """Return for each item the lists that hold it, in ascending order."""
         return RaggedArray.group_by(self.items, self.row_ids, size)
 
 
 @dataclass(frozen=True, eq=False)
 class StringArray:
-    """Many texts in one array of bytes, each ended by a newline.
+    """Many strings in one array of bytes, each terminated by a newline.
 
     >>> texts = StringArray.of(["bed and breakfast", "caf\u00e9"])
     >>> len(texts), texts[1]
@@ -93,7 +92,7 @@ class StringArray:
 
     @classmethod
     def of(cls, texts: list[str]) -> StringArray:
-        """Make from texts without newlines."""
+        """Build from strings without newlines."""
         joined = "".join(f"{text}\n" for text in texts).encode()
         return cls(np.frombuffer(joined, np.uint8))
 
@@ -109,5 +108,5 @@ class StringArray:
         return self.bytes[begin : int(self._ends[row])].tobytes().decode()
 
     def series(self) -> pl.Series:
-        """Give all texts as a column."""
+        """Return all strings as a column."""
         return pl.Series("text", self.bytes.tobytes().decode().split("\n")[:-1], dtype=pl.String)

@@ -2,7 +2,7 @@
 
 Concepts are numbered by level, the root being 0, so that a parent's number is always lower
 than its child's. Everything is an array, so a taxonomy is opened from a file in milliseconds,
-shared among processes, and asked about many concepts at once.
+shared among processes, and queried for many concepts at once.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from .storage import fault_of, lists_of, read_arrays, write_arrays
 class Taxonomy:
     """A rooted graph of concepts; a concept may have several parents.
 
-    `names` identify the concepts: a number of WordNet, an address, or in a tree of paths the
-    last part of the path. `labels` are the phrases that mean a concept; `meanings` lists for
-    each label its concepts, the most usual first; `titles` gives each concept its own label.
-    An artificial root such as ODP's `Top` does not count as an ancestor (`root_counts`).
+    `names` identify the concepts: a number of WordNet, an IRI, or in a tree of paths the last
+    part of the path. `labels` are the phrases that mean a concept. `label_concepts` lists for
+    each label its concepts, the most common meaning first. `titles` has for each concept the
+    row of its own label. An artificial root such as ODP's `Top` does not count as an ancestor
+    (`has_real_root` is false).
 
     >>> from queryveil.concepts import taxonomy_from_paths
     >>> odp = taxonomy_from_paths(["Top/Sports/Water_Sports/Windsurfing",
@@ -53,7 +54,7 @@ class Taxonomy:
     tag_names: dict[str, list[str]] = field(default_factory=dict)
     stored_ancestors: RaggedArray | None = None
     file: Path | None = None
-    cache: dict[str, object] = field(default_factory=dict, repr=False)  # what others made of it
+    cache: dict[str, object] = field(default_factory=dict, repr=False)  # derived objects
 
     def __len__(self) -> int:
         return len(self.parents)
@@ -64,90 +65,93 @@ class Taxonomy:
     # -- one concept ----------------------------------------------------------------------------
 
     def name(self, concept: int) -> str:
-        """Give what identifies a concept: its path, or its name in the knowledge base."""
+        """Return what identifies a concept: its path, or its name in the knowledge base."""
         if not self.paths:
             return self.names[concept]
-        way = [int(self.parents[concept][0])] if len(self.parents[concept]) else []
-        while way and len(self.parents[way[-1]]):
-            way.append(int(self.parents[way[-1]][0]))
-        parts = [self.names[step] for step in [*reversed(way), concept]]
-        return "/".join(part for part in parts if part)  # a root of ours has no name
+        path = [int(self.parents[concept][0])] if len(self.parents[concept]) else []
+        while path and len(self.parents[path[-1]]):
+            path.append(int(self.parents[path[-1]][0]))
+        parts = [self.names[ancestor] for ancestor in [*reversed(path), concept]]
+        return "/".join(part for part in parts if part)  # an artificial root has no name
 
     def label(self, concept: int) -> str:
-        """Give the label that a person knows a concept by."""
+        """Return the label that a concept is displayed by."""
         return self.labels[int(self.titles[concept])]
 
     def labels_of(self, concept: int) -> list[str]:
-        """Give all labels of a concept, its own first."""
+        """Return all labels of a concept, its title first."""
         own = int(self.titles[concept])
         others = [int(label) for label in self._labels_by_concept[concept] if label != own]
         return [self.labels[label] for label in [own, *others]]
 
     def ancestors(self, concept: int) -> IntArray:
-        """Give T(c): all ancestors from the root down, the concept itself included."""
+        """Return T(c): all ancestors from the root down, the concept itself included."""
         return self.all_ancestors[concept]
 
     def descendants(self, concept: int) -> IntArray:
-        """Give all concepts below a concept, itself included: its domain."""
+        """Return all concepts below a concept, itself included: its domain."""
         if concept == 0:
             return np.arange(len(self), dtype=np.int32)
         lists = self.all_ancestors
         return lists.row_ids[np.flatnonzero(lists.items == concept)]
 
     def children(self, concept: int) -> IntArray:
-        """Give the concepts that have this one as a parent."""
+        """Return the concepts that have this concept as a parent."""
         return self.parents.row_ids[np.flatnonzero(self.parents.items == concept)]
 
     def common_ancestors(self, *concepts: int) -> int:
-        """Give the least common subsumer: the deepest ancestor that all share.
+        """Return the least common subsumer: the deepest ancestor that all concepts share.
 
-        Among equally deep ones it is the first in the taxonomy; where nothing but an
-        artificial root is shared it is that root.
+        Of several equally deep ancestors it is the first in the taxonomy. Where only an
+        artificial root is shared, it is that root.
         """
         if not concepts:
             raise UsageError("a least common subsumer needs at least one concept")
         shared = reduce(np.intersect1d, (self.ancestors(c) for c in concepts))
         if not len(shared):
             return 0
-        deepest = self.depths[shared]
-        return int(shared[np.argmax(deepest)])
+        shared_depths = self.depths[shared]
+        return int(shared[np.argmax(shared_depths)])
 
     def topic(self, concept: int, among: Sequence[int]) -> int | None:
-        """Give the topic of a concept: the first of these that is it or an ancestor of it."""
+        """Return the topic of a concept: the first of `among` that is in T(c), or None."""
         above = set(self.ancestors(concept).tolist())
         return next((topic for topic in among if topic in above), None)
 
     # -- looking up -----------------------------------------------------------------------------
 
     def lookup(self, label: str) -> list[int]:
-        """Give the concepts that a label means, the most usual first; case does not matter."""
-        wanted = " ".join(label.replace("_", " ").lower().split())
-        rows = self._label_table.filter(pl.col("label") == wanted)["row"].to_list()
-        found = (int(c) for row in rows for c in self.label_concepts[row])
-        return list(dict.fromkeys(found))
+        """Return the concepts of a label, the most common meaning first, ignoring case."""
+        normalized = " ".join(label.replace("_", " ").lower().split())
+        rows = self._label_table.filter(pl.col("label") == normalized)["row"].to_list()
+        concepts = (int(c) for row in rows for c in self.label_concepts[row])
+        return list(dict.fromkeys(concepts))
 
     def find_all(self, names: Sequence[str]) -> list[tuple[str, int]]:
-        """Find concepts by their names (in a tree of paths: last parts); unknown ones are left."""
-        found = self._name_table.filter(pl.col("name").is_in(list(names)))
-        return [(name, int(row)) for row, name in found.rows()]
+        """Find concepts by their names (in a tree of paths: last parts); omit unknown names."""
+        matches = self._name_table.filter(pl.col("name").is_in(list(names)))
+        return [(name, int(row)) for row, name in matches.rows()]
 
     def find(self, text: str) -> int:
-        """Find one concept by its name, its path or a label (then its most usual meaning)."""
-        named = self._named(text)
+        """Find a concept by its name, its path or a label (then its most common meaning).
+
+        Raises:
+            UsageError: No concept has this name, path or label.
+        """
+        named = self._find_by_name(text)
         if named is not None:
             return named
-        found = self.lookup(text)
-        if found:
-            return found[0]
+        meanings = self.lookup(text)
+        if meanings:
+            return meanings[0]
         known = self._label_table["label"]
         start = text.strip().lower()[:2]
-        near = known.filter(known.str.starts_with(start)).head(50_000).to_list()
-        raise UsageError(
-            f'"{text}" is no concept of {self.title}',
-            hint=did_you_mean(text.lower(), near) if len(near) > 1 else "see taxonomy search",
-        )
+        candidates = known.filter(known.str.starts_with(start)).head(50_000).to_list()
+        several = len(candidates) > 1
+        hint = did_you_mean(text.lower(), candidates) if several else "see taxonomy search"
+        raise UsageError(f'"{text}" is no concept of {self.title}', hint=hint)
 
-    def _named(self, text: str) -> int | None:
+    def _find_by_name(self, text: str) -> int | None:
         text = text.rstrip("/") if self.paths else text
         last = text.rsplit("/", 1)[-1] if self.paths else text
         for row in self._name_table.filter(pl.col("name") == last)["row"].to_list():
@@ -164,7 +168,7 @@ class Taxonomy:
 
     @cached_property
     def depths(self) -> IntArray:
-        """The number of concepts on the longest way from the root, an artificial root left out."""
+        """The number of concepts on the longest path from the root, without an artificial root."""
         return compute_depths(self.parents) + np.int32(self.has_real_root)
 
     @cached_property
@@ -179,10 +183,10 @@ class Taxonomy:
             raise FormatError(f"{error} ({name})", where=self.file or self.title) from error
 
     def descendant_mask(self, concept: int) -> BoolArray:
-        """Tell for every concept whether it is this one or below it."""
-        marked = np.zeros(len(self), np.bool_)
-        marked[self.descendants(concept)] = True
-        return marked
+        """Return a mask of the concepts that are this concept or below it."""
+        mask = np.zeros(len(self), np.bool_)
+        mask[self.descendants(concept)] = True
+        return mask
 
     @cached_property
     def _labels_by_concept(self) -> RaggedArray:
@@ -200,17 +204,20 @@ class Taxonomy:
     # -- files ----------------------------------------------------------------------------------
 
     def write(self, path: str | Path, *, packed: bool = False, force: bool = True) -> None:
-        """Write the taxonomy to a file, which appears whole or not at all."""
+        """Write the taxonomy to a file atomically.
+
+        A packed file is compressed and omits the ancestors, which are computed when it is opened.
+        """
         arrays: dict[str, IntArray] = {
             "names": self.names.bytes,
             "labels": self.labels.bytes,
             "titles": self.titles,
-            **_both("meanings", self.label_concepts),
-            **_both("parents", self.parents),
-            **{f"mark {name}": mark for name, mark in self.tags.items()},
+            **_to_arrays("meanings", self.label_concepts),
+            **_to_arrays("parents", self.parents),
+            **{f"mark {name}": values for name, values in self.tags.items()},
         }
-        if not packed:  # a packed file is made small: what can be computed is left out
-            arrays |= _both("ancestors", self.all_ancestors)
+        if not packed:
+            arrays |= _to_arrays("ancestors", self.all_ancestors)
         about = {
             "title": self.title,
             "paths": self.paths,
@@ -222,14 +229,18 @@ class Taxonomy:
 
     @classmethod
     def open(cls, path: str | Path) -> Taxonomy:
-        """Open a file that `write` made; one that is damaged in any way is refused."""
+        """Open a file that `write` produced.
+
+        Raises:
+            FormatError: The file is damaged.
+        """
         about, arrays = read_arrays(Path(path))
         fault = fault_of(about, arrays)
         if fault:
             what = f"this taxonomy is damaged ({fault})"
             raise FormatError(what, where=path, hint="import it again")
         ancestors = lists_of("ancestors", arrays) if "ancestors sizes" in arrays else None
-        marks = {n.removeprefix("mark "): a for n, a in arrays.items() if n.startswith("mark ")}
+        tags = {n.removeprefix("mark "): a for n, a in arrays.items() if n.startswith("mark ")}
         return cls(
             title=about["title"],
             names=StringArray(arrays["names"]),
@@ -240,15 +251,15 @@ class Taxonomy:
             paths=about["paths"],
             has_real_root=about["root_counts"],
             language=about["language"],
-            tags=marks,
+            tags=tags,
             tag_names=about["mark_names"],
             stored_ancestors=ancestors,
             file=Path(path),
         )
 
 
-def _both(name: str, lists: RaggedArray) -> dict[str, IntArray]:
-    """Give the two arrays of some lists as a file holds them; sizes pack better than starts."""
+def _to_arrays(name: str, lists: RaggedArray) -> dict[str, IntArray]:
+    """Return the two arrays of a ragged array for a file; sizes compress better than starts."""
     return {
         f"{name} sizes": lists.sizes.astype(np.int32),
         f"{name} items": lists.items.astype(np.int32),

@@ -1,4 +1,4 @@
-"""Texts for concepts: a label of each, drawn among those that lead back to it."""
+"""Labels for released concepts, sampled among those whose most common meaning is the concept."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from .graph import Taxonomy
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PublishableLabels:
-    """The texts that concepts may be published as: `texts`, each once, and which `of` each."""
+    """The distinct `texts` that concepts may be released as; `of` lists those of each concept."""
 
     texts: pl.Series
     of: RaggedArray
 
     def sample(self, concepts: IntArray, numbers: NDArray[np.uint64]) -> NDArray[np.uint32]:
-        """Choose for each concept one of its texts by a random number; give their places."""
+        """Sample one text per concept from a random number each; return indices into `texts`."""
         choices = self.of.sizes[concepts].astype(np.uint64)
-        picks = (numbers % choices).astype(np.int64)
-        return np.asarray(self.of.items[self.of.start[concepts] + picks], np.uint32)
+        offsets = (numbers % choices).astype(np.int64)
+        return np.asarray(self.of.items[self.of.start[concepts] + offsets], np.uint32)
 
 
 def publishable_labels(taxonomy: Taxonomy) -> PublishableLabels:
-    """Give the labels of every concept: where some lead back to it, only those.
+    """Return the labels that each concept may be released as.
 
-    A label leads back if the concept is its most usual meaning, so that who reads it, or maps it
-    again, finds the concept that was meant.
+    These are the labels of which the concept is the most common meaning, so that a reader, or
+    the mapper, gets back to the same concept. A concept without such labels keeps all its labels.
 
     >>> from queryveil.concepts import open_taxonomy
     >>> wordnet = open_taxonomy("wordnet")
@@ -38,28 +38,28 @@ def publishable_labels(taxonomy: Taxonomy) -> PublishableLabels:
     >>> names.texts.gather(names.of[wordnet.find("asthma")]).to_list()
     ['asthma', 'asthma attack', 'bronchial asthma']
     """
-    known = taxonomy.cache.get("names")
-    if isinstance(known, PublishableLabels):
-        return known
+    cached = taxonomy.cache.get("names")
+    if isinstance(cached, PublishableLabels):
+        return cached
     labels = taxonomy.labels.series()
     texts = labels.unique(maintain_order=True)
-    numbers = _numbers(labels, texts)
+    text_ids = _text_indices(labels, texts)
     rows, concepts = taxonomy.label_concepts.row_ids, taxonomy.label_concepts.items
     first = np.zeros(len(rows), np.bool_)
     first[taxonomy.label_concepts.start[:-1][taxonomy.label_concepts.sizes > 0]] = True
-    leads = np.zeros(len(taxonomy), np.bool_)
-    leads[concepts[first]] = True
-    kept = first | ~leads[concepts]
-    title = np.setdiff1d(np.arange(len(taxonomy)), concepts)  # no label means it: its own title
-    owners = np.concatenate([concepts[kept], title])
-    items = np.concatenate([numbers[rows[kept]], numbers[taxonomy.titles[title]]])
-    made = PublishableLabels(texts, RaggedArray.group_by(owners, items, len(taxonomy)))
-    taxonomy.cache["names"] = made
-    return made
+    is_first_meaning = np.zeros(len(taxonomy), np.bool_)
+    is_first_meaning[concepts[first]] = True
+    kept = first | ~is_first_meaning[concepts]
+    unlabeled = np.setdiff1d(np.arange(len(taxonomy)), concepts)  # its title is used
+    owners = np.concatenate([concepts[kept], unlabeled])
+    items = np.concatenate([text_ids[rows[kept]], text_ids[taxonomy.titles[unlabeled]]])
+    publishable = PublishableLabels(texts, RaggedArray.group_by(owners, items, len(taxonomy)))
+    taxonomy.cache["names"] = publishable
+    return publishable
 
 
-def _numbers(labels: pl.Series, texts: pl.Series) -> NDArray[np.int64]:
-    """Give for each label the place of its text."""
-    places = pl.DataFrame({"text": texts}).with_row_index("place")
-    found = pl.DataFrame({"text": labels}).join(places, on="text", maintain_order="left")
-    return found["place"].to_numpy().astype(np.int64)
+def _text_indices(labels: pl.Series, texts: pl.Series) -> NDArray[np.int64]:
+    """Return for each label the index of its text in `texts`."""
+    indices = pl.DataFrame({"text": texts}).with_row_index("place")
+    joined = pl.DataFrame({"text": labels}).join(indices, on="text", maintain_order="left")
+    return joined["place"].to_numpy().astype(np.int64)

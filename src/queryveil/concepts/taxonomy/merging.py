@@ -1,7 +1,7 @@
-"""Several taxonomies as one: what the first does not know, the next may.
+"""Merge several taxonomies into one.
 
-All stand side by side below one artificial root, so that concepts of different parts share no
-ancestor. A phrase that two parts know means the first one's concepts before the second's.
+All are placed below one artificial root, so concepts of different parts share no ancestor. Where
+two parts have the same label, the concepts of the first part precede those of the second.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from .depths import compute_depths
 from .graph import Taxonomy
 
 _PART = "part"
-_NONE = -1  # the mark of a concept that has none
+_NONE = -1  # the tag value of a concept without that tag
 
 
 def merge_taxonomies(taxonomies: Sequence[Taxonomy]) -> Taxonomy:
-    """Put several taxonomies together; the first that knows a phrase wins.
+    """Merge several taxonomies; the first that has a label determines its meaning.
 
-    Concepts are numbered anew; the mark `part` says which taxonomy each comes from. A part's
-    own artificial root goes, since ours stands in for it. Concepts keep their names, paths
-    being written out unless all parts are paths; where two parts share a name, the later
-    concept's gets the title of its part before it. The language is the first one's.
+    Concepts are renumbered; the tag `part` states which taxonomy each comes from. The artificial
+    root of a part is replaced by that of the result. Concepts keep their names; paths are written
+    out unless all parts are trees of paths. Where two parts share a name, the name in the later
+    part gets the title of that part as a prefix. The language is that of the first part.
 
     >>> from queryveil.concepts import taxonomy_from_paths
     >>> both = merge_taxonomies([taxonomy_from_paths(["Top/Sports/Tennis"], "odp"),
@@ -38,110 +38,111 @@ def merge_taxonomies(taxonomies: Sequence[Taxonomy]) -> Taxonomy:
     ['Shop', 'Tennis', 'Rackets']
     """
     if not taxonomies:
-        raise UsageError("there is no taxonomy to combine")
-    titles = _distinct([one.title for one in taxonomies])
-    numbers, parents = _numbered(taxonomies)
-    labels, meanings, label_rows = _labelled(taxonomies, numbers)
-    marks, mark_names = _marked(taxonomies, titles, numbers)
+        raise UsageError("there is no taxonomy to merge")
+    titles = _make_titles_distinct([part.title for part in taxonomies])
+    numbers, parents = _number_concepts(taxonomies)
+    labels, meanings, label_rows = _merge_labels(taxonomies, numbers)
+    tags, tag_names = _merge_tags(taxonomies, titles, numbers)
     return Taxonomy(
         title=" + ".join(titles),
-        names=_named(taxonomies, titles, numbers),
+        names=_merge_names(taxonomies, titles, numbers),
         labels=labels,
         label_concepts=meanings,
         titles=label_rows,
         parents=parents,
-        paths=all(one.paths for one in taxonomies),
+        paths=all(part.paths for part in taxonomies),
         has_real_root=False,
         language=taxonomies[0].language,
-        tags=marks,
-        tag_names=mark_names,
+        tags=tags,
+        tag_names=tag_names,
     )
 
 
-def _distinct(titles: list[str]) -> list[str]:
-    """Give each title that was there before the next number."""
-    found: list[str] = []
+def _make_titles_distinct(titles: list[str]) -> list[str]:
+    """Append the next free number to each title that occurred before."""
+    distinct: list[str] = []
     for title in titles:
-        tries = (f"{title} {n}" if n > 1 else title for n in range(1, len(titles) + 2))
-        found.append(next(one for one in tries if one not in found))
-    return found
+        candidates = (f"{title} {n}" if n > 1 else title for n in range(1, len(titles) + 2))
+        distinct.append(next(candidate for candidate in candidates if candidate not in distinct))
+    return distinct
 
 
 # -- numbers and parents ------------------------------------------------------------------------
 
 
-def _numbered(parts: Sequence[Taxonomy]) -> tuple[list[IntArray], RaggedArray]:
-    """Number all concepts by level: for each part the new numbers of its own, and all parents.
+def _number_concepts(parts: Sequence[Taxonomy]) -> tuple[list[IntArray], RaggedArray]:
+    """Return the new numbers of the concepts of each part, and the parents of all concepts.
 
-    A part's artificial root becomes 0, our root.
+    Concepts are numbered by level. The artificial root of a part becomes 0, the new root.
     """
-    places = _places(parts)
-    parents = _joined_parents(parts, places)
+    positions = _assign_positions(parts)
+    parents = _join_parents(parts, positions)
     order = np.argsort(compute_depths(parents), kind="stable")
     number = np.empty(len(order), np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
     items, owners = parents.take(order)
     sizes = np.bincount(owners, minlength=len(order))
-    return [number[place] for place in places], RaggedArray.from_sizes(sizes, number[items])
+    return [number[own] for own in positions], RaggedArray.from_sizes(sizes, number[items])
 
 
-def _places(parts: Sequence[Taxonomy]) -> list[IntArray]:
-    """Give the concepts of all parts places in a row: our root, the first part, the second."""
-    kept = [len(one) - (not one.has_real_root) for one in parts]
+def _assign_positions(parts: Sequence[Taxonomy]) -> list[IntArray]:
+    """Return the positions of the concepts of each part in the order root, first part, second."""
+    kept = [len(part) - (not part.has_real_root) for part in parts]
     begins = accumulate(kept[:-1], initial=1)
-    places: list[IntArray] = []
-    for one, begin in zip(parts, begins, strict=True):
-        place = np.arange(len(one), dtype=np.int64) + (begin - (not one.has_real_root))
-        place[0] = begin if one.has_real_root else 0
-        places.append(place)
-    return places
+    positions: list[IntArray] = []
+    for part, begin in zip(parts, begins, strict=True):
+        own = np.arange(len(part), dtype=np.int64) + (begin - (not part.has_real_root))
+        own[0] = begin if part.has_real_root else 0
+        positions.append(own)
+    return positions
 
 
-def _joined_parents(parts: Sequence[Taxonomy], places: list[IntArray]) -> RaggedArray:
-    children = [place[one.parents.row_ids] for one, place in zip(parts, places, strict=True)]
-    above = [place[one.parents.items] for one, place in zip(parts, places, strict=True)]
-    roots = np.array([place[0] for place in places if place[0]], np.int64)
+def _join_parents(parts: Sequence[Taxonomy], positions: list[IntArray]) -> RaggedArray:
+    children = [own[part.parents.row_ids] for part, own in zip(parts, positions, strict=True)]
+    above = [own[part.parents.items] for part, own in zip(parts, positions, strict=True)]
+    roots = np.array([own[0] for own in positions if own[0]], np.int64)
     return RaggedArray.group_by(
         np.concatenate([roots, *children]),
         np.concatenate([np.zeros_like(roots), *above]),
-        1 + max(int(place[-1]) for place in places),
+        1 + max(int(own[-1]) for own in positions),
     )
 
 
 # -- labels -------------------------------------------------------------------------------------
 
 
-def _labelled(
+def _merge_labels(
     parts: Sequence[Taxonomy], numbers: list[IntArray]
 ) -> tuple[StringArray, RaggedArray, IntArray]:
-    """Merge the labels: the texts, each one's meanings, and each concept's own label.
+    """Return the merged labels, the concepts of each label, and the title row of each concept.
 
-    Our root has the label "", which no phrase asks for.
+    The new root has the label "", which no phrase equals.
     """
-    begins = accumulate((len(one.labels) for one in parts[:-1]), initial=1)
-    joined = pl.concat([pl.Series("text", [""]), *(one.labels.series() for one in parts)])
+    begins = accumulate((len(part.labels) for part in parts[:-1]), initial=1)
+    joined = pl.concat([pl.Series("text", [""]), *(part.labels.series() for part in parts)])
     owners: list[IntArray] = [np.zeros(1, np.int64)]
     concepts: list[IntArray] = [np.zeros(1, np.int32)]
     own = np.zeros(1 + max(int(number.max()) for number in numbers), np.int64)
-    for one, number, begin in zip(parts, numbers, begins, strict=True):
-        kept = np.flatnonzero(number[one.label_concepts.items])  # those of its artificial root go
-        owners.append(one.label_concepts.row_ids[kept] + np.int64(begin))
-        concepts.append(number[one.label_concepts.items[kept]])
-        own[number] = one.titles + np.int64(begin)
+    for part, number, begin in zip(parts, numbers, begins, strict=True):
+        # Without the labels of its artificial root, whose number is 0.
+        kept = np.flatnonzero(number[part.label_concepts.items])
+        owners.append(part.label_concepts.row_ids[kept] + np.int64(begin))
+        concepts.append(number[part.label_concepts.items[kept]])
+        own[number] = part.titles + np.int64(begin)
     own[0] = 0
     used = np.zeros(len(joined), np.bool_)
     used[np.concatenate([*owners, own])] = True
-    texts, row = _merged(joined, used)
+    texts, row = _unique_texts(joined, used)
     meanings = RaggedArray.group_by(
         row[np.concatenate(owners)], np.concatenate(concepts), len(texts)
     )
     return StringArray.of(texts.to_list()), meanings, row[own].astype(np.int32)
 
 
-def _merged(texts: pl.Series, used: BoolArray) -> tuple[pl.Series, IntArray]:
-    """Give the different texts in use, by their first place, and each text's place there.
+def _unique_texts(texts: pl.Series, used: BoolArray) -> tuple[pl.Series, IntArray]:
+    """Return the distinct texts in use, by first occurrence, and the row of each text in them.
 
-    So a label of the first part goes before one of the second that differs in its capitals.
+    So a label of the first part precedes one of the second part that differs only in case.
     """
     table = texts.alias("text").to_frame()
     kept = table.filter(pl.Series(used)).unique(keep="first", maintain_order=True)
@@ -153,63 +154,65 @@ def _merged(texts: pl.Series, used: BoolArray) -> tuple[pl.Series, IntArray]:
 # -- names --------------------------------------------------------------------------------------
 
 
-def _named(parts: Sequence[Taxonomy], titles: list[str], numbers: list[IntArray]) -> StringArray:
-    """Name the concepts, such that no name, or in paths no branch, occurs in two parts."""
-    paths = all(one.paths for one in parts)
-    tables = [_names_of(*each, paths) for each in zip(parts, numbers, strict=True)]
+def _merge_names(
+    parts: Sequence[Taxonomy], titles: list[str], numbers: list[IntArray]
+) -> StringArray:
+    """Return names such that no name (in paths: no branch) occurs in two parts."""
+    paths = all(part.paths for part in parts)
+    tables = [_list_names(*pair, paths) for pair in zip(parts, numbers, strict=True)]
     table = pl.concat(
-        [one.with_columns(part=pl.lit(title)) for one, title in zip(tables, titles, strict=True)]
+        [rows.with_columns(part=pl.lit(title)) for rows, title in zip(tables, titles, strict=True)]
     )
-    known = pl.col("part") != pl.col("part").first().over("name", "differ")
-    longer = pl.concat_str("part", pl.lit(":"), "name")
-    told = pl.when(known & pl.col("differ")).then(longer).otherwise("name")
-    named = table.with_columns(told.alias("name")).sort("number")["name"]
+    is_taken = pl.col("part") != pl.col("part").first().over("name", "differ")
+    prefixed = pl.concat_str("part", pl.lit(":"), "name")
+    name = pl.when(is_taken & pl.col("differ")).then(prefixed).otherwise("name")
+    named = table.with_columns(name.alias("name")).sort("number")["name"]
     return StringArray.of(["", *named.to_list()])
 
 
-def _names_of(one: Taxonomy, number: IntArray, paths: bool) -> pl.DataFrame:
-    """List the concepts of a part by number: their names, and whether these must differ."""
-    names = one.names.series() if paths or not one.paths else _full_paths(one)
-    differ = np.ones(len(one), np.bool_)
+def _list_names(part: Taxonomy, number: IntArray, paths: bool) -> pl.DataFrame:
+    """Return number, name and `differ` (the name must be unique) of the concepts of a part."""
+    names = part.names.series() if paths or not part.paths else _full_paths(part)
+    differ = np.ones(len(part), np.bool_)
     if paths:  # all paths differ if the branches do
         differ[:] = False
-        differ[0 if one.has_real_root else one.children(0)] = True
+        differ[0 if part.has_real_root else part.children(0)] = True
     table = pl.DataFrame({"number": number, "name": names, "differ": differ})
     return table.filter(pl.col("number") > 0)
 
 
-def _full_paths(one: Taxonomy) -> pl.Series:
-    """Give what `name` gives, for all concepts: each level puts its names after its parents'."""
-    names, levels = one.names.series(), compute_depths(one.parents)
+def _full_paths(part: Taxonomy) -> pl.Series:
+    """Return `Taxonomy.name` of all concepts, level by level: path of the parent, then the name."""
+    names, levels = part.names.series(), compute_depths(part.parents)
     bounds = np.searchsorted(levels, np.arange(int(levels[-1]) + 2))
-    whole = names[: int(bounds[1])]
+    paths = names[: int(bounds[1])]
     for begin, end in zip(bounds[1:-1].tolist(), bounds[2:].tolist(), strict=True):
-        above = whole.gather(one.parents.items[one.parents.start[begin:end]])
-        whole = pl.concat([whole, above + "/" + names[begin:end]])
-    return whole.str.strip_prefix("/") if not names[0] else whole
+        above = paths.gather(part.parents.items[part.parents.start[begin:end]])
+        paths = pl.concat([paths, above + "/" + names[begin:end]])
+    return paths.str.strip_prefix("/") if not names[0] else paths
 
 
-# -- marks --------------------------------------------------------------------------------------
+# -- tags ---------------------------------------------------------------------------------------
 
 
-def _marked(
+def _merge_tags(
     parts: Sequence[Taxonomy], titles: list[str], numbers: list[IntArray]
 ) -> tuple[dict[str, IntArray], dict[str, list[str]]]:
-    """Merge the marks of all parts, and add which part a concept is of; -1 is no mark."""
+    """Merge the tags of all parts, and add the tag `part`; -1 means no tag."""
     size = 1 + max(int(number.max()) for number in numbers)
-    marks: dict[str, IntArray] = {}
+    merged: dict[str, IntArray] = {}
     names: dict[str, list[str]] = {}
-    for one, title, number in zip(parts, titles, numbers, strict=True):
-        own: dict[str, IntArray] = {_PART: np.zeros(len(one), np.int16), **one.tags}
-        for mark, values in own.items():
-            listed = names.setdefault(mark, [])
-            told = one.tag_names.get(mark, [title] if mark == _PART else [])
-            if mark == _PART:  # parts of parts stay parts of their own
-                told = _distinct([*listed, *told])[len(listed) :]
-            listed += [name for name in told if name not in listed]
-            code = np.array([*map(listed.index, told), _NONE], np.int16)  # -1 stays -1
-            kind = np.int16 if told else np.int64
-            column = marks.setdefault(mark, np.full(size, _NONE, kind))
-            column[number] = code[values] if told else values
+    for part, title, number in zip(parts, titles, numbers, strict=True):
+        own: dict[str, IntArray] = {_PART: np.zeros(len(part), np.int16), **part.tags}
+        for tag, values in own.items():
+            listed = names.setdefault(tag, [])
+            values_of_part = part.tag_names.get(tag, [title] if tag == _PART else [])
+            if tag == _PART:  # parts of merged parts stay separate
+                values_of_part = _make_titles_distinct([*listed, *values_of_part])[len(listed) :]
+            listed += [name for name in values_of_part if name not in listed]
+            code = np.array([*map(listed.index, values_of_part), _NONE], np.int16)  # -1 stays -1
+            kind = np.int16 if values_of_part else np.int64
+            column = merged.setdefault(tag, np.full(size, _NONE, kind))
+            column[number] = code[values] if values_of_part else values
             column[0] = _NONE
-    return marks, names
+    return merged, names

@@ -1,10 +1,10 @@
 """The file of a taxonomy (`.qvt`): a header and flat arrays, mapped into memory as they are.
 
 The file begins with `QVT1`, the length of the header (4 bytes) and the header (JSON), which
-names each array with its type, place and check sum. Arrays are stored raw, each at a multiple
-of 64 bytes, so that opening is quick and processes share the pages; or packed, which
-is how WordNet comes with the program: bytes of equal weight side by side, then Zstandard.
-Nothing in the file is code.
+lists each array with its type, offset and check sum. Arrays are stored raw, each at a multiple
+of 64 bytes, so that opening is quick and processes share the pages. Or they are packed, as for
+the WordNet that comes with the program: bytes of equal significance side by side, compressed with
+Zstandard. Nothing in the file is code.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ Arrays = Mapping[str, NDArray[Any]]
 
 _MAGIC = b"QVT1"
 _ALIGN = 64
-_KINDS = {"uint8", "int16", "int32", "int64"}
-_MOST_HEADER, _MOST_ARRAYS = 1 << 20, 100
-_FREE_EXPANSION, _MOST_RATIO = 64 << 20, 100
-_AGAIN = "import it again"
+_DTYPES = {"uint8", "int16", "int32", "int64"}
+_MAX_HEADER, _MAX_ARRAYS = 1 << 20, 100
+_FREE_EXPANSION, _MAX_RATIO = 64 << 20, 100
+_HINT = "import it again"
 
 
 def write_arrays(
     path: Path, about: dict[str, Any], arrays: Arrays, *, packed: bool, force: bool = True
 ) -> None:
-    """Write a taxonomy's file; it appears whole or not at all."""
+    """Write the file of a taxonomy atomically."""
     pieces = [_pack(array) if packed else array.tobytes() for array in arrays.values()]
-    places, at = [], 0
+    offsets, end = [], 0
     for piece in pieces:
-        places.append(at)
-        at += -(-len(piece) // _ALIGN) * _ALIGN
-    listed = {
+        offsets.append(end)
+        end += -(-len(piece) // _ALIGN) * _ALIGN
+    entries = {
         name: {
             "kind": str(array.dtype),
             "length": len(array),
-            "at": place,
+            "at": offset,
             "bytes": len(piece),
             "crc32": zlib.crc32(piece),
         }
-        for (name, array), place, piece in zip(arrays.items(), places, pieces, strict=True)
+        for (name, array), offset, piece in zip(arrays.items(), offsets, pieces, strict=True)
     }
-    header = json.dumps({"about": about, "packed": packed, "arrays": listed}).encode()
+    header = json.dumps({"about": about, "packed": packed, "arrays": entries}).encode()
     header += b" " * (-(len(header) + 8) % _ALIGN)
     with atomic_file(path, force=force) as part, part.open("wb") as file:
         file.write(_MAGIC + len(header).to_bytes(4, "little") + header)
@@ -69,111 +69,111 @@ def check_plain_file(path: Path) -> None:
 
 
 def read_arrays(path: Path) -> tuple[dict[str, Any], Arrays]:
-    """Open a taxonomy's file: what it says about itself, and its arrays.
+    """Read the description and the arrays of a taxonomy file.
 
-    All sizes that the header names are compared with that of the file, and all check sums with
-    what is there, before anything is unpacked.
+    All sizes in the header are compared with that of the file, and all check sums are verified,
+    before anything is unpacked.
     """
     check_plain_file(path)
     try:
         data: NDArray[np.uint8] = np.memmap(path, np.uint8, mode="r")
     except ValueError as error:  # a file of no bytes cannot be mapped
-        raise _not_ours(path) from error
+        raise _no_taxonomy_error(path) from error
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=path) from error
-    header, at = _header(path, data)
-    pieces = {name: _piece(path, data, at, one) for name, one in header["arrays"].items()}
-    for name, listed in header["arrays"].items():
-        if zlib.crc32(pieces[name].data) != listed["crc32"]:
-            raise _damaged(path, name)
+    header, start = _read_header(path, data)
+    pieces = {
+        name: _slice_array(path, data, start, entry) for name, entry in header["arrays"].items()
+    }
+    for name, entry in header["arrays"].items():
+        if zlib.crc32(pieces[name].data) != entry["crc32"]:
+            raise _damage_error(path, name)
     if not header["packed"]:
-        kinds = {name: np.dtype(listed["kind"]) for name, listed in header["arrays"].items()}
-        return header["about"], {name: piece.view(kinds[name]) for name, piece in pieces.items()}
+        dtypes = {name: np.dtype(entry["kind"]) for name, entry in header["arrays"].items()}
+        return header["about"], {name: piece.view(dtypes[name]) for name, piece in pieces.items()}
     _check_unpacked(path, header["arrays"], len(data))
     return header["about"], {
-        name: _unpack(path, name, pieces[name], listed) for name, listed in header["arrays"].items()
+        name: _unpack(path, name, pieces[name], entry) for name, entry in header["arrays"].items()
     }
 
 
-def _piece(
-    path: Path, data: NDArray[np.uint8], at: int, listed: dict[str, Any]
+def _slice_array(
+    path: Path, data: NDArray[np.uint8], start: int, entry: dict[str, Any]
 ) -> NDArray[np.uint8]:
-    piece = data[at + listed["at"] : at + listed["at"] + listed["bytes"]]
-    if len(piece) != listed["bytes"]:
-        raise FormatError("this taxonomy is cut off", where=path, hint=_AGAIN)
-    return piece
+    content = data[start + entry["at"] : start + entry["at"] + entry["bytes"]]
+    if len(content) != entry["bytes"]:
+        raise FormatError("this taxonomy is cut off", where=path, hint=_HINT)
+    return content
 
 
-def _check_unpacked(path: Path, listed: dict[str, dict[str, Any]], size: int) -> None:
-    """Refuse a header that would let a small file fill the memory."""
-    whole = sum(one["length"] * np.dtype(one["kind"]).itemsize for one in listed.values())
-    if whole > max(_FREE_EXPANSION, _MOST_RATIO * size):
-        raise _damaged(path, f"it would unpack to {whole:,} bytes from {size:,}")
+def _check_unpacked(path: Path, entries: dict[str, dict[str, Any]], size: int) -> None:
+    """Raise FormatError if a small file would unpack to more than the memory limit."""
+    total = sum(entry["length"] * np.dtype(entry["kind"]).itemsize for entry in entries.values())
+    if total > max(_FREE_EXPANSION, _MAX_RATIO * size):
+        raise _damage_error(path, f"it would unpack to {total:,} bytes from {size:,}")
 
 
-def _header(path: Path, data: NDArray[np.uint8]) -> tuple[dict[str, Any], int]:
+def _read_header(path: Path, data: NDArray[np.uint8]) -> tuple[dict[str, Any], int]:
     start = data[:8].tobytes()
     size = int.from_bytes(start[4:], "little")
-    if start[:4] != _MAGIC or not 0 < size <= _MOST_HEADER:
-        raise _not_ours(path)
+    if start[:4] != _MAGIC or not 0 < size <= _MAX_HEADER:
+        raise _no_taxonomy_error(path)
     try:
         header: dict[str, Any] = parse_json(data[8 : 8 + size].tobytes())
         packed = header["packed"]
-        known = isinstance(header["about"], dict) and isinstance(packed, bool)
-        known &= len(header["arrays"]) <= _MOST_ARRAYS
-        known &= all(_sound(one, packed) for one in header["arrays"].values())
-        known &= sum(one["bytes"] for one in header["arrays"].values()) <= len(data)
+        is_valid = isinstance(header["about"], dict) and isinstance(packed, bool)
+        is_valid &= len(header["arrays"]) <= _MAX_ARRAYS
+        is_valid &= all(_is_valid_entry(entry, packed) for entry in header["arrays"].values())
+        is_valid &= sum(entry["bytes"] for entry in header["arrays"].values()) <= len(data)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise _damaged(path, "header") from error
-    if not known:
-        raise _damaged(path, "header")
+        raise _damage_error(path, "header") from error
+    if not is_valid:
+        raise _damage_error(path, "header")
     return header, 8 + size
 
 
-def _sound(listed: dict[str, Any], packed: bool) -> bool:
-    """Tell whether an array is listed as `write_arrays` does it."""
-    numbers = [listed[name] for name in ("length", "at", "bytes", "crc32")]
-    if listed["kind"] not in _KINDS or not all(type(n) is int and n >= 0 for n in numbers):
+def _is_valid_entry(entry: dict[str, Any], packed: bool) -> bool:
+    """Return whether a header entry has the form that `write_arrays` writes."""
+    numbers = [entry[name] for name in ("length", "at", "bytes", "crc32")]
+    if entry["kind"] not in _DTYPES or not all(type(n) is int and n >= 0 for n in numbers):
         return False
-    return packed or listed["bytes"] == listed["length"] * np.dtype(listed["kind"]).itemsize
+    return packed or entry["bytes"] == entry["length"] * np.dtype(entry["kind"]).itemsize
 
 
-def _damaged(path: Path, what: str) -> FormatError:
-    return FormatError(f"this taxonomy is damaged ({what[:200]})", where=path, hint=_AGAIN)
+def _damage_error(path: Path, what: str) -> FormatError:
+    return FormatError(f"this taxonomy is damaged ({what[:200]})", where=path, hint=_HINT)
 
 
-def _not_ours(path: Path) -> FormatError:
+def _no_taxonomy_error(path: Path) -> FormatError:
     return FormatError(
         "this is no taxonomy of queryveil",
         where=path,
-        hint="make one with `queryveil taxonomy import`",
+        hint="create one with `queryveil taxonomy import`",
     )
 
 
 def _pack(array: NDArray[Any]) -> bytes:
-    """Put bytes of equal weight side by side, which packs numbers far better, and pack."""
+    """Compress an array; bytes of equal significance side by side compress numbers better."""
     planes = array.view(np.uint8).reshape(-1, array.itemsize).T
     return zstandard.ZstdCompressor(level=19).compress(planes.tobytes())
 
 
-def _unpack(
-    path: Path, name: str, piece: NDArray[np.uint8], listed: dict[str, Any]
-) -> NDArray[Any]:
-    kind = np.dtype(listed["kind"])
-    packed, size = piece.tobytes(), kind.itemsize * listed["length"]
+def _unpack(path: Path, name: str, piece: NDArray[np.uint8], entry: dict[str, Any]) -> NDArray[Any]:
+    dtype = np.dtype(entry["kind"])
+    packed, size = piece.tobytes(), dtype.itemsize * entry["length"]
     try:
-        if zstandard.frame_content_size(packed) != size:  # looked at first: it may be a bomb
-            raise _damaged(path, name)
+        if zstandard.frame_content_size(packed) != size:  # checked first: may be a bomb
+            raise _damage_error(path, name)
         planes = zstandard.ZstdDecompressor().decompress(packed, max_output_size=size)
     except zstandard.ZstdError as error:
-        raise _damaged(path, name) from error
+        raise _damage_error(path, name) from error
     if len(planes) != size:
-        raise _damaged(path, name)
-    together = np.frombuffer(planes, np.uint8).reshape(kind.itemsize, -1).T
-    return np.ascontiguousarray(together).reshape(-1).view(kind)
+        raise _damage_error(path, name)
+    rows = np.frombuffer(planes, np.uint8).reshape(dtype.itemsize, -1).T
+    return np.ascontiguousarray(rows).reshape(-1).view(dtype)
 
 
-_ABOUT = {
+_DESCRIPTION_TYPES = {
     "title": str,
     "paths": bool,
     "root_counts": bool,
@@ -187,8 +187,16 @@ _NEWLINE = 10
 
 
 def fault_of(about: dict[str, Any], arrays: Arrays) -> str | None:
-    """Return what is wrong with what a file holds, or None."""
-    for stage in (_kinds, _texts, _sizes, _ranges, _structure, _ancestors, _marks):
+    """Return the first fault in the contents of a file, or None."""
+    for stage in (
+        _check_types,
+        _check_texts,
+        _check_sizes,
+        _check_ranges,
+        _check_structure,
+        _check_ancestors,
+        _check_tags,
+    ):
         fault = next(stage(about, arrays), None)
         if fault:
             return fault
@@ -196,17 +204,17 @@ def fault_of(about: dict[str, Any], arrays: Arrays) -> str | None:
 
 
 def lists_of(name: str, arrays: Arrays) -> RaggedArray:
-    """Return lists that a file holds as their sizes and items."""
+    """Return the ragged array that a file holds as sizes and items."""
     return RaggedArray.from_sizes(arrays[f"{name} sizes"], arrays[f"{name} items"])
 
 
-def _kinds(about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
-    missing = (_ABOUT.keys() - about.keys()) | ({*_TEXTS, *_NUMBERS} - arrays.keys())
+def _check_types(about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
+    missing = (_DESCRIPTION_TYPES.keys() - about.keys()) | ({*_TEXTS, *_NUMBERS} - arrays.keys())
     if missing:
         yield f"no {', '.join(sorted(missing))}"
         return
-    for name, kind in _ABOUT.items():
-        if not isinstance(about[name], kind):
+    for name, expected_type in _DESCRIPTION_TYPES.items():
+        if not isinstance(about[name], expected_type):
             yield name
     for name, array in arrays.items():
         if not name.startswith("mark ") and (array.dtype == np.uint8) != (name in _TEXTS):
@@ -215,7 +223,7 @@ def _kinds(about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
         yield "ancestors"
 
 
-def _texts(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
+def _check_texts(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
     for name in _TEXTS:
         data = arrays[name]
         try:
@@ -226,29 +234,29 @@ def _texts(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
             yield name
 
 
-def _sizes(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
+def _check_sizes(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
     names, labels = (int(np.count_nonzero(arrays[name] == _NEWLINE)) for name in _TEXTS)
     concepts = len(arrays["parents sizes"])
-    wanted = {"titles": concepts, "meanings sizes": labels}
-    wanted |= {name: concepts for name in arrays if name.startswith("mark ")}
+    expected = {"titles": concepts, "meanings sizes": labels}
+    expected |= {name: concepts for name in arrays if name.startswith("mark ")}
     if "ancestors sizes" in arrays:
-        wanted["ancestors sizes"] = concepts
+        expected["ancestors sizes"] = concepts
     if names != concepts:
         yield "names"
-    yield from (name for name, size in wanted.items() if len(arrays[name]) != size)
+    yield from (name for name, size in expected.items() if len(arrays[name]) != size)
     for name in ("parents", "meanings", "ancestors"):
-        if f"{name} sizes" in arrays and not _fits(arrays, name):
+        if f"{name} sizes" in arrays and not _has_matching_sizes(arrays, name):
             yield name
 
 
-def _fits(arrays: Arrays, name: str) -> bool:
+def _has_matching_sizes(arrays: Arrays, name: str) -> bool:
     sizes = arrays[f"{name} sizes"]
     return bool((sizes >= 0).all()) and int(sizes.sum(dtype=np.int64)) == len(
         arrays[f"{name} items"]
     )
 
 
-def _ranges(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
+def _check_ranges(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
     concepts, labels = len(arrays["parents sizes"]), len(arrays["meanings sizes"])
     ranges = {
         "parents items": concepts,
@@ -257,15 +265,15 @@ def _ranges(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
         "ancestors items": concepts,
     }
     for name, size in ranges.items():
-        if name in arrays and not _within(arrays[name], 0, size):
+        if name in arrays and not _is_within(arrays[name], 0, size):
             yield name
 
 
-def _within(items: IntArray, low: int, high: int) -> bool:
+def _is_within(items: IntArray, low: int, high: int) -> bool:
     return not len(items) or (int(items.min()) >= low and int(items.max()) < high)
 
 
-def _structure(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
+def _check_structure(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
     parents = lists_of("parents", arrays)
     if np.flatnonzero(parents.sizes == 0).tolist() != [0]:
         yield "not exactly one root, the first"
@@ -281,32 +289,32 @@ def _structure(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
         yield "concepts that are not numbered by level"
 
 
-def _ancestors(about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
-    """Each list rises and ends with the concept itself; a root that does not count has none."""
+def _check_ancestors(about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
+    """Check that each list ascends and ends with its concept; an artificial root has none."""
     if "ancestors sizes" not in arrays:
         return
     lists = lists_of("ancestors", arrays)
     first = 0 if about["root_counts"] else 1
-    whole = bool((lists.sizes[first:] > 0).all()) and not lists.sizes[:first].any()
-    if not whole:
+    is_complete = bool((lists.sizes[first:] > 0).all()) and not lists.sizes[:first].any()
+    if not is_complete:
         yield "ancestors"
         return
     items, ends = lists.items.astype(np.int64), lists.start[1 + first :] - 1
-    rises = np.diff(items) > 0
-    rises[ends[:-1]] = True  # where the next list begins
-    if not rises.all() or (items[ends] != np.arange(first, len(lists))).any():
+    ascends = np.diff(items) > 0
+    ascends[ends[:-1]] = True  # where the next list begins
+    if not ascends.all() or (items[ends] != np.arange(first, len(lists))).any():
         yield "ancestors"
 
 
-def _marks(about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
-    """A mark that has names is a place among them, or -1."""
+def _check_tags(about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
+    """Check that the values of a tag with names are indices of these names, or -1."""
     for name, names in about["mark_names"].items():
-        known = isinstance(names, list) and all(isinstance(one, str) for one in names)
-        if not known:
+        is_valid = isinstance(names, list) and all(isinstance(item, str) for item in names)
+        if not is_valid:
             yield f"mark names {name[:60]}"
         elif (
             names
             and f"mark {name}" in arrays
-            and not _within(arrays[f"mark {name}"], -1, len(names))
+            and not _is_within(arrays[f"mark {name}"], -1, len(names))
         ):
             yield f"mark {name[:60]}"

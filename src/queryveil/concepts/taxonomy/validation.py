@@ -1,4 +1,4 @@
-"""Is an opened taxonomy what it says it is, and what is in it?"""
+"""Check and describe an opened taxonomy."""
 
 from __future__ import annotations
 
@@ -14,38 +14,39 @@ from .graph import Taxonomy
 
 CheckResult = dict[str, Any]
 
-_SHOWN = 3
+_MAX_EXAMPLES = 3
 
 
 def check_taxonomy(taxonomy: Taxonomy) -> list[CheckResult]:
-    """Check all that the program relies on; each finding has `check`, `holds` and `says`.
+    """Check all that the program relies on; each result has `check`, `holds` and `message`.
 
-    Where the arrays do not fit together, what builds on them is not looked at.
+    The checks run in stages and stop after the first stage that fails, since later stages rely
+    on it.
 
     >>> from queryveil.concepts import taxonomy_from_paths
-    >>> found = check_taxonomy(taxonomy_from_paths(["Home/Garden/Mowers", "Home/Kitchen"]))
-    >>> all(one["holds"] for one in found), found[1]["message"]
+    >>> results = check_taxonomy(taxonomy_from_paths(["Home/Garden/Mowers", "Home/Kitchen"]))
+    >>> all(result["holds"] for result in results), results[1]["message"]
     (True, '4 concepts and 4 labels; all arrays fit them')
     """
-    findings: list[CheckResult] = []
-    for stage in (_texts, _sizes, _ranges, _structure, _labels):
-        findings += stage(taxonomy)
-        if not all(one["holds"] for one in findings):
+    results: list[CheckResult] = []
+    for stage in (_check_texts, _check_sizes, _check_ranges, _check_structure, _check_labels):
+        results += stage(taxonomy)
+        if not all(result["holds"] for result in results):
             break
-    return findings
+    return results
 
 
-def _finding(check: str, wrong: object, says: str, fault: str) -> CheckResult:
-    """Say what holds, or what does not."""
-    return {"check": check, "holds": not wrong, "message": fault if wrong else says}
+def _result(check: str, wrong: object, fine: str, fault: str) -> CheckResult:
+    """Return a check result with the message of the outcome: `fine`, or `fault` if `wrong`."""
+    return {"check": check, "holds": not wrong, "message": fault if wrong else fine}
 
 
-def _texts(taxonomy: Taxonomy) -> Iterator[CheckResult]:
-    bad = [name for name in ("names", "labels") if not _readable(getattr(taxonomy, name))]
-    yield _finding("texts", bad, "all texts can be read", f"no text: {' and '.join(bad)}")
+def _check_texts(taxonomy: Taxonomy) -> Iterator[CheckResult]:
+    bad = [name for name in ("names", "labels") if not _is_readable(getattr(taxonomy, name))]
+    yield _result("texts", bad, "all texts can be read", f"no text: {' and '.join(bad)}")
 
 
-def _readable(texts: StringArray) -> bool:
+def _is_readable(texts: StringArray) -> bool:
     data = texts.bytes.tobytes()
     try:
         data.decode()
@@ -54,9 +55,9 @@ def _readable(texts: StringArray) -> bool:
     return not data or data.endswith(b"\n")
 
 
-def _sizes(taxonomy: Taxonomy) -> Iterator[CheckResult]:
+def _check_sizes(taxonomy: Taxonomy) -> Iterator[CheckResult]:
     concepts, labels = len(taxonomy), len(taxonomy.labels)
-    found = {
+    sizes = {
         "names": (len(taxonomy.names), concepts),
         "titles": (len(taxonomy.titles), concepts),
         "meanings": (len(taxonomy.label_concepts), labels),
@@ -64,19 +65,27 @@ def _sizes(taxonomy: Taxonomy) -> Iterator[CheckResult]:
     }
     lists = {"parents": taxonomy.parents, "meanings": taxonomy.label_concepts}
     if taxonomy.stored_ancestors is not None:
-        found["ancestors"] = (len(taxonomy.stored_ancestors), concepts)
+        sizes["ancestors"] = (len(taxonomy.stored_ancestors), concepts)
         lists["ancestors"] = taxonomy.stored_ancestors
-    bad = [f"{name}: {size:,} for {want:,}" for name, (size, want) in found.items() if size != want]
-    bad += [f"{name}: sizes and items differ" for name, one in lists.items() if not _fits(one)]
-    says = f"{concepts:,} concepts and {labels:,} labels; all arrays fit them"
-    yield _finding("sizes", bad or not concepts, says, "; ".join(bad) or "there is no concept")
+    bad = [
+        f"{name}: {size:,} for {expected:,}"
+        for name, (size, expected) in sizes.items()
+        if size != expected
+    ]
+    bad += [
+        f"{name}: sizes and items differ"
+        for name, array in lists.items()
+        if not _has_matching_sizes(array)
+    ]
+    fine = f"{concepts:,} concepts and {labels:,} labels; all arrays fit them"
+    yield _result("sizes", bad or not concepts, fine, "; ".join(bad) or "there is no concept")
 
 
-def _fits(lists: RaggedArray) -> bool:
+def _has_matching_sizes(lists: RaggedArray) -> bool:
     return int(lists.start[-1]) == len(lists.items) and bool((lists.sizes >= 0).all())
 
 
-def _ranges(taxonomy: Taxonomy) -> Iterator[CheckResult]:
+def _check_ranges(taxonomy: Taxonomy) -> Iterator[CheckResult]:
     concepts, labels = len(taxonomy), len(taxonomy.labels)
     ranges: dict[str, tuple[IntArray, int]] = {
         "parents": (taxonomy.parents.items, concepts),
@@ -85,57 +94,61 @@ def _ranges(taxonomy: Taxonomy) -> Iterator[CheckResult]:
     }
     for check, (items, size) in ranges.items():
         outside = int(np.count_nonzero((items < 0) | (items >= size)))
-        says = f"all {len(items):,} are within 0 to {size - 1:,}"
-        yield _finding(check, outside, says, f"{outside:,} are not within 0 to {size - 1:,}")
+        fine = f"all {len(items):,} are within 0 to {size - 1:,}"
+        yield _result(check, outside, fine, f"{outside:,} are not within 0 to {size - 1:,}")
 
 
-def _structure(taxonomy: Taxonomy) -> Iterator[CheckResult]:
+def _check_structure(taxonomy: Taxonomy) -> Iterator[CheckResult]:
     parents = taxonomy.parents
     roots = np.flatnonzero(parents.sizes == 0)
-    one = roots.tolist() == [0]
-    yield _finding("root", not one, "exactly one, the first", f"{len(roots):,} without a parent")
+    has_one_root = roots.tolist() == [0]
+    yield _result(
+        "root", not has_one_root, "exactly one, the first", f"{len(roots):,} without a parent"
+    )
     late = int(np.count_nonzero(parents.items >= parents.row_ids))
     fault = f"{late:,} parents do not come before their children"
-    yield _finding("order", late, "every parent comes before its children", fault)
+    yield _result("order", late, "every parent comes before its children", fault)
     levels = compute_depths(parents)
     steps = int(np.count_nonzero(np.diff(levels) < 0))
     fault = f"{steps:,} concepts come before one of a lower level"
-    yield _finding("levels", steps, "concepts are numbered by level", fault)
-    if one and not late and not steps:
-        yield _ancestors(taxonomy, levels)
+    yield _result("levels", steps, "concepts are numbered by level", fault)
+    if has_one_root and not late and not steps:
+        yield _check_ancestors(taxonomy, levels)
 
 
-def _ancestors(taxonomy: Taxonomy, levels: IntArray) -> CheckResult:
+def _check_ancestors(taxonomy: Taxonomy, levels: IntArray) -> CheckResult:
     stored = taxonomy.stored_ancestors
     if stored is None:
-        return _finding("ancestors", False, "none stored: they are computed", "")
-    true = compute_ancestors(taxonomy.parents, levels, taxonomy.has_real_root)
-    same = np.array_equal(true.start, stored.start) and np.array_equal(true.items, stored.items)
-    says = f"all {len(true.items):,} stored are those that follow from the parents"
-    return _finding("ancestors", not same, says, "those stored do not follow from the parents")
+        return _result("ancestors", False, "none stored: they are computed", "")
+    computed = compute_ancestors(taxonomy.parents, levels, taxonomy.has_real_root)
+    same = np.array_equal(computed.start, stored.start) and np.array_equal(
+        computed.items, stored.items
+    )
+    fine = f"all {len(computed.items):,} stored are those that follow from the parents"
+    return _result("ancestors", not same, fine, "those stored do not follow from the parents")
 
 
-def _labels(taxonomy: Taxonomy) -> Iterator[CheckResult]:
+def _check_labels(taxonomy: Taxonomy) -> Iterator[CheckResult]:
     size = len(taxonomy)
     meanings = taxonomy.label_concepts
     pairs = meanings.row_ids.astype(np.int64) * size + meanings.items
     own = np.asarray(taxonomy.titles, np.int64) * size + np.arange(size)
     without = np.flatnonzero(~np.isin(own, pairs))
-    fault = f"{len(without):,} concepts lack one: {_shown(taxonomy, without)}"
-    yield _finding("labels", len(without), "every concept has a label", fault)
-    twice = _same_names(taxonomy)
+    fault = f"{len(without):,} concepts lack one: {_join_names(taxonomy, without)}"
+    yield _result("labels", len(without), "every concept has a label", fault)
+    duplicates = _find_duplicate_names(taxonomy)
     what = "path" if taxonomy.paths else "name"
-    fault = f"{len(twice):,} concepts share one: {_shown(taxonomy, twice)}"
-    yield _finding(f"{what}s", len(twice), f"every concept has its own {what}", fault)
-    yield _finding("ambiguous labels", False, _ambiguous(taxonomy), "")
+    fault = f"{len(duplicates):,} concepts share one: {_join_names(taxonomy, duplicates)}"
+    yield _result(f"{what}s", len(duplicates), f"every concept has its own {what}", fault)
+    yield _result("ambiguous labels", False, _describe_ambiguity(taxonomy), "")
 
 
-def _shown(taxonomy: Taxonomy, concepts: IntArray) -> str:
-    return ", ".join(taxonomy.name(int(concept)) for concept in concepts[:_SHOWN])
+def _join_names(taxonomy: Taxonomy, concepts: IntArray) -> str:
+    return ", ".join(taxonomy.name(int(concept)) for concept in concepts[:_MAX_EXAMPLES])
 
 
-def _same_names(taxonomy: Taxonomy) -> IntArray:
-    """Give the concepts that have another's name or, in a tree of paths, another's path."""
+def _find_duplicate_names(taxonomy: Taxonomy) -> IntArray:
+    """Return the concepts whose name (in a tree of paths: path) another concept also has."""
     above = np.full(len(taxonomy), -1, np.int64)
     if taxonomy.paths:
         inner = taxonomy.parents.sizes > 0
@@ -144,26 +157,26 @@ def _same_names(taxonomy: Taxonomy) -> IntArray:
     return np.flatnonzero(table.is_duplicated().to_numpy())
 
 
-def _ambiguous(taxonomy: Taxonomy) -> str:
+def _describe_ambiguity(taxonomy: Taxonomy) -> str:
     sizes = taxonomy.label_concepts.sizes
     count = int(np.count_nonzero(sizes > 1))
-    most = np.argsort(-sizes, kind="stable")[: min(count, _SHOWN)].tolist()
-    shown = ", ".join(f'"{taxonomy.labels[row]}" {sizes[row]:,}' for row in most)
-    return f"{count:,} labels mean several concepts" + (f": {shown}" if shown else "")
+    largest = np.argsort(-sizes, kind="stable")[: min(count, _MAX_EXAMPLES)].tolist()
+    examples = ", ".join(f'"{taxonomy.labels[row]}" {sizes[row]:,}' for row in largest)
+    return f"{count:,} labels mean several concepts" + (f": {examples}" if examples else "")
 
 
 def describe_taxonomy(taxonomy: Taxonomy) -> dict[str, Any]:
-    """Give the figures of a taxonomy; an artificial root, and edges to it, are not counted.
+    """Return statistics of a taxonomy; an artificial root, and edges to it, are not counted.
 
-    `branches` has the concepts below the root, each with the number of concepts of its domain,
-    the largest first.
+    `branches` lists the children of the root, each with the number of concepts of its domain, the
+    largest first.
 
     >>> from queryveil.concepts import taxonomy_from_paths
     >>> figures = describe_taxonomy(taxonomy_from_paths(["Home/Garden/Mowers", "Home/Kitchen"]))
     >>> figures["concepts"], figures["greatest depth"], figures["branches"][0]
     (4, 3, {'concept': 'Garden', 'name': 'Home/Garden', 'concepts': 2})
     """
-    first = 0 if taxonomy.has_real_root else 1  # where counting begins
+    first = 0 if taxonomy.has_real_root else 1  # skips an artificial root
     parents, meanings = taxonomy.parents, taxonomy.label_concepts
     counted = np.bincount(meanings.row_ids[meanings.items >= first], minlength=len(meanings))
     depths = taxonomy.depths[first:]
@@ -177,11 +190,11 @@ def describe_taxonomy(taxonomy: Taxonomy) -> dict[str, Any]:
         "mean depth": round(float(depths.mean()), 2) if len(depths) else 0.0,
         "leaves": len(taxonomy) - len(inner),
         "ambiguous labels": int(np.count_nonzero(counted > 1)),
-        "branches": _branches(taxonomy),
+        "branches": _list_branches(taxonomy),
     }
 
 
-def _branches(taxonomy: Taxonomy) -> list[dict[str, Any]]:
+def _list_branches(taxonomy: Taxonomy) -> list[dict[str, Any]]:
     domains = np.bincount(taxonomy.all_ancestors.items, minlength=len(taxonomy))
     children = taxonomy.children(0)
     order = children[np.argsort(-domains[children], kind="stable")].tolist()

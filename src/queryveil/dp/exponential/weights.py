@@ -1,7 +1,7 @@
-"""Integer weights of the levels, and how far the chances of two inputs can lie apart.
+"""Integer weights of the score levels, and the log-ratio of the probabilities of two inputs.
 
-The mechanism *is* these integers: an output of level v has the chance weight[v] / total, exactly.
-So nothing about it is rounded, and the worst ratio is that of the mechanism that draws.
+The mechanism *is* these integers: an output of level v has the probability weight[v] / total,
+exactly. So sampling rounds nothing, and the worst ratio is that of the mechanism that is run.
 docs/privacy/semantic-replacement.md has the proof.
 """
 
@@ -23,28 +23,27 @@ Levels = NDArray[np.unsignedinteger[Any]]
 
 
 class ScoreFunction(Protocol):
-    """A set of items, in classes, with a score for each pair.
+    """A set of items, in classes, with a score for each pair of items.
 
-    `sizes` has the number of items of each class; items are numbered class by class. `values`
-    has the score of each level, the greatest first.
+    Items are numbered class by class. A score is one of a few levels; level 0 has the highest.
     """
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """How many items each class has."""
+        """The number of items of each class."""
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """The score of each level; none is above that of level 0."""
+        """The score of each level; no score is above that of level 0."""
 
     def near(self, row: int) -> slice:
-        """Tell which classes, standing in a row, have levels of their own for this class.
+        """Return the range of consecutive classes that have levels of their own for this class.
 
-        It is among them itself. All others have the last level.
+        The class itself is in the range. All classes outside have the last level.
         """
 
     def levels(self, row: int) -> Levels:
-        """Give the level of each of the near classes for an item of this class.
+        """Return the level of each of the near classes for an item of this class.
 
         For its own class that is the level of the other items there.
         """
@@ -52,7 +51,7 @@ class ScoreFunction(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """Scores from a whole table of levels, every item a class of its own; for small sets.
+    """Scores from a dense table of levels, every item a class of its own; for small sets.
 
     >>> scores = ScoreTable(np.array([1.0, 0.0]), np.array([[0, 1], [1, 0]], np.uint8))
     >>> scores.sizes.tolist(), scores.levels(1).tolist()
@@ -64,15 +63,15 @@ class ScoreTable:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Every class has one item."""
+        """The number of items of each class: always 1."""
         return np.ones(len(self.table), np.int64)
 
     def near(self, row: int) -> slice:  # noqa: ARG002
-        """Every class is near."""
+        """Return the range of all classes."""
         return slice(0, len(self.table))
 
     def levels(self, row: int) -> Levels:
-        """Give a row of the table."""
+        """Return a row of the table."""
         return np.asarray(self.table[row])
 
 
@@ -80,7 +79,7 @@ _PART = 512  # rows at a time
 
 
 def run_in_chunks(rows: int, work: Callable[[range], None]) -> None:
-    """Give all rows to a function, some at a time, in two threads."""
+    """Call `work` with all rows, 512 at a time, in two threads."""
     parts = [range(begin, min(begin + _PART, rows)) for begin in range(0, rows, _PART)]
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(work, parts))
@@ -88,7 +87,7 @@ def run_in_chunks(rows: int, work: Callable[[range], None]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Scores, and for an input of each class the number of other items of each level.
+    """Scores, and the number of other items of each level for an input of each class.
 
     >>> from queryveil.dp.exponential.weights import ScoreTable
     >>> same = ScoreTable(np.array([1.0, 0.0]), np.array([[0, 1], [1, 0]], np.uint8))
@@ -105,27 +104,26 @@ class Candidates:
     ) -> Candidates:
         """Count the levels of every row."""
         sizes, width = scores.sizes, len(scores.values)
-        found = np.empty((len(sizes), width), np.int64)
-
+        counts = np.empty((len(sizes), width), np.int64)
         items = int(sizes.sum())
 
         def work(rows: range) -> None:
             for row in rows:
                 levels, near = scores.levels(row), scores.near(row)
-                found[row] = np.bincount(levels, sizes[near], width)
-                found[row, -1] += items - int(found[row].sum())  # all that is far
-                found[row, levels[row - near.start]] -= 1  # the item itself
+                counts[row] = np.bincount(levels, sizes[near], width)
+                counts[row, -1] += items - int(counts[row].sum())  # items outside the near classes
+                counts[row, levels[row - near.start]] -= 1  # the item itself
             advance(len(rows))
 
         run_in_chunks(len(sizes), work)
-        return cls(scores, found)
+        return cls(scores, counts)
 
     def __len__(self) -> int:
         return int(self.scores.sizes.sum())
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
-        """The first item of each class, and the number of items at the end."""
+        """The first item of each class, then the number of all items."""
         return np.concatenate([[0], np.cumsum(self.scores.sizes)])
 
     @cached_property
@@ -133,25 +131,25 @@ class Candidates:
         return np.repeat(np.arange(len(self.scores.sizes)), self.scores.sizes)
 
     def classes(self, items: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Give the class of each item."""
+        """Return the class of each item."""
         return np.asarray(self._class_of[items])
 
     @cached_property
     def used(self) -> NDArray[np.bool_]:
-        """Which levels there are at all; an item has its own."""
-        found = np.asarray(self.counts.any(axis=0))
-        found[0] = True
-        return found
+        """Whether any pair of items has each level; an item and itself have level 0."""
+        used = np.asarray(self.counts.any(axis=0))
+        used[0] = True
+        return used
 
     @cached_property
     def score_range(self) -> float:
-        """How far the greatest score and the least lie apart: the sensitivity of one slot."""
+        """The highest minus the lowest score: the sensitivity of one slot."""
         return float(self.scores.values[0] - self.scores.values[self.used].min())
 
 
-_BITS = 58  # of the largest total: draws of 64 bits are then rarely thrown away
-_LEAST_BITS = 6  # of the smallest weight, so that it is a fair integer
-_ROUNDED = 1e-11  # more than what the logarithms of two ratios of integers are rounded by
+_BITS = 58  # of the largest total: draws of 64 bits are then rarely rejected
+_MIN_BITS = 6  # of the smallest weight, so that rounding it to an integer changes it little
+_ROUNDING = 1e-11  # larger than the rounding error of the logarithms of two ratios of integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,40 +162,40 @@ class ExponentialWeights:
     totals: NDArray[np.int64]
 
     @classmethod
-    def of(cls, choices: Candidates, strength: float) -> ExponentialWeights:
-        """Make weights in proportion to exp(strength * score), rounded to integers."""
-        if not 0 <= strength <= max_exponent(choices):
+    def of(cls, choices: Candidates, exponent: float) -> ExponentialWeights:
+        """Return weights proportional to exp(exponent * score), rounded down to integers."""
+        if not 0 <= exponent <= max_exponent(choices):
             raise UsageError(
-                f"a strength of {strength:g} cannot be drawn exactly", hint="a smaller epsilon"
+                f"an exponent of {exponent:g} cannot be sampled exactly", hint="a smaller epsilon"
             )
         values = choices.scores.values
-        apart = strength * (values - values[0])
-        apart[~choices.used] = 0.0
-        levels = np.floor(np.exp(apart) * 2.0 ** _bits(choices)).astype(np.int64)
-        return cls(choices, strength, levels, choices.counts @ levels + levels[0])
+        log_weights = exponent * (values - values[0])
+        log_weights[~choices.used] = 0.0
+        levels = np.floor(np.exp(log_weights) * 2.0 ** _bits(choices)).astype(np.int64)
+        return cls(choices, exponent, levels, choices.counts @ levels + levels[0])
 
-    def probability_at_least(self, least: float) -> float:
-        """Give the chance of an output that scores at least so much, over all inputs alike."""
-        good = self.choices.scores.values >= least
+    def probability_at_least(self, score: float) -> float:
+        """Return the probability of an output with at least this score, averaged over inputs."""
+        good = self.choices.scores.values >= score
         own = self.levels[0] if good[0] else 0
         mass = self.choices.counts[:, good] @ self.levels[good] + own
         return float(np.average(mass / self.totals, weights=self.choices.scores.sizes))
 
     @property
     def log_ratio_bound(self) -> float:
-        """The log-ratio of the greatest and the least weight, rounded up.
+        """The log-ratio of the largest and the smallest weight, rounded up.
 
         The log-ratio of two inputs is ln w(c, o) - ln w(c', o) and a constant: over all outputs o
         it ranges over twice this at most.
         """
-        return math.log(int(self.levels.max())) - math.log(int(self.levels.min())) + _ROUNDED
+        return math.log(int(self.levels.max())) - math.log(int(self.levels.min())) + _ROUNDING
 
 
 def max_exponent(choices: Candidates) -> float:
-    """Give the greatest strength at which the smallest weight is still a fair integer."""
+    """Return the largest exponent at which the smallest weight still has `_MIN_BITS` bits."""
     if not choices.score_range:
         return math.inf
-    return (_bits(choices) - _LEAST_BITS) * math.log(2) / choices.score_range
+    return (_bits(choices) - _MIN_BITS) * math.log(2) / choices.score_range
 
 
 def _bits(choices: Candidates) -> int:
@@ -205,50 +203,55 @@ def _bits(choices: Candidates) -> int:
 
 
 def max_log_ratio(weights: ExponentialWeights) -> float:
-    """Give the greatest log-ratio of the chances of one output under two inputs, rounded up.
+    """Return the largest log-ratio of the probabilities of one output under two inputs, rounded up.
 
-    Every output is looked at, with all inputs: n * n pairs, not n * n * n.
+    For each output the largest and the smallest probability over all inputs are compared: n * n
+    steps instead of n * n * n.
     """
     scores = weights.choices.scores
     sizes = scores.sizes
     logs, totals = np.log(weights.levels), np.log(weights.totals)
-    far = _Outside(logs[-1] - totals)
+    far = _OutsideBounds(logs[-1] - totals)
     worst = np.zeros(len(sizes))
 
     def work(rows: range) -> None:
         for row in rows:
             near = scores.near(row)
-            chances = logs[scores.levels(row)] - totals[near]
+            log_probabilities = logs[scores.levels(row)] - totals[near]
             own = logs[0] - totals[row]  # the input is the output itself
             if sizes[row] == 1:
-                chances[row - near.start] = own
+                log_probabilities[row - near.start] = own
             low, high = far.bounds(near)
-            worst[row] = max(chances.max(), own, high) - min(chances.min(), own, low)
+            worst[row] = max(log_probabilities.max(), own, high) - min(
+                log_probabilities.min(), own, low
+            )
 
     run_in_chunks(len(sizes), work)
-    return float(worst.max(initial=0)) + _ROUNDED
+    return float(worst.max(initial=0)) + _ROUNDING
 
 
-class _Outside:
-    """The least and the greatest of some numbers outside a slice."""
+class _OutsideBounds:
+    """The smallest and the largest number outside a slice of an array.
+
+    Running minima and maxima from both ends answer each question in constant time.
+    """
 
     def __init__(self, numbers: NDArray[np.float64]) -> None:
-        up, down = numbers, numbers[::-1]
-        self._least = _ends(np.minimum.accumulate, up, down, math.inf)
-        self._greatest = _ends(np.maximum.accumulate, up, down, -math.inf)
+        self._smallest = _accumulate_ends(np.minimum.accumulate, numbers, math.inf)
+        self._largest = _accumulate_ends(np.maximum.accumulate, numbers, -math.inf)
 
     def bounds(self, inside: slice) -> tuple[float, float]:
-        """Give both; where nothing is outside, what changes no comparison."""
+        """Return both; where nothing is outside, infinity and minus infinity."""
         first, last = inside.start, inside.stop
-        least = min(self._least[0][first], self._least[1][last])
-        return least, max(self._greatest[0][first], self._greatest[1][last])
+        smallest = min(self._smallest[0][first], self._smallest[1][last])
+        return smallest, max(self._largest[0][first], self._largest[1][last])
 
 
-def _ends(
-    running: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    up: NDArray[np.float64],
-    down: NDArray[np.float64],
-    none: float,
+def _accumulate_ends(
+    accumulate: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    numbers: NDArray[np.float64],
+    neutral: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give the running result up to each place, and from each place on."""
-    return np.append([none], running(up)), np.append(running(down)[::-1], [none])
+    """Return the accumulated value before each index, and from each index on."""
+    before = np.append([neutral], accumulate(numbers))
+    return before, np.append(accumulate(numbers[::-1])[::-1], [neutral])

@@ -1,1 +1,1 @@
-"""Whole-log operations on Apache Spark. Nothing imports this package unless Spark is asked for."""
+"""Whole-log operations on Apache Spark. It is imported only if Spark is used."""

@@ -1,4 +1,4 @@
-"""A session of Spark, the place where tables are staged, and errors in plain words."""
+"""A Spark session, the folder where tables are staged, and readable errors."""
 
 from __future__ import annotations
 
@@ -24,30 +24,29 @@ from typing import Any
 from ... import errors
 from ...errors import InputError, QueryveilError, UsageError
 
-
 _INSTALL = "pip install 'queryveil[spark]'"
-_JAVA = {"3": (8, 21), "4": (17, 99)}  # the least and the last Java of each Spark
-_SECONDS = 5.0
-_USUAL = {
+_JAVA = {"3": (8, 21), "4": (17, 99)}  # the oldest and newest Java of each Spark
+_CONNECT_SECONDS = 5.0
+_DEFAULT_SETTINGS = {
     "spark.log.level": "ERROR",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     # A task has one core: threads of Polars beyond that would only wait for each other.
     "spark.executorEnv.POLARS_MAX_THREADS": "1",
-    "spark.sql.files.maxPartitionBytes": "32m",  # two or three million rows of packed shares
+    "spark.sql.files.maxPartitionBytes": "32m",  # two or three million rows of packed partitions
 }
 
 
-_to_clear: list[weakref.finalize[..., Any]] = []
+_cleanups: list[weakref.finalize[..., Any]] = []
 
 
 @dataclass(eq=False)
 class SparkCluster:
-    """A session, and a folder that all its machines see: what is drawn is written there once.
+    """A session, and a scratch folder that all its machines can access.
 
-    The folder holds the log in clear. It is removed with this object, or at the end of the
-    program.
+    Tables are staged in the folder, so that random values are drawn and written once. It holds
+    the log in the clear, and is removed with this object or at the end of the program.
     """
 
     session: Any
@@ -56,16 +55,16 @@ class SparkCluster:
 
     @property
     def describe(self) -> str:
-        """Name the engine, for the card."""
+        """The name of the engine, for the card."""
         return f"spark {self.session.version}"
 
     def new_path(self, what: str) -> str:
-        """Give a new name in the folder."""
+        """Return a new path in the scratch folder."""
         return f"{self.scratch}/{what}-{next(self._number)}"
 
-    def remove(self, place: str) -> None:
-        """Remove a table that is not needed any more."""
-        _remove(self.session, place)
+    def remove(self, path: str) -> None:
+        """Remove a staged table."""
+        _remove(self.session, path)
 
 
 def open_spark(
@@ -73,25 +72,25 @@ def open_spark(
     scratch: str | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> SparkCluster:
-    """Take the session that runs already, or start one."""
-    sql = _pyspark()
-    running = sql.SparkSession.getActiveSession()
-    if running is not None and (master is None or master == running.sparkContext.master):
-        _check_settings(running, settings or {})
-        return _ready(running, scratch)
-    if running is not None:
+    """Return a cluster with the active session, or start a session."""
+    sql = _import_pyspark()
+    active = sql.SparkSession.getActiveSession()
+    if active is not None and (master is None or master == active.sparkContext.master):
+        _check_settings(active, settings or {})
+        return _ready(active, scratch)
+    if active is not None:
         raise UsageError(
-            f"a session of Spark runs already, on {running.sparkContext.master}",
+            f"a session of Spark runs already, on {active.sparkContext.master}",
             hint="leave the master out to use it, or stop it first",
         )
-    if master is None:  # spark-submit knows its own
+    if master is None:  # spark-submit sets the master itself
         master = "" if "PYSPARK_GATEWAY_PORT" in os.environ else "local[*]"
     _check_java()
     _check_master(master)
-    return _ready(_started(sql, master, settings or {}), scratch)
+    return _ready(_start_session(sql, master, settings or {}), scratch)
 
 
-def _pyspark() -> ModuleType:
+def _import_pyspark() -> ModuleType:
     try:
         for needed in ("pyarrow", "pandas"):
             importlib.import_module(needed)
@@ -110,68 +109,69 @@ def _check_settings(session: Any, settings: Mapping[str, str]) -> None:
 
 
 def _check_java() -> None:
-    """Say what is wrong with Java before Spark says it in its own way."""
+    """Raise a readable error if Java is missing, broken or of an unsupported version."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else "java"
     version = importlib.import_module("pyspark").__version__
-    least, last = _JAVA.get(version.split(".")[0], _JAVA["4"])
-    hint = f"install Java {max(least, 17)} and let JAVA_HOME name its folder"
+    oldest, newest = _JAVA.get(version.split(".")[0], _JAVA["4"])
+    hint = f"install Java {max(oldest, 17)} and let JAVA_HOME name its folder"
     if shutil.which(java) is None:
         raise UsageError("Spark needs Java, and there is none", where=home, hint=hint)
     try:
-        told = subprocess.run(  # noqa: S603  (the owner's own Java)
+        completed = subprocess.run(  # noqa: S603  (the data owner's own Java)
             [java, "-version"], capture_output=True, timeout=60, check=True
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise UsageError("this Java does not run", where=java, hint=hint) from error
-    found = re.search(r'version "(?:1\.)?(\d+)', told.stderr.decode(errors="replace"))
-    if found and not least <= int(found[1]) <= last:
-        raise UsageError(f"Spark {version} does not run on Java {found[1]}", hint=hint)
+    output = completed.stderr.decode(errors="replace")
+    match = re.search(r'version "(?:1\.)?(\d+)', output)
+    if match and not oldest <= int(match[1]) <= newest:
+        raise UsageError(f"Spark {version} does not run on Java {match[1]}", hint=hint)
 
 
 def _check_master(master: str) -> None:
-    """Knock at a master's door: Spark itself would try for minutes."""
-    if not (found := re.fullmatch(r"spark://([^:/,]+):(\d+)", master)):
+    """Raise at once if a master cannot be reached: Spark itself would retry for minutes."""
+    if not (match := re.fullmatch(r"spark://([^:/,]+):(\d+)", master)):
         return
     try:
-        socket.create_connection((found[1], int(found[2])), timeout=_SECONDS).close()
+        socket.create_connection((match[1], int(match[2])), timeout=_CONNECT_SECONDS).close()
     except OSError as error:
         raise InputError(
             f"nobody answers at {master}", hint="is the cluster up, and is this its address?"
         ) from error
 
 
-def _started(sql: ModuleType, master: str, settings: Mapping[str, str]) -> Any:
+def _start_session(sql: ModuleType, master: str, settings: Mapping[str, str]) -> Any:
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if master.startswith("local-cluster") and "SPARK_WORKER_DIR" not in os.environ:
-        # Its workers would write beside the installed package.
+        # By default its workers would write beside the installed package.
         os.environ["SPARK_WORKER_DIR"] = folder = tempfile.mkdtemp(prefix="queryveil-workers-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
     builder = sql.SparkSession.builder.appName("queryveil")
-    for name, value in {**_USUAL, **_memory(master), **settings}.items():
+    for name, value in {**_DEFAULT_SETTINGS, **_memory_settings(master), **settings}.items():
         builder = builder.config(name, value)
     if master:
         builder = builder.master(master)
     with readable_errors():
         session = builder.getOrCreate()
-    atexit.register(_stopped, session)
+    atexit.register(_stop, session)
     return session
 
 
-def _stopped(session: Any) -> None:
-    """Clear up while the session can still do it; one that is left open complains in pages."""
-    for clear in _to_clear:
+def _stop(session: Any) -> None:
+    """Remove scratch folders while the session can still do so, and stop it quietly."""
+    for clear in _cleanups:
         clear()
     session.stop()
 
 
-def _memory(master: str) -> dict[str, str]:
-    """Let executors of a local cluster have the memory that its name says."""
-    found = re.fullmatch(r"local-cluster\[\s*\d+\s*,\s*\d+\s*,\s*(\d+)\s*\]", master)
+def _memory_settings(master: str) -> dict[str, str]:
+    """Return the memory settings; a local cluster has the executor memory in its name."""
+    match = re.fullmatch(r"local-cluster\[\s*\d+\s*,\s*\d+\s*,\s*(\d+)\s*\]", master)
     driver = {"spark.driver.memory": "2g"} if master.startswith("local") else {}
-    return driver | ({"spark.executor.memory": f"{found[1]}m"} if found else {})
+    return driver | ({"spark.executor.memory": f"{match[1]}m"} if match else {})
 
 
 def _ready(session: Any, scratch: str | None) -> SparkCluster:
@@ -183,44 +183,44 @@ def _ready(session: Any, scratch: str | None) -> SparkCluster:
     master = session.sparkContext.master
     if scratch is None and not master.startswith("local"):
         raise UsageError(
-            "no folder is named that all machines of the cluster can write to",
-            hint="--scratch hdfs:///tmp/queryveil, or any place that all of them see; it holds "
-            "the log in clear while this runs",
+            "there is no scratch folder that all machines of the cluster can write to",
+            hint="--scratch hdfs:///tmp/queryveil, or any folder that all of them can access; it "
+            "holds the log in the clear during the run",
         )
     own = tempfile.mkdtemp(prefix="queryveil-") if scratch is None else None
     base = Path(own).as_uri() if own else str(scratch).rstrip("/")
     spark = SparkCluster(session, f"{base}/run-{os.urandom(6).hex()}")
-    _to_clear.append(weakref.finalize(spark, _cleared, session, spark.scratch, own))
-    with readable_errors():  # it will hold the log in clear: for nobody else to read
-        files, place = _file_system(session, spark.scratch)
-        files.mkdirs(place, session._jvm.org.apache.hadoop.fs.permission.FsPermission("700"))
+    _cleanups.append(weakref.finalize(spark, _remove_scratch, session, spark.scratch, own))
+    with readable_errors():  # it will hold the log in the clear: only its owner may read it
+        files, path = _file_system(session, spark.scratch)
+        files.mkdirs(path, session._jvm.org.apache.hadoop.fs.permission.FsPermission("700"))
     return spark
 
 
-def _cleared(session: Any, place: str, own: str | None) -> None:
+def _remove_scratch(session: Any, path: str, own: str | None) -> None:
     if own is not None:
         shutil.rmtree(own, ignore_errors=True)
         return
     try:
-        _remove(session, place)
+        _remove(session, path)
     except Exception:
-        told = f"{place} could not be removed, and holds the log in clear: remove it yourself"
-        warnings.warn(told, stacklevel=1)
+        message = f"{path} could not be removed and holds the log in the clear: remove it yourself"
+        warnings.warn(message, stacklevel=1)
 
 
-def _remove(session: Any, place: str) -> None:
-    files, path = _file_system(session, place)
-    files.delete(path, True)
+def _remove(session: Any, path: str) -> None:
+    files, hadoop_path = _file_system(session, path)
+    files.delete(hadoop_path, True)
 
 
-def _file_system(session: Any, place: str) -> tuple[Any, Any]:
-    path = session._jvm.org.apache.hadoop.fs.Path(place)
-    return path.getFileSystem(session._jsc.hadoopConfiguration()), path
+def _file_system(session: Any, path: str) -> tuple[Any, Any]:
+    hadoop_path = session._jvm.org.apache.hadoop.fs.Path(path)
+    return hadoop_path.getFileSystem(session._jsc.hadoopConfiguration()), hadoop_path
 
 
 @contextmanager
 def readable_errors() -> Iterator[None]:
-    """Say in plain words what Spark says in pages."""
+    """Convert errors of Spark, with their long traces, to short ones with a hint."""
     try:
         yield
     except QueryveilError:
@@ -228,10 +228,10 @@ def readable_errors() -> Iterator[None]:
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark", "py4j", "builtins")):
             raise
-        raise _in_words(str(error)) from error
+        raise _to_queryveil_error(str(error)) from error
 
 
-_KNOWN = {
+_KNOWN_ERRORS = {
     r"OutOfMemoryError|must be at least|Java heap space|MemoryError|exit code 137|ArrowMemory": (
         "Spark has not enough memory",
         "give executors more, such as --spark spark.executor.memory=4g, and the driver with "
@@ -256,19 +256,19 @@ _KNOWN = {
 }
 
 
-def _in_words(text: str) -> QueryveilError:
+def _to_queryveil_error(text: str) -> QueryveilError:
     ours = re.findall(r"queryveil\.errors\.(\w+): (.+)", text)
     if ours:
-        name, told = ours[-1]
-        return getattr(errors, name, InputError)(told.strip())
-    for sign, (what, hint) in _KNOWN.items():
-        if re.search(sign, text):
-            return InputError(f"{what} ({_first_line(text)})", hint=hint)
+        name, message = ours[-1]
+        return getattr(errors, name, InputError)(message.strip())
+    for pattern, (problem, hint) in _KNOWN_ERRORS.items():
+        if re.search(pattern, text):
+            return InputError(f"{problem} ({_first_line(text)})", hint=hint)
     return InputError(f"Spark failed: {_first_line(text)}", hint="nothing was published")
 
 
 def _first_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines()]
     lines = [line for line in lines if line and not line.startswith(("at ", "..."))]
-    told = [line for line in lines if re.search(r"(Error|Exception)\b.*:", line)]
-    return (told or lines or ["no reason given"])[-1 if told else 0][:300]
+    causes = [line for line in lines if re.search(r"(Error|Exception)\b.*:", line)]
+    return (causes or lines or ["no reason given"])[-1 if causes else 0][:300]

@@ -1,4 +1,7 @@
-"""Tables as Spark carries them: a share as one cell, or its rows. Runs on the executors too."""
+"""Tables in the form that Spark moves: a partition as one cell, or its rows.
+
+This module runs on the executors too.
+"""
 
 from __future__ import annotations
 
@@ -21,118 +24,132 @@ from ...core.randomness import RandomSource
 from ...errors import VerificationError
 from ..table import PartitionFunction, ProtectedTable, ProtectFunction
 
-# A table in shares: the number of each, its rows, and all of it as one cell.
+# A table in partitions: the number of each, its rows, and all of it as one cell.
 PARTITION_SCHEMA = "share long, rows long, block binary"
-_SHARE_ROWS = 250_000
-_MANY = 100_000  # shares that one task can number
-_NAME_BYTES = 10  # names of different shares must not meet: 80 bits
+_PARTITION_ROWS = 250_000
+_MAX_PARTITIONS = 100_000  # of one task
+_NAME_BYTES = 10  # 80 bits: pseudonyms of different partitions must not collide
 
 
 def to_cell(table: pl.DataFrame) -> bytes:
-    """Put a table into one cell."""
+    """Serialize a table to one cell."""
     cell = io.BytesIO()
     table.write_ipc(cell, compression="zstd")
     return cell.getvalue()
 
 
 def from_cell(cell: bytes) -> pl.DataFrame:
-    """Take a table out of its cell."""
+    """Read a table from its cell."""
     return pl.read_ipc(io.BytesIO(cell))
 
 
-def spark_schema(kinds: Mapping[str, pl.DataType]) -> str:
-    """Say in Spark's words what columns a table has; dates and times travel as numbers."""
-    return ", ".join(f"`{name}` {_spark_kind(kind)}" for name, kind in kinds.items())
+def spark_schema(schema: Mapping[str, pl.DataType]) -> str:
+    """Return a schema in the syntax of Spark; dates and times are moved as integers."""
+    return ", ".join(f"`{name}` {_spark_type(dtype)}" for name, dtype in schema.items())
 
 
-def is_text_type(kind: pl.DataType) -> bool:
-    """Tell what travels as texts."""
-    return isinstance(kind, (pl.String, pl.Categorical, pl.Null))
+def is_text_type(dtype: pl.DataType) -> bool:
+    """Return whether values of a type are moved as strings."""
+    return isinstance(dtype, (pl.String, pl.Categorical, pl.Null))
 
 
-def _spark_kind(kind: pl.DataType) -> str:
-    if is_text_type(kind):
+def _spark_type(dtype: pl.DataType) -> str:
+    if is_text_type(dtype):
         return "string"
-    if kind == pl.Boolean:
+    if dtype == pl.Boolean:
         return "boolean"
-    if kind == pl.Binary:
+    if dtype == pl.Binary:
         return "binary"
-    return "double" if kind.is_float() else "long"
+    return "double" if dtype.is_float() else "long"
 
 
-def restore_types(table: pl.DataFrame, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame:
-    """Give what came from Spark its kinds again; texts stay texts."""
+def plain_schema(table: pl.DataFrame) -> dict[str, pl.DataType]:
+    """Return the schema of a table, with strings in place of categories."""
+    return {
+        name: pl.String() if is_text_type(dtype) else dtype for name, dtype in table.schema.items()
+    }
+
+
+def restore_types(table: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """Cast a table that came from Spark to a schema; strings stay strings."""
     return table.select(
-        pl.col(name) if is_text_type(kind) else _back(name, kind) for name, kind in kinds.items()
+        pl.col(name) if is_text_type(dtype) else _restore_type(name, dtype)
+        for name, dtype in schema.items()
     )
 
 
-def _back(name: str, kind: pl.DataType) -> pl.Expr:
-    through = pl.Int32 if kind == pl.Date else pl.Int64
-    return pl.col(name).cast(through).cast(kind) if kind.is_temporal() else pl.col(name).cast(kind)
+def _restore_type(name: str, dtype: pl.DataType) -> pl.Expr:
+    column = pl.col(name)
+    if dtype.is_temporal():  # the integers that Polars stores for dates have 32 bits
+        column = column.cast(pl.Int32 if dtype == pl.Date else pl.Int64)
+    return column.cast(dtype)
 
 
 def to_arrow(table: pl.DataFrame) -> Iterator[Any]:
-    """Give a table as Spark takes it."""
-    import pyarrow as pa  # noqa: PLC0415  (only where Spark is)
+    """Yield a table as Arrow batches of the types that Spark accepts."""
+    import pyarrow as pa  # noqa: PLC0415  (installed only with Spark)
 
-    kinds = {"string": pa.string(), "boolean": pa.bool_(), "binary": pa.binary(),
-             "double": pa.float64(), "long": pa.int64()}  # fmt: skip
-    plain = table.select(_plain(name, kind) for name, kind in table.schema.items())
-    fields = [pa.field(name, kinds[_spark_kind(kind)]) for name, kind in table.schema.items()]
-    given = plain.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pa.schema(fields))
-    yield from given.to_batches(max_chunksize=50_000)
+    arrow_types = {"string": pa.string(), "boolean": pa.bool_(), "binary": pa.binary(),
+                   "double": pa.float64(), "long": pa.int64()}  # fmt: skip
+    plain = table.select(_to_plain(name, dtype) for name, dtype in table.schema.items())
+    fields = [
+        pa.field(name, arrow_types[_spark_type(dtype)]) for name, dtype in table.schema.items()
+    ]
+    arrow = plain.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pa.schema(fields))
+    yield from arrow.to_batches(max_chunksize=50_000)
 
 
-def _plain(name: str, kind: pl.DataType) -> pl.Expr:
+def _to_plain(name: str, dtype: pl.DataType) -> pl.Expr:
     column = pl.col(name)
-    if _spark_kind(kind) == "string":
+    if _spark_type(dtype) == "string":
         return column.cast(pl.String)
-    return column.to_physical().cast(pl.Int64) if _spark_kind(kind) == "long" else column
+    return column.to_physical().cast(pl.Int64) if _spark_type(dtype) == "long" else column
 
 
 def iter_partitions(batches: Iterable[Any]) -> Iterator[tuple[int, pl.DataFrame]]:
-    """Take the shares that a task was given, one after the other."""
+    """Yield the number and the table of each partition of a task."""
     for batch in batches:
         for number, cell in zip(batch.column("share"), batch.column("block"), strict=True):
             yield number.as_py(), from_cell(cell.as_py())
 
 
 def emit_partition(number: int, table: pl.DataFrame) -> Iterator[Any]:
-    """Give a table back as one share."""
+    """Yield a table as one partition."""
     cell = {"share": [number], "rows": [table.height], "block": [to_cell(table)]}
     yield from to_arrow(pl.DataFrame(cell))
 
 
-def partition_random_source(seed: int | None, share: int) -> RandomSource:
-    """Give a share chance of its own; the same again only if there is a seed."""
-    own = None if seed is None else (seed + 1) * 1_000_003 + share
-    return RandomSource(own, name_bytes=_NAME_BYTES)
+def partition_random_source(seed: int | None, number: int) -> RandomSource:
+    """Return the random source of a partition; reproducible only if there is a seed."""
+    partition_seed = None if seed is None else (seed + 1) * 1_000_003 + number
+    return RandomSource(partition_seed, name_bytes=_NAME_BYTES)
 
 
 def partition_task(
-    work: PartitionFunction, seed: int | None, give: Callable[[int, pl.DataFrame], Iterator[Any]]
+    work: PartitionFunction, seed: int | None, emit: Callable[[int, pl.DataFrame], Iterator[Any]]
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Make what a task does: run each of its shares through a function."""
+    """Build the function of a task, which applies `work` to each of its partitions."""
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         for number, table in iter_partitions(batches):
-            yield from give(number, work(table.lazy(), partition_random_source(seed, number)))
+            yield from emit(number, work(table.lazy(), partition_random_source(seed, number)))
 
     return run
 
 
 @dataclass(frozen=True)
 class PartitionPacker:
-    """How the rows of a task become shares.
+    """Packs the rows of a task into partitions.
 
-    `kinds` are the columns of a share, and `encode` puts its texts into numbers. Rows with the
-    same value in the column `whole` stay together; those of each value of the column `each` are
-    a share of their own. `order` are columns by which rows are put in order. What is not in
-    `kinds` is left out.
+    Attributes:
+        schema: The columns of a partition; other columns are dropped.
+        encode: Casts the strings of a partition to categories.
+        whole: Rows with the same value in this column stay in one partition.
+        each: Each value of this column becomes a partition of its own.
+        order: Columns to sort the rows by.
     """
 
-    kinds: Mapping[str, pl.DataType]
+    schema: Mapping[str, pl.DataType]
     encode: Callable[[pl.DataFrame], pl.DataFrame]
     whole: str | None = None
     each: str | None = None
@@ -146,38 +163,39 @@ class PartitionPacker:
         rows = pl.concat(parts)
         if self.order:
             rows = rows.sort(self.order)
-        first = _task() * _MANY
-        for place, part in enumerate(self._cut(rows)):
-            yield from emit_partition(first + place, self.encode(restore_types(part, self.kinds)))
+        first = _task_number() * _MAX_PARTITIONS
+        for index, part in enumerate(self._split(rows)):
+            yield from emit_partition(first + index, self.encode(restore_types(part, self.schema)))
 
-    def _cut(self, rows: pl.DataFrame) -> list[pl.DataFrame]:
+    def _split(self, rows: pl.DataFrame) -> list[pl.DataFrame]:
+        """Split the rows of a task into partitions of about equal size."""
         if self.each is not None:
             return rows.partition_by(self.each, maintain_order=True)
-        if rows.height <= _SHARE_ROWS:
+        if rows.height <= _PARTITION_ROWS:
             return [rows]
         if self.whole is None:
-            return list(rows.iter_slices(_SHARE_ROWS))
+            return list(rows.iter_slices(_PARTITION_ROWS))
         sizes = rows.group_by(self.whole).len().sort(self.whole)
-        number = (sizes["len"].cum_sum() - sizes["len"]) // _SHARE_ROWS
-        places = sizes.select(self.whole, number)
-        numbered = rows.join(places.rename({"len": "number"}), on=self.whole, maintain_order="left")
+        number = (sizes["len"].cum_sum() - sizes["len"]) // _PARTITION_ROWS
+        numbers = sizes.select(self.whole, number.alias("number"))
+        numbered = rows.join(numbers, on=self.whole, maintain_order="left")
         return numbered.partition_by("number", maintain_order=True, include_key=False)
 
 
 def assign_blocks(batches: Iterable[Any]) -> Iterator[Any]:
-    """Give the rows of shares with the block of each user, and where they stood."""
+    """Yield the rows of partitions with the block of each user and their old position."""
     for batch in batches:
         for share, rows, blocks in zip(*(c.to_pylist() for c in batch.columns), strict=True):
             known = from_cell(blocks).with_columns(pl.col("user").cast(pl.String))
             table = from_cell(rows).with_columns(pl.col("user").cast(pl.String))
-            place = pl.int_range(pl.len(), dtype=pl.Int64)
-            placed = table.with_columns(share=pl.lit(share, pl.Int64), place=place)
-            joined = placed.join(known, on="user", maintain_order="left")
+            position = pl.int_range(pl.len(), dtype=pl.Int64)
+            numbered = table.with_columns(share=pl.lit(share, pl.Int64), place=position)
+            joined = numbered.join(known, on="user", maintain_order="left")
             columns = [*table.columns, "block", "share", "place"]
             yield from to_arrow(joined.select(columns))
 
 
-def _task() -> int:
+def _task_number() -> int:
     from pyspark import TaskContext  # noqa: PLC0415
 
     context = TaskContext.get()
@@ -186,24 +204,24 @@ def _task() -> int:
 
 OUTPUT_SCHEMA = "share long, what string, shares long, block binary"
 
-_ROWS = 1_000_000  # of a piece, on average
+_PIECE_ROWS = 1_000_000  # on average
 
 
 def protect_task(
     work: ProtectFunction, seed: int | None, at_once: int
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Make what a task does: protect its shares, and tell rows, mapping and counts apart.
+    """Build the function of a task that protects partitions; rows, mapping and counts are separate.
 
-    The order in which rows will be published is drawn here too, so that it is written once.
+    The order in which rows are published is drawn here too, so that it is staged with them.
     """
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
-        for numbers, table in _together(iter_partitions(batches), at_once):
-            chance = partition_random_source(seed, numbers[0])
-            part = work(table.lazy(), chance)
-            order = pl.Series("order", chance.uint64s(part.rows.height).view(np.int64))
-            told = pl.DataFrame({"told": [json.dumps([part.counts, part.shared])]})
-            tables = {"rows": part.rows.with_columns(order), "told": told}
+        for numbers, table in _merge_partitions(iter_partitions(batches), at_once):
+            rng = partition_random_source(seed, numbers[0])
+            part = work(table.lazy(), rng)
+            order = pl.Series("order", rng.uint64s(part.rows.height).view(np.int64))
+            summary = pl.DataFrame({"told": [json.dumps([part.counts, part.shared])]})
+            tables = {"rows": part.rows.with_columns(order), "told": summary}
             if part.mapping is not None:
                 tables["mapping"] = part.mapping
             for what, rows in tables.items():
@@ -214,98 +232,99 @@ def protect_task(
     return run
 
 
-def _together(
-    shares: Iterable[tuple[int, pl.DataFrame]], at_once: int
+def _merge_partitions(
+    partitions: Iterable[tuple[int, pl.DataFrame]], at_once: int
 ) -> Iterator[tuple[list[int], pl.DataFrame]]:
-    """Take shares together, up to so many rows; what each encodes in its own way is put as one."""
+    """Merge partitions up to `at_once` rows, with one encoding for all of them."""
     numbers: list[int] = []
     tables: list[pl.DataFrame] = []
-    for number, table in shares:
+    for number, table in partitions:
         if tables and sum(t.height for t in tables) + table.height > at_once:
-            yield numbers, _one(tables)
+            yield numbers, _concat_encoded(tables)
             numbers, tables = [], []
         numbers.append(number)
         tables.append(table)
     if tables:
-        yield numbers, _one(tables)
+        yield numbers, _concat_encoded(tables)
 
 
-def _one(tables: list[pl.DataFrame]) -> pl.DataFrame:
-    kinds = tables[0].schema
-    plain = {name: pl.String() for name, kind in kinds.items() if is_text_type(kind)}
+def _concat_encoded(tables: list[pl.DataFrame]) -> pl.DataFrame:
     if len(tables) == 1:
         return tables[0]
-    return pl.concat(table.cast(plain) for table in tables).cast(dict(kinds))  # type: ignore[arg-type]
+    schema = tables[0].schema
+    plain = {name: pl.String() for name, dtype in schema.items() if is_text_type(dtype)}
+    return pl.concat(table.cast(plain) for table in tables).cast(dict(schema))  # type: ignore[arg-type]
 
 
 def collect_outputs(parts: Any) -> ProtectedTable:
-    """Bring here what was staged."""
+    """Collect the staged outputs of all partitions."""
     counts: Counter[str] = Counter()
-    told: dict[str, Any] = {}
+    shared: dict[str, Any] = {}
     for cell in parts.filter("what = 'told'").select("block").toLocalIterator():
-        numbers, told = json.loads(from_cell(bytes(cell[0]))["told"][0])
+        numbers, shared = json.loads(from_cell(bytes(cell[0]))["told"][0])
         counts.update(numbers)
     folder = Path(tempfile.mkdtemp(prefix="queryveil-release-"))
-    # Tables made of these may live longer than they do: the folder stays to the end.
+    # Lazy tables that scan these files may outlive this object: keep them until the exit.
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     try:
-        rows = _scanned(_mixed(parts), folder / "rows")
-        mapping = _scanned(_cells(parts.filter("what = 'mapping'")), folder / "mapping")
+        rows = _write_and_scan(_iter_shuffled(parts), folder / "rows")
+        mapping = _write_and_scan(_iter_cells(parts.filter("what = 'mapping'")), folder / "mapping")
         if rows is None:
-            raise VerificationError("no share gave any row", hint="this is a defect, report it")
-        _check_names(mapping)
+            raise VerificationError(
+                "no partition returned any row", hint="this is a defect: please report it"
+            )
+        _check_pseudonyms(mapping)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    return ProtectedTable(rows, mapping, dict(counts), told)
+    return ProtectedTable(rows, mapping, dict(counts), shared)
 
 
-def _cells(parts: Any) -> Iterator[pl.DataFrame]:
+def _iter_cells(parts: Any) -> Iterator[pl.DataFrame]:
     for cell in parts.select("block").toLocalIterator(prefetchPartitions=True):
         yield from_cell(bytes(cell[0]))
 
 
-def _mixed(parts: Any) -> Iterator[pl.DataFrame]:
-    """Give all rows in random order.
+def _iter_shuffled(parts: Any) -> Iterator[pl.DataFrame]:
+    """Yield all rows in random order.
 
-    A row goes to a piece by the first bits of its random number, and stands in it by all of them.
+    The high bits of the random number of a row select its piece; all bits order it in the piece.
     """
     cells = parts.filter("what = 'rows'").select("share", "block")
     sample = cells.first()
-    kinds = dict(from_cell(bytes(sample["block"])).schema)
-    texts = {name: pl.String() if is_text_type(kind) else kind for name, kind in kinds.items()}
-    rows = cells.mapInArrow(_spread, spark_schema(texts))
-    pieces = max(1, round(rows.count() / _ROWS))
+    schema = plain_schema(from_cell(bytes(sample["block"])))
+    rows = cells.mapInArrow(_emit_all_rows, spark_schema(schema))
+    pieces = max(1, round(rows.count() / _PIECE_ROWS))
     piece = f.pmod(f.shiftright("order", 20), f.lit(pieces))
-    mixed = rows.repartition(pieces, piece).mapInArrow(_in_order, "block binary")
-    for rows_here in _cells(mixed):
-        yield restore_types(rows_here, texts).drop("order")
+    mixed = rows.repartition(pieces, piece).mapInArrow(_sort_rows, "block binary")
+    for piece_rows in _iter_cells(mixed):
+        yield restore_types(piece_rows, schema).drop("order")
 
 
-def _spread(batches: Iterable[Any]) -> Iterator[Any]:
+def _emit_all_rows(batches: Iterable[Any]) -> Iterator[Any]:
     for _, table in iter_partitions(batches):
         yield from to_arrow(table)
 
 
-def _in_order(batches: Iterable[Any]) -> Iterator[Any]:
+def _sort_rows(batches: Iterable[Any]) -> Iterator[Any]:
     parts = [pl.DataFrame(pl.from_arrow(batch)) for batch in batches]
     if parts:
         yield from to_arrow(pl.DataFrame({"block": [to_cell(pl.concat(parts).sort("order"))]}))
 
 
-def _scanned(pieces: Iterator[pl.DataFrame], folder: Path) -> pl.LazyFrame | None:
-    """Write pieces to this machine's disk, and give them as one lazy table."""
+def _write_and_scan(pieces: Iterator[pl.DataFrame], folder: Path) -> pl.LazyFrame | None:
+    """Write pieces to the local disk, and return them as one lazy table."""
     folder.mkdir()
     for number, piece in enumerate(pieces):
         piece.write_parquet(folder / f"{number:06}.parquet", compression="lz4")
     return pl.scan_parquet(folder / "*.parquet") if any(folder.iterdir()) else None
 
 
-def _check_names(mapping: pl.LazyFrame | None) -> None:
-    """Refuse names that two shares drew alike: two people would be one."""
+def _check_pseudonyms(mapping: pl.LazyFrame | None) -> None:
+    """Raise an error if two partitions drew one pseudonym: it would merge two users."""
     if mapping is None:
         return
-    name = pl.col("pseudonym")
-    once = mapping.select(name.n_unique() == name.len()).collect(engine="streaming").item()
-    if not once:
+    pseudonym = pl.col("pseudonym")
+    is_unique = pseudonym.n_unique() == pseudonym.len()
+    if not mapping.select(is_unique).collect(engine="streaming").item():
         raise VerificationError("two users were given one pseudonym", hint="run it again")

@@ -1,1 +1,1 @@
-"""One module for each file format, and the registry that finds them."""
+"""One module for each file format, and their registry."""

@@ -12,13 +12,12 @@ from .base import FileHead, RawRows, Reader, ReaderOptions, attach_faults, match
 from .delimited import DelimitedFormat, parse_cells, read_quoted, skip_header
 from .source import TextFile
 
+_MAX_COLUMNS = 1000
+_FORMAT_HINT = "is this the right --format and delimiter?"
 
-_MOST_COLUMNS = 1000
-_WIDE = "is this the right --format and delimiter?"
 
-
-def _header(file: TextFile, separator: str, quote: str | None) -> tuple[list[str], int]:
-    """Read the first line that is not blank: its cells, and where it ends."""
+def _read_header(file: TextFile, separator: str, quote: str | None) -> tuple[list[str], int]:
+    """Return the cells of the first line that is not blank, and the number of its last line."""
     head = FileHead(file.head())
     if quote is None:
         return head.first.split(separator), head.first_line_number
@@ -27,7 +26,9 @@ def _header(file: TextFile, separator: str, quote: str | None) -> tuple[list[str
     try:
         return next(reader), head.first_line_number + reader.line_num - 1
     except standard_csv.Error as error:
-        raise FormatError("the header cannot be read", where=file.path, hint=_WIDE) from error
+        raise FormatError(
+            "the header cannot be read", where=file.path, hint=_FORMAT_HINT
+        ) from error
 
 
 def _check_header(file: TextFile) -> None:
@@ -38,30 +39,31 @@ def _check_header(file: TextFile) -> None:
         raise FormatError(
             "this is a binary file or UTF-16 without a byte-order mark, not a log",
             where=file.path,
-            hint="if it is UTF-16, say so: --encoding utf-16-le",
+            hint="if it is UTF-16: --encoding utf-16-le",
         )
 
 
-def _names(cells: list[str], file: TextFile) -> list[str]:
-    names = [cell.strip() or f"(column {place})" for place, cell in enumerate(cells, 1)]
-    doubled = [place for place, name in enumerate(names, 1) if names.index(name) < place - 1]
-    if doubled:
+def _name_columns(cells: list[str], file: TextFile) -> list[str]:
+    """Return the names in a header; raise an error if two are equal."""
+    names = [cell.strip() or f"(column {number})" for number, cell in enumerate(cells, 1)]
+    duplicates = [number for number, name in enumerate(names, 1) if names.index(name) < number - 1]
+    if duplicates:
         raise FormatError(
-            f"column {doubled[0]:,} of the first line has the name of another",
+            f"column {duplicates[0]:,} of the first line has the name of another",
             where=file.path,
             hint="give each column a name of its own; without a header, --columns user=1,query=2",
         )
     return names
 
 
-def _form(
+def _detect_format(
     file: TextFile, options: ReaderOptions, separators: str, quote: str | None
 ) -> DelimitedFormat:
-    """Find how a file is written: by its header, or by what the owner said where it has none."""
+    """Return the format of a file: by its header, or by the options if it has none."""
     if options.numbered:
         file.marked = False
         width = max(map(int, options.columns.values()))
-        numbers = [str(place) for place in range(1, width + 1)]
+        numbers = [str(number) for number in range(1, width + 1)]
         columns = match_columns(numbers, options.columns, file.path)
         return DelimitedFormat(
             numbers, columns, options.delimiter or separators[0], quote, more=True
@@ -69,10 +71,12 @@ def _form(
     file.lone_cr = True
     _check_header(file)
     separator = options.delimiter or max(separators, key=FileHead(file.head()).first.count)
-    cells, end = _header(file, separator, quote)
-    if len(cells) > _MOST_COLUMNS:
-        raise FormatError(f"the first line has {len(cells):,} columns", where=file.path, hint=_WIDE)
-    names = _names(cells, file)
+    cells, end = _read_header(file, separator, quote)
+    if len(cells) > _MAX_COLUMNS:
+        raise FormatError(
+            f"the first line has {len(cells):,} columns", where=file.path, hint=_FORMAT_HINT
+        )
+    names = _name_columns(cells, file)
     return DelimitedFormat(
         names, match_columns(names, options.columns, file.path), separator, quote, end
     )
@@ -81,8 +85,8 @@ def _form(
 def _read_file(
     file: TextFile, options: ReaderOptions, separators: str, quote: str | None
 ) -> Iterator[RawRows]:
-    form = _form(file, options, separators, quote)
-    for rows in _rows(file, form):
+    form = _detect_format(file, options, separators, quote)
+    for rows in _iter_rows(file, form):
         yield RawRows(
             str(file.path),
             skip_header(rows, form.header_end),
@@ -91,7 +95,7 @@ def _read_file(
         )
 
 
-def _rows(file: TextFile, form: DelimitedFormat) -> Iterator[pl.DataFrame]:
+def _iter_rows(file: TextFile, form: DelimitedFormat) -> Iterator[pl.DataFrame]:
     if form.quote is not None:
         yield from read_quoted(file, form)
         return
@@ -100,21 +104,21 @@ def _rows(file: TextFile, form: DelimitedFormat) -> Iterator[pl.DataFrame]:
         yield attach_faults(rows, block)
 
 
-def _quote(options: ReaderOptions, usual: str | None) -> str | None:
+def _get_quote(options: ReaderOptions, default: str | None) -> str | None:
     if options.quote is None:
-        return usual
+        return default
     return None if options.quote == "none" else options.quote
 
 
 def _read_csv(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows]:
     for file in files:
-        yield from _read_file(file, options, ",;|", _quote(options, '"'))
+        yield from _read_file(file, options, ",;|", _get_quote(options, '"'))
 
 
 def _read_tsv(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows]:
-    # People search for "exact phrases": in a TSV file a quotation mark is a mark, not a quote.
+    # Users search for "exact phrases": in TSV a quotation mark is an ordinary character.
     for file in files:
-        yield from _read_file(file, options, "\t", _quote(options, None))
+        yield from _read_file(file, options, "\t", _get_quote(options, None))
 
 
 CSV = Reader(

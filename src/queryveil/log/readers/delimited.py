@@ -1,4 +1,4 @@
-"""Rows of cells: the part that AOL's, Excite's, CSV and TSV files share."""
+"""Parse delimited rows, for the AOL, Excite, CSV and TSV readers."""
 
 from __future__ import annotations
 
@@ -24,96 +24,101 @@ def parse_cells(
     quote: str | None = None,
     more: bool = False,
 ) -> pl.DataFrame:
-    """Cut lines into cells and give those that `names` asks for, with `line` and `fault`.
+    """Split lines into cells; return those in `names`, with `line` and `fault`.
 
-    With a quotation mark, every line must be a whole record: see `quoted`. A row with `more` cells
-    than the header is at fault, but not where there is no header.
+    With a quotation mark, every line must be a complete record: see `read_quoted`. A row with more
+    cells than the header has a fault, unless `more`, because there is no header.
     """
-    cells = _fast(block, len(header), separator, quote)
+    cells = _parse_fast(block, len(header), separator, quote)
     if cells is None:
-        cells = _careful(block, len(header), separator, quote)
+        cells = _parse_ragged(block, len(header), separator, quote)
     if more:
         cells = cells.with_columns(fault=pl.lit(None, dtype=pl.String))
     numbers = pl.int_range(block.first_line, block.first_line + cells.height, eager=True)
     return name_cells(cells.with_columns(numbers.alias("line")), header, names)
 
 
-def _fast(block: LineBlock, width: int, separator: str, quote: str | None) -> pl.DataFrame | None:
-    """Cut lines none of which has too many cells; None where one has."""
+def _parse_fast(
+    block: LineBlock, width: int, separator: str, quote: str | None
+) -> pl.DataFrame | None:
+    """Split lines; return None if one has too many cells."""
     try:
         cells = pl.read_csv(
             block.data,
             has_header=False,
             separator=separator,
             quote_char=quote,
-            schema={str(place): pl.String for place in range(width)},
+            schema={str(index): pl.String for index in range(width)},
         )
     except pl.exceptions.PolarsError:
         return None
     return cells.with_columns(fault=pl.lit(None, dtype=pl.String))
 
 
-def _careful(block: LineBlock, width: int, separator: str, quote: str | None) -> pl.DataFrame:
-    """Cut lines some of which may have too many cells, or the first too few."""
-    # Polars takes the number of columns from the first line, which may be a bad one: it gets a
-    # line before it, with one cell more than the header has, for what is one cell too many.
+def _parse_ragged(block: LineBlock, width: int, separator: str, quote: str | None) -> pl.DataFrame:
+    """Split lines of which some may have too many cells, or the first too few."""
+    # Polars takes the number of columns from the first line, which may be a bad one. So a line
+    # with one cell more than the header is put before it; this cell receives any surplus.
     cells = pl.read_csv(
         separator.encode() * width + b"\n" + block.data,
         has_header=False,
         separator=separator,
         quote_char=quote,
-        schema={str(place): pl.String for place in range(width + 1)},
+        schema={str(index): pl.String for index in range(width + 1)},
         truncate_ragged_lines=True,
         missing_columns="insert",
     ).slice(1)
     too_many = pl.col(str(width)).is_not_null()
     if block.data.count(separator.encode()) != (width - 1) * cells.height:
-        too_many = too_many | _goes_on(block.data, width, separator, quote)
+        too_many = too_many | _has_surplus(block.data, width, separator, quote)
     return cells.with_columns(fault=pl.when(too_many).then(pl.lit(TOO_MANY_CELLS)))
 
 
-def _goes_on(data: bytes, width: int, separator: str, quote: str | None) -> pl.Series:
-    """Find the lines that have something beyond the spare cell, where Polars does not look."""
-    signs = np.frombuffer(data, dtype=np.uint8)
-    ends = np.flatnonzero(signs == ord("\n"))
-    many = _in_line(signs == ord(separator), ends) >= width
+def _has_surplus(data: bytes, width: int, separator: str, quote: str | None) -> pl.Series:
+    """Return whether each line has text after the surplus cell, which Polars discards."""
+    characters = np.frombuffer(data, dtype=np.uint8)
+    ends = np.flatnonzero(characters == ord("\n"))
+    surplus = _count_per_line(characters == ord(separator), ends) >= width
     if quote:
-        many &= _in_line(signs == ord(quote), ends) == 0
-    for row in np.flatnonzero(many):
+        surplus &= _count_per_line(characters == ord(quote), ends) == 0
+    for row in np.flatnonzero(surplus):
         line = data[ends[row - 1] + 1 if row else 0 : ends[row]].rstrip(b"\r")
-        many[row] = any(line.split(separator.encode())[width:])
-    return pl.Series(many)
+        surplus[row] = any(line.split(separator.encode())[width:])
+    return pl.Series(surplus)
 
 
-def _in_line(there: NDArray[np.bool_], ends: NDArray[np.intp]) -> NDArray[np.intp]:
-    return np.diff(np.searchsorted(np.flatnonzero(there), ends), prepend=0)
+def _count_per_line(mask: NDArray[np.bool_], ends: NDArray[np.intp]) -> NDArray[np.intp]:
+    return np.diff(np.searchsorted(np.flatnonzero(mask), ends), prepend=0)
 
 
 def name_cells(cells: pl.DataFrame, header: Sequence[str], names: dict[str, str]) -> pl.DataFrame:
-    """Give cells that are named by their place their names in the contract."""
-    places = {ours: str(header.index(theirs)) for ours, theirs in names.items()}
-    wanted = [pl.col(place).alias(ours) for ours, place in places.items()]
+    """Rename cells, which are named by their index, to our columns."""
+    indices = {ours: str(header.index(theirs)) for ours, theirs in names.items()}
+    wanted = [pl.col(index).alias(ours) for ours, index in indices.items()]
     return align_columns(cells.select(*wanted, "line", "fault"))
 
 
 def skip_header(rows: pl.DataFrame, header_end: int) -> pl.DataFrame:
-    """Leave out the header and what stands above it."""
+    """Remove the header and the lines above it."""
     if rows.height and rows["line"][0] <= header_end:
         return rows.filter(pl.col("line") > header_end)
     return rows
 
 
-_PIECE = 2 << 20
-_MOST_LINES = 100  # of a record: nobody sends more, and to look farther for each mark takes hours
+_PIECE_BYTES = 2 << 20
+_MAX_LINES = 100  # of a record; a longer search for each quotation mark would take hours
 _MISPLACED = "quotation mark out of place"
-_NOTHING = LineBlock(b"", 1, {})
+_NO_LINES = LineBlock(b"", 1, {})
 
 
 @dataclass(frozen=True)
 class DelimitedFormat:
-    """How the records of a file are written, and which cells are wanted.
+    """How the records of a file are written, and which cells are read.
 
-    `header_end` is the last line of the header; where there is none, rows may have `more` cells.
+    Attributes:
+        names: Our columns and those of the file.
+        header_end: The number of the last line of the header; 0 if there is none.
+        more: Whether a row may have more cells than `header`, because the file has no header.
     """
 
     header: Sequence[str]
@@ -125,131 +130,144 @@ class DelimitedFormat:
 
     @property
     def mark(self) -> str:
-        """The quotation mark, of a form that has one."""
+        """The quotation mark of a format that has one."""
         return self.quote or '"'
 
 
 def read_quoted(file: TextFile, form: DelimitedFormat) -> Iterator[pl.DataFrame]:
-    """Read the rows of a file; a record that a block ends in goes on in the next one."""
-    rest = _NOTHING
+    """Read the rows of a file; a record may continue in the next block."""
+    rest = _NO_LINES
     for block in file.blocks():
-        rows, rest = _rows(_joined(rest, block), form, last=False)
+        rows, rest = _parse_block(_join(rest, block), form, last=False)
         yield rows
     if rest.data:
-        yield _rows(rest, form, last=True)[0]
+        yield _parse_block(rest, form, last=True)[0]
 
 
-def _joined(rest: LineBlock, block: LineBlock) -> LineBlock:
+def _join(rest: LineBlock, block: LineBlock) -> LineBlock:
     if not rest.data:
         return block
     return LineBlock(rest.data + block.data, rest.first_line, rest.faults | block.faults)
 
 
-def _rows(block: LineBlock, form: DelimitedFormat, last: bool) -> tuple[pl.DataFrame, LineBlock]:
-    whole = np.concatenate([_whole_records(piece, form) for piece in _pieces(block.data)])
+def _parse_block(
+    block: LineBlock, form: DelimitedFormat, last: bool
+) -> tuple[pl.DataFrame, LineBlock]:
+    """Return the rows of a block, and the lines of an incomplete record at its end.
+
+    Lines that are complete records are parsed by Polars, the others by Python.
+    """
+    whole = np.concatenate([_is_whole_record(piece, form) for piece in _iter_pieces(block.data)])
     if whole.all():
-        return attach_faults(_cells(block, form), block), _NOTHING
+        return attach_faults(_parse_whole(block, form), block), _NO_LINES
     lines = block.data.decode().removesuffix("\n").split("\n")
-    records, whole, done = _records(lines, whole, form, last)
-    places = np.flatnonzero(whole[:done])
-    data = "".join(lines[place] + "\n" for place in places).encode()
-    numbers = pl.Series("line", places + block.first_line, pl.Int64)
-    fast = [_cells(LineBlock(data, 1, {}), form).with_columns(numbers)] if len(places) else []
+    records, whole, done = _parse_records(lines, whole, form, last)
+    indices = np.flatnonzero(whole[:done])
+    data = "".join(lines[index] + "\n" for index in indices).encode()
+    numbers = pl.Series("line", indices + block.first_line, pl.Int64)
+    fast = (
+        [_parse_whole(LineBlock(data, 1, {}), form).with_columns(numbers)] if len(indices) else []
+    )
     slow = records.with_columns(pl.col("line") + block.first_line)
     rest_data = "".join(line + "\n" for line in lines[done:]).encode()
     rest = LineBlock(rest_data, block.first_line + done, block.faults)
     return attach_faults(pl.concat([slow, *fast]).sort("line"), block), rest
 
 
-def _cells(block: LineBlock, form: DelimitedFormat) -> pl.DataFrame:
+def _parse_whole(block: LineBlock, form: DelimitedFormat) -> pl.DataFrame:
     return parse_cells(block, form.header, form.names, form.separator, form.quote, form.more)
 
 
-def _pieces(data: bytes) -> Iterator[bytes]:
-    """Cut at line ends, so that the places of all quotation marks are a small table."""
+def _iter_pieces(data: bytes) -> Iterator[bytes]:
+    """Split at line ends, so that the array of quotation marks stays small."""
     start = 0
     while start < len(data):
-        end = data.find(b"\n", start + _PIECE) + 1 or len(data)
+        end = data.find(b"\n", start + _PIECE_BYTES) + 1 or len(data)
         yield data[start:end]
         start = end
 
 
-def _whole_records(data: bytes, form: DelimitedFormat) -> NDArray[np.bool_]:
-    """Tell of each line whether its quotation marks open and close cells, or are doubled in one."""
-    signs = np.frombuffer(b"\n" + data + b"\n\n", dtype=np.uint8)
-    ends = np.flatnonzero(signs == ord("\n"))
+def _is_whole_record(data: bytes, form: DelimitedFormat) -> NDArray[np.bool_]:
+    """Return whether each line is a complete record.
+
+    Its quotation marks must open and close cells, or be doubled within one.
+    """
+    characters = np.frombuffer(b"\n" + data + b"\n\n", dtype=np.uint8)
+    ends = np.flatnonzero(characters == ord("\n"))
     whole = np.ones(data.count(b"\n") + (not data.endswith(b"\n")), dtype=np.bool_)
-    marks = np.flatnonzero(signs == ord(form.mark))
+    marks = np.flatnonzero(characters == ord(form.mark))
     if not marks.size:
         return whole
     line = np.searchsorted(ends, marks) - 1
     opens = (np.arange(marks.size) - np.searchsorted(line, line)) % 2 == 0
     ends_line = np.append(line[1:] != line[:-1], True)
-    beside = np.zeros(256, dtype=bool)
-    beside[[ord(form.separator), ord(form.mark), ord("\n")]] = True
-    after = signs[marks + 1]
-    at_end = (after == ord("\r")) & (signs[marks + 2] == ord("\n"))
-    fits = np.where(opens, beside[signs[marks - 1]] & ~ends_line, beside[after] | at_end)
-    whole[line[~fits]] = False
+    is_boundary = np.zeros(256, dtype=bool)
+    is_boundary[[ord(form.separator), ord(form.mark), ord("\n")]] = True
+    before, after = characters[marks - 1], characters[marks + 1]
+    at_end = (after == ord("\r")) & (characters[marks + 2] == ord("\n"))
+    is_valid = np.where(opens, is_boundary[before] & ~ends_line, is_boundary[after] | at_end)
+    whole[line[~is_valid]] = False
     return whole
 
 
-def _records(
+def _parse_records(
     lines: list[str], whole: NDArray[np.bool_], form: DelimitedFormat, last: bool
 ) -> tuple[pl.DataFrame, NDArray[np.bool_], int]:
-    """Read what is no whole line, one by one.
+    """Parse, one by one, the records that are not a single line.
 
-    Gives the records by the places of their first lines, the lines that are whole and in none
-    of them, and how many lines were used up.
+    Returns:
+        The records by the indices of their first lines, which lines are complete records outside
+        of them, and the number of lines that were used.
     """
     width, done, end = len(form.header), 0, len(lines)
     table: list[list[str | None]] = []
     numbers: list[int] = []
     faults: list[str | None] = []
-    left = whole.copy()
+    is_single = whole.copy()
     for at in np.flatnonzero(~whole).tolist():
         if at < done:
             continue
-        cells, used = _record(lines, at, form)
+        cells, used = _parse_record(lines, at, form)
         if not used and not last:
             end = at
             break
         done = at + (used or 1)
-        left[at:done] = False
+        is_single[at:done] = False
         numbers.append(at)
-        faults.append(None if form.more and cells else _fault(cells, width))
+        faults.append(None if form.more and cells else _get_fault(cells, width))
         table.append([*(cell or None for cell in cells or ()), *[None] * width][:width])
-    places = {str(place): pl.String for place in range(width)}
-    rows = pl.DataFrame(table, schema=places, orient="row").with_columns(
+    schema = {str(index): pl.String for index in range(width)}
+    rows = pl.DataFrame(table, schema=schema, orient="row").with_columns(
         pl.Series("line", numbers, pl.Int64), pl.Series("fault", faults, pl.String)
     )
-    return name_cells(rows, form.header, form.names), left, end
+    return name_cells(rows, form.header, form.names), is_single, end
 
 
-def _fault(cells: list[str] | None, width: int) -> str | None:
+def _get_fault(cells: list[str] | None, width: int) -> str | None:
     if cells is None:
         return _MISPLACED
     return TOO_MANY_CELLS if len(cells) > width and any(cells[width:]) else None
 
 
-def _record(lines: list[str], at: int, form: DelimitedFormat) -> tuple[list[str] | None, int]:
-    """Read one record: its cells and how many lines it takes.
+def _parse_record(lines: list[str], at: int, form: DelimitedFormat) -> tuple[list[str] | None, int]:
+    """Return the cells of one record, and the number of its lines.
 
-    There are no cells where the marks do not fit, and no lines where the lines ran out.
+    The cells are None if the quotation marks are misplaced; the number is 0 if the lines end
+    before the record does.
     """
     ran_out = False
 
-    def reach() -> Iterator[str]:
+    def iter_lines() -> Iterator[str]:
         nonlocal ran_out
         size = 0
-        for place in range(at, min(len(lines), at + _MOST_LINES)):
-            size += len(lines[place]) + 1
+        for index in range(at, min(len(lines), at + _MAX_LINES)):
+            size += len(lines[index]) + 1
             if size > MAX_LINE:
                 return
-            yield lines[place] + "\n"
-        ran_out = at + _MOST_LINES > len(lines)
+            yield lines[index] + "\n"
+        ran_out = at + _MAX_LINES > len(lines)
 
-    reader = csv.reader(reach(), delimiter=form.separator, quotechar=form.quote, strict=True)
+    reader = csv.reader(iter_lines(), delimiter=form.separator, quotechar=form.quote, strict=True)
     try:
         return next(reader), reader.line_num
     except (csv.Error, StopIteration):

@@ -1,4 +1,7 @@
-"""AOL's log of 2006: AnonID, Query, QueryTime, ItemRank, ClickURL, with tabs, a line a click."""
+"""The logs of AOL (2006) and Excite, separated by tabs.
+
+AOL has the columns AnonID, Query, QueryTime, ItemRank and ClickURL, and one line per click.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The child process in which a Parquet file is decoded.
 
-The native reader can end its whole process over a damaged file, or ask for all memory of a
-machine. So it runs in a process of its own, which gives rows as Arrow data and has a limit on its
-memory. This file is run as a script and needs nothing but Polars.
+The native reader can crash its process on a damaged file, or allocate all memory of a machine. So
+it runs in a process of its own, which returns rows as Arrow data and has a limit on its memory.
+This file is run as a script and imports only Polars.
 
 First a line of JSON is written: the number of rows, and the kind of each column. Then a line with
 the wanted columns is read, and each slice of rows is written: its length in 8 bytes, its bytes.
@@ -19,7 +19,7 @@ import polars as pl
 
 
 def kind_of(kind: pl.DataType) -> str:
-    """Return how values of a type become texts; of those that do not, the type's name."""
+    """Return how values of a type are converted to text, or "no text" and the type."""
     if isinstance(kind, (pl.Datetime, pl.Date)):
         return "time"
     if kind.is_float():
@@ -34,12 +34,14 @@ def _as_text(column: str, kind: str) -> pl.Expr:
     if kind == "time":
         return value.cast(pl.Datetime("us")).dt.strftime("%Y-%m-%d %H:%M:%S%.6f")
     if kind == "float":
-        # Whole numbers with gaps come as 142.0 and NaN from some tables.
+        # Integers with missing values are often stored as 142.0 and NaN.
         return value.fill_nan(None).cast(pl.String).str.strip_suffix(".0")
-    return value.map_batches(_decoded, pl.String) if kind == "binary" else value.cast(pl.String)
+    return (
+        value.map_batches(_decode_bytes, pl.String) if kind == "binary" else value.cast(pl.String)
+    )
 
 
-def _decoded(column: pl.Series) -> pl.Series:
+def _decode_bytes(column: pl.Series) -> pl.Series:
     return pl.Series([_text(data) for data in column], dtype=pl.String)
 
 
@@ -50,36 +52,36 @@ def _text(data: bytes | None) -> str | None:
         return "\0"
 
 
-def _limit_memory(most: int) -> None:
+def _limit_memory(max_bytes: int) -> None:
     try:
         import resource  # noqa: PLC0415  (Windows has none)
 
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        resource.setrlimit(resource.RLIMIT_AS, (max_bytes, max_bytes))
     except (ImportError, ValueError, OSError):
         pass
 
 
-def decode(path: str, rows_a_slice: int, asked: BinaryIO, out: BinaryIO) -> None:
-    """Write what a file holds, in the form that is described above."""
+def decode(path: str, rows_per_slice: int, requests: BinaryIO, out: BinaryIO) -> None:
+    """Write the content of a file by the protocol above."""
     scan = pl.scan_parquet(path, glob=False)
     kinds = {name: kind_of(kind) for name, kind in scan.collect_schema().items()}
     rows = int(scan.select(pl.len()).collect().item())
     out.write(json.dumps({"rows": rows, "kinds": kinds}).encode() + b"\n")
     out.flush()
-    wanted = json.loads(asked.readline() or b"{}")
+    wanted = json.loads(requests.readline() or b"{}")
     texts = [_as_text(theirs, kinds[theirs]).alias(ours) for ours, theirs in wanted.items()]
-    for start in range(0, rows if wanted else 0, rows_a_slice):
+    for start in range(0, rows if wanted else 0, rows_per_slice):
         block = io.BytesIO()
-        scan.slice(start, rows_a_slice).select(texts).collect().write_ipc(block)
+        scan.slice(start, rows_per_slice).select(texts).collect().write_ipc(block)
         out.write(block.tell().to_bytes(8, "little"))
         out.write(block.getbuffer())
         out.flush()
 
 
 def main() -> None:
-    """Decode the file that is named, in slices of so many rows, with so much memory."""
-    path, rows, most = sys.argv[1:]
-    _limit_memory(int(most))
+    """Decode a file; the arguments are its path, the rows per slice and the memory limit."""
+    path, rows, max_bytes = sys.argv[1:]
+    _limit_memory(int(max_bytes))
     decode(path, int(rows), sys.stdin.buffer, sys.stdout.buffer)
 
 

@@ -1,4 +1,4 @@
-"""One reader a format, known by the name of a file or by the owner's word, never by its rows."""
+"""All readers; one is selected by the name of a file or by an option, never by its rows."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .parquet import PARQUET
 from .source import TextFile
 from .ubi import UBI
 
-# The particular before the general: the first whose names fit is taken.
+# Specific formats before general ones: the first one that fits a file name is used.
 READERS = (PARQUET, UBI, JSONL, AOL, EXCITE, ACCESS, TSV, CSV)
-_PACKED_ENDS = re.compile(r"\.(gz|zst|zstd)$")
+_COMPRESSED_SUFFIX = re.compile(r"\.(gz|zst|zstd)$")
 
 
 def get_reader(name: str) -> Reader:
-    """Give the reader of that name."""
+    """Return the reader of that name."""
     by_name = {reader.name: reader for reader in READERS}
     if name not in by_name:
         raise UsageError(f'unknown format "{name}"', hint=did_you_mean(name, by_name))
@@ -28,14 +28,14 @@ def get_reader(name: str) -> Reader:
 
 
 def detect_reader(file: TextFile, columns: bool = False) -> Reader:
-    """Return the reader that the name of a file tells.
+    """Return the reader that fits the name of a file.
 
-    With the owner's own mapping of columns, only the formats that have columns are tried.
+    With a mapping of columns, only formats that accept one are considered.
     """
-    name = _PACKED_ENDS.sub("", file.path.name.lower())
+    name = _COMPRESSED_SUFFIX.sub("", file.path.name.lower())
     for reader in READERS:
         if (reader.accepts_columns or not columns) and re.fullmatch(reader.named, name):
-            # A header is no row of a person: AOL's names its own form of times.
+            # A header is not the row of a user, so it may decide: AOL has its own time format.
             return AOL if reader is TSV and not columns and has_header(file) else reader
     raise FormatError("the name of this file does not tell its format", where=file.path, hint=_HINT)
 

@@ -1,9 +1,9 @@
-"""Bytes of a file as blocks of whole lines, whatever it is packed in.
+"""Read a file, compressed or not, as blocks of whole lines.
 
-The block reader meets the odd things of real files once for all text formats: gzip and
-zstd, a cap on what they expand to, byte-order marks and UTF-16, carriage returns as line
-ends, lines without end, bytes that are no text. A line that cannot be text is mended and
-noted as a fault, so that the rows around it are read and its number is told.
+The block reader handles the irregularities of real files for all text formats: gzip and zstd, a
+limit on the decompressed size, byte-order marks and UTF-16, carriage returns as line ends, endless
+lines, invalid bytes. An invalid line is repaired and recorded as a fault with its number, so that
+the rows around it can be read.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ import zstandard
 
 from ...errors import FormatError, InputError
 
-
-BLOCK = 16 << 20  # as much as malloc reuses; a larger piece is mapped anew each time
+BLOCK = 16 << 20  # malloc reuses blocks of this size; larger ones are mapped anew each time
 MAX_LINE = 1 << 20
 _HEAD = 256 << 10
-# A log packs 5 to 30 times; a bomb 1,000 times.
+# A log compresses by a factor of 5 to 30, a decompression bomb by 1,000.
 FREE_EXPANSION, MOST_RATIO = 1 << 30, 100
 _BOMS = {
     codecs.BOM_UTF8: "utf-8",
@@ -37,26 +36,28 @@ _BOMS = {
 
 @dataclass(frozen=True, repr=False)
 class LineBlock:
-    """Some whole lines: their bytes (UTF-8), the first one's number, and the bad ones."""
+    """Whole lines: their bytes (UTF-8), the number of the first, and faults by line number."""
 
     data: bytes
     first_line: int
     faults: dict[int, str]
 
     def lines(self) -> int:
-        """Count the lines, a last one without line end included."""
+        """Count the lines, including a last one without a line end."""
         ends = np.count_nonzero(np.frombuffer(self.data, dtype=np.uint8) == ord("\n"))
         return int(ends) + (not self.data.endswith(b"\n"))
 
 
 @dataclass
 class TextFile:
-    """A file of lines, plain or packed.
+    """A text file, compressed or not.
 
-    `advance` is told of each piece of the file that was read, in bytes on disk. `lone_cr` allows
-    carriage returns as line ends, where the first line shows them: only where that is a header, and
-    nobody's row. With `marked` unset a byte-order mark does not tell the encoding either: where the
-    first bytes are somebody's query, it would change how all others are read.
+    Attributes:
+        advance: Receives the number of bytes on disk after each read.
+        lone_cr: Allows carriage returns as line ends, if the first line has them. Set it only if
+            the first line is a header and not the row of a user.
+        marked: Whether a byte-order mark may set the encoding. Unset it if the first bytes may be
+            the query of a user, which must not change how other rows are read.
     """
 
     path: Path
@@ -69,50 +70,51 @@ class TextFile:
     _used: str = field(default="utf-8", repr=False)
 
     def head(self) -> bytes:
-        """Give the first lines, in UTF-8 and with plain line ends."""
+        """Return the first lines, in UTF-8 and with normal line ends."""
         text = self.start()
         return text[: text.rfind(b"\n") + 1] or text
 
     def start(self) -> bytes:
-        """Give the beginning of the text, which may end within a line."""
-        quiet = TextFile(
+        """Return the beginning of the text, which may end within a line."""
+        copy = TextFile(  # without `advance`: these bytes are read again later
             self.path,
             self.encoding,
             self.max_decompressed_size,
             lone_cr=self.lone_cr,
             marked=self.marked,
         )
-        return next(quiet._text(_HEAD), b"")
+        return next(copy.iter_text(_HEAD), b"")
 
     def blocks(self) -> Iterator[LineBlock]:
         """Read the file once, from its first line to its last."""
         line = 1
-        for data, too_long in _whole_lines(self._text(BLOCK)):
+        for data, too_long in _split_lines(self.iter_text(BLOCK)):
             if too_long:
                 yield LineBlock(b"\n", line, {line: f"line longer than {MAX_LINE >> 20} MB"})
                 line += 1
             else:
-                block = _checked(LineBlock(data, line, {}), self._used)
+                block = _repair(LineBlock(data, line, {}), self._used)
                 yield block
                 line += block.lines()
 
-    def _text(self, size: int) -> Iterator[bytes]:
-        chunks = self._capped(self._unpacked(size))
+    def iter_text(self, size: int) -> Iterator[bytes]:
+        """Yield the decompressed bytes as UTF-8, in chunks of about this size."""
+        chunks = self._limit(self._decompress(size))
         first = next(chunks, b"")
-        found = next((name for bom, name in _BOMS.items() if first.startswith(bom)), None)
-        self._used = (found if self.marked else None) or self.encoding
-        texts = _decoded(_chain(first, chunks), self._used, self.path)
+        marked = next((name for bom, name in _BOMS.items() if first.startswith(bom)), None)
+        self._used = (marked if self.marked else None) or self.encoding
+        texts = _to_utf8(_chain(first, chunks), self._used, self.path)
         first = next(texts, b"").removeprefix(codecs.BOM_UTF8)
         start = first[:_HEAD]
-        carriage = self.lone_cr and b"\r" in start[:-1] and b"\n" not in start
+        has_lone_cr = self.lone_cr and b"\r" in start[:-1] and b"\n" not in start
         for text in _chain(first, texts):
-            yield text.replace(b"\r", b"\n") if carriage else text
+            yield text.replace(b"\r", b"\n") if has_lone_cr else text
 
-    def _unpacked(self, size: int) -> Iterator[bytes]:
+    def _decompress(self, size: int) -> Iterator[bytes]:
         try:
             with self.path.open("rb") as file:
-                raw = _Counted(file, self.advance)
-                yield from _UNPACK.get(self.path.suffix.lower(), _plain)(raw, size)
+                raw = _HashedFile(file, self.advance)
+                yield from _DECOMPRESSORS.get(self.path.suffix.lower(), _plain)(raw, size)
                 self.sha256 = raw.digest.hexdigest()
         except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
             raise InputError(
@@ -123,28 +125,28 @@ class TextFile:
         except OSError as error:
             raise InputError(f"cannot be read ({error.strerror})", where=self.path) from error
 
-    def _capped(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        capped, total = self.path.suffix.lower() in _UNPACK, 0
+    def _limit(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        is_compressed, total = self.path.suffix.lower() in _DECOMPRESSORS, 0
         for chunk in chunks:
             total += len(chunk)
-            if capped:
+            if is_compressed:
                 self.check_expansion(total)
             yield chunk
 
     def check_expansion(self, total: int) -> None:
-        """Refuse a packed file that expands to so many bytes, if they are too many."""
-        packed = self.path.stat().st_size
-        most = self.max_decompressed_size or max(FREE_EXPANSION, MOST_RATIO * packed)
-        if total > most:
+        """Raise an error if a compressed file expands to too many bytes."""
+        compressed = self.path.stat().st_size
+        limit = self.max_decompressed_size or max(FREE_EXPANSION, MOST_RATIO * compressed)
+        if total > limit:
             raise InputError(
-                f"expands to more than {most:,} bytes from {packed:,}",
+                f"expands to more than {limit:,} bytes from {compressed:,}",
                 where=self.path,
-                hint="if the file is what it should be, raise the cap with --max-expanded",
+                hint="if this file can be trusted, raise the limit with --max-expanded",
             )
 
 
-class _Counted:
-    """A file that hashes what is read of it and tells how much that was."""
+class _HashedFile:
+    """A file that hashes the bytes read and reports their number."""
 
     def __init__(self, file: IO[bytes], advance: Callable[[int], None]) -> None:
         self.file, self.advance, self.digest = file, advance, hashlib.sha256()
@@ -156,19 +158,19 @@ class _Counted:
         return data
 
 
-def _plain(file: _Counted, size: int) -> Iterator[bytes]:
+def _plain(file: _HashedFile, size: int) -> Iterator[bytes]:
     while chunk := file.read(size):
         yield chunk
 
 
-def _gzip(file: _Counted, size: int) -> Iterator[bytes]:
+def _gzip(file: _HashedFile, size: int) -> Iterator[bytes]:
     with gzip.GzipFile(fileobj=file, mode="rb") as unpacked:  # type: ignore[call-overload]
         while chunk := unpacked.read(size):
             yield chunk
 
 
-def _zstd(file: _Counted, size: int) -> Iterator[bytes]:
-    # Fed in small pieces, so that no piece can expand beyond measure.
+def _zstd(file: _HashedFile, size: int) -> Iterator[bytes]:
+    # Small pieces, so that the output of one piece stays small.
     frame, pending, waiting = zstandard.ZstdDecompressor().decompressobj(), 0, []
     data = b""
     while piece := (data or file.read(2048)):
@@ -185,27 +187,27 @@ def _zstd(file: _Counted, size: int) -> Iterator[bytes]:
     yield b"".join(waiting)
 
 
-_UNPACK: dict[str, Callable[[_Counted, int], Iterator[bytes]]] = {
+_DECOMPRESSORS: dict[str, Callable[[_HashedFile, int], Iterator[bytes]]] = {
     ".gz": _gzip,
     ".zst": _zstd,
     ".zstd": _zstd,
 }
 
 
-# Marks of whole files, with bytes that no text begins with.
-_PACKED_STARTS = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"\xfd7zXZ\0", b"7z\xbc\xaf")
+# The first bytes of compressed files; no text begins with them.
+_COMPRESSED_STARTS = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"\xfd7zXZ\0", b"7z\xbc\xaf")
 
 
 def check_unpacked(path: Path) -> None:
-    """Refuse a packed file that is not named so."""
-    if path.suffix.lower() in _UNPACK:
+    """Raise an error for a compressed file whose name does not end accordingly."""
+    if path.suffix.lower() in _DECOMPRESSORS:
         return
     try:
         with path.open("rb") as file:
             start = file.read(10)
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=path) from error
-    if start.startswith(_PACKED_STARTS) or start[:3] + start[4:10] == b"BZh1AY&SY":
+    if start.startswith(_COMPRESSED_STARTS) or start[:3] + start[4:10] == b"BZh1AY&SY":
         raise FormatError(
             "this is a packed file",
             where=path,
@@ -219,9 +221,9 @@ def _chain(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def _decoded(chunks: Iterable[bytes], encoding: str, path: Path) -> Iterator[bytes]:
-    """Turn bytes in any encoding into UTF-8."""
-    decoder = _decoder(encoding, path)
+def _to_utf8(chunks: Iterable[bytes], encoding: str, path: Path) -> Iterator[bytes]:
+    """Convert bytes of any encoding to UTF-8."""
+    decoder = _get_decoder(encoding, path)
     if codecs.lookup(encoding).name == "utf-8":
         yield from chunks
         return
@@ -231,20 +233,20 @@ def _decoded(chunks: Iterable[bytes], encoding: str, path: Path) -> Iterator[byt
         yield decoder.decode(b"", True).encode("utf-8", "surrogatepass")
     except UnicodeError as error:
         raise FormatError(
-            f"this is no text in {encoding}",
+            f"this is not valid {encoding}",
             where=path,
-            hint="of UTF-16 without a byte-order mark say which: --encoding utf-16-le or utf-16-be",
+            hint="for UTF-16 without a byte-order mark: --encoding utf-16-le or utf-16-be",
         ) from error
 
 
-# In these a sign changes how all that follows is read, beyond the end of its row.
-_SHIFTING = ("iso2022", "hz", "utf-7")
+# Stateful encodings: a character changes how all following ones are read, even in other rows.
+_STATEFUL = ("iso2022", "hz", "utf-7")
 
 
-def _decoder(encoding: str, path: Path) -> codecs.IncrementalDecoder:
+def _get_decoder(encoding: str, path: Path) -> codecs.IncrementalDecoder:
     try:
-        shifting = codecs.lookup(encoding).name.startswith(_SHIFTING)
-        "a".encode(encoding)  # says of rot13 and its like that they are no encoding of text
+        is_stateful = codecs.lookup(encoding).name.startswith(_STATEFUL)
+        "a".encode(encoding)  # raises for rot13 and the like, which are not text encodings
         decoder = codecs.getincrementaldecoder(encoding)(_HALF)
         decoder.decode(b"a")
         decoder.reset()
@@ -252,23 +254,23 @@ def _decoder(encoding: str, path: Path) -> codecs.IncrementalDecoder:
         raise FormatError(
             f'unknown encoding "{encoding}"', where=path, hint="for example utf-16 or latin-1"
         ) from error
-    if shifting:
+    if is_stateful:
         raise FormatError(
             f"{encoding} is not read: a row could change how the rows after it are read",
             where=path,
-            hint="write the file anew in UTF-8",
+            hint="convert the file to UTF-8",
         )
     return decoder
 
 
-# Bytes that an encoding has no character for become half a surrogate, which is no UTF-8: the
-# line is then rejected, where a question mark in its place would be a silent change.
+# Invalid bytes become an unpaired surrogate, which is not valid UTF-8: so the line is rejected.
+# A replacement character would change the text silently.
 _HALF = "queryveil-half"
 codecs.register_error(_HALF, lambda error: ("\udcff", error.end))  # type: ignore[attr-defined]
 
 
-def _whole_lines(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """Cut at line ends. An endless line is passed over and told as (b"", True)."""
+def _split_lines(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """Split at line ends. A line that is too long is skipped and yielded as (b"", True)."""
     rest, skipping = b"", False
     for text in chunks:
         chunk = text
@@ -291,16 +293,19 @@ def _whole_lines(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
         yield rest + b"\n", False
 
 
-def _checked(block: LineBlock, encoding: str) -> LineBlock:
-    """Find the lines that are no text, and mend them: a cell may go on in the next line."""
-    clean = block.data.isascii() or _is_utf8(block.data)
-    if clean and b"\0" not in block.data and not _has_long_line(block.data):
+def _repair(block: LineBlock, encoding: str) -> LineBlock:
+    """Replace invalid lines, and record their faults.
+
+    They are not removed, because a cell may continue in the next line.
+    """
+    is_text = block.data.isascii() or _is_utf8(block.data)
+    if is_text and b"\0" not in block.data and not _has_long_line(block.data):
         return block
     lines, faults = block.data.split(b"\n"), {}
     for index, line in enumerate(lines):
         if reason := _line_fault(line, encoding):
             faults[block.first_line + index] = reason
-            lines[index] = _mended(line)
+            lines[index] = _repair_line(line)
     return LineBlock(b"\n".join(lines), block.first_line, faults)
 
 
@@ -315,7 +320,7 @@ def _is_utf8(data: bytes) -> bool:
 def _has_long_line(data: bytes) -> bool:
     start = 0
     while len(data) - start > MAX_LINE:
-        # Any line end within reach will do: the last one jumps farthest.
+        # Any line end within the limit will do: the last one skips the most.
         start = data.rfind(b"\n", start, start + MAX_LINE + 1) + 1
         if not start:
             return True
@@ -331,7 +336,7 @@ def _line_fault(line: bytes, encoding: str) -> str | None:
     return None if line.isascii() or _is_utf8(line) else f"not {name}"
 
 
-def _mended(line: bytes) -> bytes:
+def _repair_line(line: bytes) -> bytes:
     if len(line) > MAX_LINE:
         return b""
     return line.decode("utf-8", "replace").replace("\0", "\ufffd").encode()

@@ -1,1 +1,1 @@
-"""What several measures compute alike."""
+"""Helpers that several measures use."""

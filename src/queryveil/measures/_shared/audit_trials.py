@@ -1,8 +1,8 @@
-"""Persons who come or stay away, each among a crowd that sends what she sends.
+"""The logs of an audit: target users who are added or not, or who send one text or another.
 
-Promises about adding a person hold for all logs, so the auditor chooses logs in which one person
-can be seen best. Each person on trial has texts of her own group. Everybody in the group's crowd
-sends them, so that they pass thresholds; whether she sends them too is decided by a coin.
+A guarantee on adding a user holds for all logs, so the auditor chooses logs in which one user is
+most visible. Each target has the texts of their own group. A crowd of users sends these texts, so
+that they pass thresholds; a coin decides whether the target sends them too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...log.query_log import COLUMNS, SCHEMA, QueryLog
 from ...release.release import Release
 
 _START = datetime(2006, 3, 1)
-_FLOOD = 50  # times as many rows as count of a person
+_FLOOD = 50  # rows of a target per row that the contribution bound keeps
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -29,10 +29,10 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrowdTrial:
-    """A log of some users and of crowds, and what the persons on trial would send.
+    """A log of sampled users and of crowds, and the rows that the targets would send.
 
-    `texts` has the columns person, text, own (nobody else sends it) and first; `sends` has for
-    each way to be seen the rows of all persons.
+    `texts` has the columns person (the index of a target), text, own (no other user sends it) and
+    first; `sends` has the rows of all targets for each design.
     """
 
     targets: int
@@ -43,77 +43,81 @@ class CrowdTrial:
 
     @property
     def designs(self) -> tuple[str, ...]:
-        """The ways to be seen."""
+        """The designs: how a target sends texts to be visible."""
         return tuple(self.sends)
 
     def log(self, coins: Flags, ways: Sequence[str]) -> QueryLog:
-        """Give the log of those whose coin says so, each sending what her way says."""
+        """Return the log with the targets whose coin is True, with the rows of their design."""
         inside = pl.DataFrame({"person": np.arange(self.targets), "way": list(ways)}).filter(coins)
         parts = [self.base]
         for way, rows in self.sends.items():
-            mine = inside.filter(pl.col("way") == way)
-            parts.append(rows.join(mine, on="person", how="semi").select(COLUMNS))
+            selected = inside.filter(pl.col("way") == way)
+            parts.append(rows.join(selected, on="person", how="semi").select(COLUMNS))
         return QueryLog.from_frame(pl.concat(parts))
 
     def scores(self, release: Release) -> dict[str, Floats]:
-        """Give for each person what the release has of her group's texts, counted in many ways."""
-        found: dict[str, Floats] = {}
-        for name, rows in _listed(release).items():
-            mine = rows.join(self.texts, left_on="query", right_on="text")
-            shown = {
+        """Return several statistics of the released texts of each target's group."""
+        scores: dict[str, Floats] = {}
+        for name, rows in _count_queries(release).items():
+            group_rows = rows.join(self.texts, left_on="query", right_on="text")
+            statistics = {
                 "count": pl.col("count").sum(),
                 "texts": pl.col("query").n_unique().cast(pl.Float64),
                 "first": pl.col("count").filter("first").sum(),
                 "own": pl.col("count").filter("own").sum(),
             }
-            sums = mine.group_by("person").agg(**shown)
-            found |= {f"{name}: {what}": self._placed(sums, what) for what in shown}
-        if len(found) > len(_WHATS):  # several tables, or a log beside them
-            found["all: count"] = np.sum([found[n] for n in found if n.endswith(": count")], axis=0)
-        return found
+            sums = group_rows.group_by("person").agg(**statistics)
+            scores |= {
+                f"{name}: {statistic}": self._to_array(sums, statistic) for statistic in statistics
+            }
+        if len(scores) > len(_STATISTICS):  # several tables, or a log beside them
+            scores["all: count"] = np.sum(
+                [scores[n] for n in scores if n.endswith(": count")], axis=0
+            )
+        return scores
 
-    def together(self, table: dict[str, Floats]) -> dict[str, Floats]:
-        """Leave the statistics of several runs as they are: all groups are alike."""
+    def add_centered(self, table: dict[str, Floats]) -> dict[str, Floats]:
+        """Return the statistics unchanged: all groups have the same expected values."""
         return table
 
     def shows(self, release: Release) -> bool:
-        """Whether the release has any text of the groups."""
+        """Return whether the release has any text of the groups."""
         return any(values.any() for values in self.scores(release).values())
 
-    def _placed(self, sums: pl.DataFrame, name: str) -> Floats:
+    def _to_array(self, sums: pl.DataFrame, name: str) -> Floats:
         values = np.zeros(self.targets)
         values[sums["person"].to_numpy()] = sums[name].to_numpy()
         return values
 
 
-_WHATS = ("count", "texts", "first", "own")
+_STATISTICS = ("count", "texts", "first", "own")
 
 
-def _listed(release: Release) -> dict[str, pl.DataFrame]:
-    """Give all that names queries: query and count, by the name of the table."""
-    found = {
+def _count_queries(release: Release) -> dict[str, pl.DataFrame]:
+    """Return the query counts of all tables and of the log, by the name of the table."""
+    counts = {
         name: table.select(pl.col("query").cast(pl.String), pl.col("count").cast(pl.Float64))
         for name, table in release.tables.items()
         if {"query", "count"} <= set(table.columns)
     }
     if release.log is not None:
         rows = release.log.select(pl.col("query").cast(pl.String)).collect()
-        found["log"] = rows.group_by("query").agg(count=pl.len().cast(pl.Float64))
-    return found
+        counts["log"] = rows.group_by("query").agg(count=pl.len().cast(pl.Float64))
+    return counts
 
 
 def build_crowd_trial(
-    some: QueryLog, words: Sequence[str], persons: int, each: int, size: int
+    sample: QueryLog, words: Sequence[str], targets: int, each: int, size: int
 ) -> CrowdTrial:
-    """Make groups of persons on trial, with `each` texts and a crowd of that `size`.
+    """Build groups of targets, with `each` texts and a crowd of that `size`.
 
-    `words` has twice as many texts for each person: those of her group, and her own.
+    `words` has twice as many texts for each target: those of the group, and those of their own.
     """
     texts = pl.DataFrame(
         {
-            "person": np.repeat(np.arange(persons), 2 * each),
-            "text": pl.Series(words[: persons * 2 * each], dtype=pl.String),
-            "place": np.tile(np.arange(2 * each), persons),
+            "person": np.repeat(np.arange(targets), 2 * each),
+            "text": pl.Series(words[: targets * 2 * each], dtype=pl.String),
+            "place": np.tile(np.arange(2 * each), targets),
         }
     ).with_columns(own=pl.col("place") >= each, first=pl.col("place") == 0)
     shared, own = texts.filter(~pl.col("own")), texts.filter("own")
@@ -122,16 +126,20 @@ def build_crowd_trial(
         "person", "text", place=pl.int_ranges(0, _FLOOD * each)
     ).explode("place")  # fmt: skip
     sends = {"with the crowd": shared, "again and again": flood, "alone": own}
-    user = _name("on trial", "person")
-    # The same query sent again within half an hour would be one event: these are hours apart.
-    named = {way: _rows(rows, user, 60 if rows is flood else 1) for way, rows in sends.items()}
-    known = some.local_frame.select(_plain()).collect()
-    base = pl.concat([known, _rows(crowd, _name("crowd", "person", "member")).select(COLUMNS)])
-    return CrowdTrial(persons, size, base, texts.drop("place"), named)
+    user = _user_name("on trial", "person")
+    # The same query within half an hour would be one event, so these rows are an hour apart.
+    named = {
+        way: _build_rows(rows, user, 60 if rows is flood else 1) for way, rows in sends.items()
+    }
+    known = sample.local_frame.select(_cast_columns()).collect()
+    base = pl.concat(
+        [known, _build_rows(crowd, _user_name("crowd", "person", "member")).select(COLUMNS)]
+    )
+    return CrowdTrial(targets, size, base, texts.drop("place"), named)
 
 
-def _rows(sent: pl.DataFrame, user: pl.Expr, minutes: int = 1) -> pl.DataFrame:
-    """Write rows of a log, so many minutes apart, each with a click."""
+def _build_rows(sent: pl.DataFrame, user: pl.Expr, minutes: int = 1) -> pl.DataFrame:
+    """Build rows of a log, that many minutes apart, each with a click."""
     rows = sent.with_columns(
         user=user,
         query="text",
@@ -139,27 +147,25 @@ def _rows(sent: pl.DataFrame, user: pl.Expr, minutes: int = 1) -> pl.DataFrame:
         rank=pl.lit(1),
         url=pl.format("http://www.group{}.example", "person"),
     )
-    return rows.select("person", *_plain())
+    return rows.select("person", *_cast_columns())
 
 
-def _plain() -> list[pl.Expr]:
-    return [pl.col(name).cast(kind) for name, kind in SCHEMA.items()]
+def _cast_columns() -> list[pl.Expr]:
+    return [pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()]
 
 
-def _name(what: str, *columns: str) -> pl.Expr:
-    return pl.concat_str(pl.lit(what), *columns, separator=" ")
+def _user_name(prefix: str, *columns: str) -> pl.Expr:
+    return pl.concat_str(pl.lit(prefix), *columns, separator=" ")
 
-
-_SWAP_START = datetime(2006, 3, 1)
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class SwapTrial:
-    """Pairs of texts, and how many rows each person sends.
+    """Pairs of texts, and the number of rows that each target sends.
 
-    `concepts` are those of the texts, pair by pair, where the method speaks of concepts.
+    `concepts` are those of the texts, pair by pair, if the method uses concepts.
     """
 
     texts: tuple[tuple[str, str], ...]
@@ -169,53 +175,53 @@ class SwapTrial:
 
     @property
     def targets(self) -> int:
-        """How many persons are on trial."""
+        """The number of targets."""
         return len(self.texts)
 
     @property
     def designs(self) -> tuple[str, ...]:
-        """There is one way to be seen."""
+        """The only design."""
         return ("one text or another",)
 
     def log(self, coins: Flags, ways: Sequence[str]) -> QueryLog:  # noqa: ARG002
-        """Give the log in which each person sends the text that her coin says."""
+        """Return the log in which each target sends the text that their coin selects."""
         sent = [pair[0] if coin else pair[1] for pair, coin in zip(self.texts, coins, strict=True)]
         return log_from_queries(sent, self.rows)
 
     def scores(self, release: Release) -> dict[str, Floats]:
-        """Give how much nearer the release is to each person's first text than to her second."""
+        """Return the similarity of the release to each target's first text minus the second."""
         if release.log is None:
             return {"texts": np.zeros(self.targets)}
         rows = release.log.select(pl.col("query").cast(pl.String)).collect()
         counts = dict(rows.group_by("query").len().iter_rows())
-        found = [[float(counts.get(text, 0)) for text in pair] for pair in self.texts]
-        table = {"texts": np.array(found) @ np.array([1.0, -1.0])}
+        pair_counts = [[float(counts.get(text, 0)) for text in pair] for pair in self.texts]
+        table = {"texts": np.array(pair_counts) @ np.array([1.0, -1.0])}
         if release.concepts is not None and self.concepts is not None:
-            table |= self._likeness(release.concepts)
+            table |= self._compare_concepts(release.concepts)
         return table
 
-    def together(self, table: dict[str, Floats]) -> dict[str, Floats]:
-        """Add each statistic less its mean over the runs: pairs of texts are not alike.
+    def add_centered(self, table: dict[str, Floats]) -> dict[str, Floats]:
+        """Add each statistic minus its mean over the runs: pairs of texts have different means.
 
-        That is a function of what was released alone, so guesses may be made by it.
+        The centered statistic is a function of the releases alone, so guesses may depend on it.
         """
-        centred = {}
+        centered = {}
         for name, values in table.items():
             runs = values.reshape(-1, self.targets)
-            centred[f"{name}, above a person's mean"] = (runs - runs.mean(axis=0)).reshape(-1)
-        return table | centred
+            centered[f"{name}, above a person's mean"] = (runs - runs.mean(axis=0)).reshape(-1)
+        return table | centered
 
-    def _likeness(self, released: pl.DataFrame) -> dict[str, Floats]:
-        """Compare concepts: over all rows, and in the released log that is nearest to each text."""
+    def _compare_concepts(self, released: pl.DataFrame) -> dict[str, Floats]:
+        """Compare concepts: over all rows, and in the released log most similar to each text."""
         ids = released["user"].cast(pl.String).rank("dense").to_numpy().astype(np.int64) - 1
-        kinds, rows = np.unique(released["concept"].to_numpy(), return_inverse=True)
-        wanted = self.concepts.reshape(-1)  # type: ignore[union-attr]
-        first, second = np.repeat(wanted, len(kinds)), np.tile(kinds, len(wanted))
-        near = pairwise_similarities(self.taxonomy, first, second)  # type: ignore[arg-type]
-        near = near.reshape(len(wanted), len(kinds))
-        tally = np.zeros((int(ids.max(initial=-1)) + 1, len(kinds)))
+        distinct, rows = np.unique(released["concept"].to_numpy(), return_inverse=True)
+        concepts = self.concepts.reshape(-1)  # type: ignore[union-attr]
+        first, second = np.repeat(concepts, len(distinct)), np.tile(distinct, len(concepts))
+        similarity = pairwise_similarities(self.taxonomy, first, second)  # type: ignore[arg-type]
+        similarity = similarity.reshape(len(concepts), len(distinct))
+        tally = np.zeros((int(ids.max(initial=-1)) + 1, len(distinct)))
         np.add.at(tally, (ids, rows), 1)
-        each = (near @ tally.T).reshape(self.targets, 2, -1)
+        each = (similarity @ tally.T).reshape(self.targets, 2, -1)
         difference = np.array([1.0, -1.0])
         return {
             "likeness": each.sum(axis=2) @ difference,
@@ -224,9 +230,9 @@ class SwapTrial:
 
 
 def log_from_queries(sent: Sequence[str], rows: int) -> QueryLog:
-    """Give a log in which each person sends her text so many times, an hour apart.
+    """Build a log in which each target sends their text that many times, an hour apart.
 
-    The same query sent again within half an hour would be one event.
+    The same query within half an hour would be one event.
     """
     frame = pl.DataFrame({"query": pl.Series(sent, dtype=pl.String)}).with_row_index("person")
     frame = frame.with_columns(place=pl.int_ranges(0, rows)).explode("place")
@@ -234,7 +240,7 @@ def log_from_queries(sent: Sequence[str], rows: int) -> QueryLog:
         frame.select(
             pl.format("on trial {}", "person").alias("user"),
             "query",
-            (pl.lit(_SWAP_START) + pl.duration(hours=pl.col("place"))).alias("time"),
+            (pl.lit(_START) + pl.duration(hours=pl.col("place"))).alias("time"),
             pl.lit(None, pl.Int32).alias("rank"),
             pl.lit(None, pl.String).alias("url"),
         ).select(COLUMNS)

@@ -1,4 +1,4 @@
-"""How often texts are there before and after: what the measures of frequencies share."""
+"""Counts of queries, clicks and transitions of logs and releases, which measures compare."""
 
 from __future__ import annotations
 
@@ -22,70 +22,73 @@ from ..context import MeasureContext
 Floats = NDArray[np.float64]
 
 
-def original_frequencies(before: MeasureContext) -> pl.DataFrame:
-    """Count the lines of each query of the log: text and count."""
-    return before.cached("query counts", lambda: _counted(before.log.local_frame))
+def original_frequencies(context: MeasureContext) -> pl.DataFrame:
+    """Count the rows of each query of the log: text and count."""
+    return context.cached("query counts", lambda: _count_rows(context.log.local_frame))
 
 
 def released_frequencies(release: Release) -> tuple[pl.DataFrame, str]:
-    """Give the same of a release, from its table of queries if it has one, and say from what."""
+    """Return the query counts of a release, and a note on their source.
+
+    The table of queries has precedence over the log.
+    """
     if "queries" in release.tables:
         table = release.tables["queries"]
         rows = table.select(pl.col("query").cast(pl.String).alias("text"), "count")
-        found = rows.filter(pl.col("count") > 0).group_by("text").agg(pl.col("count").sum())
-        return found.sort("text"), "counts of the table of queries"
+        counts = rows.filter(pl.col("count") > 0).group_by("text").agg(pl.col("count").sum())
+        return counts.sort("text"), "counts of the table of queries"
     if release.log is None:
         raise UsageError(
             f"this release ({release.method}) has neither a log nor a table of queries to count",
-            hint="measure a release that publishes queries",
+            hint="measure a release of queries",
         )
     phrases = release.parameters.get("emit") == "phrase"
     note = ", which has phrases where the log has whole queries" if phrases else ""
-    return _counted(release.log), f"lines of the released log{note}"
+    return _count_rows(release.log), f"rows of the released log{note}"
 
 
-def _counted(rows: pl.LazyFrame) -> pl.DataFrame:
-    counted = rows.group_by("query").agg(count=pl.len()).collect(engine="streaming")
+def _count_rows(rows: pl.LazyFrame) -> pl.DataFrame:
+    counts = rows.group_by("query").agg(count=pl.len()).collect(engine="streaming")
     text = pl.col("query").cast(pl.String).alias("text")
-    return counted.select(text, pl.col("count").cast(pl.Int64)).drop_nulls().sort("text")
+    return counts.select(text, pl.col("count").cast(pl.Int64)).drop_nulls().sort("text")
 
 
 @dataclass(frozen=True)
 class FrequencyMeasure(Measure):
-    """The base of the measures of frequencies: the most frequent texts, before and after."""
+    """The base of the frequency measures: the most frequent texts, before and after."""
 
-    top: int = parameter(100, "most frequent ones of the log that are looked at", min=1)
+    top: int = parameter(100, "number of the log's most frequent texts to compare", min=1)
     scale: str = parameter(
         "none",
-        "whether released counts are scaled up to the volume of the log, or taken as they are",
+        "whether released counts are scaled to the volume of the log",
         choices=("none", "volume"),
     )
 
     @abstractmethod
     def texts(self, queries: pl.DataFrame) -> pl.DataFrame:
-        """Turn the counts of queries into those that are compared: text and count."""
+        """Return the counts of the compared texts from counts of queries: text and count."""
 
-    def compute(self, before: MeasureContext, after: Release) -> dict[str, Any]:
-        """Give the error of counts, how many of the top are there, and in which order."""
-        was = self._before(before)
-        counts, read = released_frequencies(after)
-        found = compare_frequencies(was, self.texts(counts), self.top)
-        errors = {"volume": found["error_scaled"], "none": found["error_as_given"]}
-        return {"value": errors[self.scale], **found, "ruler": read}
+    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:
+        """Return the error of counts, the overlap of the top texts, and their rank correlation."""
+        original = self._original_counts(context)
+        counts, note = released_frequencies(release)
+        comparison = compare_frequencies(original, self.texts(counts), self.top)
+        errors = {"volume": comparison["error_scaled"], "none": comparison["error_as_given"]}
+        return {"value": errors[self.scale], **comparison, "ruler": note}
 
-    def prepare(self, before: MeasureContext) -> None:
-        """Count the log."""
-        self._before(before)
+    def prepare(self, context: MeasureContext) -> None:
+        """Count the texts of the log."""
+        self._original_counts(context)
 
-    def _before(self, before: MeasureContext) -> pl.DataFrame:
-        counts = before.cached((self, "before"), lambda: self.texts(original_frequencies(before)))
+    def _original_counts(self, context: MeasureContext) -> pl.DataFrame:
+        counts = context.cached((self, "before"), lambda: self.texts(original_frequencies(context)))
         if not counts.height:
-            raise InputError("this log has nothing that could be counted")
+            raise InputError("this log has no texts: there is nothing to count")
         return counts
 
 
 def compare_frequencies(before: pl.DataFrame, after: pl.DataFrame, top: int) -> dict[str, Any]:
-    """Compare the most frequent texts before with what is there of them after.
+    """Compare the counts of the most frequent texts before and after.
 
     >>> was = pl.DataFrame({"text": ["a", "b"], "count": [6, 2]})
     >>> compare_frequencies(was, pl.DataFrame({"text": ["a", "b"], "count": [3, 1]}), 2)
@@ -94,38 +97,38 @@ def compare_frequencies(before: pl.DataFrame, after: pl.DataFrame, top: int) -> 
     first, second = (_top(counts, top) for counts in (before, after))
     now = after.rename({"count": "now"})
     both = first.join(now, on="text", how="left", maintain_order="left").fill_null(0)
-    was, got = (both[name].to_numpy().astype(np.float64) for name in ("count", "now"))
-    grown = int(before["count"].sum()) / max(int(after["count"].sum()), 1)
+    original, released = (both[name].to_numpy().astype(np.float64) for name in ("count", "now"))
+    growth = int(before["count"].sum()) / max(int(after["count"].sum()), 1)
     common = first.join(second, on="text", how="semi").height
     return {
-        "error_scaled": _relative_error(was, got * grown),
-        "error_as_given": _relative_error(was, got),
+        "error_scaled": _relative_error(original, released * growth),
+        "error_as_given": _relative_error(original, released),
         "overlap": round(common / first.height, 6),
-        "rank_correlation": round(rank_correlation(was, got), 6),
+        "rank_correlation": round(rank_correlation(original, released), 6),
         "top": first.height,
     }
 
 
 def _top(counts: pl.DataFrame, top: int) -> pl.DataFrame:
-    """Give the most frequent texts; of equally frequent ones the first by name."""
+    """Return the most frequent texts; equally frequent ones are sorted by name."""
     return counts.sort("count", "text", descending=[True, False]).head(top)
 
 
-def _relative_error(was: Floats, got: Floats) -> float:
-    return round(float(np.mean(np.abs(got - was) / was)), 6)
+def _relative_error(original: Floats, released: Floats) -> float:
+    return round(float(np.mean(np.abs(released - original) / original)), 6)
 
 
-def rank_correlation(one: Floats, two: Floats) -> float:
-    """Give Spearman's correlation: that of the ranks, where equals share the mean of theirs.
+def rank_correlation(first: Floats, second: Floats) -> float:
+    """Return Spearman's rank correlation, with mean ranks of ties.
 
-    If one side has no order, because all are equal, it is 1 where the other has none either
-    and has anything at all, else 0.
+    If all values of one side are equal, it is 1 if those of the other are equal too and not 0;
+    otherwise it is 0.
 
     >>> rank_correlation(np.array([9.0, 5.0, 1.0]), np.array([3.0, 2.0, 2.0])).__round__(4)
     0.866
     """
-    a, b = (pl.Series(side).rank("average").to_numpy() for side in (one, two))
-    if np.array_equal(a, b) and two.any():
+    a, b = (pl.Series(side).rank("average").to_numpy() for side in (first, second))
+    if np.array_equal(a, b) and second.any():
         return 1.0
     a, b = a - a.mean(), b - b.mean()
     spread = float(np.sqrt((a @ a) * (b @ b)))
@@ -133,11 +136,11 @@ def rank_correlation(one: Floats, two: Floats) -> float:
 
 
 def transitions(rows: pl.LazyFrame, whole_sessions: bool = False) -> pl.DataFrame:
-    """Give each step to another query: user, query, next.
+    """Return each step to another query: user, query, next.
 
-    A session ends with a pause of half an hour, or where `whole_sessions` says that a user name
-    stands for a session, with the user name. Times that are mere numbers of rows tell no pauses:
-    then all rows of a user are one session.
+    A session ends with a pause of half an hour. With `whole_sessions`, a user name stands for one
+    session, which ends with the user name. Times that are row numbers have no pauses: then all
+    rows of a user are one session.
 
     >>> rows = [("u", "a", 1), ("u", "b", 2), ("u", "c", 3), ("u", "d", 3), ("v", "e", 4)]
     >>> table = pl.LazyFrame(rows, schema=["user", "query", "time"], orient="row")
@@ -166,10 +169,10 @@ _STEP = ("user", "query", "next")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LogStatistics:
-    """Counts as texts and numbers, in the order of the texts; only counts above 0.
+    """Positive counts of queries, clicks and steps, sorted by the texts.
 
     `queries` has query and count; `clicks` query, url, count, and the mean rank of the clicks
-    where ranks are given; `steps` query, next and count. `read` says where they come from.
+    if there are ranks; `steps` query, next and count. `read` is a note on their source.
     """
 
     queries: pl.DataFrame
@@ -181,11 +184,14 @@ class LogStatistics:
 def statistics_of_log(
     rows: pl.LazyFrame, whole_sessions: bool = False, read: str = "the log"
 ) -> LogStatistics:
-    """Count what a log shows; `whole_sessions` says that a user name stands for one session."""
+    """Count the rows of a log; with `whole_sessions` a user name stands for one session."""
     queries = rows.group_by("query").agg(count=pl.len()).collect(engine="streaming")
     steps = count_transitions(rows, whole_sessions)
     return LogStatistics(
-        _ordered(queries, ["query"]), count_clicks(rows), _ordered(steps, ["query", "next"]), read
+        _sort_by_texts(queries, ["query"]),
+        count_clicks(rows),
+        _sort_by_texts(steps, ["query", "next"]),
+        read,
     )
 
 
@@ -198,52 +204,52 @@ def count_clicks(rows: pl.LazyFrame) -> pl.DataFrame:
     """
     clicked = rows.drop_nulls("url").group_by("query", "url")
     counts = clicked.agg(count=pl.len(), rank=pl.col("rank").mean())
-    return _ordered(counts.collect(engine="streaming"), ["query", "url"])
+    return _sort_by_texts(counts.collect(engine="streaming"), ["query", "url"])
 
 
 def check_has_content(release: Release) -> None:
-    """Refuse a release that publishes neither a log nor tables."""
+    """Raise if a release has neither a log nor tables."""
     if release.log is None and not release.tables:
         raise UsageError(
             f"this release ({release.method}) has neither a log nor tables to learn from",
-            hint="measure a release that publishes queries",
+            hint="measure a release of queries",
         )
 
 
 def statistics_of_release(release: Release) -> LogStatistics:
-    """Count what a release shows: by its tables, and by its log what these do not have."""
+    """Return the counts of a release: from its tables, and from its log what they lack."""
     named = [(name, texts) for name, texts in PUBLIC_TABLES.items() if name in release.tables]
-    tables = {name: _table(release.tables[name], texts) for name, texts in named}
+    tables = {name: _select_positive(release.tables[name], texts) for name, texts in named}
     if "clicks" in tables:
         tables["clicks"] = tables["clicks"].with_columns(rank=pl.lit(None, pl.Float64))
     if release.log is None or len(tables) == len(PUBLIC_TABLES):
         rest, read = statistics_of_log(_NO_ROWS), "the released tables"
     else:
-        rest = _seen_in_rows(release.log, release.parameters)
+        rest = _statistics_of_rows(release.log, release.parameters)
         read = f"the released tables and {rest.read}" if tables else rest.read
     queries, clicks = tables.get("queries", rest.queries), tables.get("clicks", rest.clicks)
     return LogStatistics(queries, clicks, tables.get("transitions", rest.steps), read)
 
 
-def _seen_in_rows(rows: pl.LazyFrame, parameters: Mapping[str, Any]) -> LogStatistics:
+def _statistics_of_rows(rows: pl.LazyFrame, parameters: Mapping[str, Any]) -> LogStatistics:
     note = ""
     if parameters.get("emit") == "phrase":
-        note = ", whose phrases are taken for queries: a query of several phrases is not found"
+        note = ", whose phrases are taken for queries: a query of several phrases has no match"
     if rows.collect_schema()["time"].is_integer():
         note += ", whose times are numbers of rows: a user's rows are taken for one session"
     whole = parameters.get("link") == "session"
     return statistics_of_log(rows, whole, f"the released log{note}")
 
 
-def _table(table: pl.DataFrame, texts: Sequence[str]) -> pl.DataFrame:
-    """Give a table without the counts that noise made 0 or less."""
-    return _ordered(table.select(*texts, "count").filter(pl.col("count") > 0), texts)
+def _select_positive(table: pl.DataFrame, texts: Sequence[str]) -> pl.DataFrame:
+    """Return a table without the counts that noise made 0 or less."""
+    return _sort_by_texts(table.select(*texts, "count").filter(pl.col("count") > 0), texts)
 
 
-def _ordered(counts: pl.DataFrame, texts: Sequence[str]) -> pl.DataFrame:
-    """Give texts and numbers in an order that is the same however rows are stored."""
-    kinds = [pl.col(texts).cast(pl.String), pl.col("count").cast(pl.Float64)]
-    return counts.with_columns(kinds).drop_nulls(texts).sort(texts)
+def _sort_by_texts(counts: pl.DataFrame, texts: Sequence[str]) -> pl.DataFrame:
+    """Cast texts and counts, and sort by the texts, whatever the order of rows."""
+    casts = [pl.col(texts).cast(pl.String), pl.col("count").cast(pl.Float64)]
+    return counts.with_columns(casts).drop_nulls(texts).sort(texts)
 
 
 _NO_ROWS = pl.LazyFrame(schema=SCHEMA)

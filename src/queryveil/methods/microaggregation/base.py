@@ -1,4 +1,4 @@
-"""What all methods of the family share: the way from a log to a k-anonymous release."""
+"""The base class of the microaggregation methods: from a log to a k-anonymous release."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from .emission import copy_to_members, sample_clicks, sample_times, substitute_r
 from .grouping import check_groups, check_users, mdav
 from .refinement import refine_groups
 
-_SHARE = 0.4  # of a group's log, that one member may give
+_MAX_FRACTION = 0.4  # of a group's log, that one member may contribute
 _SHORT = "row not made: beyond a member's share of the log of the group"
-EXACT_USERS = 5_000  # up to here `auto` compares all users with each other
+EXACT_USERS = 5_000  # the maximum for which `auto` compares all users with each other
 BLOCK_USERS = 1_000
 
 
@@ -46,7 +46,7 @@ def partition_profiles(
     refined: bool,
     progress: Progress,
 ) -> IntArray:
-    """Partition users into groups of at least k by MDAV: exactly, or block by block."""
+    """Group users by MDAV, at least k in a group: all users at once, or block by block."""
     exact = how == "exact" or (how == "auto" and len(profiles) <= EXACT_USERS)
     if exact:
         blocks: list[IntArray] = [np.arange(len(profiles))]
@@ -63,12 +63,12 @@ def partition_profiles(
         def work(users: IntArray) -> IntArray:
             part = profiles if exact else profiles.select(users)
             matrix = profile_distance_matrix(taxonomy, part, advance if exact else lambda _: None)
-            found = mdav(matrix, k)
-            return refine_groups(matrix, found, k) if refined else found
+            labels = mdav(matrix, k)
+            return refine_groups(matrix, labels, k) if refined else labels
 
-        for users, found in zip(blocks, pool.map(work, blocks), strict=True):
-            group[users] = first + found
-            first += int(found.max()) + 1
+        for users, labels in zip(blocks, pool.map(work, blocks), strict=True):
+            group[users] = first + labels
+            first += int(labels.max()) + 1
             if not exact:
                 advance(len(users))
     check_groups(group, k)
@@ -79,12 +79,10 @@ def partition_profiles(
 class Prototypes:
     """Groups, and the texts that their members share.
 
-    members
-        user and group, sorted by the user's name
-    texts
-        group, query and the user who gave it: her place in `members`, or nobody
-    short
-        rows by which each group's log is shorter, because one member may not give more
+    Attributes:
+        members: user and group, sorted by user name.
+        texts: group, query, and the user who contributed it: a row of `members`, or `NOBODY`.
+        short: The rows that each group's log lacks because of the contribution bound.
     """
 
     members: pl.DataFrame = field(repr=False)
@@ -92,107 +90,108 @@ class Prototypes:
     short: IntArray = field(repr=False)
 
     def bounded(self, share: float) -> Prototypes:
-        """Return the same with no member beyond her share, and check that it is so."""
+        """Return prototypes within the contribution bound, and check them."""
         group = self.members["group"].to_numpy()
         texts = within_bound(self.texts, group, share)
         check_contributions(texts, share)
-        rows = (np.bincount(all_["group"].to_numpy()) for all_ in (self.texts, texts))
-        before, after = rows
+        before, after = (np.bincount(rows["group"].to_numpy()) for rows in (self.texts, texts))
         return Prototypes(self.members, texts, self.short + before - after)
 
 
 @dataclass(frozen=True)
 class Microaggregation(Method):
-    """The base of the family: k, the rule for rare texts, times and clicks."""
+    """The base class of the microaggregation methods: k, and thresholds for rare texts."""
 
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "blocks"
 
-    k: int = parameter(5, "users who share one log at least", min=2, max=10**9, unit="users")
+    k: int = parameter(
+        5, "minimal number of users who share one log", min=2, max=10**9, unit="users"
+    )
     min_users: int = parameter(
-        0, "users who must have sent a text, made a click or had a day; 0 is k", min=0, max=10**9,
+        0, "minimal number of users of a text, a click and a day; 0 is k", min=0, max=10**9,
         unit="users",
     )  # fmt: skip
     max_share: float = parameter(
-        0.0, "share of a group's log that one member gives at most; 0 is 0.4, or 1/k", min=0, max=1
+        0.0, "maximal fraction of a group's log from one member; 0 is 0.4, or 1/k", min=0, max=1
     )
-    time: str = parameter("day", "how fine times are given", choices=("none", "month", "day"))
+    time: str = parameter("day", "resolution of released times", choices=("none", "month", "day"))
     clicks: bool = parameter(True, "whether clicks are drawn for the released queries")
-    taxonomy: str = parameter("wordnet", "what queries mean: wordnet, or a taxonomy's file")
+    taxonomy: str = parameter("wordnet", "taxonomy of concepts: wordnet, or a file")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if 0 < self.max_share < 1 / self.k - 1e-9:
             raise ParameterError(
-                f"--max-share is {self.max_share:g}, but {self.k} users cannot each give less than "
-                f"1/{self.k}",
-                hint=f"take {1 / self.k:.3g} to 1",
+                f"--max-share is {self.max_share:g}, but {self.k} users cannot each contribute "
+                f"less than 1/{self.k}",
+                hint=f"use {1 / self.k:.3g} to 1",
             )
 
     @property
     def most_share(self) -> float:
-        """The share of a group's log that one member may give."""
-        return self.max_share or max(_SHARE, 1 / self.k)
+        """The maximal fraction of a group's log from one member."""
+        return self.max_share or max(_MAX_FRACTION, 1 / self.k)
 
     @property
     def least(self) -> int:
-        """The users whom a text, a click and a day need: k if nothing else was asked for."""
+        """The minimal number of users of a text, a click and a day; k by default."""
         return self.min_users or self.k
 
     @abstractmethod
     def _prototypes(
-        self, log: QueryLog, known: pl.DataFrame | None, chance: RandomSource, progress: Progress
+        self, log: QueryLog, known: pl.DataFrame | None, rng: RandomSource, progress: Progress
     ) -> Prototypes:
         """Group the users, and choose the texts that each group shares.
 
-        Users who stand in `known` (user, group) keep their groups.
+        Users in `known` (user, group) keep their groups.
         """
 
-    def _frequent(
+    def _substitute_rare(
         self,
         texts: pl.DataFrame,
         members: pl.DataFrame,
         log: QueryLog,
-        chance: RandomSource,
+        rng: RandomSource,
         progress: Progress,
     ) -> pl.DataFrame:
-        """Let frequent queries stand in for those that too few users sent."""
+        """Replace queries of too few users by frequent ones."""
         if self.least == 1:
             return texts.select("group", "user", "query")
         return substitute_rare_queries(
-            texts, members, log, self.taxonomy, self.least, chance, progress
+            texts, members, log, self.taxonomy, self.least, rng, progress
         )
 
-    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
-        """Group the users, give each group one log, rename, shuffle."""
-        return self._released(log, None, chance, progress)
+    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+        """Group the users, build one log per group, shuffle and pseudonymize."""
+        return self._run(log, None, rng, progress)
 
     def run_with_groups(
-        self, log: QueryLog, known: pl.DataFrame, chance: RandomSource, progress: Progress
+        self, log: QueryLog, known: pl.DataFrame, rng: RandomSource, progress: Progress
     ) -> Release:
-        """Do the same with groups of an earlier release (user, group), each of at least k here.
+        """Run with the groups of an earlier release (user, group), each of at least k users here.
 
-        Users whom it did not have are grouped among themselves: none of them, or at least k.
+        Users who were not in it are grouped among themselves: none of them, or at least k.
         """
-        return self._released(log, known, chance, progress)
+        return self._run(log, known, rng, progress)
 
-    def _released(
-        self, log: QueryLog, known: pl.DataFrame | None, chance: RandomSource, progress: Progress
+    def _run(
+        self, log: QueryLog, known: pl.DataFrame | None, rng: RandomSource, progress: Progress
     ) -> Release:
         check_users(log.count_distinct("user"), self.k)
-        prototypes = self._prototypes(log, known, chance, progress).bounded(self.most_share)
+        prototypes = self._prototypes(log, known, rng, progress).bounded(self.most_share)
         members = prototypes.members
         short = int((prototypes.short * np.bincount(members["group"].to_numpy())).sum())
         with progress.stage("fill the prototypes"):
-            filled, blanked = self._filled(log, members, prototypes.texts, chance)
-            # As categories: all members get these texts, and each is then held once.
+            filled, blanked = self._add_times_and_clicks(log, members, prototypes.texts, rng)
+            # Categorical: all members get these texts, and each text is stored once.
             filled = filled.with_columns(pl.col("query", "url").cast(pl.Categorical))
         with progress.stage("rename and shuffle"):
-            rows = shuffle_rows(copy_to_members(filled, members).lazy(), chance).collect()
-            public, mapping = pseudonymize(rows, "user", chance)
+            rows = shuffle_rows(copy_to_members(filled, members).lazy(), rng).collect()
+            public, mapping = pseudonymize(rows, "user", rng)
             mapping = mapping.join(members.with_columns(pl.col("user").cast(pl.String)), on="user")
         return Release(
             method=self.name,
-            parameters=self._published(),
+            parameters=self._public_parameters(),
             guarantee=self.guarantee(),
             source=log,
             log=public.lazy().select("user", "query", "time", "rank", "url"),
@@ -205,48 +204,48 @@ class Microaggregation(Method):
         )
 
     def repartition(self, rows: RemoteTable, progress: Progress) -> RemoteTable:
-        """Cut a log into blocks of users of similar interests, each of at least k."""
+        """Repartition a log into blocks of similar users, each of at least k users."""
         return repartition_by_similarity(rows, self.taxonomy, self.k, self.least, progress)
 
-    def _published(self) -> dict[str, Any]:
-        """Give the parameters as the card shows them: where a taxonomy's file lies is private."""
+    def _public_parameters(self) -> dict[str, Any]:
+        """Return the parameters for the card; the folder of a taxonomy file is private."""
         names = ",".join(public_names(self.taxonomy))
         resolved = {"min_users": self.least, "max_share": self.most_share}
         return {**self.params(), **resolved, "taxonomy": names}
 
-    def _filled(
-        self, log: QueryLog, members: pl.DataFrame, prototypes: pl.DataFrame, chance: RandomSource
+    def _add_times_and_clicks(
+        self, log: QueryLog, members: pl.DataFrame, prototypes: pl.DataFrame, rng: RandomSource
     ) -> tuple[pl.DataFrame, dict[str, int]]:
-        """Give the texts of the prototypes a time and a click each; count what they lack."""
+        """Draw a time and a click for each text of the prototypes; count the blanked cells."""
         if prototypes["group"].n_unique() < members["group"].n_unique():
-            raise InputError("a group has an empty log", hint="this is a defect: please report it")
+            raise InputError("a group has an empty log", hint="this is a bug: please report it")
         numbers = members.with_row_index("number").lazy()
         grouped = log.local_frame.join(numbers, on="user", maintain_order="left")
-        lines = grouped.select("group", "time", user="number").collect()
+        rows = grouped.select("group", "time", user="number").collect()
         group = prototypes["group"].to_numpy()
-        times, dayless = sample_times(lines, group, self.time, self.least, self.most_share, chance)
+        times, dayless = sample_times(rows, group, self.time, self.least, self.most_share, rng)
         filled = prototypes.select("group", "query", times)
-        rows = np.bincount(members["group"].to_numpy())[group]  # of the release, for each
+        copies = np.bincount(members["group"].to_numpy())[group]  # released rows of each text
         reason = f"{self.time} of fewer than {self.least} users, or beyond a member's share"
-        lacks = {reason: int(rows[dayless].sum())}
+        blanked = {reason: int(copies[dayless].sum())}
         if self.clicks:
-            clicks = sample_clicks(log.local_frame, prototypes["query"], self.least, chance)
+            clicks = sample_clicks(log.local_frame, prototypes["query"], self.least, rng)
             filled = filled.with_columns(clicks["rank"], clicks["url"])
-            for what, had, name in (("click", "click", "url"), ("rank", "ranked", "rank")):
-                gone = clicks.select(pl.col(had).fill_null(False) & pl.col(name).is_null())
-                number = int(rows[gone.to_series().to_numpy()].sum())
-                lacks[f"{what} of fewer than {self.least} users"] = number
+            for noun, flag, name in (("click", "click", "url"), ("rank", "ranked", "rank")):
+                missing = clicks.select(pl.col(flag).fill_null(False) & pl.col(name).is_null())
+                count = int(copies[missing.to_series().to_numpy()].sum())
+                blanked[f"{noun} of fewer than {self.least} users"] = count
         else:
             filled = filled.with_columns(rank=pl.lit(None, pl.Int32), url=pl.lit(None, pl.String))
-        return filled, {reason: number for reason, number in lacks.items() if number}
+        return filled, {reason: count for reason, count in blanked.items() if count}
 
     def unfit(self) -> tuple[str, ...]:
-        """Return that what one person alone had can show, where no more users are asked for."""
-        single = "the parameters keep queries that only one person sent, and clicks and days alike"
+        """Return that texts of one user alone can be released, if one user is enough."""
+        single = "the parameters keep queries that only one user sent, and such clicks and days"
         return (single,) if self.least == 1 else ()
 
     def guarantee(self) -> Guarantee:
-        """Promise that each released log is shared by at least k users."""
+        """Return k-anonymity: each released log is shared by at least k users."""
         checks = [Check("equal-logs", {"k": self.k}), Check("time-step", {"step": self.time})]
         if not self.clicks:
             checks.append(Check("no-clicks", {}))
@@ -255,19 +254,19 @@ class Microaggregation(Method):
             k=self.k,
             statement=(
                 f"Every user's released log is the same, row for row, as that of at least "
-                f"{self.k - 1} other users: whatever somebody knows of a person, this release by "
-                f"itself leaves at least {self.k} users who fit equally well. "
+                f"{self.k - 1} other users: whatever an attacker knows of a user, this release "
+                f"by itself leaves at least {self.k} users who match equally well. "
                 f"{self._about_texts()} at least {self.least} users of the log"
                 f"{self._about_clicks()}{self._about_times()}. {self._about_shares()}"
             ),
             assumptions=(
                 "a user name of the log stands for one person, and one person has one user name",
-                f"nobody controls {max(self.least - 1, 1)} or more accounts of the log: who does "
-                "can send what one other person sent and so lift it over the threshold; whoever "
-                f"controls {self.k - 1} accounts of a group knows whose log is the last one's",
-                "who made the release keeps private/ to herself",
+                f"nobody controls {max(self.least - 1, 1)} or more accounts of the log: whoever "
+                "does can send the query of one other user and so lift it over the threshold; "
+                f"whoever controls {self.k - 1} accounts of a group knows the last member's log",
+                "whoever made the release keeps private/ secret",
             ),
-            not_covered=self._limits(),
+            not_covered=self._not_covered(),
             checks=tuple(checks),
         )
 
@@ -279,38 +278,39 @@ class Microaggregation(Method):
             f", and every click, for that query, made by at least {self.least}, at that rank "
             f"by at least {self.least}"
             if self.clicks
-            else "; no clicks are given"
+            else "; no clicks are released"
         )
 
     def _about_shares(self) -> str:
         shared = f"All {self.k} or more pseudonyms of a group carry the interests of their group"
         if self.most_share == 1:
-            return f"{shared}; one member can have given all of its log."
-        return f"{shared}: no member gave more than {self.most_share:.0%} of its rows, or one row."
+            return f"{shared}; one member can have contributed all of its log."
+        limit = f"{self.most_share:.0%} of its rows, or one row"
+        return f"{shared}: no member contributed more than {limit}."
 
     def _about_times(self) -> str:
         if self.time == "none":
-            return "; no times are given"
-        return f"; every {self.time} that is given is one of at least {self.least} users"
+            return "; no times are released"
+        return f"; every released {self.time} is one of at least {self.least} users"
 
-    def _limits(self) -> tuple[str, ...]:
+    def _not_covered(self) -> tuple[str, ...]:
         few = (
             f"a text, a click and a day need {self.least} users only, fewer than k = {self.k}: "
-            f"whoever controls {max(self.least - 1, 1)} accounts can publish what one other "
-            "person sent",
+            f"whoever controls {max(self.least - 1, 1)} accounts can publish the query of "
+            "one other user",
         )
         return (
             *(few if self.least < self.k else ()),
-            "k-anonymity is no differential privacy: the release depends on every user, and "
-            "comparing two releases made with and without a person can tell about her",
-            "the users of a group are alike by choice: whoever knows that a person is in the log "
-            "can guess her interests from the logs that would fit her",
-            "queries are real queries of the log: one that names a person names her, if at least "
-            f"{self.least} users sent it",
-            "that a query was sent at all, and roughly how often, is seen",
-            "how many users the log has is seen",
+            "k-anonymity is not differential privacy: the release depends on every user, and "
+            "comparing two releases made with and without a user can reveal facts about them",
+            "the users of a group are similar by design: whoever knows that a user is in the log "
+            "can guess their interests from the logs that would match them",
+            "queries are real queries of the log: one that names a person is released unchanged, "
+            f"if at least {self.least} users sent it",
+            "that a query was sent at all, and roughly how often",
+            "how many users the log has",
         )
 
     def alternatives(self, log: QueryLog) -> list[dict[str, Any]]:  # noqa: ARG002
-        """Say nothing of other values: each needs a run of its own."""
+        """Return nothing: each other value would need a run of its own."""
         return []

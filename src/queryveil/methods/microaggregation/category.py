@@ -27,8 +27,7 @@ from .coverage import covered_share
 from .grouping import check_groups, greedy_groups, group_users, of_some
 from .prototypes import most_repeated_queries
 
-
-_REACHED = 0.5  # `auto` keeps the levels that so many terms reach, as the paper does
+_REACHED = 0.5  # `auto` keeps the levels that this fraction of terms reaches, as in the paper
 _DEEPEST = 12
 
 
@@ -58,7 +57,7 @@ class CategoryMicroaggregation(ByMeaning):
             )
 
     def _prototypes(
-        self, log: QueryLog, known: pl.DataFrame | None, chance: RandomSource, progress: Progress
+        self, log: QueryLog, known: pl.DataFrame | None, rng: RandomSource, progress: Progress
     ) -> Prototypes:
         users = log.count_distinct("user")
         if users > 4 * EXACT_USERS:
@@ -68,44 +67,44 @@ class CategoryMicroaggregation(ByMeaning):
             )
         opened = open_taxonomy(self.taxonomy)
         with progress.stage("look up words"):
-            found = term_categories(log, opened, int(self.categories))
-            self._check_coverage(covered_share(found))
-            found = found.filter(pl.col("concept") != UNMAPPED)
+            categories = term_categories(log, opened, int(self.categories))
+            self._check_coverage(covered_share(categories))
+            categories = categories.filter(pl.col("concept") != UNMAPPED)
         with progress.stage("group users"):
             names = log.local_frame.select("user").unique().collect()["user"].cast(pl.String).sort()
-            similar = self._similar(opened, found, names)
+            similarity = self._compute_similarity(opened, categories, names)
             group = group_users(
-                names, known, self.k, lambda some: greedy_groups(of_some(similar, some), self.k)
+                names, known, self.k, lambda new: greedy_groups(of_some(similarity, new), self.k)
             )
             check_groups(group, self.k)
-        kind = log.local_frame.collect_schema()["user"]
+        user_type = log.local_frame.collect_schema()["user"]
         members = pl.DataFrame({"user": names, "group": group.astype(np.int64)}).with_columns(
-            pl.col("user").cast(kind)
+            pl.col("user").cast(user_type)
         )
-        texts, short = most_repeated_queries(log.local_frame, members, chance, self.most_share)
-        texts = self._frequent(texts, members, log, chance, progress)
+        texts, short = most_repeated_queries(log.local_frame, members, rng, self.most_share)
+        texts = self._substitute_rare(texts, members, log, rng, progress)
         return Prototypes(members, texts, short)
 
-    def _similar(
-        self, taxonomy: Taxonomy, found: pl.DataFrame, names: pl.Series
+    def _compute_similarity(
+        self, taxonomy: Taxonomy, categories: pl.DataFrame, names: pl.Series
     ) -> NDArray[np.float32]:
-        """Add up what users have in common on each level."""
-        wanted = _DEEPEST if self.levels == "auto" else int(self.levels)
-        matrices = level_matrices(taxonomy, found, wanted)
+        """Return the sum over levels of the common category counts of users."""
+        levels = _DEEPEST if self.levels == "auto" else int(self.levels)
+        matrices = level_matrices(taxonomy, categories, levels)
         if self.levels == "auto":
-            total = max(int(found["count"].sum()), 1)
+            total = max(int(categories["count"].sum()), 1)
             kept = [m for m in matrices if int(m["count"].sum()) >= _REACHED * total]
             matrices = kept or matrices[:1]
-        similar = np.zeros((len(names), len(names)), np.float32)
+        similarity = np.zeros((len(names), len(names)), np.float32)
         for matrix in matrices:
-            similar += common_counts(matrix, names)
-        return similar
+            similarity += common_counts(matrix, names)
+        return similarity
 
 
 def term_categories(log: QueryLog, taxonomy: Taxonomy, n: int) -> pl.DataFrame:
-    """Give the first n categories of each word that a user sent: user, concept, count.
+    """Return the first n categories of each word that a user sent: user, concept, count.
 
-    What has none counts under `UNMAPPED`.
+    Words without a category count as `UNMAPPED`.
     """
     sent = log.local_frame.group_by("user", "query").agg(count=pl.len()).collect(engine="streaming")
     queries = sent.select("query").unique()
@@ -125,14 +124,14 @@ def term_categories(log: QueryLog, taxonomy: Taxonomy, n: int) -> pl.DataFrame:
 
 
 def common_counts(matrix: pl.DataFrame, names: pl.Series) -> NDArray[np.float32]:
-    """Give the sum of what each two users have in common, category by category (algorithm 2)."""
-    place = pl.DataFrame({"user": names}).with_row_index("number")
-    rows = matrix.join(place, on="user")
+    """Return the sum of the common counts of all pairs of users over categories (algorithm 2)."""
+    numbers = pl.DataFrame({"user": names}).with_row_index("number")
+    rows = matrix.join(numbers, on="user")
     columns, column = np.unique(rows["category"].to_numpy(), return_inverse=True)
     counts = np.zeros((len(names), len(columns)), np.float32)
     counts[rows["number"].to_numpy(), column] = rows["count"].to_numpy()
-    found = np.zeros((len(names), len(names)), np.float32)
+    common = np.zeros((len(names), len(names)), np.float32)
     for user in range(len(names)):
-        mine = np.flatnonzero(counts[user])
-        found[user] = np.minimum(counts[user, mine], counts[:, mine]).sum(axis=1)
-    return found
+        own = np.flatnonzero(counts[user])
+        common[user] = np.minimum(counts[user, own], counts[:, own]).sum(axis=1)
+    return common

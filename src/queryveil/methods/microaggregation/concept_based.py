@@ -1,4 +1,4 @@
-"""Methods that group users by what their queries mean: they need queries that mean something."""
+"""The base class of methods that group users by the concepts of their queries."""
 
 from __future__ import annotations
 
@@ -17,22 +17,25 @@ from .coverage import MIN_COVERAGE, check_coverage
 
 @dataclass(frozen=True)
 class ByMeaning(Microaggregation):
-    """The base of these: they refuse a log of which the taxonomy covers too little."""
+    """A method that requires a minimal coverage of the log by the taxonomy."""
 
     min_coverage: float = parameter(
-        MIN_COVERAGE, "share of phrases that must have a concept of the taxonomy", min=0.0, max=1.0
+        MIN_COVERAGE,
+        "fraction of phrases that must have a concept of the taxonomy",
+        min=0.0,
+        max=1.0,
     )
 
-    def run_share(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
-        """Protect a block of users; of all blocks together enough is covered."""
-        release = replace(self, min_coverage=0.0).run(log, chance, progress)
-        return replace(release, parameters=self._published())
+    def run_share(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+        """Anonymize a block of users; the coverage was checked for all blocks together."""
+        release = replace(self, min_coverage=0.0).run(log, rng, progress)
+        return replace(release, parameters=self._public_parameters())
 
     def repartition(self, rows: RemoteTable, progress: Progress) -> RemoteTable:
-        """Cut a log into blocks, unless too little of it is covered."""
+        """Repartition a log into blocks of similar users, after a check of its coverage."""
         return repartition_by_similarity(
             rows, self.taxonomy, self.k, self.least, progress, covered=self._check_coverage
         )
 
-    def _check_coverage(self, share: float) -> float:
-        return check_coverage(share, self.min_coverage, self._published()["taxonomy"])
+    def _check_coverage(self, coverage: float) -> float:
+        return check_coverage(coverage, self.min_coverage, self._public_parameters()["taxonomy"])

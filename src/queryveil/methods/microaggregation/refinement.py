@@ -1,8 +1,8 @@
-"""Better groups of the same sizes: the users of a partition change places while that helps.
+"""Refine groups: users are swapped or moved between groups while that lowers distances.
 
-MDAV (Batet et al. 2013, Algorithm 1) never looks at a group again. Groups of two are a matching,
-which Edmonds' algorithm solves; larger groups are improved by swaps and moves, and by forming
-neighbouring groups anew.
+MDAV (Batet et al. 2013, Algorithm 1) never revises a group. Groups of two are a matching, which
+Edmonds' algorithm solves. Larger groups are improved by swaps and moves, and by forming neighboring
+groups again.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from .grouping import (
     mean_intra_group_distance,
 )
 
-_MOST_MATCHED = 3000  # users: more take minutes
-_NEAREST = 30  # users with whom one may be matched; with up to `_ALL` users, everybody
+_MAX_MATCHED = 3000  # users: more take minutes
+_NEAREST = 30  # candidates for the match of a user; with up to `_ALL` users, all of them
 _ALL = 300
 _PASSES = 50
-_POOL_USERS = 48  # of groups that are formed anew together,
-_POOL = 8  # or so many groups
+_POOL_USERS = 48  # users of the groups that are formed again together,
+_POOL = 8  # or this number of groups
 _ROUNDS = 6
-_LEAST = 1e-6  # a gain below this part of the largest distance may be rounding
+_MIN_GAIN = 1e-6  # a gain below this fraction of the largest distance may be rounding
 
 Sums = NDArray[np.float64]
 
 
 def refine_groups(matrix: Floats, group: GroupLabels, k: int) -> GroupLabels:
-    """Lower the distances within the groups of a partition; sizes stay from k to 2k - 1.
+    """Lower the distances within groups; sizes stay from k to 2k - 1.
 
-    Neither the sum of all distances within groups nor their mean over users (`within`) is ever
-    higher than before, and the number of groups stays. Nothing is random. Two users of
-    different groups swap, or one moves from a group larger than k to one smaller than 2k - 1,
-    until no step helps; then each group and its nearest are formed anew where that helps.
-    Pairs (k = 2, up to 3,000 users) are matched instead, which needs the package rustworkx: an
-    even number of up to 300 users at the least possible sum, others nearly so.
+    Neither the sum of all distances within groups nor their mean over users
+    (`mean_intra_group_distance`) is ever higher than before, and the number of groups stays.
+    Nothing is random. Two users of different groups swap, or one moves from a group larger than k
+    to one smaller than 2k - 1, until no step helps; then each group and its nearest are formed
+    again where that helps. Pairs (k = 2, up to 3,000 users) are matched instead, which needs the
+    package rustworkx: an even number of up to 300 users at the minimal sum, others nearly so.
 
     >>> line = np.array([0.0, 5.0, 1.0, 6.0, 2.0, 7.0])
     >>> refine_groups(abs(line - line[:, None]), np.array([0, 0, 0, 1, 1, 1], np.int32), 3).tolist()
@@ -52,30 +52,33 @@ def refine_groups(matrix: Floats, group: GroupLabels, k: int) -> GroupLabels:
     """
     check_groups(group, k)
     if matrix.shape != (len(group), len(group)):
-        raise UsageError(f"{len(group):,} users need as many rows and columns of distances")
+        raise UsageError(
+            f"the matrix must have a row and a column for each of {len(group):,} users, "
+            f"got shape {matrix.shape}"
+        )
     in_pairs = len(group_sizes(group)) == len(group) // 2  # and at most one group of three
-    if k == 2 and in_pairs and 2 < len(group) <= _MOST_MATCHED:
-        matched = _Search(matrix, _matched(matrix, group), k).run()
-        if _no_worse(matrix, matched, group):
+    if k == 2 and in_pairs and 2 < len(group) <= _MAX_MATCHED:
+        matched = _Search(matrix, _match_pairs(matrix, group), k).run()
+        if _is_no_worse(matrix, matched, group):
             return matched
-    found = _searched(matrix, group, k)
-    return found if _no_worse(matrix, found, group) else group.copy()
+    searched = _search(matrix, group, k)
+    return searched if _is_no_worse(matrix, searched, group) else group.copy()
 
 
-def _searched(matrix: Floats, group: GroupLabels, k: int) -> GroupLabels:
-    found = _Search(matrix, group, k).run()
+def _search(matrix: Floats, group: GroupLabels, k: int) -> GroupLabels:
+    refined = _Search(matrix, group, k).run()
     for _ in range(_ROUNDS):
-        before = found.copy()
+        before = refined.copy()
         for number in range(len(group_sizes(group))):
-            _form_anew(matrix, found, number, k)
-        found = _Search(matrix, found, k).run()
-        if np.array_equal(before, found):
+            _form_again(matrix, refined, number, k)
+        refined = _Search(matrix, refined, k).run()
+        if np.array_equal(before, refined):
             break
-    return found
+    return refined
 
 
-def _form_anew(matrix: Floats, group: GroupLabels, number: int, k: int) -> None:
-    """Dissolve a group and its nearest, and form them anew if that is better, in place."""
+def _form_again(matrix: Floats, group: GroupLabels, number: int, k: int) -> None:
+    """Dissolve a group and its nearest groups, and form them again if that is better, in place."""
     sums = matrix[group == number].sum(axis=0, dtype=np.float64)
     linkage = np.bincount(group, sums) / group_sizes(group)
     linkage[number] = -1
@@ -87,12 +90,12 @@ def _form_anew(matrix: Floats, group: GroupLabels, number: int, k: int) -> None:
     old: GroupLabels = np.searchsorted(pool, group[users]).astype(np.int32)
     for start in (mdav(inside, k), greedy_groups(-inside, k)):
         new = _Search(inside, start, k).run()
-        if _no_worse(inside, new, old):
+        if _is_no_worse(inside, new, old):
             old = new
     group[users] = pool[old]
 
 
-def _no_worse(matrix: Floats, new: GroupLabels, old: GroupLabels) -> bool:
+def _is_no_worse(matrix: Floats, new: GroupLabels, old: GroupLabels) -> bool:
     if new.max(initial=-1) != old.max(initial=-1):
         return False
     return mean_intra_group_distance(matrix, new) <= mean_intra_group_distance(
@@ -105,50 +108,50 @@ def _total(matrix: Floats, group: GroupLabels) -> float:
 
 
 def _own_sums(matrix: Floats, group: GroupLabels, users: NDArray[np.intp]) -> Sums:
-    """Give the sum of distances of some users to the members of their own groups."""
+    """Return the sum of distances of each user to the members of their own group."""
     order = np.argsort(group, kind="stable")
     begins = np.searchsorted(group[order], np.arange(int(group.max(initial=-1)) + 2))
     sums = np.zeros(len(users))
-    for place, number in enumerate(group[users].tolist()):
+    for index, number in enumerate(group[users].tolist()):
         members = order[begins[number] : begins[number + 1]]
-        sums[place] = matrix[users[place]][members].sum(dtype=np.float64)
+        sums[index] = matrix[users[index]][members].sum(dtype=np.float64)
     return sums
 
 
 class _Search:
-    """A local search; `own` is the sum of distances of each user to the rest of her group.
+    """A local search; `own` is the sum of distances of each user to the rest of their group.
 
-    A group of s users weighs (k - 1) / (s - 1) in `within`, up to a constant. A step counts by
-    the lesser of what it gains in the plain sum and in this weighted one.
+    A group of s users has the weight (k - 1) / (s - 1) in `mean_intra_group_distance`, up to a
+    constant. The gain of a step is the smaller one of its gains in the plain and the weighted sum.
     """
 
     def __init__(self, matrix: Floats, group: GroupLabels, k: int) -> None:
         self.matrix, self.group, self.k = matrix, group.copy(), k
         self.sizes = group_sizes(group)
         self.own = _own_sums(matrix, group, np.arange(len(group)))
-        self.least = _LEAST * float(matrix.max(initial=0))
+        self.min_gain = _MIN_GAIN * float(matrix.max(initial=0))
 
     def run(self) -> GroupLabels:
-        """Offer every user a better place, in turn, until nobody finds one."""
+        """Swap or move every user in turn, until no step gains."""
         for _ in range(_PASSES):
-            if not sum(self._place(user) for user in range(len(self.group))):
+            if not sum(self._improve(user) for user in range(len(self.group))):
                 break
         return self.group
 
-    def _place(self, user: int) -> bool:
-        """Swap or move one user where that gains most, and say whether anything gained."""
+    def _improve(self, user: int) -> bool:
+        """Make the best swap or move of one user; return whether there was a gain."""
         home = int(self.group[user])
         sums: Sums = np.bincount(self.group, self.matrix[user]).astype(np.float64, copy=False)
         gains = self._swap_gains(user, sums)
         other = int(np.argmax(gains))
         moves = self._move_gains(user, sums)
-        if moves is not None and moves.max() > max(gains[other], self.least):
+        if moves is not None and moves.max() > max(gains[other], self.min_gain):
             self.group[user] = np.argmax(moves)
-        elif gains[other] > self.least:
+        elif gains[other] > self.min_gain:
             self.group[user], self.group[other] = self.group[other], home
         else:
             return False
-        self._changed(home, int(self.group[user]))
+        self._update(home, int(self.group[user]))
         return True
 
     def _weights(self, sizes: NDArray[np.intp]) -> Sums:
@@ -156,7 +159,7 @@ class _Search:
         return weights
 
     def _swap_gains(self, user: int, sums: Sums) -> Sums:
-        """Give what a swap with each user gains: at her own home, and at the other's."""
+        """Return the gain of a swap with each user, in both groups together."""
         home, row = int(self.group[user]), self.matrix[user]
         members = np.flatnonzero(self.group == home)
         here = self.own[user] - self.matrix[members].sum(axis=0, dtype=np.float64) + row
@@ -168,7 +171,7 @@ class _Search:
         return gains
 
     def _move_gains(self, user: int, sums: Sums) -> Sums | None:
-        """Give what a move to each group gains, or None if she must stay."""
+        """Return the gain of a move to each group, or None if the user must stay."""
         home = int(self.group[user])
         if self.sizes[home] <= self.k:
             return None
@@ -180,7 +183,7 @@ class _Search:
         gains[(self.sizes >= 2 * self.k - 1) | (np.arange(len(gains)) == home)] = -np.inf
         return gains
 
-    def _changed(self, *groups: int) -> None:
+    def _update(self, *groups: int) -> None:
         for number in groups:
             members = np.flatnonzero(self.group == number)
             inside = self.matrix[members[:, None], members]
@@ -188,26 +191,26 @@ class _Search:
             self.sizes[number] = len(members)
 
 
-def _matched(matrix: Floats, group: GroupLabels) -> GroupLabels:
-    """Pair users at the least sum of distances; the one left over joins the nearest pair."""
+def _match_pairs(matrix: Floats, group: GroupLabels) -> GroupLabels:
+    """Pair users at the minimal sum of distances; an odd user joins the nearest pair."""
     size = len(matrix)
     costs = np.pad(matrix, ((0, size % 2), (0, size % 2))).astype(np.float64)
-    if size % 2:  # nobody, a user who takes the one left over: what a third place would cost
+    if size % 2:  # a dummy user for the odd user, at the cost of a third member
         third = np.partition(matrix, 2, axis=1)[:, 1:3].sum(axis=1)
         costs[size, :size] = costs[:size, size] = third
-    pairs = _matching(costs, _allowed(costs, group))
-    found = np.full(len(costs), -1, np.int32)
+    pairs = _solve_matching(costs, _allow_pairs(costs, group))
+    labels = np.full(len(costs), -1, np.int32)
     for number, pair in enumerate(pair for pair in pairs if size not in pair):
-        found[list(pair)] = number
-    for user in np.flatnonzero(found[:size] < 0):  # only the one left over, if all is well
-        known = np.flatnonzero(found[:size] >= 0)
-        sums = np.bincount(found[known], matrix[user][known])
-        found[user] = np.argmin(sums)
-    return found[:size]
+        labels[list(pair)] = number
+    for user in np.flatnonzero(labels[:size] < 0):  # the odd user only, if the matching is perfect
+        known = np.flatnonzero(labels[:size] >= 0)
+        sums = np.bincount(labels[known], matrix[user][known])
+        labels[user] = np.argmin(sums)
+    return labels[:size]
 
 
-def _allowed(costs: Sums, group: GroupLabels) -> NDArray[np.bool_]:
-    """Choose who may be matched: the nearest users, and the partition's own pairs."""
+def _allow_pairs(costs: Sums, group: GroupLabels) -> NDArray[np.bool_]:
+    """Return which pairs may be matched: the nearest users, and the existing pairs."""
     size, users = len(costs), len(group)
     if size <= _ALL:
         return np.ones((size, size), np.bool_)
@@ -219,20 +222,20 @@ def _allowed(costs: Sums, group: GroupLabels) -> NDArray[np.bool_]:
     return allowed | allowed.T
 
 
-def _matching(costs: Sums, allowed: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Give the pairs of a perfect matching of least cost, lowest numbers first."""
-    rustworkx = _rustworkx()
-    one, two = np.nonzero(np.triu(allowed, 1))
+def _solve_matching(costs: Sums, allowed: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return the pairs of a perfect matching of minimal cost, sorted."""
+    rustworkx = _import_rustworkx()
+    first, second = np.nonzero(np.triu(allowed, 1))
     scale = 2.0**30 / (float(costs.max()) or 1.0)
-    weights = np.rint((costs.max() - costs[one, two]) * scale).astype(np.int64)
+    weights = np.rint((costs.max() - costs[first, second]) * scale).astype(np.int64)
     graph = rustworkx.PyGraph(multigraph=False)
     graph.add_nodes_from(range(len(costs)))
-    graph.add_edges_from(list(zip(one.tolist(), two.tolist(), weights.tolist(), strict=True)))
+    graph.add_edges_from(list(zip(first.tolist(), second.tolist(), weights.tolist(), strict=True)))
     pairs = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
     return sorted((min(pair), max(pair)) for pair in pairs)
 
 
-def _rustworkx() -> ModuleType:
+def _import_rustworkx() -> ModuleType:
     try:
         return importlib.import_module("rustworkx")
     except ImportError as error:

@@ -26,7 +26,6 @@ from .emission import QueryPool, build_query_pool, sample_queries, user_query_pa
 from .grouping import group_users
 from .prototypes import PrototypeItems, select_items, select_items_greedily
 
-
 _PARTITIONS = ("auto", "exact", "blocked")
 
 
@@ -52,7 +51,7 @@ class SemanticMicroaggregation(ByMeaning):
         "auto", "whether all users are compared, or blocks of similar ones", choices=_PARTITIONS
     )
     refine: bool = parameter(
-        False, "whether groups are improved after MDAV, and prototypes chosen anew"
+        False, "whether groups are refined after MDAV, and items selected greedily"
     )
 
     def _about_texts(self) -> str:
@@ -61,31 +60,30 @@ class SemanticMicroaggregation(ByMeaning):
         return super()._about_texts()
 
     def _prototypes(
-        self, log: QueryLog, known: pl.DataFrame | None, chance: RandomSource, progress: Progress
+        self, log: QueryLog, known: pl.DataFrame | None, rng: RandomSource, progress: Progress
     ) -> Prototypes:
         opened = open_taxonomy(self.taxonomy)
-        found = Mapper(opened).map(unique_queries(log.local_frame), progress)
+        concept_mapping = Mapper(opened).map(unique_queries(log.local_frame), progress)
         with progress.stage("profiles"):
-            concepts = found.concepts(log)
+            concepts = concept_mapping.concepts(log)
             self._check_coverage(covered_share(concepts))
             profiles = build_profiles(concepts)
-        group = _grouped(self, opened, profiles, known, progress)
+        group = _group_new_users(self, opened, profiles, known, progress)
         with progress.stage("choose texts"):
-            items = _items(opened, profiles, group, self.refine, self.most_share)
-            pool = build_query_pool(
-                found, user_query_pairs(log, profiles.users, found), self.emit, self.least
-            )
-            items = _none_empty(items, pool, group)
-            texts = sample_queries(items, pool, opened, chance)
+            items = _select_items(opened, profiles, group, self.refine, self.most_share)
+            sent = user_query_pairs(log, profiles.users, concept_mapping)
+            pool = build_query_pool(concept_mapping, sent, self.emit, self.least)
+            items = _fill_empty_groups(items, pool, group)
+            texts = sample_queries(items, pool, opened, rng)
         named = pl.DataFrame(
             {"group": items.group, "user": items.user, "query": pool.names.gather(texts)}
         )
-        return Prototypes(_members(log, profiles, group), named, items.short)
+        return Prototypes(_build_members(log, profiles, group), named, items.short)
 
 
 @dataclass(frozen=True)
 class StringMicroaggregation(Microaggregation):
-    """Group users who sent the same queries; no taxonomy. The paper's own comparison.
+    """Group users who sent the same queries, without a taxonomy; the baseline of the paper.
 
     >>> str(StringMicroaggregation(k=3))
     'string-microaggregation:k=3'
@@ -102,51 +100,52 @@ class StringMicroaggregation(Microaggregation):
         "auto", "whether all users are compared, or blocks of similar ones", choices=_PARTITIONS
     )
     refine: bool = parameter(
-        False, "whether groups are improved after MDAV, and prototypes chosen anew"
+        False, "whether groups are refined after MDAV, and items selected greedily"
     )
 
     def _prototypes(
-        self, log: QueryLog, known: pl.DataFrame | None, chance: RandomSource, progress: Progress
+        self, log: QueryLog, known: pl.DataFrame | None, rng: RandomSource, progress: Progress
     ) -> Prototypes:
         with progress.stage("profiles"):
             profiles, names = _string_profiles(log)
-        group = _grouped(self, None, profiles, known, progress)
-        members = _members(log, profiles, group)
+        group = _group_new_users(self, None, profiles, known, progress)
+        members = _build_members(log, profiles, group)
         with progress.stage("choose texts"):
-            items = _items(None, profiles, group, self.refine, self.most_share)
+            items = _select_items(None, profiles, group, self.refine, self.most_share)
             texts = pl.DataFrame(
                 {"group": items.group, "user": items.user, "query": names.gather(items.concept)}
             )
-        texts = self._frequent(texts, members, log, chance, progress)
+        texts = self._substitute_rare(texts, members, log, rng, progress)
         return Prototypes(members, texts, items.short)
 
 
-def _grouped(
+def _group_new_users(
     method: SemanticMicroaggregation | StringMicroaggregation,
     taxonomy: Taxonomy | None,
     profiles: Profiles,
     known: pl.DataFrame | None,
     progress: Progress,
 ) -> IntArray:
-    """Partition the users who have no group yet."""
+    """Group the users who have no group yet."""
 
     def split(users: IntArray) -> IntArray:
-        some = profiles if len(users) == len(profiles) else profiles.select(users)
-        how = method.partition, method.refine
-        return partition_profiles(taxonomy, some, method.k, *how, progress)
+        selected = profiles if len(users) == len(profiles) else profiles.select(users)
+        return partition_profiles(
+            taxonomy, selected, method.k, method.partition, method.refine, progress
+        )
 
     return group_users(profiles.users, known, method.k, split)
 
 
-def _items(
+def _select_items(
     taxonomy: Taxonomy | None, profiles: Profiles, group: IntArray, refined: bool, share: float
 ) -> PrototypeItems:
-    choose = select_items_greedily if refined else select_items
-    return choose(taxonomy, profiles, group, share)
+    select = select_items_greedily if refined else select_items
+    return select(taxonomy, profiles, group, share)
 
 
 def _string_profiles(log: QueryLog) -> tuple[Profiles, pl.Series]:
-    """Take each query as its own concept; give the queries too."""
+    """Return profiles in which each query is a concept of its own, and the queries."""
     sent = log.local_frame.group_by("user", "query").agg(count=pl.len()).collect(engine="streaming")
     names = sent.select("query").unique().with_columns(name=pl.col("query").cast(pl.String))
     names = names.sort("name").with_columns(concept=pl.int_range(pl.len(), dtype=pl.Int32))
@@ -154,23 +153,23 @@ def _string_profiles(log: QueryLog) -> tuple[Profiles, pl.Series]:
     return build_profiles(pairs), names["name"]
 
 
-def _none_empty(items: PrototypeItems, pool: QueryPool, group: IntArray) -> PrototypeItems:
-    """Give a group without any item one, of the concept that has the most texts: nobody's."""
+def _fill_empty_groups(items: PrototypeItems, pool: QueryPool, group: IntArray) -> PrototypeItems:
+    """Add one item to each group without any: the concept with the most texts, of `NOBODY`."""
     groups = np.arange(int(group.max()) + 1)
     empty = np.setdiff1d(groups, items.group)
     if not len(empty) or not len(pool.texts):
         return items
-    most = int(np.argmax(np.diff(pool.start)))
+    concept = int(np.argmax(np.diff(pool.start)))
     return PrototypeItems(
         np.concatenate([items.group, empty]),
-        np.concatenate([items.concept, np.full(len(empty), most)]),
+        np.concatenate([items.concept, np.full(len(empty), concept)]),
         np.concatenate([items.user, np.full(len(empty), NOBODY)]),
         items.short,
     )
 
 
-def _members(log: QueryLog, profiles: Profiles, group: IntArray) -> pl.DataFrame:
-    kind = log.local_frame.collect_schema()["user"]
+def _build_members(log: QueryLog, profiles: Profiles, group: IntArray) -> pl.DataFrame:
+    user_type = log.local_frame.collect_schema()["user"]
     return pl.DataFrame({"user": profiles.users, "group": group.astype(np.int64)}).with_columns(
-        pl.col("user").cast(kind)
+        pl.col("user").cast(user_type)
     )

@@ -1,7 +1,7 @@
-"""How far users are from each other by what their queries look like, without any meaning.
+"""Syntactic microaggregation: distances of users by the form of their queries, not the meaning.
 
 Navarro-Arribas and Torra (2009, 2012) compare two queries by time, length, text, terms and the
-site that was clicked. Their exact formulas are not public; those here all lie from 0 to 1.
+clicked site. Their exact formulas are not public; the distances here are all from 0 to 1.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Singles = NDArray[np.float32]
 
 
 def syntactic_distance_matrix(rows: pl.DataFrame, cap: int = 50) -> Singles:
-    """Give the distances of all users, as Navarro-Arribas and Torra (2009, 2012) group them.
+    """Return the distances of all users, after Navarro-Arribas and Torra (2009, 2012).
 
     `rows` has the columns user (0 to n - 1, each with at least one row and at most `cap`),
     query, time (or null) and url (or null). Texts are compared as they are. The distance of two
@@ -60,31 +60,31 @@ def syntactic_distance_matrix(rows: pl.DataFrame, cap: int = 50) -> Singles:
 
 
 def host_labels(url: str) -> list[str]:
-    """Give the labels of a url's host, the last first; none if it has no host.
+    """Return the labels of the host of a URL, the last one first; none if it has no host.
 
     >>> host_labels("http://www.Example.org:80/a?b")
     ['org', 'example', 'www']
     """
-    place = _SCHEME.sub("", url)
-    for mark in "/?#":
-        place = place.split(mark, 1)[0]
-    host = place.rsplit("@", 1)[-1].split(":", 1)[0]
+    authority = _SCHEME.sub("", url)
+    for separator in "/?#":
+        authority = authority.split(separator, 1)[0]
+    host = authority.rsplit("@", 1)[-1].split(":", 1)[0]
     return [label for label in reversed(host.lower().split(".")) if label]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Block:
-    """The rows of some users; `begins` are their first rows in the block."""
+    """The rows of a block of users; `begins` are the first rows of each user."""
 
     begins: Ints
     sizes: Ints
-    times: Singles  # from 0 to 1, or not a number
+    times: Singles  # from 0 to 1, or NaN
     lengths: Singles
-    queries: Ints  # of each row, the place in texts and terms
+    queries: Ints  # for each row, the index of texts and terms
     texts: list[str]
     terms: list[list[int]]
-    hosts: Ints  # of each row, the place in labels
-    labels: Ints  # a row a host, its label numbers, then -1
+    hosts: Ints  # for each row, the index of labels
+    labels: Ints  # one row per host: its label numbers, padded with -1
     clicked: NDArray[np.bool_]
 
 
@@ -102,23 +102,23 @@ class _Rows:
 
     @classmethod
     def of(cls, rows: pl.DataFrame, cap: int) -> _Rows:
-        begins = _begins(rows, cap)
+        begins = _find_begins(rows, cap)
         ordered = rows.sort("user", maintain_order=True)
-        queries, texts = _numbered(ordered["query"].cast(pl.String))
-        hosts, urls = _numbered(ordered["url"].cast(pl.String))
+        queries, texts = _number_texts(ordered["query"].cast(pl.String))
+        hosts, urls = _number_texts(ordered["url"].cast(pl.String))
         words: dict[str, int] = {}
         labels: dict[str, int] = {}
         terms = [[words.setdefault(t, len(words)) for t in text.split()] for text in texts]
         paths = [[labels.setdefault(x, len(labels)) for x in host_labels(url)] for url in urls]
-        times = _spread(ordered["time"])
-        return cls(begins, times, queries, texts, terms, hosts, _padded(paths))
+        times = _scale_times(ordered["time"])
+        return cls(begins, times, queries, texts, terms, hosts, _pad(paths))
 
     def block(self, first: int, last: int) -> _Block:
         begins = self.begins[first : last + 1]
         part = slice(int(begins[0]), int(begins[-1]))
         known, queries = np.unique(self.queries[part], return_inverse=True)
         sites, hosts = np.unique(self.hosts[part], return_inverse=True)
-        terms = [self.terms[place] for place in known.tolist()]
+        terms = [self.terms[index] for index in known.tolist()]
         lengths = np.array([len(term) for term in terms], np.float32)
         labels = self.labels[sites]
         return _Block(
@@ -127,7 +127,7 @@ class _Rows:
             times=self.times[part],
             lengths=lengths,
             queries=queries,
-            texts=[self.texts[place] for place in known.tolist()],
+            texts=[self.texts[index] for index in known.tolist()],
             terms=terms,
             hosts=hosts,
             labels=labels,
@@ -135,56 +135,57 @@ class _Rows:
         )
 
 
-def _begins(rows: pl.DataFrame, cap: int) -> Ints:
-    """Give the first row of each user once rows are sorted, and refuse what cannot be read."""
+def _find_begins(rows: pl.DataFrame, cap: int) -> Ints:
+    """Return the first row of each user after sorting; raise UsageError for invalid rows."""
     if missing := sorted({"user", "query", "time", "url"} - set(rows.columns)):
-        raise UsageError(f"users' queries need the column {' and '.join(missing)}")
+        raise UsageError(f"the rows have no column {' and '.join(missing)}")
     if rows["user"].null_count() or rows["query"].null_count():
         raise UsageError("a row has no user or no query")
     users = rows["user"].to_numpy()
     if len(users) and int(users.min()) < 0:
-        raise UsageError("users are numbered from 0")
+        raise UsageError("user numbers must be at least 0")
     sizes = np.bincount(users.astype(np.int64))
     if len(sizes) and not int(sizes.min()):
         raise UsageError(f"user {int(np.argmin(sizes))} has no row", hint="number users densely")
     if int(sizes.max(initial=0)) > cap:
-        most = int(np.argmax(sizes))
+        largest = int(np.argmax(sizes))
         raise UsageError(
-            f"user {most} has {int(sizes[most]):,} rows", hint=f"sample at most {cap} of a user"
+            f"user {largest} has {int(sizes[largest]):,} rows",
+            hint=f"sample at most {cap} rows of a user",
         )
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _numbered(column: pl.Series) -> tuple[Ints, list[str]]:
+def _number_texts(column: pl.Series) -> tuple[Ints, list[str]]:
     """Number the distinct texts of a column; null counts as an empty text."""
     texts = column.fill_null("")
     known = texts.unique().sort()
-    places = known.search_sorted(texts).to_numpy().astype(np.int64)
-    return places, known.to_list()
+    numbers = known.search_sorted(texts).to_numpy().astype(np.int64)
+    return numbers, known.to_list()
 
 
-def _spread(times: pl.Series) -> Singles:
-    """Put times between 0, the first, and 1, the last; no time is not a number."""
+def _scale_times(times: pl.Series) -> Singles:
+    """Scale times to 0 (the first) to 1 (the last); NaN for a missing time."""
     if times.dtype == pl.Null:
         return np.full(len(times), np.nan, np.float32)
     known = times.cast(pl.Datetime("us")).cast(pl.Int64).cast(pl.Float64)
     low, high = known.min(), known.max()
     if not isinstance(low, float) or not isinstance(high, float):
         return np.full(len(times), np.nan, np.float32)
-    spread = (known.to_numpy() - low) / max(high - low, 1.0)
-    return spread.astype(np.float32)
+    scaled = (known.to_numpy() - low) / max(high - low, 1.0)
+    return scaled.astype(np.float32)
 
 
-def _padded(paths: list[list[int]]) -> Ints:
+def _pad(paths: list[list[int]]) -> Ints:
     width = max((len(path) for path in paths), default=0)
     table = np.full((len(paths), max(width, 1)), -1, np.int64)
-    for place, path in enumerate(paths):
-        table[place, : len(path)] = path
+    for row, path in enumerate(paths):
+        table[row, : len(path)] = path
     return table
 
 
 def _user_distances(one: _Block, two: _Block) -> NDArray[np.float64]:
-    """Sum up the distance to the nearest query of each other user, both ways, eq. (4)."""
+    """Return the mean distance to the nearest query of the other user, both ways, eq. (4)."""
     table = _query_distances(one, two)
     nearest = np.minimum.reduceat(table, two.begins, axis=1).astype(np.float64)
     forth = np.add.reduceat(nearest, one.begins, axis=0)
@@ -195,16 +196,16 @@ def _user_distances(one: _Block, two: _Block) -> NDArray[np.float64]:
 
 
 def _query_distances(one: _Block, two: _Block) -> Singles:
-    """Give d_q of each row of one block and each of another."""
+    """Return the distances d_q of all pairs of rows of two blocks."""
     texts = _edits(one.texts, two.texts) + _edits(one.terms, two.terms)
     texts += _ratio(np.abs(one.lengths[:, None] - two.lengths), one.lengths, two.lengths)
     total = _to_rows(texts, one.queries, two.queries)
     total += _to_rows(_host_distances(one.labels, two.labels), one.hosts, two.hosts)
     either = one.clicked[:, None] | two.clicked
     parts = _to_rows(either.astype(np.float32) + 3, one.hosts, two.hosts)
-    apart = np.abs(one.times[:, None] - two.times)
-    timed = ~np.isnan(apart)
-    np.add(total, apart, out=total, where=timed)
+    gap = np.abs(one.times[:, None] - two.times)
+    timed = ~np.isnan(gap)
+    np.add(total, gap, out=total, where=timed)
     total /= parts + timed
     return total
 
@@ -214,20 +215,20 @@ def _to_rows(table: Singles, first: Ints, second: Ints) -> Singles:
 
 
 def _edits(first: Sequence[Sequence[object]], second: Sequence[Sequence[object]]) -> Singles:
-    """Give Levenshtein's distances, each divided by the length of the longer one."""
+    """Return Levenshtein distances, divided by the length of the longer sequence."""
     scorer = Levenshtein.normalized_distance
-    found = cdist(first, second, scorer=scorer, dtype=np.float32, workers=-1)
-    return found.astype(np.float32, copy=False)
+    distances = cdist(first, second, scorer=scorer, dtype=np.float32, workers=-1)
+    return distances.astype(np.float32, copy=False)
 
 
 def _ratio(upper: Singles, first: Singles, second: Singles) -> Singles:
     longer = np.maximum(first[:, None], second)
-    found: Singles = np.divide(upper, np.maximum(longer, 1), dtype=np.float32)
-    return found
+    ratio: Singles = np.divide(upper, np.maximum(longer, 1), dtype=np.float32)
+    return ratio
 
 
 def _host_distances(first: Ints, second: Ints) -> Singles:
-    """Give one minus the part of the labels that agree, from the last one on; 0 without any."""
+    """Return one minus the fraction of common last labels of two hosts; 0 without labels."""
     agree = np.ones((len(first), len(second)), np.bool_)
     common = np.zeros(agree.shape, np.float32)
     for one, two in zip(first.T, second.T, strict=True):
@@ -238,7 +239,7 @@ def _host_distances(first: Ints, second: Ints) -> Singles:
     return _ratio(longer - common, *counts)
 
 
-_MOST_USERS = 2_000  # all rows of all users are compared: minutes for a thousand
+_MAX_USERS = 2_000  # all rows of all users are compared: minutes for a thousand users
 
 
 @dataclass(frozen=True)
@@ -250,7 +251,7 @@ class SyntacticMicroaggregation(Microaggregation):
     """
 
     name: ClassVar[str] = "syntactic-microaggregation"
-    title: ClassVar[str] = "groups of k users whose queries are written alike share one log"
+    title: ClassVar[str] = "groups of k users with similarly written queries share one log"
     paper: ClassVar[str] = "Navarro-Arribas and Torra 2009"
     guarantee_summary: ClassVar[str] = (
         "k-anonymity: every released log is shared by at least k users"
@@ -260,37 +261,37 @@ class SyntacticMicroaggregation(Microaggregation):
     refine: bool = parameter(False, "whether groups are improved by swaps after MDAV")
 
     def _prototypes(
-        self, log: QueryLog, known: pl.DataFrame | None, chance: RandomSource, progress: Progress
+        self, log: QueryLog, known: pl.DataFrame | None, rng: RandomSource, progress: Progress
     ) -> Prototypes:
         users = log.local_frame.select("user").unique().collect()
         users = users.sort(pl.col("user").cast(pl.String)).with_row_index("number")
-        if users.height > _MOST_USERS:
+        if users.height > _MAX_USERS:
             raise InputError(
                 f"{users.height:,} users are too many to compare all their queries",
-                hint=f"--sample-users {_MOST_USERS}, or semantic-microaggregation",
+                hint=f"--sample-users {_MAX_USERS}, or semantic-microaggregation",
             )
         with progress.stage("group users"):
-            matrix = syntactic_distance_matrix(self._some_rows(log, users, chance), cap=self.rows)
+            matrix = syntactic_distance_matrix(self._sample_rows(log, users, rng), cap=self.rows)
             group = group_users(
-                users["user"], known, self.k, lambda some: self._split(of_some(matrix, some))
+                users["user"], known, self.k, lambda new: self._group(of_some(matrix, new))
             )
             check_groups(group, self.k)
         members = users.select("user", group=pl.Series(group.astype(np.int64)))
-        texts, short = most_repeated_queries(log.local_frame, members, chance, self.most_share)
-        texts = self._frequent(texts, members, log, chance, progress)
+        texts, short = most_repeated_queries(log.local_frame, members, rng, self.most_share)
+        texts = self._substitute_rare(texts, members, log, rng, progress)
         return Prototypes(members, texts, short)
 
-    def _split(self, matrix: Floats) -> GroupLabels:
+    def _group(self, matrix: Floats) -> GroupLabels:
         group = mdav(matrix, self.k)
         return refine_groups(matrix, group, self.k) if self.refine else group
 
-    def _some_rows(self, log: QueryLog, users: pl.DataFrame, chance: RandomSource) -> pl.DataFrame:
-        """Draw at most so many rows of each user."""
+    def _sample_rows(self, log: QueryLog, users: pl.DataFrame, rng: RandomSource) -> pl.DataFrame:
+        """Draw at most `rows` rows of each user."""
         texts = pl.col("query", "url").cast(pl.String)
         frame = log.local_frame.join(users.lazy(), on="user", maintain_order="left")
-        lines = frame.select("time", texts, user=pl.col("number").cast(pl.Int64)).collect()
-        lines = lines.sort("user", "time", "query", "url")
-        drawn = lines[chance.permutation(lines.height)]
+        rows = frame.select("time", texts, user=pl.col("number").cast(pl.Int64)).collect()
+        rows = rows.sort("user", "time", "query", "url")
+        drawn = rows[rng.permutation(rows.height)]
         return (
             drawn.group_by("user", maintain_order=True)
             .head(self.rows)

@@ -1,4 +1,4 @@
-"""What the methods of this shelf promise, and what not."""
+"""The base class of the replacement methods, and their guarantees."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ ASSUMPTIONS = (
     "a user name of the log stands for one person, and one person has one user name",
     "how many users the log has is public: those with a row that was read and kept",
     READ_ALONE,
-    "how the files are read (format, columns, form of times) was fixed without looking at the log",
-    "the taxonomy, the domain and all parameters were chosen without looking at the log",
-    "who made the release keeps the ledger, and adds up what other releases cost",
+    "how the files are read (format, columns, form of times) was fixed independently of the log",
+    "the taxonomy, the domain and all parameters were chosen independently of the log",
+    "whoever made the release keeps the ledger, and adds up the loss of all releases",
 )
 NOT_COVERED = (
-    "that a person is in the log: each has a pseudonym and rows of their own",
-    "that every row of a person was left out when the log was read (empty queries, rows that "
-    "cannot be read, days that were not asked for): they have no pseudonym then",
+    "that a user is in the log: each has a pseudonym and rows of their own",
+    "that every row of a user was dropped when the log was read (empty queries, rows that cannot "
+    "be read, days that were not selected): such a user has no pseudonym",
     "how long the run took, and the files under private/",
     FAILURES,
 )
@@ -59,23 +59,23 @@ REWRITE_BLOCKER = "the text copies words of the users' own queries, which no eps
 _LENGTHS = "how many phrases with a concept each user has in each log, up to the cap"
 _FIRST = "in which of the logs each user first appears"
 _RETRY = (
-    "if a run was killed: that the next one works with the very same log only, so that who sees "
-    "it refused knows that the log is another one"
+    "if a run was killed: that the next run accepts the very same log only, so that whoever sees a "
+    "refusal learns that the log is a different one"
 )
-_SAFE = 1 + Fraction(1, 10**9)  # more than what floats round away
+_ROUNDING_MARGIN = 1 + Fraction(1, 10**9)  # larger than the rounding error of floats
 _TOPICS = "the topics of each user's queries in their order"
 
 
 def replacement_guarantee(method: SemanticReplacement, checks: tuple[Check, ...]) -> Guarantee:
-    """Promise epsilon for a user's whole log, as far as the parameters allow."""
+    """Return epsilon for a user's whole log, conditional or none if the parameters require it."""
     if method.rewrite:
-        return _copied_words(method)
-    given = _given(method)
+        return _rewrite_guarantee(method)
+    given = _state_condition(method)
     epsilon, delta = method.total_epsilon, method.delta
     model: Model = "conditional-dp" if given else "approx-dp" if delta else "pure-dp"
     return Guarantee(
         model=model,
-        statement=_says(method, given),
+        statement=_state_guarantee(method, given),
         neighbours=NEIGHBOURS + (f" and agree in {given}" if given else ""),
         given=given,
         epsilon=float(epsilon),
@@ -89,7 +89,7 @@ def replacement_guarantee(method: SemanticReplacement, checks: tuple[Check, ...]
     )
 
 
-def _given(method: SemanticReplacement) -> str | None:
+def _state_condition(method: SemanticReplacement) -> str | None:
     parts = [_TOPICS] if is_split_by_topic(method.domain) else []
     parts += [_LENGTHS] if method.keep_length else []
     parts += [_FIRST] if method.goes_on else []
@@ -97,29 +97,30 @@ def _given(method: SemanticReplacement) -> str | None:
 
 
 def _loss(method: SemanticReplacement) -> Loss:
-    """Return what all slots lose together: each is drawn by itself, within its epsilon or range.
+    """Return the loss of all slots: each is drawn independently, within its epsilon or range.
 
-    With a delta slots are added up in one of the two ways, and the dearer one is taken here.
+    With a delta, slots are composed in one of two ways. The larger loss of the two is used here.
     """
     slot = method.user_epsilon / method.max_queries_per_user
     rho = method.total_epsilon / slot * pure_rho(slot)
-    return Loss("replace-one", max(rho, method.phrase_budget.range_rho * _SAFE))
+    return Loss("replace-one", max(rho, method.phrase_budget.range_rho * _ROUNDING_MARGIN))
 
 
-def _says(method: SemanticReplacement, given: str | None) -> str:
-    whole, one = format_amount(method.total_epsilon), f"{method.phrase_budget.per_query:.4g}"
-    chance = f", but for a chance of {method.delta:g}" if method.delta else ""
-    within = f"Between logs that agree in {given}: whatever" if given else "Whatever"
+def _state_guarantee(method: SemanticReplacement, given: str | None) -> str:
+    per_user = format_amount(method.total_epsilon)
+    per_phrase = f"{method.phrase_budget.per_query:.4g}"
+    exception = f", except with probability {method.delta:g}" if method.delta else ""
+    within = f"Between logs that agree in {given}: any" if given else "Any"
     return (
-        f"{within} any one person asked changes the chance of any outcome by at most a factor "
-        f"of e^{whole}{chance}. For one phrase of hers that is another one in the same place it "
-        f"is e^{one}: epsilon {one} for a phrase, {whole} for a person's "
-        f"{method.max_queries_per_user:,} phrases. Every query that is given is the name of a "
+        f"{within} change of one user's queries changes the probability of any outcome by at most "
+        f"a factor of e^{per_user}{exception}. For the change of one phrase to another one in the "
+        f"same slot it is e^{per_phrase}: epsilon {per_phrase} for a phrase, {per_user} for a "
+        f"user's {method.max_queries_per_user:,} phrases. Every released query is the label of a "
         "concept, drawn at random."
-    ) + _earlier(method)
+    ) + _state_earlier_releases(method)
 
 
-def _earlier(method: SemanticReplacement) -> str:
+def _state_earlier_releases(method: SemanticReplacement) -> str:
     if not method.spent_before:
         return ""
     before = f"{method.spent_before:g}"
@@ -128,24 +129,24 @@ def _earlier(method: SemanticReplacement) -> str:
 
 def _not_covered(method: SemanticReplacement) -> tuple[str, ...]:
     topics = f"{_TOPICS}: a replacement stays within the topic of its query"
-    lengths = f"{_LENGTHS}: these numbers are seen as they are"
+    lengths = f"{_LENGTHS}: these numbers are released exactly"
     return (
         *((topics,) if is_split_by_topic(method.domain) else ()),
         *((lengths,) if method.keep_length else ()),
-        *((f"{_FIRST}: a new pseudonym is seen to be new", _RETRY) if method.goes_on else ()),
+        *((f"{_FIRST}: a new pseudonym is recognized as new", _RETRY) if method.goes_on else ()),
         *NOT_COVERED,
     )
 
 
-def _copied_words(method: SemanticReplacement) -> Guarantee:
-    """Promise nothing: modifiers, plurals and stop words are the user's own words."""
+def _rewrite_guarantee(method: SemanticReplacement) -> Guarantee:
+    """Return no guarantee: modifiers, plurals and stop words are the user's own words."""
     return Guarantee(
         model="none",
         statement=(
             "Each noun phrase is replaced by another one as the paper does, and the other words "
-            "of the query stay. The draws of concepts alone would keep epsilon "
-            f"{format_amount(method.total_epsilon)} for a person and "
-            f"{method.phrase_budget.per_query:.4g} for a phrase; the text does not."
+            "of the query stay. The draws of concepts alone would have epsilon "
+            f"{format_amount(method.total_epsilon)} for a user and "
+            f"{method.phrase_budget.per_query:.4g} for a phrase; the text has none."
         ),
         not_covered=(
             "the text: it copies the user's words, also rare ones and names",
@@ -157,69 +158,74 @@ def _copied_words(method: SemanticReplacement) -> Guarantee:
 
 @dataclass(frozen=True)
 class ReplacementMethod(Method):
-    """The base of the shelf: epsilon, what it covers, and the concepts that may be given."""
+    """The base class of the replacement methods: epsilon, its unit, and the domain."""
 
-    epsilon: float = parameter(1.0, "what one person can change at most", min=0.001, max=1000.0)
+    epsilon: float = parameter(
+        1.0,
+        "bound on the privacy loss, of a user or of a query (see budget)",
+        min=0.001,
+        max=1000.0,
+    )
     budget: str = parameter(
         "per-user", "whether epsilon is for a user's whole log, or for each query",
         choices=("per-user", "per-query"),
     )  # fmt: skip
     domain: str = parameter(
-        ALL, "concepts that are given: all, a concept, several topics, or A, B, C of the paper"
+        ALL, "concepts that can be released: all, a concept, topics, or A, B, C of the paper"
     )
     max_queries_per_user: int = parameter(
         100, "queries, counted as phrases, of each user", min=1, max=10_000, unit="phrases"
     )
-    taxonomy: str = parameter("wordnet", "what queries mean: wordnet, or a taxonomy's file")
+    taxonomy: str = parameter("wordnet", "taxonomy of concepts: wordnet, or a file")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        parse_domain(self.domain)  # refuses what is none
+        parse_domain(self.domain)  # raises an error if it is invalid
 
     @property
     def user_epsilon(self) -> Fraction:
-        """What this release costs for a user's whole log."""
+        """The epsilon of this release for a user's whole log."""
         each = Fraction(repr(self.epsilon))
         return each * self.max_queries_per_user if self.budget == "per-query" else each
 
     def input_files(self) -> tuple[Path, ...]:
-        """List the files of the taxonomy."""
+        """Return the files of the taxonomy."""
         names = (name.strip() for name in self.taxonomy.split(","))
         return tuple(Path(name) for name in names if name and name != "wordnet")
 
     def domains(self) -> DomainSet:
-        """Open the taxonomy and find the domains, and the topics of profiles."""
+        """Return the domains of the taxonomy, and the topics of profiles."""
         topics = self.params().get("topics", "auto")
         return open_domains(open_taxonomy(self.taxonomy), self.domain, topics)
 
-    def _found(self, log: QueryLog, domains: DomainSet, progress: Progress) -> ConceptMapping:
+    def _map_queries(self, log: QueryLog, domains: DomainSet, progress: Progress) -> ConceptMapping:
         return Mapper(domains.taxonomy).map(unique_queries(log.local_frame), progress)
 
     def coverage(self, dropped: Mapping[str, int]) -> float | None:
-        """Return the share of rows that have a concept of the domain."""
+        """Return the fraction of rows that have a concept of the domain."""
         rows = sum(dropped.values())
         return round(1 - dropped.get(NO_CONCEPT, 0) / rows, 4) if rows else None
 
     def _checks(self, full: bool = True) -> tuple[Check, ...]:
-        """Each user has her rows, numbered and without clicks."""
+        """Return the checks that each user has numbered rows without clicks."""
         rows = {"rows": self.max_queries_per_user, "all": full}
         return Check("slots", rows), Check("no-clicks", {})
 
-    def _named(
+    def _render(
         self,
         domains: DomainSet,
         slots: BoundedPhrases,
         sizes: IntArray,
         concepts: IntArray,
-        chance: RandomSource,
+        rng: RandomSource,
     ) -> ReplacementRows:
-        """Give users new names, and concepts labels."""
-        names = pl.Series("pseudonym", chance.tokens(len(slots.users))).cast(pl.String)
+        """Return the rows of all users, with pseudonyms and labels."""
+        names = pl.Series("pseudonym", rng.tokens(len(slots.users))).cast(pl.String)
         mapping = pl.DataFrame({"user": slots.users, "pseudonym": names})
-        sorted_ = by_pseudonym(mapping, sizes, concepts)
-        return render_rows(domains.taxonomy, mapping, sizes, sorted_, chance)
+        ordered = by_pseudonym(mapping, sizes, concepts)
+        return render_rows(domains.taxonomy, mapping, sizes, ordered, rng)
 
-    def _release(
+    def _build_release(
         self,
         log: QueryLog,
         slots: BoundedPhrases,
@@ -227,10 +233,10 @@ class ReplacementMethod(Method):
         notes: tuple[str, ...],
         **more: Any,
     ) -> Release:
-        """Put the release together; every row of the log gives way to new ones."""
+        """Return the release, in which generated rows replace all rows of the log."""
         return Release(
             method=self.name,
-            parameters=self._published(),
+            parameters=self._public_parameters(),
             guarantee=self.guarantee(),
             source=log,
             log=written.log.lazy().with_columns(pl.col("time").cast(pl.Int32)),
@@ -242,6 +248,6 @@ class ReplacementMethod(Method):
             **({"mapping": written.mapping} | more),
         )
 
-    def _published(self) -> dict[str, Any]:
-        """Give the parameters as the card shows them: where a taxonomy's file lies is private."""
+    def _public_parameters(self) -> dict[str, Any]:
+        """Return the parameters for the card; the folder of a taxonomy file is private."""
         return {**self.params(), "taxonomy": ",".join(public_names(self.taxonomy))}

@@ -1,4 +1,4 @@
-"""The concept histogram: the second baseline of Sánchez et al. 2018 (HBDP), with honest noise."""
+"""The concept histogram: the second baseline of Sánchez et al. 2018 (HBDP), with repaired noise."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ...log.query_log import QueryLog
 from ...release.guarantee import Guarantee
 from ...release.release import Release
 from .base import ASSUMPTIONS, NEIGHBOURS, NOT_COVERED, ReplacementMethod
-from .noise_description import counted_says, own_share
+from .noise_description import describe_histogram_noise, own_share
 from .phrases import BoundedPhrases, bound_phrases
 
 
 @dataclass(frozen=True)
 class ConceptHistogram(ReplacementMethod):
-    """Put noise on how often each user meant each concept, and draw her queries by that.
+    """Add noise to the concept counts of each user, and draw queries by the noisy counts.
 
     >>> str(ConceptHistogram(epsilon=10))
     'concept-histogram:epsilon=10.0'
@@ -40,75 +40,78 @@ class ConceptHistogram(ReplacementMethod):
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "users"
 
     threshold: int = parameter(
-        0, "noisy count from which on a concept counts: 1 as in the paper; 0 chooses", min=0,
+        0, "minimal noisy count of a concept: 1 as in the paper; 0 for automatic", min=0,
         max=10**9,
     )  # fmt: skip
 
     def counts(self, cells: int) -> PublicCounts:
-        """Make the noise: another log of one user moves at most twice her phrases.
+        """Return the mechanism: another log of one user changes counts by twice the bound at most.
 
-        The paper takes the longest log instead, which depends on the data, and once.
+        The paper uses the length of the longest log, which depends on the data, and only once.
         """
-        most = self.max_queries_per_user
-        scale = exact_scale(2 * most / self.user_epsilon)
-        # About as many empty concepts of a user pass as she has rows.
-        share = Fraction(min(most, cells), 4 * cells)
-        found = self.threshold or min_threshold(laplace_tail, scale, share)
-        return PublicCounts(scale, found, 2 * most)
+        bound = self.max_queries_per_user
+        scale = exact_scale(2 * bound / self.user_epsilon)
+        # A user gets at most about a quarter as many empty concepts by noise as they have rows.
+        tail = Fraction(min(bound, cells), 4 * cells)
+        threshold = self.threshold or min_threshold(laplace_tail, scale, tail)
+        return PublicCounts(scale, threshold, 2 * bound)
 
     def check_ready(self) -> None:
-        """Find the domain, and see that the noise can be drawn."""
+        """Raise an error if the domain is invalid or the noise cannot be drawn."""
         self.counts(len(self.domains().concepts))
 
     def noise_says(self) -> tuple[str, ...]:
-        """Return how many of a person's rows carry what they asked, at best."""
+        """Return how many rows of a user have their own concepts, at best."""
         cells = len(self.domains().concepts)
-        return counted_says(self.counts(cells), cells, self.max_queries_per_user)
+        return describe_histogram_noise(self.counts(cells), cells, self.max_queries_per_user)
 
     def forecast(self, population: int) -> dict[str, Any]:  # noqa: ARG002
-        """Tell what noise leaves of a person's concepts, whatever the log holds."""
+        """Return the effect of noise on the concepts of a user, for any log."""
         cells = len(self.domains().concepts)
-        counted = self.counts(cells)
+        mechanism = self.counts(cells)
         facts = {
             "concepts that may be given": f"{cells:,}",
-            "scale of the noise": f"{float(counted.scale):,.4g}",
-            "a concept counts from so many on": f"{counted.threshold:,}",
+            "scale of the noise": f"{float(mechanism.scale):,.4g}",
+            "a concept counts from so many on": f"{mechanism.threshold:,}",
             "rows with a person's own concept": own_share(
-                counted, cells, self.max_queries_per_user
+                mechanism, cells, self.max_queries_per_user
             ).as_text(),
         }
         return {"facts": facts}
 
-    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
-        """Count, add noise, draw."""
+    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+        """Count concepts, add noise, draw queries."""
         domains = self.domains()
-        cells, most = len(domains.concepts), self.max_queries_per_user
-        noise = NoiseSource(None if chance.is_secure else chance.uint64s)
-        found = self._found(log, domains, progress)
+        cells, bound = len(domains.concepts), self.max_queries_per_user
+        noise = NoiseSource(None if rng.is_secure else rng.uint64s)
+        concept_mapping = self._map_queries(log, domains, progress)
         with progress.stage("count concepts"):
-            slots = bound_phrases(log, found, domains.index_of, most)
-            places, counts = _histogram(slots, cells)
-        counted = self.counts(cells)
+            slots = bound_phrases(log, concept_mapping, domains.index_of, bound)
+            indices, counts = _count_concepts(slots, cells)
+        mechanism = self.counts(cells)
         with progress.stage("add noise"):
-            shown, noisy = counted.release(places, counts, len(slots.users) * cells, noise)
+            total = len(slots.users) * cells
+            selected, noisy = mechanism.release(indices, counts, total, noise)
         with progress.stage("draw queries"):
-            items = _spread(shown, noisy, len(slots.users), cells, most, chance)
+            items = _spread(selected, noisy, len(slots.users), cells, bound, rng)
             concepts = domains.concepts[items].astype(np.int32)
-            written = self._named(domains, slots, slots.bounds, concepts, chance)
-        notes = (domains.describe(), f"a concept counts from {counted.threshold:,} on")
-        says = counted_says(counted, cells, most)
-        return self._release(log, slots, written, notes, noise_says=says, progress=progress)
+            written = self._render(domains, slots, slots.bounds, concepts, rng)
+        notes = (domains.describe(), f"a concept counts from {mechanism.threshold:,} on")
+        effects = describe_histogram_noise(mechanism, cells, bound)
+        return self._build_release(
+            log, slots, written, notes, noise_says=effects, progress=progress
+        )
 
     def guarantee(self) -> Guarantee:
-        """Promise epsilon for a user's whole log."""
+        """Return epsilon for a user's whole log."""
         epsilon = format_amount(self.user_epsilon)
         return Guarantee(
             model="pure-dp",
             statement=(
-                f"Whatever any one person asked changes the chance of any outcome by at most a "
-                f"factor of e^{epsilon}. Each of her counts of concepts has noise made for "
-                f"{self.max_queries_per_user:,} phrases that all could be others; the queries "
-                "that stand for her are names of concepts, drawn by these noisy counts."
+                "Any change of one user's queries changes the probability of any outcome by at "
+                f"most a factor of e^{epsilon}. The noise of each concept count is calibrated for "
+                f"a change of all {self.max_queries_per_user:,} phrases of a user; the released "
+                "queries are labels of concepts, drawn by these noisy counts."
             ),
             neighbours=NEIGHBOURS,
             epsilon=float(self.user_epsilon),
@@ -121,31 +124,36 @@ class ConceptHistogram(ReplacementMethod):
         )
 
 
-def _histogram(slots: BoundedPhrases, cells: int) -> tuple[Integers, Integers]:
-    """Count each user's concepts; cells of all users stand in a row."""
+def _count_concepts(slots: BoundedPhrases, cells: int) -> tuple[Integers, Integers]:
+    """Count the concepts of each user; a cell is a pair of user and concept."""
     if len(slots.users) * cells >= 2**50:
-        raise ParameterError("so many users and concepts cannot be counted", hint="--domain")
+        raise ParameterError(
+            "the log has too many users for a domain of so many concepts",
+            hint="use a smaller --domain",
+        )
     user, item = (slots.table[name].to_numpy().astype(np.int64) for name in ("user", "item"))
-    places, counts = np.unique(user * cells + item, return_counts=True)
-    return places.astype(np.int64), counts.astype(np.int64)
+    indices, counts = np.unique(user * cells + item, return_counts=True)
+    return indices.astype(np.int64), counts.astype(np.int64)
 
 
 def _spread(
-    shown: Integers, noisy: Integers, users: int, cells: int, rows: int, chance: RandomSource
+    selected: Integers, noisy: Integers, users: int, cells: int, rows: int, rng: RandomSource
 ) -> Integers:
-    """Give each user's rows to concepts in proportion to their noisy counts.
+    """Allocate the rows of each user to concepts in proportion to their noisy counts.
 
-    Rows stand at equal distances along the counts. Who has no count gets concepts at random.
+    This is systematic sampling: rows are at equal distances along the cumulative counts. Users
+    without any count get uniformly random concepts.
     """
     ends = np.cumsum(noisy)
-    user = shown // cells
+    user = selected // cells
     last = np.searchsorted(user, np.arange(users), side="right")
     total = np.concatenate([[0], ends])[last]
     before = np.concatenate([[0], total[:-1]])
     width = total - before
     steps = (2 * np.arange(rows, dtype=np.int64) + 1)[None, :]
-    spots = (before[:, None] + width[:, None] * steps // (2 * rows)).reshape(-1)
-    items = (chance.uint64s(users * rows) % np.uint64(cells)).astype(np.int64)
-    told = np.repeat(width > 0, rows)
-    items[told] = shown[np.searchsorted(ends, spots[told], side="right")] % cells
+    positions = (before[:, None] + width[:, None] * steps // (2 * rows)).reshape(-1)
+    items = (rng.uint64s(users * rows) % np.uint64(cells)).astype(np.int64)
+    has_counts = np.repeat(width > 0, rows)
+    index = np.searchsorted(ends, positions[has_counts], side="right")
+    items[has_counts] = selected[index] % cells
     return items

@@ -1,4 +1,4 @@
-"""The choice of a concept for each slot: criterion, calibration, and the drawing itself."""
+"""The draw of a concept for each slot: criterion, calibration and sampling."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ from ...concepts.taxonomy.arrays import IntArray
 from ...core.files import load_hint, save_hint
 from ...core.progress import NoProgress, Progress
 from ...dp.accounting import max_rho
-from ...dp.exponential.sampling import (
+from ...dp.exponential.calibration import (
     calibrate_bounded_range,
     calibrate_exact,
     calibrate_nominal,
+)
+from ...dp.exponential.sampling import (
     check_permute_and_flip,
     permute_and_flip,
     sample,
@@ -30,17 +32,16 @@ from ...dp.exponential.sampling import (
 from ...dp.exponential.weights import Candidates, ExponentialWeights
 from ...dp.noise import NoiseSource
 
-
 CRITERIA = ("sqc1", "sqc2", "nsqc")
 CALIBRATIONS = ("exact", "nominal", "permute-and-flip")
-PIECE = 1 << 22  # rows at a time
+PIECE = 1 << 22  # rows that are sampled at a time
 
 
 @dataclass(frozen=True)
 class PhraseBudget:
-    """What one slot may cost, and all slots of a user together.
+    """The budget of all slots of a user, and of one slot.
 
-    With a delta slots are added up by their range, which costs less than adding up epsilon.
+    With a delta, slots are composed by their bounded range, with less loss than by epsilon.
     """
 
     epsilon: Fraction
@@ -49,9 +50,9 @@ class PhraseBudget:
 
     @property
     def range_bound(self) -> float:
-        """How far weights may lie apart, as a log-ratio, if slots are added up by their range.
+        """The maximal log-ratio of weights, if slots are composed by their range.
 
-        A range of twice the ratio r costs (2 r)^2 / 8 of rho.
+        A range of twice the log-ratio r has a rho of (2 r)^2 / 8.
         """
         if not self.delta:
             return 0.0
@@ -59,68 +60,68 @@ class PhraseBudget:
 
     @property
     def range_rho(self) -> Fraction:
-        """What slots cost together, as zCDP, if they are added up by their range."""
+        """The zCDP parameter of all slots, if they are composed by their range."""
         if not self.delta:
             return Fraction(0)
         return Fraction(max_rho(float(self.epsilon), float(self.delta)))
 
     @property
     def phrase_epsilon(self) -> float:
-        """The epsilon of one slot, if epsilons are added up; rounded down, so that all fit."""
+        """The epsilon of one slot, if epsilons are summed; rounded down to stay within the sum."""
         return math.nextafter(float(self.epsilon / self.contribution_bound), 0.0)
 
     @property
     def per_query(self) -> float:
-        """What is told of one slot: chances differ by at most twice the ratio of the weights."""
+        """The epsilon of one slot: log-probabilities differ by at most twice that of weights."""
         return max(float(self.epsilon / self.contribution_bound), 2 * self.range_bound)
 
 
 @dataclass(frozen=True, eq=False)
 class ReplacementMechanism:
-    """One weighting for each domain; items are places in the row of all domains' concepts."""
+    """The weights of each domain; an item is an index of the concatenated domains."""
 
     domains: DomainSet
     weights: list[ExponentialWeights]
     uses_permute_and_flip: bool
 
-    def chance(self, least: float) -> float:
-        """Give the chance that a concept becomes one which scores at least so much."""
+    def chance(self, min_score: float) -> float:
+        """Return the mean probability that a concept becomes one with at least this score."""
         sizes = [len(domain) for domain in self.domains.domains]
-        chances = [weights.probability_at_least(least) for weights in self.weights]
-        return float(np.average(chances, weights=sizes))
+        probabilities = [weights.probability_at_least(min_score) for weights in self.weights]
+        return float(np.average(probabilities, weights=sizes))
 
     def replace(self, items: IntArray, noise: NoiseSource, progress: Progress) -> IntArray:
-        """Draw for each item another one of its domain, or itself.
+        """Draw for each item an item of its domain, possibly the same.
 
-        Where there is no item (-1) a concept is taken at random first, all being equally likely.
+        For an empty slot (-1) a uniformly random item is drawn first, and then replaced.
         """
-        found = np.empty(len(items), np.int32)
+        drawn = np.empty(len(items), np.int32)
         with progress.stage("replace", len(items)) as advance:
             for begin in range(0, len(items), PIECE):
-                some = slice(begin, begin + PIECE)
-                found[some] = self._replaced(items[some], noise, advance)
-        return found
+                piece = slice(begin, begin + PIECE)
+                drawn[piece] = self._replace_piece(items[piece], noise, advance)
+        return drawn
 
-    def _replaced(
+    def _replace_piece(
         self, items: IntArray, noise: NoiseSource, advance: Callable[[int], None]
     ) -> IntArray:
-        """Draw for some items; a draw takes ten times the memory of what it gives."""
+        """Draw for one piece of items; a draw needs ten times the memory of its output."""
         starts = self.domains.starts
-        found = np.empty(len(items), np.int32)
+        outputs = np.empty(len(items), np.int32)
         inputs = items.astype(np.int32)
         empty = np.flatnonzero(items < 0)
         inputs[empty] = uniform_below(np.full(len(empty), starts[-1]), noise)
         for number, weights in enumerate(self.weights):
             low, high = starts[number], starts[number + 1]
-            mine = np.flatnonzero((inputs >= low) & (inputs < high))
-            local = inputs[mine] - low
+            rows = np.flatnonzero((inputs >= low) & (inputs < high))
+            local = inputs[rows] - low
             if self.uses_permute_and_flip:
                 drawn = permute_and_flip(weights, local.astype(np.int64), noise)
-                advance(len(mine))
+                advance(len(rows))
             else:
                 drawn = sample(weights, local, noise, advance)
-            found[mine] = drawn + low
-        return found
+            outputs[rows] = drawn + low
+        return outputs
 
 
 def calibrate_mechanism(
@@ -130,42 +131,45 @@ def calibrate_mechanism(
     budget: PhraseBudget,
     progress: Progress | None = None,
 ) -> ReplacementMechanism:
-    """Make the weights of every domain: the strongest that the budget allows."""
+    """Return the mechanism with the sharpest weights that the budget allows."""
     with (progress or NoProgress()).stage("calibrate"):
-        known = [_choices(domain, criterion, domains) for domain in domains.domains]
-        made = [_by_epsilon(one, calibration, budget) for one in known]
+        known = [_known_candidates(domain, criterion, domains) for domain in domains.domains]
+        weights = [_calibrate_by_epsilon(domain, calibration, budget) for domain in known]
         if budget.delta:
-            made = _stronger(
-                made, [calibrate_bounded_range(one.choices, budget.range_bound) for one in known]
-            )
-    flips = calibration == "permute-and-flip"
-    if flips:
-        for weights in made:
-            check_permute_and_flip(weights)
-    return ReplacementMechanism(domains, made, flips)
+            by_range = [calibrate_bounded_range(k.choices, budget.range_bound) for k in known]
+            weights = _choose_sharper(weights, by_range)
+    uses_permute_and_flip = calibration == "permute-and-flip"
+    if uses_permute_and_flip:
+        for domain_weights in weights:
+            check_permute_and_flip(domain_weights)
+    return ReplacementMechanism(domains, weights, uses_permute_and_flip)
 
 
-def _stronger(
-    one: list[ExponentialWeights], two: list[ExponentialWeights]
+def _choose_sharper(
+    by_epsilon: list[ExponentialWeights], by_range: list[ExponentialWeights]
 ) -> list[ExponentialWeights]:
-    """Take one list or the other, for all domains: a user's slots are added up in one way."""
-    return max(one, two, key=lambda made: sum(weights.exponent for weights in made))
+    """Choose one list for all domains: the slots of a user are composed in one way."""
+    return max(
+        by_epsilon, by_range, key=lambda domains: sum(weights.exponent for weights in domains)
+    )
 
 
-def _by_epsilon(known: _Known, calibration: str, budget: PhraseBudget) -> ExponentialWeights:
+def _calibrate_by_epsilon(
+    known: _Known, calibration: str, budget: PhraseBudget
+) -> ExponentialWeights:
     if calibration != "exact":
         return calibrate_nominal(known.choices, budget.phrase_epsilon)
-    return _calibrated(known, budget.phrase_epsilon)
+    return _calibrate_with_hint(known, budget.phrase_epsilon)
 
 
-def _calibrated(known: _Known, epsilon: float) -> ExponentialWeights:
-    """Take up what an earlier run found, if it holds; else search, and keep that."""
+def _calibrate_with_hint(known: _Known, epsilon: float) -> ExponentialWeights:
+    """Calibrate from the exponent of an earlier run, if it is valid; else search and save it."""
     key = f"{known.digest} {epsilon!r}"
     hint = load_hint(key)
-    made = calibrate_exact(known.choices, epsilon, hint)
-    if made.exponent != hint:
-        save_hint(key, made.exponent)
-    return made
+    weights = calibrate_exact(known.choices, epsilon, hint)
+    if weights.exponent != hint:
+        save_hint(key, weights.exponent)
+    return weights
 
 
 # -- tables that are kept between runs of one process ------------------------------------------
@@ -179,10 +183,10 @@ class _Known:
 
 _kept: OrderedDict[str, _Known] = OrderedDict()
 _lock = Lock()
-_MOST_KEPT = 16
+_MAX_KEPT = 16
 
 
-def _choices(domain: Domain, criterion: str, domains: DomainSet) -> _Known:
+def _known_candidates(domain: Domain, criterion: str, domains: DomainSet) -> _Known:
     scores: SimilarityScore | IdentityScore
     if criterion == "nsqc":
         scores = IdentityScore(len(domain))
@@ -192,13 +196,13 @@ def _choices(domain: Domain, criterion: str, domains: DomainSet) -> _Known:
     with _lock:
         if digest not in _kept:
             _kept[digest] = _Known(Candidates.of(scores), digest)
-            if len(_kept) > _MOST_KEPT:
+            if len(_kept) > _MAX_KEPT:
                 _kept.popitem(last=False)
         return _kept[digest]
 
 
 def _digest(scores: SimilarityScore | IdentityScore) -> str:
-    """Name scores by all that decides them."""
+    """Return a digest of everything that determines the scores."""
     if isinstance(scores, IdentityScore):
         return f"same {scores.size}"
     domain = scores.domain
@@ -210,7 +214,7 @@ def _digest(scores: SimilarityScore | IdentityScore) -> str:
         domain.bases.items,
         scores.topic,
     )
-    whole = hashlib.sha256()
+    digest = hashlib.sha256()
     for array in arrays:
-        whole.update(np.ascontiguousarray(array).tobytes())
-    return whole.hexdigest()
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""What noise does to the rows of this shelf's methods, in words, from public numbers alone."""
+"""Describe the effect of noise on the rows of replacement methods, from public numbers alone."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from .profile_mechanisms import (
 )
 
 
-def replaced_says(
+def describe_replacement_noise(
     *, stays: float, blindly: float, concepts: int, rows: int, filled: bool
 ) -> tuple[str, ...]:
-    """Say how often a phrase stays what it is."""
+    """Describe how often a phrase stays unchanged."""
     text = (
-        f"A phrase stays what it is in {_percent(stays)} of cases; if concepts were drawn blindly "
-        f"it would in {_percent(blindly)}. So of {rows:,} rows of a person about "
-        f"{rows * stays:.3g} stay what they asked, at best. This is a mean over the {concepts:,} "
-        "concepts that may stand in, and no figure of the log."
+        f"A phrase stays unchanged in {_percent(stays)} of cases; with uniformly random concepts "
+        f"it would in {_percent(blindly)}. So of {rows:,} rows of a user about {rows * stays:.3g} "
+        f"stay unchanged, at best. This is a mean over the {concepts:,} concepts of the domain, "
+        "and not a figure of the log."
     )
-    more = "Who asked less than that has rows that are drawn blindly, and nobody can see which."
+    more = "A user with fewer phrases has rows that are drawn uniformly; nobody can see which."
     return (text, more) if filled else (text,)
 
 
 @dataclass(frozen=True)
 class OwnShare:
-    """What is left of a concept that fills all of a person's phrases.
+    """The effect of noise on a concept that all phrases of a user have.
 
-    `shown` is the chance that it counts, `rows` the share of their rows that then carry it,
-    `by_noise` how many concepts count by noise alone.
+    `shown` is the probability that it is above the threshold, `rows` the fraction of the rows that
+    then have it, `by_noise` the number of concepts above the threshold by noise alone.
     """
 
     shown: float
@@ -43,88 +43,90 @@ class OwnShare:
     by_noise: float
 
     def as_text(self) -> str:
-        """Give the mean share of rows, at best."""
+        """Return the mean fraction of rows, at best."""
         return f"about {_percent(self.shown * self.rows)}, at best"
 
 
-def own_share(counted: PublicCounts, cells: int, most: int) -> OwnShare:
-    """Work out what is left of one concept that a person asked about in all phrases."""
-    scale, least = float(counted.scale), counted.threshold
-    by_noise = cells * _above(least, scale)
-    shown = _above(least - most, scale)
-    own = _mean_above(most, least, scale) / shown
-    others = by_noise * (least + scale)  # what is above the threshold has a mean of one scale more
+def own_share(mechanism: PublicCounts, cells: int, phrases: int) -> OwnShare:
+    """Compute the effect of noise on one concept that all phrases of a user have."""
+    scale, threshold = float(mechanism.scale), mechanism.threshold
+    by_noise = cells * _tail_probability(threshold, scale)
+    shown = _tail_probability(threshold - phrases, scale)
+    own = _mean_above(phrases, threshold, scale) / shown
+    others = by_noise * (threshold + scale)  # the mean above the threshold is one scale higher
     return OwnShare(shown, own / (own + others), by_noise)
 
 
-def counted_says(counted: PublicCounts, cells: int, most: int) -> tuple[str, ...]:
-    """Say what noise leaves of a person's counts."""
-    best, scale = own_share(counted, cells, most), float(counted.scale)
+def describe_histogram_noise(mechanism: PublicCounts, cells: int, phrases: int) -> tuple[str, ...]:
+    """Describe the effect of noise on the concept counts of a user."""
+    best, scale = own_share(mechanism, cells, phrases), float(mechanism.scale)
     return (
-        f"Each count of a concept has noise of scale {scale:,.4g}, and a concept counts from "
-        f"{counted.threshold:,} on. One that a person asked about once counts in "
-        f"{_percent(_above(counted.threshold - 1, scale))} of cases, one that they never asked "
-        f"about in {_percent(_above(counted.threshold, scale))}: of {cells:,} concepts about "
-        f"{best.by_noise:.3g} of each person are there by noise alone.",
-        f"Of somebody who asked about one thing in all of {most:,} phrases {best.as_text()}, of "
-        "the rows carry it; of anybody else fewer do.",
+        f"Each concept count has noise of scale {scale:,.4g}, and the threshold is "
+        f"{mechanism.threshold:,}. A concept of one phrase of a user reaches it in "
+        f"{_percent(_tail_probability(mechanism.threshold - 1, scale))} of cases, a concept of no "
+        f"phrase in {_percent(_tail_probability(mechanism.threshold, scale))}: of {cells:,} "
+        f"concepts about {best.by_noise:.3g} of each user are there by noise alone.",
+        f"If all {phrases:,} phrases of a user have one concept, {best.as_text()}, of their rows "
+        "have it; of other users fewer rows have their concepts.",
     )
 
 
-def told_says(way: ProfileMechanism | None, users: int, topics: int) -> tuple[str, ...]:
-    """Say what noise leaves of profiles."""
+def describe_profile_noise(
+    mechanism: ProfileMechanism | None, users: int, topics: int
+) -> tuple[str, ...]:
+    """Describe the effect of noise on profiles."""
     rows = (
-        "Queries are drawn at random from the concepts of a topic: a row tells at most the topic "
-        "of what a person asked, and never a phrase.",
+        "Queries are drawn at random from the concepts of a topic: a row reveals at most the "
+        "topic of a user's query, and never a phrase.",
     )
-    return (_profiles(way, users, topics), *rows)
+    return (_describe_profiles(mechanism, users, topics), *rows)
 
 
-def _profiles(way: ProfileMechanism | None, users: int, topics: int) -> str:
-    if way is None:
-        return "No profile is told: all topics are equally likely for everybody."
-    if isinstance(way, PopulationMean):
-        scale = float(way.scale)
-        off = CountNoise("", "laplace", scale, "", "").interval / (way.parts * users)
+def _describe_profiles(mechanism: ProfileMechanism | None, users: int, topics: int) -> str:
+    if mechanism is None:
+        return "No profile is released: all topics are equally probable for every user."
+    if isinstance(mechanism, PopulationMean):
+        scale = float(mechanism.scale)
+        off = CountNoise("", "laplace", scale, "", "").interval / (mechanism.parts * users)
         return (
-            "All people have one profile, the mean of all: in 95 of 100 cases noise moves the "
-            f"share of a topic by {100 * off:.3g} percentage points at most, before the shares "
-            "are drawn towards equal ones. Nothing of a single person is told."
+            "All users have one profile, the mean of all: in 95 of 100 cases noise changes the "
+            f"fraction of a topic by at most {100 * off:.3g} percentage points, before fractions "
+            "are shrunk towards equal ones. No profile of a single user is released."
         )
-    if isinstance(way, ResponseProfiles):
+    if isinstance(mechanism, ResponseProfiles):
         return (
-            f"A person's profile, in {way.points} points, is their own in "
-            f"{_percent(way.response.truth_probability)} of cases; otherwise it is another of "
-            f"{count_apportionments(topics, way.points):,} possible ones, drawn at random."
+            f"The profile of a user, in {mechanism.points} points, is their own in "
+            f"{_percent(mechanism.response.truth_probability)} of cases; otherwise it is another "
+            f"of {count_apportionments(topics, mechanism.points):,} possible ones, drawn at random."
         )
-    return _cells(way)
+    return _describe_cells(mechanism)
 
 
-def _cells(way: HistogramProfiles) -> str:
-    scale = float(way.noisy.scale)
+def _describe_cells(mechanism: HistogramProfiles) -> str:
+    scale = float(mechanism.noisy.scale)
     off = CountNoise("", "laplace", scale, "", "").interval
     return (
-        f"Each of {count_apportionments(way.topics, way.points):,} possible profiles, in {way.points} points, is "
-        f"given to as many people as a noisy count says: the noise has scale {scale:,.4g}, and is "
-        f"at most {off:,} people in 95 of 100 cases."
+        f"Each of {count_apportionments(mechanism.topics, mechanism.points):,} possible profiles, "
+        f"in {mechanism.points} points, is assigned to as many users as its noisy count: the noise "
+        f"has scale {scale:,.4g}, and is at most {off:,} users in 95 of 100 cases."
     )
 
 
-def _above(least: int, scale: float) -> float:
-    """Give the chance that discrete Laplace noise is at least so much."""
+def _tail_probability(value: int, scale: float) -> float:
+    """Return the probability that discrete Laplace noise is at least `value`."""
     ratio = math.exp(-1 / scale)
-    if least >= 1:
-        return math.exp(-least / scale) / (1 + ratio)
-    return 1 - math.exp((least - 1) / scale) / (1 + ratio)
+    if value >= 1:
+        return math.exp(-value / scale) / (1 + ratio)
+    return 1 - math.exp((value - 1) / scale) / (1 + ratio)
 
 
-def _mean_above(count: int, least: int, scale: float) -> float:
-    """Give the mean of a count with noise where it is at least so much, and 0 elsewhere."""
-    reach = least - count
-    if reach >= 0:
-        return (least + scale) * math.exp(-reach / scale) / 2
-    return count - (least - scale) * math.exp(reach / scale) / 2
+def _mean_above(count: int, threshold: int, scale: float) -> float:
+    """Return the mean of a noisy count that is set to 0 below the threshold."""
+    distance = threshold - count
+    if distance >= 0:
+        return (threshold + scale) * math.exp(-distance / scale) / 2
+    return count - (threshold - scale) * math.exp(distance / scale) / 2
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g}%"
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.3g}%"

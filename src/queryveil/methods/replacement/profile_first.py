@@ -1,4 +1,4 @@
-"""Profile first: a user's budget is spent on what she is interested in, not on single queries."""
+"""Profile first: spend the budget of a user on their profile of topics, not on single queries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ...log.query_log import QueryLog
 from ...release.guarantee import Guarantee
 from ...release.release import Release
 from .base import ASSUMPTIONS, NEIGHBOURS, NOT_COVERED, ReplacementMethod
-from .noise_description import told_says
+from .noise_description import describe_profile_noise
 from .phrases import BoundedPhrases, bound_phrases
 from .profile_mechanisms import (
     Apportionments,
@@ -32,13 +32,12 @@ from .profile_mechanisms import (
     uniform_loss,
 )
 
-
 _MECHANISMS = ("auto", "cells", "answers", "population", "uniform")
 
 
 @dataclass(frozen=True)
 class ProfileFirst(ReplacementMethod):
-    """Tell each user's profile of topics privately, and draw her queries from it.
+    """Release each user's profile of topics privately, and draw queries from it.
 
     >>> str(ProfileFirst(epsilon=10))
     'profile-first:epsilon=10.0'
@@ -50,7 +49,7 @@ class ProfileFirst(ReplacementMethod):
     guarantee_summary: ClassVar[str] = "differential privacy for a user's whole log"
 
     mechanism: str = parameter(
-        "auto", "how profiles are told: counted, by answers, one mean for all, or not at all",
+        "auto", "how profiles are released: by counts, by responses, as one mean, or not at all",
         choices=_MECHANISMS,
     )  # fmt: skip
     topics: str = parameter(
@@ -58,62 +57,70 @@ class ProfileFirst(ReplacementMethod):
     )
 
     def check_ready(self) -> None:
-        """Open the taxonomy and find the topics."""
+        """Raise an error if the domain has too few topics."""
         _topic_concepts(self.domains())
 
     def forecast(self, population: int) -> dict[str, Any]:
-        """Tell how profiles would be told, and what loss to expect on made-up ones."""
+        """Return how profiles would be released, and the expected loss on example profiles."""
         _, concepts = _topic_concepts(self.domains())
         topics, facts = len(concepts), {"topics": f"{len(concepts):,}", "profiles": "all alike"}
-        way = self._way(population, topics)
-        if way is None:
+        mechanism = self._choose_mechanism(population, topics)
+        if mechanism is None:
             return {"facts": facts}
-        points = getattr(way, "points", 0)
-        told = f"{type(way).__name__.lower()}, in {points} points" if points else "one mean for all"
-        saved = 1 - way.loss / uniform_loss(topics)
-        facts |= {"profiles": told, "loss saved against a uniform profile": f"about {saved:.0%}"}
+        points = getattr(mechanism, "points", 0)
+        name = type(mechanism).__name__.lower()
+        profiles = f"{name}, in {points} points" if points else "one mean for all"
+        saved = 1 - mechanism.loss / uniform_loss(topics)
+        facts |= {
+            "profiles": profiles,
+            "loss saved against a uniform profile": f"about {saved:.0%}",
+        }
         return {"facts": facts}
 
-    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
-        """Count each user's topics, tell them privately, draw her queries."""
+    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+        """Count the topics of each user, release profiles privately, draw queries."""
         domains = self.domains()
         topics, concepts = _topic_concepts(domains)
-        noise = NoiseSource(None if chance.is_secure else chance.uint64s)
-        found = self._found(log, domains, progress)
+        noise = NoiseSource(None if rng.is_secure else rng.uint64s)
+        concept_mapping = self._map_queries(log, domains, progress)
         with progress.stage("profiles"):
-            slots = bound_phrases(log, found, topics, self.max_queries_per_user)
-            counts = _counts(slots, len(concepts))
+            slots = bound_phrases(log, concept_mapping, topics, self.max_queries_per_user)
+            counts = _count_topics(slots, len(concepts))
         with progress.stage("tell profiles"):
-            # How many users there are is public, so that it may help to choose the way.
-            handed = apportion(self._profiles(counts, noise), self.max_queries_per_user)
+            # The number of users is public, so the choice of the mechanism may depend on it.
+            points = apportion(self._release_profiles(counts, noise), self.max_queries_per_user)
         with progress.stage("draw queries"):
-            drawn = _drawn(handed, concepts, chance)
-            written = self._named(domains, slots, handed.sum(axis=1), drawn, chance)
+            drawn = _sample_concepts(points, concepts, rng)
+            written = self._render(domains, slots, points.sum(axis=1), drawn, rng)
         notes = (domains.describe(), f"profiles have {len(concepts)} topics")
-        says = told_says(self._way(*counts.shape), *counts.shape)
-        return self._release(log, slots, written, notes, noise_says=says, progress=progress)
+        mechanism = self._choose_mechanism(*counts.shape)
+        effects = describe_profile_noise(mechanism, *counts.shape)
+        return self._build_release(
+            log, slots, written, notes, noise_says=effects, progress=progress
+        )
 
-    def _profiles(self, counts: Apportionments, noise: NoiseSource) -> Floats:
-        """Give each user's private profile; nothing else of the log is looked at from here on."""
-        way = self._way(*counts.shape)
-        return np.ones(counts.shape) if way is None else way.profiles(counts, noise)
+    def _release_profiles(self, counts: Apportionments, noise: NoiseSource) -> Floats:
+        """Return the private profile of each user; later steps read nothing else of the log."""
+        mechanism = self._choose_mechanism(*counts.shape)
+        return np.ones(counts.shape) if mechanism is None else mechanism.profiles(counts, noise)
 
-    def _way(self, users: int, topics: int) -> ProfileMechanism | None:
-        """Choose how profiles are told, from public numbers alone; None if not at all."""
+    def _choose_mechanism(self, users: int, topics: int) -> ProfileMechanism | None:
+        """Return the mechanism of profiles, from public numbers alone; None for uniform ones."""
         if self.mechanism == "uniform" or not users:
             return None
         return choose_profile_mechanism(topics, self.user_epsilon, users, self.mechanism)
 
     def guarantee(self) -> Guarantee:
-        """Promise epsilon for a user's whole log."""
+        """Return epsilon for a user's whole log."""
         epsilon = format_amount(self.user_epsilon)
         return Guarantee(
             model="pure-dp",
             statement=(
-                f"Whatever any one person asked changes the chance of any outcome by at most a "
-                f"factor of e^{epsilon}. It is spent on the shares of topics in her queries; the "
-                f"{self.max_queries_per_user:,} queries that stand for her are names of concepts, "
-                "drawn at random by these shares. For one query alone it is no less."
+                "Any change of one user's queries changes the probability of any outcome by at "
+                f"most a factor of e^{epsilon}. The budget is spent on the fractions of topics in "
+                f"the queries of a user; their {self.max_queries_per_user:,} released queries are "
+                "labels of concepts, drawn at random by these fractions. The bound for one query "
+                "alone is the same."
             ),
             neighbours=NEIGHBOURS,
             epsilon=float(self.user_epsilon),
@@ -127,39 +134,39 @@ class ProfileFirst(ReplacementMethod):
 
 
 def _topic_concepts(domains: DomainSet) -> tuple[IntArray, RaggedArray]:
-    """Give for every concept the number of its topic, or -1, and the concepts of each topic.
+    """Return the topic number of every concept, or -1, and the concepts of each topic.
 
-    Topics without a concept in the domains do not count.
+    Topics without a concept in the domains are omitted.
     """
     concepts = np.unique(domains.concepts)
     topic = domains.topics.topic_of[concepts]
     used = np.unique(topic[topic >= 0])
     if len(used) < 2:
         raise ParameterError(
-            f"a profile needs two topics or more, and the domain has {len(used)}",
-            hint="take a wider --domain, or other --topics",
+            f"a profile needs at least two topics, but the domain has {len(used)}",
+            hint="use a wider --domain, or other --topics",
         )
-    numbers = np.full(len(domains.taxonomy) + 1, -1)  # the last is for no concept
+    numbers = np.full(len(domains.taxonomy) + 1, -1)  # the last one is for index -1: no concept
     numbers[concepts] = np.where(topic >= 0, np.searchsorted(used, topic), -1)
-    standing = np.where(domains.index_of >= 0, domains.concepts[domains.index_of], -1)
+    representative = np.where(domains.index_of >= 0, domains.concepts[domains.index_of], -1)
     inside = concepts[topic >= 0]
-    return numbers[standing], RaggedArray.group_by(numbers[inside], inside, len(used))
+    return numbers[representative], RaggedArray.group_by(numbers[inside], inside, len(used))
 
 
-def _counts(slots: BoundedPhrases, topics: int) -> Apportionments:
+def _count_topics(slots: BoundedPhrases, topics: int) -> Apportionments:
     """Count the phrases of each topic in each user's slots."""
     user, topic = (slots.table[name].to_numpy().astype(np.int64) for name in ("user", "item"))
     size = len(slots.users) * topics
     return np.bincount(user * topics + topic, minlength=size).reshape(len(slots.users), topics)
 
 
-def _drawn(handed: Apportionments, concepts: RaggedArray, chance: RandomSource) -> IntArray:
-    """Draw concepts of each topic, as many as it has points, each user's in random order."""
-    users, topics = handed.shape
-    user = np.repeat(np.arange(users, dtype=np.int32), handed.sum(axis=1))
-    topic = np.repeat(np.tile(np.arange(topics), users), handed.reshape(-1))
-    picks = chance.uint64s(len(topic)) % concepts.sizes[topic].astype(np.uint64)
+def _sample_concepts(points: Apportionments, concepts: RaggedArray, rng: RandomSource) -> IntArray:
+    """Draw one concept of a topic per point; those of each user are in random order."""
+    users, topics = points.shape
+    user = np.repeat(np.arange(users, dtype=np.int32), points.sum(axis=1))
+    topic = np.repeat(np.tile(np.arange(topics), users), points.reshape(-1))
+    picks = rng.uint64s(len(topic)) % concepts.sizes[topic].astype(np.uint64)
     concept = concepts.items[concepts.start[topic] + picks.astype(np.int64)]
-    keys = pl.DataFrame({"user": user, "by": chance.uint64s(len(user))})
-    order = keys.with_columns(place=pl.int_range(pl.len())).sort("user", "by")["place"]
+    keys = pl.DataFrame({"user": user, "by": rng.uint64s(len(user))})
+    order = keys.with_columns(index=pl.int_range(pl.len())).sort("user", "by")["index"]
     return np.asarray(concept[order.to_numpy()], np.int32)

@@ -1,4 +1,4 @@
-"""The rows that are published: a label for each concept, a number for each slot, no clicks."""
+"""Render the published rows: a label for each concept, a number for each slot, no clicks."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from .phrases import BoundedPhrases
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReplacementRows:
-    """The published rows, what each means, and who got which pseudonym.
+    """The published rows, their concepts, and the mapping of users to pseudonyms.
 
-    Times are numbers of rows, as short as they can be.
+    Times are the numbers of rows, in the smallest integer type that fits.
     """
 
     log: pl.DataFrame
@@ -34,16 +34,16 @@ class ReplacementRows:
 
 
 def by_pseudonym(mapping: pl.DataFrame, sizes: IntArray, concepts: IntArray) -> IntArray:
-    """Return concepts, which stand user after user of `mapping`, in the order of pseudonyms."""
-    order, found, done = _order(mapping), np.empty(len(concepts), np.int32), 0
+    """Return concepts, which are sorted by the users of `mapping`, in the order of pseudonyms."""
+    order, by_name, done = _pseudonym_order(mapping), np.empty(len(concepts), np.int32), 0
     begins = np.cumsum(sizes) - sizes
-    for begin, end in _pieces(sizes[order]):
+    for begin, end in _split_users(sizes[order]):
         users = order[begin:end]
-        number = _counted_up(sizes[users])
+        number = _count_up(sizes[users])
         number += np.repeat(begins[users], sizes[users])
-        found[done : done + len(number)] = concepts[number]
+        by_name[done : done + len(number)] = concepts[number]
         done += len(number)
-    return found
+    return by_name
 
 
 def render_rows(
@@ -51,44 +51,47 @@ def render_rows(
     mapping: pl.DataFrame,
     sizes: IntArray,
     concepts: IntArray,
-    chance: RandomSource,
+    rng: RandomSource,
     before: IntArray | None = None,
 ) -> ReplacementRows:
-    """Name users and concepts.
+    """Render the rows of all users with pseudonyms and labels.
 
-    The users of `mapping` have so many rows each (`sizes`); rows are numbered from 1 on, or from
-    what was used `before`. They are written in the order of pseudonyms, which are random, and of
-    these numbers: that tells nothing. The concepts stand in that order already (`by_pseudonym`).
+    Rows are sorted by pseudonym, which is random, and by number; so the order reveals nothing.
+    They are rendered in pieces: there may be a hundred million, and each step needs memory.
 
-    Rows are made in pieces: there may be a hundred million, and each step needs some memory. So
-    that `concepts` is the only copy of them, it becomes a column of what is returned.
+    Args:
+        sizes: The number of rows of each user of `mapping`.
+        concepts: Concepts in the order of pseudonyms (see `by_pseudonym`). To avoid a copy, the
+            array becomes a column of the output.
+        before: The slots that each user had used; rows are numbered after them, from 1 on.
     """
-    order = _order(mapping)
-    who, names = as_categorical(mapping["pseudonym"].gather(order)), publishable_labels(taxonomy)
+    order = _pseudonym_order(mapping)
+    users_by_name = as_categorical(mapping["pseudonym"].gather(order))
+    names = publishable_labels(taxonomy)
     texts = as_categorical(names.texts)
     first = np.zeros(len(sizes), np.int64) if before is None else before
     logs, done = [], 0
-    for begin, end in _pieces(sizes[order]):
+    for begin, end in _split_users(sizes[order]):
         users = order[begin:end]
-        number = _counted_up(sizes[users])
-        place = np.repeat(np.arange(begin, end, dtype=np.uint32), sizes[users])
+        number = _count_up(sizes[users])
+        index = np.repeat(np.arange(begin, end, dtype=np.uint32), sizes[users])
         own = concepts[done : done + len(number)]
-        labels = names.sample(own, chance.uint64s(len(own)))
+        labels = names.sample(own, rng.uint64s(len(own)))
         time = number + np.repeat(first[users], sizes[users]) + 1
-        columns = {"user": who.gather(place), "query": texts.gather(labels)}
-        logs.append(pl.DataFrame(columns | {"time": time.astype(_short(sizes, first))}))
+        columns = {"user": users_by_name.gather(index), "query": texts.gather(labels)}
+        logs.append(pl.DataFrame(columns | {"time": time.astype(_smallest_type(sizes, first))}))
         done += len(own)
     log = pl.concat(logs).with_columns(rank=pl.lit(None, pl.Int32), url=pl.lit(None, pl.String))
-    meant = pl.Series("concept", concepts, pl.Int32)  # not copied
-    return ReplacementRows(log, log.select("user").with_columns(meant), mapping)
+    concept = pl.Series("concept", concepts, pl.Int32)  # not copied
+    return ReplacementRows(log, log.select("user").with_columns(concept), mapping)
 
 
-def _order(mapping: pl.DataFrame) -> IntArray:
+def _pseudonym_order(mapping: pl.DataFrame) -> IntArray:
     return mapping["pseudonym"].arg_sort().to_numpy()
 
 
-def _pieces(sizes: IntArray) -> Iterator[tuple[int, int]]:
-    """Cut users into runs that have about so many rows; at least one, which may be empty."""
+def _split_users(sizes: IntArray) -> Iterator[tuple[int, int]]:
+    """Split users into runs of about `PIECE` rows; there is at least one run."""
     ends = np.cumsum(sizes)
     begin, done = 0, 0
     while begin < len(sizes):
@@ -99,24 +102,24 @@ def _pieces(sizes: IntArray) -> Iterator[tuple[int, int]]:
         yield 0, 0
 
 
-def _counted_up(sizes: IntArray) -> IntArray:
-    """Return 0, 1, ... for each size, one after the other.
+def _count_up(sizes: IntArray) -> IntArray:
+    """Return the concatenation of 0, 1, ..., size - 1 for each size.
 
-    >>> _counted_up(np.array([2, 0, 3])).tolist()
+    >>> _count_up(np.array([2, 0, 3])).tolist()
     [0, 1, 0, 1, 2]
     """
     begins = np.cumsum(sizes) - sizes
     return np.arange(int(sizes.sum()), dtype=np.int64) - np.repeat(begins, sizes)
 
 
-def _short(sizes: IntArray, first: IntArray) -> type[np.int16] | type[np.int32]:
-    """Return the shortest kind of number that counts the rows of every user."""
-    most = int(sizes.max(initial=0)) + int(first.max(initial=0))
-    return np.int16 if most < 2**15 else np.int32
+def _smallest_type(sizes: IntArray, first: IntArray) -> type[np.int16] | type[np.int32]:
+    """Return the smallest integer type that can number the rows of every user."""
+    maximum = int(sizes.max(initial=0)) + int(first.max(initial=0))
+    return np.int16 if maximum < 2**15 else np.int32
 
 
 def as_categorical(texts: pl.Series) -> pl.Series:
-    """Hold each text once, however often it is gathered."""
+    """Return texts as a categorical, which stores each distinct text once."""
     return texts.cast(pl.Categorical(pl.Categories.random()))
 
 
@@ -125,15 +128,17 @@ _PLURALS = [MATCH_KINDS.index(how) for how in MATCH_KINDS if "plural" in how]
 
 def substitute_phrases(
     written: ReplacementRows,
-    found: ConceptMapping,
+    concept_mapping: ConceptMapping,
     slots: BoundedPhrases,
     names: pl.DataFrame,
     before: IntArray,
-    chance: RandomSource,
+    rng: RandomSource,
 ) -> ReplacementRows:
-    """Give one row a query, its phrases replaced; `written` has the label of each phrase.
+    """Return one row per query, with its phrases replaced by labels.
 
-    `before` has the slots that each user had used; `written` is sorted by pseudonym and slot.
+    Args:
+        written: The label of each phrase, sorted by pseudonym and slot.
+        before: The slots that each user had used.
     """
     used = pl.lit(pl.Series(before).cast(pl.Int32)).gather(pl.col("user"))
     named = slots.table.select(
@@ -146,7 +151,7 @@ def substitute_phrases(
         pl.col("user", "query").cast(pl.String), pl.col("time").cast(pl.Int32)
     )
     table = named.join(labels, on=["user", "time"]).sort("event", "phrase")
-    texts = _texts(table, found)
+    texts = _replace_words(table, concept_mapping)
     first = table.group_by("event").agg(pl.col("user", "time").first())
     log = first.join(texts, on="event").with_columns(
         time=pl.col("time").rank("ordinal").over("user").cast(pl.Int32),
@@ -154,48 +159,52 @@ def substitute_phrases(
         url=pl.lit(None, pl.String),
     )
     shuffled = shuffle_rows(
-        log.select("user", "query", "time", "rank", "url").lazy(), chance
+        log.select("user", "query", "time", "rank", "url").lazy(), rng
     ).collect()
     return ReplacementRows(shuffled, written.concepts, written.mapping)
 
 
-def _texts(table: pl.DataFrame, found: ConceptMapping) -> pl.DataFrame:
-    """Put labels in the place of the words that were found, and leave all other words."""
-    spans = found.phrases.with_row_index("phrase")
+def _replace_words(table: pl.DataFrame, concept_mapping: ConceptMapping) -> pl.DataFrame:
+    """Replace the words of phrases by labels, and keep all other words."""
+    spans = concept_mapping.phrases.with_row_index("phrase")
     replaced = table.select("event", "phrase", label="query").join(spans, on="phrase")
     queries = replaced.group_by("event").agg(pl.col("query").first())
     words = queries.with_columns(
-        word=tokenize(found.queries.cast(pl.String)).gather(queries["query"])
+        word=tokenize(concept_mapping.queries.cast(pl.String)).gather(queries["query"])
     )
-    words = words.select("event", "word", place=pl.int_ranges(pl.col("word").list.len()))
-    words = words.explode("word", "place", empty_as_null=True)
-    marks = _marked(replaced, words, found)
-    whole = words.join(marks, on=["event", "place"], how="left", maintain_order="left")
+    words = words.select("event", "word", index=pl.int_ranges(pl.col("word").list.len()))
+    words = words.explode("word", "index", empty_as_null=True)
+    labels = _label_words(replaced, words, concept_mapping)
+    labeled = words.join(labels, on=["event", "index"], how="left", maintain_order="left")
     text = pl.when(pl.col("first")).then("label").when(pl.col("label").is_null()).then("word")
     return (
-        whole.with_columns(text=text).sort("event", "place").group_by("event", maintain_order=True)
+        labeled.with_columns(text=text).sort("event", "index")
+        .group_by("event", maintain_order=True)
         .agg(query=pl.col("text").drop_nulls().str.join(" "))
     )  # fmt: skip
 
 
-def _marked(replaced: pl.DataFrame, words: pl.DataFrame, found: ConceptMapping) -> pl.DataFrame:
-    """Tell which words a label takes the place of: event, place, label, and whether the first.
+def _label_words(
+    replaced: pl.DataFrame, words: pl.DataFrame, concept_mapping: ConceptMapping
+) -> pl.DataFrame:
+    """Return the words that a label replaces: event, index, label, first.
 
-    A label stands for the last so many words of a phrase that are no stop words.
+    A label replaces the last `matched` words of a phrase that are not stop words. `first` flags
+    the first of them.
     """
-    stop = sorted(get_language(found.taxonomy.language).stop_words)
+    stop = sorted(get_language(concept_mapping.taxonomy.language).stop_words)
     plural = pl.col("how").is_in(_PLURALS) & ~pl.col("label").str.ends_with("s")
     spans = replaced.select(
         "event", "phrase", "matched",
         label=pl.when(plural).then(pl.col("label") + "s").otherwise("label"),
-        place=pl.int_ranges(pl.col("begin"), pl.col("begin") + pl.col("words")).cast(
+        index=pl.int_ranges(pl.col("begin"), pl.col("begin") + pl.col("words")).cast(
             pl.List(pl.Int64)
         ),
-    ).explode("place", empty_as_null=True)  # fmt: skip
-    spans = spans.join(words, on=["event", "place"]).sort("event", "phrase", "place")
+    ).explode("index", empty_as_null=True)  # fmt: skip
+    spans = spans.join(words, on=["event", "index"]).sort("event", "phrase", "index")
     content = ~pl.col("word").is_in(stop)
     after = content.cast(pl.Int32).reverse().cum_sum().reverse().over("event", "phrase")
-    inside = (after < pl.col("matched")) | ((after == pl.col("matched")) & content)
-    kept = spans.filter(inside)
+    is_replaced = (after < pl.col("matched")) | ((after == pl.col("matched")) & content)
+    kept = spans.filter(is_replaced)
     first = pl.int_range(pl.len()).over("event", "phrase") == 0
-    return kept.select("event", "place", "label", first=first)
+    return kept.select("event", "index", "label", first=first)

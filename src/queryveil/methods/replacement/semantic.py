@@ -28,17 +28,16 @@ from .mechanism import (
     ReplacementMechanism,
     calibrate_mechanism,
 )
-from .noise_description import replaced_says
+from .noise_description import describe_replacement_noise
 from .phrases import BoundedPhrases, PreviousContributions, bound_phrases, pad_phrases
 from .rendering import by_pseudonym, render_rows, substitute_phrases
 
-
-_NOBODY = pl.DataFrame(schema={"user": pl.String, "pseudonym": pl.String, "slots": pl.Int64})
+_NO_USERS = pl.DataFrame(schema={"user": pl.String, "pseudonym": pl.String, "slots": pl.Int64})
 
 
 @dataclass(frozen=True)
 class SemanticReplacement(ReplacementMethod):
-    """Replace each query by one of similar meaning, drawn at random.
+    """Replace each query by a label of similar meaning, drawn at random.
 
     >>> str(SemanticReplacement(criterion="sqc1", epsilon=2))
     'semantic-replacement:epsilon=2.0:criterion=sqc1'
@@ -50,16 +49,16 @@ class SemanticReplacement(ReplacementMethod):
     guarantee_summary: ClassVar[str] = "differential privacy for a user's whole log"
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "users"
 
-    criterion: str = parameter("sqc2", "what makes a concept a good stand-in", choices=CRITERIA)
+    criterion: str = parameter("sqc2", "score function of replacement concepts", choices=CRITERIA)
     topics: str = parameter(
         "auto", "topics of sqc2: auto, sanchez4, sanchez19, lexicographer, branches, or concepts"
     )
     calibration: str = parameter(
-        "exact", "the strongest choice within epsilon, or the paper's", choices=CALIBRATIONS
+        "exact", "the sharpest weights within epsilon, or those of the paper", choices=CALIBRATIONS
     )
-    delta: float = parameter(0.0, "chance that the promise fails; 0 for none", min=0.0, max=0.01)
+    delta: float = parameter(0.0, "probability that epsilon fails; 0 for none", min=0.0, max=0.01)
     keep_length: bool = parameter(
-        False, "whether each user keeps her number of phrases, which is then seen"
+        False, "whether users keep their number of phrases, which is then public"
     )
     rewrite: bool = parameter(
         False, "whether the other words of a query are kept, which no epsilon covers"
@@ -69,77 +68,80 @@ class SemanticReplacement(ReplacementMethod):
         max=1e6,
     )  # fmt: skip
 
-    goes_on: bool = parameter(False, "whether it goes on with an earlier release; set by --append")
+    goes_on: bool = parameter(False, "whether it extends an earlier release; set by --append")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.rewrite and not self.keep_length:
             raise ParameterError(
                 "--rewrite needs --keep-length",
-                hint="a row that stands for no query has no other words to keep",
+                hint="a row without a query has no other words to keep",
             )
         if self.delta and self.calibration == "permute-and-flip":
             raise ParameterError(
-                "permute-and-flip cannot be added up by its range, so it takes no --delta",
-                hint="leave --delta out, or take --calibration exact",
+                "permute-and-flip cannot be composed by its range, so it has no --delta",
+                hint="omit --delta, or use --calibration exact",
             )
 
-    # -- what it costs ---------------------------------------------------------------------------
+    # -- privacy loss ----------------------------------------------------------------------------
 
     @property
     def phrase_budget(self) -> PhraseBudget:
-        """What all slots of a user may cost, of which each one has a share."""
+        """The budget of all slots of a user, which is divided equally."""
         return PhraseBudget(
             self.user_epsilon, Fraction(repr(self.delta)), self.max_queries_per_user
         )
 
     @property
     def total_epsilon(self) -> Fraction:
-        """What a user's whole log costs, with what was spent before."""
+        """The epsilon of a user's whole log, including that of earlier releases."""
         return self.user_epsilon + Fraction(repr(self.spent_before))
 
     def guarantee(self) -> Guarantee:
-        """Promise what the parameters allow."""
+        """Return the guarantee of these parameters."""
         return replacement_guarantee(self, self._checks(full=not self.keep_length))
 
     def unfit(self) -> tuple[str, ...]:
-        """Return that words of the users' own queries are copied, where they are."""
+        """Return that words of queries are copied, if they are."""
         return (REWRITE_BLOCKER,) if self.rewrite else ()
 
     # -- the run ---------------------------------------------------------------------------------
 
     def mechanism(self, domains: DomainSet, progress: Progress) -> ReplacementMechanism:
-        """Make what draws; nothing of it depends on the log."""
+        """Return the calibrated mechanism, which does not depend on the log."""
         return calibrate_mechanism(
             domains, self.criterion, self.calibration, self.phrase_budget, progress
         )
 
     def check_ready(self) -> None:
-        """Make the mechanism once, to see that it can be made; a later run is quicker for it."""
+        """Raise an error if the mechanism cannot be calibrated; the calibration is cached."""
         self.mechanism(self.domains(), NoProgress())
 
     def forecast(self, population: int) -> dict[str, Any]:  # noqa: ARG002
-        """Tell how often a query stays what it is, or becomes something near."""
+        """Return how often a query stays unchanged, or becomes a similar concept."""
         domains = self.domains()
-        made = self.mechanism(domains, NoProgress())
+        own = self.mechanism(domains, NoProgress())
         paper = replace(self, calibration="nominal", delta=0.0).mechanism(domains, NoProgress())
         facts = {
             "phrases of a user": f"{self.max_queries_per_user:,}",
             "epsilon of one phrase": f"{self.phrase_budget.per_query:.4g}",
             "concepts that may stand in": f"{len(domains.concepts):,}",
         }
-        for least, name in ((1.0, "a phrase stays itself"), (0.5, "or becomes a near concept")):
-            rates = (f"{100 * one.chance(least):.3g}%" for one in (made, paper, _blind(domains)))
+        for min_score, name in ((1.0, "a phrase stays itself"), (0.5, "or becomes a near concept")):
+            mechanisms = (own, paper, _build_uniform(domains))
+            rates = (f"{100 * mechanism.chance(min_score):.3g}%" for mechanism in mechanisms)
             facts[name] = "{} of cases (nominal calibration: {}; by chance: {})".format(*rates)
         return {"facts": facts}
 
     def noise_says(self) -> tuple[str, ...]:
-        """Return how often a phrase stays what it is; a mean over the domain, not over a log."""
+        """Return how often a phrase stays unchanged; a mean over the domain, not over a log."""
         domains = self.domains()
-        return self._noise_says(domains, self.mechanism(domains, NoProgress()))
+        return self._describe_noise(domains, self.mechanism(domains, NoProgress()))
 
-    def _noise_says(self, domains: DomainSet, mechanism: ReplacementMechanism) -> tuple[str, ...]:
-        return replaced_says(
+    def _describe_noise(
+        self, domains: DomainSet, mechanism: ReplacementMechanism
+    ) -> tuple[str, ...]:
+        return describe_replacement_noise(
             stays=mechanism.chance(1.0),
             blindly=len(domains.domains) / len(domains.concepts),
             concepts=len(domains.concepts),
@@ -147,65 +149,63 @@ class SemanticReplacement(ReplacementMethod):
             filled=not self.keep_length,
         )
 
-    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
-        """Find the concepts, draw one for each slot, name them."""
+    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+        """Map queries to concepts, draw one for each slot, render the labels."""
         return self.continue_release(
-            log, PreviousContributions(_NOBODY, self.max_queries_per_user), chance, progress
+            log, PreviousContributions(_NO_USERS, self.max_queries_per_user), rng, progress
         )
 
     def count_contributions(self, log: QueryLog, earlier: PreviousContributions) -> pl.DataFrame:
-        """Tell how many slots each user uses now."""
-        slots = self._slots(log, earlier, self.domains(), NoProgress())
-        return _uses(slots, self._used(slots))
+        """Return the number of slots that each user uses now."""
+        domains = self.domains()
+        concept_mapping = self._map_queries(log, domains, NoProgress())
+        bounds = self._user_bounds(log, earlier)
+        slots = bound_phrases(log, concept_mapping, domains.index_of, bounds)
+        return _contributions(slots, self._used_slots(slots))
 
     def continue_release(
         self,
         log: QueryLog,
         earlier: PreviousContributions,
-        chance: RandomSource,
+        rng: RandomSource,
         progress: Progress,
     ) -> Release:
-        """Protect new events of users who were released before, with the slots they have left."""
+        """Anonymize new events of users of earlier releases, with the slots they have left."""
         domains = self.domains()
         mechanism = self.mechanism(domains, progress)
-        noise = NoiseSource(None if chance.is_secure else chance.uint64s)
-        found = self._found(log, domains, progress)
+        noise = NoiseSource(None if rng.is_secure else rng.uint64s)
+        concept_mapping = self._map_queries(log, domains, progress)
         with progress.stage("fill slots"):
-            slots = bound_phrases(log, found, domains.index_of, self._most(log, earlier))
+            bounds = self._user_bounds(log, earlier)
+            slots = bound_phrases(log, concept_mapping, domains.index_of, bounds)
         drawn = mechanism.replace(self._items(slots), noise, progress)
         with progress.stage("name"):
-            mapping = earlier.updated(_uses(slots, self._used(slots)), chance)
+            mapping = earlier.updated(_contributions(slots, self._used_slots(slots)), rng)
             drawn = np.take(domains.concepts.astype(np.int32), drawn, out=drawn, mode="clip")
             before = _used_before(slots.users, earlier).to_numpy()
-            names, sizes = _in_order(mapping, slots.users), self._used(slots)
-            # One name for all three, so that no more than two are held at a time.
-            drawn = self._by_user(slots, drawn)
+            names, sizes = _sort_mapping(mapping, slots.users), self._used_slots(slots)
+            # One variable for all three arrays: at most two of them are in memory at a time.
+            drawn = self._sort_by_user(slots, drawn)
             drawn = by_pseudonym(names, sizes, drawn)
-            written = render_rows(domains.taxonomy, names, sizes, drawn, chance, before)
+            written = render_rows(domains.taxonomy, names, sizes, drawn, rng, before)
             if self.rewrite:
-                written = substitute_phrases(written, found, slots, names, before, chance)
-        return self._release(
+                written = substitute_phrases(written, concept_mapping, slots, names, before, rng)
+        return self._build_release(
             log,
             slots,
             written,
             (domains.describe(),),
             mapping=mapping,
-            noise_says=self._noise_says(domains, mechanism),
+            noise_says=self._describe_noise(domains, mechanism),
             not_release_grade=self.unfit(),
             progress=progress,
         )
 
-    def _slots(
-        self, log: QueryLog, earlier: PreviousContributions, domains: DomainSet, progress: Progress
-    ) -> BoundedPhrases:
-        found = self._found(log, domains, progress)
-        return bound_phrases(log, found, domains.index_of, self._most(log, earlier))
+    def _user_bounds(self, log: QueryLog, earlier: PreviousContributions) -> pl.DataFrame:
+        """Return all users, also those of earlier releases, and their slots in this release.
 
-    def _most(self, log: QueryLog, earlier: PreviousContributions) -> pl.DataFrame:
-        """Give all users, also those of before, and the slots that each may use now.
-
-        Whole releases or nothing, unless users keep their number of phrases: of a part, the
-        number of rows would tell how much somebody had used.
+        Unless users keep their number of phrases, a user has all slots of a release or none: with
+        a part of them, the number of rows would reveal how many slots they had used.
         """
         cap = self.max_queries_per_user
         now = pl.DataFrame({"user": unique_users(log.local_frame)})
@@ -215,41 +215,41 @@ class SemanticReplacement(ReplacementMethod):
         )
         if not self.keep_length:
             free = np.where(free == cap, cap, 0)
-        return users.with_columns(most=pl.Series(free))
+        return users.with_columns(bound=pl.Series(free))
 
     def _items(self, slots: BoundedPhrases) -> IntArray:
-        """Return the item of each row to be written, or -1 for none."""
+        """Return the item of each released row, or -1 for none."""
         return slots.table["item"].to_numpy() if self.keep_length else pad_phrases(slots)
 
-    def _by_user(self, slots: BoundedPhrases, concepts: IntArray) -> IntArray:
-        """Return the concepts user after user, as they stand if all slots are laid out."""
+    def _sort_by_user(self, slots: BoundedPhrases, concepts: IntArray) -> IntArray:
+        """Return the concepts sorted by user and slot."""
         if not self.keep_length:
             return concepts
         order = slots.table.select(pl.arg_sort_by("user", "slot")).to_series()
         return np.asarray(concepts[order.to_numpy()])
 
-    def _used(self, slots: BoundedPhrases) -> IntArray:
+    def _used_slots(self, slots: BoundedPhrases) -> IntArray:
         return slots.counts() if self.keep_length else slots.bounds
 
 
-def _blind(domains: DomainSet) -> ReplacementMechanism:
-    """Give the mechanism that takes any concept alike."""
+def _build_uniform(domains: DomainSet) -> ReplacementMechanism:
+    """Return the mechanism that draws all concepts with almost equal probability."""
     return calibrate_mechanism(
         domains, "sqc1", "nominal", PhraseBudget(Fraction(1, 10**9), Fraction(0), 1)
     )
 
 
-def _uses(slots: BoundedPhrases, used: IntArray) -> pl.DataFrame:
+def _contributions(slots: BoundedPhrases, used: IntArray) -> pl.DataFrame:
     return pl.DataFrame({"user": slots.users, "slots": used.astype(np.int64)})
 
 
-def _in_order(mapping: pl.DataFrame, users: pl.Series) -> pl.DataFrame:
-    """Give the mapping in the order of these users."""
+def _sort_mapping(mapping: pl.DataFrame, users: pl.Series) -> pl.DataFrame:
+    """Return the mapping in the order of these users."""
     return pl.DataFrame({"user": users}).join(mapping, on="user", maintain_order="left")
 
 
 def _used_before(users: pl.Series, earlier: PreviousContributions) -> pl.Series:
-    """Give how many slots each of these users has used so far."""
+    """Return the number of slots that each of these users has used so far."""
     known = pl.DataFrame({"user": users}).join(
         earlier.mapping, on="user", how="left", maintain_order="left"
     )

@@ -1,4 +1,4 @@
-"""Three tables under (epsilon, delta), of keys that nobody knows beforehand."""
+"""Release three tables under (epsilon, delta), with keys that are not known in advance."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .contributions import (
     transition_counts,
 )
 
-_SEVERAL = 2  # users: a query of one user alone weighs nothing
+_MIN_USERS = 2  # a query of one user alone is never selected
 
 
 PriorityFunction = Callable[[pl.DataFrame], NDArray[np.float64] | None]
@@ -44,51 +44,54 @@ PriorityFunction = Callable[[pl.DataFrame], NDArray[np.float64] | None]
 
 def release_set_union(
     pairs: Table,
-    made: SetUnionRelease,
-    chance: RandomSource,
+    union: SetUnionRelease,
+    rng: RandomSource,
     noise: NoiseSource,
-    like: PriorityFunction | None = None,
+    priority: PriorityFunction | None = None,
 ) -> pl.DataFrame:
-    """Find the queries that many users sent, and count their users, with noise.
+    """Select the queries that many users sent, and count their users, with noise.
 
-    `pairs` says who sent what, each pair once, and `like` how gladly a user contributes each
-    of them. Users are bounded here, anew for each round: what a round has found leaves room for
-    further queries of hers.
+    Contributions are bounded here, in each round again: queries that a round has selected leave
+    room for further queries of a user.
+
+    Args:
+        pairs: The distinct pairs of user and query.
+        priority: Returns the contribution priority of each pair.
     """
-    found = pl.DataFrame(schema={"query": pl.String})
-    for one in made.rounds:
-        mine = partial(_weighed, one=one, found=found, like=like)
+    selected = pl.DataFrame(schema={"query": pl.String})
+    for selection in union.rounds:
+        work = partial(_sum_weights, selection=selection, selected=selected, priority=priority)
         sums = aggregate(
-            pairs, mine, ["query"], chance, tops=["heaviest"], at_least=("users", _SEVERAL)
+            pairs, work, ["query"], rng, tops=["heaviest"], at_least=("users", _MIN_USERS)
         )
-        # Noise falls on queries in an order that is the same every time.
+        # Queries get noise in a fixed order, so that a seed always gives the same release.
         sums = sums.with_columns(pl.col("query").cast(pl.String)).sort("query")
         total, heaviest = (sums[name].to_numpy() for name in ("total", "heaviest"))
-        found = pl.concat([found, sums[one.select(total, heaviest, noise)].select("query")])
-    return _selected_counts(pairs, found, made, chance, noise)
+        new = sums[selection.select(total, heaviest, noise)].select("query")
+        selected = pl.concat([selected, new])
+    return _count_selected(pairs, selected, union, rng, noise)
 
 
-def _weighed(
+def _sum_weights(
     frame: pl.LazyFrame,
-    chance: RandomSource,
+    rng: RandomSource,
     *,
-    one: WeightedSelection,
-    found: pl.DataFrame,
-    like: PriorityFunction | None,
+    selection: WeightedSelection,
+    selected: pl.DataFrame,
+    priority: PriorityFunction | None,
 ) -> pl.DataFrame:
-    """Give what some users weigh each query that is not found yet: query, total, heaviest, users.
+    """Return the weights of a partition's queries that are not selected yet.
 
-    Of a query that one user alone has, the heaviest weight is the total: it gets no noise, and
-    need not be known.
+    Columns: query, total, heaviest, users. For a query of one user alone the heaviest weight is
+    the total. Such a query gets no noise and is not needed.
     """
-    left = match_encoding(frame, found, "query").lazy()
-    pairs = frame.join(left, on="query", how="anti", maintain_order="left").collect()
-    mine = bound_contributions(
-        pairs, one.contribution_bound, None if like is None else like(pairs), chance
-    )
-    _, user = np.unique(mine["user"].to_physical().to_numpy(), return_inverse=True)
-    weight = pl.Series("weight", one.weights(user), pl.Int64)
-    sums = mine.with_columns(weight).group_by("query")
+    known = match_encoding(frame, selected, "query").lazy()
+    pairs = frame.join(known, on="query", how="anti", maintain_order="left").collect()
+    scores = None if priority is None else priority(pairs)
+    kept = bound_contributions(pairs, selection.contribution_bound, scores, rng)
+    _, user = np.unique(kept["user"].to_physical().to_numpy(), return_inverse=True)
+    weight = pl.Series("weight", selection.weights(user), pl.Int64)
+    sums = kept.with_columns(weight).group_by("query")
     return sums.agg(
         total=pl.col("weight").sum(),
         heaviest=pl.col("weight").max(),
@@ -96,47 +99,41 @@ def _weighed(
     )
 
 
-def _selected_counts(
+def _count_selected(
     pairs: Table,
-    found: pl.DataFrame,
-    made: SetUnionRelease,
-    chance: RandomSource,
+    selected: pl.DataFrame,
+    union: SetUnionRelease,
+    rng: RandomSource,
     noise: NoiseSource,
 ) -> pl.DataFrame:
-    """Count the users of queries that are known now; every one of them is shown."""
-    mine = partial(_known_users, found=found, most=made.counts.keys)
-    counted = aggregate(pairs, mine, ["query"], chance)
+    """Count the users of the selected queries, with noise; all of them are released."""
+    work = partial(_count_known_users, selected=selected, bound=union.counts.keys)
+    counted = aggregate(pairs, work, ["query"], rng)
     counted = counted.with_columns(pl.col("query").cast(pl.String))
-    table = found.sort("query").join(counted, on="query", how="left", maintain_order="left")
+    table = selected.sort("query").join(counted, on="query", how="left", maintain_order="left")
     counts = table["count"].fill_null(0).to_numpy().astype(np.int64)
-    noisy = made.counts.release(counts, noise)
+    noisy = union.counts.release(counts, noise)
     return table.select("query").with_columns(count=pl.Series(noisy))
 
 
-def _known_users(
-    frame: pl.LazyFrame, chance: RandomSource, *, found: pl.DataFrame, most: int
+def _count_known_users(
+    frame: pl.LazyFrame, rng: RandomSource, *, selected: pl.DataFrame, bound: int
 ) -> pl.DataFrame:
-    wanted = match_encoding(frame, found, "query").lazy()
-    known = frame.select("user", "query").join(
-        wanted, on="query", how="semi", maintain_order="left"
-    )
-    return (
-        bound_contributions(known.collect(), most, None, chance)
-        .group_by("query")
-        .agg(count=pl.len())
-    )
+    known = match_encoding(frame, selected, "query").lazy()
+    pairs = frame.select("user", "query").join(known, on="query", how="semi", maintain_order="left")
+    return _count_users(bound_contributions(pairs.collect(), bound, None, rng), ["query"])
 
 
-_GUIDE = Fraction(1, 20)  # of the noise's budget shows users which of their queries are frequent
-_FOUND = Fraction(18, 19)  # of what is left finds them, and the rest counts them
+_GUIDE = Fraction(1, 20)  # of the budget, for a sketch of which queries are frequent
+_SELECTION = Fraction(18, 19)  # of the rest, for the selection; what is left, for the counts
 
 
 @dataclass(frozen=True)
 class TableMechanisms:
-    """What makes the tables: none for a share of 0, and perhaps a guide.
+    """The mechanisms of the tables: None for a budget weight of 0; the guide is optional.
 
-    The queries are found and counted at once (`queries`), or found by weights and then counted
-    (`union`).
+    The queries are selected and counted in one step (`queries`), or selected by weights and then
+    counted (`union`).
     """
 
     selection: str
@@ -148,14 +145,14 @@ class TableMechanisms:
 
     @property
     def rho(self) -> Fraction:
-        """What all noise costs together, as zCDP, where no own key of a user shows."""
+        """The zCDP parameter of all noise, if no key of one user alone is released."""
         if self.union is not None:
             return self.union.rho
         return sum((table.rho for table in self._tables), Fraction(0))
 
     @property
     def chance(self) -> Fraction:
-        """The chance, at most, that an own key of a user shows anywhere."""
+        """The maximal probability that any key of one user alone is released."""
         if self.union is not None:
             return self.union.chance
         return sum(
@@ -168,10 +165,10 @@ class TableMechanisms:
 
     @property
     def min_counts(self) -> dict[str, int]:
-        """The least count that each table can show."""
-        shown = {"queries": self.queries, "clicks": self.clicks, "transitions": self.transitions}
-        found = {"queries": 1} if self.union else {}
-        return found | {name: table.median_release_count for name, table in shown.items() if table}
+        """The minimal count that each table can release."""
+        tables = {"queries": self.queries, "clicks": self.clicks, "transitions": self.transitions}
+        counts = {name: table.median_release_count for name, table in tables.items() if table}
+        return ({"queries": 1} if self.union else {}) | counts
 
 
 @lru_cache(maxsize=32)  # exact calibration takes half a second, and comparisons run it often
@@ -182,116 +179,121 @@ def calibrate_mechanisms(
     keys: tuple[int, int, int],
     shares: tuple[Fraction, Fraction, Fraction],
 ) -> TableMechanisms:
-    """Choose noise and thresholds from public parameters alone."""
+    """Calibrate noise and thresholds from public parameters alone.
+
+    Args:
+        keys: The contribution bounds of queries, clicks and transitions.
+        shares: Their budget weights, which sum to 1.
+    """
     shapes = [TableBudget(n, share) for n, share in zip(keys, shares, strict=True) if share]
     if selection == "auto":
-        selection = _best(shapes, epsilon, delta)
+        selection = _choose_selection(shapes, epsilon, delta)
     if selection in ("laplace", "gaussian"):
         tables = (
             calibrate_laplace(shapes, epsilon, delta)
             if selection == "laplace"
             else calibrate_gaussian(shapes, epsilon, delta)[0]
         )
-        return TableMechanisms(selection, tables[0], *_in_order(tables[1:], shares))
+        return TableMechanisms(selection, tables[0], *_assign_tables(tables[1:], shares))
     rounds = (1, 3, 9) if selection == "sips" else (1,)
-    guided = {"rest": _GUIDE, "select": _FOUND} if selection == "guided" else {}
+    guided = {"rest": _GUIDE, "select": _SELECTION} if selection == "guided" else {}
     union = calibrate_set_union(shapes, epsilon, delta, rounds, **guided)
     guide = NoisySketch.for_rho(union.remaining_rho) if union.remaining_rho else None
-    return TableMechanisms(selection, None, *_in_order(union.others, shares), guide, union)
+    return TableMechanisms(selection, None, *_assign_tables(union.others, shares), guide, union)
 
 
-def _in_order(
+def _assign_tables(
     tables: Sequence[ThresholdedCounts], shares: tuple[Fraction, Fraction, Fraction]
 ) -> tuple[ThresholdedCounts | None, ThresholdedCounts | None]:
-    """Give the tables of clicks and of transitions, None for a share of 0."""
-    left = list(tables)
-    clicks, transitions = (left.pop(0) if share else None for share in shares[1:])
+    """Return the tables of clicks and transitions; None for a budget weight of 0."""
+    remaining = list(tables)
+    clicks, transitions = (remaining.pop(0) if share else None for share in shares[1:])
     return clicks, transitions
 
 
-def _best(shapes: list[TableBudget], epsilon: Fraction, delta: Fraction) -> str:
-    """Take Laplace noise where its threshold is lower: for one or two queries a user."""
+def _choose_selection(shapes: list[TableBudget], epsilon: Fraction, delta: Fraction) -> str:
+    """Choose Laplace noise where its threshold is lower: for one or two queries per user."""
     gaussian = calibrate_gaussian(shapes, epsilon, delta)[0][0].median_release_count
     try:
         laplace = calibrate_laplace(shapes, epsilon, delta)[0].median_release_count
-    except UsageError:  # its delta cannot be paid
+    except UsageError:  # the budget is too small for its delta
         return "guided"
     return "laplace" if laplace <= gaussian else "guided"
 
 
 def release_approximate(
     log: QueryLog,
-    made: TableMechanisms,
+    mechanisms: TableMechanisms,
     prefer: str,
-    chance: RandomSource,
+    rng: RandomSource,
     noise: NoiseSource,
     progress: Progress,
 ) -> dict[str, pl.DataFrame]:
-    """Bound, count, add noise and cut off: queries first, then what happens between them."""
+    """Release the queries, then clicks and transitions of released queries."""
     with progress.stage("queries"):
-        pairs = map_partitions(log.table, query_pairs, chance)
-        like = contribution_priority(pairs, made.guide, prefer, noise)
-        if made.union is not None:
-            found = release_set_union(pairs, made.union, chance, noise, like)
-        elif made.queries is not None:
-            mine = partial(_liked_counts, like=like, most=made.queries.contribution_bound)
-            found = _counted(pairs, mine, ["query"], made.queries, chance, noise)
+        pairs = map_partitions(log.table, query_pairs, rng)
+        priority = contribution_priority(pairs, mechanisms.guide, prefer, noise)
+        if mechanisms.union is not None:
+            queries = release_set_union(pairs, mechanisms.union, rng, noise, priority)
+        elif mechanisms.queries is not None:
+            bound = mechanisms.queries.contribution_bound
+            work = partial(_count_queries, priority=priority, bound=bound)
+            queries = _release_counts(pairs, work, ["query"], mechanisms.queries, rng, noise)
         del pairs
-    tables = {"queries": found}
-    if made.clicks:
+    tables = {"queries": queries}
+    if mechanisms.clicks:
         with progress.stage("clicks"):
-            mine = partial(_click_counts, queries=found, most=made.clicks.contribution_bound)
-            tables["clicks"] = _counted(
-                log.table, mine, ["query", "url"], made.clicks, chance, noise
-            )
-    if made.transitions:
+            bound = mechanisms.clicks.contribution_bound
+            work = partial(_count_clicks, queries=queries, bound=bound)
+            keys = ["query", "url"]
+            tables["clicks"] = _release_counts(log.table, work, keys, mechanisms.clicks, rng, noise)
+    if mechanisms.transitions:
         with progress.stage("transitions"):
-            mine = partial(
-                transition_counts, queries=found, most=made.transitions.contribution_bound
-            )
-            steps = ["number", "next"]
-            counted = _counted(log.table, mine, steps, made.transitions, chance, noise)
-            tables["transitions"] = _named(counted, found)
+            bound = mechanisms.transitions.contribution_bound
+            work = partial(transition_counts, queries=queries, bound=bound)
+            keys = ["number", "next"]
+            counts = _release_counts(log.table, work, keys, mechanisms.transitions, rng, noise)
+            tables["transitions"] = _name_transitions(counts, queries)
     return {name: sort_for_publication(table) for name, table in tables.items()}
 
 
-def _liked_counts(
-    frame: pl.LazyFrame, chance: RandomSource, *, like: ContributionPriority, most: int
+def _count_queries(
+    frame: pl.LazyFrame, rng: RandomSource, *, priority: ContributionPriority, bound: int
 ) -> pl.DataFrame:
     pairs = frame.collect()
-    return _users_of(bound_contributions(pairs, most, like(pairs), chance), ["query"])
+    return _count_users(bound_contributions(pairs, bound, priority(pairs), rng), ["query"])
 
 
-def _click_counts(
-    frame: pl.LazyFrame, chance: RandomSource, *, queries: pl.DataFrame, most: int
+def _count_clicks(
+    frame: pl.LazyFrame, rng: RandomSource, *, queries: pl.DataFrame, bound: int
 ) -> pl.DataFrame:
-    mine = bound_contributions(click_pairs(frame, queries, chance), most, None, chance)
-    return _users_of(mine, ["query", "url"])
+    kept = bound_contributions(click_pairs(frame, queries, rng), bound, None, rng)
+    return _count_users(kept, ["query", "url"])
 
 
-def _users_of(pairs: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+def _count_users(pairs: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     return pairs.group_by(keys).agg(count=pl.len())
 
 
-def _counted(
+def _release_counts(
     table: Table,
-    mine: PartitionFunction,
+    work: PartitionFunction,
     keys: list[str],
     mechanism: ThresholdedCounts,
-    chance: RandomSource,
+    rng: RandomSource,
     noise: NoiseSource,
 ) -> pl.DataFrame:
-    """Count the users of each key, with noise; keys that do not show are gone."""
-    counts = aggregate(table, mine, keys, chance, at_least=("count", mechanism.min_users))
-    counts = counts.sort(keys)  # noise falls on keys in an order that is the same every time
-    places, noisy = mechanism.release(counts["count"].to_numpy().astype(np.int64), noise)
-    return counts[places].with_columns(count=pl.Series(noisy))
+    """Count the users of each key, with noise; return the keys above the threshold."""
+    counts = aggregate(table, work, keys, rng, at_least=("count", mechanism.min_users))
+    counts = counts.sort(keys)  # keys get noise in a fixed order, for a given seed
+    indices, noisy = mechanism.release(counts["count"].to_numpy().astype(np.int64), noise)
+    return counts[indices].with_columns(count=pl.Series(noisy))
 
 
-def _named(steps: pl.DataFrame, queries: pl.DataFrame) -> pl.DataFrame:
-    """Put the names of released queries for their numbers."""
-    return steps.select(
-        query=queries["query"].gather(steps["number"] - 1),
-        next=queries["query"].gather(steps["next"] - 1),
+def _name_transitions(counts: pl.DataFrame, queries: pl.DataFrame) -> pl.DataFrame:
+    """Replace the numbers of released queries by their texts."""
+    return counts.select(
+        query=queries["query"].gather(counts["number"] - 1),
+        next=queries["query"].gather(counts["next"] - 1),
         count="count",
     )

@@ -29,9 +29,9 @@ from .synthesis import SYNTHESIS_NOTE, public_constants, synthesize_log
 
 SELECTIONS = ("auto", "laplace", "gaussian", "weighted", "sips", "guided")
 MODES = ("approx", "pure", "paper")
-_MOST = 10_000
-_LEAST_DELTA = 1e-30
-# Parameters that have a meaning in some modes only: elsewhere they would do nothing, unseen.
+_MAX_BOUND = 10_000
+_MIN_DELTA = 1e-30
+# Parameters of some modes only. Elsewhere they would be ignored silently, so they are an error.
 _MODES_OF = {
     "delta": ("approx",),
     "selection": ("approx",),
@@ -45,7 +45,7 @@ _MODES_OF = {
 
 @dataclass(frozen=True)
 class DpStatistics(Method):
-    """Noisy counts of queries, of clicks and of steps from query to query; no users at all.
+    """Release noisy counts of queries, clicks and transitions between queries, without users.
 
     >>> str(DpStatistics(epsilon=0.5))
     'dp-statistics:epsilon=0.5'
@@ -58,31 +58,37 @@ class DpStatistics(Method):
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "steps"
 
     mode: str = parameter(
-        "approx", "keys of the log, of a public list, or the paper's own steps", choices=MODES
+        "approx", "keys of the log, keys of a public list, or the steps of the paper", choices=MODES
     )
-    epsilon: float = parameter(1.0, "what one person can change at most", min=0.001, max=100.0)
+    epsilon: float = parameter(
+        1.0, "bound on the privacy loss of one user's whole log", min=0.001, max=100.0
+    )
     delta: float = parameter(
-        1e-9, "chance that the promise fails: far below one over the people", min=0.0, max=0.01
+        1e-9, "probability that epsilon fails: far below 1 / users", min=0.0, max=0.01
     )
     max_queries_per_user: int = parameter(
-        20, "queries that count of each user", min=1, max=_MOST, unit="queries"
+        20, "queries of each user that are counted", min=1, max=_MAX_BOUND, unit="queries"
     )
     max_clicks_per_user: int = parameter(
-        20, "clicks that count of each user", min=1, max=_MOST, unit="clicks"
+        20, "clicks of each user that are counted", min=1, max=_MAX_BOUND, unit="clicks"
     )
-    selection: str = parameter("auto", "how frequent queries are found", choices=SELECTIONS)
+    selection: str = parameter("auto", "how frequent queries are selected", choices=SELECTIONS)
     prefer: str = parameter(
-        "short", "which queries of a user count, if she has more", choices=("short", "random")
+        "short",
+        "which queries of a user are counted, if they have more",
+        choices=("short", "random"),
     )
-    split: str = parameter("2/1/1", "shares of the budget: queries, clicks, transitions")
-    pool: str = parameter(WORDNET, "public list of queries: wordnet, or a file, one a line")
-    url_pool: str = parameter("", "public results: a file, a query, a tab and a URL a line")
+    split: str = parameter("2/1/1", "weights of the budget: queries, clicks, transitions")
+    pool: str = parameter(
+        WORDNET, "public list of queries: wordnet, or a file with one query per line"
+    )
+    url_pool: str = parameter("", "file of public results: a query, a tab and a URL per line")
     synthesize: int = parameter(
-        0, "users of a synthetic log that is made of the tables; 0 for none", min=0, max=10**8,
+        0, "users of a synthetic log that is sampled from the tables; 0 for none", min=0, max=10**8,
         unit="users",
     )  # fmt: skip
     paper_threshold: int = parameter(
-        500, "noisy count above which the paper shows a query", min=1, max=10**6
+        500, "noisy count above which the paper releases a query", min=1, max=10**6
     )
 
     def __post_init__(self) -> None:
@@ -90,105 +96,106 @@ class DpStatistics(Method):
         for declared in self.parameters():
             modes = _MODES_OF.get(declared.name, MODES)
             value = getattr(self, declared.name)
-            usual = (declared.default, 0.0)  # a delta of 0 is none
-            if self.mode not in modes and value not in usual:
+            unset = (declared.default, 0.0)  # a delta of 0 means no delta
+            if self.mode not in modes and value not in unset:
                 raise ParameterError(
                     f"{self.mode} mode has no {declared.option.removeprefix('--')}",
-                    hint=f"leave {declared.option} out, or take --mode {' or '.join(modes)}",
+                    hint=f"omit {declared.option}, or use --mode {' or '.join(modes)}",
                 )
-        if self.mode == "approx" and self.delta < _LEAST_DELTA:
+        if self.mode == "approx" and self.delta < _MIN_DELTA:
             raise ParameterError(
                 f'--delta cannot be "{self.delta}"',
-                hint=f"approx mode needs one from {_LEAST_DELTA} on; --mode pure needs none",
+                hint=f"approx mode needs at least {_MIN_DELTA}; --mode pure needs no delta",
             )
-        _, clicks, _ = self.budget_weights  # refuses what is no split
+        _, clicks, _ = self.budget_weights  # raises an error if the split is invalid
         if self.url_pool and not clicks:
             raise ParameterError(
-                "--url-pool is given, but --split gives the clicks nothing", hint="such as 2/1/1"
+                "--url-pool is set, but --split has no weight for clicks",
+                hint="use 2/1/1, for example",
             )
 
     @property
     def budget_weights(self) -> tuple[Fraction, Fraction, Fraction]:
-        """The shares of the budget: of queries, clicks and transitions."""
+        """The fractions of the budget for queries, clicks and transitions."""
         parts = self.split.split("/")
         if len(parts) != 3 or not all(part.isdecimal() and len(part) < 4 for part in parts):
             raise ParameterError(
-                f'--split cannot be "{self.split}"', hint="three whole numbers, such as 2/1/1"
+                f'--split cannot be "{self.split}"', hint="use three integers, such as 2/1/1"
             )
         queries, clicks, transitions = (int(part) for part in parts)
         if not queries:
             raise ParameterError(
-                "--split gives the table of queries nothing",
-                hint="clicks and transitions are those of released queries: 2/1/1, or 1/0/0",
+                "--split has no weight for the table of queries",
+                hint="clicks and transitions need released queries: use 2/1/1 or 1/0/0",
             )
-        whole = queries + clicks + transitions
-        return Fraction(queries, whole), Fraction(clicks, whole), Fraction(transitions, whole)
+        total = queries + clicks + transitions
+        return Fraction(queries, total), Fraction(clicks, total), Fraction(transitions, total)
 
     @property
     def budget(self) -> tuple[Fraction, Fraction]:
-        """Epsilon and delta, exactly as they are written."""
+        """Epsilon and delta as exact fractions of their decimal texts."""
         delta = self.delta if self.mode == "approx" else 0
         return Fraction(repr(self.epsilon)), Fraction(repr(delta))
 
     @property
     def contribution_bounds(self) -> tuple[int, int, int]:
-        """How many queries, clicks and transitions of a user count."""
+        """The contribution bounds of queries, clicks and transitions."""
         return self.max_queries_per_user, self.max_clicks_per_user, self.max_queries_per_user
 
     def mechanisms(self) -> TableMechanisms:
-        """Make what adds the noise in mode approx, from the parameters alone."""
+        """Return the mechanisms of mode approx, from the parameters alone."""
         return calibrate_mechanisms(
             self.selection, *self.budget, self.contribution_bounds, self.budget_weights
         )
 
     def public_list_release(self) -> PublicListRelease:
-        """Make what releases the tables in mode pure; the public lists are not read yet."""
+        """Return the release of mode pure, before the public lists are read."""
         return PublicListRelease.of(
             self.pool, self.url_pool, self.budget[0], self.contribution_bounds, self.budget_weights
         )
 
-    def _paper(self) -> AsPublished:
-        most = (self.max_queries_per_user, self.max_clicks_per_user)
-        return AsPublished(self.pool, self.budget[0], *most, self.paper_threshold)
+    def _paper_release(self) -> AsPublished:
+        bounds = (self.max_queries_per_user, self.max_clicks_per_user)
+        return AsPublished(self.pool, self.budget[0], *bounds, self.paper_threshold)
 
     def input_files(self) -> tuple[Path, ...]:
-        """List the public lists."""
+        """Return the files of the public lists."""
         names = [self.url_pool] if self.mode == "pure" else []
         if self.mode != "approx" and self.pool != WORDNET:
             names.append(self.pool)
         return tuple(Path(name) for name in names if name)
 
     def check_ready(self) -> None:
-        """Read the public lists once, to see that they can be read."""
+        """Raise an error if a public list cannot be read."""
         if self.mode != "approx":
             read_public_queries(self.pool)
         if self.url_pool:
             read_public_results(self.url_pool)
 
-    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
-        """Bound each user, count, add noise, cut off."""
-        noise = NoiseSource(None if chance.is_secure else chance.uint64s)
+    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+        """Bound contributions, count, add noise, apply thresholds."""
+        noise = NoiseSource(None if rng.is_secure else rng.uint64s)
         noises: tuple[CountNoise, ...] | None = self.noises({})
         if self.mode == "pure":
             tables, noises = self.public_list_release().release(
-                log, self.prefer, chance, noise, progress
+                log, self.prefer, rng, noise, progress
             )
         elif self.mode == "paper":
-            tables = self._paper().release(log, noise, progress)
+            tables = self._paper_release().release(log, noise, progress)
         else:
-            made = self.mechanisms()
-            tables = release_approximate(log, made, self.prefer, chance, noise, progress)
-        synthetic, told = self._synthetic(tables, chance, progress)
+            mechanisms = self.mechanisms()
+            tables = release_approximate(log, mechanisms, self.prefer, rng, noise, progress)
+        synthetic, notes = self._synthesize(tables, rng, progress)
         return Release(
             method=self.name,
-            parameters=self._published(),
+            parameters=self._public_parameters(),
             guarantee=self.guarantee(),
             source=log,
             tables=tables,
             log=None if synthetic is None else synthetic.lazy(),
             generated={} if synthetic is None else {"synthetic rows": synthetic.height},
             dropped={"summed up in the tables, with noise": log.accounting.kept},
-            notes=told,
+            notes=notes,
             noise=noises or (),
             not_release_grade=self.unfit(),
             progress=progress,
@@ -199,65 +206,65 @@ class DpStatistics(Method):
         if self.mode == "approx":
             return approx_noise(self.mechanisms())
         if self.mode == "paper":
-            return self._paper().noises()
+            return self._paper_release().noises()
         return (
             None
             if self.input_files() or "queries" not in rows
             else self.public_list_release().noises(rows)
         )
 
-    def _synthetic(
-        self, tables: Mapping[str, pl.DataFrame], chance: RandomSource, progress: Progress
+    def _synthesize(
+        self, tables: Mapping[str, pl.DataFrame], rng: RandomSource, progress: Progress
     ) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
-        """Make a log of what is published, and say what of it is not taken from there."""
+        """Return a log sampled from the released tables, and notes on its public constants."""
         if not self.synthesize:
             return None, ()
         if not (tables["queries"]["count"] > 0).any():
-            return None, ("no query shows, so no synthetic log could be made of the tables",)
+            return None, ("no query was released, so there is no synthetic log",)
         with progress.stage("synthesize"):
-            made = synthesize_log(tables, self.synthesize, chance)
-        return made, (
+            log = synthesize_log(tables, self.synthesize, rng)
+        return log, (
             SYNTHESIS_NOTE,
             *(f"{name}: {fact}" for name, fact in public_constants().items()),
         )
 
-    def _published(self) -> dict[str, Any]:
-        """Give the parameters as the card shows them: where a file lies is private."""
+    def _public_parameters(self) -> dict[str, Any]:
+        """Return the parameters for the card; the folder of a file is private."""
         pool = self.pool if self.pool == WORDNET else Path(self.pool).name
-        if pool == WORDNET != self.pool:  # a file of that name is not the list inside
+        if pool == WORDNET != self.pool:  # a file with this name is not the list in the package
             pool = f"./{pool}"
-        shown = {"pool": pool, "url_pool": Path(self.url_pool).name}
-        return self.params() | shown | ({} if self.mode == "approx" else {"delta": 0.0})
+        names = {"pool": pool, "url_pool": Path(self.url_pool).name}
+        return self.params() | names | ({} if self.mode == "approx" else {"delta": 0.0})
 
     def forecast(self, population: int) -> dict[str, Any]:
-        """Tell noise, thresholds and the expected yield."""
+        """Return noise, thresholds and the expected number of queries."""
         if self.mode != "approx":
             return self.public_list_release().forecast(population) if self.mode == "pure" else {}
         return forecast_tables(self.mechanisms(), population)
 
     def gives(self) -> frozenset[str]:
-        """Return the tables that have a share of the budget, and the synthetic log if wanted."""
+        """Return the tables that have budget, and the synthetic log if there is one."""
         names = zip(("queries", "clicks", "transitions"), self.budget_weights, strict=True)
-        tables = {name for name, share in names if share or self.mode == "paper"}
+        tables = {name for name, weight in names if weight or self.mode == "paper"}
         return frozenset(tables | ({"log"} if self.synthesize else set()))
 
     def unfit(self) -> tuple[str, ...]:
-        """Return that the paper's own steps do not keep what it claims."""
+        """Return that the published steps do not have the claimed guarantee."""
         return (PUBLISHED_BLOCKER,) if self.mode == "paper" else ()
 
     def expected_queries(self) -> Callable[[int], int] | None:
-        """Return what tells about how many queries show."""
+        """Return a function from the number of users to the expected number of queries."""
         if self.mode == "paper":
             return None
-        return (
-            self.public_list_release().cut() if self.mode == "pure" else Cut.of(self.mechanisms())
-        ).queries
+        if self.mode == "pure":
+            return self.public_list_release().cut().queries
+        return Cut.of(self.mechanisms()).queries
 
     def guarantee(self) -> Guarantee:
-        """Promise what the mode promises."""
-        promises = {
+        """Return the guarantee of the mode."""
+        guarantees = {
             "approx": approx_guarantee,
             "pure": pure_guarantee,
             "paper": published_guarantee,
         }
-        return promises[self.mode](self)
+        return guarantees[self.mode](self)

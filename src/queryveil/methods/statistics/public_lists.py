@@ -1,7 +1,7 @@
-"""Three tables under epsilon alone: only keys from public lists, with noise on every one.
+"""Release three tables under pure epsilon: keys of public lists, with noise on every key.
 
-The lists are the owner's choice and hold nothing of the log. Queries are released first. Clicks
-and transitions are counted over results and pairs of released queries, which are public then.
+The data owner chooses the lists, which do not depend on the log. Queries are released first. Clicks
+and transitions are counted over results and pairs of released queries, which are public by then.
 """
 
 from __future__ import annotations
@@ -40,79 +40,84 @@ WORDNET = "wordnet"
 
 
 def read_public_queries(name: str) -> pl.Series:
-    """Give the distinct queries of a public list, in its order, normalised as those of a log are.
+    """Return the distinct queries of a public list, in its order, normalized like those of a log.
 
-    `wordnet` is the list inside the package: the labels of WordNet's nouns.
+    `wordnet` is the list in the package: the labels of the nouns of WordNet.
 
     >>> len(read_public_queries("wordnet")) > 100_000
     True
     """
     if name == WORDNET:
         labels = open_taxonomy(WORDNET).labels
-        return _normalised(pl.Series("query", [labels[n] for n in range(len(labels))], pl.String))
-    queries = _normalised(pl.Series("query", _text(name).split("\n"), pl.String))
+        return _normalize_unique(
+            pl.Series("query", [labels[n] for n in range(len(labels))], pl.String)
+        )
+    queries = _normalize_unique(pl.Series("query", _read_text(name).split("\n"), pl.String))
     if not len(queries):
-        raise InputError("this list has no query", where=name, hint="write one query a line")
+        raise InputError("the list has no queries", where=name, hint="write one query per line")
     return queries
 
 
 def read_public_results(name: str) -> pl.DataFrame:
-    """Give the distinct pairs of query and URL of a public list of results."""
-    lines = pl.Series("line", _text(name).split("\n"), pl.String)
+    """Return the distinct pairs of query and URL of a public list of results."""
+    lines = pl.Series("line", _read_text(name).split("\n"), pl.String)
     numbered = pl.DataFrame({"line": lines}).with_row_index("number", offset=1)
     filled = numbered.filter(pl.col("line").str.strip_chars() != "")
     cells = filled.with_columns(
-        query=_normal(pl.col("line").str.extract(r"^([^\t]*)\t")),
+        query=_normalize(pl.col("line").str.extract(r"^([^\t]*)\t")),
         url=pl.col("line").str.extract(r"^[^\t]*\t([^\t]*)$").str.strip_chars(),
     )
-    wrong = cells.filter(
+    invalid = cells.filter(
         pl.any_horizontal(pl.col(c).is_null() | (pl.col(c) == "") for c in ("query", "url"))
     )
-    if wrong.height:
-        number, line = wrong.select("number", "line").row(0)
+    if invalid.height:
+        number, line = invalid.select("number", "line").row(0)
         raise InputError(
-            f"line {number:,}: not a query, a tab and a URL", where=name, hint=line[:60]
+            f"line {number:,} is not a query, a tab and a URL", where=name, hint=line[:60]
         )
     if not cells.height:
-        raise InputError("this list has no results", where=name, hint="a query, a tab and a URL")
+        raise InputError(
+            "the list has no results", where=name, hint="write a query, a tab and a URL per line"
+        )
     return cells.select("query", "url").unique(maintain_order=True)
 
 
-def _text(name: str) -> str:
+def _read_text(name: str) -> str:
     path = Path(name)
     try:
         text = read_within(path, MOST_LIST).decode("utf-8-sig")
     except OSError as error:
         raise InputError(
-            f"cannot be read ({error.strerror})", where=name, hint="name a file of public queries"
+            f"cannot be read ({error.strerror})", where=name, hint="use a file of public queries"
         ) from error
     except UnicodeDecodeError as error:
-        raise InputError("this is no text in UTF-8", where=name) from error
+        raise InputError("the file is not UTF-8 text", where=name) from error
     except BoundsError as error:
-        raise InputError(f"this list is {error}", where=name) from error
+        raise InputError(f"the list is {error}", where=name) from error
     if "\0" in text:
-        raise InputError("this is no text: it has NUL bytes", where=name)
+        raise InputError("the file is not text: it has NUL bytes", where=name)
     return text
 
 
-def _normalised(queries: pl.Series) -> pl.Series:
-    rows = pl.DataFrame({"query": queries}).select(_normal(pl.col("query")))
+def _normalize_unique(queries: pl.Series) -> pl.Series:
+    rows = pl.DataFrame({"query": queries}).select(_normalize(pl.col("query")))
     return rows.filter(pl.col("query") != "")["query"].unique(maintain_order=True)
 
 
-def _normal(query: pl.Expr) -> pl.Expr:
-    """Do what reading a log does: no blanks around, lower case, single blanks."""
+def _normalize(query: pl.Expr) -> pl.Expr:
+    """Normalize queries as the log reader does: strip, lower case, single spaces."""
     return query.str.strip_chars().str.to_lowercase().str.replace_all(r"\s+", " ")
 
 
-_MANY = 2**40  # cells: more than a list or pairs of released queries will have
+_MAX_CELLS = 2**40  # more than a list, or all pairs of released queries, will have
 
 
 @dataclass(frozen=True)
 class PublicListRelease:
-    """What is known beforehand: lists, budgets, and how many keys of a user count.
+    """The public parameters: lists, budgets, and contribution bounds (`keys`).
 
-    `url_pool` is empty if there is none; the budgets are those of queries, clicks, transitions.
+    `url_pool` is empty if there is none. Budgets and bounds are those of queries, clicks and
+    transitions.
     """
 
     pool: str
@@ -130,10 +135,10 @@ class PublicListRelease:
         keys: tuple[int, int, int],
         shares: tuple[Fraction, Fraction, Fraction],
     ) -> PublicListRelease:
-        """Share the budget out; without public results the share of clicks goes to the others.
+        """Divide the budget; without public results the weight of clicks goes to the others.
 
-        >>> half, quarter = Fraction(1, 2), Fraction(1, 4)
-        >>> PublicListRelease.of("wordnet", "", Fraction(1), (1, 1, 1), (half, quarter, quarter)).budgets
+        >>> weights = Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)
+        >>> PublicListRelease.of("wordnet", "", Fraction(1), (1, 1, 1), weights).budgets
         (Fraction(2, 3), Fraction(0, 1), Fraction(1, 3))
         """
         queries, clicks, transitions = shares
@@ -142,70 +147,75 @@ class PublicListRelease:
         return cls(pool, url_pool, keys, (budgets[0], budgets[1], budgets[2]), bool(clicks))
 
     def mechanism(self, table: int, cells: int) -> PublicCounts:
-        """Make what adds the noise to one of the three tables."""
+        """Return the mechanism of one of the three tables."""
         return PublicCounts.for_cells(self.keys[table], self.budgets[table], cells)
 
     @property
     def rho(self) -> Fraction:
-        """What all noise costs as zCDP; refuses noise that cannot be drawn, before it is paid."""
-        tables = [self.mechanism(n, _MANY) for n in range(3) if self.budgets[n]]
+        """The zCDP parameter of all noise; raises an error if the noise cannot be drawn."""
+        tables = [self.mechanism(n, _MAX_CELLS) for n in range(3) if self.budgets[n]]
         return sum((table.rho for table in tables), Fraction(0))
 
     def release(
         self,
         log: QueryLog,
         prefer: str,
-        chance: RandomSource,
+        rng: RandomSource,
         noise: NoiseSource,
         progress: Progress,
     ) -> tuple[dict[str, pl.DataFrame], tuple[CountNoise, ...]]:
-        """Bound, count and add noise; give the tables, and how large the noise is."""
+        """Bound contributions, count and add noise; return the tables and their noise."""
         with progress.stage("public lists"):
             pool = read_public_queries(self.pool)
             results = read_public_results(self.url_pool) if self.url_pool else None
         with progress.stage("queries"):
-            made = self.mechanism(0, len(pool))
-            mine = partial(_query_counts, pool=pool, prefer=prefer, most=made.contribution_bound)
-            counts = aggregate(log.table, mine, ["query"], chance)
-            tables = {"queries": _counted(counts, pool.to_frame("query"), made, noise)}
-        noises, found = [public_noise("queries", made, len(pool))], tables["queries"]
+            mechanism = self.mechanism(0, len(pool))
+            bound = mechanism.contribution_bound
+            work = partial(_count_queries, pool=pool, prefer=prefer, bound=bound)
+            counts = aggregate(log.table, work, ["query"], rng)
+            queries = _release_counts(counts, pool.to_frame("query"), mechanism, noise)
+            tables = {"queries": queries}
+        noises = [public_noise("queries", mechanism, len(pool))]
         if results is not None:
             with progress.stage("clicks"):
-                given = results.join(found, on="query", how="semi", maintain_order="left")
-                made = self.mechanism(1, given.height)
-                clicked = partial(_click_counts, given=given, most=made.contribution_bound)
-                counts = aggregate(log.table, clicked, ["query", "url"], chance)
-                tables["clicks"] = _counted(counts, given, made, noise)
-            noises.append(public_noise("clicks", made, given.height))
+                cells = results.join(queries, on="query", how="semi", maintain_order="left")
+                mechanism = self.mechanism(1, cells.height)
+                work = partial(_count_clicks, cells=cells, bound=mechanism.contribution_bound)
+                counts = aggregate(log.table, work, ["query", "url"], rng)
+                tables["clicks"] = _release_counts(counts, cells, mechanism, noise)
+            noises.append(public_noise("clicks", mechanism, cells.height))
         elif self.clicks_asked:
             tables["clicks"] = pl.DataFrame(schema=_CLICKS)
         if self.budgets[2]:
             with progress.stage("transitions"):
-                cells = found.height * (found.height - 1)
-                made = self.mechanism(2, cells)
-                tables["transitions"] = _transitions(log, found, made, chance, noise)
-            noises.append(public_noise("transitions", made, cells))
+                pairs = queries.height * (queries.height - 1)
+                mechanism = self.mechanism(2, pairs)
+                transitions = _release_transitions(log, queries, mechanism, rng, noise)
+                tables["transitions"] = transitions
+            noises.append(public_noise("transitions", mechanism, pairs))
         return {name: sort_for_publication(table) for name, table in tables.items()}, tuple(noises)
 
     def noises(self, rows: Mapping[str, int]) -> tuple[CountNoise, ...]:
-        """Return the noise of the tables, by the rows that were released; without a URL list."""
+        """Return the noise of the tables, from their released rows; only without a URL list."""
         cells = {"queries": len(read_public_queries(self.pool))}
         if self.budgets[2]:
             cells["transitions"] = rows["queries"] * (rows["queries"] - 1)
         numbers = {"queries": 0, "transitions": 2}
-        made = {name: self.mechanism(numbers[name], many) for name, many in cells.items()}
-        return tuple(public_noise(name, made[name], many) for name, many in cells.items())
+        return tuple(
+            public_noise(name, self.mechanism(numbers[name], size), size)
+            for name, size in cells.items()
+        )
 
     def cut(self) -> Cut:
-        """Return where a query begins to show, if the list has what users send most."""
+        """Return the threshold of queries, if the list has the most frequent queries."""
         cells = len(read_public_queries(self.pool))
-        made = self.mechanism(0, cells)
-        return Cut(made.threshold, "laplace", float(made.scale), most=cells)
+        mechanism = self.mechanism(0, cells)
+        return Cut(mechanism.threshold, "laplace", float(mechanism.scale), most=cells)
 
     def forecast(self, population: int) -> dict[str, Any]:
-        """Tell noise, thresholds and the expected yield, before anything is spent."""
+        """Return noise, thresholds and the expected number of queries; spends no budget."""
         cells = len(read_public_queries(self.pool))
-        made = self.mechanism(0, cells)
+        mechanism = self.mechanism(0, cells)
         return {
             "selection": "public list",
             "expected": self.cut().expected(population),
@@ -213,11 +223,13 @@ class PublicListRelease:
                 {
                     "table": "queries",
                     "noise": "laplace",
-                    "scale": round(float(made.scale), 2),
+                    "scale": round(float(mechanism.scale), 2),
                     "queries on the public list": cells,
-                    "a key needs about so many users": made.threshold,
-                    "a user changes at most so many counts, by one each": made.contribution_bound,
-                    "chance that a key that nobody has shows": float(made.false_positive_rate),
+                    "a key needs about so many users": mechanism.threshold,
+                    "a user changes at most so many counts, by one each": (
+                        mechanism.contribution_bound
+                    ),
+                    "chance that a key that nobody has shows": float(mechanism.false_positive_rate),
                 }
             ],
         }
@@ -226,66 +238,70 @@ class PublicListRelease:
 _CLICKS = {"query": pl.String, "url": pl.String, "count": pl.Int64}
 
 
-def _query_counts(
-    frame: pl.LazyFrame, chance: RandomSource, *, pool: pl.Series, prefer: str, most: int
+def _count_queries(
+    frame: pl.LazyFrame, rng: RandomSource, *, pool: pl.Series, prefer: str, bound: int
 ) -> pl.DataFrame:
-    """Count the users of each query of the list; what is not on it is gone before anything."""
+    """Count the users of each query of the list; other queries are dropped before bounding."""
     known = match_encoding(frame, pool.to_frame("query"), "query")
-    pairs = query_pairs(frame.join(known.lazy(), on="query", how="semi"), chance)
-    liking = None
+    pairs = query_pairs(frame.join(known.lazy(), on="query", how="semi"), rng)
+    priority = None
     if prefer == "short":
-        short = known.with_columns(short=pl.Series(brevity_scores(pool)))
-        liking = pairs.join(short, on="query", how="left", maintain_order="left")["short"]
-    mine = bound_contributions(pairs, most, None if liking is None else liking.to_numpy(), chance)
-    return mine.group_by("query").agg(count=pl.len())
+        brevity = known.with_columns(brevity=pl.Series(brevity_scores(pool)))
+        joined = pairs.join(brevity, on="query", how="left", maintain_order="left")
+        priority = joined["brevity"].to_numpy()
+    kept = bound_contributions(pairs, bound, priority, rng)
+    return kept.group_by("query").agg(count=pl.len())
 
 
-def _click_counts(
-    frame: pl.LazyFrame, chance: RandomSource, *, given: pl.DataFrame, most: int
+def _count_clicks(
+    frame: pl.LazyFrame, rng: RandomSource, *, cells: pl.DataFrame, bound: int
 ) -> pl.DataFrame:
     """Count the users who clicked each public result of each released query."""
-    known = match_encoding(frame, given, "query", "url")
-    pairs = click_pairs(frame, given.select("query").unique(), chance)
+    known = match_encoding(frame, cells, "query", "url")
+    pairs = click_pairs(frame, cells.select("query").unique(), rng)
     pairs = pairs.join(known, on=["query", "url"], how="semi", maintain_order="left")
-    return (
-        bound_contributions(pairs, most, None, chance).group_by("query", "url").agg(count=pl.len())
-    )
+    kept = bound_contributions(pairs, bound, None, rng)
+    return kept.group_by("query", "url").agg(count=pl.len())
 
 
-def _counted(
-    counts: pl.DataFrame, cells: pl.DataFrame, made: PublicCounts, noise: NoiseSource
+def _release_counts(
+    counts: pl.DataFrame, cells: pl.DataFrame, mechanism: PublicCounts, noise: NoiseSource
 ) -> pl.DataFrame:
-    """Put noise on the users of each cell of a public list, in the order of the list."""
+    """Add noise to the counts of all cells of a public list, in the order of the list."""
     names = cells.columns
     counts = counts.with_columns(pl.col(names).cast(pl.String))
-    counts = cells.with_row_index("place").join(counts, on=names).sort("place")
-    places, noisy = made.release(*_arrays(counts), cells.height, noise)
-    return cells[places].with_columns(count=pl.Series(noisy))
+    counts = cells.with_row_index("index").join(counts, on=names).sort("index")
+    indices, noisy = mechanism.release(*_to_arrays(counts), cells.height, noise)
+    return cells[indices].with_columns(count=pl.Series(noisy))
 
 
-def _transitions(
-    log: QueryLog, found: pl.DataFrame, made: PublicCounts, chance: RandomSource, noise: NoiseSource
+def _release_transitions(
+    log: QueryLog,
+    queries: pl.DataFrame,
+    mechanism: PublicCounts,
+    rng: RandomSource,
+    noise: NoiseSource,
 ) -> pl.DataFrame:
-    """Count the users who went from one released query to another; any pair may show.
+    """Count the users who went from one released query to another; any pair can be released.
 
-    Of n queries each has n - 1 others: the cell of a pair is its first query's number times
-    n - 1, and the second's among the others.
+    Each of n queries has n - 1 others. The index of a pair is the number of its first query times
+    n - 1, plus the number of its second query among the others.
     """
-    others = found.height - 1
-    mine = partial(transition_counts, queries=found, most=made.contribution_bound)
-    steps = aggregate(log.table, mine, ["number", "next"], chance)
+    others = queries.height - 1
+    work = partial(transition_counts, queries=queries, bound=mechanism.contribution_bound)
+    steps = aggregate(log.table, work, ["number", "next"], rng)
     first, second = (pl.col(name).cast(pl.Int64) - 1 for name in ("number", "next"))
     cell = first * others + second - (second > first).cast(pl.Int64)
-    counts = steps.select("count", place=cell).sort("place")
-    places, noisy = made.release(*_arrays(counts), found.height * others, noise)
-    begin, end = (places // others, places % others) if others > 0 else (places, places)
+    counts = steps.select("count", index=cell).sort("index")
+    indices, noisy = mechanism.release(*_to_arrays(counts), queries.height * others, noise)
+    begin, end = (indices // others, indices % others) if others > 0 else (indices, indices)
     end = end + (end >= begin)
-    names = found["query"]
+    names = queries["query"]
     return pl.DataFrame(
         {"query": names.gather(begin), "next": names.gather(end), "count": pl.Series(noisy)}
     )
 
 
-def _arrays(counts: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    places, numbers = (counts[name].to_numpy().astype(np.int64) for name in ("place", "count"))
-    return places, numbers
+def _to_arrays(counts: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    indices, sizes = (counts[name].to_numpy().astype(np.int64) for name in ("index", "count"))
+    return indices, sizes

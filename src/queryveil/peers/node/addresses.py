@@ -1,12 +1,12 @@
-"""Which web addresses a result may lead to: as a browser reads them, and to the open web alone.
+"""Check that a web address of a result leads to the public web, parsed as a browser does.
 
-A link is followed by a browser, and a browser reads `http://127.1/`, `http://0x7f000001/` and the
-same number in full-width digits alike. So addresses are read by Ada, which implements the same
-standard (WHATWG URL), and are handed on as it writes them. What leads to this machine, to the
-network around it, or to a name that only that network knows is left out.
+A browser reads `http://127.1/`, `http://0x7f000001/` and the same number in full-width digits as
+the same address. So addresses are parsed by Ada, which implements the same standard (WHATWG URL),
+and are used in its normalized form. Addresses of this machine, of the local network, and names
+that only the local network resolves are rejected.
 
-A name of the open web can still be made to lead here (DNS rebinding). No reading of addresses
-sees that; the node's page asks before it searches for whoever comes without its key.
+A public name can still resolve to this machine (DNS rebinding). A check of the address cannot
+detect that. Therefore the node's page asks before it searches for a request without its key.
 """
 
 from __future__ import annotations
@@ -18,47 +18,49 @@ from urllib.parse import quote
 from ada_url import URL
 
 MAX_ADDRESS = 2000
-_BEGINS = re.compile(r"https?://[^/?#]", re.IGNORECASE)
-_NEVER = re.compile(r"[\s\"'<>\\]")  # a browser drops some of these, and turns others around
-_WRITTEN = re.compile(r"https?://[!-~]+")
+_PREFIX = re.compile(r"https?://[^/?#]", re.IGNORECASE)
+_FORBIDDEN = re.compile(r"[\s\"'<>\\]")  # a browser drops some of these, and replaces others
+_NORMALIZED = re.compile(r"https?://[!-~]+")
 _SAFE = "%/:=&?~#+!$,;@()*[]-._"
 _LABEL = re.compile(r"[a-z0-9_-]{1,63}")
-_NEAR = ("localhost", "local", "localdomain", "internal", "intranet", "lan", "home", "corp",
+_LOCAL_SUFFIXES = (
+         # names that only a local network resolves
+         "localhost", "local", "localdomain", "internal", "intranet", "lan", "home", "corp",
          "private", "arpa", "test", "invalid", "alt", "domain", "dhcp", "router", "gateway",
          "localdomain6", "localhost6", "svc", "onion", "ts.net",
-         # what routers call themselves, though some of these endings are of the open web
+         # names that routers use for themselves, though some of these are public domains
          "fritz.box", "fritz.nas", "easy.box", "speedport.ip", "router.asus.com", "routerlogin.net",
          "routerlogin.com", "tplinkwifi.net", "tplinklogin.net", "tplinkmodem.net", "mywifiext.net",
          "miwifi.com", "dlinkrouter.com", "o2.box", "congstar.box", "myfritz.box")  # fmt: skip
-# The only IPv6 addresses of the open web, less those that carry an IPv4 address inside (6to4,
-# Teredo) and those of documents. NAT64, mapped and compatible addresses lie outside of 2000::/3.
-_OPEN = IPv6Network("2000::/3")
-_SPECIAL = tuple(map(IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")))
-_ISATAP = (0x00005EFE, 0x02005EFE)  # an interface that carries an IPv4 address
+# All public IPv6 addresses, less those that embed an IPv4 address (6to4, Teredo) and those for
+# documentation. NAT64, mapped and compatible addresses lie outside of 2000::/3.
+_PUBLIC_IPV6 = IPv6Network("2000::/3")
+_SPECIAL_IPV6 = tuple(map(IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")))
+_ISATAP = (0x00005EFE, 0x02005EFE)  # interface identifiers that embed an IPv4 address
 
 
 def web_address(url: object) -> str | None:
-    """Return an address as a browser writes it, or None unless it leads to the open web.
+    """Return an address as a browser normalizes it, or None unless it leads to the public web.
 
     >>> web_address("http://a.example/caf\u00e9"), web_address("http://127.1:7070/search?q=x")
     ('http://a.example/caf%C3%A9', None)
     """
-    if not isinstance(url, str) or len(url) > MAX_ADDRESS or _NEVER.search(url):
+    if not isinstance(url, str) or len(url) > MAX_ADDRESS or _FORBIDDEN.search(url):
         return None
-    if not _BEGINS.match(url):
+    if not _PREFIX.match(url):
         return None
     try:
-        read = URL(quote(url, safe=_SAFE))
-    except ValueError:  # half of a letter, or no address
+        parsed = URL(quote(url, safe=_SAFE))
+    except ValueError:  # a lone surrogate, or no valid address
         return None
-    written = read.href
-    fits = len(written) <= MAX_ADDRESS and _WRITTEN.fullmatch(written)
-    named = read.username or read.password
-    return written if fits and not named and is_public_host(read.hostname) else None
+    href = parsed.href
+    is_valid = len(href) <= MAX_ADDRESS and _NORMALIZED.fullmatch(href)
+    has_login = parsed.username or parsed.password
+    return href if is_valid and not has_login and is_public_host(parsed.hostname) else None
 
 
 def is_public_host(host: str) -> bool:
-    """Return whether a host, as Ada writes it, is a name or a number of the open web.
+    """Return whether a host, as normalized by Ada, is a name or an IP address of the public web.
 
     >>> [is_public_host(host) for host in ("example.org", "8.8.8.8", "router", "100.64.0.1")]
     [True, True, False, False]
@@ -71,12 +73,13 @@ def is_public_host(host: str) -> bool:
 
 def _is_public_name(name: str) -> bool:
     labels = name.split(".")
-    near = any(name == one or name.endswith(f".{one}") for one in _NEAR)
-    return len(labels) > 1 and all(map(_LABEL.fullmatch, labels)) and not near
+    is_local = any(name == suffix or name.endswith(f".{suffix}") for suffix in _LOCAL_SUFFIXES)
+    return len(labels) > 1 and all(map(_LABEL.fullmatch, labels)) and not is_local
 
 
 def _is_public_number(number: IPv4Address | IPv6Address) -> bool:
     if isinstance(number, IPv4Address):
         return number.is_global and not (number.is_multicast or number.is_reserved)
-    carries = (int(number) >> 32) & 0xFFFFFFFF in _ISATAP
-    return number in _OPEN and not carries and not any(number in one for one in _SPECIAL)
+    is_isatap = (int(number) >> 32) & 0xFFFFFFFF in _ISATAP
+    is_special = any(number in network for network in _SPECIAL_IPV6)
+    return number in _PUBLIC_IPV6 and not is_isatap and not is_special

@@ -1,9 +1,10 @@
-"""Search engines that a node can ask: an address with a place for the query, and where in the
-answer the results are.
+"""Search engines that a node can query.
 
-`searxng:http://ann:secret@localhost:8888` is SearXNG's JSON interface, which its owner must have
-allowed (`formats: [html, json]`). `template:https://example.org/api?q={query}` is any address
-that answers in JSON. What comes back is cut to text; nothing of it is run, fetched or followed.
+An engine is an address with a placeholder for the query, and the path of the results in the
+answer. `searxng:http://ann:secret@localhost:8888` is the JSON interface of SearXNG, which must be
+enabled there (`formats: [html, json]`). `template:https://example.org/api?q={query}` is any
+address that answers in JSON. Answers are reduced to text; nothing in them is run, fetched or
+followed.
 """
 
 from __future__ import annotations
@@ -29,17 +30,17 @@ from starlette.routing import Route
 from ...errors import InputError, UsageError
 from ..protocol.messages import MAX_RESULTS, Result, make_result
 
-PLACES = 20  # queries at a time: so many of the owner's, and as many of all friends
+PLACES = 20  # concurrent queries of the owner, and as many of all friends together
 
-_MOST = 2 * 1024 * 1024  # bytes of an answer
+_MAX_BYTES = 2 * 1024 * 1024  # of an answer
 _FIELDS = {"title": "title", "url": "url", "snippet": "content"}
 
 
 class SearchEngine(Protocol):
-    """What a node asks for answers."""
+    """The interface of a search engine."""
 
     async def search(self, text: str) -> tuple[Result, ...]:
-        """Give the results of a query, or raise an InputError."""
+        """Return the results of a query, or raise an InputError."""
         ...
 
     async def close(self) -> None:
@@ -57,16 +58,18 @@ class WebSearchEngine:
     timeout: float = 8.0
 
     def __post_init__(self) -> None:
-        place = urlsplit(self.template.replace("{query}", "x"))
-        if place.scheme not in ("http", "https") or not place.hostname:
+        parts = urlsplit(self.template.replace("{query}", "x"))
+        if parts.scheme not in ("http", "https") or not parts.hostname:
             raise UsageError(
-                f"{_without_login(self.template)} is no address of a search engine",
+                f"{_without_login(self.template)} is not the address of a search engine",
                 hint="http://...",
             )
         if self.template.count("{query}") != 1:
-            raise UsageError("an engine's template has no place for the query", hint="?q={query}")
-        # Neither cookies nor redirects nor a proxy of the environment: what a person names is
-        # what is asked, and nothing else tells the engine who asks.
+            raise UsageError(
+                "the template of an engine must contain {query} exactly once", hint="?q={query}"
+            )
+        # No cookies, no redirects and no proxy from the environment: only the named address is
+        # contacted, and no other information identifies the user to the engine.
         self._client = httpx.AsyncClient(
             timeout=self.timeout, follow_redirects=False, trust_env=False,
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
@@ -78,34 +81,34 @@ class WebSearchEngine:
         )  # fmt: skip
 
     async def search(self, text: str) -> tuple[Result, ...]:
-        """Ask the engine, with limits to time and size."""
+        """Send a query to the engine, with limits to time and size."""
         address = self.template.replace("{query}", quote(text, safe=""))
         try:
             async with asyncio.timeout(self.timeout), self._client.stream("GET", address) as answer:
                 if answer.status_code != 200:
                     raise InputError(f"the search engine answered with {answer.status_code}")
-                told = json.loads(await _body(answer))
+                document = json.loads(await _read_body(answer))
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
             raise InputError(
                 f"the search engine did not answer ({type(error).__name__})"
             ) from error
         except (ValueError, RecursionError) as error:
-            raise InputError("the search engine's answer is no JSON") from error
-        return self.extract(told)
+            raise InputError("the search engine's answer is not valid JSON") from error
+        return self.extract(document)
 
-    def extract(self, told: object) -> tuple[Result, ...]:
-        """Find the results in an answer; what is none is left out.
+    def extract(self, document: object) -> tuple[Result, ...]:
+        """Return the valid results in the JSON document of an answer.
 
         >>> engine = WebSearchEngine("http://localhost/?q={query}", results="data.items")
         >>> page = {"title": "A page", "url": "https://example.org/", "content": "<b>text</b>"}
         >>> engine.extract({"data": {"items": [page, {"url": "javascript:x"}]}})
         (Result(title='A page', url='https://example.org/', snippet='<b>text</b>'),)
         """
-        listed = _at(told, self.results)
-        rows = listed[:200] if isinstance(listed, list) else []
-        places = [self.fields.get(name, "") for name in ("title", "url", "snippet")]
-        made = (make_result(*(_at(row, place) for place in places)) for row in rows)
-        return tuple(one for one in made if one is not None)[:MAX_RESULTS]
+        entries = _follow_path(document, self.results)
+        rows = entries[:200] if isinstance(entries, list) else []
+        paths = [self.fields.get(name, "") for name in ("title", "url", "snippet")]
+        results = (make_result(*(_follow_path(row, path) for path in paths)) for row in rows)
+        return tuple(result for result in results if result is not None)[:MAX_RESULTS]
 
     async def close(self) -> None:
         """Close its connections."""
@@ -115,19 +118,26 @@ class WebSearchEngine:
 def parse_engine(
     text: str, results: str | None = None, fields: str | None = None
 ) -> WebSearchEngine:
-    """Make an engine of what a person typed: searxng:URL or template:URL."""
+    """Parse the specification of an engine: searxng:URL or template:URL.
+
+    Args:
+        results: The path of the list of results in the answer, as data.items.
+        fields: The paths of the fields of a result, as title=name,url=link,snippet=text.
+    """
     kind, _, address = text.partition(":")
     if kind == "searxng" and address:
         return WebSearchEngine(address.rstrip("/") + "/search?q={query}&format=json")
     if kind != "template" or not address:
         raise UsageError(
-            f'"{_without_login(text)}" is no engine', hint="searxng:URL, or template:URL?q={query}"
+            f'--engine must be searxng:URL or template:URL, got "{_without_login(text)}"',
+            hint="searxng:URL, or template:URL?q={query}",
         )
-    return WebSearchEngine(address, results or "results", _fields(fields) if fields else _FIELDS)
+    mapping = _parse_fields(fields) if fields else _FIELDS
+    return WebSearchEngine(address, results or "results", mapping)
 
 
 def _without_login(address: str) -> str:
-    """Leave a name and a password out of what is shown.
+    """Remove the user name and the password from an address that is displayed.
 
     >>> _without_login("ftp://ann:secret@host/x")
     'ftp://host/x'
@@ -135,58 +145,62 @@ def _without_login(address: str) -> str:
     return re.sub(r"//[^/@]*@", "//", address)
 
 
-def _fields(text: str) -> dict[str, str]:
+def _parse_fields(text: str) -> dict[str, str]:
     pairs = [part.partition("=") for part in text.split(",")]
-    named = {name.strip(): place.strip() for name, _, place in pairs}
-    if not named.keys() <= _FIELDS.keys() or "url" not in named or not all(named.values()):
-        raise UsageError(f'"{text}" names no fields', hint="title=name,url=link,snippet=text")
-    return named
+    paths = {name.strip(): path.strip() for name, _, path in pairs}
+    if not paths.keys() <= _FIELDS.keys() or "url" not in paths or not all(paths.values()):
+        raise UsageError(
+            f'--fields must be NAME=PATH pairs of title, url and snippet, with url, got "{text}"',
+            hint="title=name,url=link,snippet=text",
+        )
+    return paths
 
 
-async def _body(answer: httpx.Response) -> bytes:
-    """Return the bytes of an answer as they came: nothing is ever unpacked.
+async def _read_body(answer: httpx.Response) -> bytes:
+    """Return the bytes of an answer as received, without any decompression.
 
-    A hundred kilobytes can unpack to gigabytes before anybody has counted them. So no coding is
-    asked for, and an answer that has one all the same is refused before it is read.
+    A hundred kilobytes can decompress to gigabytes before a limit applies. So no compression is
+    requested, and an answer that is compressed anyway is refused before it is read.
     """
     coding = answer.headers.get("content-encoding", "identity").strip().lower()
     if coding not in ("", "identity"):
-        raise InputError("the search engine's answer is packed, and plain text was asked for")
+        raise InputError("the search engine's answer is compressed, which was not requested")
     body = bytearray()
     async for part in answer.aiter_bytes():
         body += part
-        if len(body) > _MOST:
-            raise InputError(f"the search engine's answer is above {_MOST:,} bytes")
+        if len(body) > _MAX_BYTES:
+            raise InputError(f"the search engine's answer is above {_MAX_BYTES:,} bytes")
     return bytes(body)
 
 
-def _at(told: object, path: str) -> Any:
-    """Follow a path of names and numbers, as data.items.0; None where it leads nowhere."""
+def _follow_path(document: object, path: str) -> Any:
+    """Return the value at a path of names and indices, as data.items.0; None if there is none."""
+    value = document
     for step in path.split(".") if path else ():
-        if isinstance(told, dict):
-            told = told.get(step)
-        elif isinstance(told, list) and step.isdecimal() and int(step) < len(told):
-            told = told[int(step)]
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
         else:
             return None
-    return told
+    return value
 
 
-_KEPT = 10_000
+_MAX_SEEN = 10_000
 
 
 class DemoSearchEngine:
-    """An engine that knows a page about everything, and who asked for it."""
+    """A demo engine that has pages for every query, and shows which account sent which query."""
 
     def __init__(self) -> None:
-        self.seen: deque[tuple[str, str]] = deque(maxlen=_KEPT)
+        self.seen: deque[tuple[str, str]] = deque(maxlen=_MAX_SEEN)
 
     def app(self) -> Starlette:
-        """Give the web application."""
+        """Return the web application."""
         return Starlette(
             routes=[
                 Route("/search", self._search),
-                Route("/seen", self._told),
+                Route("/seen", self._list_seen),
                 Route("/", self._page),
             ]
         )
@@ -194,11 +208,11 @@ class DemoSearchEngine:
     async def _search(self, request: Request) -> Response:
         text = request.query_params.get("q", "")
         if not text:
-            return PlainTextResponse("what do you search for?", 400)
-        self.seen.append((_account(request), text))
-        return JSONResponse({"query": text, "results": _results(text)})
+            return PlainTextResponse("the query q is empty", 400)
+        self.seen.append((_read_account(request), text))
+        return JSONResponse({"query": text, "results": _build_results(text)})
 
-    async def _told(self, request: Request) -> Response:  # noqa: ARG002
+    async def _list_seen(self, request: Request) -> Response:  # noqa: ARG002
         rows = [{"account": account, "query": text} for account, text in self.seen]
         return JSONResponse({"seen": rows})
 
@@ -213,8 +227,8 @@ class DemoSearchEngine:
         )
 
 
-def _account(request: Request) -> str:
-    """Give the account: the name of HTTP's own log-in, else the address."""
+def _read_account(request: Request) -> str:
+    """Return the account: the user name of HTTP basic authentication, else the IP address."""
     kind, _, coded = request.headers.get("authorization", "").partition(" ")
     if kind.lower() == "basic":
         try:
@@ -224,7 +238,7 @@ def _account(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def _results(text: str) -> list[dict[str, str]]:
+def _build_results(text: str) -> list[dict[str, str]]:
     pages = ("an introduction", "questions and answers", "news")
     return [
         {

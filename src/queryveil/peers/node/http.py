@@ -1,12 +1,13 @@
-"""HTTP for the owner's page, in which nobody can keep a place by being slow.
+"""HTTP for the owner's page, with protection against slow and numerous connections.
 
-A connection on which no whole request has come is worth nothing. It ends after some seconds, and
-at once when all places are taken and somebody new comes: the oldest such goes first, if it has had
-time to say something. So a program that opens many connections and sends a letter now and then
-keeps nobody out.
+A connection on which no complete request has arrived is closed after some seconds. When the limit
+of connections is reached and a new one arrives, the oldest such connection is closed at once, if
+it had time to send something. So a program that opens many connections and sends single bytes
+(Slowloris) does not keep others out.
 
-When more requests are open than a node can have under way, a program's next one is told so before
-it is even read: saying no must cost next to nothing, else those that were accepted wait for it.
+When more requests are open than a node can process, further requests of programs are refused
+before they are parsed. A refusal must cost next to nothing, or it would slow down the requests
+that were accepted.
 """
 
 from __future__ import annotations
@@ -17,89 +18,90 @@ from typing import Any, ClassVar
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-_HEAD = 32 * 1024  # bytes that can begin a request: its head, and a short form
-_PERSON = b"sec-fetch-mode: navigate"  # a browser opens a page
-_SAYS = b"Busy: try again in 2 s. Nothing was sent.\n"
+_MAX_HEAD = 32 * 1024  # bytes of the first part of a request: its head, and a short form
+_NAVIGATION = b"sec-fetch-mode: navigate"  # a browser opens a page
+_BUSY_TEXT = b"Busy: try again in 2 s. Nothing was sent.\n"
 _BUSY = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\n"
     b"Retry-After: 2\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
-    b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(_SAYS)
-) + _SAYS
-_OWED = (h11.IDLE, h11.SEND_BODY)  # states in which a request has not come to its end
+    b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(_BUSY_TEXT)
+) + _BUSY_TEXT
+_INCOMPLETE = (h11.IDLE, h11.SEND_BODY)  # states in which a request has not ended
 
 
 class PromptProtocol(H11Protocol):
-    """Uvicorn's own, with an end to patience."""
+    """The HTTP protocol of uvicorn, with a time limit for incomplete requests."""
 
-    patience: ClassVar[float] = 10.0
-    grace: ClassVar[float] = 2.0  # seconds in which a busy node may not have read what came
-    places: ClassVar[int] = 300  # fewer than uvicorn's limit, which refuses whoever is new
+    patience: ClassVar[float] = 10.0  # seconds until an incomplete request is closed
+    grace: ClassVar[float] = 2.0  # seconds in which a busy node may not have read new data
+    places: ClassVar[int] = 300  # connections; below uvicorn's limit, which refuses new ones
 
-    crowd: ClassVar[int] = 40  # requests that are open, above which no program is heard
+    crowd: ClassVar[int] = 40  # open requests above which requests of programs are refused
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-        self._alarm: asyncio.TimerHandle | None = None
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._timer: asyncio.TimerHandle | None = None
 
     @property
     def owes(self) -> bool:
-        """Return whether no whole request has come."""
-        return self.conn.their_state in _OWED
+        """Whether no complete request has arrived."""
+        return self.conn.their_state in _INCOMPLETE
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait; make room if there is none."""
+        """Start the time limit; close the oldest slow connection above the limit."""
         super().connection_made(transport)
         self._since = self.loop.time()
-        self._wait()
-        others = [one for one in self.connections if isinstance(one, PromptProtocol)]
-        if len(others) > self.places:
-            old = self._since - self.grace
-            slow = [one for one in others if one.owes and one._since <= old and one is not self]
+        self._start_timer()
+        open_ones = [other for other in self.connections if isinstance(other, PromptProtocol)]
+        if len(open_ones) > self.places:
+            latest = self._since - self.grace
+            others = [other for other in open_ones if other is not self]
+            slow = [other for other in others if other.owes and other._since <= latest]
             if slow:
-                min(slow, key=lambda one: one._since).give_up()
+                min(slow, key=lambda other: other._since).give_up()
 
     def data_received(self, data: bytes) -> None:
-        """Stop to wait once a request is whole; no head is as long as what is not read here."""
-        if self.conn.their_state is h11.IDLE and len(data) > _HEAD:
+        """Stop the time limit once a request is complete; refuse requests that are too long."""
+        is_new = self.conn.their_state is h11.IDLE
+        if is_new and len(data) > _MAX_HEAD:
             self.give_up()
             return
-        new = self.conn.their_state is h11.IDLE
-        if new and len(self.tasks) >= self.crowd and _PERSON not in data.lower():
-            self._stop()
+        if is_new and len(self.tasks) >= self.crowd and _NAVIGATION not in data.lower():
+            self._stop_timer()
             self.transport.write(_BUSY)
             self.transport.close()
             return
         super().data_received(data)
         if not self.owes:
-            self._stop()
+            self._stop_timer()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request; the rest of one that is answered is not wanted."""
-        rest = self.conn.their_state is h11.SEND_BODY
+        """Wait for the next request; do not read the rest of one that was answered."""
+        has_rest = self.conn.their_state is h11.SEND_BODY
         super().on_response_complete()
-        if rest:
+        if has_rest:
             self.transport.close()
         self._since = self.loop.time()
-        self._wait()
+        self._start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop to wait."""
-        self._stop()
+        """Stop the time limit."""
+        self._stop_timer()
         super().connection_lost(exc)
 
     def give_up(self) -> None:
-        """End a connection that has brought no request."""
-        self._stop()
+        """Close a connection on which no complete request arrived."""
+        self._stop_timer()
         if self.owes:
             self.connections.discard(self)
             self.transport.abort()
 
-    def _wait(self) -> None:
-        self._stop()
+    def _start_timer(self) -> None:
+        self._stop_timer()
         if self.owes:
-            self._alarm = self.loop.call_later(self.patience, self.give_up)
+            self._timer = self.loop.call_later(self.patience, self.give_up)
 
-    def _stop(self) -> None:
-        if self._alarm is not None:
-            self._alarm.cancel()
-            self._alarm = None
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,4 +1,4 @@
-"""One person's node: the exchange, its links, its search engine and its files, put together."""
+"""The node of one user: the exchange with its links, its search engine and its files."""
 
 from __future__ import annotations
 
@@ -30,17 +30,20 @@ from .links import LinkManager
 from .state import load_secret, load_state, save_state, snapshot
 from .storage import NodeDirectory
 
-# A higher limit than the simulation's: own queries begin anywhere in the range (see `start`).
+# The limit is higher than in the simulation, because the hop count of own queries starts anywhere
+# in the range (see `initial_hop_distribution`).
 NODE_SETTINGS = ProtocolSettings(submit_probability=0.5, max_hops=10)
 _WAITS = Timeouts()
 _LIMITS = Limits()
-_PACE = 1.0  # seconds between looks at the list of friends, and between writes
+_PERIOD = 1.0  # seconds between checks of the list of friends, and between writes
 
 
 class SearchOutcome(NamedTuple):
-    """How a search ended: "answered" (by a friend's name, or by oneself), "nobody", "broken".
+    """The outcome of a search.
 
-    "busy" is one that was not begun: there is room in `wait` seconds. "gone" is one that is over.
+    `kind` is "answered" (`by` is the friend's name, None for the own account), "nobody" (no friend
+    answered), "broken" (the engine failed), "busy" (not started, retry after `wait` seconds) or
+    "gone" (no longer pending).
     """
 
     kind: str
@@ -51,7 +54,7 @@ class SearchOutcome(NamedTuple):
 
 
 class Node:
-    """Runs one peer: on one event loop, from one folder."""
+    """One running peer, on one event loop, with one folder."""
 
     def __init__(
         self,
@@ -74,48 +77,52 @@ class Node:
         )
         load_state(home, self.exchange, self.account, wall())
         self.links = LinkManager(
-            self.identity, came=self._came, went=self._went, heard=self._heard,
-            reachable=reachable, rate=rate,
+            self.identity, on_connect=self._on_connect, on_disconnect=self._on_disconnect,
+            on_message=self._on_message, reachable=reachable, rate=rate,
         )  # fmt: skip
         self.friends: dict[str, Friend] = {}
         self._waiting: dict[int, asyncio.Future[SearchOutcome]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._alarm: asyncio.TimerHandle | None = None
-        self._gate = asyncio.Semaphore(PLACES)
-        self._own_gate = asyncio.Semaphore(PLACES)
+        self._timer: asyncio.TimerHandle | None = None
+        self._friends_slots = asyncio.Semaphore(PLACES)
+        self._own_slots = asyncio.Semaphore(PLACES)
         self._saving = asyncio.Lock()
-        self._read_at, self._dirty = -1, False
+        self._friends_mtime, self._dirty = -1, False
 
-    # --- its life ----------------------------------------------------------------------------
+    # --- start and stop ----------------------------------------------------------------------
 
-    async def start(self, place: tuple[str, int] | None) -> int:
-        """Listen for friends, if anywhere, call them, and give the port."""
+    async def start(self, endpoint: tuple[str, int] | None) -> int:
+        """Listen for friends and connect to them; return the port.
+
+        Args:
+            endpoint: The host and the port to listen on, or None not to listen (the port is 0).
+        """
         self._look_for_friends()
-        port = await self.links.listen(*place) if place else 0
-        self._spawn(self._keep_house())
+        port = await self.links.listen(*endpoint) if endpoint else 0
+        self._spawn(self._run_periodically())
         return port
 
     async def stop(self) -> None:
-        """End all links, and write down what is to be kept."""
+        """Close all links, and save the state."""
         await self.kill()
         await self._save()
 
     async def kill(self) -> None:
-        """End at once, as a crash does."""
+        """Stop at once without saving, as in a crash."""
         for task in list(self._tasks):
             task.cancel()
         await self.links.close()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self._alarm:
-            self._alarm.cancel()
+        if self._timer:
+            self._timer.cancel()
         for future in self._waiting.values():
             future.cancel()
         await self._engine.close()
 
-    async def _keep_house(self) -> None:
+    async def _run_periodically(self) -> None:
         while True:
-            await asyncio.sleep(_PACE)
-            # A disk that is full, or a list that is being edited, is no reason to stop serving.
+            await asyncio.sleep(_PERIOD)
+            # A full disk, or a list that is being edited, must not stop the node.
             with suppress(QueryveilError, OSError):
                 self._look_for_friends()
             with suppress(QueryveilError, OSError):
@@ -123,63 +130,67 @@ class Node:
                     await self._save()
 
     def _look_for_friends(self) -> None:
-        at = self.home.mtime("friends.json")
-        if at != self._read_at:
-            self.friends = {one.fingerprint: one for one in read_friends(self.home)}
-            self._read_at = at
+        mtime = self.home.mtime("friends.json")
+        if mtime != self._friends_mtime:
+            self.friends = {friend.fingerprint: friend for friend in read_friends(self.home)}
+            self._friends_mtime = mtime
             self.links.set_friends(list(self.friends.values()))
 
     async def _save(self) -> None:
-        async with self._saving:  # a thread that writes goes on when its task is cancelled
+        # The lock: a thread continues to write after its task was canceled.
+        async with self._saving:
             self._dirty = False
             state = snapshot(self.exchange, self.account, list(self.friends), self._wall())
             await asyncio.shield(asyncio.to_thread(save_state, self.home, state))
 
-    # --- its owner ---------------------------------------------------------------------------
+    # --- requests of the owner ---------------------------------------------------------------
 
     async def search(self, text: str, person: bool = True) -> SearchOutcome:
-        """Search for a text, by friends or, by the protocol's draw, by oneself.
+        """Search for a text through friends or, as the protocol draws, under the own account.
 
-        Some places are kept for a person at a browser, which no program of hers can take.
+        Args:
+            person: Whether a browser sent it. Programs cannot use the slots reserved for browsers.
         """
         text = sanitize_text(text, MAX_TEXT)
         if not text:
-            raise UsageError("there is nothing to search for")
+            raise UsageError("the query is empty")
         number, actions = self.exchange.start_query(text, person)
         if not any(isinstance(action, Busy) for action in actions):
             self.account.asked(text)
-        return await self._outcome(number, actions)
+        return await self._await_outcome(number, actions)
 
     async def submit_directly(self, number: int) -> SearchOutcome:
-        """Submit a query oneself that nobody took."""
+        """Submit a query under the own account that no friend answered."""
         actions = self.exchange.submit_directly(number)
-        return await self._outcome(number, actions) if actions else SearchOutcome("gone", number)
+        if not actions:
+            return SearchOutcome("gone", number)
+        return await self._await_outcome(number, actions)
 
-    async def _outcome(self, number: int, actions: list[Action]) -> SearchOutcome:
+    async def _await_outcome(self, number: int, actions: list[Action]) -> SearchOutcome:
         future: asyncio.Future[SearchOutcome] = asyncio.get_running_loop().create_future()
         self._waiting[number] = future
         try:
-            self._do(actions)
+            self._execute(actions)
             return await future
         finally:
             self._waiting.pop(number, None)
 
     def name_of(self, friend: str | None) -> str | None:
-        """Give a friend's name."""
-        known = self.friends.get(friend or "")
-        return known.name if known else None
+        """Return the name of a friend by fingerprint, or None if there is no such friend."""
+        entry = self.friends.get(friend or "")
+        return entry.name if entry else None
 
     def status(self) -> dict[str, Any]:
-        """Give what her page shows."""
+        """Return the status that the owner's page shows."""
         friends = [
             {
-                "name": one.name,
+                "name": friend.name,
                 "fingerprint": who,
                 "present": who in self.exchange.online_friends,
                 "trust": self.exchange.trust(who),
                 **self.exchange.stats(who).to_dict(),
             }
-            for who, one in self.friends.items()
+            for who, friend in self.friends.items()
         ]
         return {
             "fingerprint": self.identity.fingerprint,
@@ -191,22 +202,22 @@ class Node:
             "shed": self.exchange.shed,
         }
 
-    # --- what happens ------------------------------------------------------------------------
+    # --- events ------------------------------------------------------------------------------
 
-    def _came(self, friend: str) -> None:
-        self._do(self.exchange.friend_connected(friend))
+    def _on_connect(self, friend: str) -> None:
+        self._execute(self.exchange.friend_connected(friend))
 
-    def _went(self, friend: str) -> None:
-        self._do(self.exchange.friend_disconnected(friend))
+    def _on_disconnect(self, friend: str) -> None:
+        self._execute(self.exchange.friend_disconnected(friend))
 
-    def _heard(self, friend: str, message: Message) -> None:
-        self._do(self.exchange.message_received(friend, message))
+    def _on_message(self, friend: str, message: Message) -> None:
+        self._execute(self.exchange.message_received(friend, message))
 
-    def _rang(self) -> None:
-        self._alarm = None
-        self._do(self.exchange.handle_timeouts())
+    def _on_timer(self) -> None:
+        self._timer = None
+        self._execute(self.exchange.handle_timeouts())
 
-    def _do(self, actions: list[Action]) -> None:
+    def _execute(self, actions: list[Action]) -> None:
         self._dirty = True
         for action in actions:
             match action:
@@ -222,7 +233,7 @@ class Node:
                     self._end(SearchOutcome("broken", number))
                 case Busy(number, seconds):
                     self._end(SearchOutcome("busy", number, wait=seconds))
-        self._set_alarm()
+        self._set_timer()
 
     def _end(self, outcome: SearchOutcome) -> None:
         future = self._waiting.get(outcome.number)
@@ -231,25 +242,25 @@ class Node:
 
     async def _submit(self, number: int, text: str) -> None:
         results: tuple[Result, ...] | None = None
-        # The owner has places of her own: friends' queries cannot keep hers waiting.
-        async with self._own_gate if self.exchange.is_own(number) else self._gate:
+        # The owner has separate slots, so that friends' queries cannot delay the owner's.
+        async with self._own_slots if self.exchange.is_own(number) else self._friends_slots:
             if not self.exchange.is_submitting(number):
-                return  # it is over: whoever asked has been told so, and may have asked others
+                return  # it has timed out: its sender was notified, and may have asked others
             self.account.submitted(text)
             with suppress(QueryveilError):
-                found = await self._engine.search(text)
-                results = limit_results(found)  # else a friend would take the answer for an attack
-        self._do(self.exchange.engine_replied(number, results))
+                # A friend would treat an answer above the limits as an attack.
+                results = limit_results(await self._engine.search(text))
+        self._execute(self.exchange.engine_replied(number, results))
 
     def _spawn(self, work: Any) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _set_alarm(self) -> None:
-        at, loop = self.exchange.next_deadline(), asyncio.get_running_loop()
-        if self._alarm is not None and (at is None or self._alarm.when() != at):
-            self._alarm.cancel()
-            self._alarm = None
-        if at is not None and self._alarm is None:
-            self._alarm = loop.call_at(at, self._rang)
+    def _set_timer(self) -> None:
+        deadline, loop = self.exchange.next_deadline(), asyncio.get_running_loop()
+        if self._timer is not None and (deadline is None or self._timer.when() != deadline):
+            self._timer.cancel()
+            self._timer = None
+        if deadline is not None and self._timer is None:
+            self._timer = loop.call_at(deadline, self._on_timer)

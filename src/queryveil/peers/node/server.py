@@ -1,4 +1,4 @@
-"""Run a node, or the toy engine, until somebody stops it."""
+"""Run a node, or the demo engine, until it is stopped."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .node import NODE_SETTINGS, Node
 from .storage import NodeDirectory
 from .web import make_app
 
-_HERE = "127.0.0.1"  # a person's page is for this machine alone
+_HOST = "127.0.0.1"  # the owner's page is for this machine only
 
 
 class NodeConfig(NamedTuple):
-    """What a person wants of her node."""
+    """The configuration of a node."""
 
     home: Path
     engine: str
@@ -38,52 +38,52 @@ class NodeConfig(NamedTuple):
 
 
 def serve_node(plan: NodeConfig, ready: Callable[[str], None]) -> None:
-    """Run a node. `ready` is told its page's address once everything is up."""
-    place = _place(plan.listen)
+    """Run a node; call `ready` with the address of its page once it accepts requests."""
+    endpoint = _parse_endpoint(plan.listen)
     home = NodeDirectory(plan.home)
     home.make()
     with home.locked():
-        asyncio.run(_node(plan, home, place, ready))
+        asyncio.run(_run_node(plan, home, endpoint, ready))
 
 
 def serve_engine(port: int, ready: Callable[[str], None]) -> None:
-    """Run the toy engine."""
-    asyncio.run(_web(lambda _: DemoSearchEngine().app(), _bound(port), ready))
+    """Run the demo engine; call `ready` with the address of its page."""
+    asyncio.run(_serve_app(lambda _: DemoSearchEngine().app(), _bind(port), ready))
 
 
-async def _node(
+async def _run_node(
     plan: NodeConfig,
     home: NodeDirectory,
-    place: tuple[str, int] | None,
+    endpoint: tuple[str, int] | None,
     ready: Callable[[str], None],
 ) -> None:
     engine = parse_engine(plan.engine, plan.results, plan.fields)
-    with _bound(plan.port) as door:
+    with _bind(plan.port) as listener:
         node = Node(
             home, engine, settings=plan.settings, keep_texts=plan.keep_texts,
-            reachable=place is not None,
+            reachable=endpoint is not None,
         )  # fmt: skip
         try:
-            await node.start(place)
-            await _web(lambda port: make_app(node, port), door, ready)
+            await node.start(endpoint)
+            await _serve_app(lambda port: make_app(node, port), listener, ready)
         finally:
             await node.stop()
 
 
-async def _web(
-    app: Callable[[int], Starlette], door: socket.socket, ready: Callable[[str], None]
+async def _serve_app(
+    build_app: Callable[[int], Starlette], listener: socket.socket, ready: Callable[[str], None]
 ) -> None:
-    port = door.getsockname()[1]
-    server = _Server(web_config(app(port)))
+    port = listener.getsockname()[1]
+    server = _Server(web_config(build_app(port)))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, setattr, server, "should_exit", True)
-    ready(f"http://{_HERE}:{port}/")
-    await server.serve(sockets=[door])
+    ready(f"http://{_HOST}:{port}/")
+    await server.serve(sockets=[listener])
 
 
 def web_config(app: Starlette) -> uvicorn.Config:
-    """Return how a page is served: with limits to headers, connections and patience."""
+    """Return the server configuration of a page, with limits to headers, connections and time."""
     return uvicorn.Config(
         app, log_level="error", access_log=False, lifespan="off", server_header=False,
         timeout_graceful_shutdown=1, limit_concurrency=400, h11_max_incomplete_event_size=16384,
@@ -92,25 +92,28 @@ def web_config(app: Starlette) -> uvicorn.Config:
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves signals to us: it would raise them again when it is done."""
+    """A server without signal handlers of its own: it would raise the signals again at its end."""
 
     def capture_signals(self) -> AbstractContextManager[Any]:  # type: ignore[override]
         return nullcontext()
 
 
-def _bound(port: int) -> socket.socket:
+def _bind(port: int) -> socket.socket:
     try:
-        return socket.create_server((_HERE, port))
+        return socket.create_server((_HOST, port))
     except OSError as error:
         hint = "another --port"
-        raise UsageError(f"port {port} cannot be had ({error.strerror})", hint=hint) from error
+        raise UsageError(f"port {port} is not available ({error.strerror})", hint=hint) from error
 
 
-def _place(text: str) -> tuple[str, int] | None:
-    """Read where to listen for friends: HOST:PORT, or none."""
+def _parse_endpoint(text: str) -> tuple[str, int] | None:
+    """Parse where to listen for friends: HOST:PORT, or none."""
     if text == "none":
         return None
     host, _, port = text.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65535:
-        raise UsageError(f"--listen cannot be {text}", hint="HOST:PORT, as 0.0.0.0:7071, or none")
+        raise UsageError(
+            f'--listen must be HOST:PORT or none, got "{text}"',
+            hint="HOST:PORT, as 0.0.0.0:7071, or none",
+        )
     return host.strip("[]"), int(port)

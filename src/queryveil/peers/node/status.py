@@ -1,4 +1,4 @@
-"""What a node's folder tells, whether it runs or not."""
+"""The status of a node as saved in its folder, whether it runs or not."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from .storage import NodeDirectory
 
 
 def status(home: NodeDirectory) -> dict[str, Any]:
-    """Give the exposure, the counts and the friends, as they were last written."""
+    """Return the exposure, the counts and the friends, as they were last saved."""
     identity = load_identity(home)
     account = ExposureCounter(load_secret(home))
     exchange = Exchange(NODE_SETTINGS, clock=lambda: 0.0)
     load_state(home, exchange, account, time.time())
     friends = [
         {
-            "name": one.name,
-            "address": one.address,
-            "fingerprint": format_fingerprint(one.fingerprint),
-            "trust": exchange.trust(one.fingerprint),
-            **exchange.stats(one.fingerprint).to_dict(),
+            "name": friend.name,
+            "address": friend.address,
+            "fingerprint": format_fingerprint(friend.fingerprint),
+            "trust": exchange.trust(friend.fingerprint),
+            **exchange.stats(friend.fingerprint).to_dict(),
         }
-        for one in read_friends(home)
+        for friend in read_friends(home)
     ]
     return {
         "fingerprint": format_fingerprint(identity.fingerprint),

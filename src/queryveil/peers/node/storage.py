@@ -1,4 +1,4 @@
-"""The folder of a node: for its owner's eyes only, and whole after every crash."""
+"""The folder of a node: only its owner can read it, and files are written atomically."""
 
 from __future__ import annotations
 
@@ -15,55 +15,58 @@ from ...core.bounded import parse_json
 from ...core.files import atomic_file
 from ...errors import InputError, UsageError
 
-_MOST = 64 * 1024 * 1024  # a state file that is larger is not ours
+_MAX_BYTES = 64 * 1024 * 1024  # of a file; the node writes none that is larger
 
 
 class NodeDirectory:
-    """A folder with the key, the friends and the counters of one person's node."""
+    """A folder with the key, the friends and the counts of one user's node."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def make(self) -> None:
-        """Make the folder, or check that nobody else can look into it."""
+        """Create the folder, or check that no other user can read or change it."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         for path in (self.path, *self.path.iterdir()):
             self._check(path)
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file that only its owner can read, whole or not at all."""
+        """Write a file atomically that only its owner can read."""
         with atomic_file(self.path / name) as part:
+            # O_EXCL: the file is new and has this mode, nobody else can have opened it before.
             part.unlink(missing_ok=True)
-            kind = os.O_CREAT | os.O_EXCL | os.O_WRONLY
-            with os.fdopen(os.open(part, kind, 0o600), "wb") as file:
+            flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+            with os.fdopen(os.open(part, flags, 0o600), "wb") as file:
                 file.write(data)
 
     def read(self, name: str) -> bytes | None:
-        """Read a file, or give None where there is none."""
+        """Return the bytes of a file, or None if there is none."""
         path = self.path / name
         try:
             self._check(path)
-            if path.stat().st_size > _MOST:
-                raise InputError("this file is too large to be a node's", where=path)
+            if path.stat().st_size > _MAX_BYTES:
+                raise InputError(
+                    f"this file is too large for a node: at most {_MAX_BYTES:,} bytes", where=path
+                )
             return path.read_bytes()
         except FileNotFoundError:
             return None
 
-    def write_json(self, name: str, told: object) -> None:
+    def write_json(self, name: str, document: object) -> None:
         """Write a JSON document."""
-        self.write(name, json.dumps(told, indent=1).encode())
+        self.write(name, json.dumps(document, indent=1).encode())
 
     def read_json(self, name: str) -> Any:
-        """Read a JSON document, or give None where there is none."""
+        """Return the content of a JSON document, or None if there is none."""
         data = self.read(name)
         try:
             return None if data is None else parse_json(data)
         except ValueError as error:
             hint = "restore it, or remove it to begin anew"
-            raise InputError("this is no JSON", where=self.path / name, hint=hint) from error
+            raise InputError("this is not valid JSON", where=self.path / name, hint=hint) from error
 
     def mtime(self, name: str) -> int:
-        """Give a number that is another one after a file was written again."""
+        """Return the modification time of a file in nanoseconds, or 0 if there is none."""
         try:
             return (self.path / name).stat().st_mtime_ns
         except FileNotFoundError:
@@ -71,24 +74,24 @@ class NodeDirectory:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Let no second node run from this folder."""
+        """Lock the folder; raise a UsageError if another node runs from it."""
         lock = os.open(self.path / "lock", os.O_CREAT | os.O_RDWR, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield
         except BlockingIOError as error:
-            raise UsageError("a node runs from this folder already", where=self.path) from error
+            raise UsageError("another node runs from this folder", where=self.path) from error
         finally:
             os.close(lock)
 
     def _check(self, path: Path) -> None:
-        """Refuse what others can read or write, and what belongs to somebody else."""
-        found = path.lstat()
-        if stat.S_ISLNK(found.st_mode):
-            raise InputError("this is a link, and a node's files are none", where=path)
-        if found.st_mode & 0o077 or found.st_uid != os.geteuid():
+        """Raise an InputError if others can read or write a file, or own it."""
+        info = path.lstat()
+        if stat.S_ISLNK(info.st_mode):
+            raise InputError("a node's files cannot be symbolic links", where=path)
+        if info.st_mode & 0o077 or info.st_uid != os.geteuid():
             raise InputError(
-                "others can read or change this: it has what you search for",
+                "others can read or change this file, which has private data",
                 where=path,
                 hint=f"chmod -R go-rwx {self.path}",
             )

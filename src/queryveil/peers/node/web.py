@@ -1,4 +1,4 @@
-"""The node's pages: plain HTML without any script. Whatever comes from outside is escaped."""
+"""The node's pages: plain HTML without any script. All external text is escaped."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ td, th { text-align: left; padding: .3rem .8rem .3rem 0; border-top: 1px solid v
 th, td:not(:first-child) { overflow-wrap: normal; }
 td:not(:first-child) { font-variant-numeric: tabular-nums; }
 """
-_ENDS = {
+_OUTCOMES = {
     "broken": "The search engine did not answer. You can search again.",
-    "busy": "Busy: try again in {wait} s. Your node has as many searches under way as it can, or "
-    "has asked as much of your friends as they take in a minute. Nothing was sent.",
-    "gone": "It is over. You can search again.",
+    "busy": "Busy: try again in {wait} s. Your node has reached its limit of searches, or the "
+    "limit of queries that your friends accept in a minute. Nothing was sent.",
+    "gone": "This search has ended. You can search again.",
 }
 _DIGEST = b64encode(sha256(_STYLE.encode()).digest()).decode()
 
@@ -51,7 +51,7 @@ HEADERS = {
     ),
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",  # pages that she opens do not learn what she searched for
+    "Referrer-Policy": "same-origin",  # result pages must not learn the query
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
@@ -59,7 +59,7 @@ HEADERS = {
 
 
 class Pages:
-    """The pages of one node: their forms bear its search key and a token."""
+    """The pages of one node; their forms contain its search key and a token."""
 
     def __init__(self, port: int, key: str, token: str) -> None:
         self._key, self._token = key, token
@@ -68,35 +68,45 @@ class Pages:
     def outcome(self, text: str, outcome: SearchOutcome) -> str:
         """Return the page of a search that has ended."""
         if outcome.kind == "answered":
-            return _page(text, self._search(text) + _answer(outcome))
+            return _render_page(text, self._render_form(text) + _render_answer(outcome))
         if outcome.kind == "nobody":
-            return _page(text, self._search(text) + self._nobody(outcome.number, text))
-        says = _ENDS[outcome.kind].format(wait=outcome.wait)
-        return _page(text, f'{self._search(text)}<p id="end">{says}</p>')
+            choice = self._render_choice(outcome.number, text)
+            return _render_page(text, self._render_form(text) + choice)
+        message = _OUTCOMES[outcome.kind].format(wait=outcome.wait)
+        return _render_page(text, f'{self._render_form(text)}<p id="end">{message}</p>')
 
     def ask(self, text: str) -> str:
-        """Return the question whether she wants to search for what a link sent her here with."""
-        says = (
+        """Return the page that asks the owner to confirm a search that a link started."""
+        message = (
             "A link, or another web site, sent you here: nothing was searched for yet. "
             "If you want to search for this, press the button."
         )
-        return _page("Search?", f'<p id="question">{says}</p>{self._search(text)}')
+        form = self._render_form(text)
+        return _render_page("Search?", f'<p id="question">{message}</p>{form}')
 
-    def home(self, told: dict[str, Any]) -> str:
-        """Return the owner's page: what she would like to know."""
-        parts = [self._search(""), _exposure(told), _seen(told), _friends(told["friends"])]
-        away = f"{told['turned_away']} calls of strangers, or that broke the rules, were refused."
-        if told["shed"]:
-            away += f"<br>{told['shed']} of your searches were not begun: the node was busy."
-        mine = f"Your fingerprint: {format_fingerprint(told['fingerprint'])}"
+    def home(self, status: dict[str, Any]) -> str:
+        """Return the owner's page: exposure, submitted queries and friends."""
+        parts = [
+            self._render_form(""),
+            _render_exposure(status),
+            _render_seen(status),
+            _render_friends(status["friends"]),
+        ]
+        refused = (
+            f"{status['turned_away']} connections were refused: of strangers, or that violated "
+            "the protocol."
+        )
+        if status["shed"]:
+            refused += f"<br>{status['shed']} of your searches were not begun: the node was busy."
+        fingerprint = f"Your fingerprint: {format_fingerprint(status['fingerprint'])}"
         entry = f'<code id="entry">{escape(self.address)}%s</code>'
-        says = f"For your browser's search settings, and for no other eyes: {entry}"
-        soft = f'<p class="soft">{away}<br>{mine}<br>{says}</p>'
-        return _page("Your node", "".join(parts) + soft)
+        setting = f"For your browser's search settings; keep this address secret: {entry}"
+        soft = f'<p class="soft">{refused}<br>{fingerprint}<br>{setting}</p>'
+        return _render_page("Your node", "".join(parts) + soft)
 
-    def _nobody(self, number: int, text: str) -> str:
-        says = (
-            "No friend got an answer to this query, or none is there. You can search again: "
+    def _render_choice(self, number: int, text: str) -> str:
+        message = (
+            "No friend got an answer to this query, or no friend is online. You can search again: "
             "another friend may then read it. Or you submit it yourself: the search engine then "
             "sees it under your account."
         )
@@ -106,11 +116,11 @@ class Pages:
             for name, value in hidden.items()
         )
         return (
-            f'<p id="nobody">{says}</p><form method="post" action="/submit">{fields}'
+            f'<p id="nobody">{message}</p><form method="post" action="/submit">{fields}'
             "<button>Submit it myself</button></form>"
         )
 
-    def _search(self, text: str) -> str:
+    def _render_form(self, text: str) -> str:
         return (
             '<form action="/search" role="search">'
             f'<input type="hidden" name="key" value="{escape(self._key)}">'
@@ -120,7 +130,7 @@ class Pages:
 
 
 def opensearch(address: str) -> str:
-    """Return the description of the search for a browser."""
+    """Return the OpenSearch description of the search for a browser."""
     template = escape(address + "{searchTerms}")
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -131,60 +141,61 @@ def opensearch(address: str) -> str:
     )
 
 
-def message_page(says: str) -> str:
-    """Say one thing."""
-    return _page("queryveil", f"<p>{escape(says)}</p>")
+def message_page(message: str) -> str:
+    """Return a page with one message."""
+    return _render_page("queryveil", f"<p>{escape(message)}</p>")
 
 
-def _exposure(told: dict[str, Any]) -> str:
-    value, account = told["exposure"], told["account"]
+def _render_exposure(status: dict[str, Any]) -> str:
+    value, account = status["exposure"], status["account"]
     if value is None:
         return "<h2>Your exposure</h2><p>You have not searched yet.</p>"
-    says = (
-        f"So much of what there is to know about your {account['own']} queries is told by what "
-        "the engine saw under your account (PEL): 100% if it saw yours and no others, 0% if what "
-        "it saw tells nothing."
+    description = (
+        f"The profile exposure level (PEL): the part of the information in your {account['own']} "
+        "queries that the engine learns from the queries under your account. 100%: it saw your "
+        "queries and no others. 0%: what it saw contains no information on them."
     )
     return (
         f'<h2>Your exposure</h2><p class="big" id="exposure">{value:.1f}%</p>'
-        f'<p class="soft">{says}</p>'
+        f'<p class="soft">{description}</p>'
     )
 
 
-def _seen(told: dict[str, Any]) -> str:
-    account = told["account"]
-    says = (
+def _render_seen(status: dict[str, Any]) -> str:
+    account = status["account"]
+    summary = (
         f"{account['seen']} queries, {account['seen_distinct']} of them distinct. "
         f"{account['seen_hers']} have a text that you searched for; the others are your friends'."
     )
-    texts = "".join(f"<li>{escape(text)}</li>" for text in told["texts"])
-    kept = f'<ol class="texts">{texts}</ol>' if texts else ""
-    return f'<h2>What the engine saw under your account</h2><p id="seen">{says}</p>{kept}'
+    texts = "".join(f"<li>{escape(text)}</li>" for text in status["texts"])
+    items = f'<ol class="texts">{texts}</ol>' if texts else ""
+    return f'<h2>What the engine saw under your account</h2><p id="seen">{summary}</p>{items}'
 
 
-def _friends(friends: Iterable[dict[str, Any]]) -> str:
-    heads = ("friend", "there", "trust", "relayed for you", "refused you", "lost",
-             "you relayed for her", "you refused")  # fmt: skip
+def _render_friends(friends: Iterable[dict[str, Any]]) -> str:
+    headers = ("friend", "online", "trust", "relayed for you", "refused you", "lost",
+               "you relayed for them", "you refused")  # fmt: skip
     rows = [
-        (one["name"], "yes" if one["present"] else "no", f"{one['trust']:.0%}", one["carried"],
-         one["turned_down"], one["lost"], one["served"], one["refused"])
-        for one in friends
+        (friend["name"], "yes" if friend["present"] else "no", f"{friend['trust']:.0%}",
+         friend["carried"], friend["turned_down"], friend["lost"], friend["served"],
+         friend["refused"])
+        for friend in friends
     ]  # fmt: skip
     if not rows:
         return "<h2>Your friends</h2><p>None yet: queryveil peers node invite</p>"
-    head = "".join(f"<th>{one}</th>" for one in heads)
+    head = "".join(f"<th>{header}</th>" for header in headers)
     body = "".join(f"<tr>{''.join(f'<td>{escape(str(x))}</td>' for x in row)}</tr>" for row in rows)
     table = f'<div class="wide"><table id="friends"><tr>{head}</tr>{body}</table></div>'
     return f"<h2>Your friends</h2>{table}"
 
 
-def _answer(outcome: SearchOutcome) -> str:
+def _render_answer(outcome: SearchOutcome) -> str:
     by = escape(outcome.by) if outcome.by else "your own account"
-    found = "".join(map(_result, outcome.results)) or "<li>Nothing was found.</li>"
-    return f'<p class="soft">Answered by {by}.</p><ol class="results">{found}</ol>'
+    items = "".join(map(_render_result, outcome.results)) or "<li>Nothing was found.</li>"
+    return f'<p class="soft">Answered by {by}.</p><ol class="results">{items}</ol>'
 
 
-def _result(result: Result) -> str:
+def _render_result(result: Result) -> str:
     url = escape(result.url)
     return (
         f'<li><a rel="noreferrer noopener" href="{url}">{escape(result.title)}</a>'
@@ -192,7 +203,7 @@ def _result(result: Result) -> str:
     )
 
 
-def _page(title: str, body: str) -> str:
+def _render_page(title: str, body: str) -> str:
     link = '<link rel="search" type="application/opensearchdescription+xml" title="queryveil" '
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
@@ -202,26 +213,26 @@ def _page(title: str, body: str) -> str:
 
 
 class RequestGuard:
-    """Judges requests to one port, by their headers, the search key and the tokens of forms."""
+    """Checks of requests to one port, by headers, search key and the token of the forms."""
 
     def __init__(self, port: int, key: str) -> None:
         self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
         self.key, self.token = key, token_urlsafe(32)
 
     def is_local(self, headers: Mapping[str, str]) -> bool:
-        """Whether a request was meant for this address, and not for a name that leads here."""
+        """Return whether a request is for this address, not for a name that resolves to it."""
         return headers.get("host", "") in self._hosts
 
     def is_same_origin(self, headers: Mapping[str, str]) -> bool:
-        """Whether the owner typed the address, or came from this page."""
+        """Return whether the owner typed the address, or came from this page."""
         return headers.get("sec-fetch-site") in ("none", "same-origin")
 
     def is_foreign(self, headers: Mapping[str, str]) -> bool:
-        """Return whether the browser says that another site wants this."""
+        """Return whether the browser reports that another site made the request."""
         return headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
 
     def is_person(self, headers: Mapping[str, str]) -> bool:
-        """Return whether a browser opens a page; a program of the owner's says no such thing."""
+        """Return whether a browser opens a page; programs do not send this header."""
         return headers.get("sec-fetch-mode") == "navigate"
 
     def has_key(self, key: str) -> bool:
@@ -229,21 +240,22 @@ class RequestGuard:
         return compare_digest(key.encode("utf-8", "replace"), self.key.encode())
 
     def is_prefetch(self, headers: Mapping[str, str]) -> bool:
-        """Whether the browser only fetches ahead what she may want: no query goes out for that."""
+        """Return whether the browser only prefetches a page: no query is sent for that."""
         return "prefetch" in headers.get("sec-purpose", headers.get("purpose", ""))
 
     def has_valid_token(self, headers: Mapping[str, str], token: str) -> bool:
-        """Whether a form is this page's own."""
-        origin = headers.get("origin") == f"http://{headers.get('host', '')}"
-        return self.is_same_origin(headers) and origin and compare_digest(token.encode(),
-                                                                   self.token.encode())  # fmt: skip
+        """Return whether a form comes from this page (protection against CSRF)."""
+        is_origin = headers.get("origin") == f"http://{headers.get('host', '')}"
+        if not self.is_same_origin(headers) or not is_origin:
+            return False
+        return compare_digest(token.encode(), self.token.encode())
 
 
-_MOST = 8192  # bytes of a form, and of an address
+_MAX_BYTES = 8192  # of a form, and of the query part of an address
 
 
 def make_app(node: Node, port: int) -> Starlette:
-    """Make the web application of a node that listens on a port of this machine."""
+    """Build the web application of a node that listens on a port of this machine."""
     pages = _Site(node, RequestGuard(port, search_key(node.home)), port)
     return Starlette(
         routes=[
@@ -261,15 +273,15 @@ class _Site:
         self._pages = Pages(port, guard.key, guard.token)
 
     async def home(self, request: Request) -> Response:
-        """Show the owner's page."""
-        if stopped := self._stopped(request):
-            return stopped
+        """Return the owner's page."""
+        if refusal := self._refuse(request):
+            return refusal
         return _html(self._pages.home(self._node.status()))
 
     async def search(self, request: Request) -> Response:
-        """Search for what the owner typed."""
-        if stopped := self._stopped(request):
-            return stopped
+        """Search for the owner's query."""
+        if refusal := self._refuse(request):
+            return refusal
         text = request.query_params.get("q", "")
         if not self._guard.has_key(request.query_params.get("key", "")):
             return _html(self._pages.ask(text), 403)
@@ -278,55 +290,55 @@ class _Site:
             outcome = await self._node.search(text, person)
         except UsageError as error:
             return _html(message_page(error.what), 400)
-        return self._ended(text, outcome)
+        return self._respond(text, outcome)
 
     async def submit(self, request: Request) -> Response:
-        """Submit a query that nobody took, as the owner asked by this page's own form."""
-        form = await _form(request)
-        here = self._guard.is_local(request.headers)
-        if not here or not self._guard.has_valid_token(request.headers, form.get("token", "")):
+        """Submit a query that no friend answered, as the owner asked by this page's form."""
+        form = await _read_form(request)
+        is_local = self._guard.is_local(request.headers)
+        if not is_local or not self._guard.has_valid_token(request.headers, form.get("token", "")):
             return _html(message_page("This form is not of this page."), 403)
         number = form.get("number", "")
         outcome = await self._node.submit_directly(int(number) if number.isdecimal() else 0)
-        return self._ended(form.get("text", ""), outcome)
+        return self._respond(form.get("text", ""), outcome)
 
     async def opensearch(self, request: Request) -> Response:
-        """Describe the search to the browser."""
+        """Return the OpenSearch description for the browser."""
         if not self._guard.is_local(request.headers):
             return _html(message_page("This is not the address of this page."), 421)
-        if self._guard.is_foreign(request.headers):  # it has the search key
-            return _html(message_page("This is for your browser alone."), 403)
-        kind = "application/opensearchdescription+xml"
-        return Response(opensearch(self._pages.address), media_type=kind, headers=HEADERS)
+        if self._guard.is_foreign(request.headers):  # the description contains the search key
+            return _html(message_page("This is only for your browser."), 403)
+        media_type = "application/opensearchdescription+xml"
+        return Response(opensearch(self._pages.address), media_type=media_type, headers=HEADERS)
 
-    def _ended(self, text: str, outcome: SearchOutcome) -> Response:
-        """Return the page of a search; one that was not begun says when there is room."""
+    def _respond(self, text: str, outcome: SearchOutcome) -> Response:
+        """Return the page of a search; if the node was busy, with the time for a retry."""
         page = _html(self._pages.outcome(text, outcome), 503 if outcome.kind == "busy" else 200)
         if outcome.kind == "busy":
             page.headers["Retry-After"] = str(outcome.wait)
         return page
 
-    def _stopped(self, request: Request) -> Response | None:
-        """Give the answer to a request that must not go on."""
+    def _refuse(self, request: Request) -> Response | None:
+        """Return the response to a request that must not be processed, else None."""
         headers = request.headers
         if not self._guard.is_local(headers):
             return _html(message_page("This is not the address of this page."), 421)
-        if len(request.url.query) > _MOST:
-            return _html(message_page("This is too long."), 414)
+        if len(request.url.query) > _MAX_BYTES:
+            return _html(message_page("This query is too long."), 414)
         if not self._guard.is_same_origin(headers):
             return _html(self._pages.ask(request.query_params.get("q", "")), 403)
         if self._guard.is_prefetch(headers):
-            return _html(message_page("Not yet."), 503)
+            return _html(message_page("This page cannot be prefetched."), 503)
         return None
 
 
-async def _form(request: Request) -> dict[str, str]:
-    """Read a short form; a longer one is none, nor is one that does not come to its end."""
+async def _read_form(request: Request) -> dict[str, str]:
+    """Read a form; return no fields if it is too long or incomplete."""
     body = bytearray()
     try:
         async for part in request.stream():
             body += part
-            if len(body) > _MOST:
+            if len(body) > _MAX_BYTES:
                 return {}
         fields = parse_qs(body.decode(), max_num_fields=10)
     except (ValueError, ClientDisconnect):

@@ -1,1 +1,1 @@
-"""The protocol without network, disk or clock."""
+"""The protocol between friends, without network, disk or clock."""

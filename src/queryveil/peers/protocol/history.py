@@ -1,8 +1,8 @@
-"""What a peer knows of its friends, present or not: what they did, and how long ago.
+"""What a peer knows of its friends, online or not: how often they served, with decay over time.
 
-What is old counts less, for better or worse: after `half` seconds half as much. A friend whose
-node was down for an evening, or who was busy, is trusted again some days later; who never serves
-is found out again with the next few queries.
+Counts decay exponentially with the half-life `half`, in seconds. A friend whose node was down for
+an evening, or who was busy, is trusted again some days later. A friend who never serves loses
+trust again with the next few queries.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from collections.abc import Callable
 from .policy import Peer
 from .state import PeerStats
 
-_STEP = 60.0  # seconds between two times that counts fade
+_STEP = 60.0  # seconds between two updates of the decay
 
 
 class Memory:
-    """Keeps the counts of friends, in the peer while they are present, and fades them."""
+    """The counts of friends, kept in the peer while they are online, with decay."""
 
     def __init__(self, peer: Peer[str], clock: Callable[[], float], half: float) -> None:
         self._peer, self._clock, self._half = peer, clock, half
         self._away: dict[str, tuple[float, float]] = {}
         self._tallies: dict[str, PeerStats] = {}
-        self._faded: float | None = None
+        self._decayed_at: float | None = None
 
     def tally(self, friend: str) -> PeerStats:
-        """Return what passed between the peer and a friend, which does not fade."""
+        """Return the counts of messages between the peer and a friend, which do not decay."""
         return self._tallies.setdefault(friend, PeerStats())
 
     def counts(self, friend: str) -> tuple[float, float]:
-        """Return how often a friend was asked, and how often she served; old counts fade."""
+        """Return how often a friend was asked, and how often they served, after decay."""
         self.fade()
         if friend in self._peer.friends:
             return self._peer.counts(friend)
@@ -38,37 +38,37 @@ class Memory:
     def remember(
         self, friend: str, counts: tuple[float, float], tally: PeerStats, age: float = 0.0
     ) -> None:
-        """Take up what is known of a friend from an earlier run, so many seconds ago."""
-        share = self._share_after(age)
-        self._away[friend] = (share * counts[0], share * counts[1])
+        """Restore the counts of a friend from an earlier run that ended `age` seconds ago."""
+        weight = self._weight_after(age)
+        self._away[friend] = (weight * counts[0], weight * counts[1])
         self._tallies[friend] = tally
 
     def came(self, friend: str) -> None:
-        """Note that a friend is present."""
+        """Record that a friend is online."""
         self._peer.add_friend(friend, *self.counts(friend))
 
     def went(self, friend: str) -> None:
-        """Note that a friend is away."""
+        """Record that a friend is offline."""
         self._away[friend] = self._peer.counts(friend)
         self._peer.remove_friend(friend)
 
     def fade(self) -> None:
-        """Let what friends did long ago count less, if it is time."""
+        """Apply the decay to all counts, if the last time was long enough ago."""
         now = self._clock()
-        if self._faded is None:
-            self._faded = now
-        if now - self._faded < _STEP:
+        if self._decayed_at is None:
+            self._decayed_at = now
+        if now - self._decayed_at < _STEP:
             return
-        share, self._faded = self._share_after(now - self._faded), now
-        self._peer.fade(share)
-        self._away = {one: (share * a, share * b) for one, (a, b) in self._away.items()}
+        weight, self._decayed_at = self._weight_after(now - self._decayed_at), now
+        self._peer.fade(weight)
+        self._away = {friend: (weight * a, weight * b) for friend, (a, b) in self._away.items()}
 
-    def _share_after(self, seconds: float) -> float:
+    def _weight_after(self, seconds: float) -> float:
         return 0.5 ** (seconds / self._half) if seconds >= _STEP else 1.0
 
 
 class Shares:
-    """Lets `minute` queries of each friend through at once, and as many in each minute after.
+    """A rate limit per friend: `minute` queries at once, and as many in each minute after that.
 
     >>> now = iter([0.0, 0.0, 0.0, 15.0, 30.0]).__next__
     >>> shares = Shares(2, now)
@@ -83,13 +83,13 @@ class Shares:
         self._left: dict[str, tuple[float, float]] = {}
 
     def take(self, friend: str) -> bool:
-        """Take one of a friend's, if there is one left; a refused one costs nothing."""
+        """Use up one query of a friend's quota; return False, at no cost, if none is left."""
         now, level = self._level(friend)
         self._left[friend] = (level - (level >= 1), now)
         return level >= 1
 
     def wait(self, friend: str) -> float:
-        """Return the seconds until there is one left."""
+        """Return the seconds until a friend's quota has a query again."""
         return max(0.0, (1 - self._level(friend)[1]) * 60 / self._minute)
 
     def _level(self, friend: str) -> tuple[float, float]:

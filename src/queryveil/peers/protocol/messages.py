@@ -1,8 +1,8 @@
-"""What friends say to each other, and how it is written: strictly, or not at all.
+"""The messages between friends, and their strict encoding as JSON.
 
-First a peer only asks whether a friend will take a query (`Request`). The text follows once she
-has accepted (`Query`): whoever refuses, or is silent, has learnt no text, and a query is in one
-place at a time. Each ask has a fresh random id that is known to the two alone.
+First a peer only asks whether a friend takes a query (`Request`). The text follows once the friend
+has accepted (`Query`). So a friend who refuses, or does not reply, has learned no text, and a query
+is at one peer at a time. Each request has a fresh random id that only the two peers know.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import FormatError
-from ..node.addresses import web_address
 
-MAX_TEXT = 512  # letters of a query
+MAX_TEXT = 512  # characters of a query
 MAX_RESULTS = 20
 _LENGTHS = {"title": 300, "snippet": 1000}
 _ID = re.compile(r"[0-9a-f]{32}")
-MAX_BYTES = 96 * 1024  # of a message as it is written: what one peer may say, another can repeat
+MAX_BYTES = 96 * 1024  # of an encoded message; the same for all peers, so each can be relayed
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One result of a search: text only, and where it leads."""
+    """One result of a search: plain text and a web address."""
 
     title: str
     url: str
@@ -35,28 +34,28 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Will you take a query?"""
+    """Ask whether the friend takes a query."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Yes: send it."""
+    """Accept a request: the text may be sent."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """No."""
+    """Refuse a request."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Query:
-    """The query itself, and how often it was handed on."""
+    """The text of a query, and its hop count."""
 
     id: str
     hops: int
@@ -65,7 +64,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer:
-    """What the search engine answered."""
+    """The results of the search engine."""
 
     id: str
     results: tuple[Result, ...]
@@ -73,115 +72,130 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class NoAnswer:
-    """It was accepted, and there is no answer."""
+    """Report that a query was accepted and got no answer."""
 
     id: str
 
 
 Message = Request | Accepted | Refused | Query | Answer | NoAnswer
+# The kinds are part of the wire format: they do not follow the names of the classes.
+_WIRE_NAMES: dict[type[Message], str] = {
+    Request: "request", Accepted: "accepted", Refused: "refused", Query: "query",
+    Answer: "answer", NoAnswer: "failed",
+}  # fmt: skip
 _PLAIN: dict[str, type[Request | Accepted | Refused | NoAnswer]] = {
     "request": Request, "accepted": Accepted, "refused": Refused, "failed": NoAnswer,
 }  # fmt: skip
 
 
-def sanitize_text(text: str, most: int) -> str:
-    """Give a text without control characters, in one line, not longer than so many letters.
+def sanitize_text(text: str, max_length: int) -> str:
+    """Return a text on one line, without control characters, of at most `max_length` characters.
 
     >>> sanitize_text(" a\\n<b>\\x00 ", 10)
     'a <b>'
     """
-    text = text[: 4 * most]
-    if not text.isprintable():  # most texts are, and that is told much faster
-        kept = (" " if one.isspace() else one for one in text)
-        text = "".join(one for one in kept if unicodedata.category(one) not in ("Cc", "Cf", "Cs"))
-    return " ".join(text.split())[:most].rstrip()
+    text = text[: 4 * max_length]
+    if not text.isprintable():  # a fast test: nearly all texts are printable
+        chars = (" " if char.isspace() else char for char in text)
+        text = "".join(c for c in chars if unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
+    return " ".join(text.split())[:max_length].rstrip()
 
 
 def make_result(title: object, url: object, snippet: object = "") -> Result | None:
-    """Return a result of what an engine gave, or None unless it leads to the open web.
+    """Return a sanitized result, or None unless its address leads to the public web.
 
     >>> make_result("A page", "javascript:alert(1)") is None
     True
     """
+    # The package `node` imports this module, so a top-level import would be circular.
+    from ..node.addresses import web_address  # noqa: PLC0415
+
     address = web_address(url)
     if address is None:
         return None
-    texts = [one if isinstance(one, str) else "" for one in (title, snippet)]
-    named = sanitize_text(texts[0], _LENGTHS["title"]) or address[: _LENGTHS["title"]]
-    return Result(named, address, sanitize_text(texts[1], _LENGTHS["snippet"]))
+    texts = [value if isinstance(value, str) else "" for value in (title, snippet)]
+    label = sanitize_text(texts[0], _LENGTHS["title"]) or address[: _LENGTHS["title"]]
+    return Result(label, address, sanitize_text(texts[1], _LENGTHS["snippet"]))
 
 
 def limit_results(results: Iterable[Result]) -> tuple[Result, ...]:
-    """Give so many results as an answer may have, each as it must be, and all within its size."""
-    made = (make_result(one.title, one.url, one.snippet) for one in results)
-    kept = tuple(one for one in made if one is not None)[:MAX_RESULTS]
+    """Return the first results, sanitized, within the number and the size of an answer."""
+    valid = (make_result(result.title, result.url, result.snippet) for result in results)
+    kept = tuple(result for result in valid if result is not None)[:MAX_RESULTS]
     while kept and len(encode(Answer("0" * 32, kept))) > MAX_BYTES:
         kept = kept[:-1]
     return kept
 
 
 def encode(message: Message) -> bytes:
-    """Write a message as JSON."""
-    told: dict[str, Any] = {"kind": type(message).__name__.lower(), "id": message.id}
+    """Encode a message as JSON."""
+    document: dict[str, Any] = {"kind": _WIRE_NAMES[type(message)], "id": message.id}
     if isinstance(message, Query):
-        told |= {"hops": message.hops, "text": message.text}
+        document |= {"hops": message.hops, "text": message.text}
     elif isinstance(message, Answer):
-        told["results"] = [[one.title, one.url, one.snippet] for one in message.results]
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+        document["results"] = [[r.title, r.url, r.snippet] for r in message.results]
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def decode(data: bytes) -> Message:
-    """Read a message; what is not exactly one is an error, and nothing of it is used.
+    """Decode a message; raise a FormatError if it deviates from the format in any way.
 
     >>> decode(encode(Request("0" * 32)))
     Request(id='00000000000000000000000000000000')
     """
     if len(data.rstrip(b" ")) > MAX_BYTES:
-        raise FormatError(f"a message of {len(data):,} bytes: {MAX_BYTES:,} are the most")
+        raise FormatError(f"a message has at most {MAX_BYTES:,} bytes, got {len(data):,}")
     try:
-        told = json.loads(data)
+        document = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise FormatError("a message is no JSON") from error
-    kind, name = (told.get("kind"), told.get("id")) if isinstance(told, dict) else (None, None)
-    if not isinstance(name, str) or not _ID.fullmatch(name):
-        raise FormatError("a message has no proper id")
+        raise FormatError("a message is not valid JSON") from error
+    fields = document if isinstance(document, dict) else {}
+    kind, message_id = fields.get("kind"), fields.get("id")
+    if not isinstance(message_id, str) or not _ID.fullmatch(message_id):
+        raise FormatError("the id of a message must have 32 hexadecimal digits")
     if kind == "query":
-        return _query(told)
+        return _decode_query(fields)
     if kind == "answer":
-        return _answer(told)
-    if not isinstance(kind, str) or kind not in _PLAIN or told.keys() != {"kind", "id"}:
-        raise FormatError("a message is of no known kind")
-    return _PLAIN[kind](name)
+        return _decode_answer(fields)
+    if not isinstance(kind, str) or kind not in _PLAIN or fields.keys() != {"kind", "id"}:
+        raise FormatError("the kind of a message is unknown, or its fields do not fit its kind")
+    return _PLAIN[kind](message_id)
 
 
-def _query(told: dict[str, Any]) -> Query:
-    hops, text = told.get("hops"), told.get("text")
-    if told.keys() != {"kind", "id", "hops", "text"} or not isinstance(text, str):
-        raise FormatError("a query is not as it must be")
+def _decode_query(fields: dict[str, Any]) -> Query:
+    hops, text = fields.get("hops"), fields.get("text")
+    if fields.keys() != {"kind", "id", "hops", "text"} or not isinstance(text, str):
+        raise FormatError("a query must have the fields kind, id, hops and text")
     if type(hops) is not int or not 1 <= hops <= 20:
-        raise FormatError("a query's count of hops cannot be")
+        raise FormatError("the hop count of a query must be an integer from 1 to 20")
     if not text or sanitize_text(text, MAX_TEXT) != text:
-        raise FormatError("a query's text is too long, or has letters that cannot be seen")
-    return Query(told["id"], hops, text)
+        raise FormatError("a query's text is empty, too long, or has invisible characters")
+    return Query(fields["id"], hops, text)
 
 
-def _answer(told: dict[str, Any]) -> Answer:
-    given = told.get("results")
-    if told.keys() != {"kind", "id", "results"} or not isinstance(given, list):
-        raise FormatError("an answer is not as it must be")
-    if len(given) > MAX_RESULTS:
-        raise FormatError(f"{MAX_RESULTS} results are the most")
-    answer = Answer(told["id"], tuple(map(_result, given)))
-    if len(encode(answer)) > MAX_BYTES:  # an address may be longer as we write it
-        raise FormatError(f"an answer is above {MAX_BYTES:,} bytes")
+def _decode_answer(fields: dict[str, Any]) -> Answer:
+    results = fields.get("results")
+    if fields.keys() != {"kind", "id", "results"} or not isinstance(results, list):
+        raise FormatError("an answer must have the fields kind, id and results")
+    if len(results) > MAX_RESULTS:
+        raise FormatError(f"an answer has at most {MAX_RESULTS} results, got {len(results):,}")
+    answer = Answer(fields["id"], tuple(map(_decode_result, results)))
+    if len(encode(answer)) > MAX_BYTES:  # our normalized form of an address may be longer
+        raise FormatError(f"an answer has at most {MAX_BYTES:,} bytes")
     return answer
 
 
-def _result(told: object) -> Result:
-    if not isinstance(told, list) or len(told) != 3 or not all(isinstance(x, str) for x in told):
-        raise FormatError("a result is not a title, an address and a text")
-    made = make_result(*told)
-    # An address may be spelled in other ways than ours, by a friend of another version.
-    if made is None or (made.title, made.snippet) != (told[0], told[2]):
-        raise FormatError("a result is too long, leads nowhere, or has letters out of sight")
-    return made
+def _decode_result(values: object) -> Result:
+    if (
+        not isinstance(values, list)
+        or len(values) != 3
+        or not all(isinstance(value, str) for value in values)
+    ):
+        raise FormatError("a result must be a list of a title, an address and a text")
+    result = make_result(*values)
+    # Addresses are not compared: a friend with another version may normalize them differently.
+    if result is None or (result.title, result.snippet) != (values[0], values[2]):
+        raise FormatError(
+            "a result is too long, has invisible characters or no address of the public web"
+        )
+    return result

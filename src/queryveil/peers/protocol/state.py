@@ -1,4 +1,4 @@
-"""The errands that a peer has open, found by number, by id and by time."""
+"""The pending queries of a peer, indexed by number, by id and by deadline."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ from .policy import Route
 
 
 class QueryState(Enum):
-    """What an errand waits for."""
+    """What a pending query waits for."""
 
-    OFFERED = "a friend's text, which was accepted"
-    ASKING = "whether a friend takes it"
+    OFFERED = "the text of a friend's query, which was accepted"
+    ASKING = "a friend's decision whether to take it"
     HANDED = "a friend's answer"
     SUBMITTING = "the search engine's answer"
-    NOBODY = "the owner's word: nobody took it"
+    NOBODY = "the owner's decision, as no friend answered"
 
 
 class Timeouts(NamedTuple):
-    """How long a peer waits, in seconds."""
+    """The times that a peer waits, in seconds."""
 
     reply: float = 2.0  # for a friend to accept, and for the text after that
     engine: float = 10.0  # for the search engine
-    hop: float = 2.0  # the more for each hop that may follow
+    hop: float = 2.0  # in addition, for each hop that may follow
     own: float = 45.0  # for a query that its owner submits
     owner: float = 300.0  # for the owner to decide
-    half: float = 86_400.0  # until what a friend did counts half as much
+    half: float = 86_400.0  # half-life of the counts behind the trust in a friend
 
 
 class Limits(NamedTuple):
-    """How much a peer keeps at a time."""
+    """The limits to what a peer keeps in memory or accepts."""
 
-    open: int = 32  # queries of one friend
-    own: int = 24  # own queries under way
-    reserved: int = 8  # of these, places that only a person at a browser may take
-    undecided: int = 64  # own queries that nobody took: the oldest is forgotten
+    open: int = 32  # pending queries of one friend
+    own: int = 24  # pending queries of the owner
+    reserved: int = 8  # of these, slots for browsers that programs cannot use
+    undecided: int = 64  # own queries that wait for the owner: the oldest is forgotten
     ids: int = 4096  # ids that a friend has used
-    minute: int = 120  # queries of one friend that are taken in a minute
+    minute: int = 120  # queries of one friend that are accepted in a minute
 
 
 @dataclass(slots=True, repr=False)
 class PendingQuery:
-    """One query: the owner's (no sender), or one that a friend handed on."""
+    """One query: the owner's (no sender), or one that a friend relayed."""
 
     number: int
     stage: QueryState
@@ -55,13 +55,13 @@ class PendingQuery:
     sender_id: str = ""
     text: str = ""
     hops: int = 0
-    since: float = 0.0  # when it began
-    until: float = 0.0  # when it is over in any case
-    wanted: float = inf  # until when its sender waits
-    due: float = 0.0  # when the present stage is over
+    since: float = 0.0  # time of its start
+    until: float = 0.0  # time after which no other friend is asked
+    wanted: float = inf  # time until which its sender waits
+    due: float = 0.0  # deadline of the present stage
     route: Route[str] | None = None
-    asked: int = 0  # how many friends were asked
-    friend: str | None = None  # who was asked last
+    asked: int = 0  # number of friends who were asked
+    friend: str | None = None  # the friend who was asked last
     friend_id: str = ""
 
     @property
@@ -72,119 +72,120 @@ class PendingQuery:
 
 @dataclass(slots=True)
 class PeerStats:
-    """What passed between a peer and one friend.
+    """Counts of the requests between a peer and one friend.
 
-    Nothing is lost: requests = ignored + refused + taken, taken = served + failed + unclaimed and
-    what is open, asked = turned_down + answered + lost and what is open.
+    Every request is counted: requests = ignored + refused + taken; taken = served + failed +
+    unclaimed + pending; asked = turned_down + answered + lost + pending.
     """
 
-    requests: int = 0  # she asked
-    ignored: int = 0  # with an id that she had used
+    requests: int = 0  # from the friend
+    ignored: int = 0  # with an id that the friend had used before
     refused: int = 0
     taken: int = 0
-    served: int = 0  # she got an answer
-    failed: int = 0  # she got none
-    unclaimed: int = 0  # her text never came
-    asked: int = 0  # she was asked
-    turned_down: int = 0  # she refused, or was silent
+    served: int = 0  # the friend received an answer
+    failed: int = 0  # the friend received none
+    unclaimed: int = 0  # the friend never sent the text
+    asked: int = 0  # requests to the friend
+    turned_down: int = 0  # the friend refused, or did not reply
     answered: int = 0
-    lost: int = 0  # she had the text, and no answer came
+    lost: int = 0  # the friend had the text, and no answer came
     carried: int = 0  # of those answered: the owner's queries
-    stray: int = 0  # messages that fitted nothing
+    stray: int = 0  # messages that matched no pending query
 
     def to_dict(self) -> dict[str, int]:
-        """Give all counts by name."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        """Return all counts by name."""
+        return {count.name: getattr(self, count.name) for count in fields(self)}
 
 
 class PendingTable:
-    """Keeps errands from their beginning to their end, and nothing after that."""
+    """The pending queries; a query that was closed leaves no trace."""
 
     def __init__(self) -> None:
-        self.errands: dict[int, PendingQuery] = {}
-        self.incoming: dict[tuple[str, str], PendingQuery] = {}  # by who sent it, and her id
-        self.outgoing: dict[
-            tuple[str, str], PendingQuery
-        ] = {}  # by who was asked, and the id for her
-        self.open_per_sender: Counter[str | None] = Counter()  # by who sent it; None is the owner
-        self.asking: Counter[str] = Counter()  # by who was asked and has not ended it
-        self._alarms: list[tuple[float, int]] = []
-        self._last = 0
+        self.queries: dict[int, PendingQuery] = {}
+        self.incoming: dict[tuple[str, str], PendingQuery] = {}  # by sender and the sender's id
+        self.outgoing: dict[tuple[str, str], PendingQuery] = {}  # by the friend asked and our id
+        self.open_per_sender: Counter[str | None] = Counter()  # the owner is None
+        self.asking: Counter[str] = Counter()  # outstanding requests by the friend asked
+        self._deadlines: list[tuple[float, int]] = []  # heap of time and number
+        self._last_number = 0
 
     def open(
         self, stage: QueryState, sender: str | None = None, sender_id: str = ""
     ) -> PendingQuery:
-        """Open an errand."""
-        self._last += 1
-        errand = PendingQuery(self._last, stage, sender, sender_id)
-        self.errands[errand.number] = errand
+        """Add a pending query."""
+        self._last_number += 1
+        pending = PendingQuery(self._last_number, stage, sender, sender_id)
+        self.queries[pending.number] = pending
         self.open_per_sender[sender] += 1
         if sender is not None:
-            self.incoming[sender, sender_id] = errand
-        return errand
+            self.incoming[sender, sender_id] = pending
+        return pending
 
-    def close(self, errand: PendingQuery) -> None:
-        """Close an errand."""
-        del self.errands[errand.number]
-        self.open_per_sender[errand.sender] -= 1
-        if errand.sender is not None:
-            del self.incoming[errand.sender, errand.sender_id]
+    def close(self, pending: PendingQuery) -> None:
+        """Remove a pending query."""
+        del self.queries[pending.number]
+        self.open_per_sender[pending.sender] -= 1
+        if pending.sender is not None:
+            del self.incoming[pending.sender, pending.sender_id]
 
-    def ask(self, errand: PendingQuery, friend: str, name: str) -> None:
-        """Note who is asked, and by which id."""
-        errand.friend, errand.friend_id = friend, name
-        self.outgoing[friend, name] = errand
+    def ask(self, pending: PendingQuery, friend: str, friend_id: str) -> None:
+        """Record which friend is asked, and by which id."""
+        pending.friend, pending.friend_id = friend, friend_id
+        self.outgoing[friend, friend_id] = pending
         self.asking[friend] += 1
 
-    def release(self, errand: PendingQuery) -> None:
-        """Note that nothing is expected of her any more."""
-        friend = str(errand.friend)
-        if self.outgoing.pop((friend, errand.friend_id), None) is not None:
+    def release(self, pending: PendingQuery) -> None:
+        """Record that the query no longer waits for the friend who was asked."""
+        friend = str(pending.friend)
+        if self.outgoing.pop((friend, pending.friend_id), None) is not None:
             self.asking[friend] -= 1
-        errand.friend_id = ""
+        pending.friend_id = ""
 
     def waiting_on(self, friend: str) -> list[PendingQuery]:
-        """Give the errands that wait for a friend."""
-        return [one for one in self.errands.values() if one.friend == friend and one.friend_id]
+        """Return the queries that wait for a friend."""
+        return [
+            query for query in self.queries.values() if query.friend == friend and query.friend_id
+        ]
 
     def undecided(self) -> list[PendingQuery]:
-        """Return the own errands that wait for the owner's word, the oldest first."""
-        waiting = [one for one in self.errands.values() if one.stage is QueryState.NOBODY]
-        return sorted(waiting, key=lambda one: one.due)
+        """Return the own queries that wait for the owner's decision, the oldest first."""
+        waiting = [query for query in self.queries.values() if query.stage is QueryState.NOBODY]
+        return sorted(waiting, key=lambda query: query.due)
 
     def under_way(self) -> int:
-        """Return how many own errands are open and wait for somebody else than the owner."""
+        """Count the own queries that do not wait for the owner's decision."""
         return self.open_per_sender[None] - len(self.undecided())
 
     def sent_by(self, friend: str) -> list[PendingQuery]:
-        """Give a friend's errands."""
-        return [one for one in self.errands.values() if one.sender == friend]
+        """Return the queries that a friend sent."""
+        return [query for query in self.queries.values() if query.sender == friend]
 
-    def wait(self, errand: PendingQuery, stage: QueryState, due: float) -> None:
-        """Begin a stage that is over at some time, or when the errand is."""
-        errand.stage = stage
-        errand.due = (
-            due if stage in (QueryState.OFFERED, QueryState.NOBODY) else min(due, errand.until)
-        )
-        heapq.heappush(self._alarms, (errand.due, errand.number))
+    def wait(self, pending: PendingQuery, stage: QueryState, due: float) -> None:
+        """Begin a stage with a deadline, which is not later than the end of the query."""
+        pending.stage = stage
+        # `until` is not set before the text is here, and does not limit the owner's decision.
+        has_own_deadline = stage in (QueryState.OFFERED, QueryState.NOBODY)
+        pending.due = due if has_own_deadline else min(due, pending.until)
+        heapq.heappush(self._deadlines, (pending.due, pending.number))
 
     def next_deadline(self) -> float | None:
-        """Give the time at which the next stage is over, if any."""
-        while self._alarms and not self._counts(*self._alarms[0]):
-            heapq.heappop(self._alarms)
-        return self._alarms[0][0] if self._alarms else None
+        """Return the earliest deadline of a present stage, if any."""
+        # Deadlines of earlier stages stay in the heap until they come up: removal would be slow.
+        while self._deadlines and not self._is_current(*self._deadlines[0]):
+            heapq.heappop(self._deadlines)
+        return self._deadlines[0][0] if self._deadlines else None
 
     def pop_expired(self, now: float) -> PendingQuery | None:
-        """Give an errand whose stage is over, each once, until there is none."""
-        at = self.next_deadline()
-        if at is None or at > now:
+        """Return a query whose deadline has passed, each once, or None when there is none."""
+        deadline = self.next_deadline()
+        if deadline is None or deadline > now:
             return None
-        return self.errands[heapq.heappop(self._alarms)[1]]
+        return self.queries[heapq.heappop(self._deadlines)[1]]
 
-    def _counts(self, at: float, number: int) -> bool:
-        """Whether an alarm is of an errand's present stage."""
-        errand = self.errands.get(number)
-        return errand is not None and errand.due == at
+    def _is_current(self, deadline: float, number: int) -> bool:
+        """Return whether a deadline is that of a query's present stage."""
+        pending = self.queries.get(number)
+        return pending is not None and pending.due == deadline
 
 
 class Send(NamedTuple):
@@ -197,34 +198,34 @@ class Send(NamedTuple):
 class Submit(NamedTuple):
     """Submit a query to the search engine, under the owner's account."""
 
-    errand: int
+    number: int
     text: str
 
 
 class Deliver(NamedTuple):
-    """Show the owner an answer: by a friend, or by her own account (None)."""
+    """Show the owner an answer: from a friend, or through their own account (None)."""
 
-    errand: int
+    number: int
     results: tuple[Result, ...]
     friend: str | None
 
 
 class NoRelayFound(NamedTuple):
-    """Ask the owner whether to submit her query herself: nobody answered."""
+    """Ask the owner whether to submit a query under their own account: no friend answered."""
 
-    errand: int
+    number: int
 
 
 class EngineFailed(NamedTuple):
-    """Tell the owner that the search engine did not answer."""
+    """Report to the owner that the search engine did not answer."""
 
-    errand: int
+    number: int
 
 
 class Busy(NamedTuple):
-    """Ask the owner to search again in so many seconds: there is no room now."""
+    """Ask the owner to search again after some seconds: the limits are reached."""
 
-    errand: int
+    number: int
     seconds: int
 
 

@@ -1,1 +1,1 @@
-"""Many peers in memory, and what an observer learns of them."""
+"""Simulation of many peers in memory, and of what an observer learns about them."""

@@ -1,4 +1,4 @@
-"""What the engine sees of each user: how much it tells of her, and how much service it leaves."""
+"""Run a simulation, and compute per user what the engine learns and what service is lost."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .scenario import Scenario
 
 @dataclass(frozen=True, repr=False)
 class SimulationRun:
-    """What was played, and all that happened.
+    """A simulated scenario and all its events.
 
-    `submitted` has a row a submission: text, origin (the user it comes from), account, hops.
+    `submitted` has one row per submission: text, origin (the user who searched), account, hops.
     """
 
     scenario: Scenario
@@ -34,14 +34,14 @@ class SimulationRun:
     submitted: pl.DataFrame
 
     def column(self, name: str) -> Numbers:
-        """Give a column of what was submitted."""
+        """Return a column of the submissions."""
         return self.submitted[name].to_numpy()
 
 
 def run_simulation(
     people: Population, scenario: Scenario, chance: RandomSource, progress: Progress | None = None
 ) -> SimulationRun:
-    """Let each user of a population send her queries through the network of a scenario."""
+    """Simulate that all users of a population send their queries through a network of peers."""
     shown = progress or NoProgress()
     sent = people if scenario.test == "t2" else repeated_queries(people.names, scenario.times)
     with shown.stage("draw the graph"):
@@ -60,21 +60,21 @@ def run_simulation(
     with shown.stage("relay queries", sent.searches) as advance:
         traffic = network.run(sent.who.tolist(), advance)
     return SimulationRun(
-        scenario, sent, graph, selfish, dishonest, traffic, _submitted(sent, traffic)
+        scenario, sent, graph, selfish, dishonest, traffic, _tabulate_submissions(sent, traffic)
     )
 
 
 def _roles(users: int, scenario: Scenario, chance: RandomSource) -> tuple[Any, Any]:
-    """Draw who is selfish and who dishonest; nobody is both."""
+    """Sample the selfish and the dishonest users, as two masks; nobody is both."""
     order = chance.permutation(users)
-    some, more = round(users * scenario.selfish), round(users * scenario.dishonest)
-    marks = np.zeros((2, users), dtype=np.bool_)
-    marks[0, order[:some]] = True
-    marks[1, order[some : some + more]] = True
-    return marks[0], marks[1]
+    selfish, dishonest = round(users * scenario.selfish), round(users * scenario.dishonest)
+    masks = np.zeros((2, users), dtype=np.bool_)
+    masks[0, order[:selfish]] = True
+    masks[1, order[selfish : selfish + dishonest]] = True
+    return masks[0], masks[1]
 
 
-def _submitted(sent: Population, traffic: Traffic) -> pl.DataFrame:
+def _tabulate_submissions(sent: Population, traffic: Traffic) -> pl.DataFrame:
     search = np.array(traffic.search, dtype=np.int64)
     return pl.DataFrame(
         {
@@ -87,15 +87,15 @@ def _submitted(sent: Population, traffic: Traffic) -> pl.DataFrame:
 
 
 def user_metrics(outcome: SimulationRun) -> pl.DataFrame:
-    """Give a row a user: user, friends, selfish, pel, uncertainty, and two divergences.
+    """Return one row per user: user, friends, selfish, pel, uncertainty, and two divergences.
 
-    `queries` and `words` are the Jensen-Shannon divergence (base 2) of what she searched for and
-    what the engine sees under her account: 0 the same, 1 nothing in common. The engine serves her
-    by what it sees, so they say how much of her service is lost.
+    `queries` and `words` are the Jensen-Shannon divergence (base 2) between what the user searched
+    for and what the engine sees under their account: 0 for equal distributions, 1 for disjoint
+    ones. The engine personalizes by what it sees, so they measure the loss of service.
     """
     sent = pl.DataFrame({"user": outcome.people.who, "text": outcome.people.what})
     seen = outcome.submitted.select(user="account", text="text")
-    true, told = (_counted(frame) for frame in (sent, seen))
+    true, observed = (_count_texts(frame) for frame in (sent, seen))
     users = pl.DataFrame(
         {
             "user": range(outcome.people.users),
@@ -103,37 +103,39 @@ def user_metrics(outcome: SimulationRun) -> pl.DataFrame:
             "selfish": outcome.selfish,
         }
     )
-    pel = exposure_levels(true, told).select(
+    pel = exposure_levels(true, observed).select(
         "user", pel="coupling", uncertainty=100 - pl.col("coupling")
     )
-    words = [_words(frame, outcome.people.texts) for frame in (true, told)]
-    found = users.join(pel, on="user", how="left")
-    found = found.join(_divergence(true, told, "queries"), on="user", how="left")
-    return found.join(_divergence(words[0], words[1], "words"), on="user", how="left").sort("user")
+    words = [_count_words(frame, outcome.people.texts) for frame in (true, observed)]
+    by_query = _compute_divergence(true, observed, "queries")
+    by_word = _compute_divergence(words[0], words[1], "words")
+    for frame in (pel, by_query, by_word):
+        users = users.join(frame, on="user", how="left")
+    return users.sort("user")
 
 
-def _counted(rows: pl.DataFrame) -> pl.DataFrame:
+def _count_texts(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.group_by("user", "text").len("count")
 
 
-def _words(counts: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
-    """Count words in place of texts."""
+def _count_words(counts: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
+    """Return the counts of words instead of texts, in the same columns."""
     parts = pl.DataFrame({"text": range(len(texts)), "word": texts.str.split(" ")})
     parts = parts.explode("word", empty_as_null=False, keep_nulls=False).cast({"text": pl.Int64})
     both = counts.join(parts, on="text").group_by("user", "word").agg(pl.col("count").sum())
     return both.select("user", "count", text="word")
 
 
-def _divergence(true: pl.DataFrame, told: pl.DataFrame, name: str) -> pl.DataFrame:
-    """Give each user's divergence; where nothing is seen of her it is 1."""
-    both = _shares(true, "p").join(
-        _shares(told, "q"), on=["user", "text"], how="full", coalesce=True
+def _compute_divergence(true: pl.DataFrame, observed: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Return each user's Jensen-Shannon divergence; it is 1 for users without submissions."""
+    both = _compute_fractions(true, "p").join(
+        _compute_fractions(observed, "q"), on=["user", "text"], how="full", coalesce=True
     )
     both = both.with_columns(pl.col("p", "q").fill_null(0.0))
-    middle = (pl.col("p") + pl.col("q")) / 2
+    mixture = (pl.col("p") + pl.col("q")) / 2
     parts = [
-        pl.when(share > 0).then(share * (share / middle).log(2)).otherwise(0.0)
-        for share in (pl.col("p"), pl.col("q"))
+        pl.when(fraction > 0).then(fraction * (fraction / mixture).log(2)).otherwise(0.0)
+        for fraction in (pl.col("p"), pl.col("q"))
     ]
     sums = both.group_by("user").agg(
         value=(parts[0] + parts[1]).sum() / 2, searched=pl.col("p").sum(), seen=pl.col("q").sum()
@@ -142,19 +144,20 @@ def _divergence(true: pl.DataFrame, told: pl.DataFrame, name: str) -> pl.DataFra
     return sums.filter(pl.col("searched") > 0).select("user", value.alias(name))
 
 
-def _shares(counts: pl.DataFrame, name: str) -> pl.DataFrame:
-    share = pl.col("count") / pl.col("count").sum().over("user")
-    return counts.select("user", "text", share.alias(name))
+def _compute_fractions(counts: pl.DataFrame, name: str) -> pl.DataFrame:
+    fraction = pl.col("count") / pl.col("count").sum().over("user")
+    return counts.select("user", "text", fraction.alias(name))
 
 
 def submission_spread(origin: Numbers, account: Numbers) -> pl.DataFrame:
-    """Give of each user: user, share, rank, top_relay, accounts, evenness, shown.
+    """Return one row per user: user, share, rank, top_relay, accounts, evenness, shown.
 
-    `shown` tells that she submits her text more often than her most frequent relay, beyond noise:
-    by more than twice the standard deviation of the difference of two such counts.
+    `shown`: the user submits their text significantly more often than their busiest relay, by more
+    than twice the standard deviation of the difference of two such counts.
 
     >>> import numpy as np
-    >>> submission_spread(np.array([0, 0, 0, 0]), np.array([0, 1, 1, 2])).select("share", "rank").row(0)
+    >>> spread = submission_spread(np.array([0, 0, 0, 0]), np.array([0, 1, 1, 2]))
+    >>> spread.select("share", "rank").row(0)
     (0.25, 2.5)
     """
     counts = pl.DataFrame({"user": origin, "account": account}).group_by("user", "account").len("n")

@@ -1,4 +1,4 @@
-"""What a simulation assumes: the protocol's settings, the graph, and who does not behave."""
+"""The assumptions of a simulation: protocol settings, graph, and misbehaving users."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from ...errors import ParameterError, UsageError, did_you_mean
 from ..protocol.policy import ProtocolSettings, initial_hop_distribution
 from .graphs import graph_parameters, replace_parameter
 
-
 EXPERIMENTS = ("t1", "t2")
-_SHARES = ("selfish", "dishonest", "churn", "loss")
-_USUAL_T1 = 100  # times that each user sends her text
+_FRACTIONS = ("selfish", "dishonest", "churn", "loss")
+_DEFAULT_TIMES = 100  # that each user sends their text in the test t1
 
 
 @dataclass(frozen=True)
 class Scenario:
     """One setting of a simulation.
 
-    `selfish` users refuse all that others ask; `dishonest` ones follow the protocol and write down
-    what they relay. Both are shares of the users. `queries` is how many each user sends at most;
-    in the test t1, how often she sends her one query. `hidden`: the count of hops on a query begins
-    anywhere, as with the node, so that a friend who gets it cannot tell that it is the first.
+    `selfish` users refuse all requests; `dishonest` users follow the protocol and record what they
+    relay. Both are fractions of the users. `queries` is the maximum number of queries of each user;
+    in the test t1, how often each user sends their one query. `hidden`: the hop count of a query
+    starts at random, as in the node, so that a friend cannot infer that they are the first hop.
 
     >>> Scenario(hops=2).with_value({"submit": "0.3", "m": "4"}).graph
     'barabasi-albert:m=4'
@@ -42,13 +41,13 @@ class Scenario:
 
     def __post_init__(self) -> None:
         ProtocolSettings(self.submit, self.hops)
-        for name in _SHARES:
+        for name in _FRACTIONS:
             if not 0 <= getattr(self, name) <= 1:
                 raise ParameterError(f"--{name} cannot be {getattr(self, name)}", hint="0 to 1")
         if self.loss > 0.9:  # each loss can double a query
             raise ParameterError(f"--loss cannot be {self.loss}", hint="0 to 0.9")
         if self.selfish + self.dishonest > 1:
-            raise ParameterError("more users are selfish or dishonest than there are")
+            raise ParameterError("selfish and dishonest must add up to at most 1")
         if self.queries is not None and self.queries < 1:
             raise ParameterError(f"--queries cannot be {self.queries}", hint="at least 1")
         if self.test not in EXPERIMENTS:
@@ -57,55 +56,56 @@ class Scenario:
 
     @property
     def settings(self) -> ProtocolSettings:
-        """What the peers agree on."""
+        """The parameters of the protocol."""
         return ProtocolSettings(self.submit, self.hops)
 
     @property
     def initial_hops(self) -> list[float]:
-        """How likely a query begins with a count of 0, 1, ..."""
+        """The probability that a query starts with a hop count of 0, 1, ..."""
         return initial_hop_distribution(self.settings) if self.hidden and self.hops else [1.0]
 
     @property
     def times(self) -> int:
-        """How often each user sends her text in the test t1."""
-        return _USUAL_T1 if self.queries is None else self.queries
+        """How often each user sends their text in the test t1."""
+        return _DEFAULT_TIMES if self.queries is None else self.queries
 
     def value(self, name: str) -> Any:
-        """Give the value of a parameter, also one of the graph."""
+        """Return the value of a parameter of the scenario or of its graph."""
         own = self.as_dict()
         return own[name] if name in own else graph_parameters(self.graph)[name]
 
     def as_dict(self) -> dict[str, Any]:
-        """Give it as part of a JSON document."""
+        """Return the parameters as part of a JSON document."""
         return asdict(self)
 
     def with_value(self, values: dict[str, Any]) -> Scenario:
-        """Give the same with other values, as a person writes them; also those of the graph."""
-        found = self.as_dict()
+        """Return a copy with other values, also as text, of the scenario or of its graph."""
+        parameters = self.as_dict()
         for name, value in values.items():
-            if name in graph_parameters(str(found["graph"])):
-                found["graph"] = replace_parameter(str(found["graph"]), name, str(value))
-            elif name in found:
-                found[name] = _read(name, value)
+            graph = str(parameters["graph"])
+            if name in graph_parameters(graph):
+                parameters["graph"] = replace_parameter(graph, name, str(value))
+            elif name in parameters:
+                parameters[name] = _parse_value(name, value)
             else:
-                known = {*found, *graph_parameters(str(found["graph"]))}
+                known = {*parameters, *graph_parameters(graph)}
                 raise UsageError(f'there is no "{name}" to sweep', hint=did_you_mean(name, known))
-        return Scenario(**found)
+        return Scenario(**parameters)
 
 
-def _yes(value: Any) -> bool:
+def _parse_bool(value: Any) -> bool:
     return bool(float({"true": 1, "false": 0}.get(str(value).lower(), value)))
 
 
-def _read(name: str, value: Any) -> Any:
-    kinds: dict[str, Callable[[Any], Any]] = {
+def _parse_value(name: str, value: Any) -> Any:
+    parsers: dict[str, Callable[[Any], Any]] = {
         "graph": str,
         "test": str,
         "hops": int,
         "queries": int,
-        "hidden": _yes,
+        "hidden": _parse_bool,
     }
     try:
-        return kinds.get(name, float)(value)
+        return parsers.get(name, float)(value)
     except (TypeError, ValueError) as error:
         raise ParameterError(f'{name} cannot be "{value}"', hint="write a number") from error

@@ -1,4 +1,4 @@
-"""A line chart as SVG inside a page: no library, no script, in the page's own colours."""
+"""A line chart as SVG inside a page: no library, no script, in the page's own colors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WIDTH, HEIGHT = 640, 400
 _FAINT = ("2 3", "9 3", "9 3 2 3", "1 6")
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 620, 44, 340
 
-# On a phone the drawing shrinks, so its letters grow.
+# On a phone the drawing is scaled down, so its font size is larger there.
 STYLE = (
     PALETTE
     + """
@@ -37,7 +37,7 @@ STYLE = (
 
 @dataclass(frozen=True)
 class ChartPoint:
-    """A value with its least and greatest over repeats; `x` is nothing for a level line."""
+    """A value with its minimum and maximum over repeats; `x` is None for a horizontal line."""
 
     x: float | None
     value: float
@@ -48,9 +48,9 @@ class ChartPoint:
 
 @dataclass(frozen=True)
 class ChartLine:
-    """A labelled line: points from left to right, or a single one for all x.
+    """A labeled line: points from left to right, or a single point for all x.
 
-    A faint one is what others are read against; it has no marks.
+    A faint line is a baseline for the others; it has no markers.
     """
 
     label: str
@@ -79,13 +79,13 @@ def line_chart(
     scale: str = "linear",
     names: Sequence[str] = (),
 ) -> str:
-    """Draw lines and a key to them. With `names`, x counts them from 0."""
+    """Return a chart with its legend; with `names`, x is an index into them."""
     if not any(line.points for line in lines):
         return '<p class="soft">There is nothing to draw.</p>'
-    inside = draw_lines(lines, x_title=x_title, y_title=y_title, scale=scale, names=names)
+    drawing = draw_lines(lines, x_title=x_title, y_title=y_title, scale=scale, names=names)
     return (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-label="{escape(title)}">{inside}</svg>{_key(lines)}'
+        f'aria-label="{escape(title)}">{drawing}</svg>{_draw_legend(lines)}'
     )
 
 
@@ -97,26 +97,26 @@ def draw_lines(
     scale: str = "linear",
     names: Sequence[str] = (),
 ) -> str:
-    """Draw lines, at least one of them with a point, without the frame and the key of a page."""
+    """Return axes and lines, at least one of them with a point, without `svg` tag and legend."""
     points = [point for line in lines for point in line.points]
-    frame = _Frame(_across(points, scale, names), _up(points))
-    drawn = "".join(_line(line, number, frame) for number, line in enumerate(lines))
-    return _scales(frame, x_title, y_title) + drawn
+    frame = _Frame(_make_x_axis(points, scale, names), _make_y_axis(points))
+    drawn = "".join(_draw_line(line, number, frame) for number, line in enumerate(lines))
+    return _draw_axes(frame, x_title, y_title) + drawn
 
 
-def _across(points: Sequence[ChartPoint], scale: str, names: Sequence[str]) -> Axis:
+def _make_x_axis(points: Sequence[ChartPoint], scale: str, names: Sequence[str]) -> Axis:
     if names:
         return Axis(-0.4, len(names) - 0.6, tuple(enumerate(names)))
     return make_axis([p.x for p in points if p.x is not None] or [0.0], scale)
 
 
-def _up(points: Sequence[ChartPoint]) -> Axis:
+def _make_y_axis(points: Sequence[ChartPoint]) -> Axis:
     low, high = min(p.low for p in points), max(p.high for p in points)
     ticks = nice_ticks(min(low, 0.0), high)
     return Axis(ticks[0], ticks[-1], tuple((value, f"{value:g}") for value in ticks))
 
 
-def _scales(frame: _Frame, x_title: str, y_title: str) -> str:
+def _draw_axes(frame: _Frame, x_title: str, y_title: str) -> str:
     rows = "".join(
         f'<line class="grid" x1="{_LEFT}" x2="{_RIGHT}" y1="{frame.y(v)}" y2="{frame.y(v)}"/>'
         f'<text x="{_LEFT - 8}" y="{frame.y(v)}" dy=".35em" text-anchor="end">{escape(text)}</text>'
@@ -135,78 +135,83 @@ def _scales(frame: _Frame, x_title: str, y_title: str) -> str:
     )
 
 
-def _line(line: ChartLine, number: int, frame: _Frame) -> str:
+def _draw_line(line: ChartLine, number: int, frame: _Frame) -> str:
     if not line.points:
         return ""
-    if line.points[0].x is None:
-        body = _level(line, number, frame)
+    if _is_level(line):
+        body = _draw_level(line, number, frame)
     else:
-        body = _band(line.points, frame) + _path(line, number, frame)
-        body += "".join(_mark(point, number, frame) for point in line.points if not line.faint)
-    return f"<g {_tint(line, number)}>{body}</g>"
+        body = _draw_band(line.points, frame) + _draw_path(line, number, frame)
+        if not line.faint:
+            body += "".join(_draw_marker(point, number, frame) for point in line.points)
+    return f"<g {_color_attribute(line, number)}>{body}</g>"
 
 
-def _tint(line: ChartLine, number: int) -> str:
+def _is_level(line: ChartLine) -> bool:
+    """Return whether a line is horizontal: one value for all x."""
+    return bool(line.points) and line.points[0].x is None
+
+
+def _color_attribute(line: ChartLine, number: int) -> str:
     return 'class="faint"' if line.faint else f'style="--c:{color(number)}"'
 
 
-def _dashes(line: ChartLine, number: int) -> str:
-    """Tell lines apart that have no colour: those to read others against, and level ones."""
-    level = bool(line.points) and line.points[0].x is None
+def _dash_attribute(line: ChartLine, number: int) -> str:
+    """Return the dashes of a line; faint and horizontal lines differ by them, not by markers."""
     if line.faint:
         return f' stroke-dasharray="{_FAINT[number % len(_FAINT)]}"'
-    return ' stroke-dasharray="7 4"' if level else dash(number)
+    return ' stroke-dasharray="7 4"' if _is_level(line) else dash(number)
 
 
-def _level(line: ChartLine, number: int, frame: _Frame) -> str:
+def _draw_level(line: ChartLine, number: int, frame: _Frame) -> str:
     point = line.points[0]
     y, low, high = frame.y(point.value), frame.y(point.low), frame.y(point.high)
+    dashes = _dash_attribute(line, number)
     return (
         f'<rect class="band" x="{_LEFT}" y="{high}" width="{_RIGHT - _LEFT}" '
         f'height="{round(low - high, 1)}"/><line class="path" x1="{_LEFT}" x2="{_RIGHT}" '
-        f'y1="{y}" y2="{y}"{_dashes(line, number)}><title>{escape(point.tooltip)}</title></line>'
+        f'y1="{y}" y2="{y}"{dashes}><title>{escape(point.tooltip)}</title></line>'
     )
 
 
-def _band(points: Sequence[ChartPoint], frame: _Frame) -> str:
-    """Show what repeats gave: a band along the line, or a stroke at a single point."""
+def _draw_band(points: Sequence[ChartPoint], frame: _Frame) -> str:
+    """Return the range over repeats: a band along the line, or a stroke at a single point."""
     if all(point.low == point.high for point in points):
         return ""
-    places = [(frame.x(p.x or 0.0), frame.y(p.low), frame.y(p.high)) for p in points]
-    if len(places) == 1:
-        x, low, high = places[0]
+    ranges = [(frame.x(p.x or 0.0), frame.y(p.low), frame.y(p.high)) for p in points]
+    if len(ranges) == 1:
+        x, low, high = ranges[0]
         return f'<line class="reach" x1="{x}" x2="{x}" y1="{low}" y2="{high}"/>'
-    there, back = [(x, low) for x, low, _ in places], [(x, high) for x, _, high in places]
-    corners = " ".join(f"{x},{y}" for x, y in there + back[::-1])
+    lower, upper = [(x, low) for x, low, _ in ranges], [(x, high) for x, _, high in ranges]
+    corners = " ".join(f"{x},{y}" for x, y in lower + upper[::-1])
     return f'<polygon class="band" points="{corners}"/>'
 
 
-def _path(line: ChartLine, number: int, frame: _Frame) -> str:
-    places = " ".join(f"{frame.x(p.x or 0.0)},{frame.y(p.value)}" for p in line.points)
-    return f'<polyline class="path" points="{places}"{_dashes(line, number)}/>'
+def _draw_path(line: ChartLine, number: int, frame: _Frame) -> str:
+    corners = " ".join(f"{frame.x(p.x or 0.0)},{frame.y(p.value)}" for p in line.points)
+    return f'<polyline class="path" points="{corners}"{_dash_attribute(line, number)}/>'
 
 
-def _mark(point: ChartPoint, number: int, frame: _Frame) -> str:
+def _draw_marker(point: ChartPoint, number: int, frame: _Frame) -> str:
     drawn = marker(number, frame.x(point.x or 0.0), frame.y(point.value))
     return f"<g>{drawn}<title>{escape(point.tooltip)}</title></g>"
 
 
-def _key(lines: Sequence[ChartLine]) -> str:
-    """List the lines from top to bottom as they end on the right."""
-    order = sorted(range(len(lines)), key=lambda i: -_last(lines[i]))
-    return f'<ul class="key">{"".join(_entry(lines[i], i) for i in order)}</ul>'
+def _draw_legend(lines: Sequence[ChartLine]) -> str:
+    """Return the legend; its lines are in the order of their right ends, from top to bottom."""
+    order = sorted(range(len(lines)), key=lambda i: -_last_value(lines[i]))
+    return f'<ul class="key">{"".join(_draw_legend_entry(lines[i], i) for i in order)}</ul>'
 
 
-def _entry(line: ChartLine, number: int) -> str:
-    level = bool(line.points) and line.points[0].x is None
-    dashes = _dashes(line, number)
-    mark = "" if level or line.faint else marker(number, 17, 7)
+def _draw_legend_entry(line: ChartLine, number: int) -> str:
+    dashes = _dash_attribute(line, number)
+    mark = "" if _is_level(line) or line.faint else marker(number, 17, 7)
     return (
-        f'<li {_tint(line, number)}><svg viewBox="0 0 34 14" aria-hidden="true">'
+        f'<li {_color_attribute(line, number)}><svg viewBox="0 0 34 14" aria-hidden="true">'
         f'<line class="path" x1="0" x2="34" y1="7" y2="7"{dashes}/>{mark}</svg>'
         f"{escape(line.label)}</li>"
     )
 
 
-def _last(line: ChartLine) -> float:
+def _last_value(line: ChartLine) -> float:
     return line.points[-1].value if line.points else 0.0
