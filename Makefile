@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 RIVALS := benchmarks/data/venv/.ready
 
-.PHONY: demo test check bench lock clean
+.PHONY: demo test quick check bench lock clean
 
 demo: $(READY)
 	$(BIN)/queryveil demo
@@ -15,6 +15,10 @@ test: check
 	POLARS_MAX_THREADS=1 COVERAGE_PROCESS_START=pyproject.toml $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations 25
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage report --fail-under=90
+
+# The developer's loop: no processes, no browser, no Spark; less than a minute.
+quick: $(READY)
+	POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile tests/unit/dp tests/unit/engine tests/unit/release tests/house/test_layers.py tests/house/test_sources.py tests/house/test_words.py
 
 check: $(READY)
 	$(BIN)/ruff format --check .

@@ -158,7 +158,7 @@ def drawn_by_hand(x: int, y: int) -> dict[str, Any]:
     )
     shown = [run for run in scatter.runs if scatter.has(run, across, up)]
     return {
-        "best": [scatter.says(scatter.runs[i], across, up) for i in scatter.best(across, up)],
+        "best": [scatter.describe(scatter.runs[i], across, up) for i in scatter.best(across, up)],
         "marks": [None if gone else [at, "best" in kind, reach] for kind, at, gone, reach in runs],
         "joins": re.findall(r'class="join".*?points="(.*?)"', svg),
         "step": re.search(r'class="step" d="(.*?)"', svg)[1],

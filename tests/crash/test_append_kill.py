@@ -23,7 +23,7 @@ from pathlib import Path
 top, moment, here = sys.argv[1:]
 sys.path.insert(0, here)
 import queryveil as qv
-from queryveil.dp import Ledger
+from queryveil.ledger import Ledger
 from slotted import Slotted, known
 
 def dying(kind, name, when):
@@ -39,7 +39,7 @@ dying({"method": Slotted, "ledger": Ledger}[kind], name, when)
 Slotted.drawn = Path(top) / "drawn"
 with known():
     log = qv.read_log(Path(top) / "logs" / "two.tsv", since="2006-03-02")
-    qv.append_to(log, f"{top}/a", f"{top}/b")
+    qv.extend_release(log, f"{top}/a", f"{top}/b")
 """
 # Where it dies, and whether the ledger must take it for made.
 MOMENTS = {

@@ -19,7 +19,7 @@ SLOW = ("--methods", "string-microaggregation", "--sweep", "k=2..11", "--measure
 INTERRUPTED = """
 import os, signal
 from queryveil.cli import main
-from queryveil.jobs.comparing import journal
+from queryveil.comparison import journal
 
 real = journal._append
 

@@ -148,7 +148,7 @@ def test_stopped_in_the_middle(
 AT_EVERY_STEP = """
 import json, os, sys
 from queryveil.cli import main
-from queryveil.engine import renaming
+from queryveil.core import files as renaming
 
 number, first, stride, flags, log, folder, *rest = sys.argv[1:]
 if flags == "no flags":  # a system that cannot exchange two names

@@ -19,7 +19,7 @@ COMMON = """
 import json, os, signal, sqlite3, sys, time
 from fractions import Fraction
 from pathlib import Path
-from queryveil.dp import Ledger
+from queryveil.ledger import Ledger
 from queryveil.errors import BudgetError
 
 top = Path(sys.argv[1])

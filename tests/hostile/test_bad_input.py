@@ -19,7 +19,6 @@ import pytest
 import zstandard
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from queryveil.log.readers.registry import READERS
 
 from conftest import python_calls
 from queryveil.errors import (
@@ -31,6 +30,7 @@ from queryveil.errors import (
 )
 from queryveil.log.query_log import QueryLog
 from queryveil.log.readers import source
+from queryveil.log.readers.registry import READERS
 from queryveil.log.reading import read_log
 
 MB = 1 << 20
@@ -461,8 +461,8 @@ def test_bombs(tmp_path, monkeypatch, pack):
         read_log(path, max_rejected=1)
     assert "--max-expanded" in caught.value.hint
     with pytest.raises(InputError, match="expands to more than 1,000 bytes"):
-        read_log(path, max_expanded=1000)
-    assert check(read_log(path, max_expanded=200 * MB, max_rejected=1)).count() == 1
+        read_log(path, max_decompressed_size=1000)
+    assert check(read_log(path, max_decompressed_size=200 * MB, max_rejected=1)).count() == 1
 
 
 # --- anything at all -----------------------------------------------------------------------------

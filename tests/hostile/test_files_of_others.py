@@ -127,7 +127,7 @@ def test_a_state_file_of_a_node(tmp_path: Path) -> None:
     home = NodeDirectory(tmp_path / "home")
     home.make()
     home.write("friends.json", DEEP.encode())
-    with pytest.raises(InputError, match="no JSON"):
+    with pytest.raises(InputError, match="not valid JSON"):
         home.read_json("friends.json")
 
 

@@ -266,7 +266,9 @@ def test_a_flattering_note_is_told_to_be_nobodys_proof(
 ) -> None:
     public = forge(made["rule"], tmp_path / "bare", claim(notes=["approved by the authorities"]))
     ran = cli("verify", str(public))
-    said, _, claims = ran.out.partition("Said by its maker, and not to be seen from the files")
+    said, _, claims = ran.out.partition(
+        "Claims of the data owner that cannot be checked on the files"
+    )
     assert "approved by the authorities" in claims
     assert "approved" not in said
 
@@ -304,7 +306,7 @@ def test_the_owners_card_must_be_there_and_agree(made: dict[str, Path], tmp_path
     whole = Path(shutil.copytree(made["rule"], tmp_path / "whole"))
     (whole / "private" / "card.json").unlink()
     assert failing(whole) == {"card"}
-    with pytest.raises(qv.VerificationError, match="owner's card is missing"):
+    with pytest.raises(qv.VerificationError, match="private card is missing"):
         qv.pack(whole)
     own = json.loads((made["rule"] / "private" / "card.json").read_text()) | {"notes": ["other"]}
     (whole / "private" / "card.json").write_text(json.dumps(own))

@@ -103,4 +103,4 @@ def test_more_rows_than_a_file_can_hold(tmp_path: Path) -> None:
     path = tmp_path / "log.parquet"
     path.write_bytes(table())
     with pytest.raises(InputError, match="expands to more than 200 bytes"):
-        qv.read_log(path, max_expanded=200)
+        qv.read_log(path, max_decompressed_size=200)

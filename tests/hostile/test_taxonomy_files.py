@@ -42,8 +42,8 @@ def within(code: str, *args: str, most: int = SMALL) -> str:
     guarded = (
         "import resource, sys\n"
         "from pathlib import Path\n"
-        "from queryveil.concepts import Repairs, Taxonomy\n"
-        "from queryveil.concepts.loaders import import_odp, import_skos\n"
+        "from queryveil.concepts import RepairLog, Taxonomy\n"
+        "from queryveil.concepts import import_odp, import_skos\n"
         "from queryveil.errors import QueryveilError\n"
         "import pyoxigraph\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
@@ -311,7 +311,7 @@ def test_many_cycles_are_cut_in_few_passes(monkeypatch: pytest.MonkeyPatch) -> N
     passes = []
     real = levels_module.compute_depths
     monkeypatch.setattr(
-        "queryveil.concepts.taxonomy.builder.levels_of",
+        "queryveil.concepts.taxonomy.builder.compute_depths",
         lambda parents, most: passes.append(1) or real(parents, most),
     )
     draft = TaxonomyBuilder("rings")
@@ -353,7 +353,7 @@ def test_entities_that_grow(tmp_path: Path) -> None:
     path = tmp_path / "a.rdf"
     path.write_text(xml(bomb(), "&a8;"))
     assert path.stat().st_size < 1000
-    told = within("import_skos(path, Repairs(path))", str(path))
+    told = within("import_skos(path, RepairLog(path))", str(path))
     assert 'line 4: the entity "a1" is made of others' in told
 
 
@@ -384,7 +384,7 @@ def test_one_entity_named_without_end(tmp_path: Path) -> None:
     path = tmp_path / "a.rdf"
     declared = f'<!DOCTYPE r [<!ENTITY e "{"x" * 2000}">]>'
     path.write_text(xml(declared, "&e;" * 150_000))
-    told = within("import_skos(path, Repairs(path))", str(path))
+    told = within("import_skos(path, RepairLog(path))", str(path))
     assert "it grows to more than" in told
 
 
@@ -415,7 +415,7 @@ def test_a_prefix_that_makes_every_name_long(tmp_path: Path) -> None:
         f"@prefix skos: <http://www.w3.org/2004/02/skos/core#>.\n@prefix p: <x:{'y' * 200_000}>.\n"
         + names
     )
-    told = within("import_skos(path, Repairs(path))", str(path))
+    told = within("import_skos(path, RepairLog(path))", str(path))
     assert "it grows to more than" in told
 
 
@@ -443,7 +443,7 @@ def test_a_context_that_is_taken_up_again_and_again(tmp_path: Path, scoped: bool
     own = {"T": {"@id": "http://x/T", "@context": {"z": "http://z/"}}} if scoped else {}
     node = {"@type": "T"} if scoped else {"@context": {"q": "http://y/"}}
     path.write_text(json.dumps({"@context": names | own, "@graph": [node] * 3000}))
-    with pytest.raises(FormatError, match="again and again"):
+    with pytest.raises(FormatError, match="applied too often"):
         import_skos(path, RepairLog(path))
 
 

@@ -51,7 +51,7 @@ async def refused(caller: ByHand, node: Node, context: ssl.SSLContext | None = N
     with pytest.raises(TURNED_AWAY):
         await caller.call(node, context)
     await until(lambda: node.links.turned_away == before + 1)
-    assert node.exchange.present == ()
+    assert node.exchange.online_friends == ()
 
 
 # --- strangers -----------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def test_a_node_does_not_talk_to_a_stranger_at_a_friends_address() -> None:
             )  # the node calls
             node._look_for_friends()
             await asyncio.sleep(0.5)
-            assert node.exchange.present == ()
+            assert node.exchange.online_friends == ()
             assert not any(heard)
             server.close()
 
@@ -145,9 +145,9 @@ def test_both_must_have_added_each_other() -> None:
             )  # fmt: skip
             await ann.start(None)
             await until(lambda: bob.links.turned_away > 0)
-            assert ann.exchange.present == bob.exchange.present == ()
+            assert ann.exchange.online_friends == bob.exchange.online_friends == ()
             add_friend(bob.home, bob.identity.fingerprint, line_of(ann.identity, "ann"))
-            await until(lambda: ann.exchange.present and bob.exchange.present)
+            await until(lambda: ann.exchange.online_friends and bob.exchange.online_friends)
             await ann.stop()
 
     asyncio.run(attack())
@@ -187,7 +187,7 @@ def test_replayed_and_forged_messages_do_nothing() -> None:
             friend.say(Request(ONE))
             assert await friend.hear(0.2) is None
             assert node._engine.seen == ["cats"]
-            assert node.exchange.open == 0
+            assert node.exchange.open_count == 0
             friend.hang_up()
 
     asyncio.run(attack())
@@ -212,7 +212,7 @@ def test_absurd_frames_end_the_link(sent: bytes) -> None:
             await friend.call(node)
             friend.writer.write(sent)
             assert await friend.is_cut_off()
-            await until(lambda: node.links.turned_away == 1 and node.exchange.present == ())
+            await until(lambda: node.links.turned_away == 1 and node.exchange.online_friends == ())
 
     asyncio.run(attack())
 
@@ -248,10 +248,10 @@ def test_who_floods_slows_down_nobody_but_herself() -> None:
                 outcome = await node.search("cats")
                 assert outcome.kind in ("answered", "nobody")  # mallory is asked too, and is silent
                 await asyncio.sleep(0.05)
-            tally = node.exchange.tally(friend.identity.fingerprint)
+            tally = node.exchange.stats(friend.identity.fingerprint)
             spent = time.monotonic() - began
             assert tally.requests <= 100 + 50 * spent + 5
-            assert node.exchange._book.open[friend.identity.fingerprint] <= 64
+            assert node.exchange._book.open_per_sender[friend.identity.fingerprint] <= 64
             friend.hang_up()
 
     asyncio.run(attack())
@@ -269,7 +269,7 @@ def test_calling_again_is_no_way_around_the_rate() -> None:
                     friend.say(Request(f"{1000 * call + number:032x}"))
                 await asyncio.sleep(0.1)
                 friend.hang_up()
-            tally = node.exchange.tally(friend.identity.fingerprint)
+            tally = node.exchange.stats(friend.identity.fingerprint)
             assert tally.requests <= 40 + 20 * (time.monotonic() - began) + 5
 
     asyncio.run(attack())
@@ -287,9 +287,9 @@ def test_a_friend_who_stops_reading_is_dropped() -> None:
             for _ in range(1000):
                 node.links.send(who, long)
                 await asyncio.sleep(0)
-                if who not in node.exchange.present:
+                if who not in node.exchange.online_friends:
                     break
-            await until(lambda: who not in node.exchange.present)
+            await until(lambda: who not in node.exchange.online_friends)
             friend.hang_up()
 
     asyncio.run(attack())
@@ -397,14 +397,14 @@ def test_what_waits_for_the_engine_is_dropped_when_its_time_is_over() -> None:
             async def search() -> None:
                 outcome = await node.search("mine")
                 if outcome.kind == "nobody":  # by the draw the friend was asked, who is silent
-                    await node.insist(outcome.number)
+                    await node.submit_directly(outcome.number)
 
             await until(lambda: len(engine.seen) >= 20)  # all places for friends are taken
             own = asyncio.ensure_future(search())
             await until(lambda: "mine" in engine.seen)
             await asyncio.sleep(4)  # the friend's are over by then, and she was told so
             assert len([text for text in engine.seen if text != "mine"]) <= 20
-            assert node.account.told()["seen"] == len(engine.seen)
+            assert node.account.to_dict()["seen"] == len(engine.seen)
             own.cancel()
 
     asyncio.run(attack())

@@ -10,8 +10,8 @@ import pytest
 from small_nodes import (
     ALWAYS_ASK,
     QUICK,
-    NodeDirectory,
     Node,
+    NodeDirectory,
     StubEngine,
     Timeouts,
     fresh_home,
@@ -34,7 +34,7 @@ def test_friends_answer_each_other() -> None:
                 assert outcome.results[0].url == "https://example.org/"
             seen = [text for node in nodes for text in node._engine.seen]
             assert sorted(seen) == sorted(f"query {number}" for number in range(30))
-            told = nodes[0].told()
+            told = nodes[0].status()
             assert told["account"]["own"] == 10
             assert told["account"]["seen"] == len(nodes[0]._engine.seen)
             assert 0 <= told["exposure"] < 100
@@ -52,7 +52,7 @@ def test_an_engine_that_fails_is_passed_over() -> None:
         async with running(fresh_home(), fresh_home(), settings=ALWAYS_ASK) as (one, other):
             other._engine = Broken()
             assert (await one.search("cats")).kind == "nobody"
-            assert one.exchange.tally(other.identity.fingerprint).lost == 1
+            assert one.exchange.stats(other.identity.fingerprint).lost == 1
 
     asyncio.run(live())
 
@@ -78,7 +78,7 @@ def test_the_owner_is_asked_when_a_friend_crashes_with_a_query() -> None:
             outcome = await search
             assert (outcome.kind, outcome.by) == ("nobody", None)
             assert len(good._engine.seen) == before
-            assert (await one.insist(outcome.number)).kind == "answered"
+            assert (await one.submit_directly(outcome.number)).kind == "answered"
 
     asyncio.run(live())
 
@@ -91,7 +91,7 @@ def test_trust_returns_also_while_a_node_is_off() -> None:
         await node.start(None)
         counts = node.exchange.counts("ann")
         if not counts[0]:
-            node.exchange.remember("ann", (8, 4), PeerStats(asked=8))
+            node.exchange.restore("ann", (8, 4), PeerStats(asked=8))
             node.friends["ann"] = line_of(node.identity, "ann")
         node.friends.setdefault("ann", line_of(node.identity, "ann"))
         await node.stop()
@@ -109,12 +109,12 @@ def test_state_survives_a_restart() -> None:
         async with running(home, other) as (node, _):
             for number in range(10):
                 await node.search(f"query {number}")
-            return node.told()
+            return node.status()
 
     async def again() -> dict:
         node = Node(home, StubEngine(), waits=QUICK)
         await node.start(None)
-        told = node.told()
+        told = node.status()
         await node.stop()
         return told
 
@@ -133,10 +133,10 @@ def test_friends_find_each_other_again() -> None:
     async def live() -> None:
         async with running(fresh_home(), fresh_home()) as (one, other):
             await other.kill()
-            await until(lambda: not one.exchange.present)
+            await until(lambda: not one.exchange.online_friends)
             again = Node(other.home, StubEngine(), waits=QUICK)
             await again.start(("127.0.0.1", other.port))
-            await until(lambda: one.exchange.present and again.exchange.present)
+            await until(lambda: one.exchange.online_friends and again.exchange.online_friends)
             await again.stop()
 
     asyncio.run(live())
@@ -230,7 +230,7 @@ def test_two_nodes_cannot_run_from_one_folder() -> None:
 
 
 def test_a_state_file_is_not_read_when_it_is_huge(monkeypatch) -> None:
-    monkeypatch.setattr("queryveil.peers.node.storage._MOST", 10)
+    monkeypatch.setattr("queryveil.peers.node.storage._MAX_BYTES", 10)
     home: NodeDirectory = fresh_home()
     home.make()
     home.write("state.json", b" " * 11)

@@ -46,8 +46,8 @@ def test_an_invitation_is_read_as_it_was_written(address: str) -> None:
     assert friend == Friend("ann", address, identity.certificate)
     assert friend.fingerprint == identity.fingerprint
     if address:
-        assert friend.place[1] in (1, 7071)
-        assert "[" not in friend.place[0]
+        assert friend.endpoint[1] in (1, 7071)
+        assert "[" not in friend.endpoint[0]
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_no_answer_is_unpacked(coding: str) -> None:
         engine._client._transport = httpx.MockTransport(handler)
         tracemalloc.start()
         try:
-            with pytest.raises(InputError, match="packed"):
+            with pytest.raises(InputError, match="compressed"):
                 await engine.search("cats")
             return tracemalloc.get_traced_memory()[1]
         finally:
@@ -393,7 +393,7 @@ def test_texts_are_dropped_when_they_are_not_wanted_any_more() -> None:
 
 
 def test_counters_are_bounded(monkeypatch) -> None:
-    monkeypatch.setattr("queryveil.peers.node.exposure._MOST", 5)
+    monkeypatch.setattr("queryveil.peers.node.exposure._MAX_DIGESTS", 5)
     account = ExposureCounter(b"key")
     for number in range(20):
         account.submitted(str(number))

@@ -131,9 +131,9 @@ def test_in_a_crowd_a_program_is_told_to_wait_and_a_person_is_served(monkeypatch
             assert told.startswith("HTTP/1.1 503 ")
             assert "\r\nRetry-After: 2\r\n" in told
             assert told.endswith("Busy: try again in 2 s. Nothing was sent.\n")
-            assert node.account.told()["own"] == 0
+            assert node.account.to_dict()["own"] == 0
             assert await status_of(port, path, b"Sec-Fetch-Mode: navigate\r\n") == 200
-            assert node.account.told()["own"] == 1
+            assert node.account.to_dict()["own"] == 1
 
     asyncio.run(attack())
 
@@ -186,7 +186,7 @@ def test_slow_strangers_do_not_keep_a_friend_out() -> None:
             await until(lambda: len(node.links._shaking) >= 60)
             await friend.call(node)
             assert len(node.links._shaking) <= 64
-            assert node.exchange.present == (friend.identity.fingerprint,)
+            assert node.exchange.online_friends == (friend.identity.fingerprint,)
             for _, writer in doors:
                 writer.transport.abort()
             friend.hang_up()
@@ -236,7 +236,7 @@ def test_an_id_that_is_used_twice_or_across_a_new_call_is_served_once() -> None:
             friend.say(Query(name, 1, "cats"))
             assert isinstance(await friend.hear(), Answer)
             friend.hang_up()
-            await until(lambda: not node.exchange.present)
+            await until(lambda: not node.exchange.online_friends)
             await friend.call(node)
             for again in (Request(name), Query(name, 1, "cats"), Answer(name, ()), Refused(name)):
                 friend.say(again)

@@ -80,7 +80,7 @@ def test_another_site_cannot_search_in_her_name(headers: dict[str, str]) -> None
     assert answer.status_code == 403
     assert "<script" not in answer.text
     assert "<img" not in answer.text
-    assert node.account.told()["own"] == 0
+    assert node.account.to_dict()["own"] == 0
 
 
 def test_another_site_cannot_read_her_page() -> None:
@@ -95,7 +95,7 @@ def test_a_name_that_leads_here_is_refused(host: str, path: str) -> None:
     """DNS rebinding: the site's own name leads to 127.0.0.1, and is the page's own origin."""
     (answer,), node = visited(("GET", path, {"headers": TYPED | {"Host": host}}))
     assert answer.status_code == 421
-    assert node.account.told()["own"] == 0
+    assert node.account.to_dict()["own"] == 0
 
 
 BAD_FORMS = {
@@ -130,7 +130,7 @@ def test_a_get_changes_nothing_and_old_forms_are_over() -> None:
         ("POST", "/submit", {"headers": OWN, "data": FORM | {"number": "99"}}),
     )
     assert wrong.status_code == 405
-    assert "It is over" in again.text
+    assert "This search has ended" in again.text
     assert node._engine.seen == []
 
 
@@ -143,7 +143,7 @@ def test_fetching_ahead_sends_no_query() -> None:
         )
     )
     assert answer.status_code == 503
-    assert node.account.told()["own"] == 0
+    assert node.account.to_dict()["own"] == 0
 
 
 def test_nothing_and_too_much_to_search_for() -> None:
@@ -153,7 +153,7 @@ def test_nothing_and_too_much_to_search_for() -> None:
         ("GET", "/search?key={key}&q=" + "x" * 9000, {"headers": TYPED}),
     )
     assert [one.status_code for one in answers] == [400, 400, 414]
-    assert node.account.told()["own"] == 0
+    assert node.account.to_dict()["own"] == 0
 
 
 def test_every_page_forbids_scripts_frames_and_traces() -> None:
@@ -205,7 +205,7 @@ def test_a_link_that_reaches_the_page_asks_and_sends_nothing(path: str, headers:
     assert 'id="question"' in asked.text
     assert f'name="key" value="{search_key(node.home)}"' in asked.text
     assert done.status_code == 200
-    assert node.account.told()["own"] == 1
+    assert node.account.to_dict()["own"] == 1
 
 
 def test_the_search_key_stays_and_is_no_digest_of_a_text() -> None:
@@ -277,8 +277,8 @@ def test_a_search_without_room_is_told_when_there_is_some() -> None:
             assert busy.status_code == 503
             assert busy.headers["Retry-After"] == "1"
             assert "Busy: try again in 1 s" in busy.text
-            assert node.account.told()["own"] == 1  # what was not begun is not counted
-            assert node.told()["shed"] == 1
+            assert node.account.to_dict()["own"] == 1  # what was not begun is not counted
+            assert node.status()["shed"] == 1
             engine.may.set()
             assert "your own account" in (await own).text
             assert (await client.get(path, headers=TYPED)).status_code == 200

@@ -36,9 +36,9 @@ Row = tuple[str, str, str | None, int | None, str | None]
 class Zeros:
     """Chance that decides nothing."""
 
-    secret = True
+    is_secure = True
 
-    def numbers(self, size: int) -> np.ndarray:
+    def uint64s(self, size: int) -> np.ndarray:
         return np.zeros(size, np.uint64)
 
 
@@ -194,11 +194,11 @@ def test_an_empty_log_contributes_nothing() -> None:
 
 @given(st.lists(st.floats(-1e4, 1e4, width=32), min_size=2, max_size=30), st.floats(-1e4, 1e4))
 def test_how_much_a_row_is_liked_does_not_depend_on_other_rows(likings, another) -> None:
-    from queryveil.methods.statistics.contributions import _levels
+    from queryveil.methods.statistics.contributions import _priority_levels
 
     likings = [liking + 0.0 for liking in likings]  # -0.0 is a level of its own
-    levels = _levels(np.array(likings))
-    assert _levels(np.array([another, *likings]))[1:].tolist() == levels.tolist()
+    levels = _priority_levels(np.array(likings))
+    assert _priority_levels(np.array([another, *likings]))[1:].tolist() == levels.tolist()
     order = np.argsort(-np.array(likings), kind="stable")
     assert (np.diff(levels[order].astype(np.int64)) >= 0).all()
     assert int(levels.max()) < 2**15

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from queryveil.core.progress import NoProgress
 from queryveil.dp.accounting import max_rho, zcdp_delta
-from queryveil.dp.exponential.sampling import (
+from queryveil.dp.exponential.calibration import (
     calibrate_bounded_range,
     calibrate_exact,
     calibrate_nominal,

@@ -101,7 +101,7 @@ def made(kind: str, keys: int, least: int = 2) -> ThresholdedCounts:
     shapes = [TableBudget(keys, Fraction(1))]
     if kind == "laplace":
         return calibrate_laplace(shapes, EPSILON, DELTA, least)[0]
-    return calibrate_gaussian(shapes, EPSILON, DELTA, least=least)[0][0]
+    return calibrate_gaussian(shapes, EPSILON, DELTA, min_users=least)[0][0]
 
 
 def counts_to_try(table: ThresholdedCounts) -> list[int]:

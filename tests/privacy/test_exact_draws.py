@@ -12,12 +12,8 @@ import pytest
 from choosing import CRITERIA, Case, chi_square, graph, hand_made, sport, table_of
 
 from queryveil.core.randomness import RandomSource
-from queryveil.dp.exponential.sampling import (
-    calibrate_nominal,
-    permute_and_flip,
-    sample,
-    uniform_below,
-)
+from queryveil.dp.exponential.calibration import calibrate_nominal
+from queryveil.dp.exponential.sampling import permute_and_flip, sample, uniform_below
 from queryveil.dp.exponential.weights import Candidates, ExponentialWeights, ScoreTable
 from queryveil.dp.noise import NoiseSource
 from queryveil.errors import UsageError

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from queryveil.concepts.similarity.domains import IdentityScore
 from queryveil.core.randomness import RandomSource
-from queryveil.dp.exponential.sampling import calibrate_exact
+from queryveil.dp.exponential.calibration import calibrate_exact
 from queryveil.dp.exponential.weights import Candidates
 from queryveil.dp.noise import NoiseSource
 from queryveil.dp.randomized_response import RandomizedResponse
@@ -142,7 +142,7 @@ def test_an_answer_is_drawn_from_the_profile_alone() -> None:
     asked = []
 
     class Response:
-        size, signal = 6, 1.0
+        size, signal_strength = 6, 1.0
 
         def draw(self, answers: np.ndarray, noise: NoiseSource) -> np.ndarray:
             asked.append(answers.tolist())
@@ -181,7 +181,7 @@ def test_epsilon_is_spent_once(
     spy = Spy(monkeypatch)
     method = ProfileFirst(epsilon=epsilon, mechanism=mechanism)
     counts = np.arange(50 * topics).reshape(50, topics) % 7
-    profiles = method._profiles(counts, NoiseSource())
+    profiles = method._release_profiles(counts, NoiseSource())
     assert profiles.shape == (50, topics)
     assert np.isfinite(profiles).all()
     assert profiles.min() >= 0
@@ -189,7 +189,9 @@ def test_epsilon_is_spent_once(
     paid = sum(cost for _, cost in spy.paid)
     assert paid == (0 if mechanism == "uniform" else Fraction(repr(epsilon)))
     if mechanism not in ("auto", "uniform"):
-        assert [name for name, _ in spy.paid] == [mechanism]
+        kinds = {"answers": "responseprofiles", "cells": "histogramprofiles"}
+        expected = kinds.get(mechanism, "populationmean")
+        assert [name for name, _ in spy.paid] == [expected]
 
 
 def test_auto_takes_what_fits_the_public_numbers() -> None:
@@ -198,7 +200,7 @@ def test_auto_takes_what_fits_the_public_numbers() -> None:
         type(choose_profile_mechanism(4, Fraction(epsilon), users)).__name__
         for epsilon, users in ((Fraction(1, 100), 1), (10, 3), (1, 100_000))
     }
-    assert taken == {"Population", "Answers", "Cells"}
+    assert taken == {"PopulationMean", "ResponseProfiles", "HistogramProfiles"}
 
 
 counts_of_topics = st.lists(st.integers(0, 1000), min_size=5, max_size=5)
@@ -215,7 +217,7 @@ def test_another_log_moves_twice_the_parts_at_most(one: list[int], two: list[int
 class Asked:
     """No noise, and a note of what was asked for."""
 
-    secret = True
+    is_secure = True
 
     def __init__(self) -> None:
         self.laplaces: list[tuple[int, Fraction]] = []
@@ -224,7 +226,7 @@ class Asked:
         self.laplaces.append((size, scale))
         return np.zeros(size, np.int64)
 
-    def numbers(self, size: int) -> np.ndarray:
+    def uint64s(self, size: int) -> np.ndarray:
         return np.full(size, 2**64 - 1, np.uint64)  # no empty cell shows
 
 

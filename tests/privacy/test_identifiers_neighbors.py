@@ -39,5 +39,5 @@ def test_the_card_names_who_vanishes_by_reading(line: str, tmp_path: Path) -> No
     path.write_text("user,query,time\n" + "".join(rows) + "u3,-,2006-03-01\nu4,golf,soon\n")
     release = qv.anonymize(qv.read_log(path, may_stop=False), line)
     assert release.log.collect()["user"].n_unique() == 3
-    assert any("was left out when the log was read" in one for one in release.guarantee.not_covered)
+    assert any("was dropped when the log was read" in one for one in release.guarantee.not_covered)
     assert any("read and kept" in one for one in release.guarantee.assumptions)

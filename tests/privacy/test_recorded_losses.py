@@ -56,7 +56,7 @@ def test_click_graph(results: bool, tmp_path) -> None:
     files = f":results={tmp_path / 'results.tsv'}" if results else ""
     spec = f"click-graph:{BUDGET}:max-queries-per-user=3:max-clicks-per-user=2{files}"
     method = qv.parse_method(spec)
-    choice = method.choice()
+    choice = method.selection()
     # A pure epsilon for the choice and for each table of fresh counts; together epsilon.
     parts = [3 / float(choice.scale)]
     parts += [{"queries": 3, "clicks": 2}[one.table] / one.scale
@@ -73,7 +73,9 @@ def test_replacement_with_a_delta() -> None:
     """Each slot has a bounded range; with a delta its loss is more than epsilon^2 / 2m."""
     method = qv.parse_method(f"semantic-replacement:{BUDGET}:max-queries-per-user=100")
     (loss,) = method.guarantee().losses
-    reach = 2 * method.slot_budget.ratio  # the range of one slot, which costs its square / 8
+    reach = (
+        2 * method.phrase_budget.range_bound
+    )  # the range of one slot, which costs its square / 8
     assert loss.relation == "replace-one"
     assert float(loss.rho) >= 100 * reach**2 / 8 * (1 - 1e-9)
     assert loss.rho > Fraction(1, 200)  # what m slots of epsilon / m would cost
@@ -99,7 +101,7 @@ def entry(*recorded: Loss) -> LedgerEntry:
 def test_a_loss_for_adding_is_four_times_for_replacing_or_none() -> None:
     charge = charge_in(entry(Loss("add-remove", Fraction(1, 50))), "replace-one")
     assert charge is not None
-    assert (charge.rho, charge.chance) == (Fraction(4, 50), 0)
+    assert (charge.rho, charge.rho_delta) == (Fraction(4, 50), 0)
     aside = Loss("add-remove", Fraction(1, 50), Fraction(1, 10**9))
     charge = charge_in(entry(aside), "replace-one")
     assert charge is not None

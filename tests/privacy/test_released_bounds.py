@@ -43,7 +43,7 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(NoiseSource, "laplace", nothing)
     monkeypatch.setattr(NoiseSource, "gaussian", nothing)
-    monkeypatch.setattr(NoiseSource, "numbers", lambda _, size: np.full(size, 2**64 - 1, np.uint64))
+    monkeypatch.setattr(NoiseSource, "uint64s", lambda _, size: np.full(size, 2**64 - 1, np.uint64))
 
 
 def query(number: int) -> str:

@@ -22,7 +22,7 @@ from queryveil.log.query_log import QueryLog
 from queryveil.methods.replacement import base as family
 from queryveil.methods.replacement.mechanism import calibrate_mechanism
 from queryveil.methods.replacement.phrases import bound_phrases, pad_phrases
-from queryveil.methods.replacement.profile_first import _counts, _topic_concepts
+from queryveil.methods.replacement.profile_first import _count_topics, _topic_concepts
 from queryveil.methods.replacement.semantic import SemanticReplacement
 
 HER = "her"
@@ -70,7 +70,7 @@ def mixed(hers: list[Row], others: list[Row], chance: Random) -> QueryLog:
 
 def counting(log: QueryLog, most: int):
     found = mapper().map(unique_queries(log.local_frame))
-    return bound_phrases(log, found, domains().place, most)
+    return bound_phrases(log, found, domains().index_of, most)
 
 
 def hers_in(slots) -> list[tuple[int, int]]:
@@ -101,9 +101,9 @@ def test_she_has_no_say_in_what_others_have(hers, others, chance, most) -> None:
     two = counting(mixed(named, others, chance), most)
     assert one.users.to_list() == two.users.to_list()
     items, other_items = (pad_phrases(slots) for slots in (one, two))
-    assert one.most.tolist() == two.most.tolist()
+    assert one.bounds.tolist() == two.bounds.tolist()
     her = one.users.to_list().index(HER)
-    changed = np.repeat(np.arange(len(one.users)), one.most)[items != other_items]
+    changed = np.repeat(np.arange(len(one.users)), one.bounds)[items != other_items]
     assert set(changed.tolist()) <= {her}
     assert len(changed) <= most
 
@@ -123,11 +123,11 @@ def test_a_profile_has_no_more_phrases_than_count(hers, others, chance, most) ->
     topics, concepts = _topic_concepts(domains())
     found = mapper().map(unique_queries(log.local_frame))
     slots = bound_phrases(log, found, topics, most)
-    counts = _counts(slots, len(concepts))
+    counts = _count_topics(slots, len(concepts))
     assert counts.shape == (len(slots.users), 2)
     assert counts.sum(axis=1, initial=0).max(initial=0) <= most
     items = counting(log, most)  # the same phrases, as concepts
-    assert counts.sum(axis=1).tolist() == items.used().tolist()
+    assert counts.sum(axis=1).tolist() == items.counts().tolist()
 
 
 @pytest.mark.parametrize("criterion", ["sqc1", "sqc2", "nsqc"])

@@ -148,7 +148,7 @@ def silent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(NoiseSource, "laplace", zeros)
     monkeypatch.setattr(NoiseSource, "gaussian", zeros)
     nothing = lambda self, cells, source: np.zeros(0, np.int64)  # noqa: E731
-    monkeypatch.setattr(EmptyCellSampler, "shown", nothing)
+    monkeypatch.setattr(EmptyCellSampler, "sample", nothing)
 
 
 def plain(rows: pl.LazyFrame | pl.DataFrame) -> pl.DataFrame:
@@ -177,7 +177,7 @@ def test_odd_rows_are_told_as_here(engine: EngineConfig, tmp_path: Path) -> None
         "exclude_users": {"6"},
     }
     one, two = qv.read_log(path, **asked), qv.read_log(path, engine=engine, **asked)
-    for name in ("rows", "dropped", "rejected", "changed", "objections", "kept"):
+    for name in ("rows", "dropped", "rejected", "normalized", "excluded_users", "kept"):
         assert getattr(one.accounting, name) == getattr(two.accounting, name), name
     assert two.count() == one.count() == 2
     reasons = two.accounting.rejected_rows()["reason"].to_list()
@@ -214,7 +214,7 @@ def test_a_log_is_described_as_here(here: qv.QueryLog, there: qv.QueryLog) -> No
 def test_a_user_with_endless_lines_is_cut_by_whole_minutes(
     engine: EngineConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("queryveil.log.spark_reader.MOST_LINES", 50)
+    monkeypatch.setattr("queryveil.log.spark_reader.MAX_ROWS_PER_PARTITION", 50)
     robot = [f"9\tq{n % 7}\t2006-03-01 10:{n // 10:02}:00\t\t" for n in range(400)]
     people = [f"{n}\tweather\t2006-03-01 10:00:00\t\t" for n in range(10, 50)]
     header = ODD.split("\n", maxsplit=1)[0]
@@ -454,7 +454,7 @@ def test_a_log_of_a_cluster_must_name_its_population(engine: EngineConfig, tmp_p
     pl.DataFrame({"user": ["1", "2"], "query": ["a", "a"]}).write_parquet(tmp_path / "x.parquet")
     frame = engine.open().session.read.parquet(str(tmp_path))
     log = qv.read_log(frame)
-    with pytest.raises(UsageError, match="its ledger has no place"):
+    with pytest.raises(UsageError, match="it has no folder for a ledger"):
         qv.anonymize(log, "click-graph")
     none = qv.read_log(frame, exclude_users={"1", "2"})
     assert qv.profile(none)["lines"] == none.count_distinct("user") == 0

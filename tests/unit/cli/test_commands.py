@@ -124,8 +124,8 @@ def test_a_verification_that_fails_ends_with_1(cli, release: Path) -> None:
     ran = cli("verify", "out")
     assert ran.code == 1
     assert "✗" in ran.out
-    assert "The promise holds" not in ran.out
-    assert "the promise does not hold" in ran.err
+    assert "The guarantee holds" not in ran.out
+    assert "the guarantee does not hold" in ran.err
     ran = cli("verify", "out", "--json")
     assert document(ran.out)["holds"] is False
     assert ran.code == 1
@@ -188,15 +188,15 @@ MISTAKES = [
     (2, (*RUN, *METHOD, "--write", "xlsx", *NEW), 'unknown form "xlsx"'),
     (2, (*RUN, *METHOD, "--seed", "-1", *NEW), "is negative"),
     (2, (*RUN, *METHOD, "--seed", "x", *NEW), "--seed"),
-    (2, (*RUN, *METHOD, "--sample-users", "0", *NEW), "no users"),
+    (2, (*RUN, *METHOD, "--sample-users", "0", *NEW), "must be positive"),
     (2, (*RUN, *METHOD, "--sample-users", "999999", *NEW), "the log has"),
-    (2, (*RUN, *METHOD, "--since", "yesterday", *NEW), "is no day"),
-    (2, (*RUN, *METHOD, "--max-rejected", "200%", *NEW), "is no share"),
+    (2, (*RUN, *METHOD, "--since", "yesterday", *NEW), "is not a date"),
+    (2, (*RUN, *METHOD, "--max-rejected", "200%", *NEW), "is not between 0 and 1"),
     (2, (*RUN, *METHOD, "--columns", "qurey=q", *NEW), 'did you mean "query"?'),
     (2, (*RUN, *METHOD, "--format", "aoll", *NEW), 'did you mean "aol"?'),
     (1, (*RUN, *METHOD, "--encoding", "utf-9", *NEW), 'unknown encoding "utf-9"'),
     (1, (*RUN, *METHOD, "--exclude-users", "nobody.txt", *NEW), "cannot be read"),
-    (1, (*RUN, *FREQUENT, "--n", "5000", *NEW), "take no greater --n"),
+    (1, (*RUN, *FREQUENT, "--n", "5000", *NEW), "use no larger --n"),
     (1, (*RUN, *METHOD, "--since", "2030-01-01", *NEW), "no row of the log is left"),
     (1, ("anonymize", "nowhere.tsv", *METHOD, *NEW), "no such file"),
     (1, ("anonymize", ".", *METHOD, *NEW), "this is a folder"),
@@ -206,7 +206,7 @@ MISTAKES = [
     (1, (*RUN, *METHOD, "--out", "x" * 300), "File name too long"),
     (1, ("anonymize", "x" * 300, *METHOD, *NEW), "File name too long"),
     (2, ("plan", "LOG", "--method", "zzz"), "known are: category-microagg"),
-    (1, ("plan", "LOG", "--method", "frequent-queries:n=5000"), "take no greater --n"),
+    (1, ("plan", "LOG", "--method", "frequent-queries:n=5000"), "use no larger --n"),
     (1, ("profile", "nowhere.tsv"), "no such file"),
     (1, ("verify", "nowhere"), "there is no such folder"),
     (1, ("verify", "."), "there is no release here"),
@@ -348,7 +348,7 @@ def test_profile_prints_its_figures(cli, synthetic: Path) -> None:
     text, found = cli("profile", synthetic).out, document(cli("profile", synthetic, "--json").out)
     assert f"{found['rows']:,}" in text
     assert f"{found['risks']['queries_of_one_user_share']:.1%}" in text
-    assert "patterns: names are not found" in " ".join(text.split())
+    assert "by patterns, which do not detect names" in " ".join(text.split())
 
 
 def test_users_can_be_left_out(cli, synthetic: Path, tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_json(cli, log: str) -> None:
 def test_a_private_method_is_noted(cli, log: str) -> None:
     ran = cli("compare", log, "--methods", "click-graph", "--measures", RULER, "--out", "out")
     assert ran.code == 0, ran.err
-    assert "Noted in the ledger" in ran.out
+    assert "Recorded in the ledger" in ran.out
     shown = document(cli("ledger", "show", log, "--json"))
     assert [entry["method"] for entry in shown["entries"]] == ["compare (click-graph)"]
 

@@ -110,11 +110,11 @@ MISTAKES = [
     (2, "[verify]\nmethod = 'x'\n", '[verify] has no option "method"', "known are: "),
     (2, "[all]\npaths = 'x'\n", 'no option "paths"', ""),
     (2, "[anonymise]\nn = 3\n", "there is no command [anonymise]", 'did you mean "anonymize"?'),
-    (2, "n = 3\n", '"n" stands outside a table', "begin with [all]"),
-    (2, "all = 3\n", '"all" stands outside a table', ""),
-    (1, "[all\n", "this is no TOML", ""),
-    (1, "[all]\nn = \n", "this is no TOML", ""),
-    (1, "[all]\nn = 3\nn = 4\n", "this is no TOML", ""),
+    (2, "n = 3\n", '"n" is outside a table', "begin with [all]"),
+    (2, "all = 3\n", '"all" is outside a table', ""),
+    (1, "[all\n", "this is not valid TOML", ""),
+    (1, "[all]\nn = \n", "this is not valid TOML", ""),
+    (1, "[all]\nn = 3\nn = 4\n", "this is not valid TOML", ""),
 ]
 
 
@@ -139,7 +139,7 @@ def test_mistakes_are_explained(cli, config, code: int, text: str, says: str, hi
         ("clicks = 'perhaps'", "--clicks"),
         ("json = 'perhaps'", "--json"),
         ("method = 'frequent'", 'did you mean "frequent-queries"?'),
-        ("since = 7", '"7" is no day'),
+        ("since = 7", '"7" is not a date'),
         ("sample-users = true", "True"),
     ],
 )
@@ -156,7 +156,7 @@ def test_a_file_that_is_no_text(cli, tmp_path: Path) -> None:
     (tmp_path / "queryveil.toml").write_bytes(b"[all]\nn = '\xff'\n")
     ran = cli("methods")
     assert ran.code == 1
-    assert "this is no TOML" in ran.err
+    assert "this is not valid TOML" in ran.err
 
 
 def test_a_folder_of_that_name_is_no_config(cli, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_options_from_the_config_file(cli, log: str, tmp_path: Path) -> None:
 def test_wrong_usage(cli, log: str) -> None:
     for typed, says in {
         ("--sweep", "hop=1"): "did you mean",
-        ("--selfish", "2"): "no share",
+        ("--selfish", "2"): "not between 0 and 1",
         ("--submit", "0"): "--submit cannot be",
         ("--repeat", "2"): "for a sweep",
         ("--test", "t9"): "t1 or t2",

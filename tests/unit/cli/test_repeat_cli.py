@@ -73,7 +73,7 @@ def test_a_copy_takes_nothing_that_says_how_to_draw(cli, log: Path) -> None:
         ("--sign", "no-key.pem"),
     ):
         ran = cli("anonymize", log, "--copy-of", "a", "--out", "b", *more)
-        assert (ran.code, "--copy-of with" in ran.err) == (2, True)
+        assert (ran.code, "--copy-of cannot be combined with" in ran.err) == (2, True)
     ran = cli("anonymize", "--method", METHOD, "--out", "b")
     assert (ran.code, "no log is named" in ran.err) == (2, True)
     assert not Path("b").exists()

@@ -43,14 +43,14 @@ def test_sizes(text: str, size: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "GB", "-1", "1.2.3", "1 PB", "x", ".", "1e9"])
 def test_no_sizes(text: str) -> None:
-    with pytest.raises(UsageError, match="is no size"):
+    with pytest.raises(UsageError, match="is not a size"):
         parse_size(text)
 
 
 def test_days() -> None:
     assert ReadOptions(since=" 2006-03-01 ").since == date(2006, 3, 1)
     for text in ("2006-02-30", "yesterday", "", "01.03.2006"):
-        with pytest.raises(UsageError, match="is no day"):
+        with pytest.raises(UsageError, match="is not a date"):
             ReadOptions(until=text)
 
 

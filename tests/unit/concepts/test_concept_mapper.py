@@ -170,9 +170,9 @@ def test_a_longer_label_by_its_stem_beats_a_shorter_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "joined", ["Arts and Crafts", "Arts & Crafts", "Arts or Crafts", "Arts, Crafts",
-               "Arts, Music & Crafts"]
-)  # fmt: skip
+    "joined",
+    ["Arts and Crafts", "Arts & Crafts", "Arts or Crafts", "Arts, Crafts", "Arts, Music & Crafts"],
+)
 def test_a_joined_label_by_its_parts(joined: str) -> None:
     mapper = plain(joined)
     assert found(mapper, "crafts") == [("crafts", joined, "part")]
@@ -246,13 +246,47 @@ def test_a_second_try_takes_no_stems_and_no_short_words() -> None:
 # --- odd queries ---------------------------------------------------------------------------------
 
 ODD = [
-    "", " ", "the", "of the", "the who", "to be or not to be", "...", "?!", "&", "'", "-", "a",
-    "zqx the", "the zqx", "in hotel in", "hotel the", "the hague", "THE HAGUE",
-    "\0", "hotel\0bar", "\U0001f642", "\U0001f642 hotel", "\u5317\u4eac \u9152\u5e97",
-    "\u0645\u0631\u062d\u0628\u0627", "caf\u00e9", "cafe\u0301", "\u0130stanbul", "\u200b",
-    "\ufeff", "\ud7ff", "x.com", "www", "www.com", "com", "http://", "1", "2006", "3.5%", "$",
+    "",
+    " ",
+    "the",
+    "of the",
+    "the who",
+    "to be or not to be",
+    "...",
+    "?!",
+    "&",
+    "'",
+    "-",
+    "a",
+    "zqx the",
+    "the zqx",
+    "in hotel in",
+    "hotel the",
+    "the hague",
+    "THE HAGUE",
+    "\0",
+    "hotel\0bar",
+    "\U0001f642",
+    "\U0001f642 hotel",
+    "\u5317\u4eac \u9152\u5e97",
+    "\u0645\u0631\u062d\u0628\u0627",
+    "caf\u00e9",
+    "cafe\u0301",
+    "\u0130stanbul",
+    "\u200b",
+    "\ufeff",
+    "\ud7ff",
+    "x.com",
+    "www",
+    "www.com",
+    "com",
+    "http://",
+    "1",
+    "2006",
+    "3.5%",
+    "$",
     "\t\n",
-]  # fmt: skip
+]
 
 
 @pytest.fixture(scope="module")
@@ -334,15 +368,62 @@ def test_a_long_query_in_which_nothing_is_found(batet: Mapper) -> None:
 # --- a query does not depend on others -----------------------------------------------------------
 
 QUERIES = [
-    "diving in the mediterranean", "windsurfing", "the hague", "zqx the", "cheap hotels in paris",
-    "steve atwater", "john smith florida", "banks", "bank", "universal studios", "university",
-    "universities", "free", "free watch", "ebay watch", "watch", "www.weather.com", "weather",
-    "to watch", "north carolina", "north", "carolina", "north carolina state university", "the",
-    "", "new york times", "times", "red shoes red", "lawnmower parts", "mike", "mike tyson",
-    "how to cook", "cook", "jaguar", "jaguars", "java", "mercury", "plant", "plants", "spring",
-    "organization", "organ", "organs", "general", "generals", "policy", "police", "new", "news",
-    "chicago emt", "emt", "phone with watch", "you from watch", "in", "zqx",
-]  # fmt: skip
+    "diving in the mediterranean",
+    "windsurfing",
+    "the hague",
+    "zqx the",
+    "cheap hotels in paris",
+    "steve atwater",
+    "john smith florida",
+    "banks",
+    "bank",
+    "universal studios",
+    "university",
+    "universities",
+    "free",
+    "free watch",
+    "ebay watch",
+    "watch",
+    "www.weather.com",
+    "weather",
+    "to watch",
+    "north carolina",
+    "north",
+    "carolina",
+    "north carolina state university",
+    "the",
+    "",
+    "new york times",
+    "times",
+    "red shoes red",
+    "lawnmower parts",
+    "mike",
+    "mike tyson",
+    "how to cook",
+    "cook",
+    "jaguar",
+    "jaguars",
+    "java",
+    "mercury",
+    "plant",
+    "plants",
+    "spring",
+    "organization",
+    "organ",
+    "organs",
+    "general",
+    "generals",
+    "policy",
+    "police",
+    "new",
+    "news",
+    "chicago emt",
+    "emt",
+    "phone with watch",
+    "you from watch",
+    "in",
+    "zqx",
+]
 
 
 def told_by_query(told: ConceptMapping) -> dict[str, list[tuple[object, ...]]]:
@@ -409,8 +490,12 @@ def test_processes_agree(english: Mapper) -> None:
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         env=os.environ | {"PYTHONHASHSEED": "4242"},  # here it is another one
-        input=json.dumps(asked), capture_output=True, text=True, timeout=600, check=True,
-    )  # fmt: skip
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=True,
+    )
     assert json.loads(done.stdout) == [list(row) for row in mapped(english, *asked).phrases.rows()]
 
 
@@ -453,8 +538,12 @@ def test_the_first_taxonomy_that_knows_a_phrase_wins(turned: bool) -> None:
 def test_the_first_taxonomy_wins_however_it_knows_the_phrase() -> None:
     one = taxonomy_from_paths(["A/Glass"], "one")
     other = taxonomy_from_paths(["B/Glasses"], "other")
-    told = [mapped(Mapper(merge_taxonomies(parts), tagger="none"), "glasses").to_polars().row(0, named=True)
-            for parts in ([one, other], [other, one])]  # fmt: skip
+    told = [
+        mapped(Mapper(merge_taxonomies(parts), tagger="none"), "glasses")
+        .to_polars()
+        .row(0, named=True)
+        for parts in ([one, other], [other, one])
+    ]
     assert [(row["name"], row["how"]) for row in told] == [
         ("A/Glass", "plural"),
         ("B/Glasses", "label"),

@@ -274,11 +274,20 @@ def test_singulars_against_one_word_at_a_time(words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("plural", "singular"),
     [
-        ("hotels", "hotel"), ("cities", "city"), ("movies", "movie"), ("mice", "mouse"),
-        ("women", "woman"), ("buses", "bus"), ("houses", "house"), ("children", "child"),
-        ("glass", "glass"), ("us", "us"), ("s", "s"), ("", ""),
+        ("hotels", "hotel"),
+        ("cities", "city"),
+        ("movies", "movie"),
+        ("mice", "mouse"),
+        ("women", "woman"),
+        ("buses", "bus"),
+        ("houses", "house"),
+        ("children", "child"),
+        ("glass", "glass"),
+        ("us", "us"),
+        ("s", "s"),
+        ("", ""),
     ],
-)  # fmt: skip
+)
 def test_a_singular_is_among_the_two(plural: str, singular: str) -> None:
     assert singular in [form.to_list()[0] for form in english_singulars(pl.Series([plural]))]
 
@@ -308,8 +317,9 @@ def test_a_singular_is_among_the_two(plural: str, singular: str) -> None:
     ],
 )
 def test_the_last_of_glued_words(word: str, head: str) -> None:
-    gluing = CompoundSplitter({"games", "mower", "car"}, {"free", "bingo", "lawn", "car", "up", "per"},
-                    {"pergames"})  # fmt: skip
+    gluing = CompoundSplitter(
+        {"games", "mower", "car"}, {"free", "bingo", "lawn", "car", "up", "per"}, {"pergames"}
+    )
     assert gluing.last_word(word) == head
 
 

@@ -128,7 +128,7 @@ def test_concepts_of_different_topics_are_far(wordnet: Taxonomy) -> None:
 
 def test_a_domain_too_large_ends_at_a_level() -> None:
     tree = taxonomy_from_paths(ILL)
-    domain = build_domain(tree, tree.find("disease"), most=4)
+    domain = build_domain(tree, tree.find("disease"), max_concepts=4)
     names = [tree.label(c) for c in domain.concepts.tolist()]
     assert sorted(names) == ["disease", "flu", "lungs", "skin"]
     stands = {
@@ -147,7 +147,7 @@ def test_a_domain_too_large_ends_at_a_level() -> None:
 )
 def test_whole_levels_are_kept(most: int, size: int) -> None:
     tree = taxonomy_from_paths(ILL)
-    domain = build_domain(tree, tree.find("disease"), most=most)
+    domain = build_domain(tree, tree.find("disease"), max_concepts=most)
     assert len(domain) == size
     assert (domain.index_of >= 0).all()
 
@@ -164,7 +164,7 @@ def test_what_is_cut_off_stands_for_an_ancestor_inside() -> None:
     ):  # fmt: skip
         draft.edge(child, parent)
     made = draft.build(RepairLog("here"))
-    domain = build_domain(made, made.find("disease"), most=2)
+    domain = build_domain(made, made.find("disease"), max_concepts=2)
     assert [made.label(c) for c in domain.concepts.tolist()] == ["disease", "lungs"]
     place = domain.index_of[made.find("inhaler")]
     assert place >= 0
@@ -181,7 +181,7 @@ def test_what_lies_outside_has_no_place() -> None:
 
 
 def test_a_cut_domain_of_a_large_graph(wordnet: Taxonomy) -> None:
-    domain = build_domain(wordnet, 0, most=5000)
+    domain = build_domain(wordnet, 0, max_concepts=5000)
     assert 1000 < len(domain) <= 5000
     assert (domain.index_of >= 0).all()
     depths = wordnet.depths

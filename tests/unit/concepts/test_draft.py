@@ -211,7 +211,7 @@ def same(one: Taxonomy, other: Taxonomy) -> bool:
             a.tolist() for a in flat
         ]
 
-    said = ("title", "paths", "root_counts", "language", "mark_names")
+    said = ("title", "paths", "has_real_root", "language", "tag_names")
     return arrays(one) == arrays(other) and all(getattr(one, n) == getattr(other, n) for n in said)
 
 

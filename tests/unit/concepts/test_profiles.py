@@ -50,15 +50,15 @@ def profiles_from(logs: list[dict[int, int]]) -> Profiles:
 # --- the definition, slowly ----------------------------------------------------------------------
 
 
-def concept_distance(a: int, b: int) -> float:
+def pair_distance(a: int, b: int) -> float:
     return float(a != b) if UNMAPPED in (a, b) else concept_distance(ODP, a, b)
 
 
 def slow_distance(one: dict[int, int], two: dict[int, int]) -> float:
     if not one or not two:
         return float(one != two)
-    mine = sum(w * min(concept_distance(c, d) for d in two) for c, w in one.items())
-    hers = sum(w * min(concept_distance(c, d) for d in one) for c, w in two.items())
+    mine = sum(w * min(pair_distance(c, d) for d in two) for c, w in one.items())
+    hers = sum(w * min(pair_distance(c, d) for d in one) for c, w in two.items())
     return (mine + hers) / (sum(one.values()) + sum(two.values()))
 
 
@@ -67,7 +67,7 @@ def slow_centre_sums(logs: list[dict[int, int]]) -> dict[int, float]:
     for log in logs:
         for concept, count in log.items():
             weights[concept] = weights.get(concept, 0) + count
-    return {c: sum(w * concept_distance(c, d) for d, w in weights.items()) for c in sorted(weights)}
+    return {c: sum(w * pair_distance(c, d) for d, w in weights.items()) for c in sorted(weights)}
 
 
 LOGS = st.dictionaries(
@@ -165,13 +165,13 @@ def test_no_rows_are_no_users() -> None:
 def test_misuse() -> None:
     with pytest.raises(UsageError, match="column concept"):
         build_profiles(pl.DataFrame({"user": ["a"]}))
-    with pytest.raises(UsageError, match="no centre"):
+    with pytest.raises(UsageError, match="no centroid"):
         centroid_concept(ODP, profiles_from([{}]), np.array([0]))
     with pytest.raises(UsageError, match="no such concept"):
         profile_distance(ODP, profiles_from([{99: 1}, {1: 1}]), 0, 1)
     with pytest.raises(UsageError, match="no level 0"):
         ancestors_at_depth(ODP, 0)
-    with pytest.raises(UsageError, match="0 levels"):
+    with pytest.raises(UsageError, match="levels must be at least 1, got 0"):
         level_matrices(ODP, pairs_of(), 0)
     with pytest.raises(UsageError, match="no concept 99"):
         level_matrices(ODP, pairs_of(("a", 99)), 1)

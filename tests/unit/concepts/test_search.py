@@ -248,8 +248,8 @@ def test_several_processes_search_at_once(tmp_path, odp, search):
     write(index_path(tmp_path / "odp.qvt"), odp)
     code = (
         "import sys; from queryveil.concepts import Taxonomy;"
-        "from queryveil.concepts.taxonomy.search_index import Search;"
-        "print(Search.of(Taxonomy.open(sys.argv[1])).best_match('soccer', 5))"
+        "from queryveil.concepts.taxonomy.search_index import SearchIndex;"
+        "print(SearchIndex.open(Taxonomy.open(sys.argv[1])).best_match('soccer', 5))"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "odp.qvt")]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]

@@ -247,8 +247,8 @@ def test_faults_are_refused_or_mended(tmp_path, case):
         ("a.jsonld", b'{"@context": "https://example.org/c", "@id": "x:y"}', None),
         ("a.ttl", b"\xff\xfe\xfa", None),
         ("a.ttl", b"", "no concept"),
-        ("a.doc", b"", "unknown kind"),
-        ("a.gz", b"", "unknown kind"),
+        ("a.doc", b"", "unknown format"),
+        ("a.gz", b"", "unknown format"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path, name, data, said):

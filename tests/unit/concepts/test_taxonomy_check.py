@@ -43,9 +43,19 @@ def changed(lists: RaggedArray, at: int, value: int) -> RaggedArray:
 def test_a_whole_taxonomy(tmp_path):
     findings = check_taxonomy(shop())
     assert [one["check"] for one in findings] == [
-        "texts", "sizes", "parents", "label rows", "meanings", "root", "order", "levels",
-        "ancestors", "labels", "names", "ambiguous labels",
-    ]  # fmt: skip
+        "texts",
+        "sizes",
+        "parents",
+        "label rows",
+        "meanings",
+        "root",
+        "order",
+        "levels",
+        "ancestors",
+        "labels",
+        "names",
+        "ambiguous labels",
+    ]
     assert all(one["holds"] for one in findings)
     assert findings[-1]["message"] == '1 labels mean several concepts: "tap" 2'
     for packed in (False, True):
@@ -56,7 +66,11 @@ def test_a_whole_taxonomy(tmp_path):
 def test_paths_may_end_alike():
     found = check_taxonomy(taxonomy_from_paths(["Top/A/News", "Top/B/News"]))
     assert all(one["holds"] for one in found)
-    assert found[-2] == {"check": "paths", "holds": True, "message": "every concept has its own path"}
+    assert found[-2] == {
+        "check": "paths",
+        "holds": True,
+        "message": "every concept has its own path",
+    }
 
 
 good = shop()
@@ -67,14 +81,20 @@ BROKEN = {
     "sizes": replace(good, names=StringArray.of(["home"])),
     "sizes of titles": replace(good, titles=good.titles[1:]),
     "sizes of marks": replace(good, tags={"kind": np.zeros(2, np.int32)}),
-    "sizes of lists": replace(good, parents=RaggedArray(good.parents.start, good.parents.items[:-1])),
+    "sizes of lists": replace(
+        good, parents=RaggedArray(good.parents.start, good.parents.items[:-1])
+    ),
     "sizes below none": replace(
         good, parents=RaggedArray(np.array([0, 3, 1, 2, 4, 5]), good.parents.items)
     ),
     "sizes of ancestors": replace(good, stored_ancestors=RaggedArray.from_lists([[0]])),
     "sizes of nothing": replace(
-        good, names=StringArray.of([]), labels=StringArray.of([]), label_concepts=RaggedArray.from_lists([]),
-        titles=good.titles[:0], parents=RaggedArray.from_lists([]),
+        good,
+        names=StringArray.of([]),
+        labels=StringArray.of([]),
+        label_concepts=RaggedArray.from_lists([]),
+        titles=good.titles[:0],
+        parents=RaggedArray.from_lists([]),
     ),
     "parents": replace(good, parents=changed(good.parents, 0, 99)),
     "parents below none": replace(good, parents=changed(good.parents, 0, -1)),
@@ -87,7 +107,7 @@ BROKEN = {
     "labels": replace(good, titles=good.titles[::-1]),
     "names": replace(good, names=StringArray.of(["home", "x", "x", "hose", "tap"])),
     "paths": replace(good, names=StringArray.of(["home", "x", "x", "hose", "tap"]), paths=True),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BROKEN)
@@ -166,9 +186,20 @@ def test_a_changed_byte_is_found(tmp_path, packed):
                 Taxonomy.open(path)
 
 
-@pytest.mark.parametrize("data", [b"", b"QVT", b"QVT1", b"QVT1\0\0\0\0", b"QVT1\xff\xff\xff\xff{}",
-                                  b"QVT1\x02\0\0\0{}", b"QVT1\x02\0\0\0[]", b"QVT1\x02\0\0\0no",
-                                  b"PK\x03\x04 something else"])  # fmt: skip
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"QVT",
+        b"QVT1",
+        b"QVT1\0\0\0\0",
+        b"QVT1\xff\xff\xff\xff{}",
+        b"QVT1\x02\0\0\0{}",
+        b"QVT1\x02\0\0\0[]",
+        b"QVT1\x02\0\0\0no",
+        b"PK\x03\x04 something else",
+    ],
+)
 def test_other_files(tmp_path, data):
     path = tmp_path / "a.qvt"
     path.write_bytes(data)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from queryveil.concepts.similarity.domains import IdentityScore
-from queryveil.dp.exponential.sampling import (
+from queryveil.dp.exponential.calibration import (
     calibrate_bounded_range,
     calibrate_exact,
     calibrate_nominal,
@@ -65,7 +65,7 @@ def test_no_strength_makes_all_alike() -> None:
 
 @pytest.mark.parametrize("strength", [-1.0, math.nan, math.inf, 1e3])
 def test_a_strength_that_cannot_be_drawn_is_refused(strength: float) -> None:
-    with pytest.raises(UsageError, match="strength"):
+    with pytest.raises(UsageError, match="exponent"):
         ExponentialWeights.of(line(4), strength)
 
 

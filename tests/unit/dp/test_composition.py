@@ -45,7 +45,7 @@ def test_many_default_releases_cost_far_less_than_their_sum(releases: int, says:
     found = float(composed([one] * releases, delta))
     assert found <= says < releases / 3
     # The same by other code: zCDP in floats, and what Gaussian noise of this size costs at least.
-    left = float(delta - releases * one.chance)
+    left = float(delta - releases * one.rho_delta)
     rho = releases * float(one.rho)
     again = brentq(lambda e: float(zcdp_delta(np.array([rho]), e)[0]) - left, 0.01, 50)
     assert found == pytest.approx(again, rel=1e-4)

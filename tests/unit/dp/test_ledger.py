@@ -267,7 +267,7 @@ def test_what_a_later_version_may_write_is_not_overlooked(
 
 def test_beyond_the_limit_nothing_is_written(place: Path) -> None:
     with Ledger.open(place) as ledger:
-        assert ledger.set_limit() is ledger.remaining() is None
+        assert ledger.limit() is ledger.remaining() is None
         ledger.set_limit(Fraction(1), Fraction(0))
         ledger.reserve(**DP, epsilon=Fraction("0.6"))
         head = ledger.head()
@@ -593,7 +593,7 @@ def test_a_process_of_its_own(place: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_two_at_once_see_each_other(place: Path) -> None:
     with Ledger.open(place) as one, Ledger.open(place) as two:
-        one.limit(Fraction(1), Fraction(0))
+        one.set_limit(Fraction(1), Fraction(0))
         assert two.reserve(**DP, epsilon=Fraction("0.7")) == 1
         with pytest.raises(BudgetError, match=r"but 0.3 is left"):
             one.reserve(**DP, epsilon=Fraction("0.7"))
@@ -696,5 +696,5 @@ def test_a_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="no such folder"):
         locate_ledger("./oal", [])
     for wrong in ("", "a b", ".hidden", "ä", "a" * 101, "a\n"):
-        with pytest.raises(UsageError, match="no name"):
+        with pytest.raises(UsageError, match="not a name"):
             locate_ledger(wrong, [])

@@ -61,7 +61,7 @@ def test_a_scale_that_cannot_be_drawn_is_refused(value: Fraction) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_scale_that_a_float_would_round_is_refused(kind: str) -> None:
-    with pytest.raises(UsageError, match="no multiple"):
+    with pytest.raises(UsageError, match="must be a multiple"):
         getattr(NoiseSource(), kind)(3, Fraction(1, 3))
 
 

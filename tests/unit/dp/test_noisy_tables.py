@@ -189,7 +189,8 @@ def test_each_noise_has_its_own_cost() -> None:
 
 @pytest.mark.parametrize("wrong", [{"threshold": 0}, {"contribution_bound": 0}, {"min_users": 0}])
 def test_a_table_without_a_proof_is_refused(wrong: dict[str, int]) -> None:
-    with pytest.raises(UsageError, match="cannot have"):
+    with pytest.raises(UsageError, match="must be at least 1"):
         ThresholdedCounts(
-            **{"noise": "laplace", "scale": Fraction(1), "threshold": 5, "contribution_bound": 1} | wrong
+            **{"noise": "laplace", "scale": Fraction(1), "threshold": 5, "contribution_bound": 1}
+            | wrong
         )

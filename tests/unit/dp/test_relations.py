@@ -177,7 +177,7 @@ def test_an_old_ledger_keeps_all_that_was_spent(place: Path) -> None:
         assert [one.relation for one in ledger.entries()] == known
         assert ledger.spent() == (2 + 1 + 2, 0)
         assert ledger.remaining() == (1, 0)
-        assert ledger.set_limit().composition == "sum"
+        assert ledger.limit().composition == "sum"
         ledger.reserve(**REPLACE, epsilon=Fraction(1))
         with pytest.raises(BudgetError):
             ledger.reserve(**REPLACE, epsilon=Fraction(1, 100))

@@ -156,8 +156,10 @@ def test_known_counts_are_all_shown_and_at_least_one() -> None:
 
 
 def shapes(*keys: int) -> list[TableBudget]:
-    return [TableBudget(n, Fraction(2 if place == 0 else 1, len(keys) + 1)) for place, n in
-            enumerate(keys)]  # fmt: skip
+    return [
+        TableBudget(n, Fraction(2 if place == 0 else 1, len(keys) + 1))
+        for place, n in enumerate(keys)
+    ]
 
 
 @settings(max_examples=25)
@@ -211,8 +213,9 @@ def test_delta_adds_up_everything() -> None:
 
 def test_more_budget_finds_more() -> None:
     def users(epsilon: str = "1", delta: str = "1e-7", keys: int = 10, select: str = "3/4") -> int:
-        made = calibrate_set_union([TableBudget(keys, ONE)], Fraction(epsilon), Fraction(delta), (1,),
-                            Fraction(select))  # fmt: skip
+        made = calibrate_set_union(
+            [TableBudget(keys, ONE)], Fraction(epsilon), Fraction(delta), (1,), Fraction(select)
+        )
         return made.rounds[0].median_release_count
 
     assert users("0.3") > users("1") > users("4")

@@ -51,7 +51,7 @@ def test_a_large_file_and_what_is_no_file(tmp_path: Path) -> None:
         read_within(Path("/dev/zero"), 1000)
     os.mkfifo(tmp_path / "pipe")
     for name in (tmp_path / "pipe", Path("/dev/zero")):
-        with pytest.raises(BoundsError, match="no plain file"):
+        with pytest.raises(BoundsError, match="not a regular file"):
             read_json(name)
     with pytest.raises(OSError, match="No such file"):
         read_json(tmp_path / "none.json")

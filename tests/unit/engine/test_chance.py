@@ -66,8 +66,8 @@ def test_a_seeded_stream_repeats_and_moves_on() -> None:
 
 def test_seeded_streams_are_the_same_in_another_process() -> None:
     text = (
-        "from queryveil.engine import Chance; c = Chance(42);"
-        "print(c.bytes(8).hex(), c.order(50).tolist(), c.names(5).tolist())"
+        "from queryveil.core.randomness import RandomSource; c = RandomSource(42);"
+        "print(c.bytes(8).hex(), c.permutation(50).tolist(), c.tokens(5).tolist())"
     )
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     here = RandomSource(42)

@@ -10,7 +10,7 @@ import pytest
 from queryveil.concepts.similarity.domains import IdentityScore
 from queryveil.core.files import load_hint, save_hint
 from queryveil.dp.exponential.weights import Candidates, max_log_ratio
-from queryveil.methods.replacement.mechanism import _calibrated, _Known
+from queryveil.methods.replacement.mechanism import _calibrate_with_hint, _Known
 
 
 @pytest.fixture(autouse=True)
@@ -74,9 +74,9 @@ def test_nobody_has_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("foreign", [1e9, 5.0, 1.02, 0.01, -1.0, math.nan, math.inf])
 def test_a_foreign_hint_is_checked_before_it_is_used(foreign: float) -> None:
     known = _Known(Candidates.of(IdentityScore(50)), "same 50")
-    right = _calibrated(known, 1.0)
+    right = _calibrate_with_hint(known, 1.0)
     assert load_hint("same 50 1.0") == right.exponent
     save_hint("same 50 1.0", foreign)
-    again = _calibrated(known, 1.0)
+    again = _calibrate_with_hint(known, 1.0)
     assert 0.999 <= max_log_ratio(again) <= 1.0
     assert load_hint("same 50 1.0") == again.exponent

@@ -92,6 +92,6 @@ def test_errors_are_told_in_words(text: str, words: str) -> None:
 def test_an_engine_is_checked() -> None:
     with pytest.raises(UsageError, match='no engine "sparc"'):
         EngineConfig("sparc")
-    with pytest.raises(UsageError, match="not the engine"):
+    with pytest.raises(UsageError, match="need the engine spark"):
         EngineConfig(master="yarn")
     assert not EngineConfig().is_remote

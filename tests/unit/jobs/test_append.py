@@ -179,10 +179,10 @@ def test_no_row_of_the_first_log_decides_what_is_new(top: Path, rows: list[Any])
 
 
 def test_the_first_new_day_is_the_owners_word(top: Path) -> None:
-    with pytest.raises(UsageError, match="no row may decide"):
+    with pytest.raises(UsageError, match="must not be computed from the rows"):
         append(top, "two", "a", "b", since=None)
     qv.anonymize_to_folder(read(top, "one", until="2006-03-02"), Slotted(), top / "d")
-    with pytest.raises(UsageError, match="read up to 2006-03-02"):
+    with pytest.raises(UsageError, match="--since must be after 2006-03-02"):
         append(top, "two", "d", "e", since="2006-03-02")
     append(top, "two", "d", "e", since=None)  # the day after, as the earlier one was cut there
     assert slots(top / "e")["cat"] == 2
@@ -261,7 +261,7 @@ def test_a_method_that_forgets_what_was_spent(top: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(
         Slotted, "guarantee", lambda self: replace(real(self), epsilon=self.epsilon)
     )
-    with pytest.raises(VerificationError, match="does not promise what was spent"):
+    with pytest.raises(VerificationError, match="does not cover what was spent"):
         append(top, "two", "a", "b", lower_guarantee=True)
     assert len(entries(top)) == 1
 
@@ -334,7 +334,7 @@ def test_a_log_from_no_file_cannot_be_tried_again(
             qv.extend_release(
                 later, tmp_path / "a", tmp_path / "b", since="2006-03-02", dataset="us"
             )
-    with pytest.raises(UsageError, match="cannot be told from another log"):
+    with pytest.raises(UsageError, match="cannot be computed from another log"):
         qv.extend_release(later, tmp_path / "a", tmp_path / "b", since="2006-03-02", dataset="us")
 
 
@@ -455,13 +455,13 @@ REFUSED = {
     "somebody missing": (VerificationError, "1 users of the release are missing"),
     "slots are no numbers": (VerificationError, "damaged"),
     "twice": (VerificationError, "damaged"),
-    "more than paid": (VerificationError, "used more than the ledger counts"),
-    "no private card": (VerificationError, "the owner's card is missing"),
+    "more than paid": (VerificationError, "used more slots than the ledger counts"),
+    "no private card": (VerificationError, "the private card is missing"),
     "no day": (VerificationError, "card is damaged"),
     "edited": (VerificationError, "files differ from the card: report.html"),
     "no ledger": (UsageError, "does not know this release"),
-    "in its place": (UsageError, "cannot take its place"),
-    "inside": (UsageError, "cannot take its place"),
+    "in its place": (UsageError, "cannot be written onto or into"),
+    "inside": (UsageError, "cannot be written onto or into"),
     "another method": (UsageError, "made by slotted, not by frequent-queries"),
     "another parameter": (UsageError, "made with --max-queries-per-user 4, not 5"),
     "no folder": (InputError, "no such folder"),
@@ -523,11 +523,11 @@ def test_files_must_be_named_and_the_same(top: Path) -> None:
     words.write_text("one")
     method = Slotted(words=str(words))
     qv.anonymize_to_folder(read(top, "one"), method, top / "w")
-    with pytest.raises(UsageError, match=r"where its method's files lie \(words.txt\)") as caught:
+    with pytest.raises(UsageError, match=r"files that its method reads \(words.txt\)") as caught:
         append(top, "two", "w", "b")
     assert "--method" in str(caught.value)
     words.write_text("two")
-    with pytest.raises(UsageError, match="not those of before"):
+    with pytest.raises(UsageError, match="differ from those of the earlier release"):
         append(top, "two", "w", "b", method=method)
     words.write_text("one")
     append(top, "two", "w", "b", method=method)
@@ -553,7 +553,7 @@ def test_a_method_is_held_to_what_it_said(
         return replace(release, mapping=changed[wrong])
 
     monkeypatch.setattr(Slotted, "continue_release", liar)
-    with pytest.raises(VerificationError, match="did not use the slots that it said"):
+    with pytest.raises(VerificationError, match="did not use the announced slots"):
         append(top, "two", "a", "b")
     assert not (top / "b").exists()
     assert entries(top)[1].state == "reserved"  # it has drawn, so that counts
@@ -601,10 +601,12 @@ class _Cased:
 
 NEW = ("--out", "b")
 CALLS = [
-    _Cased(("--method", "slotted", "--lower-guarantee", *NEW), 2, "without --append"),
-    _Cased(("--lower-guarantee", *NEW), 2, "without --append"),
-    _Cased(("--append", "a", "--seed", "1", *NEW), 2, "--seed with --append"),
-    _Cased(("--append", "a", "--n", "3", *NEW), 2, "--n without --method"),
+    _Cased(
+        ("--method", "slotted", "--lower-guarantee", *NEW), 2, "--lower-guarantee needs --append"
+    ),
+    _Cased(("--lower-guarantee", *NEW), 2, "--lower-guarantee needs --append"),
+    _Cased(("--append", "a", "--seed", "1", *NEW), 2, "--seed cannot be combined with --append"),
+    _Cased(("--append", "a", "--n", "3", *NEW), 2, "--n needs --method"),
     _Cased(("--append", "a", "--method", "frequent-queries", *NEW), 2, "made by slotted"),
     _Cased(("--append", "nowhere", *NEW), 1, "there is no such folder"),
     _Cased(("--append", "a", "--out", "a"), 1, "this exists already"),

@@ -141,9 +141,9 @@ def test_what_is_wrong_is_told_before_anything_is_run(log: qv.QueryLog, measure:
         (lambda: compare(log, []), "nothing"),
         (lambda: compare(log, ["frequent-queries"], measures=[]), "nothing"),
         (lambda: compare(log, ["frequent-queries"], measures=["x"]), "unknown measure"),
-        (lambda: compare(log, ["frequent-queries"], repeat=0), "repeats"),
+        (lambda: compare(log, ["frequent-queries"], repeat=0), "repeat must be"),
         (lambda: compare(log, ["frequent-queries"], seed=-1), "negative"),
-        (lambda: compare(empty, ["frequent-queries"]), "no row"),
+        (lambda: compare(empty, ["frequent-queries"]), "no rows"),
         (lambda: get_preset("sanchez2017"), "sanchez2018"),
         (lambda: compare(log, ["frequent-queries"], workers=-1), "workers"),
         (
@@ -223,7 +223,7 @@ def test_what_is_known_is_not_run_again(
         ran.append((str(task[0].run.method), [cell.line for cell in task]))
         return plain(before, task)
 
-    monkeypatch.setattr("queryveil.comparison.runner.perform", counted)
+    monkeypatch.setattr("queryveil.comparison.runner.run_task", counted)
 
     def go(*measures: str, k: tuple[int, ...], fresh: bool = False, **more: object) -> Comparison:
         journal = open_journal(out, fresh=fresh)
@@ -359,7 +359,7 @@ def test_a_stumble_leaves_nothing(
     def stumble(_: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("queryveil.comparison.result.comparison_page", stumble)
+    monkeypatch.setattr("queryveil.comparison.result.render_comparison", stumble)
     with pytest.raises(KeyboardInterrupt):
         found.write(tmp_path / "out")
     assert not [path for path in tmp_path.iterdir() if "out" in path.name]

@@ -38,7 +38,7 @@ def test_a_plan_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_plan_that_keeps_nothing_says_what_would() -> None:
-    with pytest.raises(qv.InputError, match="sent by 12: take no greater --n"):
+    with pytest.raises(qv.InputError, match="has 12 users: use no larger --n"):
         qv.plan(qv.QueryLog.from_rows(LINES), qv.FrequentQueries(n=13))
 
 

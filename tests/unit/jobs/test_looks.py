@@ -63,7 +63,7 @@ def test_a_later_private_release_tells_of_a_profile(log: Path, tmp_path: Path) -
 
 def test_the_command_tells_it(cli, log: Path, tmp_path: Path) -> None:
     ran = cli("profile", log, "--taxonomy", "none")
-    assert (ran.code, "Noted in the ledger" in " ".join(ran.out.split())) == (0, True)
+    assert (ran.code, "Recorded in the ledger" in " ".join(ran.out.split())) == (0, True)
     (tmp_path / "other").mkdir()
     assert cli("profile", log, "--dataset", "./other", "--taxonomy", "none", "--json").code == 0
     assert (tmp_path / "other" / "ledger.db").exists()
@@ -78,14 +78,14 @@ def test_nobody_is_kept_from_looking(log: Path, why: str) -> None:
         place.write_text("my own notes")
     found = qv.profile(qv.read_log(log))
     assert found["lines"] > 0
-    assert "Not noted in a ledger" in found["notes"][0]
+    assert "could not be recorded in a ledger" in found["notes"][0]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written(log: Path) -> None:
     log.parent.chmod(0o500)
     try:
-        assert "Not noted in a ledger" in qv.profile(qv.read_log(log))["notes"][0]
+        assert "could not be recorded in a ledger" in qv.profile(qv.read_log(log))["notes"][0]
     finally:
         log.parent.chmod(0o700)
 

@@ -30,11 +30,11 @@ def test_files_say_what_memory_says(log: qv.QueryLog, tmp_path: Path, form: str)
 def test_without_the_mapping_it_says_why_not(log: qv.QueryLog, tmp_path: Path) -> None:
     release = qv.anonymize(log, qv.FrequentQueries(n=2, m=1))
     release.write(tmp_path / "out", forget_mapping=True)
-    with pytest.raises(UsageError, match="whose log is whose"):
+    with pytest.raises(UsageError, match="no private mapping"):
         qv.measure(log, tmp_path / "out", [LINE])
     told = qv.measure(log, tmp_path / "out")["measures"]["profile-divergence"]
     assert told["value"] is None
-    assert "whose log is whose" in told["why_not"]
+    assert "no private mapping" in told["why_not"]
 
 
 def test_a_damaged_mapping_is_refused(log: qv.QueryLog, tmp_path: Path) -> None:

@@ -135,14 +135,14 @@ def test_who_was_away_comes_back_to_no_other_group(tmp_path: Path) -> None:
     with pytest.raises(VerificationError, match="damaged"):
         release(fourth, tmp_path / "more", groups_of=folders[2])
     absent.unlink()
-    with pytest.raises(InputError, match=r"no private/absent\.tsv"):
+    with pytest.raises(InputError, match=r"private/absent\.tsv is missing"):
         release(fourth, tmp_path / "more", groups_of=folders[2])
 
 
 def test_groups_of_other_people_are_refused(tmp_path: Path) -> None:
     release(write_log(tmp_path / "logs" / "a.tsv", range(20), 1), tmp_path / "one")
     other = write_log(tmp_path / "others" / "b.tsv", range(100, 140), 2)
-    with pytest.raises(InputError, match="nobody of this log"):
+    with pytest.raises(InputError, match="no user of this log"):
         release(other, tmp_path / "two", groups_of=tmp_path / "one")
 
 
@@ -164,9 +164,9 @@ def test_a_second_release_warns_on_card_screen_and_in_verify(
     second = cli("anonymize", logs[1], *asked, "--out", tmp_path / "two")
     assert "an earlier k-anonymous release of the same people" in " ".join(second.out.split())
     assert "(may be published: k-anonymity" in first.out
-    assert "(may be published only if no other release of these people is: k-anonym" in second.out
+    assert "(may be published only if no other release of the same users is: k-anonym" in second.out
     for folder in (tmp_path / "one", tmp_path / "two"):
-        assert "1 other of these people" in qv.verify(folder)["warnings"][0]
+        assert "1 other release of the same users" in qv.verify(folder)["warnings"][0]
         shown = cli("verify", folder)
         assert shown.code == 0
         assert "Warning" in shown.out
@@ -233,7 +233,7 @@ def test_what_has_no_groups_is_refused(
     with pytest.raises(UsageError, match="seed"):
         release(logs[1], tmp_path / "two", groups_of=tmp_path / "one", seed=1)
     (tmp_path / "one" / "public" / "log.parquet").write_bytes(b"")
-    with pytest.raises(VerificationError, match="does not hold"):
+    with pytest.raises(VerificationError, match="does not verify"):
         release(logs[1], tmp_path / "two", groups_of=tmp_path / "one")
     for more in ("--append", "--copy-of"):
         shown = cli("anonymize", logs[1], "--groups-of", tmp_path / "one", more,
@@ -242,7 +242,7 @@ def test_what_has_no_groups_is_refused(
         assert "--groups-of" in shown.err
     forgotten = tmp_path / "forgotten"
     qv.anonymize(qv.read_log(logs[0]), LINE).write(forgotten, forget_mapping=True)
-    with pytest.raises(InputError, match=r"no private/mapping\.tsv"):
+    with pytest.raises(InputError, match=r"private/mapping\.tsv is missing"):
         release(logs[1], tmp_path / "two", groups_of=forgotten)
 
 
@@ -296,7 +296,7 @@ def test_packing_warns_of_other_releases(
     release(logs[0], tmp_path / "two")
     ran = cli("pack", tmp_path / "one")
     assert "with other groups" in " ".join(ran.err.split())
-    assert "may be published only if no other release of these people is" in ran.out
+    assert "may be published only if no other release of the same users is" in ran.out
     assert "--groups-of" in " ".join(ran.err.split())
     with pytest.warns(UserWarning, match="other groups"):
         qv.pack(tmp_path / "two")

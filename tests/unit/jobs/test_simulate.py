@@ -36,8 +36,8 @@ def test_one_object_with_named_figures(log: QueryLog) -> None:
 
 
 def test_a_sweep(log: QueryLog, tmp_path: Path) -> None:
-    sweep = parse_sweeps(["submit=0.2,0.8", "hops=1..2"])
-    found = sweep(log, sweep, seed=1, repeat=2)
+    grid = parse_sweeps(["submit=0.2,0.8", "hops=1..2"])
+    found = sweep(log, grid, seed=1, repeat=2)
     assert [row["swept"] for row in found.settings] == [
         {"submit": submit, "hops": hops} for submit in (0.2, 0.8) for hops in (1, 2)
     ]

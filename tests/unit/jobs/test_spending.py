@@ -43,7 +43,7 @@ def test_it_is_paid_before_the_noise(log: Path, monkeypatch: pytest.MonkeyPatch)
         assert spent(log) == (9, 1)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("queryveil.methods.statistics.dp_statistics.release_tables", stumble)
+    monkeypatch.setattr("queryveil.methods.statistics.dp_statistics.release_approximate", stumble)
     with pytest.raises(KeyboardInterrupt):
         qv.anonymize(qv.read_log(log), LINE)
     assert spent(log) == (9, 1)
@@ -129,7 +129,7 @@ def test_a_release_of_another_ledger_is_not_copied(log: Path, tmp_path: Path) ->
 def test_a_copy_never_takes_the_place_of_its_source(log: Path, tmp_path: Path) -> None:
     release(log, tmp_path / "one")
     for place in (tmp_path / "one", tmp_path / "one" / "in"):
-        with pytest.raises(UsageError, match="take the place"):
+        with pytest.raises(UsageError, match="cannot be copied onto itself"):
             qv.copy_release(tmp_path / "one", place, force=True)
 
 

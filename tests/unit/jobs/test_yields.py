@@ -25,7 +25,7 @@ def rows(users: int, text: str = "weather") -> list[tuple]:
 @pytest.mark.parametrize("line", SPENDING)
 def test_a_low_yield_is_refused_before_anything_is_paid(line: str, tmp_path: Path) -> None:
     log = qv.QueryLog.from_rows(rows(200))
-    with pytest.raises(qv.LowYieldError, match="queries would show for 200 people"):
+    with pytest.raises(qv.LowYieldError, match="queries would be released for 200 users"):
         qv.anonymize(log, line, dataset=f"{tmp_path}/", population=200)
     assert not list(tmp_path.iterdir())  # no ledger, so nothing was spent
     release = qv.anonymize(log, line, dataset=f"{tmp_path}/", population=200, yes=True)
@@ -52,12 +52,12 @@ def test_the_decision_is_the_same_for_every_log(line: str, tmp_path: Path) -> No
 
 def test_without_a_declared_number_python_warns_and_names_what_is_needed(tmp_path: Path) -> None:
     log = qv.QueryLog.from_rows(rows(200))
-    with pytest.warns(qv.PopulationWarning, match=r"about [\d,]+ people are needed for 5 queries"):
+    with pytest.warns(qv.PopulationWarning, match=r"about [\d,]+ users are needed for 5 queries"):
         qv.anonymize(log, TABLES, dataset=f"{tmp_path}/")
 
 
 def test_a_path_in_place_of_a_log_is_a_clear_error() -> None:
-    with pytest.raises(qv.UsageError, match=r"a log is needed, not .* type str.*read_log"):
+    with pytest.raises(qv.UsageError, match=r"log must be a QueryLog, got .* type str.*read_log"):
         qv.anonymize("log.tsv", TABLES)  # type: ignore[arg-type]
 
 
@@ -150,7 +150,7 @@ def test_a_script_fails_before_the_log_is_opened(
         ran = cli(*asked, *more)
         assert ran.code == 1
         assert "--yes" in ran.err
-        assert "people" in ran.err
+        assert "users" in ran.err
     assert not (tmp_path / "out").exists()
     assert not (tmp_path / "ledger.db").exists()
 
@@ -165,7 +165,7 @@ def test_an_empty_table_exits_with_0_and_says_so(log: Path, cli: Callable, tmp_p
     ran = cli(*asked, "--out", str(tmp_path / "out"), "--yes")
     assert ran.code == 0
     assert "Empty: queries.tsv" in ran.out
-    assert "spent all the same" in ran.out
+    assert "the budget is spent" in ran.out
     beside = (tmp_path / "out" / "public" / "queries.about.txt").read_text("utf-8")
     assert "The table is empty" in beside
     ran = cli(*asked, "--out", str(tmp_path / "two"), "--yes", "--json")
@@ -175,4 +175,4 @@ def test_an_empty_table_exits_with_0_and_says_so(log: Path, cli: Callable, tmp_p
 def test_plan_says_that_it_is_next_to_nothing(log: Path, cli: Callable) -> None:
     ran = cli("plan", str(log), "--method", TABLES, "--population", "300")
     assert ran.code == 0
-    assert "next to nothing" in ran.out
+    assert "almost nothing" in ran.out

@@ -509,13 +509,13 @@ PIECES = [
 MEGABYTES = """
 import json, resource, sys
 import polars as pl
-from queryveil.log.identifiers import mark, redact
+from queryveil.log.identifiers import flag_identifiers, mask_identifiers
 
 resource.setrlimit(resource.RLIMIT_CPU, (120, 120))
 for piece in json.loads(sys.argv[1]):
     long = piece * (1_000_000 // len(piece))
-    pl.DataFrame({"query": [long]}).select(mark(pl.col("query")))
-    redact(long)
+    pl.DataFrame({"query": [long]}).select(flag_identifiers(pl.col("query")))
+    mask_identifiers(long)
 """
 
 

@@ -228,7 +228,7 @@ def test_a_sample_does_not_depend_on_the_order_of_the_file(crowd, tmp_path):
 
 
 def test_a_sample_larger_than_the_log(crowd):
-    with pytest.raises(UsageError, match="41 users was asked for, the log has 40"):
+    with pytest.raises(UsageError, match="41, but the log has only 40 users"):
         read_log(crowd, sample_users=41)
 
 
@@ -339,8 +339,8 @@ def test_encoding(tmp_path):
 def test_how_far_a_packed_file_may_expand(tmp_path):
     path = write(tmp_path / "log.tsv.gz", gzip.compress(aol("7", "8").encode()))
     with pytest.raises(InputError, match="expands to more than 60 bytes"):
-        read_log(path, max_expanded=60)
-    assert read_log(path, max_expanded=10_000).count() == 2
+        read_log(path, max_decompressed_size=60)
+    assert read_log(path, max_decompressed_size=10_000).count() == 2
 
 
 def test_options_as_one_object_and_more(tmp_path):
@@ -362,7 +362,7 @@ def test_options_as_one_object_and_more(tmp_path):
         {"sample_users": float("nan")},
         {"sample_users": float("inf")},
         {"since": date(2006, 3, 2), "until": date(2006, 3, 1)},
-        {"max_expanded": 0},
+        {"max_decompressed_size": 0},
         {"quote": ""},
         {"quote": "''"},
         {"quote": "\u201c"},

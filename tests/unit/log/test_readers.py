@@ -14,14 +14,13 @@ import pytest
 import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from queryveil.log.readers.base import parse_columns
-from queryveil.log.readers.registry import READERS, detect_reader, get_reader
 
 from queryveil.errors import ColumnError, FormatError, TooManyRejectedError, UsageError
 from queryveil.log.query_log import QueryLog
-from queryveil.log.readers.base import ReaderOptions
-from queryveil.log.readers.jsonl import _fast, _slow
 from queryveil.log.readers import source
+from queryveil.log.readers.base import ReaderOptions, parse_columns
+from queryveil.log.readers.jsonl import _fast, _slow
+from queryveil.log.readers.registry import READERS, detect_reader, get_reader
 from queryveil.log.readers.source import TextFile
 from queryveil.log.reading import read_log
 

@@ -136,7 +136,7 @@ def test_each_distinct_text_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -
     seen: list[int] = []
     real = kinds_of
     monkeypatch.setattr(
-        "queryveil.log.identifiers.kinds_of", lambda some: seen.append(len(some)) or real(some)
+        "queryveil.log.screening.kinds_of", lambda some: seen.append(len(some)) or real(some)
     )
     screen(qv.QueryLog.from_rows(ROWS * 1000), "drop")
     assert seen == [4]

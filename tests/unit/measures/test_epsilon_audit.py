@@ -230,7 +230,7 @@ def test_promises_that_no_log_can_try_are_refused() -> None:
     topics = promise(1.0, SWAP, given="the topics of each user's queries in their order")
     with pytest.raises(UsageError, match="agree in the topics"):
         audit(laplace(1.0), topics)
-    with pytest.raises(UsageError, match="these neighbours: two planets"):
+    with pytest.raises(UsageError, match="these neighbors: two planets"):
         audit(laplace(1.0), promise(1.0, "two planets"))
     with pytest.raises(UsageError, match="no users' logs"):
         audit(laplace(1.0), promise(1.0, SWAP))

@@ -72,7 +72,7 @@ def test_what_shows_everything_gives_everybody_away(again: Again) -> None:
     assert (told["value"], told["raw"], told["found"], told["false_alarms"]) == (1, 1, 1, 0)
     assert told["auc"]["shown"] == told["auc"]["rarest"] == 1
     assert told["low"] == pytest.approx(0.879656)  # of 60 persons
-    assert told["words"].startswith("of 100 guesses whether a person was in the log 100 are right")
+    assert told["words"].startswith("of 100 guesses whether a user was in the log 100 are right")
 
 
 def test_an_empty_release_tells_nothing() -> None:
@@ -80,7 +80,7 @@ def test_an_empty_release_tells_nothing() -> None:
     assert (told["value"], told["raw"], told["chance"]) == (0, 0, 0)
     assert set(told["auc"].values()) == {0.5}
     assert told["low"] < 0 < told["high"]
-    assert "50 are right; guessing finds 50" in told["words"]
+    assert "50 are right; random guessing has 50 right" in told["words"]
 
 
 def test_without_what_is_hers_alone_a_person_is_not_found() -> None:

@@ -46,7 +46,7 @@ def test_values_worked_by_hand() -> None:
     assert told["value"] == 1  # 3, 1, 0, and user 4 is gone
     assert (told["longest"], told["users"], told["vanished"]) == (3, 4, 1)
     assert told["words"] == (
-        "the release shows 1.0 of a user's own queries in a row on average, and 3 at most"
+        "the longest run of a user's own queries has 1.0 rows on average, and 3 at most"
     )
 
 
@@ -110,5 +110,5 @@ def test_a_release_without_times_is_refused() -> None:
 def test_what_cannot_be_linked_is_refused() -> None:
     with pytest.raises(UsageError, match="no users' logs"):
         found({"1": ["a"]}, {"1": ["a"]}, log=None)
-    with pytest.raises(UsageError, match="whose log is whose"):
+    with pytest.raises(UsageError, match="no private mapping"):
         found({"1": ["a"]}, {"1": ["a"]}, mapping=None)

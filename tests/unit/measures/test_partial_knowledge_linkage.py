@@ -52,7 +52,7 @@ def test_what_is_known_is_a_part_of_a_persons_queries(
     sent = measure.original_counts(
         MeasureContext(log_of(before)), release_of(log_of(before), before)
     )
-    tried, asked = measure._tries(sent)
+    tried, asked = measure._sample_tries(sent)
     senders = Counter(query for own in before.values() for query in set(own))
     for ask, user in tried.rows():
         own = set(before[sent.users[user]])
@@ -79,11 +79,11 @@ def test_words() -> None:
     assert told["value"] == told["chance"] == 10
     assert told["knew_fewer"] == 10
     assert told["words"] == (
-        "an attacker who knows five queries of a person finds that person in 1 of 10 tries; "
-        "guessing finds 1"
+        "an attacker who knows five queries of a user re-identifies that user in 1 of 10 tries; "
+        "guessing succeeds in 1"
     )
     one = found(people, people, known=1, choice="rarest")["words"]
-    assert one.startswith("an attacker who knows the rarest query of a person")
+    assert one.startswith("an attacker who knows the rarest query of a user")
     assert "twenty" not in found(people, people, known=20)["words"]
 
 
@@ -132,7 +132,7 @@ def test_phrases(tmp_path: Path) -> None:
     before = {"1": ["tennis and music"], "2": ["theatre"]}
     told = found(before, {"1": ["music"], "2": ["tennis"]}, {"parameters": shown})
     assert told["value"] == 50  # both logs have a phrase of 1; none has one of 2, who is guessed
-    assert "five phrases of a person" in told["words"]
+    assert "five phrases of a user" in told["words"]
 
 
 def test_wilson() -> None:
@@ -147,7 +147,7 @@ def test_what_cannot_be_linked_is_refused() -> None:
     one = {"1": ["a"]}
     with pytest.raises(UsageError, match="no users' logs"):
         found(one, one, {"log": None})
-    with pytest.raises(UsageError, match="whose log is whose"):
+    with pytest.raises(UsageError, match="no private mapping"):
         found(one, one, {"mapping": None})
     with pytest.raises(ParameterError):
         parse_measure("partial-knowledge-linkage:known=0")

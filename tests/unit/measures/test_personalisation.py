@@ -70,9 +70,9 @@ def test_the_same_log_is_near_and_an_empty_one_is_not(ruler: str) -> None:
 
 def test_refusals(ruler: str) -> None:
     sent = {"a": ["tennis"]}
-    with pytest.raises(InputError, match="nobody"):
+    with pytest.raises(InputError, match="no user of this log"):
         near(ruler, {"a": ["zzz"]}, sent)
-    with pytest.raises(UsageError, match="whose log is whose"):
+    with pytest.raises(UsageError, match="no private mapping"):
         near(ruler, sent, sent, mapping=None)
     with pytest.raises(UsageError, match="no users' logs"):
         near(ruler, sent, sent, log=None)

@@ -45,7 +45,7 @@ def test_values_worked_by_hand() -> None:
     assert found["distinct"] == {"kept": 0.666667, "lost": 0.333333, "invented": 0.333333}
     assert found["volume"] == {"kept": 0.6, "lost": 0.4, "invented": 0.4}
     assert found["value"] == 0.666667
-    assert found["ruler"] == "lines of the released log"
+    assert found["ruler"] == "rows of the released log"
 
 
 def test_the_value_may_be_of_the_volume() -> None:

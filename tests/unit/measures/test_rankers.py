@@ -183,7 +183,7 @@ def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match=r"needs nosuch.*queryveil\[measures\]"):
         import_extra("nosuch.part", "this")
     monkeypatch.setitem(__import__("sys").modules, "ir_measures", None)
-    with pytest.raises(UsageError, match="judging rankings needs ir_measures"):
+    with pytest.raises(UsageError, match="evaluating rankings needs ir_measures"):
         rank_metrics.evaluate_rankings(
             pl.DataFrame({"topic": [1], "url": ["x"]}),
             pl.DataFrame({"topic": [1], "url": ["x"], "place": [1]}),

@@ -45,8 +45,8 @@ def test_values_worked_by_hand() -> None:
     assert (told["identifiers"], told["identifiers_share"]) == (2, 0.4)
     assert (told["queries"], told["rows"], told["new"]) == (5, 7, 1)
     assert told["words"] == (
-        "2 of 5 released queries had been sent by one person alone, and 2 look like personal "
-        "identifiers; they fill 4 of 7 rows"
+        "2 of 5 released queries had been sent by one user only, and 2 look like personal "
+        "identifiers; they make up 4 of 7 rows"
     )
 
 

@@ -66,7 +66,9 @@ def test_values_worked_by_hand() -> None:
     told = found(before, after)
     assert told["value"] == 37.5
     assert (told["chance"], told["users"], told["vanished"], told["logs"]) == (25, 4, 0, 4)
-    assert told["words"].endswith("finds 37.5 of 100 users in the release; guessing finds 25")
+    assert told["words"].endswith(
+        "re-identifies 37.5 of 100 users in the release; guessing re-identifies 25"
+    )
 
 
 @given(logs)
@@ -160,7 +162,7 @@ def test_a_release_of_semantic_microaggregation(sports: str) -> None:
 def test_what_cannot_be_linked_is_refused() -> None:
     with pytest.raises(UsageError, match="no users' logs"):
         found({"1": ["a"]}, {"1": ["a"]}, log=None)
-    with pytest.raises(UsageError, match="whose log is whose"):
+    with pytest.raises(UsageError, match="no private mapping"):
         found({"1": ["a"]}, {"1": ["a"]}, mapping=None)
     with pytest.raises(UsageError, match="no user of this release"):
         found({"1": ["a"]}, {"2": ["a"]})

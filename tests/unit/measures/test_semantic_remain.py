@@ -77,7 +77,7 @@ def test_refusals(ruler: str) -> None:
     sent = {"a": ["tennis"]}
     with pytest.raises(InputError, match="level 3"):
         remain(ruler, sent, sent, {"level": 3})
-    with pytest.raises(UsageError, match="whose log is whose"):
+    with pytest.raises(UsageError, match="no private mapping"):
         remain(ruler, sent, sent, mapping=None)
     with pytest.raises(UsageError, match="no users' logs"):
         remain(ruler, sent, sent, log=None)

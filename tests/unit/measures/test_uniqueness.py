@@ -47,7 +47,7 @@ def test_values_worked_by_hand() -> None:
     assert told["value"] == pytest.approx(1 / 3, abs=1e-6)
     assert (told["before"], told["singled_out"], told["users"]) == (0.5, 1, 3)
     assert told["words"] == (
-        "1 of 3 released users have a log that nobody else has; in the original log 2 of 4 have"
+        "1 of 3 released users have a unique log; in the original log 2 of 4 users have one"
     )
 
 
@@ -91,5 +91,6 @@ def test_the_log_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     Uniqueness().prepare(before)
     monkeypatch.setattr(before, "log", QueryLog.from_rows([]))
     assert (
-        "0 of 2 have" in Uniqueness().compute(before, release_of(before.log, {"1": ["a"]}))["words"]
+        "0 of 2 users have"
+        in Uniqueness().compute(before, release_of(before.log, {"1": ["a"]}))["words"]
     )

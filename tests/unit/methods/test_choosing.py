@@ -63,5 +63,5 @@ def test_counts_are_given_as_they_are_in_order() -> None:
 
 
 def test_lots_are_for_low_counts_alone() -> None:
-    with pytest.raises(UsageError, match="above the threshold"):
+    with pytest.raises(UsageError, match="from 1 to the threshold"):
         CHOICE.release_grouped(9, 10, NoiseSource())

@@ -15,7 +15,8 @@ import queryveil as qv
 from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.errors import InputError, ParameterError
-from queryveil.methods.click_graph import ClickGraph, _first_counts
+from queryveil.methods.click_graph import ClickGraph
+from queryveil.methods.first_contributions import _count_first_rows
 from queryveil.release.checks import run_check
 from queryveil.release.guarantee import Check
 from queryveil.workflows.verification import verify
@@ -63,7 +64,7 @@ def results(tmp_path: Path) -> Path:
 
 def counted(rows: list[Row], most: int) -> dict[str, int]:
     log = qv.QueryLog.from_rows(rows)
-    return dict(_first_counts(log.events(), ["query"], most).rows())
+    return dict(_count_first_rows(log.events(), ["query"], most).rows())
 
 
 def test_the_first_queries_by_time_count() -> None:
@@ -106,7 +107,7 @@ def test_leaving_a_user_out_changes_counts_by_at_most_that(most: int) -> None:
 def test_the_first_clicks_count(results: Path) -> None:
     rows = rows_of(2)
     log = qv.QueryLog.from_rows(rows)
-    clicks = _first_counts(log.local_frame.drop_nulls("url"), ["query", "url"], 1)
+    clicks = _count_first_rows(log.local_frame.drop_nulls("url"), ["query", "url"], 1)
     assert clicks.rows() == [("weather", "http://weather.example", 2)]
 
 
@@ -127,7 +128,7 @@ def test_what_many_sent_shows_and_what_one_sent_does_not() -> None:
     assert ((queries["count"] - 300).abs() < 20).all()
     assert release.tables["clicks"].height == 0
     assert release.log is None
-    assert "no clicks are given" in release.guarantee.statement
+    assert "no clicks are released" in release.guarantee.statement
 
 
 def test_clicks_are_those_of_the_public_list(results: Path) -> None:
@@ -256,7 +257,7 @@ def test_a_removal_promises_nothing(results: Path, tmp_path: Path) -> None:
         release = run(method, rows_of(300), None)
         assert release.guarantee.model == "none"
         assert release.guarantee.epsilon is None
-        assert "promises nothing about a person" in release.guarantee.statement
+        assert "guarantees nothing about a user" in release.guarantee.statement
         assert len(release.not_release_grade) == 1
         folder = tmp_path / ("with" if method.results else "without")
         release.write(folder)

@@ -96,8 +96,10 @@ def test_the_card_says_so(tmp_path) -> None:
     release = qv.anonymize(lopsided(3), "string-microaggregation:k=5")
     card = release.write(tmp_path / "out")
     assert card["parameters"]["max_share"] == 0.4
-    assert "pseudonyms of a group carry the interests of their group" in card["guarantee"]["statement"]
-    assert "no member gave more than 40%" in card["guarantee"]["statement"]
+    assert (
+        "pseudonyms of a group carry the interests of their group" in card["guarantee"]["statement"]
+    )
+    assert "no member contributed more than 40%" in card["guarantee"]["statement"]
     assert qv.verify(tmp_path / "out")["holds"]
     assert qv.parse_method("string-microaggregation:k=2").most_share == 0.5
 
@@ -155,7 +157,7 @@ def test_what_is_left_keeps_the_bound(givers: list[int], share: float) -> None:
 
 def test_a_log_that_breaks_the_bound_is_not_written() -> None:
     texts = pl.DataFrame({"group": [0] * 5, "user": [0, 0, 0, 1, 2], "query": "q"})
-    with pytest.raises(VerificationError, match="1 users gave more"):
+    with pytest.raises(VerificationError, match="1 users contributed more"):
         check_contributions(texts, 0.4)
     check_contributions(texts, 0.6)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import queryveil as qv
 from queryveil.concepts.taxonomy.arrays import RaggedArray
 from queryveil.errors import InputError
-from queryveil.methods.disconnected_graph import _greedy
+from queryveil.methods.disconnected_graph import _remove_greedily
 
 TIME = "2006-03-01 10:00:00"
 
@@ -82,7 +82,7 @@ def test_nothing_left_is_an_error() -> None:
 def test_it_is_no_protection_and_says_so() -> None:
     _, release = released(log_of(*FINE))
     assert release.guarantee.model == "none"
-    assert any("one person alone" in why for why in release.not_release_grade)
+    assert any("one user alone" in why for why in release.not_release_grade)
 
 
 @given(st.integers(2, 9), st.data())
@@ -98,4 +98,4 @@ def test_greedy_equals_the_plain_definition(nodes: int, data: st.DataObject) -> 
     while any(near[n] & left for n in left):
         gone = max(left, key=lambda n: (len(near[n] & left), -rows[n], -n))
         left.discard(gone)
-    assert set(np.flatnonzero(_greedy(lists, np.array(rows))).tolist()) == left
+    assert set(np.flatnonzero(_remove_greedily(lists, np.array(rows))).tolist()) == left

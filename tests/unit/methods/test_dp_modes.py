@@ -101,16 +101,16 @@ def test_modes_by_their_line_and_by_their_values(line: str, mode: str, model: st
         ({"mode": "exact"}, "one of approx, pure, paper"),
         ({"mode": "pure", "delta": 1e-6}, "pure mode has no delta"),
         ({"mode": "paper", "delta": 1e-6}, "paper mode has no delta"),
-        ({"delta": 0.0}, "approx mode needs one"),
+        ({"delta": 0.0}, "approx mode needs at least"),
         ({"delta": 1e-31}, "--delta cannot be"),
         ({"pool": "list.txt"}, "approx mode has no pool"),
         ({"url_pool": "urls.tsv"}, "approx mode has no url-pool"),
         ({"mode": "paper", "url_pool": "urls.tsv"}, "paper mode has no url-pool"),
-        ({"mode": "pure", "paper_threshold": 9}, "take --mode paper"),
+        ({"mode": "pure", "paper_threshold": 9}, "use --mode paper"),
         ({"mode": "pure", "selection": "laplace"}, "pure mode has no selection"),
-        ({"mode": "paper", "split": "1/1/1"}, "take --mode approx or pure"),
+        ({"mode": "paper", "split": "1/1/1"}, "use --mode approx or pure"),
         ({"mode": "pure", "split": "1"}, "--split cannot be"),
-        ({"mode": "pure", "url_pool": "u", "split": "1/0/1"}, "gives the clicks nothing"),
+        ({"mode": "pure", "url_pool": "u", "split": "1/0/1"}, "no weight for clicks"),
     ],
 )
 def test_refusals(values: dict[str, object], says: str) -> None:
@@ -158,9 +158,9 @@ def test_results_are_pairs(urls: str) -> None:
     ("content", "says"),
     [
         (None, "cannot be read"),
-        (b"", "has no query"),
-        (b" \n\t\n", "has no query"),
-        (b"\xff\xfe\x00w", "no text in UTF-8"),
+        (b"", "has no queries"),
+        (b" \n\t\n", "has no queries"),
+        (b"\xff\xfe\x00w", "not UTF-8 text"),
         (b"weather\0news", "NUL"),
     ],
 )
@@ -178,7 +178,7 @@ def test_a_list_that_is_none(content: bytes | None, says: str, tmp_path: Path) -
 @pytest.mark.parametrize("content", ["weather\n", "weather\t\n", "\thttp://a\n", "a\tb\tc\n"])
 def test_results_that_are_none(content: str, tmp_path: Path, pool: str) -> None:
     (tmp_path / "bad").write_text("weather\thttp://a\n" + content)
-    with pytest.raises(InputError, match="line 2: not a query, a tab and a URL"):
+    with pytest.raises(InputError, match="line 2 is not a query, a tab and a URL"):
         run(lines(3, "weather"), mode="pure", pool=pool, url_pool=str(tmp_path / "bad"))
     (tmp_path / "bad").write_text("\n")
     with pytest.raises(InputError, match="no results"):

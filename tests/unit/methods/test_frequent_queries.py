@@ -189,7 +189,7 @@ def test_n_is_reached_exactly() -> None:
     assert {row[1] for row in published(run(LOG, n=3, m=1))} == {"weather"}
     with pytest.raises(InputError) as told:
         run(LOG, n=4)
-    assert "sent by 3: take no greater --n" in str(told.value)
+    assert "has 3 users: use no larger --n" in str(told.value)
 
 
 def test_lines_of_one_user_do_not_add_up() -> None:
@@ -232,7 +232,7 @@ def test_without_clicks() -> None:
     release = run(LOG, n=3, clicks=False, time="none")
     assert {row[3:] for row in published(release)} == {(None, None)}
     assert release.blanked == {"clicks not kept": 3}
-    assert "no clicks are given" in release.guarantee.statement
+    assert "no clicks are released" in release.guarantee.statement
     assert "no-clicks" in [check.name for check in release.guarantee.checks]
 
 
@@ -279,13 +279,13 @@ def test_odd_years_keep_the_promise(tmp_path: Path, year: str, time: str) -> Non
 def test_n_of_one_is_not_for_publication(tmp_path: Path) -> None:
     card = run(LOG, n=1).write(tmp_path / "out")
     assert card["release_grade"] is False
-    why = "the parameters keep queries that only one person sent"
+    why = "the parameters keep queries that only one user sent"
     assert card["not_release_grade_because"] == [why]
 
 
 def test_m_of_one_is_not_for_publication() -> None:
     assert run(LOG, n=3, m=1).not_release_grade == (
-        "the parameters keep clicks that only one person made",
+        "the parameters keep clicks that only one user made",
     )
     assert run(LOG, n=3, m=1, clicks=False).not_release_grade == ()
 

@@ -81,9 +81,9 @@ def test_writing_takes_no_table_of_all_rows(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_pieces_of_whole_users() -> None:
-    cut = list(texts._pieces(np.array([3, 0, 2, 5, 1])))
+    cut = list(texts._split_users(np.array([3, 0, 2, 5, 1])))
     assert cut == [(0, 5)]
-    assert list(texts._pieces(np.array([], np.int64))) == [(0, 0)]
+    assert list(texts._split_users(np.array([], np.int64))) == [(0, 0)]
 
 
 def test_what_is_written_does_not_depend_on_the_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

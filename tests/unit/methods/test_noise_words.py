@@ -59,10 +59,10 @@ def test_a_replaced_phrase_stays_as_often_as_is_told(epsilon: float) -> None:
 @pytest.mark.parametrize(
     ("mechanism", "says"),
     [
-        ("population", "All people have one profile"),
+        ("population", "All users have one profile"),
         ("answers", "is their own in"),
-        ("cells", "as many people as a noisy count says"),
-        ("uniform", "No profile is told"),
+        ("cells", "as many users as its noisy count"),
+        ("uniform", "No profile is released"),
     ],
 )
 def test_every_way_to_tell_profiles_has_its_words(mechanism: str, says: str) -> None:
@@ -78,7 +78,7 @@ def test_the_page_and_the_card_say_it(tmp_path: Path) -> None:
     card = json.loads((public / "release.json").read_text("utf-8"))
     assert card["noise"]["tables"] == []
     assert len(card["noise"]["statements"]) == 2
-    assert "of the rows carry it" in (public / "report.html").read_text("utf-8")
-    assert "of the rows carry it" in (public / "croissant.json").read_text("utf-8")
+    assert "of their rows have it" in (public / "report.html").read_text("utf-8")
+    assert "of their rows have it" in (public / "croissant.json").read_text("utf-8")
     assert not list(public.glob("*.about.txt"))
     assert qv.verify(tmp_path / "out")["holds"]

@@ -142,7 +142,7 @@ def test_cells_that_are_no_numbers(make, cell: float) -> None:
 
 
 def test_matrices_that_are_no_distances() -> None:
-    with pytest.raises(UsageError, match="users by users"):
+    with pytest.raises(UsageError, match="must be square"):
         mdav(np.zeros((4, 3), np.float32), 2)
     with pytest.raises(UsageError, match="negative"):
         mdav(-np.ones((4, 4), np.float32), 2)

@@ -139,7 +139,7 @@ def test_one_group_and_nobody() -> None:
 def test_what_is_refused() -> None:
     with pytest.raises(VerificationError):
         refine_groups(clustered(4), np.array([0, 0, 0, 1], np.int32), 2)
-    with pytest.raises(UsageError, match="as many rows"):
+    with pytest.raises(UsageError, match="a row and a column for each of 4"):
         refine_groups(clustered(5), np.array([0, 0, 1, 1], np.int32), 2)
 
 

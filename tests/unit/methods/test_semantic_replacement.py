@@ -208,7 +208,7 @@ def test_the_card_has_both_epsilons(budget: str, epsilon: float, per_query: floa
     promise = Replacement(epsilon=2, budget=budget, max_queries_per_user=100).guarantee()
     assert promise.epsilon == epsilon
     assert promise.per_query_epsilon == pytest.approx(per_query)
-    assert f"epsilon {per_query:g} for a phrase, {epsilon:g} for a person" in promise.statement
+    assert f"epsilon {per_query:g} for a phrase, {epsilon:g} for a user" in promise.statement
 
 
 def test_with_a_delta_one_query_costs_more_than_its_share() -> None:
@@ -385,7 +385,7 @@ def test_no_replacement_leaves_its_topic(text: str) -> None:
 
 
 def test_a_domain_within_an_earlier_one_is_refused() -> None:
-    with pytest.raises(ParameterError, match="lies within what stands before"):
+    with pytest.raises(ParameterError, match="lies within the concepts before"):
         open_domains(open_taxonomy("wordnet"), "disease,n#14145095", "auto")
 
 

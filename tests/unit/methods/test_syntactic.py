@@ -136,5 +136,5 @@ def test_what_is_refused() -> None:
         syntactic_distance_matrix(rows.drop("time", "url"))
     with pytest.raises(UsageError, match="no user or no query"):
         syntactic_distance_matrix(rows.with_columns(query=pl.lit(None, pl.String)))
-    with pytest.raises(UsageError, match="numbered from 0"):
+    with pytest.raises(UsageError, match="must be at least 0"):
         syntactic_distance_matrix(rows.with_columns(user=pl.col("user") - 1))

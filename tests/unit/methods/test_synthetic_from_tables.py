@@ -88,11 +88,11 @@ def test_keys_that_are_no_released_queries_are_never_drawn() -> None:
 def walked(restart: int, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Give sessions of five queries, as the walks have them before rows are shuffled."""
     monkeypatch.setattr(synthetic, "_RESTART", restart)
-    names, weight = synthetic._queries(TABLES)
+    names, weight = synthetic._weighted_queries(TABLES)
     one = np.zeros(len(names), np.int64)
     anywhere = synthetic._Choices.of(one, np.arange(len(names)), weight, 1)
-    steps = synthetic._steps(TABLES, names)
-    query = synthetic._walks(np.full(20_000, 5), anywhere, steps, RandomSource(7))
+    steps = synthetic._build_steps(TABLES, names)
+    query = synthetic._sample_walks(np.full(20_000, 5), anywhere, steps, RandomSource(7))
     return names.gather(query).to_numpy().reshape(-1, 5).tolist()
 
 
@@ -170,7 +170,7 @@ def test_seeds() -> None:
 
 @pytest.mark.parametrize("users", [0, -1])
 def test_no_users(users: int) -> None:
-    with pytest.raises(ParameterError, match="one user or more"):
+    with pytest.raises(ParameterError, match="at least 1"):
         synthesize_log(TABLES, users, RandomSource())
 
 

@@ -24,6 +24,7 @@ from queryveil.peers.protocol.state import (
 )
 
 PAGE = (Result("A page", "https://example.org/", "text"),)
+_ENDS = {Deliver: "deliver", NoRelayFound: "nobody", EngineFailed: "broken", Busy: "busy"}
 WAITS = Timeouts(reply=2, engine=10, hop=2, own=60, owner=5)
 
 
@@ -107,7 +108,7 @@ class World:
                     self.on_submit(name, text)
                     self.submit(name, peer, number)
                 case Deliver(number) | NoRelayFound(number) | EngineFailed(number) | Busy(number):
-                    kind = type(action).__name__.lower()
+                    kind = _ENDS[type(action)]
                     self.by[self.texts[peer, number]] = getattr(action, "friend", None)
                     self.ends[self.texts[peer, number]].append(kind)
                     self.on_end(self.texts[peer, number], kind)

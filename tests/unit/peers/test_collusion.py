@@ -62,7 +62,7 @@ class Attack:
                 continue
             action = actions.pop(0)
             if isinstance(action, Submit):
-                actions += self.peer.engine_replied(action.errand, PAGE)
+                actions += self.peer.engine_replied(action.number, PAGE)
             elif isinstance(action, Send):
                 actions += self.react(*action)
         first = self.seen[0][0] if self.seen else 0

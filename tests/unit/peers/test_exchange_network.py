@@ -40,9 +40,9 @@ def conserved(world: World) -> None:
         assert peer.open_count == 0
         assert not peer._book.incoming
         assert not peer._book.outgoing
-        assert not peer._book.errands
+        assert not peer._book.queries
         for name in world.friends:
-            one = peer.tally(name)
+            one = peer.stats(name)
             assert one.requests == one.ignored + one.refused + one.taken
             assert one.taken == one.served + one.failed + one.unclaimed
             assert one.asked == one.turned_down + one.answered + one.lost
@@ -56,7 +56,7 @@ def kept(world: World) -> None:
     for sender, friend, message in world.sent:
         assert sender != friend
         assert friend in world.friends[sender]
-        assert getattr(message, "hops", 0) <= world.settings.hops
+        assert getattr(message, "hops", 0) <= world.settings.max_hops
     conserved(world)
 
 
@@ -79,7 +79,7 @@ def test_a_query_is_submitted_once_and_answered(size, chords, seed, queries, dou
         path = world.handed(text)
         assert len({message.id for _, _, message in path}) == len(path)
         counts = [message.hops for _, _, message in path]
-        assert all(count < world.settings.hops for count in counts[:-1])  # the limit is the end
+        assert all(count < world.settings.max_hops for count in counts[:-1])  # the limit is the end
         for (sender, friend, _), (then, to, _) in pairwise(path):
             assert then == friend
             assert to != sender  # nobody hands a query back
@@ -140,7 +140,8 @@ def test_what_is_kept_is_bounded(seed, most, ids) -> None:
     for number in range(40):
         world.at(0.01 * number, lambda q=number: world.ask("p0", f"q{q}"))
         world.at(
-            0.01 * number, lambda: seen.extend(p._book.open_per_sender.copy() for p in world.peers.values())
+            0.01 * number,
+            lambda: seen.extend(p._book.open_per_sender.copy() for p in world.peers.values()),
         )
     world.run()
     counted = [item for counts in seen for item in counts.items()]

@@ -22,10 +22,10 @@ def test_the_share_of_own_queries_is_the_same_at_all_counts_but_the_lowest(setti
     assert sum(begun) == pytest.approx(1)
     messages = [begun[0]]
     for own in begun[1:]:
-        messages.append(own + (1 - settings.submit) * messages[-1])
+        messages.append(own + (1 - settings.submit_probability) * messages[-1])
     shares = [own / seen for own, seen in zip(begun, messages, strict=True)]
     assert shares[0] == 1
-    assert shares[1:] == pytest.approx([own_query_probability(settings)] * (settings.hops - 1))
+    assert shares[1:] == pytest.approx([own_query_probability(settings)] * (settings.max_hops - 1))
 
 
 @given(SETTINGS, st.floats(0, 1, exclude_max=True))

@@ -204,7 +204,7 @@ def after_the_check(monkeypatch: pytest.MonkeyPatch, other: Callable[[], object]
         real(*args)
         next(steps, lambda: None)()
 
-    monkeypatch.setattr("queryveil.release.writing.check_target", checked)
+    monkeypatch.setattr("queryveil.release.writing.check_output_folder", checked)
 
 
 @pytest.fixture(params=["flags", "no flags"])
@@ -420,6 +420,6 @@ def test_relative_names(release: Release, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_names_that_are_no_text_are_refused(release: Release, tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="this name is no text in UTF-8"):
+    with pytest.raises(OutputError, match="this name is not valid UTF-8"):
         release.write(tmp_path / os.fsdecode(b"caf\xe9"))
     assert list(tmp_path.iterdir()) == []

@@ -97,7 +97,7 @@ def test_made_rows_are_drawn_as_no_share(release: Release) -> None:
     text = drawn(release.preview_card())
     assert re.search(r"rows in +6 +6 users", text)
     assert re.search(r"released +9 *\n", text)
-    assert re.search(r"made +9 +row of a prototype", text)
+    assert re.search(r"generated +9 +row of a prototype", text)
     assert re.search(r"dropped +6 +row of a group", text)
     assert re.search(r"distinct queries +2 +1 in the log", text)
     assert "%" not in text

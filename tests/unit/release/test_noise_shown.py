@@ -13,7 +13,7 @@ import pytest
 import queryveil as qv
 from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
-from queryveil.dp.noise import SeededNoise
+from queryveil.dp.seeded_noise import SeededNoise
 from queryveil.log.query_log import QueryLog
 from queryveil.methods.click_graph import ClickGraph
 from queryveil.methods.statistics.dp_statistics import DpStatistics
@@ -163,7 +163,7 @@ def test_a_reader_is_told_on_the_page_the_card_and_beside_the_table(
         assert example in beside
         assert example in entry
         assert f"scale {told['scale']:,.4g}" in beside
-        assert "show" in beside
+        assert "selected" in beside or "released" in beside
         assert "cannot be told apart" in beside
     assert qv.verify(tmp_path / "out")["holds"]
 

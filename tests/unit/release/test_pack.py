@@ -134,7 +134,9 @@ def test_what_is_not_for_publication_is_packed_if_that_is_said(tmp_path: Path) -
     rows = [(user, "weather", "2006-03-01 10:00:00", None, None) for user in "abc"]
     release = qv.anonymize(qv.QueryLog.from_rows(rows), qv.FrequentQueries(n=2), seed=1)
     release.write(tmp_path / "out")
-    with pytest.raises(qv.UsageError, match=r"not for publication: a fixed seed.*Hint: make one"):
+    with pytest.raises(
+        qv.UsageError, match=r"not for publication: a fixed seed.*Hint: remove these"
+    ):
         qv.pack(tmp_path / "out")
     assert not (tmp_path / "out.tar.gz").exists()
     with pytest.warns(UserWarning, match="not for publication"):

@@ -36,7 +36,7 @@ def told(folder: Path, signer: str | None = None) -> tuple[bool | None, str]:
 
 
 def test_unsigned(out: Path, key: Path) -> None:
-    assert told(out) == (True, "unsigned: whoever changes all files alike leaves no trace")
+    assert told(out) == (True, "unsigned: a change of all files together cannot be detected")
     holds, says = told(out, qv.show_signing_key(key))
     assert holds is False
     assert says.startswith("unsigned, though a signer was named")
@@ -103,7 +103,7 @@ def test_it_is_packed(out: Path, key: Path, tmp_path: Path) -> None:
 
 def test_only_what_holds_is_signed(out: Path, key: Path) -> None:
     (out / "public" / "mapping.tsv").write_text("user\n")
-    with pytest.raises(qv.VerificationError, match="only what holds is signed"):
+    with pytest.raises(qv.VerificationError, match="does not verify cannot be signed"):
         qv.sign(out, key)
 
 
@@ -166,7 +166,7 @@ def test_a_folder_that_stands_is_signed(
         seen.append((part / "public" / "signature.json").is_file())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("queryveil.core.folders._named", named)
+    monkeypatch.setattr("queryveil.core.folders._rename_if_free", named)
     method = qv.parse_method("frequent-queries:n=2")
     with pytest.raises(KeyboardInterrupt):
         anonymize_to_folder(qv.QueryLog.from_rows(ROWS), method, tmp_path / "new", sign=key)
@@ -180,5 +180,5 @@ def test_a_folder_that_stands_is_signed(
 def test_a_copy_is_not_signed_anew(out: Path, key: Path, tmp_path: Path, cli) -> None:
     ran = cli("anonymize", "--copy-of", str(out), "--sign", str(key), "--out", str(tmp_path / "b"))
     assert ran.code == 2
-    assert "--copy-of with --sign" in ran.err
+    assert "--copy-of cannot be combined with --sign" in ran.err
     assert not (tmp_path / "b").exists()

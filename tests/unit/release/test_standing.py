@@ -57,14 +57,14 @@ def test_a_condition_is_never_left_out() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("frequent-queries:n=1", "only one person sent"),
-        ("semantic-microaggregation:min-users=1", "only one person sent"),
+        ("frequent-queries:n=1", "only one user sent"),
+        ("semantic-microaggregation:min-users=1", "only one user sent"),
         ("dp-statistics:mode=paper", "do not give the epsilon"),
         ("dp-statistics:epsilon=10.5", "epsilon is 10.5, above 10"),
         ("semantic-replacement:budget=per-query:epsilon=0.5", "epsilon is 50, above 10"),
         ("semantic-replacement:rewrite=yes:keep-length=yes", "no epsilon covers"),
-        ("click-graph:reading=removal", "nothing protects that"),
-        ("disconnected-graph", "one person alone"),
+        ("click-graph:reading=removal", "no guarantee covers that"),
+        ("disconnected-graph", "one user alone"),
     ],
 )
 def test_parameters_that_speak_against_publication(line: str, reason: str) -> None:
@@ -135,14 +135,14 @@ def test_a_formal_guarantee_is_told_with_its_numbers(log: str, cli) -> None:
 def test_users_who_stay_together_are_warned_of(log: str, cli) -> None:
     """How many stand alone is told to the owner, on the screen and in private/, and no further."""
     ran = cli("anonymize", log, "--method", "frequent-queries", "--n", "2", "--out", "out")
-    assert "Warning: all queries of a person stay together" in " ".join(ran.out.split())
+    assert "Warning: all queries of a user stay together" in " ".join(ran.out.split())
     told = "12 of 12 released users have a log that nobody else has"
     assert told in " ".join(ran.out.split())
     card = json.loads(Path("out/private/card.json").read_text())
     assert card["measured"]["uniqueness"]["singled_out_by_queries_alone"] == 12
     assert told in Path("out/private/report.html").read_text()
     public = everything(Path("out"))
-    assert "all queries of a person stay together" in public
+    assert "all queries of a user stay together" in public
     assert "nobody else has;" not in public
     assert '"measured"' not in public
 

@@ -6,8 +6,15 @@ from html.parser import HTMLParser
 from typing import Any
 
 VOID = {"meta", "circle", "rect", "line", "path", "polyline", "polygon", "br"}
-RISK = {"title": "users found", "description": "how many are found", "paper": "none", "unit": "percent",
-        "better": "lower", "kind": "risk", "parameters": {}}  # fmt: skip
+RISK = {
+    "title": "users found",
+    "description": "how many are found",
+    "paper": "none",
+    "unit": "percent",
+    "better": "lower",
+    "kind": "risk",
+    "parameters": {},
+}
 USE = RISK | {"title": "queries kept", "better": "higher", "kind": "use", "unit": "share"}
 
 
@@ -16,19 +23,30 @@ def cells(label: str, swept: dict[str, Any], repeat: int = 1, **values: float | 
     method = ":".join([label, *(f"{name}={one}" for name, one in swept.items())])
     about = {"label": label, "method": method, "swept": swept, "repeat": repeat, "seconds": 0.1}
     return [
-        about | {"measure": name, "value": value, "told": {},
-                 "error": None if value is not None else f"no {name} here"}
+        about
+        | {
+            "measure": name,
+            "value": value,
+            "told": {},
+            "error": None if value is not None else f"no {name} here",
+        }
         for name, value in values.items()
-    ]  # fmt: skip
+    ]
 
 
 def compared(rows: list[dict[str, Any]], **measures: dict[str, Any]) -> dict[str, Any]:
     """Give what a comparison found."""
     return {
-        "queryveil": "1", "repeat": 1, "seed": None, "notes": [], "figures": [], "rows": rows,
-        "log": {"files": {}, "rows": 10, "users": 3, "queries": 4}, "command": "queryveil compare",
+        "queryveil": "1",
+        "repeat": 1,
+        "seed": None,
+        "notes": [],
+        "figures": [],
+        "rows": rows,
+        "log": {"files": {}, "rows": 10, "users": 3, "queries": 4},
+        "command": "queryveil compare",
         "measures": measures or {"found": RISK, "kept": USE},
-    }  # fmt: skip
+    }
 
 
 class Balanced(HTMLParser):

@@ -48,7 +48,7 @@ def test_the_page_is_whole_and_fetches_nothing() -> None:
     assert not re.search(r"https?:|@import|url\(|<link|<img|fetch|XMLHttp|import\(", page)
     for text in (
         "For the owner of the log only", "Do not publish", "Losses", "Lower is better",
-        "Ruler: a ruler & more.", "bad:k=2 (loss:a=1): it <b>broke", "what is <lost>", "12ab",
+        "Basis: a ruler & more.", "bad:k=2 (loss:a=1): it <b>broke", "what is <lost>", "12ab",
         "--methods 'a<b'", "a note & more", "flat n=1", "means of 2 runs",
     ):  # fmt: skip
         assert text in found.text
@@ -58,8 +58,8 @@ def test_a_ruler_is_told_for_whom_it_is() -> None:
     rows = [row("m:a=1", 0.2, k=2), row("n", 0.5)]
     rows[1]["told"] = {"ruler": "another", "users": 1200, "left_out": 3}
     text = Balanced(render_comparison(comparison(rows))).text
-    assert "Ruler of m: a ruler & more." in text
-    assert "Ruler of n: another; 1,200 users measured, 3 left out." in text
+    assert "Basis of m: a ruler & more." in text
+    assert "Basis of n: another; 1,200 users measured, 3 left out." in text
 
 
 def test_where_nothing_was_swept_there_are_bars() -> None:
@@ -142,11 +142,11 @@ def test_claims_are_told_in_words() -> None:
         for i, (holds, why) in enumerate([(True, ""), (False, "a < b"), (None, None)])
     ]
     text = Balanced(render_comparison(compared(cells("m", {}, found=1.0)) | {"claims": told})).text
-    assert text.index("What the paper says, and what we find") < text.index("All runs")
-    for words in ("\u2713 holds", "\u2715 does not hold", "? cannot be told", "a < b", "<1"):
+    assert text.index("Published claims and our results") < text.index("All runs")
+    for words in ("\u2713 holds", "\u2715 does not hold", "? undecided", "a < b", "<1"):
         assert words in text
     without = render_comparison(compared(cells("m", {}, found=1.0)))
-    assert "What the paper says" not in without
+    assert "Published claims" not in without
 
 
 HOSTILE = """</script><script>hacked=1</script><img src=x onerror="hacked=2">'\u2028"""
@@ -156,7 +156,10 @@ def test_hostile_texts_stay_texts() -> None:
     rows = cells(HOSTILE, {HOSTILE: HOSTILE}, **{HOSTILE: 1.0, "kept": 0.5})
     rows += cells("m", {}, **{HOSTILE: None, "kept": 0.5})
     rows[-2]["error"] = HOSTILE
-    about = {HOSTILE: RISK | {"title": HOSTILE, "description": HOSTILE, "unit": HOSTILE}, "kept": USE}
+    about = {
+        HOSTILE: RISK | {"title": HOSTILE, "description": HOSTILE, "unit": HOSTILE},
+        "kept": USE,
+    }
     claim = {"paper": HOSTILE, "claim": HOSTILE, "published": HOSTILE, "ours": HOSTILE,
              "holds": None, "why": HOSTILE}  # fmt: skip
     page = render_comparison(compared(rows, **about) | {"claims": [claim], "notes": [HOSTILE]})

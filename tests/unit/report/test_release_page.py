@@ -36,7 +36,7 @@ def test_risk_is_told_in_words(card: dict[str, object]) -> None:
     text = Balanced(render_private_report(card, dict(reversed(MEASURES.items())))).text
     for words in (
         "An attacker who knows five queries finds 7 of 300; guessing finds 1.", "2.348",
-        "Ruler: a <ruler>.", "By chance: 85.44.", "linkage:known=5; percent",
+        "Basis: a <ruler>.", "By chance: 85.44.", "linkage:known=5; percent",
         "Not measured: no users' <logs>", "do not publish",
     ):  # fmt: skip
         assert words in text
