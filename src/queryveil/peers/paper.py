@@ -53,7 +53,7 @@ def _simulated(log: QueryLog, taxonomy: str, progress: Progress) -> dict[str, An
 
 
 def _well_connected(outcome: SimulationRun) -> dict[str, list[int]]:
-    """Give how many queries users of ten friends or more have: exposed ones, and the others."""
+    """Return how many queries users of ten friends or more have: exposed ones, and the others."""
     sent = pl.DataFrame({"user": outcome.people.who}).group_by("user").len("queries")
     users = user_metrics(outcome).join(sent, on="user").filter(pl.col("friends") >= 10)
     exposed = pl.col("uncertainty") <= 80

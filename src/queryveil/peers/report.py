@@ -89,7 +89,7 @@ def _written(value: float | None) -> str:
 
 
 def settings_series(found: Mapping[str, Any], figure: str) -> list[ChartSeries]:
-    """Give a line for each combination of the other swept values, over the first one."""
+    """Return a line for each combination of the other swept values, over the first one."""
     x = next(iter(found["swept"]), None)
     lines: dict[str, dict[Any, list[float]]] = {}
     for row in found["settings"]:
@@ -101,7 +101,7 @@ def settings_series(found: Mapping[str, Any], figure: str) -> list[ChartSeries]:
 
 
 def chart_title(found: Mapping[str, Any], figure: str, title: str) -> str:
-    """Say in a title how many friends the fewest and the most are."""
+    """Return a title that states how many friends the fewest and the most are."""
     end = (found["classes"] or {}).get(figure.removeprefix("pel_"))
     return f"{title} ({end})" if end else title
 

@@ -57,7 +57,7 @@ class ReachModel:
         )
 
     def blocks(self) -> Iterator[tuple[int, Shares]]:
-        """Give for some users at a time how likely everybody submits a query of theirs.
+        """Return for some users at a time how likely everybody submits a query of theirs.
 
         >>> [[round(float(one), 3) for one in row] for row in next(ReachModel.of([[1], [0]],
         ...     ProtocolSettings()).blocks())[1]]
@@ -97,7 +97,7 @@ class ReachModel:
 
 
 def _last(hops: int, starts: Sequence[float]) -> list[float]:
-    """Give how likely the first, second, ... hop is the last, given that it comes to it.
+    """Return how likely the first, second, ... hop is the last, given that it comes to it.
 
     >>> _last(3, (1.0,)), _last(2, (0.5, 0.5))
     ([0.0, 0.0, 1.0], [0.5, 1.0])
@@ -214,7 +214,7 @@ class _Seen:
 
 
 def _from_one(seen: _Seen) -> Numbers:
-    """Give of each text the user who makes all that was seen of it most likely."""
+    """Return of each text the user who makes all that was seen of it most likely."""
     far = np.maximum(seen.far, 1e-12)  # where nothing goes far, nearly nothing
     gain = seen.counts[seen.which] * np.log1p(seen.likely / far[seen.slot])
     sums = np.bincount(seen.slot, gain, len(far))
@@ -223,7 +223,7 @@ def _from_one(seen: _Seen) -> Numbers:
 
 
 def _from_several(seen: _Seen) -> Numbers:
-    """Give of each submission the user most likely behind it: near, or far away."""
+    """Return of each submission the user most likely behind it: near, or far away."""
     weights = _weights(seen)
     near, far = weights[seen.slot] * seen.likely, weights * seen.far
     best = _first_best(near, seen.which, len(seen.text))
@@ -246,7 +246,7 @@ def _weights(seen: _Seen) -> Shares:
 
 
 def _first_best(values: Shares, group: Numbers, groups: int) -> Numbers:
-    """Give the first place of the greatest value of each group; groups stand in order."""
+    """Return the first place of the greatest value of each group; groups stand in order."""
     starts = np.searchsorted(group, np.arange(groups))
     places = np.flatnonzero(values == np.maximum.reduceat(values, starts)[group])
     return places[np.searchsorted(group[places], np.arange(groups))]

@@ -52,7 +52,7 @@ def build_social_graph(line: str, people: Population, chance: RandomSource) -> S
 
 
 def graph_parameters(line: str) -> dict[str, float]:
-    """Give the parameters of a graph, as asked for or usual; a file has none."""
+    """Return the parameters of a graph, as asked for or usual; a file has none."""
     name, given = _parted(line)
     return _values(name, GRAPHS[name][1], given) if name in GRAPHS else {}
 

@@ -154,7 +154,7 @@ _BLOCK = 1 << 14
 
 
 def uniform_stream(chance: RandomSource) -> Callable[[], float]:
-    """Give a function that draws a number from 0 on, below 1.
+    """Return a function that draws a number from 0 on, below 1.
 
     >>> draw = uniform_stream(RandomSource(seed=1))
     >>> all(0 <= draw() < 1 for _ in range(100))

@@ -62,7 +62,7 @@ def population_from_log(log: QueryLog, queries: int | None = None) -> Population
 
 
 def _places(values: pl.Series, known: pl.Series) -> Numbers:
-    """Give the place of each value among the known ones, which are in order."""
+    """Return the place of each value among the known ones, which are in order."""
     return known.search_sorted(values).to_numpy().astype(np.int64)
 
 
@@ -80,7 +80,7 @@ _BLOCK = 500  # users whose likeness with all others is held at once
 
 
 def similar_users(people: Population, k: int) -> Iterator[tuple[int, int]]:
-    """Give pairs of users: each with the k who are most like her.
+    """Return pairs of users: each with the k who are most similar to them.
 
     Likeness is the cosine of profiles of words, each word weighted by how few users have it. A
     word of one user links nobody, one of more than a twentieth of them tells little: both are
@@ -98,7 +98,7 @@ def similar_users(people: Population, k: int) -> Iterator[tuple[int, int]]:
 
 
 def _profiles(people: Population) -> Any:
-    """Give the users' profiles as rows of length 1: a sparse matrix of users by words."""
+    """Return the users' profiles as rows of length 1: a sparse matrix of users by words."""
     sparse = import_extra("scipy.sparse", "a graph of interests", of="peers")
     most = max(30, people.users // 20)
     sent = pl.DataFrame({"user": people.who, "text": people.texts.gather(people.what)})

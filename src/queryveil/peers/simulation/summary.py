@@ -15,7 +15,7 @@ _STEPS = {0: "0", 1: "1", 2: "2", 3: "3-4", 5: "5-9", 10: "10-19", 20: "20+"}
 
 
 def degree_class(column: str = "friends") -> pl.Expr:
-    """Give the class of a number of friends.
+    """Return the class of a number of friends.
 
     >>> pl.DataFrame({"friends": [0, 4, 30]}).select(degree_class())["degree"].to_list()
     ['0', '3-4', '20+']
@@ -75,7 +75,7 @@ def _mean(values: pl.Series) -> float | None:
 
 
 def _degrees(honest: pl.DataFrame) -> dict[str, Any]:
-    """Give the paper's table: how many users of each degree have an uncertainty above."""
+    """Return the paper's table: how many users of each degree have an uncertainty above."""
     hidden = pl.col("uncertainty")
     sums = honest.group_by("degree").agg(
         users=pl.len(), above_70=(hidden > 70).sum(), above_80=(hidden > 80).sum()
@@ -100,7 +100,7 @@ def _ways(outcome: SimulationRun) -> dict[str, Any]:
 
 
 def _guessed(outcome: SimulationRun, users: pl.DataFrame) -> dict[str, Any]:
-    """Tell how often the engine finds the user behind a submission, in its best way."""
+    """Return how often the engine finds the user behind a submission, in its best way."""
     asked = outcome.scenario
     engine = Adversary.from_run(outcome.graph.friends, asked.settings, asked.initial_hops)
     text, origin, account = (outcome.column(name) for name in ("text", "origin", "account"))
@@ -114,7 +114,7 @@ def _guessed(outcome: SimulationRun, users: pl.DataFrame) -> dict[str, Any]:
 
 
 def _dishonest(outcome: SimulationRun) -> dict[str, Any]:
-    """Tell what dishonest users learn: was the one they have a query from the one who asks it.
+    """Return what dishonest users learn: was the one they have a query from the one who asks it.
 
     The count of hops stands on a query: where it is 1 they know.
     """

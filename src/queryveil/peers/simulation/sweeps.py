@@ -31,7 +31,7 @@ _SOME = 5  # users, for their mean to tell something
 
 
 def average_runs(runs: Sequence[Mapping[str, Any]]) -> Row:
-    """Give the main figures of a setting: means of its runs, nothing where a run has none."""
+    """Return the main figures of a setting: means of its runs, nothing where a run has none."""
     found = [_main(run) for run in runs]
     return {
         name: None if any(one[name] is None for one in found) else fmean(one[name] for one in found)
@@ -103,7 +103,7 @@ def _beats(one: Row, other: Row) -> bool:
 
 
 def describe_rule(most_hops: float) -> str:
-    """Say by which rule a setting is the best."""
+    """Return the rule by which a setting is the best."""
     return (
         "the engine learns least, by the worse of two figures (the mean PEL of honest users, and "
         "how often it finds who is behind a submission, in percent), among settings of at most "
@@ -164,12 +164,12 @@ class PeerSweep:
         return next((row for row in self.settings if row["best"]), None)
 
     def as_dict(self) -> dict[str, Any]:
-        """Give it as one JSON document."""
+        """Return it as one JSON document."""
         best = self.best and {name: self.best[name] for name in self.best if name != "runs"}
         return {**self.about, "best": best, "settings": self.settings}
 
     def table(self) -> pl.DataFrame:
-        """Give the settings as a table, each swept parameter in a column of its own."""
+        """Return the settings as a table, each swept parameter in a column of its own."""
         rows = [{n: v for n, v in row.items() if n != "runs"} for row in self.settings]
         flat = [{**row.pop("swept"), **row} for row in rows]
         return pl.DataFrame(flat, infer_schema_length=None)
@@ -220,7 +220,7 @@ def _classes(settings: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
 def _settings(
     asked: Scenario, sweep: Mapping[str, Sequence[Any]]
 ) -> list[tuple[dict[str, Any], Scenario]]:
-    """Give every combination of swept values, checked before any of them is played."""
+    """Return every combination of swept values, checked before any of them is played."""
     names = list(sweep)
     found = []
     for values in itertools.product(*sweep.values()):
