@@ -14,7 +14,7 @@ NEEDED = {
     "house/test_clock.py": "this one",
     "peers/test_node_attacks.py": "a rate is a number a second: more seconds, more is allowed",
     "spark/kills.py": "ends what hangs",
-    "unit/release/test_pack.py": "a time for files, which nobody waits for",
+    "unit/release/test_packing.py": "a time for files, which nobody waits for",
 }
 
 

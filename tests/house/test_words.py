@@ -20,7 +20,7 @@ LIMITS = {
     r"\bsays\b": 14,
     r"\b(?:she|her|hers)\b": 21,
     r'"""(?:Give|Tell|Say)\b': 0,
-    r"dict\[str, Any\]": 410,
+    r"dict\[str, Any\]": 412,
 }
 
 

@@ -1,4 +1,4 @@
-"""Planning, verifying, synthesizing and the demo, as jobs."""
+"""Planning, verifying, synthesizing and the demo, as workflows."""
 
 from __future__ import annotations
 

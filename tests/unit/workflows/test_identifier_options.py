@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from slotted import Slotted, known
+from numbered_method import Slotted, known
 
 import queryveil as qv
 from queryveil.comparison.comparing import RunOptions, compare, compare_figures

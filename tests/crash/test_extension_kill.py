@@ -15,7 +15,7 @@ import pytest
 import queryveil as qv
 from conftest import HANG
 
-HERE = Path(__file__).parents[1] / "unit" / "jobs"  # where the method for tests lies
+HERE = Path(__file__).parents[1] / "unit" / "workflows"  # where the method for tests lies
 
 DYING = """
 import os, signal, sys
@@ -24,7 +24,7 @@ top, moment, here = sys.argv[1:]
 sys.path.insert(0, here)
 import queryveil as qv
 from queryveil.ledger import Ledger
-from slotted import Slotted, known
+from numbered_method import Slotted, known
 
 def dying(kind, name, when):
     real = getattr(kind, name)
@@ -55,7 +55,7 @@ def test_killed_and_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     monkeypatch.syspath_prepend(str(HERE))
-    from slotted import Slotted, known, write_log
+    from numbered_method import Slotted, known, write_log
 
     monkeypatch.setattr(Slotted, "drawn", tmp_path / "drawn")
     rows = [("ann", 1), ("bob", 1)]

@@ -7,9 +7,9 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from compared import RISK, USE, Balanced, cells, compared
 from hypothesis import given
 from hypothesis import strategies as st
+from small_comparisons import RISK, USE, Balanced, cells, compared
 
 from queryveil.comparison.frontier import frontier_section, frontier_svg
 from queryveil.comparison.page import render_comparison

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from compared import RISK, USE, Balanced, cells, compared
+from small_comparisons import RISK, USE, Balanced, cells, compared
 
 from queryveil.comparison.page import render_comparison
 from queryveil.comparison.series import chart_lines, figure_series, reference_lines, short_labels

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from compared import Balanced, cells, compared
+from small_comparisons import Balanced, cells, compared
 
 from queryveil.comparison.private_report import render_private_report
 from queryveil.errors import UsageError

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from slotted import NONE, Slotted, known, write_log
+from numbered_method import NONE, Slotted, known, write_log
 
 import queryveil as qv
 from queryveil.core.progress import NoProgress
