@@ -24,6 +24,7 @@ from rich.progress import (
 )
 
 from ..core.progress import NoProgress
+from ..core.records import Record
 from ..errors import QueryveilError
 
 # Characters that move the cursor, change the title or reverse the direction of a text.
@@ -33,6 +34,10 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 def sanitize(text: str) -> str:
     """Return a text of unknown origin without control characters and with markup escaped."""
     return escape(_CONTROL.sub("\ufffd", text))
+
+
+def _to_json(value: Any) -> Any:
+    return value.to_dict() if isinstance(value, Record) else str(value)
 
 
 class Terminal(NoProgress):
@@ -51,10 +56,10 @@ class Terminal(NoProgress):
         return not (self.as_json or self.quiet) and sys.stdin.isatty() and self.err.is_terminal
 
     def result(self, document: Any, draw: Callable[[Console], None]) -> None:
-        """Print a result: as JSON if requested, else as `draw` shows it."""
+        """Print a result, often a record: as JSON if requested, else as `draw` shows it."""
         if self.as_json:
             # json.dumps writes ASCII, so the encoding of the output does not matter.
-            sys.stdout.write(json.dumps(document, indent=2, default=str) + "\n")
+            sys.stdout.write(json.dumps(document, indent=2, default=_to_json) + "\n")
         elif not self.quiet:
             draw(self.out)
 
