@@ -36,9 +36,9 @@ from .errors import (
 from .log.options import ReadOptions
 from .log.query_log import QueryLog
 from .log.reading import read_log
-from .measures.base import Measure, all_measures, parse_measure
+from .measures.base import MEASURES, Measure, parse_measure
 from .measures.profile_divergence import ProfileDivergence
-from .methods.base import Method, all_methods, parse_method
+from .methods.base import METHODS, Method, parse_method
 from .methods.click_graph import ClickGraph
 from .methods.disconnected_graph import DisconnectedGraph
 from .methods.frequent_queries import FrequentQueries
@@ -66,6 +66,8 @@ from .workflows.taxonomies import import_taxonomy, make_mapper, map_log
 from .workflows.verification import pack, verify
 
 __all__ = [
+    "MEASURES",
+    "METHODS",
     "BudgetError",
     "CategoryMicroaggregation",
     "ClickGraph",
@@ -105,8 +107,6 @@ __all__ = [
     "UsageError",
     "VerificationError",
     "__version__",
-    "all_measures",
-    "all_methods",
     "anonymize",
     "anonymize_to_folder",
     "compare",

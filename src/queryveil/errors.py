@@ -17,7 +17,8 @@
     └── VerificationError     a release does not satisfy its guarantee
         └── UnknownVersionError   only the version that wrote it can check all (exit code 3)
 
-Beside these, `PopulationWarning` warns that the yield of a private release cannot be forecast.
+Beside these, `PopulationWarning` warns that the yield of a private release cannot be forecast, and
+`PluginWarning` that a method or another item of an installed distribution cannot be used.
 """
 
 from __future__ import annotations
@@ -94,6 +95,10 @@ class LowYieldError(QueryveilError):
 
 class PopulationWarning(UserWarning):
     """The population was not declared, so the yield of a release cannot be forecast."""
+
+
+class PluginWarning(UserWarning):
+    """A method or another item of an installed distribution cannot be loaded, and is left out."""
 
 
 class BudgetError(QueryveilError):

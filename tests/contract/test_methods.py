@@ -53,7 +53,7 @@ LINES = {
 TABLES = ("dp-statistics", "click-graph")
 # Baselines that are never for publication, whatever their parameters.
 UNFIT = ("disconnected-graph",)
-METHODS = [LINES.get(name, name) for name in qv.all_methods() if name not in TABLES]
+METHODS = [LINES.get(name, name) for name in qv.METHODS if name not in TABLES]
 # The first of a family shows what the others would show again: they share promise and writing.
 ALIKE = ("string-", "category-", "syntactic-", "profile-first", "concept-histogram")
 FIRST = [line for line in METHODS if not line.startswith(ALIKE)]

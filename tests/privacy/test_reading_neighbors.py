@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import queryveil as qv
 from queryveil.log.readers import parquet, source
 from queryveil.log.readers import parquet_child as decoding
-from queryveil.methods.base import FAILURES, READ_ALONE, all_methods, parse_method
+from queryveil.methods.base import FAILURES, METHODS, READ_ALONE, parse_method
 
 # --- two logs that differ in one person ----------------------------------------------------------
 
@@ -258,8 +258,8 @@ def test_other_methods_still_stop(cli, tmp_path):
 
 def test_every_private_method_assumes_the_same_of_reading():
     names = {text.partition(":")[0] for text in PRIVATE}
-    for name in all_methods():
-        if all_methods()[name].__module__.startswith("queryveil"):
+    for name in METHODS:
+        if METHODS[name].__module__.startswith("queryveil"):
             private = parse_method(name).guarantee().model.endswith("-dp")
             assert private == (name in names), name
     for text in PRIVATE:

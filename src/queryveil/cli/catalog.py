@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ..engine.table import ENGINES
-from ..methods.base import Method, all_methods, get_method
+from ..methods.base import METHODS, Method
 from . import tables
 from .options import screen_options, with_options
 from .terminal import Terminal
@@ -22,7 +22,7 @@ def methods(
     name: Annotated[str | None, typer.Argument(help="Name of a method; else all.")] = None,
 ) -> None:
     """List the methods with their parameters, papers and guarantees."""
-    chosen = [get_method(name)] if name else list(all_methods().values())
+    chosen = [METHODS.find(name)] if name else list(METHODS.values())
     descriptions = [_describe(method) for method in chosen]
     screen.result(
         {"methods": descriptions}, lambda console: tables.print_methods(console, descriptions)

@@ -13,8 +13,8 @@ from .. import comparison
 from ..comparison.series import short_labels
 from ..core.parameters import split_specs
 from ..errors import UsageError
-from ..measures.base import Measure, all_measures, get_measure
-from ..methods.base import all_methods
+from ..measures.base import MEASURES, Measure
+from ..methods.base import METHODS
 from .options import Identifiers, LogArguments, log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
@@ -76,8 +76,8 @@ def compare(
     _check_choice(preset, {"--methods": methods, "--sweep": sweep, "--measures": measures})
     if preset is None:
         request = comparison.request_figures(
-            split_specs(methods or "", all_methods()),
-            split_specs(measures or _DEFAULT_MEASURES, all_measures()),
+            split_specs(methods or "", METHODS),
+            split_specs(measures or _DEFAULT_MEASURES, MEASURES),
             comparison.parse_sweeps(sweep or []),
         )
     else:
@@ -158,7 +158,7 @@ def measures(
     name: Annotated[str | None, typer.Argument(help="Name of a measure; else all.")] = None,
 ) -> None:
     """List the measures with their parameters and papers."""
-    chosen = [get_measure(name)] if name else list(all_measures().values())
+    chosen = [MEASURES.find(name)] if name else list(MEASURES.values())
     descriptions = [_describe(measure) for measure in chosen]
     screen.result({"measures": descriptions}, lambda console: _draw_measures(console, descriptions))
 

@@ -13,8 +13,8 @@ from .. import comparison
 from ..comparison.series import REFERENCES
 from ..core.parameters import split_specs
 from ..errors import UsageError
-from ..measures.base import RerunMeasure, all_measures
-from ..methods.base import all_methods
+from ..measures.base import MEASURES, RerunMeasure
+from ..methods.base import METHODS
 from .compare import Dataset, Repeat, Seed, Sweep, Workers, failed_runs
 from .options import LogArguments, log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
@@ -47,13 +47,13 @@ def measure(
     folder = Path(last)
     if not paths or not folder.is_dir():
         raise UsageError("name the log, and then the folder of a release", hint="measure LOG DIR")
-    chosen = split_specs(measures, all_measures()) if measures else None
+    chosen = split_specs(measures, MEASURES) if measures else None
     read = LogArguments(paths, log.options, log.engine).read(screen)
     document = comparison.measure_folder(
         read,
         folder,
         chosen,
-        methods=split_specs(methods, all_methods()) if methods else (),
+        methods=split_specs(methods, METHODS) if methods else (),
         sweep=comparison.parse_sweeps(sweep or []),
         how=comparison.RunOptions(repeat, seed, dataset, workers),
         progress=screen,
@@ -90,4 +90,4 @@ def _draw(console: Console, document: dict[str, Any]) -> None:
 
 
 def _list_rerun_measures() -> list[str]:
-    return [name for name, kind in all_measures().items() if issubclass(kind, RerunMeasure)]
+    return [name for name, kind in MEASURES.items() if issubclass(kind, RerunMeasure)]

@@ -26,7 +26,7 @@ from ..log.query_log import QueryLog
 from ..log.readers.registry import READERS
 from ..log.reading import read_log
 from ..log.screening import check_setting
-from ..methods.base import Method, all_methods, get_method, parse_method
+from ..methods.base import METHODS, Method, parse_method
 from ..workflows.taxonomies import make_mapper
 from .config import parse_fraction, parse_sample, parse_settings, parse_size, read_user_list
 from .terminal import Terminal
@@ -227,7 +227,7 @@ def _build_log_arguments(values: dict[str, Any], typed: set[str]) -> LogArgument
 def _method_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Parameter]:
     text = "Name of the method, see `queryveil methods`; or its spec: frequent-queries:n=20."
     shared: dict[str, list[tuple[str, Parameter]]] = {}
-    for name, method in all_methods().items():
+    for name, method in METHODS.items():
         for declared in method.parameters():
             shared.setdefault(declared.name, []).append((name, declared))
     return [
@@ -252,7 +252,7 @@ def _build_method(values: dict[str, Any], typed: set[str]) -> Method:
     spec = values.pop("method")
     parameters = {name: value for name, value in values.items() if value is not None}
     if ":" not in spec:
-        return get_method(spec).from_params(parameters)
+        return METHODS.find(spec).from_params(parameters)
     method, is_spec_typed = parse_method(spec), "method" in typed
     # A typed spec overrides the config file, and typed options override a spec of the config file.
     # If both come from the same source, neither can override the other.

@@ -9,15 +9,11 @@ value prints as a spec, which is one line of text, and is parsed back from it::
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import math
-import pkgutil
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from inspect import isabstract
-from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar, get_type_hints
+from typing import Any, ClassVar, Self, get_type_hints
 
 from ..errors import ParameterError, did_you_mean
 
@@ -135,27 +131,6 @@ class Parametrized:
         changed = (d for d in self.parameters() if getattr(self, d.name) != d.default)
         parts = (f"{d.name.replace('_', '-')}={getattr(self, d.name)}" for d in changed)
         return ":".join([self.name, *parts])
-
-
-Kind = TypeVar("Kind", bound=Parametrized)
-
-
-def discover(base: type[Kind], registry: str, file: str) -> dict[str, type[Kind]]:
-    """Return by name all concrete subclasses of a base that a package defines.
-
-    Args:
-        registry: The `__name__` of the calling module; all modules of its package are imported.
-        file: The `__file__` of the calling module.
-    """
-    package = registry.rpartition(".")[0]
-    for module in pkgutil.walk_packages([str(Path(file).parent)], f"{package}."):
-        importlib.import_module(module.name)
-    concrete = [cls for cls in _subclasses(base) if not isabstract(cls)]
-    return {cls.name: cls for cls in sorted(concrete, key=lambda cls: cls.name)}
-
-
-def _subclasses(base: type[Kind]) -> list[type[Kind]]:
-    return [cls for direct in base.__subclasses__() for cls in (direct, *_subclasses(direct))]
 
 
 def parse_spec(text: str) -> tuple[str, dict[str, str]]:

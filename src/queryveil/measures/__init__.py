@@ -1,6 +1,6 @@
 """Measures of disclosure risk and of utility, one module each."""
 
-from .base import Measure, Rerun, RerunMeasure, all_measures, get_measure, parse_measure
+from .base import MEASURES, Measure, Rerun, RerunMeasure, parse_measure
 from .context import MeasureContext
 from .epsilon_audit import EpsilonAudit
 from .information_loss import InformationLoss
@@ -21,6 +21,7 @@ from .uniqueness import Uniqueness
 from .word_frequency_error import WordFrequencyError
 
 __all__ = [
+    "MEASURES",
     "EpsilonAudit",
     "InformationLoss",
     "LongestOwnRun",
@@ -42,7 +43,5 @@ __all__ = [
     "SemanticRemain",
     "Uniqueness",
     "WordFrequencyError",
-    "all_measures",
-    "get_measure",
     "parse_measure",
 ]

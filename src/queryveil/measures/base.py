@@ -10,11 +10,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, ClassVar, Literal
 
-from ..core.parameters import Parametrized, discover, parse_spec
-from ..errors import UsageError, did_you_mean
+from ..core.parameters import Parametrized
+from ..core.registry import SpecRegistry
+from ..errors import UsageError
 from ..log.query_log import QueryLog
 from ..release.release import Release
 from .context import MeasureContext
@@ -68,25 +68,10 @@ class RerunMeasure(Measure):
         )
 
 
-@cache
-def all_measures() -> dict[str, type[Measure]]:
-    """Return every measure by its name."""
-    return discover(Measure, __name__, __file__)  # type: ignore[type-abstract]
-
-
-def get_measure(name: str) -> type[Measure]:
-    """Return the measure of that name, or raise with a suggestion."""
-    measures = all_measures()
-    if name not in measures:
-        raise UsageError(f'unknown measure "{name}"', hint=did_you_mean(name, measures))
-    return measures[name]
-
-
-def parse_measure(text: str) -> Measure:
-    """Parse a measure from its spec.
-
-    >>> str(parse_measure("profile-divergence:topics=sanchez4:other=drop"))
-    'profile-divergence:topics=sanchez4'
-    """
-    name, values = parse_spec(text)
-    return get_measure(name).from_params(dict(values))
+MEASURES: SpecRegistry[Measure] = SpecRegistry(
+    "measure",
+    "queryveil.measures",
+    Measure,  # type: ignore[type-abstract]
+    __package__,
+)
+parse_measure = MEASURES.parse

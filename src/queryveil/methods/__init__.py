@@ -1,6 +1,6 @@
 """Anonymization methods from the literature."""
 
-from .base import Method, all_methods, get_method, parse_method
+from .base import METHODS, Method, parse_method
 from .click_graph import ClickGraph
 from .disconnected_graph import DisconnectedGraph
 from .frequent_queries import FrequentQueries
@@ -17,6 +17,7 @@ from .runner import check_parallelism, judged, run_method
 from .statistics.dp_statistics import DpStatistics
 
 __all__ = [
+    "METHODS",
     "CategoryMicroaggregation",
     "ClickGraph",
     "ConceptHistogram",
@@ -31,9 +32,7 @@ __all__ = [
     "SemanticReplacement",
     "StringMicroaggregation",
     "SyntacticMicroaggregation",
-    "all_methods",
     "check_parallelism",
-    "get_method",
     "judged",
     "parse_method",
     "pseudonymize",

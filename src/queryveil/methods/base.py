@@ -13,17 +13,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from ..core.parameters import Parametrized, discover, parse_spec
+from ..core.parameters import Parametrized
 from ..core.progress import Progress
 from ..core.randomness import RandomSource
+from ..core.registry import SpecRegistry
 from ..engine.table import RemoteTable
-from ..errors import ParameterError, UsageError, did_you_mean
+from ..errors import ParameterError
 from ..log.query_log import QueryLog
 from ..release.guarantee import Guarantee
 from ..release.noise import CountNoise
@@ -147,32 +147,13 @@ class Method(Parametrized, ABC):
         )
 
 
-@cache
-def all_methods() -> dict[str, type[Method]]:
-    """Return all methods by name."""
-    return discover(Method, __name__, __file__)  # type: ignore[type-abstract]
-
-
-def get_method(name: str) -> type[Method]:
-    """Return the method with this name.
-
-    Raises:
-        UsageError: The name is unknown; the hint has a similar name.
-    """
-    methods = all_methods()
-    if name not in methods:
-        raise UsageError(f'unknown method "{name}"', hint=did_you_mean(name, methods))
-    return methods[name]
-
-
-def parse_method(text: str) -> Method:
-    """Parse a method from its spec.
-
-    >>> str(parse_method("frequent-queries:n=20:link=user"))
-    'frequent-queries:n=20'
-    """
-    name, values = parse_spec(text)
-    return get_method(name).from_params(dict(values))
+METHODS: SpecRegistry[Method] = SpecRegistry(
+    "method",
+    "queryveil.methods",
+    Method,  # type: ignore[type-abstract]
+    __package__,
+)
+parse_method = METHODS.parse
 
 
 READ_ALONE = (

@@ -12,9 +12,9 @@ from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
 from ..errors import EmptyReleaseError, QueryveilError, UsageError
 from ..log.query_log import QueryLog
-from ..measures.base import Measure, Rerun, RerunMeasure, all_measures, parse_measure
+from ..measures.base import MEASURES, Measure, Rerun, RerunMeasure, parse_measure
 from ..measures.context import MeasureContext
-from ..methods.base import Method, get_method, parse_method
+from ..methods.base import METHODS, Method, parse_method
 from ..release.formats import PUBLIC_SCHEMA
 from ..release.reading import read_release
 from ..release.release import Release
@@ -38,7 +38,7 @@ def method_of_release(release: Release) -> Method:
     """
     if release.method_spec is not None:
         return parse_method(release.method_spec)
-    return get_method(release.method).from_params(dict(release.parameters))
+    return METHODS.find(release.method).from_params(dict(release.parameters))
 
 
 def run_for_measurement(
@@ -120,7 +120,7 @@ def measure(
 
 def _select_measures(measures: Sequence[str | Measure] | None) -> list[Measure]:
     if measures is None:
-        return [kind() for kind in all_measures().values() if not issubclass(kind, RerunMeasure)]
+        return [kind() for kind in MEASURES.values() if not issubclass(kind, RerunMeasure)]
     if not measures:
         raise UsageError("no measure was named", hint="see `queryveil measures`")
     return [parse_measure(item) if isinstance(item, str) else item for item in measures]

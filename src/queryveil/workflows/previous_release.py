@@ -12,7 +12,7 @@ import polars as pl
 from ..core.bounded import read_json
 from ..core.progress import Progress
 from ..errors import InputError, UsageError, VerificationError
-from ..methods.base import Method, get_method
+from ..methods.base import METHODS, Method
 from ..release.formats import read_public_log
 from ..release.reading import read_pseudonyms
 from ..release.untrusted import file_digest
@@ -103,7 +103,7 @@ def base_method(previous: PreviousRelease, requested: Method | None) -> Method:
         _check_same(previous, requested)
         method = requested
     else:
-        method = get_method(card["method"]).from_params(card["parameters"])
+        method = METHODS.find(card["method"]).from_params(card["parameters"])
     if requested is None and method.input_files():
         names = ", ".join(path.name for path in method.input_files())
         raise UsageError(

@@ -13,7 +13,7 @@ from .._version import __version__
 from ..core.bounded import read_json
 from ..core.progress import NoProgress, Progress
 from ..errors import InputError, QueryveilError, UnknownVersionError, UsageError, VerificationError
-from ..methods.base import Method, get_method
+from ..methods.base import METHODS, Method
 from ..release.cards import CARD_KEYS
 from ..release.checks import CheckResult
 from ..release.formats import data_of
@@ -39,7 +39,7 @@ def promise_of(method: Method, card: Mapping[str, Any]) -> Guarantee:
 def follows(card: dict[str, Any]) -> list[CheckResult]:
     """Check a card against its method, which is rebuilt from its name and parameters."""
     try:
-        method = get_method(card["method"]).from_params(card["parameters"])
+        method = METHODS.find(card["method"]).from_params(card["parameters"])
         guarantee = promise_of(method, card)
         return [
             _check_guarantee(card, guarantee),
@@ -149,7 +149,7 @@ def claims_of(card: dict[str, Any]) -> list[str]:
 
 
 def _list_claims(card: dict[str, Any]) -> Iterator[str]:
-    method = get_method(card["method"]).from_params(card["parameters"])
+    method = METHODS.find(card["method"]).from_params(card["parameters"])
     yield "that the method was run correctly, on a log with the stated number of users"
     if SEEDED not in card["not_release_grade_because"]:
         yield "that no fixed seed was used"

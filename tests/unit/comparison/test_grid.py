@@ -7,7 +7,7 @@ import pytest
 from queryveil.comparison.grid import expand_grid, parse_sweep, parse_sweeps
 from queryveil.core.parameters import split_specs
 from queryveil.errors import ParameterError, UsageError
-from queryveil.methods.base import all_methods
+from queryveil.methods.base import METHODS
 from queryveil.methods.frequent_queries import FrequentQueries
 
 
@@ -65,7 +65,7 @@ def test_what_cannot_be_run_is_told_before_anything_is() -> None:
 
 def test_a_list_of_lines_may_have_commas_in_values() -> None:
     text = "dp-statistics:pool=a,b, frequent-queries:n=3,click-graph"
-    assert split_specs(text, all_methods()) == [
+    assert split_specs(text, METHODS) == [
         "dp-statistics:pool=a,b", "frequent-queries:n=3", "click-graph",
     ]  # fmt: skip
-    assert split_specs("unknown,frequent-queries", all_methods()) == ["unknown", "frequent-queries"]
+    assert split_specs("unknown,frequent-queries", METHODS) == ["unknown", "frequent-queries"]

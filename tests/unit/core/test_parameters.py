@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from queryveil.core.parameters import Parameter
 from queryveil.errors import ParameterError, UsageError
-from queryveil.methods.base import Method, all_methods, get_method, parse_method
+from queryveil.methods.base import METHODS, Method, parse_method
 from queryveil.methods.frequent_queries import FrequentQueries
 
 
@@ -26,7 +26,7 @@ def values_of(declared: Parameter) -> st.SearchStrategy[object]:
     return st.just(declared.default)
 
 
-@pytest.mark.parametrize("kind", all_methods().values(), ids=all_methods())
+@pytest.mark.parametrize("kind", METHODS.values(), ids=METHODS)
 @settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much])
 @given(data=st.data())
 def test_the_line_of_a_method_parses_back_to_it(kind: type[Method], data: st.DataObject) -> None:
@@ -40,7 +40,7 @@ def test_the_line_of_a_method_parses_back_to_it(kind: type[Method], data: st.Dat
     assert method.params() == values
 
 
-@pytest.mark.parametrize("kind", all_methods().values(), ids=all_methods())
+@pytest.mark.parametrize("kind", METHODS.values(), ids=METHODS)
 def test_every_method_is_described(kind: type[Method]) -> None:
     assert str(kind()) == kind.name
     assert parse_method(kind.name) == kind()
@@ -53,7 +53,7 @@ def test_every_method_is_described(kind: type[Method]) -> None:
 
 
 def test_the_registry_knows_each_method_once() -> None:
-    methods = all_methods()
+    methods = METHODS
     assert methods["frequent-queries"] is FrequentQueries
     assert list(methods) == sorted(methods)
     assert all(kind.name == name for name, kind in methods.items())
@@ -139,4 +139,4 @@ def test_a_method_cannot_be_changed() -> None:
 def test_a_parameter_by_its_option_or_its_name() -> None:
     with pytest.raises(ParameterError, match='no parameter "min-users"'):
         FrequentQueries.from_params({"min_users": 3})
-    assert get_method("frequent-queries") is FrequentQueries
+    assert METHODS.find("frequent-queries") is FrequentQueries

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from queryveil.errors import ParameterError, UsageError
-from queryveil.measures.base import Measure, all_measures, get_measure, parse_measure
+from queryveil.measures.base import MEASURES, Measure, parse_measure
 from queryveil.measures.profile_divergence import ProfileDivergence
 
 
-@pytest.mark.parametrize("kind", all_measures().values(), ids=all_measures())
+@pytest.mark.parametrize("kind", MEASURES.values(), ids=MEASURES)
 def test_a_measure_says_what_it_is(kind: type[Measure]) -> None:
     assert all((kind.title, kind.description, kind.paper, kind.unit))
     assert kind.better in ("lower", "higher")
     assert kind.kind in ("risk", "use")
     assert all(declared.help for declared in kind.parameters())
-    assert get_measure(kind.name) is kind
+    assert MEASURES.find(kind.name) is kind
     assert parse_measure(str(kind())) == kind()
 
 

@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from queryveil.cli.app import app
 from queryveil.log.query_log import QueryLog
-from queryveil.methods.base import Method, all_methods
+from queryveil.methods.base import METHODS, Method
 from queryveil.methods.frequent_queries import FrequentQueries
 from queryveil.release.page import render_card
 from queryveil.workflows.anonymization import anonymize
@@ -88,10 +88,10 @@ def typed(drawn: str) -> list[str]:
     return shlex.split(unescape(re.search("<pre>(.*?)</pre>", drawn)[1]))
 
 
-@pytest.mark.parametrize("name", list(all_methods()))
+@pytest.mark.parametrize("name", list(METHODS))
 def test_the_command_asks_for_the_same_method(card: dict[str, object], name: str) -> None:
     """Typed as it stands on the page, the command line gives the method back."""
-    method = turned(all_methods()[name]())
+    method = turned(METHODS[name]())
     program, command, *words = typed(
         render_card(card | {"method": name, "parameters": method.params()})
     )

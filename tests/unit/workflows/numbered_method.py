@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import polars as pl
-import pytest
 
 from queryveil.core.parameters import parameter
 from queryveil.core.progress import Progress
 from queryveil.core.randomness import RandomSource
 from queryveil.log.query_log import QueryLog
-from queryveil.methods.base import Method, all_methods
+from queryveil.methods.base import METHODS, Method
 from queryveil.methods.replacement.phrases import PreviousContributions
 from queryveil.release.guarantee import Check, Guarantee
 from queryveil.release.release import Release
@@ -103,8 +102,7 @@ class Slotted(Method):
 @contextmanager
 def known() -> Iterator[None]:
     """Let the method be found by its name, as long as a test runs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(all_methods(), Slotted.name, Slotted)
+    with METHODS.adding(Slotted.name, Slotted):
         yield
 
 

@@ -89,7 +89,7 @@ def test_the_number_that_is_needed_is_enough(line: str) -> None:
 
 
 def test_every_method_that_spends_has_a_forecast() -> None:
-    for name, kind in qv.all_methods().items():
+    for name, kind in qv.METHODS.items():
         method = kind.from_params({"domain": "sport"} if "domain" in kind().params() else {})
         if method.guarantee().epsilon is not None:
             assert method.forecast(1_000), name
