@@ -75,7 +75,7 @@ def profile() -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log.tsv"
         qv.write_synthetic_log(path, users=2000)
-        found = qv.profile(qv.read_log(path), mapper=qv.make_mapper())
+        found = qv.profile(qv.read_log(path), taxonomy=qv.make_mapper())
     return _screen("queryveil profile log.tsv", "profile", lambda c: print_profile(c, found))
 
 

@@ -208,7 +208,7 @@ def test_all_formats_hold_the_same_log(
 
 def test_a_log_is_described_as_here(here: qv.QueryLog, there: qv.QueryLog) -> None:
     mapper = qv.make_mapper("wordnet")
-    assert qv.profile(there, mapper=mapper) == qv.profile(here, mapper=mapper)
+    assert qv.profile(there, taxonomy=mapper) == qv.profile(here, taxonomy=mapper)
 
 
 def test_a_user_with_endless_lines_is_cut_by_whole_minutes(
@@ -457,7 +457,7 @@ def test_a_log_of_a_cluster_must_name_its_population(engine: EngineConfig, tmp_p
     with pytest.raises(UsageError, match="it has no folder for a ledger"):
         qv.anonymize(log, "click-graph")
     none = qv.read_log(frame, exclude_users={"1", "2"})
-    assert qv.profile(none)["lines"] == none.count_distinct("user") == 0
+    assert qv.profile(none).size.kept_rows == none.count_distinct("user") == 0
 
 
 def test_files_with_other_headers_are_refused(engine: EngineConfig, tmp_path: Path) -> None:
@@ -490,4 +490,4 @@ def test_each_row_is_read_alone_there_too(engine: EngineConfig, tmp_path: Path, 
     here, there = (qv.read_log(path, engine=one, may_stop=False) for one in ("local", engine))
     assert there.accounting.rejected == here.accounting.rejected
     assert there.count() == here.count() > 0
-    assert qv.profile(there)["queries"] == qv.profile(here)["queries"]
+    assert qv.profile(there).size.queries == qv.profile(here).size.queries

@@ -221,7 +221,9 @@ def profile(
 ) -> None:
     """Show the size, topics and disclosure risks of a log."""
     concepts = mapper.make() if mapper.wanted else None
-    figures = workflows.profile(log.read(screen), mapper=concepts, dataset=dataset, progress=screen)
+    figures = workflows.profile(
+        log.read(screen), taxonomy=concepts, dataset=dataset, progress=screen
+    )
     screen.result(figures, lambda console: tables.print_profile(console, figures))
 
 

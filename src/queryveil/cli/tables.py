@@ -9,6 +9,7 @@ from rich.table import Table
 
 from ..release.guarantee import Level, words_of
 from ..workflows.expected_yield import HANDFUL
+from ..workflows.log_profile import LogProfile, RiskSummary, TopicSummary
 from ..workflows.repeated_releases import AGAIN
 from .terminal import sanitize
 
@@ -29,86 +30,83 @@ def _bar(fraction: float, width: int = 20) -> str:
     return "█" * filled + "░" * (width - filled)
 
 
-def print_profile(console: Console, figures: dict[str, Any]) -> None:
+def print_profile(console: Console, profile: LogProfile) -> None:
     """Print the size, topics and disclosure risks of a log."""
-    _draw_size(console, figures)
-    if "topics" in figures:
-        _draw_topics(console, figures["topics"])
-    _draw_risks(console, figures["risks"])
-    for note in figures["notes"]:
+    _print_size(console, profile)
+    if profile.topics is not None:
+        _print_topics(console, profile.topics)
+    _print_risks(console, profile.risks)
+    for note in profile.notes:
         console.print(f"[yellow]Note:[/] {sanitize(note)}", soft_wrap=True)
 
 
-def _draw_size(console: Console, figures: dict[str, Any]) -> None:
-    table = _grid("What is in this log")
-    spread = figures["lines_per_user"]
-    table.add_row("rows read", f"{figures['rows']:,}", ", ".join(figures["formats"]))
-    for columns in figures["columns"].values():
+def _print_size(console: Console, profile: LogProfile) -> None:
+    table, size, accounting = _grid("What is in this log"), profile.size, profile.accounting
+    table.add_row("rows read", f"{accounting.rows:,}", ", ".join(profile.formats))
+    for columns in profile.columns.values():
         if columns:
             pairs = ", ".join(f"{ours}={theirs}" for ours, theirs in columns.items())
             table.add_row("columns used", "", sanitize(pairs))
-    for change in ("dropped", "rejected", "normalised"):
-        for reason, number in figures[change].items():
+    for change in ("dropped", "rejected", "normalized"):
+        for reason, number in getattr(accounting, change).items():
             table.add_row(f"  {change}", f"{number:,}", sanitize(reason))
-    table.add_row("rows kept", f"{figures['lines']:,}", "")
-    table.add_row("events", f"{figures['events']:,}", "submissions of a query")
-    table.add_row("clicks", f"{figures['clicks']:,}", f"on {figures['urls']:,} URLs")
+    table.add_row("rows kept", f"{size.kept_rows:,}", "")
+    table.add_row("events", f"{size.events:,}", "submissions of a query")
+    table.add_row("clicks", f"{size.clicks:,}", f"on {size.urls:,} URLs")
+    spread = size.rows_per_user
     table.add_row(
-        "users", f"{figures['users']:,}",
-        f"rows each: median {spread['median']:g}, mean {spread['mean']:g}, "
-        f"maximum {spread['most']:,g}",
+        "users", f"{size.users:,}",
+        f"rows each: median {spread.median:g}, mean {spread.mean:g}, maximum {spread.max:,g}",
     )  # fmt: skip
     table.add_row(
-        "distinct queries", f"{figures['queries']:,}",
-        f"{figures['distinct_share']:.0%} of the rows; "
-        f"{figures['several_words_share']:.0%} of them have several words",
+        "distinct queries", f"{size.queries:,}",
+        f"{size.distinct_fraction:.0%} of the rows; "
+        f"{size.several_words_fraction:.0%} of them have several words",
     )  # fmt: skip
-    if figures["first"]:
-        table.add_row("time", figures["first"][:10], f"to {figures['last'][:10]}")
+    if size.first and size.last:
+        table.add_row("time", size.first[:10], f"to {size.last[:10]}")
     console.print(table)
     console.print()
 
 
-def _draw_topics(console: Console, topics: dict[str, Any]) -> None:
-    table = _grid(f"What it is about (by {sanitize(topics['taxonomy'])})")
-    for name, of in (("queries", "of the distinct queries"), ("lines", "of the rows")):
-        fraction = topics[f"{name}_with_a_concept_share"]
+def _print_topics(console: Console, topics: TopicSummary) -> None:
+    table = _grid(f"What it is about (by {sanitize(topics.taxonomy)})")
+    for fraction, of in (
+        (topics.queries_with_concept_fraction, "of the distinct queries"),
+        (topics.rows_with_concept_fraction, "of the rows"),
+    ):
         table.add_row("with a concept", f"{fraction:.1%}", f"{_bar(fraction)} {of}")
-    for name, fraction in list(topics["shares"].items())[:_MAX_TOPICS]:
+    for name, fraction in list(topics.fractions.items())[:_MAX_TOPICS]:
         text = f"{_bar(fraction)} of the phrases with a concept"
         table.add_row(f"  {sanitize(name)}", f"{fraction:.1%}", text)
-    rest = list(topics["shares"].values())[_MAX_TOPICS:]
+    rest = list(topics.fractions.values())[_MAX_TOPICS:]
     if rest:
         table.add_row(f"  {len(rest)} more topics", f"{sum(rest):.1%}", "")
-    concepts = ", ".join(sanitize(concept["label"]) for concept in topics["frequent_concepts"])
+    concepts = ", ".join(sanitize(concept.label) for concept in topics.frequent_concepts)
     table.add_row("frequent concepts", "", concepts)
-    unmapped = "  ".join(
-        sanitize(query[:40]) for query in topics["frequent_queries_without_a_concept"]
-    )
+    unmapped = "  ".join(sanitize(query[:40]) for query in topics.frequent_queries_without_concept)
     table.add_row("frequent without a concept", "", unmapped or "none")
     console.print(table)
     console.print()
 
 
-def _draw_risks(console: Console, risks: dict[str, Any]) -> None:
+def _print_risks(console: Console, risks: RiskSummary) -> None:
     table = _grid("Disclosure risks")
-    rows = (
-        ("queries of a single user", "queries_of_one_user_share", "of the queries"),
-        ("rows with such a query", "lines_of_such_queries_share", "of the rows"),
+    for title, fraction, of in (
+        ("queries of a single user", risks.unique_queries_fraction, "of the queries"),
+        ("rows with such a query", risks.rows_with_unique_query_fraction, "of the rows"),
         ("users with a query that only they sent",
-         "users_singled_out_by_rarest_query_share", "of the users"),
+         risks.users_with_unique_query_fraction, "of the users"),
         ("users with a query of fewer than 5 users",
-         "users_whose_rarest_query_has_fewer_than_5_users_share", "of the users"),
-    )  # fmt: skip
-    for title, name, of in rows:
-        table.add_row(title, f"{risks[name]:.1%}", f"{_bar(risks[name])} {of}")
+         risks.users_with_rare_query_fraction, "of the users"),
+    ):  # fmt: skip
+        table.add_row(title, f"{fraction:.1%}", f"{_bar(fraction)} {of}")
     console.print(table)
     console.print()
     table = _grid("Possible personal identifiers (by patterns, which do not detect names)")
-    for kind in risks["identifiers"].values():
-        examples = "  ".join(sanitize(example[:40]) for example in kind["examples"][:2])
-        count = f"{kind['queries']:,}"
-        table.add_row(kind["title"], count, f"of {kind['users']:,} users  {examples}")
+    for kind in risks.identifiers.values():
+        examples = "  ".join(sanitize(example[:40]) for example in kind.examples[:2])
+        table.add_row(kind.title, f"{kind.queries:,}", f"of {kind.users:,} users  {examples}")
     console.print(table)
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from ..core.records import Record
+
 REJECT_SCHEMA = {"file": pl.String, "line": pl.Int64, "reason": pl.String}
 
 
@@ -18,6 +20,16 @@ class SourceFile:
     format: str
     sha256: str = field(repr=False)
     columns: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, repr=False)
+class RowCounts(Record):
+    """The numbers of rows read, dropped, rejected and normalized, by reason."""
+
+    rows: int
+    dropped: Mapping[str, int]
+    rejected: Mapping[str, int]
+    normalized: Mapping[str, int]
 
 
 @dataclass(repr=False)
@@ -48,6 +60,10 @@ class RowAccounting:
     def rejected_share(self) -> float:
         """The fraction of rows that were rejected."""
         return sum(self.rejected.values()) / self.rows if self.rows else 0.0
+
+    def counts(self) -> RowCounts:
+        """Return the numbers as they are now."""
+        return RowCounts(self.rows, dict(self.dropped), dict(self.rejected), dict(self.normalized))
 
     def drop(self, reasons: Mapping[str, int]) -> None:
         """Count rows that are dropped on purpose."""

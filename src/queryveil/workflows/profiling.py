@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ..concepts.mapping.mapper import Mapper
 from ..concepts.similarity.topics import default_topics
@@ -24,11 +26,21 @@ from ..engine.table import Table
 from ..log.identifiers import IDENTIFIER_KINDS, flag_identifiers, mask_identifiers
 from ..log.query_log import QueryLog
 from .budget import note_look
+from .log_profile import (
+    ConceptFrequency,
+    IdentifierCount,
+    LogProfile,
+    LogSize,
+    RiskSummary,
+    RowsPerUser,
+    TopicSummary,
+)
+from .taxonomies import make_mapper
 
 _MAX_CONCEPTS, _MAX_TOPIC_EXAMPLES = 10, 8  # shown
 
 
-def profile_topics(sizes: Table, mapper: Mapper, progress: Progress) -> dict[str, Any]:
+def profile_topics(sizes: Table, mapper: Mapper, progress: Progress) -> TopicSummary:
     """Return the topics of a log, its coverage by concepts, and frequent queries without one.
 
     `sizes` has one row per distinct query, with its numbers of users and rows.
@@ -37,16 +49,18 @@ def profile_topics(sizes: Table, mapper: Mapper, progress: Progress) -> dict[str
         phrases = map_partitions(sizes, partial(_map_phrases, mapper=mapper), RandomSource())
     with progress.stage("topics"):
         counts = aggregate(phrases, _count_coverage, ["all"]).row(0, named=True)
-        return {
-            "taxonomy": mapper.taxonomy.title,
-            "queries_with_a_concept_share": _fraction(counts["mapped"], counts["queries"]),
-            "lines_with_a_concept_share": _fraction(counts["mapped_lines"], counts["lines"]),
-            "phrases_with_a_concept_share": _fraction(counts["known"], counts["phrases"]),
-            **_compute_topic_fractions(
-                aggregate(phrases, _count_concepts, ["concept"]), mapper.taxonomy
-            ),
-            "frequent_queries_without_a_concept": _list_unmapped_queries(phrases),
-        }
+        rows_per_concept = _rows_per_concept(
+            aggregate(phrases, _count_concepts, ["concept"]), mapper.taxonomy
+        )
+        return TopicSummary(
+            taxonomy=mapper.taxonomy.title,
+            queries_with_concept_fraction=_fraction(counts["mapped"], counts["queries"]),
+            rows_with_concept_fraction=_fraction(counts["mapped_lines"], counts["lines"]),
+            phrases_with_concept_fraction=_fraction(counts["known"], counts["phrases"]),
+            fractions=_compute_topic_fractions(rows_per_concept, mapper.taxonomy),
+            frequent_concepts=_list_frequent_concepts(rows_per_concept, mapper.taxonomy),
+            frequent_queries_without_concept=_list_unmapped_queries(phrases),
+        )
 
 
 def _map_phrases(sizes: pl.LazyFrame, _: RandomSource, *, mapper: Mapper) -> pl.DataFrame:
@@ -91,35 +105,42 @@ def _count_concepts(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     return known.group_by("concept").agg(pl.col("lines").sum()).collect()
 
 
-def _compute_topic_fractions(concept_rows: pl.DataFrame, taxonomy: Taxonomy) -> dict[str, Any]:
-    """Return the fraction of each topic among the phrases of all rows, and frequent concepts."""
+def _rows_per_concept(concept_rows: pl.DataFrame, taxonomy: Taxonomy) -> NDArray[np.float64]:
     counts = np.zeros(len(taxonomy))
     counts[concept_rows["concept"].to_numpy()] = concept_rows["lines"].to_numpy()
-    topics, total = default_topics(taxonomy), counts.sum()
-    by_topic = np.bincount(topics.topic_of + 1, counts, minlength=len(topics) + 1)
+    return counts
+
+
+def _compute_topic_fractions(
+    rows_per_concept: NDArray[np.float64], taxonomy: Taxonomy
+) -> dict[str, float]:
+    """Return the fraction of each topic among the phrases of all rows, the largest first."""
+    topics, total = default_topics(taxonomy), rows_per_concept.sum()
+    by_topic = np.bincount(topics.topic_of + 1, rows_per_concept, minlength=len(topics) + 1)
     named = zip(["other", *topics.names], by_topic.tolist(), strict=True)
-    order = np.argsort(-counts, kind="stable")[:_MAX_CONCEPTS]
-    return {
-        "shares": {
-            name: _fraction(count, total)
-            for name, count in sorted(named, key=lambda pair: -pair[1])
-            if count
-        },
-        "frequent_concepts": [
-            {
-                "concept": taxonomy.name(int(concept)),
-                "label": taxonomy.label(int(concept)),
-                "share": _fraction(counts[concept], total),
-            }
-            for concept in order
-            if counts[concept]
-        ],
-    }
+    ordered = sorted(named, key=lambda pair: -pair[1])
+    return {name: _fraction(count, total) for name, count in ordered if count}
 
 
-def _list_unmapped_queries(phrases: Table) -> list[str]:
+def _list_frequent_concepts(
+    rows_per_concept: NDArray[np.float64], taxonomy: Taxonomy
+) -> tuple[ConceptFrequency, ...]:
+    total = rows_per_concept.sum()
+    order = np.argsort(-rows_per_concept, kind="stable")[:_MAX_CONCEPTS].tolist()
+    return tuple(
+        ConceptFrequency(
+            taxonomy.name(concept),
+            taxonomy.label(concept),
+            _fraction(rows_per_concept[concept], total),
+        )
+        for concept in order
+        if rows_per_concept[concept]
+    )
+
+
+def _list_unmapped_queries(phrases: Table) -> tuple[str, ...]:
     unmapped = aggregate(phrases, _select_unmapped, ["query", "users", "lines"])
-    return [mask_identifiers(query) for query in _select_frequent(unmapped)["query"]]
+    return tuple(mask_identifiers(query) for query in _select_frequent(unmapped)["query"])
 
 
 def _select_unmapped(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
@@ -146,10 +167,10 @@ _ALONE, _RARE = 1, 2  # flags of a query; those of identifiers are the next bits
 def profile(
     log: QueryLog,
     *,
-    mapper: Mapper | None = None,
+    taxonomy: str | Path | Taxonomy | Mapper | None = None,
     dataset: str | None = None,
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> LogProfile:
     """Return the size, topics and disclosure risks of a log.
 
     Before the data is read, the ledger of the population records the data access. Later private
@@ -159,57 +180,65 @@ def profile(
     does not guarantee that there is none.
 
     Args:
-        mapper: Maps queries to concepts (see `make_mapper`); without it there are no topics.
+        taxonomy: Its concepts are the topics; or a mapper (see `make_mapper`). Without it there
+            are no topics.
         dataset: Population whose ledger records the data access; else that of the log's folder.
     """
     shown = progress or NoProgress()
+    mapper = None if taxonomy is None else make_mapper(taxonomy)
     notes = note_look(log, dataset, "profile")
     with shown.stage("count"):
-        size = _compute_size(log)
+        span, rows_per_user = _find_span(log), _describe_rows_per_user(log)
     with shown.stage("who sent what"):
         sizes = aggregate_remote(
             log.table, partial(count_users_and_rows, keys=["query"]), ["query"]
         )
         totals = aggregate(sizes, _count_queries, ["all"]).row(0, named=True)
+        size = _compute_size(log, span, totals, rows_per_user)
     with shown.stage("identifiers"):
         users = count_users_by_flags(log.table, "query", sizes, _flag_queries)
         identifiers = _count_identifiers(sizes, users)
-    topics = {} if mapper is None else {"topics": profile_topics(sizes, mapper, shown)}
-    accounting = log.accounting
-    return {
-        "rows": accounting.rows,
-        "dropped": dict(accounting.dropped),
-        "rejected": dict(accounting.rejected),
-        "normalised": dict(accounting.normalized),
-        **size,
-        "several_words_share": _fraction(totals["several"], totals["queries"]),
-        "lines_per_user": _describe_rows_per_user(log),
-        **topics,
-        "risks": {**_compute_uniqueness(totals, users, size), "identifiers": identifiers},
-        "columns": {source.path: dict(source.columns) for source in log.sources},
-        "formats": sorted({source.format for source in log.sources}),
-        "notes": notes,
-    }
+    return LogProfile(
+        accounting=log.accounting.counts(),
+        size=size,
+        topics=None if mapper is None else profile_topics(sizes, mapper, shown),
+        risks=_compute_risks(totals, users, size, identifiers),
+        columns={source.path: dict(source.columns) for source in log.sources},
+        formats=tuple(sorted({source.format for source in log.sources})),
+        notes=tuple(notes),
+    )
 
 
-def _compute_size(log: QueryLog) -> dict[str, Any]:
+def _compute_size(
+    log: QueryLog,
+    span: tuple[str | None, str | None],
+    totals: Mapping[str, int],
+    rows_per_user: RowsPerUser,
+) -> LogSize:
+    rows, queries = log.accounting.kept, log.count_distinct("query")
+    return LogSize(
+        kept_rows=rows,
+        events=log.count("event"),
+        clicks=log.count("click"),
+        users=log.count_distinct("user"),
+        queries=queries,
+        urls=log.count_distinct("url"),
+        first=span[0],
+        last=span[1],
+        distinct_fraction=_fraction(queries, rows),
+        several_words_fraction=_fraction(totals["several"], totals["queries"]),
+        rows_per_user=rows_per_user,
+    )
+
+
+def _find_span(log: QueryLog) -> tuple[str | None, str | None]:
+    """Return the times of the first and the last row."""
     span = aggregate(log.table, _find_time_span, ["all"], tops=["last", "before"]).row(
         0, named=True
     )
     times = pl.Series([span["before"] and -span["before"], span["last"]], dtype=pl.Int64)
     first, last = times.cast(pl.Datetime("us")).cast(pl.String)
-    lines, queries = log.accounting.kept, log.count_distinct("query")
-    return {
-        "lines": lines,
-        "events": log.count("event"),
-        "clicks": log.count("click"),
-        "users": log.count_distinct("user"),
-        "queries": queries,
-        "urls": log.count_distinct("url"),
-        "first": first,
-        "last": last,
-        "distinct_share": _fraction(queries, lines),
-    }
+    return first, last
 
 
 def _find_time_span(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
@@ -222,7 +251,7 @@ def _find_time_span(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     return span.with_columns(all=pl.lit(0))
 
 
-def _describe_rows_per_user(log: QueryLog) -> dict[str, float]:
+def _describe_rows_per_user(log: QueryLog) -> RowsPerUser:
     """Return median, mean and maximum of the rows per user.
 
     They are computed from a histogram: how many users have how many rows.
@@ -231,12 +260,12 @@ def _describe_rows_per_user(log: QueryLog) -> dict[str, float]:
     lines, users = (table[name].to_numpy().astype(np.int64) for name in ("lines", "users"))
     n_users = int(users.sum())
     if not n_users:
-        return {"median": 0, "mean": 0, "most": 0}
+        return RowsPerUser(0.0, 0.0, 0.0)
     ends = np.cumsum(users)
     middle = lines[np.searchsorted(ends, [(n_users - 1) // 2, n_users // 2], side="right")]
     mean = float(lines @ users) / n_users
     maximum = round(float(lines[-1]), 1)
-    return {"median": round(float(middle.mean()), 1), "mean": round(mean, 1), "most": maximum}
+    return RowsPerUser(round(float(middle.mean()), 1), round(mean, 1), maximum)
 
 
 def _count_users_by_rows(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
@@ -282,35 +311,39 @@ def _count_flagged_users(users: pl.DataFrame, bit: int) -> int:
     return int(users.filter(pl.col("marks") & bit != 0)["count"].sum())
 
 
-def _compute_uniqueness(
-    totals: dict[str, int], users: pl.DataFrame, size: dict[str, Any]
-) -> dict[str, Any]:
+def _compute_risks(
+    totals: Mapping[str, int],
+    users: pl.DataFrame,
+    size: LogSize,
+    identifiers: Mapping[str, IdentifierCount],
+) -> RiskSummary:
     """Return how many queries only one user sent, and how many users have such a query."""
     alone, rare = _count_flagged_users(users, _ALONE), _count_flagged_users(users, _RARE)
-    return {
-        "queries_of_one_user": totals["alone"],
-        "queries_of_one_user_share": _fraction(totals["alone"], totals["queries"]),
-        "lines_of_such_queries_share": _fraction(totals["lines"], size["lines"]),
-        "users_singled_out_by_rarest_query": alone,
-        "users_singled_out_by_rarest_query_share": _fraction(alone, size["users"]),
-        "users_whose_rarest_query_has_fewer_than_5_users_share": _fraction(rare, size["users"]),
-    }
+    return RiskSummary(
+        unique_queries=totals["alone"],
+        unique_queries_fraction=_fraction(totals["alone"], totals["queries"]),
+        rows_with_unique_query_fraction=_fraction(totals["lines"], size.kept_rows),
+        users_with_unique_query=alone,
+        users_with_unique_query_fraction=_fraction(alone, size.users),
+        users_with_rare_query_fraction=_fraction(rare, size.users),
+        identifiers=identifiers,
+    )
 
 
-def _count_identifiers(sizes: Table, users: pl.DataFrame) -> dict[str, Any]:
+def _count_identifiers(sizes: Table, users: pl.DataFrame) -> dict[str, IdentifierCount]:
     """Count queries and users by kind of identifier."""
     queries = dict(aggregate(sizes, _count_kinds, ["kind"]).select("kind", "queries").rows())
     examples = aggregate(sizes, _select_examples, ["kind", "text"]).sort("text")
     return {
-        kind.name: {
-            "title": kind.title,
-            "queries": queries.get(number, 0),
-            "users": _count_flagged_users(users, _bit(number)),
-            "examples": [
+        kind.name: IdentifierCount(
+            kind.title,
+            queries.get(number, 0),
+            _count_flagged_users(users, _bit(number)),
+            tuple(
                 mask_identifiers(text)
                 for text in examples.filter(pl.col("kind") == number)["text"].head(_MAX_EXAMPLES)
-            ],
-        }
+            ),
+        )
         for number, kind in enumerate(IDENTIFIER_KINDS)
     }
 

@@ -173,7 +173,7 @@ def check_taxonomy_file(name: str) -> dict[str, Any]:
 
 
 def make_mapper(
-    taxonomy: str | Path | Taxonomy = "wordnet",
+    taxonomy: str | Path | Taxonomy | Mapper = "wordnet",
     *,
     language: str | None = None,
     tagger: str | None = None,
@@ -182,22 +182,27 @@ def make_mapper(
     """Return a mapper of queries to concepts.
 
     Args:
+        taxonomy: A taxonomy, its file or its name; a mapper is returned as it is.
         terms: File of custom terms, one term, tab and concept per line.
     """
+    if isinstance(taxonomy, Mapper):
+        return taxonomy
     opened = open_taxonomy(taxonomy)
     own = read_custom_terms(Path(terms), opened) if terms is not None else []
     return Mapper(opened, language=language, tagger=tagger, terms=own)
 
 
 def map_log(
-    log: QueryLog, mapper: Mapper | str = "wordnet", *, progress: Progress | None = None
+    log: QueryLog,
+    taxonomy: str | Path | Taxonomy | Mapper = "wordnet",
+    *,
+    progress: Progress | None = None,
 ) -> ConceptMapping:
     """Map the distinct queries of a log to concepts.
 
     `ConceptMapping.profiles` computes the interest profiles of the users.
     """
-    ready = make_mapper(mapper) if isinstance(mapper, str) else mapper
-    return ready.map(unique_queries(log.local_frame), progress)
+    return make_mapper(taxonomy).map(unique_queries(log.local_frame), progress)
 
 
 def explain_queries(mapper: Mapper, queries: Sequence[str]) -> list[dict[str, Any]]:

@@ -347,7 +347,7 @@ def test_pack(cli, release: Path, tmp_path: Path) -> None:
 def test_profile_prints_its_figures(cli, synthetic: Path) -> None:
     text, found = cli("profile", synthetic).out, document(cli("profile", synthetic, "--json").out)
     assert f"{found['rows']:,}" in text
-    assert f"{found['risks']['queries_of_one_user_share']:.1%}" in text
+    assert f"{found['risks']['unique_queries_fraction']:.1%}" in text
     assert "by patterns, which do not detect names" in " ".join(text.split())
 
 

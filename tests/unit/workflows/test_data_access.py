@@ -54,7 +54,7 @@ def test_a_look_is_noted_once(log: Path, name: str) -> None:
 
 
 def test_a_later_private_release_tells_of_a_profile(log: Path, tmp_path: Path) -> None:
-    assert qv.profile(qv.read_log(log))["notes"] == [DATA_ACCESS_RECORDED]
+    assert qv.profile(qv.read_log(log)).notes == (DATA_ACCESS_RECORDED,)
     qv.anonymize(qv.read_log(log), PRIVATE).write(tmp_path / "out")
     card = json.loads((tmp_path / "out" / "public" / "release.json").read_text("utf-8"))
     assert DATA_ACCESS_NOTE in card["notes"]
@@ -77,19 +77,19 @@ def test_nobody_is_kept_from_looking(log: Path, why: str) -> None:
     else:
         place.write_text("my own notes")
     found = qv.profile(qv.read_log(log))
-    assert found["lines"] > 0
-    assert "could not be recorded in a ledger" in found["notes"][0]
+    assert found.size.kept_rows > 0
+    assert "could not be recorded in a ledger" in found.notes[0]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written(log: Path) -> None:
     log.parent.chmod(0o500)
     try:
-        assert "could not be recorded in a ledger" in qv.profile(qv.read_log(log))["notes"][0]
+        assert "could not be recorded in a ledger" in qv.profile(qv.read_log(log)).notes[0]
     finally:
         log.parent.chmod(0o700)
 
 
 def test_a_log_from_no_file_has_no_ledger() -> None:
     rows = [(user, f"query {n}", None, None, None) for user in "abc" for n in range(3)]
-    assert qv.profile(qv.QueryLog.from_rows(rows))["notes"] == []
+    assert qv.profile(qv.QueryLog.from_rows(rows)).notes == ()

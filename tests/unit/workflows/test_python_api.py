@@ -47,7 +47,7 @@ def test_the_whole_way(synthetic: Path, tmp_path: Path) -> None:
     assert qv.verify(tmp_path / "out")["holds"]
     assert qv.verify(str(tmp_path / "out"))["method"] == "frequent-queries"
     assert qv.pack(tmp_path / "out").is_file()
-    assert qv.profile(log)["users"] == card["input"]["users"]
+    assert qv.profile(log).size.users == card["input"]["users"]
     same = ("input", "output", "dropped", "blanked", "guarantee", "parameters", "method")
     assert {key: planned[key] for key in same} == {key: card[key] for key in same}
 

@@ -355,28 +355,30 @@ LOG = QueryLog.from_rows(
 
 
 def test_a_profile_with_topics(mapper: Mapper) -> None:
-    topics = profile(LOG, mapper=mapper)["topics"]
-    assert topics["taxonomy"] == "odp"
-    assert topics["queries_with_a_concept_share"] == 0.5  # 3 of 6
-    assert topics["lines_with_a_concept_share"] == 0.5  # 4 of 8
+    topics = profile(LOG, taxonomy=mapper).topics
+    assert topics is not None
+    assert topics.taxonomy == "odp"
+    assert topics.queries_with_concept_fraction == 0.5  # 3 of 6
+    assert topics.rows_with_concept_fraction == 0.5  # 4 of 8
     # Phrases of lines: diving 2, mediterranean 2 + 1, windsurfing 1.
-    assert topics["shares"] == {"Regional": 0.5, "Sports": 0.5}
-    assert [(one["label"], one["share"]) for one in topics["frequent_concepts"]] == [
+    assert topics.fractions == {"Regional": 0.5, "Sports": 0.5}
+    assert [(concept.label, concept.fraction) for concept in topics.frequent_concepts] == [
         ("Mediterranean", 0.5), ("Swimming and Diving", 0.3333), ("Windsurfing", 0.1667),
     ]  # fmt: skip
-    assert topics["frequent_concepts"][0]["concept"] == "Top/Regional/Europe/Mediterranean"
-    examples = topics["frequent_queries_without_a_concept"]
+    assert topics.frequent_concepts[0].concept == "Top/Regional/Europe/Mediterranean"
+    examples = topics.frequent_queries_without_concept
     assert examples[0] == "zqx"  # two users sent it
     assert set(examples) == {"zqx", "the", "j\u2022\u2022\u2022@\u2022\u2022\u2022"}
 
 
 def test_a_profile_without_topics() -> None:
-    assert "topics" not in profile(LOG)
+    assert profile(LOG).topics is None
 
 
 def test_topics_of_a_log_without_concepts(mapper: Mapper) -> None:
     log = QueryLog.from_rows([("ann", "zqx", None, None, None), ("bob", "the", None, None, None)])
-    topics = profile(log, mapper=mapper)["topics"]
-    assert topics["queries_with_a_concept_share"] == topics["lines_with_a_concept_share"] == 0
-    assert (topics["shares"], topics["frequent_concepts"]) == ({}, [])
-    assert topics["frequent_queries_without_a_concept"] == ["the", "zqx"]
+    topics = profile(log, taxonomy=mapper).topics
+    assert topics is not None
+    assert topics.queries_with_concept_fraction == topics.rows_with_concept_fraction == 0
+    assert (topics.fractions, topics.frequent_concepts) == ({}, ())
+    assert topics.frequent_queries_without_concept == ("the", "zqx")

@@ -1,0 +1,124 @@
+"""`LogProfile`: the size, topics and disclosure risks of a log, for its data owner only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..core.records import Record, json_field
+from ..log.accounting import RowCounts
+
+
+@dataclass(frozen=True, repr=False)
+class RowsPerUser(Record):
+    """The distribution of the number of rows of a user."""
+
+    median: float
+    mean: float
+    max: float
+
+
+@dataclass(frozen=True, repr=False)
+class LogSize(Record):
+    """How much is in a log.
+
+    Attributes:
+        first: Time of the first row, if there is any.
+        distinct_fraction: Distinct queries divided by rows.
+        several_words_fraction: Fraction of the distinct queries that have several words.
+    """
+
+    kept_rows: int
+    events: int
+    clicks: int
+    users: int
+    queries: int
+    urls: int
+    first: str | None
+    last: str | None
+    distinct_fraction: float
+    several_words_fraction: float
+    rows_per_user: RowsPerUser
+
+
+@dataclass(frozen=True, repr=False)
+class ConceptFrequency(Record):
+    """A concept, and its fraction of the phrases that have a concept."""
+
+    concept: str
+    label: str
+    fraction: float
+
+
+@dataclass(frozen=True, repr=False)
+class TopicSummary(Record):
+    """The topics of a log, by a taxonomy.
+
+    Attributes:
+        fractions: Fraction of each topic among the phrases that have a concept.
+        frequent_queries_without_concept: Examples, with personal identifiers masked.
+    """
+
+    shown = ("taxonomy",)
+
+    taxonomy: str
+    queries_with_concept_fraction: float
+    rows_with_concept_fraction: float
+    phrases_with_concept_fraction: float
+    fractions: Mapping[str, float]
+    frequent_concepts: tuple[ConceptFrequency, ...]
+    frequent_queries_without_concept: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class IdentifierCount(Record):
+    """How many queries and users have an identifier of one kind; examples are masked."""
+
+    shown = ("title",)
+
+    title: str
+    queries: int
+    users: int
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class RiskSummary(Record):
+    """What singles users out: queries that only they sent, and personal identifiers.
+
+    Attributes:
+        unique_queries: Queries that only one user sent.
+        users_with_unique_query: Users who sent such a query.
+        users_with_rare_query_fraction: Users with a query that fewer than 5 users sent.
+        identifiers: Counts by kind of identifier.
+    """
+
+    unique_queries: int
+    unique_queries_fraction: float
+    rows_with_unique_query_fraction: float
+    users_with_unique_query: int
+    users_with_unique_query_fraction: float
+    users_with_rare_query_fraction: float
+    identifiers: Mapping[str, IdentifierCount]
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class LogProfile(Record):
+    """The size, topics and disclosure risks of a log: exact figures, for the data owner only.
+
+    Attributes:
+        topics: None without a taxonomy.
+        columns: By file, which of its columns were read as which.
+        notes: Whether the ledger recorded this data access.
+    """
+
+    shown = ("formats",)
+    schema_number = 1
+
+    accounting: RowCounts = json_field(flat=True)
+    size: LogSize = json_field(flat=True)
+    topics: TopicSummary | None
+    risks: RiskSummary
+    columns: Mapping[str, Mapping[str, str]]
+    formats: tuple[str, ...]
+    notes: tuple[str, ...]
