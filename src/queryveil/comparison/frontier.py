@@ -9,8 +9,8 @@ from typing import Any
 
 from ..errors import UsageError
 from ..render.charts.line import STYLE as CHART
-from ..render.html import COLOURS as SHEET
-from ..render.html import listed, section
+from ..render.markup import COLOURS as SHEET
+from ..render.markup import listed, section
 from .scatter import (
     FAR,
     GONE,

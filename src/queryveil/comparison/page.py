@@ -8,7 +8,7 @@ from typing import Any
 
 from ..render.charts.line import STYLE as CHART
 from ..render.charts.line import line_chart
-from ..render.html import SORTING, cell, document, listed, number, section, sortable, written
+from ..render.markup import SORTING, cell, document, listed, number, section, sortable, written
 from .frontier import FRONTIER_STYLE, SCRIPT, frontier_section
 from .series import (
     ChartSeries,

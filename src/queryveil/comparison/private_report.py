@@ -8,6 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from ..core.files import atomic_file
 from ..core.folders import read_json_card
 from ..core.progress import NoProgress, Progress
@@ -15,19 +17,17 @@ from ..errors import UsageError
 from ..log.query_log import QueryLog
 from ..measures.base import Measure
 from ..methods.base import Method
-from ..release.page import render_card
+from ..release.page import card_view
 from ..release.reading import read_release
 from ..release.release import Release
-from ..render.charts.line import STYLE as CHART
 from ..render.charts.scales import is_drawable
-from ..render.html import SORTING, cell, number, section, sortable
+from ..render.html import render_page
+from ..render.markup import cell, number, section, sortable
 from ..workflows.measurement import measure, method_of_release
 from .comparing import RunOptions, compare_figures
-from .frontier import FRONTIER_STYLE, SCRIPT, frontier_section
+from .frontier import frontier_section
 from .grid import expand_grid, request_figures
 from .series import REFERENCES
-
-_STYLE = CHART + FRONTIER_STYLE + "main { max-width: 60rem; }"
 
 
 def render_private_report(
@@ -46,7 +46,13 @@ def render_private_report(
         )
     extra = [_measures_section(measures)] if measures else []
     extra += [frontier_section(comparison)] if comparison else []
-    return render_card(card, extra, style=_STYLE, scripts=(SORTING, SCRIPT))
+    return render_page(
+        "private_report.html.j2",
+        styles=("chart.css", "frontier.css"),
+        scripts=("sort.js", "frontier.js"),
+        card=card_view(card),
+        extra=[Markup(part) for part in extra],  # noqa: S704
+    )
 
 
 def _measures_section(measures: Mapping[str, Mapping[str, Any]]) -> str:

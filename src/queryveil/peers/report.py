@@ -9,7 +9,17 @@ from typing import Any
 from ..comparison.series import ChartSeries, chart_lines
 from ..render.charts.line import HEIGHT, STYLE, WIDTH, ChartLine, draw_lines, line_chart
 from ..render.charts.scales import color, dash, marker
-from ..render.html import COLOURS, SORTING, cell, document, listed, number, pairs, section, sortable
+from ..render.markup import (
+    COLOURS,
+    SORTING,
+    cell,
+    document,
+    listed,
+    number,
+    pairs,
+    section,
+    sortable,
+)
 
 # What is drawn over the first swept parameter: figure, title, and what its axis tells.
 CHARTS = (

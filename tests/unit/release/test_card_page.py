@@ -71,7 +71,7 @@ def test_texts_are_escaped(card: dict[str, object], text: str) -> None:
 
 def test_an_empty_log_draws(card: dict[str, object]) -> None:
     nothing = card | {"input": card["input"] | {"rows": 0, "rejected": {}}, "dropped": {}}
-    assert "0 rows went in" in render_card(nothing)
+    assert "0 rows were read" in render_card(nothing)
 
 
 def test_pages_stand_in_both_folders(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_odd_values_are_quoted(card: dict[str, object]) -> None:
 def test_the_promise_stands_at_the_top(card: dict[str, object]) -> None:
     drawn = render_card(card)
     assert drawn.count(card["guarantee"]["statement"]) == 1
-    assert drawn.index(card["guarantee"]["statement"]) < drawn.index("What is promised")
+    assert drawn.index(card["guarantee"]["statement"]) < drawn.index("What is guaranteed")
 
 
 def test_the_log_is_named_to_its_owner_alone(card: dict[str, object]) -> None:
