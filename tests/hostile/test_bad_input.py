@@ -30,7 +30,7 @@ from queryveil.errors import (
 )
 from queryveil.log.query_log import QueryLog
 from queryveil.log.readers import source
-from queryveil.log.readers.registry import READERS
+from queryveil.log.readers.registry import local_readers
 from queryveil.log.reading import read_log
 
 MB = 1 << 20
@@ -97,7 +97,7 @@ def test_no_row_in_a_table(tmp_path):
         read_log(tmp_path / "log.pq")
 
 
-@pytest.mark.parametrize("form", [reader.name for reader in READERS])
+@pytest.mark.parametrize("form", [reader.name for reader in local_readers()])
 def test_an_empty_file_whatever_it_is_said_to_be(tmp_path, form):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -512,7 +512,7 @@ def broken(draw: st.DrawFn) -> bytes:
     data=broken() | st.binary(max_size=400),
     suffix=st.sampled_from([".tsv", ".csv", ".jsonl", ".parquet", ".log", ".tsv.gz", ".csv.zst"]),
     packed=st.booleans(),
-    form=st.none() | st.sampled_from([reader.name for reader in READERS]),
+    form=st.none() | st.sampled_from([reader.name for reader in local_readers()]),
     block=st.sampled_from([16, 100, MB]),
     encoding=st.sampled_from(["utf-8", "utf-8", "latin-1", "utf-16-le"]),
     quote=st.sampled_from([None, None, "none", "'"]),

@@ -140,7 +140,7 @@ class LogArguments:
 
 
 def _log_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Parameter]:
-    formats = ", ".join(reader.name for reader in READERS)
+    formats = ", ".join(READERS)
     metavar = "LOG..." if default is inspect.Parameter.empty else "[LOG...]"
     paths = inspect.Parameter(
         "log",

@@ -15,9 +15,9 @@ from .readers.access_log import ACCESS
 from .readers.base import RawRows, Reader, ReaderOptions, parse_columns
 from .readers.csv import CSV, TSV
 from .readers.jsonl import JSONL
-from .readers.legacy import AOL, EXCITE, has_header
+from .readers.legacy import AOL, EXCITE
 from .readers.parquet import PARQUET
-from .readers.registry import READERS, detect_reader, get_reader
+from .readers.registry import READERS, detect_reader
 from .readers.source import TextFile
 from .readers.ubi import UBI
 from .reading import read_log
@@ -50,9 +50,7 @@ __all__ = [
     "detect_reader",
     "flag_identifiers",
     "flagged",
-    "get_reader",
     "group_events",
-    "has_header",
     "is_click",
     "kinds_of",
     "kinds_of_urls",

@@ -21,7 +21,7 @@ from .cleaning import Cleaner
 from .options import ReadOptions
 from .query_log import SCHEMA, QueryLog, categorical_encoder
 from .readers.base import RawRows, Reader, ReaderOptions
-from .readers.registry import detect_reader, get_reader
+from .readers.registry import detect_reader, get_local_reader
 from .readers.source import TextFile, check_unpacked
 
 # If more than half of so many rows are rejected, reading stops before the end of the files.
@@ -204,7 +204,7 @@ def _group_by_reader(
         if not ReaderOptions(options.columns).numbered:  # else the first bytes may be a query
             check_unpacked(file.path)
         if options.format:
-            reader = get_reader(options.format)
+            reader = get_local_reader(options.format)
         else:
             reader = detect_reader(file, bool(options.columns))
         if options.columns and not reader.accepts_columns:
@@ -236,7 +236,8 @@ def _iter_raw_rows(
     readers: list[tuple[Reader, list[TextFile]]], options: ReaderOptions
 ) -> Iterator[RawRows]:
     for reader, files in readers:
-        yield from reader.read(files, options)
+        if reader.read is not None:  # `_group_by_reader` takes local readers only
+            yield from reader.read(files, options)
 
 
 def _start_of(day: date | None) -> datetime | None:

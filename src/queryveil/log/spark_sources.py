@@ -15,6 +15,8 @@ from ..errors import ColumnError, FormatError, InputError, UsageError
 from .options import ReadOptions
 from .readers.base import (
     RAW_COLUMNS,
+    FileHeader,
+    Reader,
     ReaderOptions,
     align_columns,
     is_header,
@@ -24,21 +26,10 @@ from .readers.base import (
 from .readers.delimited import TOO_MANY_CELLS, parse_cells
 from .readers.jsonl import coalesced, parse_objects, places_of
 from .readers.legacy import AOL, AOL_COLUMNS, HEADER
+from .readers.registry import READERS, base_name, select_reader, spark_readers
 from .readers.source import LineBlock
 
-FORMATS = ("parquet", "orc", "json", "jsonl", "csv", "tsv", "aol", "table")
-_SUFFIXES = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".orc": "orc",
-    ".json": "json",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-}
-_COMPRESSED = (".gz", ".zst", ".bz2", ".snappy", ".lz4")
+_SPARK_COMPRESSED = re.compile(r"\.(bz2|snappy|lz4)$")  # beside those of local files
 _POSITION = ("file", "place")
 _CORRUPT = "corrupt record"
 _LOG_FILES = "{*[!b],*[!d]b,*[!.]db}"  # not ledger.db, which may be in the folder of the log
@@ -109,37 +100,91 @@ def _is_damaged(texts: pl.Expr) -> pl.Expr:
     return pl.any_horizontal(texts.str.contains("[\x00\ufffd]").fill_null(False))
 
 
+@dataclass(frozen=True)
+class SparkFiles:
+    """Files of one format, or a table, that Spark is to open.
+
+    Attributes:
+        paths: The names as the user wrote them.
+        format: The name of the format.
+    """
+
+    session: Any
+    paths: list[str]
+    format: str
+    options: ReadOptions
+
+    @property
+    def name(self) -> str:
+        """The names of all files, for messages and cards."""
+        return ", ".join(self.paths)
+
+    @property
+    def uris(self) -> list[str]:
+        """The files as URIs."""
+        return [_to_uri(path) for path in self.paths]
+
+    def reader(self) -> Any:
+        """Return Spark's reader, which leaves out the ledger."""
+        return self.session.read.option("pathGlobFilter", _LOG_FILES)
+
+
 def open_spark_source(session: Any, inputs: Any, options: ReadOptions) -> SparkSource:
     """Open a DataFrame, a table, or files of one format."""
     if hasattr(inputs, "mapInArrow"):
         return _open_columns(inputs, "spark://a DataFrame", "spark", options)
     paths = [str(path) for path in inputs]
     _check_options(paths, options)
-    if options.format == "table":
-        return _open_columns(session.table(paths[0]), f"spark://{paths[0]}", "table", options)
-    form = options.format or _detect_format(session, paths)
-    if form not in FORMATS:
+    reader = READERS.find(options.format) if options.format else _detect_format(session, paths)
+    if reader.spark is None:
         raise UsageError(
-            f'Spark does not read the format "{form}"',
-            hint=f"one of {', '.join(FORMATS)}; --engine local reads it",
+            f'Spark does not read the format "{reader.name}"',
+            hint=f"one of {_format_names()}; --engine local reads it",
         )
-    name = ", ".join(paths)
-    uris = [_to_uri(path) for path in paths]
-    if (
-        form in ("tsv", "aol")
-        and options.quote in (None, "none")
-        and options.delimiter in (None, "\t")
-    ):
-        return _open_lines(session, uris, name, options, form)
-    reader = session.read.option("pathGlobFilter", _LOG_FILES)
-    if form in ("csv", "tsv"):
-        return _open_csv(session, uris, name, options, "\t" if form == "tsv" else ",;|")
-    if form in ("json", "jsonl"):
-        lines = _with_positions(reader.text(uris, lineSep="\n"))
-        needs_time = "time" in options.columns
-        keys = match_keys(options.columns)
-        return SparkSource(lines, name, "json", options.columns, needs_time=needs_time, keys=keys)
-    return _open_columns(reader.format(form).load(uris), name, form, options)
+    source: SparkSource = reader.spark(SparkFiles(session, paths, reader.name, options))
+    return source
+
+
+def open_table(files: SparkFiles) -> SparkSource:
+    """Open a table of Spark's catalog."""
+    table = files.paths[0]
+    return _open_columns(files.session.table(table), f"spark://{table}", "table", files.options)
+
+
+def open_parquet(files: SparkFiles) -> SparkSource:
+    """Open Parquet files."""
+    return _open_columns(files.reader().parquet(*files.uris), files.name, "parquet", files.options)
+
+
+def open_orc(files: SparkFiles) -> SparkSource:
+    """Open ORC files."""
+    return _open_columns(files.reader().orc(files.uris), files.name, "orc", files.options)
+
+
+def open_json_lines(files: SparkFiles) -> SparkSource:
+    """Open JSON lines, which the local parser reads as it does without Spark."""
+    columns = files.options.columns
+    return SparkSource(
+        _with_positions(files.reader().text(files.uris, lineSep="\n")),
+        files.name,
+        files.format,
+        columns,
+        needs_time="time" in columns,
+        keys=match_keys(columns),
+    )
+
+
+def open_lines(files: SparkFiles) -> SparkSource:
+    """Open lines with tabs; those with quotation marks or other delimiters as `open_csv` does."""
+    options = files.options
+    if options.quote in (None, "none") and options.delimiter in (None, "\t"):
+        return _open_lines(files)
+    return _open_quoted(files, "\t")
+
+
+def open_csv(files: SparkFiles) -> SparkSource:
+    """Open CSV files, which Spark parses."""
+    return _open_quoted(files, ",;|")
 
 
 def _check_options(paths: list[str], options: ReadOptions) -> None:
@@ -157,41 +202,41 @@ def _to_uri(path: str) -> str:
     return path if re.match(r"[a-z][\w+.-]+:", path) else Path(path).absolute().as_uri()
 
 
-def _detect_format(session: Any, paths: list[str]) -> str:
-    """Return the format by the suffixes of the names; for a folder, of the files in it."""
-    for path in paths:
-        if (form := _format_of(path)) is not None:
-            return form
+def _detect_format(session: Any, paths: list[str]) -> Reader:
+    """Return the reader by the names of the files; for a folder, of the files in it."""
+    if (reader := _reader_of(paths)) is not None:
+        return reader
     files = session.read.text([_to_uri(path) for path in paths]).inputFiles()
-    for path in files:
-        if (form := _format_of(path)) is not None:
-            return form
+    if (reader := _reader_of(files)) is not None:
+        return reader
     raise FormatError(
         "no known format fits the names of these files",
         where=paths[0],
-        hint=f"name it: --format {', '.join(FORMATS)}",
+        hint=f"name it: --format {_format_names()}",
     )
 
 
-def _format_of(path: str) -> str | None:
-    if re.search(rf"(^|/){AOL.named}(\.\w+)?$", path):
-        return "aol"
-    suffixes = [suffix for suffix in PurePosixPath(path).suffixes if suffix not in _COMPRESSED]
-    return _SUFFIXES.get(suffixes[-1].lower()) if suffixes else None
+def _reader_of(paths: list[str]) -> Reader | None:
+    names = (_SPARK_COMPRESSED.sub("", PurePosixPath(path).name) for path in paths)
+    headers = (FileHeader(base_name(name)) for name in names)
+    readers = (select_reader(header, spark_readers()) for header in headers)
+    return next((reader for reader in readers if reader is not None), None)
 
 
-def _open_lines(
-    session: Any, uris: list[str], name: str, options: ReadOptions, form: str
-) -> SparkSource:
+def _format_names() -> str:
+    return ", ".join(reader.name for reader in spark_readers())
+
+
+def _open_lines(files: SparkFiles) -> SparkSource:
     """Open whole lines, which the local parser splits as it does without Spark."""
-    lines = session.read.option("pathGlobFilter", _LOG_FILES).text(uris, lineSep="\n")
+    lines, name, options = files.reader().text(files.uris, lineSep="\n"), files.name, files.options
     if (numbers := _column_numbers(options)) is not None:
         columns = match_columns(numbers, options.columns, Path(name))
         rows = _with_positions(lines)
         return SparkSource(rows, name, "tsv", columns, numbers, "time" in columns, more=True)
     first = _first_line(lines, name)
     cells = first.split("\t")
-    if form == "aol" and not is_header(cells):
+    if files.format == AOL.name and not is_header(cells):
         return SparkSource(
             _with_positions(lines), name, "aol", AOL_COLUMNS, HEADER, time_format=_AOL_TIME
         )
@@ -229,13 +274,12 @@ def _first_line(lines: Any, name: str) -> str:
     return str(headers[0])
 
 
-def _open_csv(
-    session: Any, uris: list[str], name: str, options: ReadOptions, delimiters: str
-) -> SparkSource:
+def _open_quoted(files: SparkFiles, delimiters: str) -> SparkSource:
     """Open files with quotation marks, which Spark parses."""
+    session, uris, name, options = files.session, files.uris, files.name, files.options
     numbers = _column_numbers(options)
     if numbers is None:
-        first = _first_line(session.read.option("pathGlobFilter", _LOG_FILES).text(uris), name)
+        first = _first_line(files.reader().text(uris), name)
         delimiter = options.delimiter or max(delimiters, key=first.count)
     else:
         delimiter = options.delimiter or delimiters[0]

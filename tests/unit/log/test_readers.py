@@ -20,7 +20,7 @@ from queryveil.log.query_log import QueryLog
 from queryveil.log.readers import source
 from queryveil.log.readers.base import ReaderOptions, parse_columns
 from queryveil.log.readers.jsonl import _fast, _slow
-from queryveil.log.readers.registry import READERS, detect_reader, get_reader
+from queryveil.log.readers.registry import READERS, detect_reader, local_readers
 from queryveil.log.readers.source import TextFile
 from queryveil.log.reading import read_log
 
@@ -125,10 +125,10 @@ def test_types(tmp_path):
 
 
 def test_readers_have_different_names_and_say_what_they_read():
-    assert len({reader.name for reader in READERS}) == len(READERS) == 8
-    assert all(reader.title for reader in READERS)
+    assert len(local_readers()) == 8
+    assert all(reader.title for reader in READERS.values())
     with pytest.raises(UsageError) as caught:
-        get_reader("josnl")
+        READERS.find("josnl")
     assert caught.value.hint == 'did you mean "jsonl"?'
 
 
@@ -958,7 +958,7 @@ def test_a_name_that_tells_no_format(tmp_path, name):
 
 def test_a_reader_can_be_used_by_itself(tmp_path):
     file = TextFile(write(tmp_path / "log.tsv", AOL))
-    (rows,) = get_reader("aol").read([file], ReaderOptions())
+    (rows,) = READERS["aol"].read([file], ReaderOptions())
     assert rows.table.columns == ["user", "query", "time", "rank", "url", "line", "fault"]
     assert rows.table["line"].to_list() == [2, 3]
     assert rows.table["query"].to_list() == ["Red  Shoes", "caf\u00e9 \u6771\u4eac"]

@@ -8,7 +8,7 @@ from urllib.parse import unquote_to_bytes
 
 import polars as pl
 
-from .base import RawRows, Reader, ReaderOptions, align_columns, attach_faults
+from .base import RawRows, Reader, ReaderOptions, align_columns, attach_faults, is_named
 from .source import LineBlock, TextFile
 
 _LINE = r'^(?P<user>\S+) \S+ \S+ \[(?P<time>[^\]]+)\] "(?P<request>(?:[^"\\]|\\.)*)"'
@@ -67,7 +67,7 @@ def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows
 ACCESS = Reader(
     "access",
     "nginx or Apache access log (--query-parameter)",
-    r".*\.log([.-][0-9-]+)?|.*access[_-]log([.-][0-9-]+)?",
+    is_named(r".*\.log([.-][0-9-]+)?|.*access[_-]log([.-][0-9-]+)?"),
     _read,
-    _IP_WARNING,
+    warning=_IP_WARNING,
 )

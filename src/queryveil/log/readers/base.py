@@ -5,11 +5,13 @@ Columns are mapped by `--columns user=uid,query=q`, or by their usual names.
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -203,15 +205,67 @@ class ReaderOptions:
 
 
 @dataclass(frozen=True)
+class FileHeader:
+    """What may decide the format of a file: its name, and its first line where that is a header.
+
+    Attributes:
+        name: The file name in lower case, without an ending such as `.gz`.
+        read_first_line: Returns the first line. It is called only if a reader asks for it.
+    """
+
+    name: str
+    read_first_line: Callable[[], str] = field(default=lambda: "", repr=False)
+
+    @cached_property
+    def first_line(self) -> str:
+        """The first line that is not blank; empty if it cannot be known."""
+        return self.read_first_line()
+
+
+@dataclass(frozen=True)
 class Reader:
-    """A file format: the pattern of its file names, and the function that reads it."""
+    """A file format.
+
+    Attributes:
+        sniff: Returns whether a file has this format, by its name and header. The row of a user
+            must never decide it, because it would decide how the rows of others are read.
+        read: Reads files as texts; None if only Spark reads this format.
+        spark: Opens files with Spark (a `SparkFiles`, returns a `SparkSource`); None if Spark
+            does not read this format.
+        warning: What the user is warned of when this format is read.
+        accepts_columns: Whether `--columns` names the columns. A format that has fixed columns is
+            more specific, so it is tried first.
+    """
 
     name: str
     title: str
-    named: str
-    read: Callable[[Sequence[TextFile], ReaderOptions], Iterator[RawRows]]
+    sniff: Callable[[FileHeader], bool]
+    read: Callable[[Sequence[TextFile], ReaderOptions], Iterator[RawRows]] | None
+    spark: Callable[[Any], Any] | None = None
     warning: str | None = None
     accepts_columns: bool = False
+
+
+def is_named(pattern: str) -> Callable[[FileHeader], bool]:
+    """Return a function for `Reader.sniff` that compares the file name with a pattern.
+
+    >>> is_named(r".*[.]csv")(FileHeader("log.csv"))
+    True
+    """
+    return lambda header: re.fullmatch(pattern, header.name) is not None
+
+
+def spark_opener(function: str) -> Callable[[Any], Any]:
+    """Return a function for `Reader.spark`: one of `spark_sources`, imported on first use.
+
+    PySpark is an optional package, and its import takes a second.
+    """
+
+    def open_files(files: Any) -> Any:
+        module = importlib.import_module("queryveil.log.spark_sources")
+        return getattr(module, function)(files)
+
+    return open_files
 
 
 def align_columns(table: pl.DataFrame) -> pl.DataFrame:

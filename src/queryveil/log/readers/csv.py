@@ -8,7 +8,16 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from ...errors import FormatError
-from .base import FileHead, RawRows, Reader, ReaderOptions, attach_faults, match_columns
+from .base import (
+    FileHead,
+    RawRows,
+    Reader,
+    ReaderOptions,
+    attach_faults,
+    is_named,
+    match_columns,
+    spark_opener,
+)
 from .delimited import DelimitedFormat, parse_cells, read_quoted, skip_header
 from .source import TextFile
 
@@ -124,8 +133,16 @@ def _read_tsv(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[Raw
 CSV = Reader(
     "csv",
     "CSV with a header (comma, semicolon or bar)",
-    r".*\.csv",
+    is_named(r".*\.csv"),
     _read_csv,
+    spark_opener("open_csv"),
     accepts_columns=True,
 )
-TSV = Reader("tsv", "TSV with a header", r".*\.(tsv|tab)", _read_tsv, accepts_columns=True)
+TSV = Reader(
+    "tsv",
+    "TSV with a header",
+    is_named(r".*\.(tsv|tab)"),
+    _read_tsv,
+    spark_opener("open_lines"),
+    accepts_columns=True,
+)

@@ -12,7 +12,16 @@ from typing import Any
 
 import polars as pl
 
-from .base import RawRows, Reader, ReaderOptions, align_columns, attach_faults, match_keys
+from .base import (
+    RawRows,
+    Reader,
+    ReaderOptions,
+    align_columns,
+    attach_faults,
+    is_named,
+    match_keys,
+    spark_opener,
+)
 from .source import LineBlock, TextFile
 
 _NO_OBJECT = "not a JSON object"
@@ -233,4 +242,11 @@ def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows
             yield RawRows(str(file.path), rows, columns=options.columns, needs_time=needs_time)
 
 
-JSONL = Reader("jsonl", "JSON lines", r".*\.(jsonl|ndjson|json)", _read, accepts_columns=True)
+JSONL = Reader(
+    "jsonl",
+    "JSON lines",
+    is_named(r".*\.(jsonl|ndjson|json)"),
+    _read,
+    spark_opener("open_json_lines"),
+    accepts_columns=True,
+)

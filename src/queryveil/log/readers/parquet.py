@@ -19,7 +19,15 @@ import polars as pl
 
 from ...errors import ColumnError, FormatError, InputError
 from . import parquet_child as decoding
-from .base import RawRows, Reader, ReaderOptions, align_columns, match_columns
+from .base import (
+    RawRows,
+    Reader,
+    ReaderOptions,
+    align_columns,
+    is_named,
+    match_columns,
+    spark_opener,
+)
 from .source import BLOCK, FREE_EXPANSION, MOST_RATIO, TextFile
 
 _ROWS = 500_000
@@ -168,4 +176,11 @@ def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows
         yield from _read_file(file, options)
 
 
-PARQUET = Reader("parquet", "Parquet", r".*\.(parquet|pq)", _read, accepts_columns=True)
+PARQUET = Reader(
+    "parquet",
+    "Parquet",
+    is_named(r".*\.(parquet|pq)"),
+    _read,
+    spark_opener("open_parquet"),
+    accepts_columns=True,
+)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from .base import RawRows, Reader, ReaderOptions, align_columns, attach_faults
+from .base import RawRows, Reader, ReaderOptions, align_columns, attach_faults, is_named
 from .jsonl import parse_objects
 from .source import TextFile
 
@@ -88,6 +88,6 @@ def _split_by_file(rows: pl.DataFrame) -> Iterator[RawRows]:
 UBI = Reader(
     "ubi",
     "OpenSearch UBI: ubi_queries and ubi_events, JSON lines",
-    r".*ubi[_-](queries|events).*\.(jsonl|ndjson|json)",
+    is_named(r".*ubi[_-](queries|events).*\.(jsonl|ndjson|json)"),
     _read,
 )
