@@ -27,6 +27,7 @@ from processes import answer, child
 from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.ledger.ledger import Ledger
+from queryveil.methods.runner import run_method
 from readme import put_table
 
 HERE = Path(__file__).parent
@@ -60,7 +61,7 @@ def task_ours(users: int, way: str, prefer: str) -> dict[str, Any]:
     start = time.perf_counter()
     log = qv.read_log(log_of(users))
     method = qv.parse_method(f"{LINE}:selection={way}:prefer={prefer}")
-    found = method.run(log, RandomSource(), NoProgress()).tables["queries"]
+    found = run_method(method, log, RandomSource(), NoProgress()).tables["queries"]
     return {"seconds": time.perf_counter() - start, "released": found.height}
 
 
@@ -70,7 +71,7 @@ def task_tables(lines: int) -> dict[str, Any]:
     log = qv.read_log(lines_log(lines))
     read = time.perf_counter() - start
     start = time.perf_counter()
-    tables = qv.parse_method("dp-statistics").run(log, RandomSource(), NoProgress()).tables
+    tables = run_method(qv.parse_method("dp-statistics"), log, RandomSource(), NoProgress()).tables
     sizes = {name: table.height for name, table in tables.items()}
     return {"read": read, "seconds": time.perf_counter() - start, **sizes}
 

@@ -33,13 +33,14 @@ from queryveil.core.randomness import RandomSource
 from queryveil.measures._shared.queries import released_counts, true_pairs
 from queryveil.measures.context import MeasureContext
 from queryveil.measures.record_linkage import RecordLinkage, linkage_probabilities
+from queryveil.methods.runner import run_method
 from readme import put_table
 
 PLAIN_USERS = 20
 
 
 def release_of(log: qv.QueryLog, line: str) -> qv.Release:
-    return qv.parse_method(line).run(log, RandomSource(1), NoProgress())
+    return run_method(qv.parse_method(line), log, RandomSource(1), NoProgress())
 
 
 def task_linkage(users: int, line: str) -> dict[str, Any]:

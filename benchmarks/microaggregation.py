@@ -31,6 +31,7 @@ from queryveil.methods.microaggregation.base import partition_profiles
 from queryveil.methods.microaggregation.grouping import mdav, mean_intra_group_distance
 from queryveil.methods.microaggregation.prototypes import select_items, select_items_greedily
 from queryveil.methods.microaggregation.refinement import refine_groups
+from queryveil.methods.runner import run_method
 from readme import put_table
 
 DATA = Path(__file__).parent / "data"
@@ -60,7 +61,7 @@ def task_release(users: int, how: str) -> dict[str, Any]:
     log, progress = log_of(users), NoProgress()
     method = qv.SemanticMicroaggregation(k=K, partition=how)
     start = time.perf_counter()
-    made = method.run(log, RandomSource(1), progress).mapping
+    made = run_method(method, log, RandomSource(1), progress).mapping
     seconds = time.perf_counter() - start - progress.seconds["find concepts"]
     return {"seconds": seconds, "users": 0 if made is None else made.height}
 

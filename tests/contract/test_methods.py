@@ -643,7 +643,7 @@ def test_without_a_seed_it_is_for_publication(made: Made) -> None:
     card = cards(made)[0]
     assert card["release_grade"] is not unfit
     assert bool(card["not_release_grade_because"]) is unfit
-    follows = standing_of(made.method.guarantee(), made.method.unfit())
+    follows = standing_of(made.method.guarantee(), made.method.reasons_not_to_publish())
     assert (card["standing"], card["release_grade"]) == (follows.level, follows.release_grade)
     assert card["not_release_grade_because"] == list(follows.because)
     assert card["warnings"] == list(made.method.warnings())

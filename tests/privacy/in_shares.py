@@ -62,7 +62,7 @@ class Shares(RemoteTable):
         texts = [part.rows.with_columns(pl.col(_TEXTS).cast(pl.String)) for part in found]
         mappings = [part.mapping for part in found if part.mapping is not None]
         mapping = pl.concat(mappings) if mappings else None
-        return ProtectedTable(pl.concat(texts).lazy(), mapping, counts, found[0].shared)
+        return ProtectedTable(pl.concat(texts).lazy(), mapping, counts, found[0].texts)
 
     def repartition(self, blocks: RemoteTable) -> RemoteTable:
         raise NotImplementedError

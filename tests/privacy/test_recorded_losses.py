@@ -41,7 +41,9 @@ def test_tables_with_thresholds(noise: str) -> None:
     tables = [method.mechanisms().queries, method.mechanisms().clicks]
     tables.append(method.mechanisms().transitions)
     tail = {"laplace": laplace_tail, "gaussian": gaussian_tail}[noise]
-    scales = [one.scale for one in method.noises({"queries": 1, "clicks": 1, "transitions": 1})]
+    scales = [
+        one.scale for one in method.table_noise({"queries": 1, "clicks": 1, "transitions": 1})
+    ]
     rho = sum(20 / (2 * scale**2) for scale in scales)
     own = sum(20 * tail(float(one.scale), one.threshold - 1) for one in tables)
     loss, _ = losses(str(method))
@@ -60,7 +62,7 @@ def test_click_graph(results: bool, tmp_path) -> None:
     # A pure epsilon for the choice and for each table of fresh counts; together epsilon.
     parts = [3 / float(choice.scale)]
     parts += [{"queries": 3, "clicks": 2}[one.table] / one.scale
-              for one in method.noises({"queries": 1, "clicks": 1})]  # fmt: skip
+              for one in method.table_noise({"queries": 1, "clicks": 1})]  # fmt: skip
     assert len(parts) == 2 + results
     assert sum(parts) == pytest.approx(EPSILON, rel=1e-9)
     above = [laplace_tail(float(choice.scale), choice.threshold + 1 - n) for n in (1, 3)]

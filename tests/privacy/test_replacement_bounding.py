@@ -24,6 +24,7 @@ from queryveil.methods.replacement.mechanism import calibrate_mechanism
 from queryveil.methods.replacement.phrases import bound_phrases, pad_phrases
 from queryveil.methods.replacement.profile_first import _count_topics, _topic_concepts
 from queryveil.methods.replacement.semantic import SemanticReplacement
+from queryveil.methods.runner import run_method
 
 HER = "her"
 QUERIES = ("tennis", "asthma", "golf", "tennis and golf", "asthma flu", "zz", "football", "qq vrr")
@@ -136,7 +137,7 @@ def test_what_draws_does_not_depend_on_the_log(criterion: str) -> None:
     method = SemanticReplacement(domain="sport", criterion=criterion, max_queries_per_user=2)
     before = method.mechanism(method.domains(), NoProgress())
     log = QueryLog.from_rows([("a", "tennis", None, None, None), ("b", "zz", None, None, None)])
-    method.run(log, RandomSource(1), NoProgress())
+    run_method(method, log, RandomSource(1), NoProgress())
     after = calibrate_mechanism(
         method.domains(), criterion, "exact", method.phrase_budget, NoProgress()
     )

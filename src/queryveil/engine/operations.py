@@ -84,7 +84,7 @@ def protect_partitions(
     if isinstance(table, RemoteTable):
         return table.protect_partitions(work, rng, at_once)
     part = work(table, rng)
-    return ProtectedTable(part.rows.lazy(), part.mapping, part.counts, part.shared)
+    return ProtectedTable(part.rows.lazy(), part.mapping, part.counts, part.texts)
 
 
 def count_users_by_flags(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -29,13 +29,13 @@ PartitionFunction = Callable[[pl.LazyFrame, RandomSource], pl.DataFrame]
 class PartitionOutput:
     """The result of one partition: protected rows, the mapping of pseudonyms, and counts by name.
 
-    `shared` holds values that are the same for every partition.
+    `texts` has further texts by name, which are the same for every partition.
     """
 
     rows: pl.DataFrame
     mapping: pl.DataFrame | None = None
     counts: dict[str, int] = field(default_factory=dict)
-    shared: dict[str, Any] = field(default_factory=dict)
+    texts: dict[str, list[str]] = field(default_factory=dict)
 
 
 ProtectFunction = Callable[[pl.LazyFrame, RandomSource], PartitionOutput]
@@ -48,7 +48,7 @@ class ProtectedTable:
     rows: pl.LazyFrame
     mapping: pl.DataFrame | pl.LazyFrame | None
     counts: dict[str, int]
-    shared: dict[str, Any] = field(default_factory=dict)
+    texts: dict[str, list[str]] = field(default_factory=dict)
 
 
 class RemoteTable(ABC):

@@ -1,6 +1,6 @@
 """Anonymization methods from the literature."""
 
-from .base import METHODS, Method, parse_method
+from .base import METHODS, Method, MethodOutput, parse_method
 from .click_graph import ClickGraph
 from .disconnected_graph import DisconnectedGraph
 from .frequent_queries import FrequentQueries
@@ -13,7 +13,7 @@ from .replacement.concept_histogram import ConceptHistogram
 from .replacement.phrases import PreviousContributions
 from .replacement.profile_first import ProfileFirst
 from .replacement.semantic import SemanticReplacement
-from .runner import check_parallelism, judged, run_method
+from .runner import check_parallelism, run_method
 from .statistics.dp_statistics import DpStatistics
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "DpStatistics",
     "FrequentQueries",
     "Method",
+    "MethodOutput",
     "Microaggregation",
     "PreviousContributions",
     "ProfileFirst",
@@ -33,7 +34,6 @@ __all__ = [
     "StringMicroaggregation",
     "SyntacticMicroaggregation",
     "check_parallelism",
-    "judged",
     "parse_method",
     "pseudonymize",
     "run_method",

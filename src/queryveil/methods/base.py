@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -27,13 +27,53 @@ from ..errors import ParameterError
 from ..log.query_log import QueryLog
 from ..release.guarantee import Guarantee
 from ..release.noise import CountNoise
-from ..release.release import Release
 from .replacement.phrases import PreviousContributions
+
+
+@dataclass(frozen=True, repr=False)
+class MethodOutput:
+    """What a method returns: the protected data, and what only the method knows about them.
+
+    Name, parameters, guarantee and source are added by `runner.run_method`. An output has a log,
+    or tables, or both. Always: kept rows of the log + generated = released + dropped.
+
+    Attributes:
+        log: The published columns, rows already in random order.
+        tables: Statistics by name, already sorted.
+        mapping: User and pseudonym, and group where there are groups; for the data owner.
+        concepts: Pseudonym (`user`) and concept of the rows, where the method knows them; used by
+            measures, and not written.
+        dropped: Numbers of dropped rows by reason.
+        blanked: Numbers of blanked cells of released rows by reason.
+        generated: Numbers of released rows that are no row of the input by reason.
+        notes: Further facts for the public card.
+        warnings: Warnings besides those of `Method.warnings`.
+        noise: The noise of the tables.
+        noise_statements: Statements on the noise of a log.
+        not_release_grade_because: Reasons against publication besides those of
+            `Method.reasons_not_to_publish`.
+    """
+
+    log: pl.LazyFrame | None = None
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    mapping: pl.DataFrame | pl.LazyFrame | None = None
+    concepts: pl.DataFrame | None = None
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    blanked: Mapping[str, int] = field(default_factory=dict)
+    generated: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    noise: tuple[CountNoise, ...] = ()
+    noise_statements: tuple[str, ...] = ()
+    not_release_grade_because: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Method(Parametrized, ABC):
-    """The base class of all methods; parameters are checked when an instance is created."""
+    """The base class of all methods; parameters are checked when an instance is created.
+
+    Only `runner.py` calls `run` and `run_partition`.
+    """
 
     title: ClassVar[str]
     paper: ClassVar[str]
@@ -44,10 +84,10 @@ class Method(Parametrized, ABC):
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "no"
 
     @abstractmethod
-    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Anonymize a log."""
 
-    def run_share(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+    def run_partition(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Anonymize one partition of a log as if it were the whole log."""
         return self.run(log, rng, progress)
 
@@ -55,14 +95,14 @@ class Method(Parametrized, ABC):
     def guarantee(self) -> Guarantee:
         """Return the guarantee, which depends on the parameters alone."""
 
-    def unfit(self) -> tuple[str, ...]:
+    def reasons_not_to_publish(self) -> tuple[str, ...]:
         """Return the reasons against publishing any release with these parameters.
 
         They follow from the parameters alone, so `verify` computes them again.
         """
         return ()
 
-    def gives(self) -> frozenset[str]:
+    def output_files(self) -> frozenset[str]:
         """Return the data files that a release can have: log, queries, clicks, transitions.
 
         The guarantee would not cover any other file, so `verify` rejects it.
@@ -76,6 +116,10 @@ class Method(Parametrized, ABC):
     def alternatives(self, log: QueryLog) -> list[dict[str, Any]]:  # noqa: ARG002
         """Return the effect of neighboring values of the main parameter, for `plan`."""
         return []
+
+    def public_params(self) -> dict[str, Any]:
+        """Return the parameters for the card: defaults resolved, files without their folders."""
+        return self.params()
 
     def input_files(self) -> tuple[Path, ...]:
         """Return the files, besides the log, on which the release depends."""
@@ -102,14 +146,14 @@ class Method(Parametrized, ABC):
         """
         return None
 
-    def noises(self, rows: Mapping[str, int]) -> tuple[CountNoise, ...] | None:  # noqa: ARG002
+    def table_noise(self, rows: Mapping[str, int]) -> tuple[CountNoise, ...] | None:  # noqa: ARG002
         """Return the noise of the tables, from public parameters and their released `rows`.
 
         `verify` computes it again. None where that needs files which the card only names.
         """
         return ()
 
-    def noise_says(self) -> tuple[str, ...]:
+    def noise_statements(self) -> tuple[str, ...]:
         """Return sentences on the effect of noise on rows, from public parameters alone."""
         return ()
 
@@ -123,7 +167,7 @@ class Method(Parametrized, ABC):
         earlier: PreviousContributions,  # noqa: ARG002
         rng: RandomSource,  # noqa: ARG002
         progress: Progress,  # noqa: ARG002
-    ) -> Release:
+    ) -> MethodOutput:
         """Anonymize rows that came after an earlier release, with its pseudonyms and budget.
 
         The mapping of the release has all users, including those of `earlier`, and the slots that

@@ -37,8 +37,7 @@ from ..errors import EmptyReleaseError
 from ..log.query_log import QueryLog, is_click
 from ..release.guarantee import Check, Guarantee
 from ..release.noise import CountNoise
-from ..release.release import Release
-from .base import FAILURES, READ_ALONE, Method
+from .base import FAILURES, READ_ALONE, Method, MethodOutput
 from .first_contributions import count_first_clicks, count_first_events
 from .occurrence_selection import select_frequent_keys
 from .publication import coarsen_time, pseudonymize
@@ -141,7 +140,7 @@ class ClickGraph(Method):
         for path in self.input_files():
             read_public_results(str(path))
 
-    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Bound contributions, count and select; then build tables, or logs of selected queries."""
         noise = NoiseSource(None if rng.is_secure else rng.uint64s)
         results = read_public_results(self.results) if self.results else _NO_CLICKS
@@ -190,7 +189,7 @@ class ClickGraph(Method):
         results: pl.DataFrame,
         noise: NoiseSource,
         progress: Progress,
-    ) -> Release:
+    ) -> MethodOutput:
         mechanisms = self.count_mechanism()
         queries = _add_noise(selected, mechanisms["queries"], noise)
         tables = {"queries": queries, "clicks": _NO_CLICKS}
@@ -203,18 +202,13 @@ class ClickGraph(Method):
                 cells = known.join(counted, on=["query", "url"], how="left", maintain_order="left")
                 cells = cells.with_columns(pl.col("count").fill_null(0))
                 tables["clicks"] = _add_noise(cells, mechanisms["clicks"], noise)
-        return Release(
-            method=self.name,
-            parameters=self._public_parameters(),
-            guarantee=self.guarantee(),
-            source=log,
+        return MethodOutput(
             tables=tables,
-            noise=self.noises({}),
+            noise=self.table_noise({}),
             dropped={"summed up in the tables, with noise": log.accounting.kept},
-            progress=progress,
         )
 
-    def noises(self, rows: Mapping[str, int]) -> tuple[CountNoise, ...]:  # noqa: ARG002
+    def table_noise(self, rows: Mapping[str, int]) -> tuple[CountNoise, ...]:  # noqa: ARG002
         """Return the noise of the counts; the selection of queries has other noise."""
         rules = {
             "queries": "A query is released if its count plus other noise (discrete Laplace, scale "
@@ -242,7 +236,7 @@ class ClickGraph(Method):
         results: pl.DataFrame,
         rng: RandomSource,
         progress: Progress,
-    ) -> Release:
+    ) -> MethodOutput:
         if not selected.height:
             raise EmptyReleaseError(
                 "no query is frequent enough, so nothing would be released",
@@ -252,11 +246,7 @@ class ClickGraph(Method):
             filter_logs = partial(_filter_logs, selected=selected, results=results)
             output = protect_partitions(log.table, filter_logs, rng)
         blanked = output.counts.get(_BLANKED, 0)
-        return Release(
-            method=self.name,
-            parameters=self._public_parameters(),
-            guarantee=self.guarantee(),
-            source=log,
+        return MethodOutput(
             log=output.rows,
             mapping=output.mapping,
             dropped={
@@ -264,11 +254,9 @@ class ClickGraph(Method):
                 - output.counts.get(_KEPT, 0)
             },
             blanked={_BLANKED: blanked} if blanked else {},
-            not_release_grade=self.unfit(),
-            progress=progress,
         )
 
-    def _public_parameters(self) -> dict[str, Any]:
+    def public_params(self) -> dict[str, Any]:
         """Return the parameters for the card; the folder of a file is private."""
         return {**self.params(), "results": Path(self.results).name}
 
@@ -278,11 +266,11 @@ class ClickGraph(Method):
             return self._removal_guarantee()
         return self._statistics_guarantee()
 
-    def gives(self) -> frozenset[str]:
+    def output_files(self) -> frozenset[str]:
         """Return the two tables, or the log of a removal."""
         return frozenset({"log"} if self.reading == "removal" else {"queries", "clicks"})
 
-    def unfit(self) -> tuple[str, ...]:
+    def reasons_not_to_publish(self) -> tuple[str, ...]:
         """Return that no guarantee covers the logs of a removal."""
         return (_LINKED,) if self.reading == "removal" else ()
 

@@ -22,8 +22,7 @@ from ..engine.operations import filter_keys, shuffle_rows
 from ..errors import EmptyReleaseError, InputError
 from ..log.query_log import QueryLog
 from ..release.guarantee import Check, Guarantee
-from ..release.release import Release
-from .base import Method
+from .base import Method, MethodOutput
 from .publication import coarsen_time, pseudonymize
 
 _MAX_EDGES = 20_000_000
@@ -54,7 +53,7 @@ class DisconnectedGraph(Method):
     )
     time: str = parameter("day", "resolution of released times", choices=("none", "month", "day"))
 
-    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Remove queries that target a site, disconnect the graph, keep the rows that are left."""
         with progress.stage("clicks"):
             clicks = _unique_clicks(log)
@@ -74,16 +73,10 @@ class DisconnectedGraph(Method):
             )
             shuffled = shuffle_rows(rows, rng).collect()
             public, mapping = pseudonymize(shuffled, "user", rng)
-        return Release(
-            method=self.name,
-            parameters=self.params(),
-            guarantee=self.guarantee(),
-            source=log,
+        return MethodOutput(
             log=public.lazy().select("user", "query", "time", "rank", "url"),
             mapping=mapping,
             dropped=_count_dropped(sizes, (broad, untargeted, kept)),
-            not_release_grade=self.unfit(),
-            progress=progress,
         )
 
     def _select_broad(self, clicks: pl.DataFrame) -> pl.DataFrame:
@@ -95,7 +88,7 @@ class DisconnectedGraph(Method):
         enough = (pl.col("len") >= self.documents) & (pl.col("sites") >= self.sites)
         return counts.filter(enough).select("query")
 
-    def unfit(self) -> tuple[str, ...]:
+    def reasons_not_to_publish(self) -> tuple[str, ...]:
         """Return that a query of one user alone can stay."""
         return (_WHY_NOT,)
 

@@ -31,8 +31,7 @@ from ..engine.table import PartitionOutput, Table
 from ..errors import EmptyReleaseError
 from ..log.query_log import QueryLog, add_sessions, is_click
 from ..release.guarantee import Check, Guarantee
-from ..release.release import Release
-from .base import Method
+from .base import Method, MethodOutput
 from .publication import coarsen_time, pseudonymize
 
 _MAX_USERS = 10_000_000_000
@@ -73,7 +72,7 @@ class FrequentQueries(Method):
     )
     clicks: bool = parameter(True, "whether ranks and URLs are kept at all")
 
-    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Keep frequent queries, blank rare cells, shuffle and pseudonymize."""
         with progress.stage("count users"):
             kept = map_partitions(
@@ -83,17 +82,11 @@ class FrequentQueries(Method):
         with progress.stage("protect"):
             output = protect_partitions(kept, partial(self._protect_partition, common), rng)
         rows = output.counts.get(_KEPT, 0)
-        return Release(
-            method=self.name,
-            parameters=self.params(),
-            guarantee=self.guarantee(),
-            source=log,
+        return MethodOutput(
             log=output.rows,
             mapping=output.mapping,
             dropped={f"query of fewer than {self.n} users": log.accounting.kept - rows},
             blanked={why: n for why, n in output.counts.items() if n and why != _KEPT},
-            not_release_grade=self.unfit(),
-            progress=progress,
         )
 
     def _frequent_queries(self, log: QueryLog) -> pl.DataFrame:
@@ -146,7 +139,7 @@ class FrequentQueries(Method):
         named, mapping = pseudonymize(rows, self.link, rng)
         return _public_columns(named), mapping
 
-    def unfit(self) -> tuple[str, ...]:
+    def reasons_not_to_publish(self) -> tuple[str, ...]:
         """Return that queries or clicks of one user alone can be released, where they can."""
         single = {"queries that only one user sent": self.n == 1}
         single["clicks that only one user made"] = self.clicks and self.m == 1

@@ -1,4 +1,4 @@
-"""Run a method on a local log or on a cluster.
+"""Run a method: the only module that calls its `run`, and that makes a release of its output.
 
 A method that consists of operations of the engine runs on a remote log directly. A method that
 can anonymize users, or blocks of users, independently runs on each partition; the outputs are
@@ -7,9 +7,8 @@ then merged.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -17,13 +16,19 @@ from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
 from ..engine.operations import protect_partitions
 from ..engine.table import PartitionOutput, ProtectedTable, RemoteTable
-from ..errors import UsageError
+from ..errors import EmptyReleaseError, UsageError
 from ..log.accounting import RowAccounting
 from ..log.query_log import QueryLog
+from ..release.formats import PUBLIC_SCHEMA
 from ..release.release import Release
-from .base import Method
+from .base import Method, MethodOutput
 
-_COUNTERS = ("dropped", "blanked", "generated")  # members of Release, counted by reason
+if TYPE_CHECKING:
+    from .microaggregation.base import Microaggregation
+    from .replacement.phrases import PreviousContributions
+
+_COUNTERS = ("dropped", "blanked", "generated")  # members of MethodOutput, counted by reason
+_TEXTS = ("notes", "warnings", "not_release_grade_because")  # the same in every partition
 _GROUP_BITS = 20  # of a group number within its partition; all other bits are random
 _BATCH_ROWS = 1_500_000  # rows of a run: the setup of a run costs seconds
 
@@ -37,20 +42,90 @@ def check_parallelism(method: Method, log: QueryLog) -> None:
         )
 
 
-def run_method(method: Method, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
-    """Anonymize a log; the release has the reasons against it and the warnings."""
+def run_method(
+    method: Method,
+    log: QueryLog,
+    rng: RandomSource,
+    progress: Progress,
+    *,
+    allow_empty: bool = False,
+) -> Release:
+    """Anonymize a log, on this machine or on a cluster.
+
+    Args:
+        allow_empty: Whether a release without rows is returned where a method refuses to make
+            one, because no row would be left; for measurements.
+    """
     check_parallelism(method, log)
-    return judged(_run(method, log, rng, progress), method)
+    try:
+        output = _run(method, log, rng, progress)
+    except EmptyReleaseError as error:
+        if not allow_empty:
+            raise
+        output = _empty_output(log, error.what)
+    return _make_release(method, output, log, progress)
 
 
-def judged(release: Release, method: Method) -> Release:
-    """Return a release with the reasons and warnings of its method added, each once."""
-    reasons = dict.fromkeys((*method.unfit(), *release.not_release_grade))
-    warnings = dict.fromkeys((*method.warnings(), *release.warnings))
-    return replace(release, not_release_grade=tuple(reasons), warnings=tuple(warnings))
+def run_with_groups(
+    method: Microaggregation,
+    log: QueryLog,
+    groups: pl.DataFrame,
+    rng: RandomSource,
+    progress: Progress,
+) -> Release:
+    """Anonymize a log with the groups of an earlier release: user, group."""
+    return _make_release(method, method.run_with_groups(log, groups, rng, progress), log, progress)
 
 
-def _run(method: Method, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+def run_extension(
+    method: Method,
+    log: QueryLog,
+    earlier: PreviousContributions,
+    rng: RandomSource,
+    progress: Progress,
+) -> Release:
+    """Anonymize rows that came after an earlier release, with its pseudonyms and budget."""
+    output = method.continue_release(log, earlier, rng, progress)
+    return _make_release(method, output, log, progress)
+
+
+def _make_release(
+    method: Method, output: MethodOutput, log: QueryLog, progress: Progress
+) -> Release:
+    """Return the release of an output; each reason and warning is on its card once."""
+    reasons = (*method.reasons_not_to_publish(), *output.not_release_grade_because)
+    return Release(
+        method=method.name,
+        parameters=method.public_params(),
+        guarantee=method.guarantee(),
+        source=log,
+        log=output.log,
+        tables=output.tables,
+        mapping=output.mapping,
+        concepts=output.concepts,
+        dropped=output.dropped,
+        blanked=output.blanked,
+        generated=output.generated,
+        not_release_grade_because=tuple(dict.fromkeys(reasons)),
+        warnings=tuple(dict.fromkeys((*method.warnings(), *output.warnings))),
+        notes=output.notes,
+        noise=output.noise,
+        noise_statements=output.noise_statements,
+        coverage=method.coverage(output.dropped),
+        progress=progress,
+    )
+
+
+def _empty_output(log: QueryLog, reason: str) -> MethodOutput:
+    return MethodOutput(
+        log=pl.LazyFrame(schema=PUBLIC_SCHEMA),
+        mapping=pl.DataFrame(schema={"user": pl.String, "pseudonym": pl.String}),
+        dropped={reason: log.accounting.kept},
+        notes=(reason,),
+    )
+
+
+def _run(method: Method, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
     if not isinstance(log.table, RemoteTable) or method.parallelism == "steps":
         return method.run(log, rng, progress)
     table = method.repartition(log.table, progress)
@@ -58,53 +133,42 @@ def _run(method: Method, log: QueryLog, rng: RandomSource, progress: Progress) -
     with progress.stage("protect"):
         run_partition = partial(_run_partition, method=method)
         output = protect_partitions(table, run_partition, rng, batch_rows)
-    return _merge_outputs(method, log, output, progress)
+    return _merge_outputs(method, output)
 
 
 def _run_partition(frame: pl.LazyFrame, rng: RandomSource, *, method: Method) -> PartitionOutput:
     """Run the method on the users of one partition as if they were all users."""
     rows = frame.collect()
     part = QueryLog(rows.lazy(), RowAccounting(rows=rows.height))
-    release = method.run_share(part, rng, NoProgress())
+    output = method.run_partition(part, rng, NoProgress())
     counts = {
         f"{counter}/{reason}": count
         for counter in _COUNTERS
-        for reason, count in getattr(release, counter).items()
+        for reason, count in getattr(output, counter).items()
     }
-    shared = {
-        "parameters": dict(release.parameters),
-        "notes": list(release.notes),
-        "why_not": list(release.not_release_grade),
-    }
-    public = pl.DataFrame() if release.log is None else release.log.collect()
-    mapping = None if release.mapping is None else release.mapping.lazy().collect()
+    texts = {name: list(getattr(output, name)) for name in _TEXTS}
+    public = pl.DataFrame() if output.log is None else output.log.collect()
+    mapping = None if output.mapping is None else output.mapping.lazy().collect()
     if mapping is not None and "group" in mapping.columns:
         # Groups of different partitions must have different numbers.
         offset = int(rng.uint64s(1)[0] >> 24) << _GROUP_BITS
         mapping = mapping.with_columns(pl.col("group") + offset)
-    return PartitionOutput(public, mapping, counts, shared)
+    return PartitionOutput(public, mapping, counts, texts)
 
 
-def _merge_outputs(
-    method: Method, log: QueryLog, output: ProtectedTable, progress: Progress
-) -> Release:
-    """Build one release from the outputs of all partitions."""
-    shared: dict[str, Any] = dict(output.shared)
-    return Release(
-        method=method.name,
-        parameters=shared["parameters"],
-        guarantee=method.guarantee(),
-        source=log,
+def _merge_outputs(method: Method, output: ProtectedTable) -> MethodOutput:
+    """Build one output from those of all partitions."""
+    texts = {name: tuple(output.texts.get(name, ())) for name in _TEXTS}
+    return MethodOutput(
         log=output.rows,
         mapping=output.mapping,
         dropped=_counts_of(output, "dropped"),
         blanked=_counts_of(output, "blanked"),
         generated=_counts_of(output, "generated"),
-        notes=tuple(shared["notes"]),
-        noise_says=method.noise_says(),
-        coverage=method.coverage(_counts_of(output, "dropped")),
-        not_release_grade=tuple(shared["why_not"]),
-        progress=progress,
+        noise_statements=method.noise_statements(),
+        notes=texts["notes"],
+        warnings=texts["warnings"],
+        not_release_grade_because=texts["not_release_grade_because"],
     )
 
 

@@ -46,7 +46,9 @@ def without_identifiers(release: Release, setting: str) -> Release:
     """Return a release without texts that look like identifiers, unless the setting is `keep`."""
     marked = replace(release, identifiers=setting, guarantee=promised(release.guarantee, setting))
     if setting == "keep":
-        return replace(marked, not_release_grade=(*release.not_release_grade, _KEPT))
+        return replace(
+            marked, not_release_grade_because=(*release.not_release_grade_because, _KEPT)
+        )
     tables = {name: _clean_table(table) for name, table in release.tables.items()}
     lost = sum(table.height for table in release.tables.values())
     lost -= sum(table.height for table in tables.values())

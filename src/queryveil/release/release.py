@@ -41,11 +41,11 @@ class Release:
         dropped: Numbers of dropped rows by reason.
         blanked: Numbers of blanked cells of released rows by reason.
         generated: Numbers of released rows that are no row of the input by reason.
-        not_release_grade: Reasons against publication besides the guarantee's own numbers.
+        not_release_grade_because: Reasons against publication besides the guarantee's own numbers.
         warnings: On the public card.
         notes: On the public card.
         noise: The noise of the tables.
-        noise_says: Statements on the noise of a release without tables.
+        noise_statements: Statements on the noise of a release without tables.
         coverage: The fraction of the log's rows that have a concept; for the data owner.
         method_spec: The spec of the method with the paths of its files, for a rerun.
         identifiers: The setting of identifiers (see `identifiers.py`); None where the method was
@@ -68,11 +68,11 @@ class Release:
     dropped: Mapping[str, int] = field(default_factory=dict)
     blanked: Mapping[str, int] = field(default_factory=dict)
     generated: Mapping[str, int] = field(default_factory=dict)
-    not_release_grade: tuple[str, ...] = ()
+    not_release_grade_because: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     noise: tuple[CountNoise, ...] = ()
-    noise_says: tuple[str, ...] = ()
+    noise_statements: tuple[str, ...] = ()
     coverage: float | None = None
     method_spec: str | None = None
     identifiers: str | None = None
@@ -90,7 +90,7 @@ class Release:
     @property
     def standing(self) -> Standing:
         """The standing, from the guarantee and the reasons against publication."""
-        against = (*self.not_release_grade, *((_UNSEARCHED,) * (self.identifiers is None)))
+        against = (*self.not_release_grade_because, *((_UNSEARCHED,) * (self.identifiers is None)))
         return standing_of(self.guarantee, against)
 
     def write(
@@ -122,7 +122,7 @@ class Release:
             notes=list(self.notes),
             noise={
                 "tables": noise_of(self.noise, self.tables),
-                "statements": list(self.noise_says),
+                "statements": list(self.noise_statements),
             },
             identifiers=self.identifiers,
             figures=figures,

@@ -13,6 +13,7 @@ from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
 from ..log.query_log import QueryLog
 from ..methods.microaggregation.category import CategoryMicroaggregation
+from ..methods.runner import run_method
 from .claims import Claim, Curve, Evidence, MissingResultError, Paper, Verdict, format_series
 
 REMAINS = "semantic-remain:level=1"
@@ -153,7 +154,7 @@ def _first_level(taxonomy: str) -> int:
 
 def _stages(log: QueryLog, method: CategoryMicroaggregation) -> dict[str, float]:
     progress = NoProgress()
-    method.run(log, RandomSource(0), progress)
+    run_method(method, log, RandomSource(0), progress)
     return progress.seconds
 
 

@@ -60,11 +60,18 @@ def finished(release: Release, log: QueryLog, setting: str) -> Release:
 
 
 def run_screened(
-    method: Method, log: QueryLog, rng: RandomSource, progress: Progress, setting: str
+    method: Method,
+    log: QueryLog,
+    rng: RandomSource,
+    progress: Progress,
+    setting: str,
+    *,
+    allow_empty: bool = False,
 ) -> Release:
     """Run a method on a log as `anonymize` does: screen, run, screen again."""
     screened = searched(log, method, setting, progress)
-    return finished(run_method(method, screened, rng, progress), log, setting)
+    release = run_method(method, screened, rng, progress, allow_empty=allow_empty)
+    return finished(release, log, setting)
 
 
 def owners_figures(log: QueryLog, release: Release, progress: Progress) -> dict[str, Any]:
@@ -277,10 +284,12 @@ def _reserve_and_run(
     reserved = runner.add_groups_of(reservation).reserve()
     release = finished(runner.run(method, screened, progress), log, identifiers)
     seeded = runner.seed is not None or log.seeded
-    reasons = (*release.not_release_grade, *((SEEDED,) * seeded))
+    reasons = (*release.not_release_grade_because, *((SEEDED,) * seeded))
     notes = (
         *release.notes,
         *((_COULD_STOP,) * (reservation.spends_budget and log.could_stop)),
     )
-    release = replace(release, notes=notes, not_release_grade=reasons, method_spec=str(method))
+    release = replace(
+        release, notes=notes, not_release_grade_because=reasons, method_spec=str(method)
+    )
     return reserved.on(replace(release, measured=owners_figures(log, release, progress)))

@@ -26,7 +26,7 @@ from ..log.query_log import QueryLog
 from ..log.screening import check_setting
 from ..methods.base import Method
 from ..methods.replacement.phrases import PreviousContributions
-from ..methods.runner import judged
+from ..methods.runner import run_extension
 from ..release.release import Release
 from ..release.signing import Signer
 from .anonymization import check_release_output, finished, searched
@@ -182,10 +182,9 @@ def _reserve_and_extend(
         )
     announced = terms.method.count_contributions(log, earlier)
     reservation = terms.account.reserve()
-    release = terms.method.continue_release(log, earlier, rng, progress)
+    release = run_extension(terms.method, log, earlier, rng, progress)
     mapping = None if release.mapping is None else release.mapping.lazy().collect()
     _check_slots(mapping, earlier, announced)
-    release = judged(release, terms.method)
     return reservation.on(replace(release, notes=(_NOTE, *release.notes)))
 
 

@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
-from ..errors import EmptyReleaseError, QueryveilError, UsageError
+from ..errors import QueryveilError, UsageError
 from ..log.query_log import QueryLog
 from ..measures.base import MEASURES, Measure, Rerun, RerunMeasure, parse_measure
 from ..measures.context import MeasureContext
 from ..methods.base import METHODS, Method, parse_method
-from ..release.formats import PUBLIC_SCHEMA
 from ..release.reading import read_release
 from ..release.release import Release
 from .anonymization import run_screened
@@ -48,23 +45,7 @@ def run_for_measurement(
 
     If no row would be released, which `anonymize` refuses, return an empty release.
     """
-    try:
-        return run_screened(method, log, rng, NoProgress(), identifiers)
-    except EmptyReleaseError as error:
-        return _build_empty_release(method, log, error.what)
-
-
-def _build_empty_release(method: Method, log: QueryLog, reason: str) -> Release:
-    return Release(
-        method=method.name,
-        parameters=method.params(),
-        guarantee=method.guarantee(),
-        source=log,
-        log=pl.LazyFrame(schema=PUBLIC_SCHEMA),
-        mapping=pl.DataFrame(schema={"user": pl.String, "pseudonym": pl.String}),
-        dropped={reason: log.accounting.kept},
-        notes=(reason,),
-    )
+    return run_screened(method, log, rng, NoProgress(), identifiers, allow_empty=True)
 
 
 def make_rerun(method: Method, seed: int | None, identifiers: str = "drop") -> Rerun:

@@ -52,7 +52,7 @@ def plan(
 
 
 def _forecast(method: Method, population: int) -> dict[str, Any]:
-    standing = standing_of(method.guarantee(), method.unfit())
+    standing = standing_of(method.guarantee(), method.reasons_not_to_publish())
     return {
         "method": method.name,
         "parameters": method.params(),

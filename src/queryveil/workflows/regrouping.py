@@ -19,6 +19,7 @@ from ..core.randomness import RandomSource
 from ..engine.table import RemoteTable
 from ..errors import EmptyReleaseError, InputError, UsageError, VerificationError
 from ..log.query_log import QueryLog
+from ..methods import runner
 from ..methods.base import Method
 from ..methods.microaggregation.base import Microaggregation
 from ..release.formats import read_public_log
@@ -177,7 +178,7 @@ def run_with_groups(
         f"fewer than {method.k} users are new since the earlier release": dropped.filter(is_new),
     }))  # fmt: skip
     remaining = replace(log, table=rows.lazy(), accounting=accounting)
-    release = method.run_with_groups(remaining, known, rng, progress)
+    release = runner.run_with_groups(method, remaining, known, rng, progress)
     absent = _list_absent_users(earlier, kept["name"], release)
     return replace(release, absent=absent, notes=(*release.notes, _GROUPS_KEPT_NOTE))
 

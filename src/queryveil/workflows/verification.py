@@ -85,7 +85,7 @@ def _fail_or_unknown(check: str, card: dict[str, Any], message: str) -> CheckRes
 
 def _check_reasons(card: dict[str, Any], method: Method, guarantee: Guarantee) -> CheckResult:
     """Check that the card has each reason against publication that its parameters imply."""
-    expected = standing_of(guarantee, method.unfit()).because
+    expected = standing_of(guarantee, method.reasons_not_to_publish()).because
     missing = [reason for reason in expected if reason not in card["not_release_grade_because"]]
     message = "the card has all reasons against publication that follow from its parameters"
     if missing:
@@ -104,7 +104,7 @@ def _check_warnings(card: dict[str, Any], method: Method) -> CheckResult:
 
 def _check_data(card: dict[str, Any], method: Method) -> CheckResult:
     """Check that there is no data file that the guarantee does not cover."""
-    unexpected = sorted(data_of(card["files"]) - method.gives())
+    unexpected = sorted(data_of(card["files"]) - method.output_files())
     message = f"the data files are those of {card['method']}"
     if unexpected:
         message = f"these are no data files of {card['method']}: {', '.join(unexpected)}"
@@ -131,7 +131,7 @@ def _expect_noise(card: dict[str, Any], method: Method) -> tuple[CountNoise, ...
     rows = {name.removesuffix(".tsv"): n for name, n in card["figures"].items() if "." in name}
     if not rows:
         return ()  # the release is a log
-    return method.noises(rows)
+    return method.table_noise(rows)
 
 
 def _shorten(text: str) -> str:
@@ -158,7 +158,7 @@ def _list_claims(card: dict[str, Any]) -> Iterator[str]:
         yield f"that at least {min_users} users of the log sent each text (min_users)"
     if method.input_files() or card["parameters"].get("taxonomy", "wordnet") != "wordnet":
         yield "the names and contents of the files that the parameters refer to"
-    expected = standing_of(promise_of(method, card), method.unfit()).because
+    expected = standing_of(promise_of(method, card), method.reasons_not_to_publish()).because
     for reason in card["not_release_grade_because"]:
         if reason not in (*expected, SEEDED):
             yield f"against publication: {reason}"

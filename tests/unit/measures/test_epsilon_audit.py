@@ -25,6 +25,7 @@ from queryveil.measures._shared.statistics import (
 from queryveil.measures.context import MeasureContext
 from queryveil.measures.epsilon_audit import EpsilonAudit, choose_trial
 from queryveil.methods.click_graph import ClickGraph
+from queryveil.methods.runner import run_method
 from queryveil.release.guarantee import Guarantee
 from queryveil.release.release import Release
 from queryveil.workflows.measurement import make_rerun
@@ -142,7 +143,7 @@ def test_a_large_delta_leaves_nothing_to_prove() -> None:
 
 def test_a_real_method_is_not_caught() -> None:
     method, log = ClickGraph(epsilon=1), rows_of(60)
-    after = method.run(log, RandomSource(1), NoProgress())
+    after = run_method(method, log, RandomSource(1), NoProgress())
     found = EpsilonAudit(runs=40).compute_rerun(MeasureContext(log), after, make_rerun(method, 1))
     assert found["holds"] is True
     assert found["crowd"] in (64, 512)

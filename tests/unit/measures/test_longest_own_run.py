@@ -17,6 +17,7 @@ from queryveil.log.query_log import QueryLog
 from queryveil.measures.context import MeasureContext
 from queryveil.measures.longest_own_run import LongestOwnRun
 from queryveil.methods.frequent_queries import FrequentQueries
+from queryveil.methods.runner import run_method
 
 
 def found(before: Logs, after: Logs, **more: object) -> dict:
@@ -100,9 +101,9 @@ def test_phrases(tmp_path: Path) -> None:
 def test_a_release_without_times_is_refused() -> None:
     rows = [(user, "ours", "2006-03-01 10:00:00", None, None) for user in "abc"]
     log = QueryLog.from_rows(rows)
-    dated = FrequentQueries(n=2).run(log, RandomSource(1), NoProgress())
+    dated = run_method(FrequentQueries(n=2), log, RandomSource(1), NoProgress())
     assert LongestOwnRun().compute(MeasureContext(log), dated)["value"] == 1
-    bare = FrequentQueries(n=2, time="none").run(log, RandomSource(1), NoProgress())
+    bare = run_method(FrequentQueries(n=2, time="none"), log, RandomSource(1), NoProgress())
     with pytest.raises(UsageError, match="no times"):
         LongestOwnRun().compute(MeasureContext(log), bare)
 

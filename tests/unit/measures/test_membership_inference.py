@@ -24,6 +24,7 @@ from queryveil.measures.membership_inference import (
     gather_knowledge,
 )
 from queryveil.methods.frequent_queries import FrequentQueries
+from queryveil.methods.runner import run_method
 from queryveil.release.release import Release
 from queryveil.workflows.measurement import measure
 
@@ -162,7 +163,7 @@ def test_what_a_method_refuses_is_told() -> None:
 
 def test_a_method_is_run_by_the_job() -> None:
     log = log_of(many(40))
-    release = FrequentQueries(n=5).run(log, RandomSource(1), NoProgress())
+    release = run_method(FrequentQueries(n=5), log, RandomSource(1), NoProgress())
     told = measure(log, release, ["membership:runs=4"])["measures"]["membership:runs=4"]
     assert -1 <= told["low"] <= told["raw"] <= told["high"] <= 1
     assert told["value"] == max(0, told["raw"])

@@ -14,6 +14,7 @@ from queryveil.core.randomness import RandomSource
 from queryveil.measures.context import MeasureContext
 from queryveil.measures.rare_query_exposure import RareQueryExposure
 from queryveil.methods.frequent_queries import FrequentQueries
+from queryveil.methods.runner import run_method
 
 
 def found(before: Logs, after: Logs, **more: object) -> dict:
@@ -58,7 +59,7 @@ def test_an_unchanged_and_an_empty_release() -> None:
 
 def test_frequent_queries_expose_no_rare_ones() -> None:
     log = log_of({str(n): ["ours", f"mine {n}"] for n in range(3)})
-    made = FrequentQueries(n=2).run(log, RandomSource(1), NoProgress())
+    made = run_method(FrequentQueries(n=2), log, RandomSource(1), NoProgress())
     told = RareQueryExposure().compute(MeasureContext(log), made)
     assert (told["value"], told["queries"]) == (0, 1)
 

@@ -22,6 +22,7 @@ from queryveil.measures.record_linkage import RecordLinkage
 from queryveil.methods.base import parse_method
 from queryveil.methods.frequent_queries import FrequentQueries
 from queryveil.methods.microaggregation.semantic import SemanticMicroaggregation
+from queryveil.methods.runner import run_method
 from queryveil.synthetic.output import write_synthetic_log
 
 
@@ -108,7 +109,7 @@ def test_a_group_of_k_gives_one_in_k() -> None:
     log = log_of(people)
     shared = {user: ["ours", "theirs"] for user in people}
     assert found(people, shared)["value"] == pytest.approx(100 / 6, abs=1e-5)
-    made = FrequentQueries(n=2).run(log, RandomSource(1), NoProgress())
+    made = run_method(FrequentQueries(n=2), log, RandomSource(1), NoProgress())
     assert RecordLinkage().compute(MeasureContext(log), made)["value"] == pytest.approx(
         100 / 6, abs=1e-5
     )
@@ -153,7 +154,9 @@ def test_a_taxonomy_that_only_the_owner_can_find_is_asked_for(sports: str) -> No
 def test_a_release_of_semantic_microaggregation(sports: str) -> None:
     people = {str(n): ["tennis", "music"] if n % 2 else ["swimming pool"] for n in range(8)}
     log = log_of(people)
-    made = SemanticMicroaggregation(k=2, taxonomy=sports).run(log, RandomSource(1), NoProgress())
+    made = run_method(
+        SemanticMicroaggregation(k=2, taxonomy=sports), log, RandomSource(1), NoProgress()
+    )
     told = RecordLinkage(taxonomy=sports).compute(MeasureContext(log), made)
     assert 0 < told["value"] <= 50
     assert told["vanished"] == 0
@@ -182,7 +185,7 @@ LINES = ("frequent-queries:n=3", "frequent-queries:n=2:link=session", "string-mi
 def test_releases_of_real_methods(line: str, tmp_path: Path) -> None:
     write_synthetic_log(tmp_path / "log.tsv", users=60)
     log = read_log(tmp_path / "log.tsv")
-    release = parse_method(line).run(log, RandomSource(1), NoProgress())
+    release = run_method(parse_method(line), log, RandomSource(1), NoProgress())
     owner = dict(release.mapping.select("pseudonym", "user").rows())
     before, after = _sent(log.local_frame), _sent(release.log)
     total: dict[str, list[float]] = {}

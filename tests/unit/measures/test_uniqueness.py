@@ -16,6 +16,7 @@ from queryveil.log.query_log import QueryLog
 from queryveil.measures.context import MeasureContext
 from queryveil.measures.uniqueness import Uniqueness, count_unique
 from queryveil.methods.frequent_queries import FrequentQueries
+from queryveil.methods.runner import run_method
 
 
 def found(before: Logs, after: Logs, **more: object) -> dict:
@@ -69,7 +70,7 @@ def test_it_needs_no_mapping() -> None:
     same = {"1": ["a"], "2": ["b"]}
     assert found(same, same, mapping=None)["value"] == 1
     log = log_of({str(n): ["a", "b"] for n in range(3)})
-    made = FrequentQueries(n=2, link="none").run(log, RandomSource(1), NoProgress())
+    made = run_method(FrequentQueries(n=2, link="none"), log, RandomSource(1), NoProgress())
     told = Uniqueness().compute(MeasureContext(log), made)
     assert (told["value"], told["users"]) == (0, 6)
 

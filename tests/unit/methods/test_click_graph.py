@@ -17,6 +17,7 @@ from queryveil.core.randomness import RandomSource
 from queryveil.errors import InputError, ParameterError
 from queryveil.methods.click_graph import ClickGraph
 from queryveil.methods.first_contributions import _count_first_rows
+from queryveil.methods.runner import run_method
 from queryveil.release.checks import run_check
 from queryveil.release.guarantee import Check
 from queryveil.workflows.verification import verify
@@ -42,7 +43,7 @@ def rows_of(users: int) -> list[Row]:
 
 
 def run(method: ClickGraph, rows: list[Row], seed: int | None = 1) -> qv.Release:
-    return method.run(qv.QueryLog.from_rows(rows), RandomSource(seed), NoProgress())
+    return run_method(method, qv.QueryLog.from_rows(rows), RandomSource(seed), NoProgress())
 
 
 @pytest.fixture
@@ -258,7 +259,7 @@ def test_a_removal_promises_nothing(results: Path, tmp_path: Path) -> None:
         assert release.guarantee.model == "none"
         assert release.guarantee.epsilon is None
         assert "guarantees nothing about a user" in release.guarantee.statement
-        assert len(release.not_release_grade) == 1
+        assert len(release.not_release_grade_because) == 1
         folder = tmp_path / ("with" if method.results else "without")
         release.write(folder)
         found = verify(folder)

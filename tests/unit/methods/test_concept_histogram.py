@@ -25,6 +25,7 @@ from queryveil.errors import ParameterError, UsageError
 from queryveil.methods.replacement import base as family
 from queryveil.methods.replacement.concept_histogram import ConceptHistogram, _spread
 from queryveil.methods.replacement.profile_first import ProfileFirst, _topic_concepts
+from queryveil.methods.runner import run_method
 
 SPORT = "n#00523513"
 WATER = "n#00441824"
@@ -44,7 +45,7 @@ def no_hints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(method: qv.Method, rows: list[Any] = ROWS, seed: int | None = 1) -> qv.Release:
-    return method.run(qv.QueryLog.from_rows(rows), RandomSource(seed), NoProgress())
+    return run_method(method, qv.QueryLog.from_rows(rows), RandomSource(seed), NoProgress())
 
 
 def written(release: qv.Release) -> pl.DataFrame:

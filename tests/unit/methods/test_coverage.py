@@ -117,7 +117,7 @@ def test_methods_without_meaning_take_any_language(line: str) -> None:
     assert qv.anonymize(log_of(GERMAN), line).guarantee.model in ("k-anonymity", "none")
 
 
-def test_a_log_in_shares_is_judged_as_a_whole() -> None:
+def test_a_log_in_shares_is_judged_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """A block of users with nothing but unknown words is no reason to refuse."""
     from in_shares import in_shares
 
@@ -131,8 +131,10 @@ def test_a_log_in_shares_is_judged_as_a_whole() -> None:
         repartition_by_similarity(
             shares, "wordnet", 3, 2, NoProgress(), covered=method._check_coverage
         )
-    part = method.run_share(log_of(GERMAN), RandomSource(), NoProgress())
-    assert part.parameters["min_coverage"] == 0.4
+    assert method.run_partition(log_of(GERMAN), RandomSource(), NoProgress()).generated
+    monkeypatch.setattr(type(method), "repartition", lambda _, rows, __: rows)
+    release = run_method(method, in_shares(log_of(SHOP)), RandomSource(), NoProgress())
+    assert release.parameters["min_coverage"] == 0.4
 
 
 # --- methods that spend --------------------------------------------------------------------------
@@ -165,4 +167,4 @@ def test_the_spread_run_tells_the_owner_too() -> None:
     )
     release = run_method(method, in_shares(log_of(["zz", "tennis"])), RandomSource(), NoProgress())
     assert release.coverage == 0.5
-    assert release.noise_says == method.noise_says()
+    assert release.noise_statements == method.noise_statements()

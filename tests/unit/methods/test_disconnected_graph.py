@@ -82,7 +82,7 @@ def test_nothing_left_is_an_error() -> None:
 def test_it_is_no_protection_and_says_so() -> None:
     _, release = released(log_of(*FINE))
     assert release.guarantee.model == "none"
-    assert any("one user alone" in why for why in release.not_release_grade)
+    assert any("one user alone" in why for why in release.not_release_grade_because)
 
 
 @given(st.integers(2, 9), st.data())

@@ -19,6 +19,7 @@ from queryveil.dp.public_counts import PublicCounts
 from queryveil.errors import InputError, ParameterError, UsageError
 from queryveil.log.query_log import QueryLog
 from queryveil.methods.base import parse_method
+from queryveil.methods.runner import run_method
 from queryveil.methods.statistics.as_published import AsPublished
 from queryveil.methods.statistics.dp_statistics import DpStatistics
 from queryveil.methods.statistics.public_lists import read_public_queries, read_public_results
@@ -47,7 +48,7 @@ def lines(users: int, *queries: str, url: bool = True) -> list[Line]:
 
 def run(rows: list[Line], seed: int | None = None, **values: object) -> Release:
     log = QueryLog.from_rows(rows)
-    return DpStatistics.from_params(values).run(log, RandomSource(seed), NoProgress())
+    return run_method(DpStatistics.from_params(values), log, RandomSource(seed), NoProgress())
 
 
 def table(release: Release, name: str) -> dict[tuple[str, ...], int]:
@@ -202,7 +203,7 @@ def test_pure_counts_users_once(pool: str, urls: str) -> None:
     for pair in (("weather", "news today"), ("news today", "weather"), ("weather", "maps")):
         assert abs(steps[pair] - 300) < 40
     assert all(one != other for one, other in steps)
-    assert release.not_release_grade == ()
+    assert release.not_release_grade_because == ()
 
 
 @pytest.mark.parametrize("seed", [None, 1])
@@ -289,7 +290,7 @@ def test_a_list_of_a_million_queries_takes_no_loop_over_it(tmp_path: Path) -> No
 def test_the_list_inside_on_a_synthetic_log(tmp_path: Path) -> None:
     log = QueryLog.from_frame(pl.concat(generate_blocks(users=300, seed=3)))
     method = DpStatistics(mode="pure", epsilon=SURE, max_queries_per_user=5)
-    release = method.run(log, RandomSource(), NoProgress())
+    release = run_method(method, log, RandomSource(), NoProgress())
     assert release.tables["queries"].height > 0
     assert set(release.tables["queries"]["query"].to_list()) <= set(
         read_public_queries("wordnet").to_list()

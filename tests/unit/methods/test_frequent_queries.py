@@ -284,10 +284,10 @@ def test_n_of_one_is_not_for_publication(tmp_path: Path) -> None:
 
 
 def test_m_of_one_is_not_for_publication() -> None:
-    assert run(LOG, n=3, m=1).not_release_grade == (
+    assert run(LOG, n=3, m=1).not_release_grade_because == (
         "the parameters keep clicks that only one user made",
     )
-    assert run(LOG, n=3, m=1, clicks=False).not_release_grade == ()
+    assert run(LOG, n=3, m=1, clicks=False).not_release_grade_because == ()
 
 
 def test_limits_are_those_of_the_linking() -> None:

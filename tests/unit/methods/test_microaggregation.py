@@ -154,7 +154,7 @@ def test_what_one_user_alone_sent_never_appears(line: str) -> None:
 
 def test_with_one_user_enough_the_release_is_marked() -> None:
     release = qv.anonymize(log_of(*ROWS), "semantic-microaggregation:k=2:min-users=1:emit=full")
-    assert release.not_release_grade
+    assert release.not_release_grade_because
     assert "secret" in " ".join(release.log.collect()["query"])
 
 

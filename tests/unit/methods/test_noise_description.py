@@ -17,6 +17,7 @@ from queryveil.methods.replacement.concept_histogram import ConceptHistogram
 from queryveil.methods.replacement.noise_description import own_share
 from queryveil.methods.replacement.profile_first import ProfileFirst
 from queryveil.methods.replacement.semantic import SemanticReplacement
+from queryveil.methods.runner import run_method
 
 USERS, PHRASES = 400, 10  # the same query twice in a row would be one event
 LOG = QueryLog.from_rows(
@@ -40,7 +41,7 @@ def test_a_histogram_keeps_about_the_share_that_is_told(epsilon: float) -> None:
     method = ConceptHistogram(epsilon=epsilon, **SPORT)
     cells = len(method.domains().concepts)
     best = own_share(method.counts(cells), cells, PHRASES)
-    found = own_rows(method.run(LOG, RandomSource(2), NoProgress()))
+    found = own_rows(run_method(method, LOG, RandomSource(2), NoProgress()))
     expected = best.shown * best.rows
     assert abs(float(found.mean()) - expected) < 0.02 + 0.15 * expected
 
@@ -49,11 +50,11 @@ def test_a_histogram_keeps_about_the_share_that_is_told(epsilon: float) -> None:
 def test_a_replaced_phrase_stays_as_often_as_is_told(epsilon: float) -> None:
     method = SemanticReplacement(epsilon=epsilon, criterion="nsqc", **SPORT)
     stays = method.mechanism(method.domains(), NoProgress()).chance(1.0)
-    release = method.run(LOG, RandomSource(2), NoProgress())
+    release = run_method(method, LOG, RandomSource(2), NoProgress())
     spread = (stays * (1 - stays) / (USERS * PHRASES)) ** 0.5
     assert abs(float(own_rows(release).mean()) - stays) < 4 * spread + 1e-3
-    assert release.noise_says == method.noise_says()
-    assert f"{100 * stays:.3g}% of cases" in release.noise_says[0]
+    assert release.noise_statements == method.noise_statements()
+    assert f"{100 * stays:.3g}% of cases" in release.noise_statements[0]
 
 
 @pytest.mark.parametrize(
@@ -67,9 +68,9 @@ def test_a_replaced_phrase_stays_as_often_as_is_told(epsilon: float) -> None:
 )
 def test_every_way_to_tell_profiles_has_its_words(mechanism: str, says: str) -> None:
     method = ProfileFirst(mechanism=mechanism, domain="disease,sport", max_queries_per_user=3)
-    release = method.run(LOG, RandomSource(1), NoProgress())
-    assert says in release.noise_says[0]
-    assert "never a phrase" in release.noise_says[1]
+    release = run_method(method, LOG, RandomSource(1), NoProgress())
+    assert says in release.noise_statements[0]
+    assert "never a phrase" in release.noise_statements[1]
 
 
 def test_the_page_and_the_card_say_it(tmp_path: Path) -> None:

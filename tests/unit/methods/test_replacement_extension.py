@@ -16,6 +16,7 @@ from queryveil.ledger.ledger import Ledger
 from queryveil.methods.replacement import base as family
 from queryveil.methods.replacement.phrases import PreviousContributions
 from queryveil.methods.replacement.semantic import SemanticReplacement as Replacement
+from queryveil.methods.runner import run_extension, run_method
 
 SPORT = "n#00523513"
 STRICT = Replacement(domain=SPORT, max_queries_per_user=3)
@@ -41,7 +42,9 @@ def log(day: int, **queries: list[str]) -> qv.QueryLog:
 
 
 def first(method: Replacement) -> qv.Release:
-    return method.run(log(1, ann=["tennis", "golf"], bob=["judo"]), RandomSource(1), NoProgress())
+    return run_method(
+        method, log(1, ann=["tennis", "golf"], bob=["judo"]), RandomSource(1), NoProgress()
+    )
 
 
 def rows_of(release: qv.Release) -> dict[str, list[int]]:
@@ -87,7 +90,7 @@ def test_a_first_release_tells_what_was_used() -> None:
 def test_rows_go_on_within_what_is_left(method, most, rows, used) -> None:
     before = first(method).mapping
     earlier = PreviousContributions(before, most)
-    release = method.continue_release(NEW, earlier, RandomSource(2), NoProgress())
+    release = run_extension(method, NEW, earlier, RandomSource(2), NoProgress())
     assert rows_of(release) == rows
     assert slots_in(release.mapping) == used
     names = dict(release.mapping.select("user", "pseudonym").rows())
@@ -112,8 +115,12 @@ def test_others_do_not_change_how_much_is_used() -> None:
 
 def test_every_row_of_an_extension_is_accounted_for() -> None:
     for method, most in ((STRICT, 3), (STRICT, 6), (KEPT, 3), (KEPT, 2)):
-        release = method.continue_release(
-            NEW, PreviousContributions(first(method).mapping, most), RandomSource(2), NoProgress()
+        release = run_extension(
+            method,
+            NEW,
+            PreviousContributions(first(method).mapping, most),
+            RandomSource(2),
+            NoProgress(),
         )
         card = release.preview_card()
         released = release.log.collect().height
@@ -121,8 +128,8 @@ def test_every_row_of_an_extension_is_accounted_for() -> None:
             card["dropped"].values()
         )
     nothing = "nothing is left of the user's budget"
-    release = KEPT.continue_release(
-        NEW, PreviousContributions(first(KEPT).mapping, 2), RandomSource(2), NoProgress()
+    release = run_extension(
+        KEPT, NEW, PreviousContributions(first(KEPT).mapping, 2), RandomSource(2), NoProgress()
     )
     assert release.dropped[nothing] == 3
 

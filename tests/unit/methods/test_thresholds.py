@@ -87,9 +87,9 @@ def test_a_lower_threshold_is_stated_plainly() -> None:
     release, _ = released(lines_of(), "semantic-microaggregation:k=4:min-users=2")
     assert release.parameters["min_users"] == 2
     assert "2 users only, fewer than k = 4" in release.guarantee.not_covered[0]
-    assert not release.not_release_grade
+    assert not release.not_release_grade_because
     alone, _ = released(lines_of(), "semantic-microaggregation:k=4:min-users=1")
-    assert alone.not_release_grade
+    assert alone.not_release_grade_because
 
 
 def test_a_method_prints_and_parses_as_it_was_asked_for() -> None:

@@ -345,7 +345,7 @@ def test_a_name_that_is_no_text_can_stand_on_the_card(tmp_path: Path) -> None:
 
 
 def test_what_is_not_for_publication_says_so(tmp_path: Path) -> None:
-    made = release(promise(), not_release_grade=("a seed was given",))
+    made = release(promise(), not_release_grade_because=("a seed was given",))
     told = written(made, tmp_path / "out")
     deployed = load(tmp_path / "out" / "public" / "dp-deployment.json")["deployment"]
     for text in (told["description"], deployed["basic"]["description"]):

@@ -16,6 +16,7 @@ from queryveil.core.randomness import RandomSource
 from queryveil.dp.seeded_noise import SeededNoise
 from queryveil.log.query_log import QueryLog
 from queryveil.methods.click_graph import ClickGraph
+from queryveil.methods.runner import run_method
 from queryveil.methods.statistics.dp_statistics import DpStatistics
 from queryveil.release.formats import read_public_tables
 from queryveil.release.noise import CountNoise, noise_of
@@ -123,7 +124,7 @@ def test_95_of_100_counts_lie_within_the_interval(name: str, lists: dict[str, st
     log, true = QueryLog.from_rows(rows), true_counts(rows)
     method, held, outside = METHODS[name](lists), [], 0
     for seed in range(6):
-        release = method.run(log, RandomSource(seed), NoProgress())
+        release = run_method(method, log, RandomSource(seed), NoProgress())
         for told in release.noise:
             for *key, count in release.tables[told.table].rows():
                 low, high = told.around(count)
@@ -171,7 +172,7 @@ def test_a_reader_is_told_on_the_page_the_card_and_beside_the_table(
 def test_what_is_told_follows_from_parameters_and_tables(tmp_path: Path) -> None:
     """Nothing of the log but what is released has a say."""
     method = METHODS["gaussian"]({})
-    one, two = (method.run(QueryLog.from_rows(rows_of(n)), RandomSource(1), NoProgress())
+    one, two = (run_method(method, QueryLog.from_rows(rows_of(n)), RandomSource(1), NoProgress())
                 for n in (3_000, 4_000))  # fmt: skip
     assert one.noise == two.noise
     assert noise_of(one.noise, two.tables) == noise_of(two.noise, two.tables)

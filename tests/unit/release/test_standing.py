@@ -69,7 +69,7 @@ def test_a_condition_is_never_left_out() -> None:
 )
 def test_parameters_that_speak_against_publication(line: str, reason: str) -> None:
     method = qv.parse_method(line)
-    found = standing_of(method.guarantee(), method.unfit())
+    found = standing_of(method.guarantee(), method.reasons_not_to_publish())
     assert found.level is Level.NOT_FOR_PUBLICATION
     assert any(reason in why for why in found.because)
 
@@ -81,7 +81,10 @@ def test_parameters_that_speak_against_publication(line: str, reason: str) -> No
 def test_usual_parameters(line: str) -> None:
     method = qv.parse_method(line)
     formal = method.guarantee().model != "none"
-    assert standing_of(method.guarantee(), method.unfit()).level == ("rule-only", "formal")[formal]
+    assert (
+        standing_of(method.guarantee(), method.reasons_not_to_publish()).level
+        == ("rule-only", "formal")[formal]
+    )
 
 
 @pytest.fixture

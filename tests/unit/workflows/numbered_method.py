@@ -15,10 +15,9 @@ from queryveil.core.parameters import parameter
 from queryveil.core.progress import Progress
 from queryveil.core.randomness import RandomSource
 from queryveil.log.query_log import QueryLog
-from queryveil.methods.base import METHODS, Method
+from queryveil.methods.base import METHODS, Method, MethodOutput
 from queryveil.methods.replacement.phrases import PreviousContributions
 from queryveil.release.guarantee import Check, Guarantee
-from queryveil.release.release import Release
 
 NONE = pl.DataFrame(schema={"user": pl.String, "pseudonym": pl.String, "slots": pl.Int64})
 
@@ -41,6 +40,9 @@ class Slotted(Method):
     def input_files(self) -> tuple[Path, ...]:
         return (Path(self.words),) if self.words else ()
 
+    def public_params(self) -> dict[str, Any]:
+        return self.params() | {"words": Path(self.words).name}
+
     def guarantee(self) -> Guarantee:
         return Guarantee(
             model="conditional-dp",
@@ -60,7 +62,7 @@ class Slotted(Method):
         uses = wants.join(used, on="user", how="left").with_columns(free=free)
         return uses.select("user", slots=pl.min_horizontal("slots", "free"))
 
-    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> Release:
+    def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> MethodOutput:
         return self.continue_release(
             log, PreviousContributions(NONE, self.max_queries_per_user), chance, progress
         )
@@ -71,7 +73,7 @@ class Slotted(Method):
         earlier: PreviousContributions,
         chance: RandomSource,
         progress: Progress,
-    ) -> Release:
+    ) -> MethodOutput:
         uses = self.count_contributions(log, earlier)
         mapping = earlier.updated(uses, chance)
         rows = mapping.select("user", "pseudonym").join(uses, on="user")
@@ -86,16 +88,11 @@ class Slotted(Method):
             rank=pl.lit(None, pl.Int32),
             url=pl.lit(None, pl.String),
         )
-        return Release(
-            method=self.name,
-            parameters=self.params() | {"words": Path(self.words).name},
-            guarantee=self.guarantee(),
-            source=log,
+        return MethodOutput(
             log=public.lazy(),
             mapping=mapping,
             dropped={"replaced": log.accounting.kept},
             generated={"drawn": public.height},
-            progress=progress,
         )
 
 

@@ -176,7 +176,7 @@ def test_a_log_without_a_file_needs_a_name(tmp_path: Path, monkeypatch: pytest.M
     found = qv.anonymize(log, LINE, dataset="rain").tables["queries"]
     assert found["query"].to_list() in ([], ["weather"])
     assert (tmp_path / "queryveil" / "rain.db").exists()
-    assert qv.anonymize(log, LINE, seed=1).not_release_grade
+    assert qv.anonymize(log, LINE, seed=1).not_release_grade_because
 
 
 def test_other_releases_are_noted_too(log: Path, tmp_path: Path) -> None:

@@ -220,8 +220,8 @@ def protect_task(
             rng = partition_random_source(seed, numbers[0])
             part = work(table.lazy(), rng)
             order = pl.Series("order", rng.uint64s(part.rows.height).view(np.int64))
-            summary = pl.DataFrame({"told": [json.dumps([part.counts, part.shared])]})
-            tables = {"rows": part.rows.with_columns(order), "told": summary}
+            summary = pl.DataFrame({"summary": [json.dumps([part.counts, part.texts])]})
+            tables = {"rows": part.rows.with_columns(order), "summary": summary}
             if part.mapping is not None:
                 tables["mapping"] = part.mapping
             for what, rows in tables.items():
@@ -259,9 +259,9 @@ def _concat_encoded(tables: list[pl.DataFrame]) -> pl.DataFrame:
 def collect_outputs(parts: Any) -> ProtectedTable:
     """Collect the staged outputs of all partitions."""
     counts: Counter[str] = Counter()
-    shared: dict[str, Any] = {}
-    for cell in parts.filter("what = 'told'").select("block").toLocalIterator():
-        numbers, shared = json.loads(from_cell(bytes(cell[0]))["told"][0])
+    texts: dict[str, list[str]] = {}
+    for cell in parts.filter("what = 'summary'").select("block").toLocalIterator():
+        numbers, texts = json.loads(from_cell(bytes(cell[0]))["summary"][0])
         counts.update(numbers)
     folder = Path(tempfile.mkdtemp(prefix="queryveil-release-"))
     # Lazy tables that scan these files may outlive this object: keep them until the exit.
@@ -277,7 +277,7 @@ def collect_outputs(parts: Any) -> ProtectedTable:
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    return ProtectedTable(rows, mapping, dict(counts), shared)
+    return ProtectedTable(rows, mapping, dict(counts), texts)
 
 
 def _iter_cells(parts: Any) -> Iterator[pl.DataFrame]:

@@ -23,8 +23,7 @@ from ...engine.table import RemoteTable
 from ...errors import InputError, ParameterError
 from ...log.query_log import QueryLog
 from ...release.guarantee import Check, Guarantee
-from ...release.release import Release
-from ..base import Method
+from ..base import Method, MethodOutput
 from ..publication import pseudonymize
 from .blocking import repartition_by_similarity, split_into_blocks
 from .contributions import check_contributions, within_bound
@@ -161,13 +160,13 @@ class Microaggregation(Method):
             texts, members, log, self.taxonomy, self.least, rng, progress
         )
 
-    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Group the users, build one log per group, shuffle and pseudonymize."""
         return self._run(log, None, rng, progress)
 
     def run_with_groups(
         self, log: QueryLog, known: pl.DataFrame, rng: RandomSource, progress: Progress
-    ) -> Release:
+    ) -> MethodOutput:
         """Run with the groups of an earlier release (user, group), each of at least k users here.
 
         Users who were not in it are grouped among themselves: none of them, or at least k.
@@ -176,7 +175,7 @@ class Microaggregation(Method):
 
     def _run(
         self, log: QueryLog, known: pl.DataFrame | None, rng: RandomSource, progress: Progress
-    ) -> Release:
+    ) -> MethodOutput:
         check_users(log.count_distinct("user"), self.k)
         prototypes = self._prototypes(log, known, rng, progress).bounded(self.most_share)
         members = prototypes.members
@@ -189,25 +188,19 @@ class Microaggregation(Method):
             rows = shuffle_rows(copy_to_members(filled, members).lazy(), rng).collect()
             public, mapping = pseudonymize(rows, "user", rng)
             mapping = mapping.join(members.with_columns(pl.col("user").cast(pl.String)), on="user")
-        return Release(
-            method=self.name,
-            parameters=self._public_parameters(),
-            guarantee=self.guarantee(),
-            source=log,
+        return MethodOutput(
             log=public.lazy().select("user", "query", "time", "rank", "url"),
             mapping=mapping,
             dropped={"replaced by the log of the group": log.accounting.kept},
             generated={"rows of the groups' logs": public.height},
             blanked=blanked | ({_SHORT: short} if short else {}),
-            not_release_grade=self.unfit(),
-            progress=progress,
         )
 
     def repartition(self, rows: RemoteTable, progress: Progress) -> RemoteTable:
         """Repartition a log into blocks of similar users, each of at least k users."""
         return repartition_by_similarity(rows, self.taxonomy, self.k, self.least, progress)
 
-    def _public_parameters(self) -> dict[str, Any]:
+    def public_params(self) -> dict[str, Any]:
         """Return the parameters for the card; the folder of a taxonomy file is private."""
         names = ",".join(public_names(self.taxonomy))
         resolved = {"min_users": self.least, "max_share": self.most_share}
@@ -239,7 +232,7 @@ class Microaggregation(Method):
             filled = filled.with_columns(rank=pl.lit(None, pl.Int32), url=pl.lit(None, pl.String))
         return filled, {reason: count for reason, count in blanked.items() if count}
 
-    def unfit(self) -> tuple[str, ...]:
+    def reasons_not_to_publish(self) -> tuple[str, ...]:
         """Return that texts of one user alone can be released, if one user is enough."""
         single = "the parameters keep queries that only one user sent, and such clicks and days"
         return (single,) if self.least == 1 else ()

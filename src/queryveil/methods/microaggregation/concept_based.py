@@ -9,7 +9,7 @@ from ...core.progress import Progress
 from ...core.randomness import RandomSource
 from ...engine.table import RemoteTable
 from ...log.query_log import QueryLog
-from ...release.release import Release
+from ..base import MethodOutput
 from .base import Microaggregation
 from .blocking import repartition_by_similarity
 from .coverage import MIN_COVERAGE, check_coverage
@@ -26,10 +26,9 @@ class ByMeaning(Microaggregation):
         max=1.0,
     )
 
-    def run_share(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+    def run_partition(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Anonymize a block of users; the coverage was checked for all blocks together."""
-        release = replace(self, min_coverage=0.0).run(log, rng, progress)
-        return replace(release, parameters=self._public_parameters())
+        return replace(self, min_coverage=0.0).run(log, rng, progress)
 
     def repartition(self, rows: RemoteTable, progress: Progress) -> RemoteTable:
         """Repartition a log into blocks of similar users, after a check of its coverage."""
@@ -38,4 +37,4 @@ class ByMeaning(Microaggregation):
         )
 
     def _check_coverage(self, coverage: float) -> float:
-        return check_coverage(coverage, self.min_coverage, self._public_parameters()["taxonomy"])
+        return check_coverage(coverage, self.min_coverage, self.public_params()["taxonomy"])

@@ -29,8 +29,7 @@ from ...dp.losses import Loss, pure_rho
 from ...engine.operations import unique_queries
 from ...log.query_log import QueryLog
 from ...release.guarantee import Check, Guarantee, Model
-from ...release.release import Release
-from ..base import FAILURES, READ_ALONE, Method
+from ..base import FAILURES, READ_ALONE, Method, MethodOutput
 from .phrases import NO_CONCEPT, BoundedPhrases
 from .rendering import ReplacementRows, by_pseudonym, render_rows
 
@@ -225,29 +224,23 @@ class ReplacementMethod(Method):
         ordered = by_pseudonym(mapping, sizes, concepts)
         return render_rows(domains.taxonomy, mapping, sizes, ordered, rng)
 
-    def _build_release(
+    def _build_output(
         self,
-        log: QueryLog,
         slots: BoundedPhrases,
         written: ReplacementRows,
         notes: tuple[str, ...],
         **more: Any,
-    ) -> Release:
-        """Return the release, in which generated rows replace all rows of the log."""
-        return Release(
-            method=self.name,
-            parameters=self._public_parameters(),
-            guarantee=self.guarantee(),
-            source=log,
+    ) -> MethodOutput:
+        """Return the output, in which generated rows replace all rows of the log."""
+        return MethodOutput(
             log=written.log.lazy().with_columns(pl.col("time").cast(pl.Int32)),
             concepts=written.concepts,
             dropped=slots.dropped,
             generated={"rows with a concept drawn at random": written.log.height},
             notes=notes,
-            coverage=self.coverage(slots.dropped),
             **({"mapping": written.mapping} | more),
         )
 
-    def _public_parameters(self) -> dict[str, Any]:
+    def public_params(self) -> dict[str, Any]:
         """Return the parameters for the card; the folder of a taxonomy file is private."""
         return {**self.params(), "taxonomy": ",".join(public_names(self.taxonomy))}

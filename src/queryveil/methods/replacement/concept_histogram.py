@@ -19,7 +19,7 @@ from ...dp.public_counts import PublicCounts
 from ...errors import ParameterError
 from ...log.query_log import QueryLog
 from ...release.guarantee import Guarantee
-from ...release.release import Release
+from ..base import MethodOutput
 from .base import ASSUMPTIONS, NEIGHBOURS, NOT_COVERED, ReplacementMethod
 from .noise_description import describe_histogram_noise, own_share
 from .phrases import BoundedPhrases, bound_phrases
@@ -60,7 +60,7 @@ class ConceptHistogram(ReplacementMethod):
         """Raise an error if the domain is invalid or the noise cannot be drawn."""
         self.counts(len(self.domains().concepts))
 
-    def noise_says(self) -> tuple[str, ...]:
+    def noise_statements(self) -> tuple[str, ...]:
         """Return how many rows of a user have their own concepts, at best."""
         cells = len(self.domains().concepts)
         return describe_histogram_noise(self.counts(cells), cells, self.max_queries_per_user)
@@ -79,7 +79,7 @@ class ConceptHistogram(ReplacementMethod):
         }
         return {"facts": facts}
 
-    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Count concepts, add noise, draw queries."""
         domains = self.domains()
         cells, bound = len(domains.concepts), self.max_queries_per_user
@@ -98,9 +98,7 @@ class ConceptHistogram(ReplacementMethod):
             written = self._render(domains, slots, slots.bounds, concepts, rng)
         notes = (domains.describe(), f"a concept counts from {mechanism.threshold:,} on")
         effects = describe_histogram_noise(mechanism, cells, bound)
-        return self._build_release(
-            log, slots, written, notes, noise_says=effects, progress=progress
-        )
+        return self._build_output(slots, written, notes, noise_statements=effects)
 
     def guarantee(self) -> Guarantee:
         """Return epsilon for a user's whole log."""

@@ -19,7 +19,7 @@ from ...dp.noise import NoiseSource
 from ...errors import ParameterError
 from ...log.query_log import QueryLog
 from ...release.guarantee import Guarantee
-from ...release.release import Release
+from ..base import MethodOutput
 from .base import ASSUMPTIONS, NEIGHBOURS, NOT_COVERED, ReplacementMethod
 from .noise_description import describe_profile_noise
 from .phrases import BoundedPhrases, bound_phrases
@@ -77,7 +77,7 @@ class ProfileFirst(ReplacementMethod):
         }
         return {"facts": facts}
 
-    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Count the topics of each user, release profiles privately, draw queries."""
         domains = self.domains()
         topics, concepts = _topic_concepts(domains)
@@ -95,9 +95,7 @@ class ProfileFirst(ReplacementMethod):
         notes = (domains.describe(), f"profiles have {len(concepts)} topics")
         mechanism = self._choose_mechanism(*counts.shape)
         effects = describe_profile_noise(mechanism, *counts.shape)
-        return self._build_release(
-            log, slots, written, notes, noise_says=effects, progress=progress
-        )
+        return self._build_output(slots, written, notes, noise_statements=effects)
 
     def _release_profiles(self, counts: Apportionments, noise: NoiseSource) -> Floats:
         """Return the private profile of each user; later steps read nothing else of the log."""

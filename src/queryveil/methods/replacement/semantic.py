@@ -19,7 +19,7 @@ from ...engine.operations import unique_users
 from ...errors import ParameterError
 from ...log.query_log import QueryLog
 from ...release.guarantee import Guarantee
-from ...release.release import Release
+from ..base import MethodOutput
 from .base import REWRITE_BLOCKER, ReplacementMethod, replacement_guarantee
 from .mechanism import (
     CALIBRATIONS,
@@ -101,7 +101,7 @@ class SemanticReplacement(ReplacementMethod):
         """Return the guarantee of these parameters."""
         return replacement_guarantee(self, self._checks(full=not self.keep_length))
 
-    def unfit(self) -> tuple[str, ...]:
+    def reasons_not_to_publish(self) -> tuple[str, ...]:
         """Return that words of queries are copied, if they are."""
         return (REWRITE_BLOCKER,) if self.rewrite else ()
 
@@ -133,7 +133,7 @@ class SemanticReplacement(ReplacementMethod):
             facts[name] = "{} of cases (nominal calibration: {}; by chance: {})".format(*rates)
         return {"facts": facts}
 
-    def noise_says(self) -> tuple[str, ...]:
+    def noise_statements(self) -> tuple[str, ...]:
         """Return how often a phrase stays unchanged; a mean over the domain, not over a log."""
         domains = self.domains()
         return self._describe_noise(domains, self.mechanism(domains, NoProgress()))
@@ -149,7 +149,7 @@ class SemanticReplacement(ReplacementMethod):
             filled=not self.keep_length,
         )
 
-    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Map queries to concepts, draw one for each slot, render the labels."""
         return self.continue_release(
             log, PreviousContributions(_NO_USERS, self.max_queries_per_user), rng, progress
@@ -169,7 +169,7 @@ class SemanticReplacement(ReplacementMethod):
         earlier: PreviousContributions,
         rng: RandomSource,
         progress: Progress,
-    ) -> Release:
+    ) -> MethodOutput:
         """Anonymize new events of users of earlier releases, with the slots they have left."""
         domains = self.domains()
         mechanism = self.mechanism(domains, progress)
@@ -190,15 +190,12 @@ class SemanticReplacement(ReplacementMethod):
             written = render_rows(domains.taxonomy, names, sizes, drawn, rng, before)
             if self.rewrite:
                 written = substitute_phrases(written, concept_mapping, slots, names, before, rng)
-        return self._build_release(
-            log,
+        return self._build_output(
             slots,
             written,
             (domains.describe(),),
             mapping=mapping,
-            noise_says=self._describe_noise(domains, mechanism),
-            not_release_grade=self.unfit(),
-            progress=progress,
+            noise_statements=self._describe_noise(domains, mechanism),
         )
 
     def _user_bounds(self, log: QueryLog, earlier: PreviousContributions) -> pl.DataFrame:

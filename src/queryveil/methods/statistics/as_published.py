@@ -64,7 +64,7 @@ class AsPublished:
             }
         return {name: sort_for_publication(table) for name, table in tables.items()}
 
-    def noises(self) -> tuple[CountNoise, ...]:
+    def table_noise(self) -> tuple[CountNoise, ...]:
         """Return the noise of each table."""
         bounds = {"queries": self.queries, "clicks": self.clicks, "transitions": self.queries - 1}
         return paper_noise(float(self.scale), self.threshold, bounds)

@@ -18,8 +18,7 @@ from ...errors import ParameterError
 from ...log.query_log import QueryLog
 from ...release.guarantee import Guarantee
 from ...release.noise import CountNoise
-from ...release.release import Release
-from ..base import Method
+from ..base import Method, MethodOutput
 from .approximate import TableMechanisms, calibrate_mechanisms, release_approximate
 from .as_published import AsPublished
 from .forecasts import Cut, approx_noise, forecast_tables
@@ -172,12 +171,12 @@ class DpStatistics(Method):
         if self.url_pool:
             read_public_results(self.url_pool)
 
-    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> Release:
+    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Bound contributions, count, add noise, apply thresholds."""
         noise = NoiseSource(None if rng.is_secure else rng.uint64s)
-        noises: tuple[CountNoise, ...] | None = self.noises({})
+        table_noise: tuple[CountNoise, ...] | None = self.table_noise({})
         if self.mode == "pure":
-            tables, noises = self.public_list_release().release(
+            tables, table_noise = self.public_list_release().release(
                 log, self.prefer, rng, noise, progress
             )
         elif self.mode == "paper":
@@ -186,31 +185,25 @@ class DpStatistics(Method):
             mechanisms = self.mechanisms()
             tables = release_approximate(log, mechanisms, self.prefer, rng, noise, progress)
         synthetic, notes = self._synthesize(tables, rng, progress)
-        return Release(
-            method=self.name,
-            parameters=self._public_parameters(),
-            guarantee=self.guarantee(),
-            source=log,
+        return MethodOutput(
             tables=tables,
             log=None if synthetic is None else synthetic.lazy(),
             generated={} if synthetic is None else {"synthetic rows": synthetic.height},
             dropped={"summed up in the tables, with noise": log.accounting.kept},
             notes=notes,
-            noise=noises or (),
-            not_release_grade=self.unfit(),
-            progress=progress,
+            noise=table_noise or (),
         )
 
-    def noises(self, rows: Mapping[str, int]) -> tuple[CountNoise, ...] | None:
+    def table_noise(self, rows: Mapping[str, int]) -> tuple[CountNoise, ...] | None:
         """Return the noise of each table; that of mode pure depends on the public lists."""
         if self.mode == "approx":
             return approx_noise(self.mechanisms())
         if self.mode == "paper":
-            return self._paper_release().noises()
+            return self._paper_release().table_noise()
         return (
             None
             if self.input_files() or "queries" not in rows
-            else self.public_list_release().noises(rows)
+            else self.public_list_release().table_noise(rows)
         )
 
     def _synthesize(
@@ -228,7 +221,7 @@ class DpStatistics(Method):
             *(f"{name}: {fact}" for name, fact in public_constants().items()),
         )
 
-    def _public_parameters(self) -> dict[str, Any]:
+    def public_params(self) -> dict[str, Any]:
         """Return the parameters for the card; the folder of a file is private."""
         pool = self.pool if self.pool == WORDNET else Path(self.pool).name
         if pool == WORDNET != self.pool:  # a file with this name is not the list in the package
@@ -242,13 +235,13 @@ class DpStatistics(Method):
             return self.public_list_release().forecast(population) if self.mode == "pure" else {}
         return forecast_tables(self.mechanisms(), population)
 
-    def gives(self) -> frozenset[str]:
+    def output_files(self) -> frozenset[str]:
         """Return the tables that have budget, and the synthetic log if there is one."""
         names = zip(("queries", "clicks", "transitions"), self.budget_weights, strict=True)
         tables = {name for name, weight in names if weight or self.mode == "paper"}
         return frozenset(tables | ({"log"} if self.synthesize else set()))
 
-    def unfit(self) -> tuple[str, ...]:
+    def reasons_not_to_publish(self) -> tuple[str, ...]:
         """Return that the published steps do not have the claimed guarantee."""
         return (PUBLISHED_BLOCKER,) if self.mode == "paper" else ()
 

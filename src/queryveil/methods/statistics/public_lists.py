@@ -195,7 +195,7 @@ class PublicListRelease:
             noises.append(public_noise("transitions", mechanism, pairs))
         return {name: sort_for_publication(table) for name, table in tables.items()}, tuple(noises)
 
-    def noises(self, rows: Mapping[str, int]) -> tuple[CountNoise, ...]:
+    def table_noise(self, rows: Mapping[str, int]) -> tuple[CountNoise, ...]:
         """Return the noise of the tables, from their released rows; only without a URL list."""
         cells = {"queries": len(read_public_queries(self.pool))}
         if self.budgets[2]:
