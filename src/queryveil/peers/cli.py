@@ -81,8 +81,8 @@ def simulate(
     if not (sweep or out):
         if repeat > 1:
             raise UsageError("--repeat is for a sweep", hint="--sweep hops=1..5")
-        summary = sweeps.simulate(lambda: log.read(screen, seed), scenario, **options)
-        screen.result(summary, lambda console: tables.print_simulation(console, summary))
+        run = sweeps.simulate(lambda: log.read(screen, seed), scenario, **options)
+        screen.result(run, lambda console: tables.print_simulation(console, run.summary))
         return
     if out is not None:
         sweeps.check_sweep_output(out, force)
@@ -91,5 +91,5 @@ def simulate(
     results = sweeps.sweep(lambda: log.read(screen, seed), swept, scenario, **options)
     if out is not None:
         sweeps.write_sweep(results, out, force)
-    document = results.as_dict() | ({"folder": str(out)} if out else {})
-    screen.result(document, lambda console: tables.print_sweep(console, document))
+    document = results.to_dict() | ({"folder": str(out)} if out else {})
+    screen.result(document, lambda console: tables.print_sweep(console, results, out))

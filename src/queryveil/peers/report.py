@@ -1,4 +1,4 @@
-"""The page of simulated peers: exposure and its cost over the protocol's settings."""
+"""The page of a sweep: exposure and its cost over the settings of the protocol."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from ..comparison.series import ChartSeries, chart_lines
+from ..core.records import Scalar
 from ..render.charts.line import HEIGHT, STYLE, WIDTH, ChartLine, draw_lines, line_chart
 from ..render.charts.scales import color, dash, marker
 from ..render.markup import (
@@ -20,13 +21,14 @@ from ..render.markup import (
     section,
     sortable,
 )
+from .simulation.results import PeerSweep, SimulationSummary
 
-# What is drawn over the first swept parameter: figure, title, and what its axis tells.
+# The charts over the first swept parameter: figure, title and label of the axis.
 CHARTS = (
     ("pel_fewest", "Exposure of those with the fewest friends", "PEL in percent"),
     ("pel_most", "Exposure of those with the most friends", "PEL in percent"),
-    ("guess_rate", "How often the engine finds the user", "share of submissions"),
-    ("mean_hops", "What it costs: how often a query is handed on", "hops on average"),
+    ("guess_rate", "How often the engine guesses the user", "fraction of submissions"),
+    ("mean_hops", "The cost: how often a query is relayed", "mean hops"),
 )
 _COLUMNS = {
     "learned": "engine learns",
@@ -45,93 +47,95 @@ _COLUMNS = {
     "busiest": "busiest / mean load",
 }
 _MEANS = (
-    "PEL (profile exposure level): how much of what there is to know about a user's queries the "
-    "engine learns under her account, in percent; uncertainty is 100 less that.",
+    "PEL (profile exposure level): the percentage of the information in a user's queries that the "
+    "engine learns from the queries under their account; uncertainty is 100 minus PEL.",
     "Honest users relay for others; selfish ones refuse. Figures by friends are of honest users.",
-    "Engine is right: it knows the whole graph and the protocol, and guesses who is behind each "
-    "submission in its best way.",
-    "Engine learns: the worse of that share, in percent, and PEL.",
-    "Known to dishonest friends: the share of queries that one of them has from its user herself.",
+    "Engine is right: it knows the whole graph and the protocol, and guesses the user behind each "
+    "submission by its best attack.",
+    "Engine learns: the larger of that fraction, in percent, and PEL.",
+    "Known to dishonest friends: the fraction of queries that such a friend received from the user "
+    "who searched.",
     "Profile lost: Jensen-Shannon divergence between the words a user searched for and those the "
-    "engine sees under her account; at 1 her service fits her no more.",
-    "On the front: from no other setting does the engine learn less at fewer hops.",
+    "engine sees under their account; at 1 nothing is left for personalization.",
+    "On the front: in no other setting the engine learns less at fewer hops.",
 )
 
 
-def render_sweep(found: Mapping[str, Any]) -> str:
-    """Draw what a sweep of simulations found, as it stands in sweep.json."""
-    parts = [_head(found), _best(found), *(_chart(found, *one) for one in CHARTS)]
-    parts += [_by_friends(found), _table(found), section("What the figures mean", listed(_MEANS))]
+def render_sweep(sweep: PeerSweep) -> str:
+    """Return the page of a sweep."""
+    parts = [_head(sweep), _best(sweep), *(_chart(sweep, *chart) for chart in CHARTS)]
+    parts += [_by_friends(sweep), _table(sweep), section("What the figures mean", listed(_MEANS))]
     style = STYLE + "main { max-width: 60rem; }"
     return document("Peers simulated", "".join(parts), style=style, scripts=(SORTING,))
 
 
-def _head(found: Mapping[str, Any]) -> str:
-    log, asked = found["log"], found["scenario"]
-    how = ", ".join(f"{name} {value}" for name, value in asked.items() if value is not None)
+def _head(sweep: PeerSweep) -> str:
+    log, scenario = sweep.log, sweep.scenario.to_dict()
+    how = ", ".join(f"{name} {value}" for name, value in scenario.items() if value is not None)
     return (
         '<h1>Peers simulated</h1><p class="warn"><b>For the owner of the log only: these are '
-        f"figures of private data.</b></p><p>{log['rows']:,} rows of {log['users']:,} users, "
-        f"{found['repeat']} runs of each setting. Unless swept: {escape(how)}.</p>"
+        f"figures of private data.</b></p><p>{log.rows:,} rows of {log.users:,} users, "
+        f"{sweep.repeat} runs of each setting. Unless swept: {escape(how)}.</p>"
     )
 
 
-def format_setting(swept: Mapping[str, Any]) -> str:
-    """Name a setting by what was swept.
+def format_setting(params: Mapping[str, Scalar]) -> str:
+    """Return the swept values of a setting as text.
 
     >>> format_setting({"submit": 0.5, "hops": 3})
     'submit=0.5 hops=3'
     """
-    return " ".join(f"{name}={value}" for name, value in swept.items()) or "as asked"
+    return " ".join(f"{name}={value}" for name, value in params.items()) or "as requested"
 
 
-def _best(found: Mapping[str, Any]) -> str:
-    best = found["best"]
+def _best(sweep: PeerSweep) -> str:
+    best = sweep.best
     if best is None:
         return ""
-    shown = {says: _written(best[name]) for name, says in _COLUMNS.items()}
-    rule = f'<p class="soft">Rule: {escape(found["rule"])}.</p>'
-    return section(f"Best: {format_setting(best['swept'])}", rule + pairs(shown))
+    figures = {label: _format(getattr(best.figures, name)) for name, label in _COLUMNS.items()}
+    rule = f'<p class="soft">Rule: {escape(sweep.rule)}.</p>'
+    return section(f"Best: {format_setting(best.params)}", rule + pairs(figures))
 
 
-def _written(value: float | None) -> str:
+def _format(value: float | None) -> str:
     return "none" if value is None else f"{value:.4g}"
 
 
-def settings_series(found: Mapping[str, Any], figure: str) -> list[ChartSeries]:
+def settings_series(sweep: PeerSweep, figure: str) -> list[ChartSeries]:
     """Return a line for each combination of the other swept values, over the first one."""
-    x = next(iter(found["swept"]), None)
+    x = next(iter(sweep.sweep), None)
     lines: dict[str, dict[Any, list[float]]] = {}
-    for row in found["settings"]:
-        if x is not None and row[figure] is not None:
-            others = {name: value for name, value in row["swept"].items() if name != x}
+    for setting in sweep.settings:
+        value = getattr(setting.figures, figure)
+        if x is not None and value is not None:
+            others = {name: value for name, value in setting.params.items() if name != x}
             line = lines.setdefault(format_setting(others) if others else x, {})
-            line[row["swept"][x]] = [row[figure]]
+            line[setting.params[x]] = [value]
     return [ChartSeries(label, values) for label, values in lines.items()]
 
 
-def chart_title(found: Mapping[str, Any], figure: str, title: str) -> str:
-    """Return a title that states how many friends the fewest and the most are."""
-    end = (found["classes"] or {}).get(figure.removeprefix("pel_"))
-    return f"{title} ({end})" if end else title
+def chart_title(sweep: PeerSweep, figure: str, title: str) -> str:
+    """Return a title with the fewest or the most number of friends, if it is about them."""
+    degree = getattr(sweep.classes, figure.removeprefix("pel_"), None)
+    return f"{title} ({degree})" if degree else title
 
 
-def _chart(found: Mapping[str, Any], figure: str, title: str, unit: str) -> str:
-    series = settings_series(found, figure)
+def _chart(sweep: PeerSweep, figure: str, title: str, unit: str) -> str:
+    series = settings_series(sweep, figure)
     if not series:
         return ""
-    title = chart_title(found, figure, title)
+    title = chart_title(sweep, figure, title)
     lines, scale, names = chart_lines(series, "auto")
-    x = next(iter(found["swept"]))
+    x = next(iter(sweep.sweep))
     chart = line_chart(lines, title=title, x_title=x, y_title=unit, scale=scale, names=names)
     return section(title, chart)
 
 
-def _by_friends(found: Mapping[str, Any]) -> str:
-    """Draw exposure over the number of friends, of the settings on the front."""
-    shown = [row for row in found["settings"] if row["front"]][:8]
-    series = [ChartSeries(format_setting(row["swept"]), _degrees(row["runs"])) for row in shown]
-    if not any(one.values for one in series):
+def _by_friends(sweep: PeerSweep) -> str:
+    """Draw the exposure over the number of friends, of the settings on the front."""
+    front = [setting for setting in sweep.settings if setting.front][:8]
+    series = [ChartSeries(format_setting(row.params), _degrees(row.runs)) for row in front]
+    if not any(line.values for line in series):
         return ""
     lines, _, names = chart_lines(_in_one_order(series), "names")
     title = "Exposure by number of friends, of settings on the front"
@@ -139,36 +143,40 @@ def _by_friends(found: Mapping[str, Any]) -> str:
     return section(title, chart)
 
 
-def _degrees(runs: Sequence[Mapping[str, Any]]) -> dict[Any, list[float]]:
-    found: dict[Any, list[float]] = {}
+def _degrees(runs: Sequence[SimulationSummary]) -> dict[Any, list[float]]:
+    values: dict[Any, list[float]] = {}
     for run in runs:
-        for degree, value in run["pel"]["by_degree"].items():
-            found.setdefault(degree, []).append(value)
-    return found
+        for degree, level in run.pel.by_degree.items():
+            if level is not None:
+                values.setdefault(degree, []).append(level)
+    return values
 
 
 def _in_one_order(series: Sequence[ChartSeries]) -> list[ChartSeries]:
-    """Keep the numbers of friends that all lines have, in their order."""
-    common = set.intersection(*(set(one.values) for one in series))
-    known = sorted(common, key=_low)
+    """Keep the classes of degrees that all lines have, in their order."""
+    common = sorted(set.intersection(*(set(line.values) for line in series)), key=_lowest)
     return [
-        ChartSeries(one.label, {degree: one.values[degree] for degree in known}) for one in series
+        ChartSeries(line.label, {degree: line.values[degree] for degree in common})
+        for line in series
     ]
 
 
-def _low(degree: str) -> int:
+def _lowest(degree: str) -> int:
     return int(degree.partition("-")[0].rstrip("+"))
 
 
-def _table(found: Mapping[str, Any]) -> str:
-    heads = [("setting", "text"), ("", ""), *((says, "number") for says in _COLUMNS.values())]
+def _table(sweep: PeerSweep) -> str:
+    heads = [("setting", "text"), ("", ""), *((label, "number") for label in _COLUMNS.values())]
     rows = [
         [
-            cell(format_setting(row["swept"]), "text"),
-            cell("best" if row["best"] else "on the front" if row["front"] else ""),
-            *(number(_written(row[name]), row[name]) for name in _COLUMNS),
+            cell(format_setting(setting.params), "text"),
+            cell("best" if setting.best else "on the front" if setting.front else ""),
+            *(
+                number(_format(value), value)
+                for value in (getattr(setting.figures, name) for name in _COLUMNS)
+            ),
         ]
-        for row in found["settings"]
+        for setting in sweep.settings
     ]
     return section("All settings", sortable(heads, rows))
 
@@ -180,10 +188,10 @@ _ALONE = """
 """
 
 
-def sweep_svg(found: Mapping[str, Any]) -> str:
-    """Draw what a sweep found as the text of an .svg file; where nothing was swept it is empty."""
-    panels = [_panel(found, *one, place) for place, one in enumerate(CHARTS)]
-    key, rows = _key(_lines(found, CHARTS[-1][0]))
+def sweep_svg(sweep: PeerSweep) -> str:
+    """Return the charts of a sweep as an SVG file; it is empty if nothing was swept."""
+    panels = [_panel(sweep, *chart, place) for place, chart in enumerate(CHARTS)]
+    key, rows = _key(_lines(sweep, CHARTS[-1][0]))
     width = 2 * WIDTH + 3 * _GAP
     height = 2 * (HEIGHT + _HEAD) + _GAP + _ROW * rows + _GAP
     title = "Exposure, guesses and hops over the settings of the protocol"
@@ -196,19 +204,19 @@ def sweep_svg(found: Mapping[str, Any]) -> str:
     )
 
 
-def _lines(found: Mapping[str, Any], figure: str) -> list[ChartLine]:
-    return chart_lines(series, "auto")[0] if (series := settings_series(found, figure)) else []
+def _lines(sweep: PeerSweep, figure: str) -> list[ChartLine]:
+    return chart_lines(series, "auto")[0] if (series := settings_series(sweep, figure)) else []
 
 
-def _panel(found: Mapping[str, Any], figure: str, title: str, unit: str, place: int) -> str:
-    series = settings_series(found, figure)
+def _panel(sweep: PeerSweep, figure: str, title: str, unit: str, place: int) -> str:
+    series = settings_series(sweep, figure)
     if not series:
         return ""
     lines, scale, names = chart_lines(series, "auto")
-    x = next(iter(found["swept"]))
+    x = next(iter(sweep.sweep))
     left = _GAP + place % 2 * (WIDTH + _GAP)
     top = _GAP + place // 2 * (HEIGHT + _HEAD)
-    head = escape(chart_title(found, figure, title))
+    head = escape(chart_title(sweep, figure, title))
     inside = draw_lines(lines, x_title=x, y_title=unit, scale=scale, names=names)
     return (
         f'<g transform="translate({left} {top})"><text class="head" y="-4">{head}</text>'
@@ -217,7 +225,7 @@ def _panel(found: Mapping[str, Any], figure: str, title: str, unit: str, place: 
 
 
 def _key(lines: Sequence[ChartLine]) -> tuple[str, int]:
-    """Write the key below the charts, in rows of a few."""
+    """Return the legend below the charts, and its number of rows."""
     step, top = (2 * WIDTH + _GAP) / _PICTURE_COLUMNS, 2 * (HEIGHT + _HEAD) + _GAP + 12
     entries = []
     for index, line in enumerate(lines):

@@ -21,22 +21,22 @@ STAR = [[1, 2, 3, 4], [0], [0], [0], [0]]
 
 def walked(friends: Sequence[Sequence[int]], how: ProtocolSettings, origin: int) -> np.ndarray:
     """Follow every way of a query by the words of the protocol."""
-    found = np.zeros(len(friends))
+    submitted = np.zeros(len(friends))
 
-    def at(user: int, sender: int | None, hops: int, chance: float) -> None:
-        others = [one for one in friends[user] if one != sender]
+    def at(user: int, sender: int | None, hops: int, probability: float) -> None:
+        others = [friend for friend in friends[user] if friend != sender]
         own = (
             how.submit_probability
             if sender is not None
             else how.submit_probability / (len(others) + how.submit_probability)
         )
         own = 1.0 if hops == how.max_hops or not others else own
-        found[user] += chance * own
-        for one in others if own < 1 else ():
-            at(one, user, hops + 1, chance * (1 - own) / len(others))
+        submitted[user] += probability * own
+        for friend in others if own < 1 else ():
+            at(friend, user, hops + 1, probability * (1 - own) / len(others))
 
     at(origin, None, 0, 1.0)
-    return found
+    return submitted
 
 
 @st.composite
@@ -54,24 +54,24 @@ def test_reach_is_what_the_protocol_says(
     friends: list[list[int]], submit: float, hops: int
 ) -> None:
     how = ProtocolSettings(submit, hops)
-    found = np.concatenate([block for _, block in ReachModel.of(friends, how).blocks()])
+    reach = np.concatenate([block for _, block in ReachModel.from_graph(friends, how).blocks()])
     wanted = np.array([walked(friends, how, origin) for origin in range(len(friends))])
-    assert found == pytest.approx(wanted, abs=1e-12)
-    assert found.sum(axis=1) == pytest.approx(np.ones(len(friends)))
+    assert reach == pytest.approx(wanted, abs=1e-12)
+    assert reach.sum(axis=1) == pytest.approx(np.ones(len(friends)))
 
 
-@pytest.mark.parametrize("starts", [(1.0,), (0.2, 0.3, 0.5)])
-def test_reach_is_what_the_network_does(starts: tuple[float, ...]) -> None:
+@pytest.mark.parametrize("initial_hops", [(1.0,), (0.2, 0.3, 0.5)])
+def test_reach_is_what_the_network_does(initial_hops: tuple[float, ...]) -> None:
     """Also where the count begins at random: a query then has fewer hops left."""
     how = ProtocolSettings(submit_probability=0.3)
-    network = Network(PATH, how, uniform_stream(RandomSource(3)), starts=starts)
+    network = Network(PATH, how, uniform_stream(RandomSource(3)), initial_hops=initial_hops)
     traffic = network.run([0] * 20_000)
     seen = np.bincount(traffic.account, minlength=4) / 20_000
-    ways = [walked(PATH, ProtocolSettings(0.3, 3 - begin), 0) for begin in range(len(starts))]
-    wanted = sum(chance * way for chance, way in zip(starts, ways, strict=True))
+    reached = [walked(PATH, ProtocolSettings(0.3, 3 - n), 0) for n in range(len(initial_hops))]
+    wanted = sum(p * reach for p, reach in zip(initial_hops, reached, strict=True))
     assert seen == pytest.approx(wanted, abs=0.02)
-    _, found = next(ReachModel.of(PATH, how, starts).blocks())
-    assert found[0] == pytest.approx(wanted)
+    _, reach = next(ReachModel.from_graph(PATH, how, initial_hops).blocks())
+    assert reach[0] == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("cells", [1, 2_000_000])
@@ -80,41 +80,41 @@ def test_guesses_by_hand(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
     Seen under three leaves: a text of the hub, whoever else may have sent one of them.
     """
-    monkeypatch.setattr("queryveil.peers.simulation.adversary._CELLS", cells)
-    monkeypatch.setattr(guessing, "_ENTRIES", 1 if cells == 1 else 2_000_000)
-    engine = Adversary.from_run(STAR, ProtocolSettings(max_hops=1))
+    monkeypatch.setattr("queryveil.peers.simulation.adversary._MAX_CELLS", cells)
+    monkeypatch.setattr(guessing, "_MAX_ENTRIES", 1 if cells == 1 else 2_000_000)
+    engine = Adversary.from_graph(STAR, ProtocolSettings(max_hops=1))
     texts, accounts = np.array([0, 1, 2, 2, 2]), np.array([1, 0, 2, 3, 4])
-    found = guess_senders(engine, texts, accounts)
-    assert found["one"].tolist()[0] == found["several"].tolist()[0] == 1
-    assert found["one"].tolist()[1] in (1, 2, 3, 4)
-    assert found["one"].tolist()[2:] == [0, 0, 0]
+    guesses = guess_senders(engine, texts, accounts)
+    assert guesses["single_sender"].tolist()[0] == guesses["mixture"].tolist()[0] == 1
+    assert guesses["single_sender"].tolist()[1] in (1, 2, 3, 4)
+    assert guesses["single_sender"].tolist()[2:] == [0, 0, 0]
 
 
 def test_who_relays_nothing_is_found() -> None:
-    engine = Adversary.from_run(PATH, ProtocolSettings(max_hops=0))
+    engine = Adversary.from_graph(PATH, ProtocolSettings(max_hops=0))
     texts, accounts = np.array([5, 5, 9]), np.array([2, 2, 0])
-    assert guess_senders(engine, texts, accounts)["several"].tolist() == [2, 2, 0]
+    assert guess_senders(engine, texts, accounts)["mixture"].tolist() == [2, 2, 0]
 
 
 def test_nothing_was_seen() -> None:
     nothing = np.empty(0, dtype=np.int64)
     assert (
-        guess_senders(Adversary.from_run(PATH, ProtocolSettings()), nothing, nothing)[
-            "one"
+        guess_senders(Adversary.from_graph(PATH, ProtocolSettings()), nothing, nothing)[
+            "single_sender"
         ].tolist()
         == []
     )
 
 
 def test_two_users_of_the_same_text_are_told_apart() -> None:
-    """At both ends of a long line: `several` finds both, `one` cannot."""
-    line = [[one for one in (user - 1, user + 1) if 0 <= one < 12] for user in range(12)]
+    """At both ends of a long line: `mixture` finds both, `single_sender` cannot."""
+    line = [[n for n in (user - 1, user + 1) if 0 <= n < 12] for user in range(12)]
     network = Network(line, ProtocolSettings(), uniform_stream(RandomSource(1)))
     senders = [0, 11] * 300
     traffic = network.run(senders)
     accounts, origins = np.array(traffic.account), np.array(senders)
-    found = guess_senders(
-        Adversary.from_run(line, ProtocolSettings()), np.zeros(600, dtype=np.int64), accounts
+    guesses = guess_senders(
+        Adversary.from_graph(line, ProtocolSettings()), np.zeros(600, dtype=np.int64), accounts
     )
-    assert np.mean(found["several"] == origins) > 0.95
-    assert np.mean(found["one"] == origins) <= 0.5
+    assert np.mean(guesses["mixture"] == origins) > 0.95
+    assert np.mean(guesses["single_sender"] == origins) <= 0.5

@@ -1,4 +1,4 @@
-"""Who is whose friend: drawn, read from a file, and by likeness."""
+"""Who is whose friend: drawn, read from a file, and by similar queries."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def test_drawn(line: str, links: int) -> None:
     for user, friends in enumerate(graph.friends):
         assert user not in friends
         assert all(user in graph.friends[friend] for friend in friends)
-    assert graph.degrees.tolist() == [len(some) for some in graph.friends]
+    assert graph.degrees.tolist() == [len(friends) for friends in graph.friends]
 
 
 @pytest.mark.parametrize(
     "line", ["barabasi-albert:m=0", "barabasi-albert:m=40", "barabasi-albert:k=2", "interests:k=0",
              "barabasi-albert:m=two", "watts-strogatz:k=1", "watts-strogatz:p=2"],
 )  # fmt: skip
-def test_graphs_that_do_not_go(line: str) -> None:
+def test_impossible_graphs(line: str) -> None:
     with pytest.raises(ParameterError):
         build_social_graph(line, PEOPLE, RandomSource(1))
 
@@ -54,7 +54,7 @@ def test_a_file_of_links(tmp_path: Path) -> None:
     )
     graph = build_social_graph(str(path), people, RandomSource(1))
     assert graph.friends == [[1, 2], [0], [0]]
-    wanted = {"a stranger to the log": 1, "a friend of herself": 1, "no two names": 1}
+    wanted = {"a user who is not in the log": 1, "twice the same name": 1, "not two names": 1}
     assert graph.rejected == wanted
     assert graph_parameters(str(path)) == {}
 
@@ -64,9 +64,9 @@ def test_files_that_are_no_graph(tmp_path: Path) -> None:
     path.write_text("ann bob\n")
     with pytest.raises(InputError, match="two users"):
         build_social_graph(str(path), PEOPLE, RandomSource(1))
-    with pytest.raises(InputError, match="no graph") as told:
+    with pytest.raises(InputError, match="not a social graph") as raised:
         build_social_graph("barabasi", PEOPLE, RandomSource(1))
-    assert "barabasi-albert" in str(told.value.hint)
+    assert "barabasi-albert" in str(raised.value.hint)
 
 
 def test_like_minded() -> None:
@@ -76,7 +76,7 @@ def test_like_minded() -> None:
         "d": "violin case,news", "e": "cheese",
     })  # fmt: skip
     graph = build_social_graph("interests:k=1", people, RandomSource(1))
-    assert [[people.names[one] for one in some] for some in graph.friends] == [
+    assert [[people.names[user] for user in friends] for friends in graph.friends] == [
         ["b"], ["a"], ["d"], ["c"], [],
     ]  # fmt: skip
 
@@ -88,6 +88,6 @@ def test_nobody_is_like_anybody() -> None:
 
 def test_without_networkx(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(UsageError, match="needs networkx") as told:
+    with pytest.raises(UsageError, match="needs networkx") as raised:
         build_social_graph("barabasi-albert", PEOPLE, RandomSource(1))
-    assert "queryveil[peers]" in str(told.value.hint)
+    assert "queryveil[peers]" in str(raised.value.hint)

@@ -20,7 +20,7 @@ def test_one_setting(cli, log: str) -> None:
     ran = cli("peers", "simulate", log, "--selfish", "20%", "--dishonest", 0.1, "--churn", 0.1,
               "--loss", 0.01, "--seed", 1)  # fmt: skip
     assert ran.code == 0, ran.err
-    for text in ("30 users", "PEL of honest and of selfish", "wrote down", "the engine finds",
+    for text in ("30 users", "PEL of honest and of selfish", "recorded", "the engine guesses",
                  "owner of the log"):  # fmt: skip
         assert text in ran.out
 
@@ -30,12 +30,12 @@ def test_json_and_t1(cli, log: str, tmp_path: Path) -> None:
     typed = ("peers", "simulate", log, "--graph", "links.txt", "--seed", 1)
     ran = cli(*typed, "--json")
     assert (ran.code, ran.err) == (0, "")
-    found = json.loads(ran.out)
-    assert found["graph"]["links"] == 2
-    assert found["graph"]["rejected"] == {"a stranger to the log": 1}
+    document = json.loads(ran.out)
+    assert document["graph"]["links"] == 2
+    assert document["graph"]["rejected"] == {"a user who is not in the log": 1}
     ran = cli(*typed, "--test", "t1", "--queries", 5)
-    assert "T1: own share" in ran.out
-    assert "1 lines of the graph left out: a stranger" in ran.out
+    assert "T1: own fraction" in ran.out
+    assert "1 lines of the graph left out: a user who is not" in ran.out
 
 
 def test_a_sweep(cli, log: str, tmp_path: Path) -> None:
@@ -49,9 +49,9 @@ def test_a_sweep(cli, log: str, tmp_path: Path) -> None:
     again = cli(*typed, "--out", "out")
     assert again.code == 1
     assert "exists already" in again.err
-    told = json.loads(cli(*typed, "--json").out)
-    assert len(told["settings"]) == 4
-    assert "folder" not in told
+    document = json.loads(cli(*typed, "--json").out)
+    assert len(document["settings"]) == 4
+    assert "folder" not in document
 
 
 def test_options_from_the_config_file(cli, log: str, tmp_path: Path) -> None:
@@ -60,14 +60,14 @@ def test_options_from_the_config_file(cli, log: str, tmp_path: Path) -> None:
         '["peers simulate"]\nsweep = ["hops=1..2"]\nselfish = "50%"\n'
         '["peers node status"]\nhome = "elsewhere"\n'
     )
-    told = json.loads(cli("peers", "simulate", log, "--json").out)
-    assert [row["swept"] for row in told["settings"]] == [{"hops": 1}, {"hops": 2}]
-    assert told["scenario"]["selfish"] == 0.5
+    document = json.loads(cli("peers", "simulate", log, "--json").out)
+    assert [row["params"] for row in document["settings"]] == [{"hops": 1}, {"hops": 2}]
+    assert document["scenario"]["selfish"] == 0.5
     assert "elsewhere" in cli("peers", "node", "status").err
 
 
 def test_wrong_usage(cli, log: str) -> None:
-    for typed, says in {
+    for typed, message in {
         ("--sweep", "hop=1"): "did you mean",
         ("--selfish", "2"): "not between 0 and 1",
         ("--submit", "0"): "--submit cannot be",
@@ -76,4 +76,4 @@ def test_wrong_usage(cli, log: str) -> None:
     }.items():
         ran = cli("peers", "simulate", log, *typed)
         assert ran.code == 2, typed
-        assert says in ran.err.replace("\n", " ")
+        assert message in ran.err.replace("\n", " ")

@@ -12,6 +12,7 @@ from queryveil.core.randomness import RandomSource
 from queryveil.errors import InputError, ParameterError, UsageError
 from queryveil.log.query_log import QueryLog
 from queryveil.peers.simulation.population import population_from_log
+from queryveil.peers.simulation.results import MessageCounts, SimulationSummary
 from queryveil.peers.simulation.run import run_simulation, submission_spread, user_metrics
 from queryveil.peers.simulation.scenario import Scenario
 from queryveil.peers.simulation.summary import summarize
@@ -23,7 +24,7 @@ def log_of(users: int, queries: int) -> QueryLog:
     return QueryLog.from_rows([(user, query, None, None, None) for user, query in sent])
 
 
-def figures(users: int = 120, queries: int = 20, **more: Any) -> dict[str, Any]:
+def figures(users: int = 120, queries: int = 20, **more: Any) -> SimulationSummary:
     people = population_from_log(log_of(users, queries))
     return summarize(run_simulation(people, Scenario(**more), RandomSource(4)))
 
@@ -50,74 +51,78 @@ def test_two_friends_by_hand() -> None:
     """With one friend and no hop left she submits a third herself, and two thirds are his."""
     people = population_from_log(log_of(2, 600))
     outcome = run_simulation(people, Scenario(graph="barabasi-albert:m=1"), RandomSource(1))
-    told = summarize(outcome)
-    assert told["hops"] == pytest.approx(2 / 3, abs=0.05)
-    assert told["submissions"] == told["queries"] == 1200
-    assert sum(told["hops_counted"].values()) == 1200
-    assert told["graph"]["links"] == 1
-    assert told["service"]["queries"]["mean"] == pytest.approx(2 / 3, abs=0.05)
+    summary = summarize(outcome)
+    assert summary.traffic.hops == pytest.approx(2 / 3, abs=0.05)
+    assert summary.traffic.submissions == summary.queries == 1200
+    assert sum(summary.traffic.hops_counted.values()) == 1200
+    assert summary.graph.links == 1
+    assert summary.service.queries.mean == pytest.approx(2 / 3, abs=0.05)
 
 
 def test_who_relays_nothing_is_exposed_and_found() -> None:
-    told = figures(hops=0)
-    assert told["pel"]["mean"] == told["pel"]["honest"] == 100
-    assert told["uncertainty"]["mean"] == told["above_70"] == told["hops"] == 0
-    assert told["guess_rate"] == 1
-    assert told["service"]["words"]["mean"] == pytest.approx(0, abs=1e-9)
-    assert told["load"]["submissions"]["max_over_mean"] == 1
-    assert told["messages"] == {"asked": 0, "accepted": 0, "refused": 0, "silent": 0}
-    assert told["dishonest"]["sender_is_origin"] is None
+    summary = figures(hops=0)
+    assert summary.pel.mean == summary.pel.honest == 100
+    assert summary.uncertainty.mean == summary.above_70 == summary.traffic.hops == 0
+    assert summary.guess_rate == 1
+    assert summary.service.words.mean == pytest.approx(0, abs=1e-9)
+    assert summary.load.submissions.max_over_mean == 1
+    assert summary.traffic.messages == MessageCounts(0, 0, 0, 0)
+    assert summary.dishonest.sender_is_origin is None
 
 
 def test_few_friends_expose_and_selfishness_does() -> None:
-    told = figures(selfish=0.2)
-    levels = list(told["pel"]["by_degree"].values())
+    summary = figures(selfish=0.2)
+    levels = list(summary.pel.by_degree.values())
     assert levels[0] > 2 * levels[-1]
-    assert told["pel"]["selfish"] > 1.5 * told["pel"]["honest"]
-    assert told["pel"]["honest"] + told["uncertainty"]["honest"] == pytest.approx(100)
-    assert told["refusals"] == told["messages"]["refused"] > 0
-    assert sum(row["users"] for row in told["degrees"].values()) == 96
+    assert summary.pel.selfish > 1.5 * summary.pel.honest
+    assert summary.pel.honest + summary.uncertainty.honest == pytest.approx(100)
+    assert summary.traffic.refusals == summary.traffic.messages.refused > 0
+    assert sum(row.users for row in summary.degrees.values()) == 96
 
 
 def test_what_dishonest_friends_learn() -> None:
     """The count of hops stands on a query: at the first they know whose it is, unless hidden."""
-    told = figures(dishonest=0.3)["dishonest"]
-    hidden = figures(dishonest=0.3, hops=10, hidden=True)["dishonest"]
-    assert hidden["known_by_count"] < 0.1
-    assert 0.5 < hidden["sender_is_origin"] < 0.7
-    assert told["users"] == 36
-    assert told["sender_is_origin"] >= told["known_by_count"] > 0.5
-    assert 0 < told["queries_known"] < told["recorded"]
+    summary = figures(dishonest=0.3).dishonest
+    hidden = figures(dishonest=0.3, hops=10, hidden=True).dishonest
+    assert hidden.known_by_count < 0.1
+    assert 0.5 < hidden.sender_is_origin < 0.7
+    assert summary.users == 36
+    assert summary.sender_is_origin >= summary.known_by_count > 0.5
+    assert 0 < summary.queries_known < summary.recorded
 
 
 def test_t1() -> None:
     people = population_from_log(log_of(120, 1))
-    told = summarize(run_simulation(people, Scenario(test="t1", queries=60), RandomSource(4)))
-    one = told["t1"]
-    assert told["queries"] == 120 * 60
-    assert one["shown"]["mean"] <= 0.05
-    assert one["share"]["mean"] < one["top_relay"]["mean"]
-    assert one["rank"]["mean"] > 1.5
-    assert one["evenness"]["mean"] > 0.7
-    assert told["guess_rate"] > 0.8  # but who knows the graph finds her
+    summary = summarize(run_simulation(people, Scenario(test="t1", queries=60), RandomSource(4)))
+    spread = summary.t1
+    assert summary.queries == 120 * 60
+    assert spread.stands_out.mean <= 0.05
+    assert spread.own_fraction.mean < spread.top_relay.mean
+    assert spread.rank.mean > 1.5
+    assert spread.evenness.mean > 0.7
+    assert summary.guess_rate > 0.8  # but who knows the graph finds her
 
 
 def test_spread_by_hand() -> None:
     origin = np.array([0] * 10 + [1] * 20)
     account = np.array([0] * 5 + [1] * 4 + [2] + [1] * 20)
     first, second = submission_spread(origin, account).to_dicts()
-    assert (first["share"], first["rank"], first["top_relay"]) == (0.5, 1, 0.4)
-    assert not first["shown"]  # five against four is noise
-    assert (second["share"], second["evenness"], second["accounts"]) == (1, 0, 1)
-    assert second["shown"]
+    assert (first["own_fraction"], first["rank"], first["top_relay"]) == (0.5, 1, 0.4)
+    assert not first["stands_out"]  # five against four is noise
+    assert (second["own_fraction"], second["evenness"], second["accounts"]) == (1, 0, 1)
+    assert second["stands_out"]
 
 
-def test_churn_and_loss_are_told() -> None:
-    told = figures(churn=0.2, loss=0.05)
-    assert told["messages"]["silent"] > 0
-    assert 0 < told["duplicates"] <= told["failures"]
+def test_churn_and_loss_are_counted() -> None:
+    summary = figures(churn=0.2, loss=0.05)
+    assert summary.traffic.messages.silent > 0
+    assert 0 < summary.traffic.duplicates <= summary.traffic.failures
     calm = figures()
-    assert (calm["messages"]["silent"], calm["duplicates"], calm["failures"]) == (0, 0, 0)
+    assert (calm.traffic.messages.silent, calm.traffic.duplicates, calm.traffic.failures) == (
+        0,
+        0,
+        0,
+    )
 
 
 def test_the_same_seed_gives_the_same() -> None:

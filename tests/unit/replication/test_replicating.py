@@ -21,13 +21,9 @@ FACTS = {
     "seconds of five categories": 3.0,
     "stages": {"look up words": 99.5, "group users": 0.5},
     "categories of level 1": 2,
-    "t1": {"t1": {name: {"honest": 0.0, "by_degree": {"2": 0.5}}
-                  for name in ("evenness", "share", "top_relay", "rank", "shown")},
-           "guess_rate": 0.9},
-    "t2": {share: {"pel": {"honest": 9.0, "selfish": 40.0, "by_degree": {"2": 9.0, "20+": 1.0}},
-                   "above_70": 0.9, "above_80": 0.8} for share in (0.0, 0.1, 0.3)},
-    "well connected": {"exposed": [3], "others": [40, 50]},
 }  # fmt: skip
+# A paper without figures is simulated: tests/unit/peers/test_paper.py.
+WITH_FIGURES = {name: paper for name, paper in PAPERS.items() if paper.figures}
 TOLD = {
     "random_groups": 80.0, "chance": 75.0, "vanished": 5, "users": 10, "original": 0.5,
     "low": 0.1, "high": 0.2, "topics": 30, "coverage": 0.2, "volume": {"lost": 0.9},
@@ -51,7 +47,7 @@ def rows_of(paper: Paper, **more: object) -> list[dict]:
     return [row | more for row in drawn(paper.name)]
 
 
-@pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
+@pytest.mark.parametrize("paper", WITH_FIGURES.values(), ids=WITH_FIGURES)
 def test_claims_speak_of_what_is_drawn(paper: Paper) -> None:
     for claim in paper.claims:
         told = claim.evaluate(Evidence(rows_of(paper), FACTS))
@@ -134,20 +130,6 @@ def test_a_paper_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert f"--taxonomy {tree}" in found.about["command"]
     page = found.write(tmp_path / "out") / "report.html"
     assert "more than 1/k remains" in page.read_text()
-
-
-def test_a_paper_without_figures(tmp_path: Path) -> None:
-    """The P2P paper: its claims are checked on simulations, no method is run."""
-    rows = [(f"u{i % 60}", f"q{i % 7} {i}", None, None, None) for i in range(900)]
-    found = replicate("p2p", qv.QueryLog.from_rows(rows), RunOptions(seed=1))
-    claims = {claim["claim"]: claim for claim in found.about["claims"]}
-    assert claims["users with few friends are most exposed"]["holds"]
-    assert claims["selfish users are penalised: more exposed"]["holds"]
-    assert claims["T1: its user stays hidden among who submits it"]["holds"]
-    page = found.write(tmp_path / "out") / "report.html"
-    assert "penalised" in page.read_text()
-    small = replicate("p2p", qv.QueryLog.from_rows(rows[:5]), RunOptions(seed=1))
-    assert {claim["holds"] for claim in small.about["claims"]} == {None}
 
 
 def test_wrong_usage(tmp_path: Path) -> None:

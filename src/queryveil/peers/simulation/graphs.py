@@ -1,4 +1,4 @@
-"""Who is a friend of whom: social graphs that are drawn, read, or made of likeness."""
+"""Social graphs: sampled from a model, read from a file, or built from similar queries."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from .population import Population, similar_users
 
 @dataclass(frozen=True)
 class SocialGraph:
-    """The friends of each user, and what was left out of a file and why."""
+    """The friends of each user, and the counts of rejected lines of a file, by reason."""
 
     friends: list[list[int]]
     rejected: dict[str, int] = field(default_factory=dict)
 
     @property
     def degrees(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """How many friends each user has."""
-        return np.array([len(some) for some in self.friends], dtype=np.int64)
+        """The number of friends of each user."""
+        return np.array([len(friends) for friends in self.friends], dtype=np.int64)
 
     @property
     def links(self) -> int:
-        """How many pairs are friends."""
+        """The number of pairs of friends."""
         return sum(map(len, self.friends)) // 2
 
 
-def build_social_graph(line: str, people: Population, chance: RandomSource) -> SocialGraph:
-    """Make the graph that a line asks for, else read it from the file of that name.
+def build_social_graph(spec: str, people: Population, rng: RandomSource) -> SocialGraph:
+    """Sample the graph of a spec, or read it from the file of that name.
 
     >>> import polars as pl
     >>> from .population import repeated_queries
@@ -44,117 +44,122 @@ def build_social_graph(line: str, people: Population, chance: RandomSource) -> S
     >>> build_social_graph("watts-strogatz:k=2:p=0", people, RandomSource(1)).friends[0]
     [1, 7]
     """
-    name, given = _parted(line)
+    name, arguments = _split_spec(spec)
     if name not in GRAPHS:
-        return _read(Path(line), people)
-    make, usual = GRAPHS[name]
-    return make(people, chance, **_values(name, usual, given))
+        return _read_graph(Path(spec), people)
+    build, defaults = GRAPHS[name]
+    return build(people, rng, **_parse_values(name, defaults, arguments))
 
 
-def graph_parameters(line: str) -> dict[str, float]:
-    """Return the parameters of a graph, as asked for or usual; a file has none."""
-    name, given = _parted(line)
-    return _values(name, GRAPHS[name][1], given) if name in GRAPHS else {}
+def graph_parameters(spec: str) -> dict[str, float]:
+    """Return the parameters of a graph with their values; a file has none."""
+    name, arguments = _split_spec(spec)
+    return _parse_values(name, GRAPHS[name][1], arguments) if name in GRAPHS else {}
 
 
-def replace_parameter(line: str, name: str, value: str) -> str:
-    """Ask for the same graph with another value of a parameter.
+def replace_parameter(spec: str, name: str, value: str) -> str:
+    """Return the spec of the same graph with another value of a parameter.
 
     >>> replace_parameter("barabasi-albert:m=2", "m", "3")
     'barabasi-albert:m=3'
     """
-    kind, given = _parted(line)
-    return ":".join([kind, *(f"{key}={text}" for key, text in (given | {name: value}).items())])
+    kind, arguments = _split_spec(spec)
+    values = arguments | {name: value}
+    return ":".join([kind, *(f"{key}={text}" for key, text in values.items())])
 
 
-def _parted(line: str) -> tuple[str, dict[str, str]]:
-    name = line.partition(":")[0].strip()
-    return parse_spec(line) if name in GRAPHS else (name, {})
+def _split_spec(spec: str) -> tuple[str, dict[str, str]]:
+    name = spec.partition(":")[0].strip()
+    return parse_spec(spec) if name in GRAPHS else (name, {})
 
 
-def _values(name: str, usual: dict[str, float], given: dict[str, str]) -> dict[str, float]:
-    values = dict(usual)
-    for key, text in given.items():
-        if key not in usual:
-            raise ParameterError(f'{name} has no "{key}"', hint=did_you_mean(key, usual))
+def _parse_values(
+    name: str, defaults: dict[str, float], arguments: dict[str, str]
+) -> dict[str, float]:
+    values = dict(defaults)
+    for key, text in arguments.items():
+        if key not in defaults:
+            raise ParameterError(f'{name} has no "{key}"', hint=did_you_mean(key, defaults))
         try:
-            values[key] = type(usual[key])(text)
+            values[key] = type(defaults[key])(text)
         except ValueError as error:
             raise ParameterError(f'{key} of {name} cannot be "{text}"') from error
     return values
 
 
-def _scale_free(people: Population, chance: RandomSource, m: int) -> SocialGraph:
-    """Barabási and Albert: new users befriend those who have many friends."""
+def _scale_free(people: Population, rng: RandomSource, m: int) -> SocialGraph:
+    """Sample a graph of Barabási and Albert: new users prefer friends with many friends."""
     if not 1 <= m < people.users:
         raise ParameterError(f"m cannot be {m} for {people.users} users", hint="at least 1")
-    networks = _networkx()
-    return _from_pairs(people, networks.barabasi_albert_graph(people.users, m, _seed(chance)).edges)
+    networkx = _import_networkx()
+    sampled = networkx.barabasi_albert_graph(people.users, m, _draw_seed(rng))
+    return _from_pairs(people, sampled.edges)
 
 
-def _small_world(people: Population, chance: RandomSource, k: int, p: float) -> SocialGraph:
-    """Watts and Strogatz: k neighbours on a ring, each link put elsewhere with the chance p."""
+def _small_world(people: Population, rng: RandomSource, k: int, p: float) -> SocialGraph:
+    """Sample a graph of Watts and Strogatz: k neighbors on a ring, links rewired with p."""
     if not (2 <= k < people.users and 0 <= p <= 1):
         raise ParameterError(
-            f"k={k} and p={p} do not go for {people.users} users", hint="k from 2, p from 0 to 1"
+            f"k={k} and p={p} are not possible for {people.users} users",
+            hint="k from 2, p from 0 to 1",
         )
-    networks = _networkx()
-    drawn = networks.watts_strogatz_graph(people.users, k, p, _seed(chance))
-    return _from_pairs(people, drawn.edges)
+    networkx = _import_networkx()
+    sampled = networkx.watts_strogatz_graph(people.users, k, p, _draw_seed(rng))
+    return _from_pairs(people, sampled.edges)
 
 
-def _interests(people: Population, chance: RandomSource, k: int) -> SocialGraph:  # noqa: ARG001
-    """Befriend each user with the k whose queries have most words in common with hers."""
+def _interests(people: Population, rng: RandomSource, k: int) -> SocialGraph:  # noqa: ARG001
+    """Link each user with the k users whose queries are most similar to theirs."""
     if k < 1:
         raise ParameterError(f"k cannot be {k}", hint="at least 1")
     return _from_pairs(people, similar_users(people, k))
 
 
-def _networkx() -> Any:
+def _import_networkx() -> Any:
     return import_extra("networkx", "a social graph", of="peers")
 
 
-def _seed(chance: RandomSource) -> int:
-    return int(chance.uint64s(1)[0])
+def _draw_seed(rng: RandomSource) -> int:
+    return int(rng.uint64s(1)[0])
 
 
 def _from_pairs(people: Population, pairs: Iterable[tuple[int, int]]) -> SocialGraph:
     friends: list[set[int]] = [set() for _ in range(people.users)]
-    for one, other in pairs:
-        friends[one].add(other)
-        friends[other].add(one)
-    return SocialGraph([sorted(some) for some in friends])
+    for user, other in pairs:
+        friends[user].add(other)
+        friends[other].add(user)
+    return SocialGraph([sorted(neighbors) for neighbors in friends])
 
 
-def _read(path: Path, people: Population) -> SocialGraph:
-    """Read an edge list: two names of users a line; what cannot be a link is counted."""
-    places = {name: place for place, name in enumerate(people.names.to_list())}
-    rejected = {"no two names": 0, "a stranger to the log": 0, "a friend of herself": 0}
+def _read_graph(path: Path, people: Population) -> SocialGraph:
+    """Read an edge list, two user names per line; count the lines that are not links."""
+    indices = {name: index for index, name in enumerate(people.names.to_list())}
+    rejected = {"not two names": 0, "a user who is not in the log": 0, "twice the same name": 0}
     pairs = []
-    for line in _lines(path):
+    for line in _read_lines(path):
         names = line.split("\t") if "\t" in line else line.replace(",", " ").split()
-        known = [places.get(name.strip()) for name in names]
+        known = [indices.get(name.strip()) for name in names]
         match known:
-            case [int(one), int(other)] if one != other:
-                pairs.append((one, other))
+            case [int(user), int(other)] if user != other:
+                pairs.append((user, other))
             case [_, _] if None in known:
-                rejected["a stranger to the log"] += 1
+                rejected["a user who is not in the log"] += 1
             case [_, _]:
-                rejected["a friend of herself"] += 1
+                rejected["twice the same name"] += 1
             case _:
-                rejected["no two names"] += 1
+                rejected["not two names"] += 1
     if not pairs:
-        raise InputError("no line has two users of the log", where=path, hint="two names a line")
-    found = _from_pairs(people, pairs)
-    return SocialGraph(found.friends, {why: many for why, many in rejected.items() if many})
+        raise InputError("no line has two users of the log", where=path, hint="two names per line")
+    friends = _from_pairs(people, pairs).friends
+    return SocialGraph(friends, {reason: count for reason, count in rejected.items() if count})
 
 
-def _lines(path: Path) -> list[str]:
+def _read_lines(path: Path) -> list[str]:
     try:
         text = read_within(path, MOST_LIST).decode("utf-8-sig")
     except (OSError, ValueError) as error:
-        known = f"a file of two names a line, or {', '.join(GRAPHS)}"
-        raise InputError("this is no graph that can be read", where=path, hint=known) from error
+        known = f"a file of two names per line, or {', '.join(GRAPHS)}"
+        raise InputError("this is not a social graph", where=path, hint=known) from error
     lines = (line.strip() for line in text.splitlines())
     return [line for line in lines if line and not line.startswith("#")]
 

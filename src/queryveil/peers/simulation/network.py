@@ -1,14 +1,14 @@
 """Messages between simulated peers: who is asked, who answers, and who submits.
 
-All that is decided is decided by `core`. Here are only the ways in which things go wrong. A
-request or an answer gets lost with the chance `loss`. Of all users the share `churn` is away and
-silent; who they are is drawn anew each round, which is as many searches as there are users. Who
-searches is there for as long as that takes.
+All decisions are those of `protocol.policy`; this module adds the failures. A request or an answer
+is lost with probability `loss`. A fraction `churn` of all users is offline and does not reply; it
+is sampled anew each round, which is as many searches as there are users. The user who searches is
+online until the search ends.
 
-Silence counts as a refusal. So an acceptance that gets lost lets two people go on with one query.
-An answer that gets lost on its way back is a failure to whoever waits for it. A relay hands that
-back and asks nobody else; the person who searched then submits the query herself. Both are
-failures, and can make duplicates.
+No reply counts as a refusal. So a lost acceptance lets two users continue with one query. A lost
+answer is a failure for the peer that waits for it. A relay returns the failure and asks no other
+friend; the user who searched then submits the query under their own account. Both are counted as
+failures, and can cause duplicates.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from ..protocol.policy import Draw, Peer, ProtocolSettings
 
 @dataclass
 class Traffic:
-    """What was said and done.
+    """The recorded events of a simulation.
 
-    Of each submission: its `search`, the `account` and the number of `hops` before. Of each query
-    that a dishonest user relayed: the `search`, the one who sent it, and the count that it bears.
-    The counters are of requests, as those who asked heard of them.
+    For each submission: its `search`, the `account` and the number of `hops` before. For each query
+    that a dishonest user relayed (`recorded`): the search, the friend who sent it, and its hop
+    count. The counters are of requests, as seen by the peers that asked.
     """
 
     search: list[int] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Network:
     """Peers, numbered from 0 on, and the links between them.
 
     >>> network = Network([[1], [0]], ProtocolSettings(), iter([0.9, 0.0, 0.5]).__next__)
-    >>> network.search(0)  # 0.9: she asks her friend, who accepts (0.5) and has nobody to ask
+    >>> network.search(0)  # 0.9: relayed to the friend, who accepts (0.5) and has no other
     >>> network.traffic.account, network.traffic.hops
     ([1], [1])
     """
@@ -62,46 +62,51 @@ class Network:
         dishonest: Collection[int] = (),
         churn: float = 0.0,
         loss: float = 0.0,
-        starts: Sequence[float] = (1.0,),
+        initial_hops: Sequence[float] = (1.0,),
     ) -> None:
-        """Link them; `starts` is how likely a query begins with a count of 0, 1, ..."""
+        """Connect the peers.
+
+        Args:
+            initial_hops: The probability that a query starts with a hop count of 0, 1, ...
+        """
         refuses = set(selfish)
         self.peers = [
-            Peer(some, settings, draw, selfish=user in refuses) for user, some in enumerate(friends)
+            Peer(neighbors, settings, draw, selfish=user in refuses)
+            for user, neighbors in enumerate(friends)
         ]
         self.traffic = Traffic(relays=[0] * len(self.peers))
         self._draw, self._loss, self._churn = draw, loss, churn
         self._dishonest = set(dishonest)
-        self._away: set[int] = set()
-        self._searches, self._start = 0, 0
-        self._starts = list(accumulate(starts))[:-1]
+        self._offline: set[int] = set()
+        self._searches, self._first_count = 0, 0
+        self._initial_bounds = list(accumulate(initial_hops))[:-1]
 
     def search(self, user: int) -> None:
-        """Let a user send a query."""
+        """Simulate a query of a user."""
         if self._churn and self._searches % len(self.peers) == 0:
-            draw, share = self._draw, self._churn
-            self._away = {peer for peer in range(len(self.peers)) if draw() < share}
-        if self._starts:
-            self._start = bisect(self._starts, self._draw())
-        if not self._carry(user, None, self._start):
-            self._submit(user, self._start)
+            draw, churn = self._draw, self._churn
+            self._offline = {peer for peer in range(len(self.peers)) if draw() < churn}
+        if self._initial_bounds:
+            self._first_count = bisect(self._initial_bounds, self._draw())
+        if not self._route(user, None, self._first_count):
+            self._submit(user, self._first_count)
         self._searches += 1
 
     def run(self, users: Sequence[int], advance: Callable[[int], None] | None = None) -> Traffic:
-        """Let users search, one after the other."""
+        """Simulate one query of each listed user, in order."""
         step = 10_000
         for start in range(0, len(users), step):
-            some = users[start : start + step]
-            for user in some:
+            block = users[start : start + step]
+            for user in block:
                 self.search(user)
             if advance is not None:
-                advance(len(some))
+                advance(len(block))
         return self.traffic
 
-    def _carry(self, here: int, sender: int | None, count: int) -> bool:
-        """Bring a query that is here to the engine; return whether its answer came back here.
+    def _route(self, here: int, sender: int | None, count: int) -> bool:
+        """Relay or submit a query at a peer; return whether the answer came back to this peer.
 
-        Whoever took it has its text: nobody else is asked after that, whosever query it is.
+        A friend who accepted has the text: no other friend is asked after that.
         """
         peer = self.peers[here]
         route = peer.route(sender, count)
@@ -109,7 +114,7 @@ class Network:
             accepted = self._ask(here, friend, count + 1)
             peer.record_reply(friend, accepted)
             if accepted:
-                return self._carry(friend, here, count + 1) and not self._fails()
+                return self._route(friend, here, count + 1) and not self._answer_is_lost()
         self._submit(here, count)
         return True
 
@@ -117,13 +122,13 @@ class Network:
         traffic = self.traffic
         traffic.search.append(self._searches)
         traffic.account.append(here)
-        traffic.hops.append(count - self._start)
+        traffic.hops.append(count - self._first_count)
 
     def _ask(self, here: int, friend: int, count: int) -> bool:
-        """Ask a friend to take a query; tell what is heard of her."""
+        """Ask a friend to take a query; return whether an acceptance arrived."""
         traffic = self.traffic
         traffic.asked += 1
-        if friend in self._away or self._lost():
+        if friend in self._offline or self._lost():
             traffic.silent += 1
             return False
         if not self.peers[friend].accepts(here):
@@ -132,16 +137,16 @@ class Network:
         traffic.relays[friend] += 1
         if friend in self._dishonest:
             traffic.recorded.append((self._searches, here, count))
-        if self._lost():  # she accepted and goes on, but nobody hears of it
+        if self._lost():  # the friend accepted and continues, but the acceptance does not arrive
             traffic.silent += 1
             traffic.failures += 1
-            self._carry(friend, here, count)
+            self._route(friend, here, count)
             return False
         traffic.accepted += 1
         return True
 
-    def _fails(self) -> bool:
-        """Draw whether an answer gets lost, and count it."""
+    def _answer_is_lost(self) -> bool:
+        """Draw whether an answer is lost, and count it."""
         lost = self._lost()
         self.traffic.failures += lost
         return lost
@@ -153,17 +158,17 @@ class Network:
 _BLOCK = 1 << 14
 
 
-def uniform_stream(chance: RandomSource) -> Callable[[], float]:
-    """Return a function that draws a number from 0 on, below 1.
+def uniform_stream(rng: RandomSource) -> Callable[[], float]:
+    """Return a function that draws uniform numbers in [0, 1).
 
     >>> draw = uniform_stream(RandomSource(seed=1))
     >>> all(0 <= draw() < 1 for _ in range(100))
     True
     """
-    return chain.from_iterable(_blocks(chance)).__next__
+    return chain.from_iterable(_blocks(rng)).__next__
 
 
-def _blocks(chance: RandomSource) -> Iterator[list[float]]:
-    """Draw many at once: 53 bits are what a float between 0 and 1 can tell apart."""
+def _blocks(rng: RandomSource) -> Iterator[list[float]]:
+    """Yield blocks of uniform numbers, each with the 53 bits of precision of a float."""
     while True:
-        yield ((chance.uint64s(_BLOCK) >> 11) * 2.0**-53).tolist()
+        yield ((rng.uint64s(_BLOCK) >> 11) * 2.0**-53).tolist()

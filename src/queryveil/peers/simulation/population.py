@@ -1,4 +1,4 @@
-"""Who takes part in a simulation, and what they search for: the users of a log."""
+"""The simulated users and their queries, taken from a log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, repr=False)
 class Population:
-    """Users, numbered from 0 on, and their searches in the order in which they happen.
+    """Users, numbered from 0, and their searches in order of time.
 
     `who` is the user of each search and `what` the number of its text.
     """
@@ -31,19 +31,19 @@ class Population:
 
     @property
     def users(self) -> int:
-        """How many take part."""
+        """The number of users."""
         return len(self.names)
 
     @property
     def searches(self) -> int:
-        """How often somebody searches."""
+        """The number of searches."""
         return len(self.who)
 
 
 def population_from_log(log: QueryLog, queries: int | None = None) -> Population:
-    """Let each simulated user play one user of a log, with her first so many events.
+    """Return the users of a log with their events, at most the first `queries` of each user.
 
-    Events come in the order of time. Those without a time come last, a round after the other.
+    Events are in order of time. Events without a time come last, in rounds of one per user.
 
     >>> rows = [("b", "y", None, None, None), ("a", "x", None, None, None)]
     >>> population_from_log(QueryLog.from_rows(rows)).who.tolist()
@@ -52,22 +52,22 @@ def population_from_log(log: QueryLog, queries: int | None = None) -> Population
     texts = [pl.col(name).cast(pl.String) for name in ("user", "query")]
     events = log.events().select(*texts, "time").collect()
     if not events.height:
-        raise InputError("nobody searches in this log", hint="see `queryveil profile`")
+        raise InputError("the log has no queries", hint="see `queryveil profile`")
     events = events.with_columns(turn=pl.int_range(pl.len()).over("user"))
     if queries is not None:
         events = events.filter(pl.col("turn") < queries)
     events = events.sort("time", "turn", "user", nulls_last=True)
     names, sent = (events[name].unique().sort() for name in ("user", "query"))
-    return Population(names, sent, _places(events["user"], names), _places(events["query"], sent))
+    return Population(names, sent, _indices(events["user"], names), _indices(events["query"], sent))
 
 
-def _places(values: pl.Series, known: pl.Series) -> Numbers:
-    """Return the place of each value among the known ones, which are in order."""
+def _indices(values: pl.Series, known: pl.Series) -> Numbers:
+    """Return the index of each value in a sorted series of distinct values."""
     return known.search_sorted(values).to_numpy().astype(np.int64)
 
 
 def repeated_queries(names: pl.Series, times: int) -> Population:
-    """Let each user send one text of her own, so many times: the test T1 of the P2P paper.
+    """Return users who each send one text of their own `times` times: test T1 of the P2P paper.
 
     >>> repeated_queries(pl.Series(["a", "b"]), 2).what.tolist()
     [0, 1, 0, 1]
@@ -76,35 +76,34 @@ def repeated_queries(names: pl.Series, times: int) -> Population:
     return Population(names, "only of " + names.cast(pl.String), rounds, rounds)
 
 
-_BLOCK = 500  # users whose likeness with all others is held at once
+_BLOCK = 500  # users whose similarities with all others are held at once
 
 
 def similar_users(people: Population, k: int) -> Iterator[tuple[int, int]]:
-    """Return pairs of users: each with the k who are most similar to them.
+    """Yield pairs of users: each user with the k users most similar to them.
 
-    Likeness is the cosine of profiles of words, each word weighted by how few users have it. A
-    word of one user links nobody, one of more than a twentieth of them tells little: both are
-    left out. So a user may have nobody like her.
+    The similarity is the cosine of TF-IDF profiles of words. Words of only one user, and of more
+    than a twentieth of the users, are left out. So a user may have no similar users.
     """
     profiles = _profiles(people)
     others = profiles.T.tocsr()
     for start in range(0, people.users, _BLOCK):
-        likeness = (profiles[start : start + _BLOCK] @ others).tocsr()
-        for row in range(likeness.shape[0]):
-            user, (low, high) = start + row, likeness.indptr[row : row + 2]
-            near, score = likeness.indices[low:high], likeness.data[low:high]
-            best = np.lexsort((near, -score))[: k + 1]
-            yield from ((user, int(one)) for one in near[best][near[best] != user][:k])
+        similarity = (profiles[start : start + _BLOCK] @ others).tocsr()
+        for row in range(similarity.shape[0]):
+            user, (low, high) = start + row, similarity.indptr[row : row + 2]
+            near, score = similarity.indices[low:high], similarity.data[low:high]
+            best = near[np.lexsort((near, -score))[: k + 1]]
+            yield from ((user, int(other)) for other in best[best != user][:k])
 
 
 def _profiles(people: Population) -> Any:
-    """Return the users' profiles as rows of length 1: a sparse matrix of users by words."""
+    """Return a sparse matrix of users by words, whose rows have length 1."""
     sparse = import_extra("scipy.sparse", "a graph of interests", of="peers")
-    most = max(30, people.users // 20)
+    max_users = max(30, people.users // 20)
     sent = pl.DataFrame({"user": people.who, "text": people.texts.gather(people.what)})
     words = sent.select("user", word=pl.col("text").str.split(" ")).explode("word")
     counts = words.group_by("user", "word").len("count").with_columns(users=pl.len().over("word"))
-    counts = counts.filter(pl.col("users").is_between(2, most)).sort("user", "word")
+    counts = counts.filter(pl.col("users").is_between(2, max_users)).sort("user", "word")
     weight = (1 + pl.col("count").log()) * (people.users / pl.col("users")).log()
     counts = counts.with_columns(weight=weight)
     counts = counts.with_columns(

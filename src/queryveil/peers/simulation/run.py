@@ -39,23 +39,23 @@ class SimulationRun:
 
 
 def run_simulation(
-    people: Population, scenario: Scenario, chance: RandomSource, progress: Progress | None = None
+    people: Population, scenario: Scenario, rng: RandomSource, progress: Progress | None = None
 ) -> SimulationRun:
     """Simulate that all users of a population send their queries through a network of peers."""
     shown = progress or NoProgress()
     sent = people if scenario.test == "t2" else repeated_queries(people.names, scenario.times)
     with shown.stage("draw the graph"):
-        graph = build_social_graph(scenario.graph, people, chance)
-    selfish, dishonest = _roles(people.users, scenario, chance)
+        graph = build_social_graph(scenario.graph, people, rng)
+    selfish, dishonest = _roles(people.users, scenario, rng)
     network = Network(
         graph.friends,
         scenario.settings,
-        uniform_stream(chance),
+        uniform_stream(rng),
         selfish=np.flatnonzero(selfish).tolist(),
         dishonest=np.flatnonzero(dishonest).tolist(),
         churn=scenario.churn,
         loss=scenario.loss,
-        starts=scenario.initial_hops,
+        initial_hops=scenario.initial_hops,
     )
     with shown.stage("relay queries", sent.searches) as advance:
         traffic = network.run(sent.who.tolist(), advance)
@@ -64,9 +64,9 @@ def run_simulation(
     )
 
 
-def _roles(users: int, scenario: Scenario, chance: RandomSource) -> tuple[Any, Any]:
+def _roles(users: int, scenario: Scenario, rng: RandomSource) -> tuple[Any, Any]:
     """Sample the selfish and the dishonest users, as two masks; nobody is both."""
-    order = chance.permutation(users)
+    order = rng.permutation(users)
     selfish, dishonest = round(users * scenario.selfish), round(users * scenario.dishonest)
     masks = np.zeros((2, users), dtype=np.bool_)
     masks[0, order[:selfish]] = True
@@ -150,14 +150,14 @@ def _compute_fractions(counts: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def submission_spread(origin: Numbers, account: Numbers) -> pl.DataFrame:
-    """Return one row per user: user, share, rank, top_relay, accounts, evenness, shown.
+    """Return one row per user: user, own_fraction, rank, top_relay, accounts, evenness, stands_out.
 
-    `shown`: the user submits their text significantly more often than their busiest relay, by more
-    than twice the standard deviation of the difference of two such counts.
+    `stands_out`: the user submits their text significantly more often than their busiest relay, by
+    more than twice the standard deviation of the difference of two such counts.
 
     >>> import numpy as np
     >>> spread = submission_spread(np.array([0, 0, 0, 0]), np.array([0, 1, 1, 2]))
-    >>> spread.select("share", "rank").row(0)
+    >>> spread.select("own_fraction", "rank").row(0)
     (0.25, 2.5)
     """
     counts = pl.DataFrame({"user": origin, "account": account}).group_by("user", "account").len("n")
@@ -175,10 +175,10 @@ def submission_spread(origin: Numbers, account: Numbers) -> pl.DataFrame:
     even = pl.when(pl.col("accounts") > 1).then(pl.col("entropy") / pl.col("accounts").log())
     return sums.select(
         "user",
-        share=own / pl.col("sent"),
+        own_fraction=own / pl.col("sent"),
         rank=1 + pl.col("above") + pl.col("equal") / 2,
         top_relay=top / pl.col("sent"),
         accounts="accounts",
         evenness=even.otherwise(0.0),
-        shown=own.cast(pl.Float64) - top > 2 * (own + top).cast(pl.Float64).sqrt(),
+        stands_out=own.cast(pl.Float64) - top > 2 * (own + top).cast(pl.Float64).sqrt(),
     ).sort("user")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
+from ...core.records import Record, Scalar
 from ...errors import ParameterError, UsageError, did_you_mean
 from ..protocol.policy import ProtocolSettings, initial_hop_distribution
 from .graphs import graph_parameters, replace_parameter
@@ -15,8 +16,8 @@ _FRACTIONS = ("selfish", "dishonest", "churn", "loss")
 _DEFAULT_TIMES = 100  # that each user sends their text in the test t1
 
 
-@dataclass(frozen=True)
-class Scenario:
+@dataclass(frozen=True, repr=False)
+class Scenario(Record):
     """One setting of a simulation.
 
     `selfish` users refuse all requests; `dishonest` users follow the protocol and record what they
@@ -28,6 +29,7 @@ class Scenario:
     'barabasi-albert:m=4'
     """
 
+    shown = ("graph", "submit", "hops", "selfish", "dishonest", "churn", "loss", "test", "hidden")
     graph: str = "barabasi-albert"
     submit: float = 0.5
     hops: int = 3
@@ -40,6 +42,7 @@ class Scenario:
     hidden: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         ProtocolSettings(self.submit, self.hops)
         for name in _FRACTIONS:
             if not 0 <= getattr(self, name) <= 1:
@@ -69,18 +72,14 @@ class Scenario:
         """How often each user sends their text in the test t1."""
         return _DEFAULT_TIMES if self.queries is None else self.queries
 
-    def value(self, name: str) -> Any:
+    def value(self, name: str) -> Scalar:
         """Return the value of a parameter of the scenario or of its graph."""
-        own = self.as_dict()
-        return own[name] if name in own else graph_parameters(self.graph)[name]
+        value: Scalar = getattr(self, name, None)
+        return value if name in _names() else graph_parameters(self.graph)[name]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the parameters as part of a JSON document."""
-        return asdict(self)
-
-    def with_value(self, values: dict[str, Any]) -> Scenario:
+    def with_value(self, values: Mapping[str, Scalar]) -> Scenario:
         """Return a copy with other values, also as text, of the scenario or of its graph."""
-        parameters = self.as_dict()
+        parameters = self.to_dict()
         for name, value in values.items():
             graph = str(parameters["graph"])
             if name in graph_parameters(graph):
@@ -93,11 +92,15 @@ class Scenario:
         return Scenario(**parameters)
 
 
+def _names() -> set[str]:
+    return {declared.name for declared in fields(Scenario)}
+
+
 def _parse_bool(value: Any) -> bool:
     return bool(float({"true": 1, "false": 0}.get(str(value).lower(), value)))
 
 
-def _parse_value(name: str, value: Any) -> Any:
+def _parse_value(name: str, value: Scalar) -> Any:
     parsers: dict[str, Callable[[Any], Any]] = {
         "graph": str,
         "test": str,

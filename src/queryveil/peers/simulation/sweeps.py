@@ -1,183 +1,164 @@
-"""Play a log through the peers' protocol, at one setting or at many, and write what was found."""
+"""Simulate the users of a log as peers, at one setting or at many, and write the results."""
 
 from __future__ import annotations
 
 import itertools
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
-
-import polars as pl
 
 from ..._version import __version__
 from ...core.folders import atomic_folder, check_output_folder, is_queryveil_folder
 from ...core.progress import NoProgress, Progress
 from ...core.randomness import RandomSource
+from ...core.records import Scalar
 from ...errors import UsageError
 from ...log.query_log import QueryLog
 from ...workflows.budget import note_look
 from ..report import render_sweep, sweep_svg
 from .population import Population, population_from_log
+from .results import (
+    DegreeExtremes,
+    PeerSweep,
+    Setting,
+    SettingFigures,
+    Simulation,
+    SimulationSummary,
+    SweptLog,
+)
 from .run import run_simulation
 from .scenario import Scenario
 from .summary import summarize
 
-Row = dict[str, Any]
-_SOME = 5  # users, for their mean to tell something
-
-
-def average_runs(runs: Sequence[Mapping[str, Any]]) -> Row:
-    """Return the main figures of a setting: means of its runs, nothing where a run has none."""
-    found = [_main(run) for run in runs]
-    return {
-        name: None if any(one[name] is None for one in found) else fmean(one[name] for one in found)
-        for name in found[0]
-    }
-
-
-def _main(run: Mapping[str, Any]) -> Row:
-    pel, guessed = run["pel"], 100 * run["guess_rate"]
-    few, many = (pel["by_degree"].get(end) for end in degree_extremes(run))
-    return {
-        "learned": None if pel["honest"] is None else max(pel["honest"], guessed),
-        "pel": pel["honest"],
-        "pel_selfish": pel["selfish"],
-        "pel_fewest": few,
-        "pel_most": many,
-        "above_70": run["above_70"],
-        "above_80": run["above_80"],
-        "guess_rate": run["guess_rate"],
-        "friends_know": run["dishonest"]["queries_known"],
-        "mean_hops": run["hops"],
-        "refusals": run["refusals"] / run["queries"],
-        "duplicates": run["duplicates"] / run["queries"],
-        "service": run["service"]["words"]["honest"],
-        "busiest": run["load"]["submissions"]["max_over_mean"],
-    }
-
-
-def degree_extremes(run: Mapping[str, Any]) -> tuple[str, str]:
-    """Name the fewest and the most friends that honest users have: at least five of them do.
-
-    >>> told = {"1": {"users": 1}, "2": {"users": 60}, "20+": {"users": 7}}
-    >>> degree_extremes({"degrees": told})
-    ('2', '20+')
-    """
-    classes: Mapping[str, Any] = run["degrees"]
-    known = [name for name, some in classes.items() if some["users"] >= _SOME] or list(classes)
-    return (known[0], known[-1]) if known else ("", "")
-
-
-def mark_best(settings: Sequence[Row], most_hops: float) -> list[Row]:
-    """Mark the best setting, and those that no other beats in what is learned and in hops.
-
-    >>> told = [(9.0, 2.5), (10.0, 1.5), (11.0, 1.6)]
-    >>> rows = mark_best([{"learned": learned, "mean_hops": hops} for learned, hops in told], 2.0)
-    >>> [(row["front"], row["best"]) for row in rows]
-    [(True, False), (True, True), (False, False)]
-    """
-    best = _best(settings, most_hops)
-    return [
-        {**row, "front": not any(_beats(other, row) for other in settings), "best": row is best}
-        for row in settings
-    ]
-
-
-def _best(settings: Sequence[Row], most_hops: float) -> Row | None:
-    told = [row for row in settings if row["learned"] is not None]
-    quick = [row for row in told if row["mean_hops"] <= most_hops]
-    if quick:
-        return min(quick, key=lambda row: (row["learned"], row["mean_hops"]))
-    return min(told, key=lambda row: (row["mean_hops"], row["learned"]), default=None)
-
-
-def _beats(one: Row, other: Row) -> bool:
-    if one["learned"] is None or other["learned"] is None:
-        return False
-    mine, its = (one["learned"], one["mean_hops"]), (other["learned"], other["mean_hops"])
-    return mine != its and all(a <= b for a, b in zip(mine, its, strict=True))
-
-
-def describe_rule(most_hops: float) -> str:
-    """Return the rule by which a setting is the best."""
-    return (
-        "the engine learns least, by the worse of two figures (the mean PEL of honest users, and "
-        "how often it finds who is behind a submission, in percent), among settings of at most "
-        f"{most_hops:g} hops on average; if there is none, the fewest hops"
-    )
-
-
-Log = QueryLog | Callable[[], QueryLog]
+LogSource = QueryLog | Callable[[], QueryLog]
 MAX_MEAN_HOPS = 2.0
-_MOST = 500  # settings of one sweep
+_MIN_USERS = 5  # for the mean of a class of users to be reported as an extreme
+_MAX_SETTINGS = 500
 _FILES = {"settings.csv", "sweep.json", "report.html", "peers.svg"}
 
 
 def simulate(
-    log: Log,
+    log: LogSource,
     scenario: Scenario | None = None,
     *,
     seed: int | None = None,
     dataset: str | None = None,
     progress: Progress | None = None,
-) -> dict[str, Any]:
-    """Let each user of a log send her queries through her friends, and tell who learns what.
+) -> Simulation:
+    """Simulate that the users of a log send their queries through friends.
 
-    The figures are exact ones of the log, so the ledger notes that it was looked at; `dataset`
-    says which ledger.
+    The figures are exact figures of the log, so the data access is recorded in the ledger that
+    `dataset` names.
 
     >>> rows = [(user, f"{user} {i}", None, None, None) for user in "abcdef" for i in range(9)]
-    >>> found = simulate(QueryLog.from_rows(rows), seed=1)
-    >>> found["pel"]["honest"] < 100, found["submissions"]
+    >>> simulation = simulate(QueryLog.from_rows(rows), seed=1)
+    >>> simulation.summary.pel.honest < 100, simulation.summary.traffic.submissions
     (True, 54)
     """
-    asked, shown = scenario or Scenario(), progress or NoProgress()
-    read = log() if callable(log) else log
-    notes = note_look(read, dataset, "peers simulate")
-    figures = _played(population_from_log(read, asked.queries), asked, RandomSource(seed), shown)
-    about = {"queryveil": __version__, "seed": seed, "scenario": asked.as_dict()}
-    return about | figures | {"notes": notes}
+    scenario, progress = scenario or Scenario(), progress or NoProgress()
+    opened = log() if callable(log) else log
+    notes = note_look(opened, dataset, "peers simulate")
+    people = population_from_log(opened, scenario.queries)
+    summary = _run_and_summarize(people, scenario, RandomSource(seed), progress)
+    return Simulation(
+        queryveil=__version__, seed=seed, scenario=scenario, summary=summary, notes=tuple(notes)
+    )
 
 
-def _played(
-    people: Population, asked: Scenario, chance: RandomSource, shown: Progress
-) -> dict[str, Any]:
-    outcome = run_simulation(people, asked, chance, shown)
-    with shown.stage("guess and measure"):
-        return summarize(outcome)
+def _run_and_summarize(
+    people: Population, scenario: Scenario, rng: RandomSource, progress: Progress
+) -> SimulationSummary:
+    run = run_simulation(people, scenario, rng, progress)
+    with progress.stage("guess and measure"):
+        return summarize(run)
 
 
-@dataclass(frozen=True)
-class PeerSweep:
-    """What was asked (`about`), and a row a setting: what was swept, its figures, its marks."""
+# --- figures of a setting ----------------------------------------------------------------------
 
-    about: dict[str, Any]
-    settings: list[dict[str, Any]]
 
-    @property
-    def best(self) -> dict[str, Any] | None:
-        """The setting that the rule chooses."""
-        return next((row for row in self.settings if row["best"]), None)
+def average_runs(runs: Sequence[SimulationSummary]) -> SettingFigures:
+    """Return the main figures of a setting: means over its runs, None where a run has no value."""
+    rows = [_select_figures(run).to_dict() for run in runs]
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    means = {name: None if None in v else fmean(v) for name, v in columns.items()}
+    return SettingFigures.from_dict(means)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as one JSON document."""
-        best = self.best and {name: self.best[name] for name in self.best if name != "runs"}
-        return {**self.about, "best": best, "settings": self.settings}
 
-    def table(self) -> pl.DataFrame:
-        """Return the settings as a table, each swept parameter in a column of its own."""
-        rows = [{n: v for n, v in row.items() if n != "runs"} for row in self.settings]
-        flat = [{**row.pop("swept"), **row} for row in rows]
-        return pl.DataFrame(flat, infer_schema_length=None)
+def _select_figures(run: SimulationSummary) -> SettingFigures:
+    pel, traffic, extremes = run.pel, run.traffic, degree_extremes(run)
+    return SettingFigures(
+        learned=None if pel.honest is None else max(pel.honest, 100 * run.guess_rate),
+        pel=pel.honest,
+        pel_selfish=pel.selfish,
+        pel_fewest=pel.by_degree.get(extremes.fewest),
+        pel_most=pel.by_degree.get(extremes.most),
+        above_70=run.above_70,
+        above_80=run.above_80,
+        guess_rate=run.guess_rate,
+        friends_know=run.dishonest.queries_known,
+        mean_hops=traffic.hops,
+        refusals=traffic.refusals / run.queries,
+        duplicates=traffic.duplicates / run.queries,
+        service=run.service.words.honest,
+        busiest=run.load.submissions.max_over_mean,
+    )
+
+
+def degree_extremes(run: SimulationSummary) -> DegreeExtremes:
+    """Return the fewest and the most friends that at least five honest users have."""
+    classes = [name for name, counts in run.degrees.items() if counts.users >= _MIN_USERS]
+    classes = classes or list(run.degrees)
+    return DegreeExtremes(classes[0], classes[-1]) if classes else DegreeExtremes("", "")
+
+
+def mark_best(settings: Sequence[Setting], most_hops: float) -> tuple[Setting, ...]:
+    """Mark the best setting, and those that no other setting beats in exposure and in hops."""
+    best = _choose_best(settings, most_hops)
+    return tuple(
+        replace(
+            setting,
+            front=not any(_beats(other.figures, setting.figures) for other in settings),
+            best=setting is best,
+        )
+        for setting in settings
+    )
+
+
+def _choose_best(settings: Sequence[Setting], most_hops: float) -> Setting | None:
+    known = [(row, row.figures.learned) for row in settings if row.figures.learned is not None]
+    fast = [(row, learned) for row, learned in known if row.figures.mean_hops <= most_hops]
+    if fast:
+        return min(fast, key=lambda pair: (pair[1], pair[0].figures.mean_hops))[0]
+    slow = min(known, key=lambda pair: (pair[0].figures.mean_hops, pair[1]), default=None)
+    return slow and slow[0]
+
+
+def _beats(figures: SettingFigures, others: SettingFigures) -> bool:
+    if figures.learned is None or others.learned is None:
+        return False
+    values = (figures.learned, figures.mean_hops)
+    other_values = (others.learned, others.mean_hops)
+    is_no_worse = all(a <= b for a, b in zip(values, other_values, strict=True))
+    return is_no_worse and values != other_values
+
+
+def describe_rule(most_hops: float) -> str:
+    """Return the rule by which a setting is the best."""
+    return (
+        "the engine learns least, by the larger of two figures (the mean PEL of honest users, and "
+        "how often it guesses the user behind a submission, in percent), among settings of at most "
+        f"{most_hops:g} hops on average; if there is none, the fewest hops"
+    )
+
+
+# --- sweeps ------------------------------------------------------------------------------------
 
 
 def sweep(
-    log: Log,
-    sweep: Mapping[str, Sequence[Any]],
+    log: LogSource,
+    sweep: Mapping[str, Sequence[Scalar]],
     scenario: Scenario | None = None,
     *,
     seed: int | None = None,
@@ -186,83 +167,89 @@ def sweep(
     dataset: str | None = None,
     progress: Progress | None = None,
 ) -> PeerSweep:
-    """Simulate all combinations of swept values, and name the best setting.
+    """Simulate all combinations of swept values, and choose the best setting.
 
-    With a seed all settings of the same graph meet the very same one.
+    With a seed, all settings with the same graph parameters have the same graph.
     """
-    asked, shown = scenario or Scenario(), progress or NoProgress()
-    wanted = _settings(asked, sweep)
+    scenario, progress = scenario or Scenario(), progress or NoProgress()
+    combinations = _combine(scenario, sweep)
     if repeat < 1:
-        raise UsageError(f"{repeat} repeats are none", hint="take 1 or more")
-    read = log() if callable(log) else log
-    notes = note_look(read, dataset, "peers simulate")
-    found = []
-    with shown.stage("simulate", len(wanted) * repeat) as advance:
-        for swept, one in wanted:
+        raise UsageError(f"repeat must be at least 1, got {repeat}", hint="take 1 or more")
+    opened = log() if callable(log) else log
+    notes = note_look(opened, dataset, "peers simulate")
+    settings = []
+    with progress.stage("simulate", len(combinations) * repeat) as advance:
+        for params, combination in combinations:
             runs = []
-            people = population_from_log(read, one.queries)
-            for turn in range(repeat):
-                chance = RandomSource(None if seed is None else seed + turn)
-                runs.append(_played(people, one, chance, NoProgress()))
+            people = population_from_log(opened, combination.queries)
+            for number in range(repeat):
+                rng = RandomSource(None if seed is None else seed + number)
+                runs.append(_run_and_summarize(people, combination, rng, NoProgress()))
                 advance(1)
-            found.append({"swept": swept, **average_runs(runs), "runs": runs})
-    about = _about(read, asked, sweep, {"seed": seed, "repeat": repeat, "most_hops": most_hops})
-    about |= {"classes": _classes(found), "notes": notes}
-    return PeerSweep(about, mark_best(found, most_hops))
+            figures = average_runs(runs)
+            settings.append(
+                Setting(params=params, figures=figures, runs=tuple(runs), front=False, best=False)
+            )
+    marked = mark_best(settings, most_hops)
+    best = next((setting for setting in marked if setting.best), None)
+    return PeerSweep(
+        queryveil=__version__,
+        seed=seed,
+        repeat=repeat,
+        most_hops=most_hops,
+        rule=describe_rule(most_hops),
+        scenario=scenario,
+        sweep={name: tuple(values) for name, values in sweep.items()},
+        log=_summarize_log(opened),
+        classes=_common_extremes(settings),
+        notes=tuple(notes),
+        best=best and replace(best, runs=()),
+        settings=marked,
+    )
 
 
-def _classes(settings: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
-    """Name the fewest and the most friends that honest users have, if all settings agree."""
-    found = {degree_extremes(run) for row in settings for run in row["runs"]}
-    return dict(zip(("fewest", "most"), found.pop(), strict=True)) if len(found) == 1 else None
-
-
-def _settings(
-    asked: Scenario, sweep: Mapping[str, Sequence[Any]]
-) -> list[tuple[dict[str, Any], Scenario]]:
-    """Return every combination of swept values, checked before any of them is played."""
+def _combine(
+    scenario: Scenario, sweep: Mapping[str, Sequence[Scalar]]
+) -> list[tuple[dict[str, Scalar], Scenario]]:
+    """Return every combination of swept values, all checked before the first is simulated."""
     names = list(sweep)
-    found = []
+    combinations = []
     for values in itertools.product(*sweep.values()):
-        one = asked.with_value(dict(zip(names, values, strict=True)))
-        found.append(({name: one.value(name) for name in names}, one))
-    if not 1 <= len(found) <= _MOST:
-        raise UsageError(f"{len(found):,} settings", hint=f"sweep 1 to {_MOST}")
-    return found
+        changed = scenario.with_value(dict(zip(names, values, strict=True)))
+        combinations.append(({name: changed.value(name) for name in names}, changed))
+    if not 1 <= len(combinations) <= _MAX_SETTINGS:
+        raise UsageError(f"{len(combinations):,} settings", hint=f"sweep 1 to {_MAX_SETTINGS}")
+    return combinations
 
 
-def _about(
-    log: QueryLog, asked: Scenario, sweep: Mapping[str, Sequence[Any]], how: dict[str, Any]
-) -> dict[str, Any]:
-    return {
-        "queryveil": __version__,
-        **how,
-        "rule": describe_rule(how["most_hops"]),
-        "scenario": asked.as_dict(),
-        "swept": {name: list(values) for name, values in sweep.items()},
-        "log": {
-            "files": {source.path: source.sha256 for source in log.sources},
-            "rows": log.accounting.kept,
-            "users": log.count_distinct("user"),
-        },
-    }
+def _common_extremes(settings: Sequence[Setting]) -> DegreeExtremes | None:
+    """Return the fewest and the most friends of honest users, if they agree in all runs."""
+    extremes = [degree_extremes(run) for setting in settings for run in setting.runs]
+    return extremes[0] if all(other == extremes[0] for other in extremes) else None
+
+
+def _summarize_log(log: QueryLog) -> SweptLog:
+    return SweptLog(
+        files={source.path: source.sha256 for source in log.sources},
+        rows=log.accounting.kept,
+        users=log.count_distinct("user"),
+    )
 
 
 def check_sweep_output(folder: Path, force: bool) -> None:
-    """Refuse a folder that cannot be written, before any work is done."""
+    """Raise an OutputError for a folder that cannot be written, before any work is done."""
     check_output_folder(folder, force, _is_sweep)
 
 
-def write_sweep(found: PeerSweep, folder: Path, force: bool = False) -> Path:
+def write_sweep(sweep: PeerSweep, folder: Path, force: bool = False) -> Path:
     """Write settings.csv, sweep.json, report.html and peers.svg, or nothing."""
-    whole = found.as_dict()
     texts = {
-        "sweep.json": json.dumps(whole, indent=2, ensure_ascii=False) + os.linesep,
-        "report.html": render_sweep(whole),
-        "peers.svg": sweep_svg(whole),
+        "sweep.json": sweep.to_json() + os.linesep,
+        "report.html": render_sweep(sweep),
+        "peers.svg": sweep_svg(sweep),
     }
     with atomic_folder(folder, lambda: check_sweep_output(folder, force)) as part:
-        found.table().write_csv(part / "settings.csv")
+        sweep.to_polars().write_csv(part / "settings.csv")
         for name, text in texts.items():
             (part / name).write_text(text, encoding="utf-8", errors="backslashreplace")
         for path in part.iterdir():
