@@ -38,6 +38,7 @@ from .log.query_log import QueryLog
 from .log.reading import read_log
 from .measures.base import MEASURES, Measure, parse_measure
 from .measures.profile_divergence import ProfileDivergence
+from .measures.result import MeasureResult, MeasureResults
 from .methods.base import METHODS, Method, parse_method
 from .methods.click_graph import ClickGraph
 from .methods.disconnected_graph import DisconnectedGraph
@@ -87,6 +88,8 @@ __all__ = [
     "LowYieldError",
     "Mapper",
     "Measure",
+    "MeasureResult",
+    "MeasureResults",
     "Method",
     "OutputError",
     "ParameterError",

@@ -96,7 +96,7 @@ VALUES = {
 }  # fmt: skip
 MEASURES = {
     "found": about("risk", "lower"), "safe": about("risk", "higher"),
-    "kept": about("use", "higher"), "error": about("use", "lower"),
+    "kept": about("utility", "higher"), "error": about("utility", "lower"),
 }  # fmt: skip
 
 

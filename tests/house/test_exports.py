@@ -57,6 +57,8 @@ def test_the_front_door() -> None:
             "LowYieldError",
             "Mapper",
             "Measure",
+            "MeasureResult",
+            "MeasureResults",
             "Method",
             "OutputError",
             "ParameterError",

@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import comparison
-from ..comparison.series import REFERENCES
 from ..core.parameters import split_specs
 from ..errors import UsageError
 from ..measures.base import MEASURES, RerunMeasure
+from ..measures.result import baseline_title, sort_baselines
 from ..methods.base import METHODS
 from .compare import Dataset, Repeat, Seed, Sweep, Workers, failed_runs
 from .options import LogArguments, log_options, screen_options, with_options
@@ -63,10 +63,11 @@ def measure(
 
 def _describe_result(result: dict[str, Any]) -> str:
     """Return the summary of a result, or its unit and reference values."""
-    if "why_not" in result or "words" in result:
-        return str(result.get("why_not") or result["words"])
+    if "skipped_because" in result or "summary" in result:
+        return str(result.get("skipped_because") or result["summary"])
+    baselines = result.get("baselines", {})
     references = [
-        f"{label} {result[name]:,.4g}" for name, label in REFERENCES.items() if result.get(name)
+        f"{baseline_title(name)} {baselines[name]:,.4g}" for name in sort_baselines(baselines)
     ]
     unit = f"{result['title']}: {result['unit']}, {result['better']} is better"
     return "; ".join([unit, *references])

@@ -63,7 +63,7 @@ def frontier_section(comparison: Mapping[str, Any]) -> str:
         f"{_key(scatter)}{_describe_best(scatter, x, y)}{_data(scatter)}"
         '<div class="tip" role="status" hidden></div>'
     )
-    return section("Risk against use", f'<div class="frontier">{body}</div>')
+    return section("Risk against utility", f'<div class="frontier">{body}</div>')
 
 
 def _describe_strokes(comparison: Mapping[str, Any]) -> str:
@@ -72,7 +72,7 @@ def _describe_strokes(comparison: Mapping[str, Any]) -> str:
 
 
 def _choice(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis) -> str:
-    selects = (("Risk", scatter.across, x), ("Use", scatter.up, y))
+    selects = (("Risk", scatter.across, x), ("Utility", scatter.up, y))
     return f'<p class="choice" hidden>{"".join(_select(*select) for select in selects)}</p>'
 
 
@@ -89,7 +89,7 @@ def _picture(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis) -> str:
     scales += "".join(_scale("up", scale, scale is y) for scale in scatter.up)
     return (
         f'<svg class="chart scatter" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-label="Risk against use of each run">{draw_scatter(scatter, x, y, scales)}</svg>'
+        f'aria-label="Risk against utility of each run">{draw_scatter(scatter, x, y, scales)}</svg>'
     )
 
 
@@ -114,7 +114,8 @@ def _describe_best(scatter: ScatterChart, x: MeasureAxis, y: MeasureAxis) -> str
     missing = [run.name for run in scatter.runs if not scatter.has(run, x, y)]
     items = listed(best).replace("<ul>", '<ul class="told">', 1)
     return (
-        f"<p><b>No other run beats these</b>, from the least risk to the most use:</p>{items}"
+        "<p><b>No other run beats these</b>, from the lowest risk to the highest utility:</p>"
+        f"{items}"
         f'<p class="own"><b>{escape(_describe_own(scatter, x, y))}</b></p>'
         f'<p class="soft missing"{"" if missing else " hidden"}>Not in the picture, as they lack '
         f"one of the two values: <span>{escape('; '.join(missing))}</span>.</p>"
@@ -192,7 +193,7 @@ def frontier_svg(
     y = next((scale for scale in (scatter.up if scatter else ()) if scale.line == y_measure), None)
     if scatter is None or x is None or y is None:
         raise UsageError(
-            f'"{x_measure}" and "{y_measure}" are no risk and no use of this comparison',
+            f'"{x_measure}" and "{y_measure}" are no risk and no utility of this comparison',
             hint="comparison.json has the names of the measures",
         )
     key, rows = _picture_key(scatter, x, y)

@@ -209,7 +209,7 @@ def _bases(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> str:
     bases: dict[str, dict[str, None]] = {}
     for row in rows:
         here = row["measure"] == figure["measure"] and row["label"] in shown
-        if here and "ruler" in row["told"]:
+        if here and "basis" in row["told"]:
             bases.setdefault(_format_basis(row["told"]), {})[row["label"].partition(":")[0]] = None
     return "".join(
         f'<p class="soft">Basis{" of " * (len(bases) > 1)}'
@@ -219,10 +219,11 @@ def _bases(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _format_basis(result: dict[str, Any]) -> str:
-    if "users" not in result:
-        return str(result["ruler"])
-    left_out = result.get("left_out", 0)
-    return f"{result['ruler']}; {result['users']:,} users measured, {left_out:,} left out"
+    counts = result.get("counts", {})
+    if "users" not in counts:
+        return str(result["basis"])
+    left_out = counts.get("left_out", 0)
+    return f"{result['basis']}; {counts['users']:,} users measured, {left_out:,} left out"
 
 
 def _errors(comparison: dict[str, Any]) -> str:

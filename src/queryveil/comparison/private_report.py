@@ -16,6 +16,7 @@ from ..core.progress import NoProgress, Progress
 from ..errors import UsageError
 from ..log.query_log import QueryLog
 from ..measures.base import Measure
+from ..measures.result import baseline_title, sort_baselines
 from ..methods.base import Method
 from ..release.page import card_view
 from ..release.reading import read_release
@@ -27,7 +28,6 @@ from ..workflows.measurement import measure, method_of_release
 from .comparing import RunOptions, compare_figures
 from .frontier import frontier_section
 from .grid import expand_grid, request_figures
-from .series import REFERENCES
 
 
 def render_private_report(
@@ -77,14 +77,16 @@ def _measure_row(line: str, result: Mapping[str, Any]) -> list[str]:
 
 def _summarize(result: Mapping[str, Any]) -> str:
     if result["value"] is None:
-        return f"Not measured: {escape(str(result.get('why_not', '')))}"
-    sentences = [str(result["words"])] if result.get("words") else []
-    references = {title: result.get(name) for name, title in REFERENCES.items()}
+        return f"Not measured: {escape(str(result.get('skipped_because', '')))}"
+    sentences = [str(result["summary"])] if result.get("summary") else []
+    baselines = result.get("baselines", {})
     sentences += [
-        f"{title}: {value:.4g}" for title, value in references.items() if is_drawable(value)
+        f"{baseline_title(name)}: {baselines[name]:.4g}"
+        for name in sort_baselines(baselines)
+        if is_drawable(baselines[name])
     ]
     basis = (
-        f'<span class="soft">Basis: {escape(result["ruler"])}.</span>' if "ruler" in result else ""
+        f'<span class="soft">Basis: {escape(result["basis"])}.</span>' if "basis" in result else ""
     )
     text = " ".join(f"{escape(sentence[:1].upper() + sentence[1:])}." for sentence in sentences)
     return "<br>".join(part for part in (text, basis) if part)
@@ -114,7 +116,8 @@ def measure_folder(
     others = [*_swept_method(release, swept), *methods]
     if others:
         expand_grid(others, swept)  # raises for invalid methods before anything is measured
-    results = measure(log, release, measures, seed=how.seed, dataset=how.dataset, progress=stages)
+    measured = measure(log, release, measures, seed=how.seed, dataset=how.dataset, progress=stages)
+    results = measured.to_dict()
     taken = {
         line: result for line, result in results["measures"].items() if result["value"] is not None
     }

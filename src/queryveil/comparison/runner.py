@@ -91,7 +91,7 @@ def _measure_release(
         result = compute_measure(measure, context, release, rerun)
     except QueryveilError as error:
         return _failure_row(error)
-    return {"value": result.pop("value"), "error": None, "told": result}
+    return {"value": result.value, "error": None, "told": dict(result.to_row_details())}
 
 
 def _failure_row(error: QueryveilError) -> ComparisonRow:

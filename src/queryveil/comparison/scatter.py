@@ -129,7 +129,7 @@ def build_scatter(
     runs = summarize_runs(comparison, names)
     risks, uses = (
         measures_of_kind(comparison, runs, "risk"),
-        measures_of_kind(comparison, runs, "use"),
+        measures_of_kind(comparison, runs, "utility"),
     )
     across = [_scale(line, comparison, runs, upright=False) for line in risks]
     up = [_scale(line, comparison, runs, upright=True) for line in uses]

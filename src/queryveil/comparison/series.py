@@ -7,18 +7,9 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
+from ..measures.result import baseline_title, sort_baselines
 from ..render.charts.line import ChartLine, ChartPoint
 from ..render.charts.scales import Axis, choose_scale, is_drawable, nice_ticks
-
-# The baselines and references in the results of measures, and their titles.
-REFERENCES = {
-    "chance": "by chance",
-    "random_groups": "random groups",
-    "worst_case": "worst case of the paper",
-    "same_for_all": "the same for all",
-    "original": "unprotected log",
-    "popular": "always the most frequent",
-}
 
 
 @dataclass(frozen=True)
@@ -58,15 +49,20 @@ def figure_series(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> lis
 def reference_lines(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[ChartSeries]:
     """Return the reference series of a figure: one for all methods, or one per method."""
     references = []
-    for name, title in REFERENCES.items():
-        reference_rows = [row | {"value": row["told"].get(name)} for row in rows]
+    baselines = [row["told"].get("baselines", {}) for row in rows]
+    for name in sort_baselines(name for known in baselines for name in known):
+        reference_rows = [
+            row | {"value": known.get(name)} for row, known in zip(rows, baselines, strict=True)
+        ]
         groups: list[list[ChartSeries]] = []
         for series in figure_series(figure, reference_rows):
             match = next((group for group in groups if _look_equal(group[0], series)), None)
             groups.append([series]) if match is None else match.append(series)
         references += [
             ChartSeries(
-                _reference_label(title, [member.label for member in group], len(groups)),
+                _reference_label(
+                    baseline_title(name), [member.label for member in group], len(groups)
+                ),
                 group[0].values,
             )
             for group in groups
@@ -212,7 +208,7 @@ def summarize_runs(
 def measures_of_kind(
     comparison: Mapping[str, Any], runs: Sequence[RunSummary], kind: str
 ) -> list[str]:
-    """Return the measures of a kind, "risk" or "use", that have a value for any run."""
+    """Return the measures of a kind, "risk" or "utility", that have a value for any run."""
     about: Mapping[str, Mapping[str, Any]] = comparison["measures"]
     lines = [line for line, measure in about.items() if measure.get("kind") == kind]
     return [line for line in lines if any(run.spread(line) for run in runs)]

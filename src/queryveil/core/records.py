@@ -219,10 +219,22 @@ def _read_fields(cls: Any, rest: JsonObject, where: str) -> JsonObject:
     return values
 
 
+def flat_record(expected: Any) -> tuple[Any, bool]:
+    """Return the record class of a flat field (None: a mapping), and whether it may be None."""
+    choices = (
+        get_args(expected) if get_origin(expected) in (Union, types.UnionType) else (expected,)
+    )
+    classes = [kind for kind in choices if isinstance(kind, type) and issubclass(kind, Record)]
+    return (classes[0] if classes else None), type(None) in choices
+
+
 def _read_flat(expected: Any, rest: JsonObject, where: str) -> Any:
     """Read a field whose keys stand beside those of the other fields."""
-    if isinstance(expected, type) and issubclass(expected, Record):
-        return expected(**_read_fields(expected, rest, where))
+    record, may_be_none = flat_record(expected)
+    if record is not None:
+        if may_be_none and not any(key in rest for key in field_types(record)):
+            return None
+        return record(**_read_fields(record, rest, where))
     taken = dict(rest)
     rest.clear()
     return read_value(expected, taken, where)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
-from .records import JsonObject, Record, field_types, is_required
+from .records import JsonObject, Record, field_types, flat_record, is_required
 
 _PLAIN: dict[Any, JsonObject] = {
     str: {"type": "string"},
@@ -49,10 +49,11 @@ def _object_schema(cls: type[Record], definitions: JsonObject) -> JsonObject:
             properties[declared.name] = _schema_of(kind, definitions)
             if is_required(declared):
                 required.append(declared.name)
-        elif isinstance(kind, type) and issubclass(kind, Record):
-            inner = _object_schema(kind, definitions)
+        elif (flat := flat_record(kind))[0] is not None:
+            record, may_be_none = flat
+            inner = _object_schema(record, definitions)
             properties |= inner["properties"]
-            required += inner["required"]
+            required += [] if may_be_none else inner["required"]
         else:  # a mapping whose keys stand beside the others
             additional = _schema_of(kind, definitions).get("additionalProperties", True)
     summary = (cls.__doc__ or "").strip().split("\n")[0]

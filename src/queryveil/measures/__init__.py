@@ -15,6 +15,7 @@ from .query_coverage import QueryCoverage
 from .query_frequency_error import QueryFrequencyError
 from .rare_query_exposure import RareQueryExposure
 from .record_linkage import RecordLinkage
+from .result import Interval, MeasureResult, MeasureResults
 from .retrieval_effectiveness import RetrievalEffectiveness
 from .semantic_remain import SemanticRemain
 from .uniqueness import Uniqueness
@@ -24,9 +25,12 @@ __all__ = [
     "MEASURES",
     "EpsilonAudit",
     "InformationLoss",
+    "Interval",
     "LongestOwnRun",
     "Measure",
     "MeasureContext",
+    "MeasureResult",
+    "MeasureResults",
     "MembershipInference",
     "NextQueryPrediction",
     "PartialKnowledgeLinkage",

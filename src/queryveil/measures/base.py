@@ -8,16 +8,18 @@ A measure prints as a spec, which is one line, and is parsed back from it::
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 
 from ..core.parameters import Parametrized
+from ..core.records import Json
 from ..core.registry import SpecRegistry
 from ..errors import UsageError
 from ..log.query_log import QueryLog
 from ..release.release import Release
 from .context import MeasureContext
+from .result import Interval, MeasureResult
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Measure(Parametrized, ABC):
     Attributes:
         description: The meaning of the value, in one sentence.
         unit: The unit of the value.
-        kind: "risk" for the disclosure risk of the users, "use" for the utility of the release.
+        kind: "risk" for the disclosure risk of the users, "utility" for that of the release.
         better: Whether a lower or a higher value is better.
     """
 
@@ -36,14 +38,54 @@ class Measure(Parametrized, ABC):
     paper: ClassVar[str]
     unit: ClassVar[str]
     better: ClassVar[Literal["lower", "higher"]]
-    kind: ClassVar[Literal["risk", "use"]]
+    kind: ClassVar[Literal["risk", "utility"]]
 
     @abstractmethod
-    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:
-        """Return the `value` of a release, and the numbers that are needed to interpret it."""
+    def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
+        """Return the value of a release, and what is needed to interpret it: `self.result(...)`."""
 
     def prepare(self, context: MeasureContext) -> None:
         """Check the log, and compute once what the measurements of all releases need."""
+
+    def result(
+        self,
+        value: float,
+        *,
+        interval: tuple[float, float] | None = None,
+        baselines: Mapping[str, float | None] | None = None,
+        counts: Mapping[str, int] | None = None,
+        details: Mapping[str, Json] | None = None,
+        summary: str | None = None,
+        basis: str | None = None,
+    ) -> MeasureResult:
+        """Return the result of this measure; baselines that are None are left out.
+
+        The other arguments are described at `MeasureResult`.
+        """
+        known = {name: float(of) for name, of in (baselines or {}).items() if of is not None}
+        return replace(
+            self.skip(""),
+            value=float(value),
+            interval=None if interval is None else Interval(*map(float, interval)),
+            baselines=known,
+            counts=counts or {},
+            details=details or {},
+            summary=summary,
+            basis=basis,
+            skipped_because=None,
+        )
+
+    def skip(self, reason: str) -> MeasureResult:
+        """Return the result of a measure that does not apply to a release."""
+        return MeasureResult(
+            measure=str(self),
+            title=self.title,
+            unit=self.unit,
+            better=self.better,
+            kind=self.kind,
+            value=None,
+            skipped_because=reason,
+        )
 
 
 # Runs the method on a log. Each turn number has its own random source, also under a seed.
@@ -57,10 +99,10 @@ class RerunMeasure(Measure):
     @abstractmethod
     def compute_rerun(
         self, context: MeasureContext, release: Release, rerun: Rerun
-    ) -> dict[str, Any]:
-        """Return the `value` of the method that produced the release."""
+    ) -> MeasureResult:
+        """Return the value of the method that produced the release."""
 
-    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:  # noqa: ARG002
+    def compute(self, context: MeasureContext, release: Release) -> MeasureResult:  # noqa: ARG002
         """Raise, because the measure needs the method to rerun."""
         raise UsageError(
             f"{self.name} runs the method again, so it needs the method and not only a release",

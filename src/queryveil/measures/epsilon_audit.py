@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -25,6 +25,7 @@ from ._shared.counts import original_frequencies
 from ._shared.statistics import GuessRule, epsilon_lower_bound, fit_rule
 from .base import Rerun, RerunMeasure
 from .context import MeasureContext
+from .result import MeasureResult
 
 Trial = CrowdTrial | SwapTrial
 
@@ -185,7 +186,7 @@ class EpsilonAudit(RerunMeasure):
     paper: ClassVar[str] = "Steinke, Nasr, Jagielski 2023; Clopper and Pearson 1934"
     unit: ClassVar[str] = "epsilon, a lower bound"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
-    kind: ClassVar[Literal["risk", "use"]] = "risk"
+    kind: ClassVar[Literal["risk", "utility"]] = "risk"
 
     runs: int = parameter(
         20, "runs of the method; half of them choose how to guess", min=2, max=10**5, unit="runs"
@@ -201,7 +202,7 @@ class EpsilonAudit(RerunMeasure):
 
     def compute_rerun(
         self, context: MeasureContext, release: Release, rerun: Rerun
-    ) -> dict[str, Any]:
+    ) -> MeasureResult:
         """Return the bound, the claimed epsilon, and the largest bound that could be proven."""
         guarantee, delta = release.guarantee, release.guarantee.delta or 0.0
         trial = choose_trial(context, release, rerun, self.persons, self.users)
@@ -213,22 +214,21 @@ class EpsilonAudit(RerunMeasure):
         right, guesses = rule.right(table, tossed), rule.guesses(len(tossed))
         bound = epsilon_lower_bound(right, guesses, len(tossed), delta)
         max_bound = epsilon_lower_bound(len(tossed), len(tossed), len(tossed), delta)
-        return {
-            "value": round(bound, 6),
-            "claimed": guarantee.epsilon,
-            "delta": guarantee.delta,
-            "holds": None if guarantee.epsilon is None else bool(guarantee.epsilon >= bound),
-            "most": round(max_bound, 6),
-            "right": right,
-            "guesses": guesses,
-            "trials": len(tossed),
-            "runs": self.runs,
-            "way": design,
-            "statistic": rule.statistic,
-            "crowd": trial.size if isinstance(trial, CrowdTrial) else None,
-            "words": _summarize(bound, max_bound, guarantee, right, guesses),
-            "ruler": _describe_basis(trial, rule),
-        }
+        counts = {"right": right, "guesses": guesses, "trials": len(tossed), "runs": self.runs}
+        return self.result(
+            round(bound, 6),
+            counts=counts | ({"crowd": trial.size} if isinstance(trial, CrowdTrial) else {}),
+            details={
+                "claimed": guarantee.epsilon,
+                "delta": guarantee.delta,
+                "holds": None if guarantee.epsilon is None else bool(guarantee.epsilon >= bound),
+                "most": round(max_bound, 6),
+                "way": design,
+                "statistic": rule.statistic,
+            },
+            summary=_summarize(bound, max_bound, guarantee, right, guesses),
+            basis=_describe_basis(trial, rule),
+        )
 
 
 def _toss_coins(runs: int, targets: int, toss: int) -> Flags:

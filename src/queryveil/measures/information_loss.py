@@ -7,7 +7,7 @@ L is 100 times the distance of the two clusterings (see `_shared/clustering.py`)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -41,6 +41,7 @@ from ._shared.random_groups import (
 )
 from .base import Measure
 from .context import MeasureContext, released_concepts
+from .result import MeasureResult
 
 _CLUSTERS_PER_USER = 0.08  # the paper has 80 clusters of 1,000 users
 _MAX_USERS = 10_000  # the distance matrix has a cell for each pair of users
@@ -70,7 +71,7 @@ class InformationLoss(Measure):
     paper: ClassVar[str] = "Batet, Erola, Sánchez, Castellà-Roca 2013, eq. (8) and (9)"
     unit: ClassVar[str] = "percent"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
-    kind: ClassVar[Literal["risk", "use"]] = "use"
+    kind: ClassVar[Literal["risk", "utility"]] = "utility"
 
     taxonomy: str = parameter("wordnet", "taxonomy: wordnet, a .qvt file or a path list")
     clusters: int = parameter(
@@ -90,7 +91,7 @@ class InformationLoss(Measure):
                 hint="one cluster cannot change, so its loss is always 0",
             )
 
-    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:
+    def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return L with its baselines, and the basis."""
         was = self._original_clusters(context)
         pairs, note = released_concepts(context, release, self.taxonomy)
@@ -98,17 +99,19 @@ class InformationLoss(Measure):
         matrix = profile_distance_matrix(context.taxonomy(self.taxonomy), now)
         labels = self._cut(matrix, was.number)
         baseline, description = self._baseline(context, was, release)
-        return {
-            "value": _percent(partition_distance(was.labels, labels)),
-            "users": len(was.profiles),
-            "unmapped": int((~was.mapped).sum()),
-            "mapped_only": _loss_of_mapped(was, labels),
-            "chance": _percent(expected_distance(was.labels, labels)),
-            "random_groups": baseline,
-            "random_groups_are": description,
-            "clusters": {"before": _count_clusters(was.labels), "after": _count_clusters(labels)},
-            "ruler": f"{self._basis(context, was)}; {note}",
-        }
+        chance = _percent(expected_distance(was.labels, labels))
+        clusters = {"before": _count_clusters(was.labels), "after": _count_clusters(labels)}
+        return self.result(
+            _percent(partition_distance(was.labels, labels)),
+            baselines={"chance": chance, "random_groups": baseline},
+            counts={"users": len(was.profiles), "unmapped": int((~was.mapped).sum())},
+            details={
+                "mapped_only": _loss_of_mapped(was, labels),
+                "random_groups_are": description,
+                "clusters": clusters,
+            },
+            basis=f"{self._basis(context, was)}; {note}",
+        )
 
     def prepare(self, context: MeasureContext) -> None:
         """Cluster the users of the log, and raise if all users are equal."""

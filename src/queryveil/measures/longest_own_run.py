@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import polars as pl
 
@@ -11,6 +11,7 @@ from ..errors import UsageError
 from ..release.release import Release
 from ._shared.queries import QueryTextMeasure, UserQueryCounts, released_log, true_pairs
 from .context import MeasureContext
+from .result import MeasureResult
 
 
 @dataclass(frozen=True)
@@ -26,31 +27,35 @@ class LongestOwnRun(QueryTextMeasure):
     paper: ClassVar[str] = "none"
     unit: ClassVar[str] = "rows"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
-    kind: ClassVar[Literal["risk", "use"]] = "risk"
+    kind: ClassVar[Literal["risk", "utility"]] = "risk"
 
-    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:
+    def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the mean and the maximum of the users' longest runs."""
         sent, log = self.original_counts(context, release), _sort_by_time(release)
         logs = log["user"].cast(pl.String).unique().sort()
         pairs = true_pairs(sent.users, logs, release)
         rows = _flag_own_rows(log.filter(pl.col("time").is_not_null()), logs, pairs, sent)
         runs, users = longest_runs(rows), len(sent.users)
-        value = runs["run"].sum() / max(users, 1)
+        value = int(runs["run"].sum()) / max(users, 1)
         longest = int(runs["run"].max() or 0)  # type: ignore[arg-type]
-        return {
-            "value": round(value, 6),
-            "longest": longest,
-            "users": users,
-            "vanished": users - pairs["user"].n_unique(),
-            "rows_of_a_user": round(log.height / max(len(logs), 1), 6),
-            "same_time": _fraction(rows, pl.struct("log", "time").is_duplicated()),
-            "without_time": log["time"].null_count(),
-            "words": (
+        return self.result(
+            round(value, 6),
+            counts={
+                "longest": longest,
+                "users": users,
+                "vanished": users - pairs["user"].n_unique(),
+                "without_time": log["time"].null_count(),
+            },
+            details={
+                "rows_of_a_user": round(log.height / max(len(logs), 1), 6),
+                "same_time": _fraction(rows, pl.struct("log", "time").is_duplicated()),
+            },
+            summary=(
                 f"the longest run of a user's own {self.unit_of(release)} has {value:.1f} rows on "
                 f"average, and {longest:,} at most"
             ),
-            "ruler": f"{self.basis(release)}; rows of the same time in the order of the file",
-        }
+            basis=f"{self.basis(release)}; rows of the same time in the order of the file",
+        )
 
 
 def longest_runs(rows: pl.DataFrame) -> pl.DataFrame:

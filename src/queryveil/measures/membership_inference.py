@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,7 @@ from ._shared.statistics import auc, best_threshold, rates_at_threshold
 from .base import Rerun, RerunMeasure
 from .context import MeasureContext
 from .partial_knowledge_linkage import wilson_interval
+from .result import MeasureResult
 
 ATTACKS = {
     "shown": "the fraction of the user's texts that are released",
@@ -130,7 +131,7 @@ class MembershipInference(QueryTextMeasure, RerunMeasure):
     paper: ClassVar[str] = "none; the advantage of Yeom et al. 2018, with attacks of our own"
     unit: ClassVar[str] = "advantage, 0 to 1"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
-    kind: ClassVar[Literal["risk", "use"]] = "risk"
+    kind: ClassVar[Literal["risk", "utility"]] = "risk"
 
     runs: int = parameter(
         8, "runs of the method, each on a random half of the users", min=2, max=1000, unit="runs"
@@ -151,7 +152,7 @@ class MembershipInference(QueryTextMeasure, RerunMeasure):
 
     def compute_rerun(
         self, context: MeasureContext, release: Release, rerun: Rerun
-    ) -> dict[str, Any]:
+    ) -> MeasureResult:
         """Choose the attack on half of the runs, and return its advantage on the others."""
         self.prepare(context)
         sent, rng = self.original_counts(context, release), RandomSource(_SEED)
@@ -163,22 +164,26 @@ class MembershipInference(QueryTextMeasure, RerunMeasure):
         )
         table = _run_attacks(context, known, inside, rerun)
         outcome = _evaluate_attacks(table, inside[:, targets.to_numpy()])
-        low, high = _interval(outcome["raw"], len(targets))
-        right = 50 + 50 * outcome["raw"]
-        return {
-            "value": round(max(0.0, outcome["raw"]), 6),
-            "low": round(low, 6),
-            "high": round(high, 6),
-            "chance": 0.0,
-            **outcome,
-            "users": len(targets),
-            "runs": self.runs,
-            "words": (
+        low, high = _interval(outcome.raw, len(targets))
+        right = 50 + 50 * outcome.raw
+        return self.result(
+            round(max(0.0, outcome.raw), 6),
+            interval=(round(low, 6), round(high, 6)),
+            baselines={"chance": 0.0},
+            counts={"users": len(targets), "runs": self.runs},
+            details={
+                "raw": outcome.raw,
+                "attack": outcome.attack,
+                "found": outcome.hits,
+                "false_alarms": outcome.false_alarms,
+                "auc": outcome.auc,
+            },
+            summary=(
                 f"of 100 guesses whether a user was in the log {right:.0f} are right; random "
                 "guessing has 50 right"
             ),
-            "ruler": f"{self.basis(release)}; {ATTACKS[outcome['attack']]}",
-        }
+            basis=f"{self.basis(release)}; {ATTACKS[outcome.attack]}",
+        )
 
 
 def _sample_half(mask: Flags, rng: RandomSource) -> Flags:
@@ -204,7 +209,18 @@ def _run_attacks(
     return {name: np.array([scores[name] for scores in runs]) for name in applicable}
 
 
-def _evaluate_attacks(table: Table, members: Flags) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _AttackOutcome:
+    """The advantage of the chosen attack, its two rates, and the AUC of every attack."""
+
+    raw: float
+    attack: str
+    hits: float
+    false_alarms: float
+    auc: dict[str, float]
+
+
+def _evaluate_attacks(table: Table, members: Flags) -> _AttackOutcome:
     """Choose attack and threshold on the first half of the runs, and evaluate on the second."""
     cut = len(members) // 2
     thresholds = {
@@ -215,13 +231,7 @@ def _evaluate_attacks(table: Table, members: Flags) -> dict[str, Any]:
     later = members[cut:].reshape(-1)
     hits, alarms = rates_at_threshold(table[attack][cut:].reshape(-1), later, thresholds[attack][0])
     areas = {name: round(auc(values[cut:].reshape(-1), later), 6) for name, values in table.items()}
-    return {
-        "raw": round(hits - alarms, 6),
-        "attack": attack,
-        "found": round(hits, 6),
-        "false_alarms": round(alarms, 6),
-        "auc": areas,
-    }
+    return _AttackOutcome(round(hits - alarms, 6), attack, round(hits, 6), round(alarms, 6), areas)
 
 
 def _interval(raw: float, targets: int) -> tuple[float, float]:

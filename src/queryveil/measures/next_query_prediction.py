@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import polars as pl
 
@@ -16,6 +16,7 @@ from ._shared.cross_validation import CrossValidatedMeasure
 from .base import Rerun
 from .context import MeasureContext
 from .partial_knowledge_linkage import wilson_interval
+from .result import MeasureResult
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class NextQueryPrediction(CrossValidatedMeasure):
     paper: ClassVar[str] = "none; hit rate of query suggestion by adjacency, as in He et al. 2009"
     unit: ClassVar[str] = "fraction of steps, 0 to 1"
     better: ClassVar[Literal["lower", "higher"]] = "higher"
-    kind: ClassVar[Literal["risk", "use"]] = "use"
+    kind: ClassVar[Literal["risk", "utility"]] = "utility"
     tested: ClassVar[str] = "steps from one query to another in a session"
     needs: ClassVar[str] = "times"
 
@@ -40,27 +41,28 @@ class NextQueryPrediction(CrossValidatedMeasure):
 
     def compute_rerun(
         self, context: MeasureContext, release: Release, rerun: Rerun
-    ) -> dict[str, Any]:
+    ) -> MeasureResult:
         """Return the hit rates of the release, the unprotected log and of popular queries."""
         _check_order(release)
         original, (released, runs) = self.original(context), self.released(context, rerun)
         low, high = wilson_interval(float(released["hit"].sum()), released.height)
-        result = {
-            "value": _mean(released, "hit"),
-            "low": round(low, 6),
-            "high": round(high, 6),
-            "original": _mean(original, "hit"),
-            "popular": _mean(released, "popular"),
-            "original_popular": _mean(original, "popular"),
-            "coverage": _mean(released, "known"),
-            "original_coverage": _mean(original, "known"),
-            "topics": released.height,
-        }
-        basis = (
-            f"counts of steps from query to query, learned from {runs[0].read}, of all users but "
-            f"those of one of {self.folds} folds; equally frequent queries share the last ranks"
+        return self.result(
+            _mean(released, "hit"),
+            interval=(round(low, 6), round(high, 6)),
+            baselines={"original": _mean(original, "hit"), "popular": _mean(released, "popular")},
+            counts={"topics": released.height},
+            details={
+                "original_popular": _mean(original, "popular"),
+                "coverage": _mean(released, "known"),
+                "original_coverage": _mean(original, "known"),
+            },
+            summary=self._summarize(released, original),
+            basis=(
+                f"counts of steps from query to query, learned from {runs[0].read}, of all users "
+                f"but those of one of {self.folds} folds; equally frequent queries share the last "
+                "ranks"
+            ),
         )
-        return result | {"words": self._summarize(result), "ruler": basis}
 
     def test_cases(self, log: QueryLog) -> pl.DataFrame:
         """Return the steps to another query: topic, user, query, next."""
@@ -79,19 +81,20 @@ class NextQueryPrediction(CrossValidatedMeasure):
             known=pl.col("query").is_in(seen.steps["query"].unique().implode()),
         )
 
-    def _summarize(self, result: dict[str, Any]) -> str:
-        if not result["coverage"]:
+    def _summarize(self, released: pl.DataFrame, original: pl.DataFrame) -> str:
+        coverage = _mean(released, "known")
+        if not coverage:
             return (
                 "the release has no step from a query of held-out users to another query, neither "
-                f"in a table nor by times within a session; over {result['topics']:,} steps it "
+                f"in a table nor by times within a session; over {released.height:,} steps it "
                 "suggests nothing"
             )
         return (
-            f"over {result['topics']:,} steps of held-out users the next query is among "
-            f"{self.top:,} suggested ones in {result['value']:.1%} with the release, in "
-            f"{result['original']:.1%} with the unprotected log, and in {result['popular']:.1%} "
-            "if the most frequent queries of the release are always suggested; the release has "
-            f"suggestions in {result['coverage']:.1%}"
+            f"over {released.height:,} steps of held-out users the next query is among "
+            f"{self.top:,} suggested ones in {_mean(released, 'hit'):.1%} with the release, in "
+            f"{_mean(original, 'hit'):.1%} with the unprotected log, and in "
+            f"{_mean(released, 'popular'):.1%} if the most frequent queries of the release are "
+            f"always suggested; the release has suggestions in {coverage:.1%}"
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -20,6 +20,7 @@ from ._shared.queries import (
     true_pairs,
 )
 from .context import MeasureContext
+from .result import MeasureResult
 
 _SEED = 20130  # public and fixed: the targets must be the same for all releases
 _Z = 1.959964  # the normal quantile of a 95% interval
@@ -39,7 +40,7 @@ class PartialKnowledgeLinkage(QueryTextMeasure):
     paper: ClassVar[str] = "an attack of our own; compare Narayanan and Shmatikov 2008"
     unit: ClassVar[str] = "percent of tries"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
-    kind: ClassVar[Literal["risk", "use"]] = "risk"
+    kind: ClassVar[Literal["risk", "utility"]] = "risk"
 
     known: int = parameter(
         5, "different queries of a user that the attacker knows", min=1, max=1000, unit="queries"
@@ -51,7 +52,7 @@ class PartialKnowledgeLinkage(QueryTextMeasure):
     )
     targets: int = parameter(1000, "maximum number of target users", min=1, max=10**9, unit="users")
 
-    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:
+    def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the percentage of successful tries, with its interval, and that of guessing."""
         sent = self.original_counts(context, release)
         logs = released_counts(sent, release)
@@ -60,18 +61,19 @@ class PartialKnowledgeLinkage(QueryTextMeasure):
         hits, tries = _sum_hits(known, logs, pairs), tried.height
         guess_hits = pairs.height / max(len(logs.users), 1)
         low, high = wilson_interval(hits, tries)
-        return {
-            "value": round(100 * hits / max(tries, 1), 6),
-            "low": round(100 * low, 6),
-            "high": round(100 * high, 6),
-            "chance": round(100 * guess_hits / max(tries, 1), 6),
-            "tries": tries,
-            "users": len(sent.users),
-            "vanished": tries - pairs["user"].n_unique(),
-            "knew_fewer": known.group_by("ask").len().filter(pl.col("len") < self.known).height,
-            "words": self._summarize(hits, guess_hits, tries, release),
-            "ruler": self.basis(release),
-        }
+        return self.result(
+            round(100 * hits / max(tries, 1), 6),
+            interval=(round(100 * low, 6), round(100 * high, 6)),
+            baselines={"chance": round(100 * guess_hits / max(tries, 1), 6)},
+            counts={
+                "tries": tries,
+                "users": len(sent.users),
+                "vanished": tries - pairs["user"].n_unique(),
+                "knew_fewer": known.group_by("ask").len().filter(pl.col("len") < self.known).height,
+            },
+            summary=self._summarize(hits, guess_hits, tries, release),
+            basis=self.basis(release),
+        )
 
     def _sample_tries(self, sent: UserQueryCounts) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Sample the targets (user, ask), and the known texts of each (ask, text, count)."""

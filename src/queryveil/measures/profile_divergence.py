@@ -7,7 +7,7 @@ topic profile before and after; the mean over users.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import polars as pl
 
@@ -24,6 +24,7 @@ from ..errors import InputError
 from ..release.release import Release
 from .base import Measure
 from .context import MeasureContext, released_concepts
+from .result import MeasureResult
 
 _PRESETS = ("sanchez4", "sanchez19", "lexicographer", "branches")
 
@@ -43,7 +44,7 @@ class ProfileDivergence(Measure):
     )
     unit: ClassVar[str] = "Jensen-Shannon divergence, 0 to 1"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
-    kind: ClassVar[Literal["risk", "use"]] = "use"
+    kind: ClassVar[Literal["risk", "utility"]] = "utility"
 
     taxonomy: str = parameter("wordnet", "taxonomy: wordnet, a .qvt file or a path list")
     topics: str = parameter(
@@ -55,18 +56,17 @@ class ProfileDivergence(Measure):
         choices=("drop", "bin"),
     )
 
-    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:
+    def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the mean divergence, the number of measured users, and the basis."""
         was = self._original_profiles(context)
         pairs, note = released_concepts(context, release, self.taxonomy)
         losses = profile_divergences(was, self._build_profiles(context, pairs))["loss"]
         all_users = context.cached("users", lambda: context.log.count_distinct("user"))
-        return {
-            "value": round(float(losses.mean()), 6),  # type: ignore[arg-type]
-            "users": len(losses),
-            "left_out": all_users - len(losses),
-            "ruler": f"{self._basis(context)}; {note}",
-        }
+        return self.result(
+            round(float(losses.mean()), 6),  # type: ignore[arg-type]
+            counts={"users": len(losses), "left_out": all_users - len(losses)},
+            basis=f"{self._basis(context)}; {note}",
+        )
 
     def prepare(self, context: MeasureContext) -> None:
         """Build the profiles of the log, and raise if no user has a concept in the topics."""

@@ -9,7 +9,7 @@ queries, and the rest is independent.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import polars as pl
 
@@ -23,6 +23,7 @@ from ._shared.queries import (
     true_pairs,
 )
 from .context import MeasureContext
+from .result import MeasureResult
 
 _DEFINITIONS = ("coupling", "share", "cover")
 
@@ -42,7 +43,7 @@ class ProfileExposure(QueryTextMeasure):
     )
     unit: ClassVar[str] = "percent of the entropy of a user's log"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
-    kind: ClassVar[Literal["risk", "use"]] = "risk"
+    kind: ClassVar[Literal["risk", "utility"]] = "risk"
 
     way: str = parameter(
         "coupling",
@@ -50,7 +51,7 @@ class ProfileExposure(QueryTextMeasure):
         choices=_DEFINITIONS,
     )
 
-    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:
+    def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the mean over users for each definition, and the fractions of hidden users."""
         sent = self.original_counts(context, release)
         logs = count_user_queries(released_log(release))
@@ -58,21 +59,25 @@ class ProfileExposure(QueryTextMeasure):
         levels = exposure_levels(_original_texts(sent), _released_texts(logs, pairs, sent))
         means = {way: _mean(levels[way]) for way in _DEFINITIONS}
         hidden = (100 - levels[self.way]).round(9)
-        return {
-            "value": means[self.way],
-            "uncertainty": round(100 - means[self.way], 6),
-            "above_70": _mean((hidden > 70).cast(pl.Float64)),
-            "above_80": _mean((hidden > 80).cast(pl.Float64)),
-            **means,
-            "users": levels.height,
-            "vanished": levels.join(pairs, on="user", how="anti").height,
-            "left_out": len(sent.users) - levels.height,
-            "words": (
+        return self.result(
+            means[self.way],
+            counts={
+                "users": levels.height,
+                "vanished": levels.join(pairs, on="user", how="anti").height,
+                "left_out": len(sent.users) - levels.height,
+            },
+            details={
+                "uncertainty": round(100 - means[self.way], 6),
+                "above_70": _mean((hidden > 70).cast(pl.Float64)),
+                "above_80": _mean((hidden > 80).cast(pl.Float64)),
+                **means,
+            },
+            summary=(
                 f"a released log has on average {means[self.way]:.1f}% of the information on its "
                 f"user's {self.unit_of(release)}"
             ),
-            "ruler": self.basis(release),
-        }
+            basis=self.basis(release),
+        )
 
 
 def exposure_levels(original: pl.DataFrame, released: pl.DataFrame) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import polars as pl
 
@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..release.release import Release
 from .base import Measure
 from .context import MeasureContext, released_concepts
+from .result import MeasureResult
 
 
 @dataclass(frozen=True)
@@ -28,24 +29,27 @@ class ProfileSimilarity(Measure):
     paper: ClassVar[str] = "none; cosine of concept vectors, as in content-based personalisation"
     unit: ClassVar[str] = "mean cosine, 0 to 1"
     better: ClassVar[Literal["lower", "higher"]] = "higher"
-    kind: ClassVar[Literal["risk", "use"]] = "use"
+    kind: ClassVar[Literal["risk", "utility"]] = "utility"
 
     taxonomy: str = parameter("wordnet", "taxonomy: wordnet, a .qvt file or a path list")
 
-    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:
+    def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the mean cosine, that of the whole log's profile as a baseline, and the basis."""
         was = self._original_counts(context)
         pairs, note = released_concepts(context, release, self.taxonomy)
         cosines = profile_cosines(was, _count_mapped(pairs))["cosine"]
         all_users = context.cached("users", lambda: context.log.count_distinct("user"))
-        return {
-            "value": _mean(cosines),
-            "users": len(cosines),
-            "left_out": all_users - len(cosines),
-            "without": int((cosines == 0).sum()),
-            "same_for_all": context.cached((self, "same"), lambda: self._same_for_all(was)),
-            "ruler": f"{context.taxonomy(self.taxonomy).title}; {note}",
-        }
+        same_for_all = context.cached((self, "same"), lambda: self._same_for_all(was))
+        return self.result(
+            _mean(cosines),
+            baselines={"same_for_all": same_for_all},
+            counts={
+                "users": len(cosines),
+                "left_out": all_users - len(cosines),
+                "without": int((cosines == 0).sum()),
+            },
+            basis=f"{context.taxonomy(self.taxonomy).title}; {note}",
+        )
 
     def prepare(self, context: MeasureContext) -> None:
         """Build the profiles of the log, and raise if no user has a concept."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import polars as pl
 
@@ -17,6 +17,7 @@ from ..release.release import Release
 from ._shared.counts import released_frequencies
 from .base import Measure
 from .context import MeasureContext
+from .result import MeasureResult
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class QueryCoverage(Measure):
     paper: ClassVar[str] = "none; Batet et al. 2013 report the fraction of queries removed"
     unit: ClassVar[str] = "fraction, 0 to 1"
     better: ClassVar[Literal["lower", "higher"]] = "higher"
-    kind: ClassVar[Literal["risk", "use"]] = "use"
+    kind: ClassVar[Literal["risk", "utility"]] = "utility"
 
     count: str = parameter(
         "distinct",
@@ -40,7 +41,7 @@ class QueryCoverage(Measure):
         choices=("distinct", "volume"),
     )
 
-    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:
+    def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the fractions kept, lost and invented, of distinct queries and of the volume."""
         sizes = self._original_sizes(context)
         counts, note = released_frequencies(release)
@@ -51,7 +52,7 @@ class QueryCoverage(Measure):
                 common["lines"], common["kept"], int(counts["count"].sum())
             ),
         }
-        return {"value": fractions[self.count]["kept"], **fractions, "ruler": note}
+        return self.result(fractions[self.count]["kept"], details=fractions, basis=note)
 
     def prepare(self, context: MeasureContext) -> None:
         """Count the queries of the log."""

@@ -27,7 +27,7 @@ class QueryFrequencyError(FrequencyMeasure):
     paper: ClassVar[str] = "none; overlap and rank correlation of the top are common practice"
     unit: ClassVar[str] = "mean relative error"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
-    kind: ClassVar[Literal["risk", "use"]] = "use"
+    kind: ClassVar[Literal["risk", "utility"]] = "utility"
 
     def texts(self, queries: pl.DataFrame) -> pl.DataFrame:
         """Return the queries unchanged."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import polars as pl
 
@@ -11,6 +11,7 @@ from ..log.identifiers import flag_identifiers
 from ..release.release import Release
 from ._shared.queries import QueryTextMeasure, UserQueryCounts
 from .context import MeasureContext
+from .result import MeasureResult
 
 
 @dataclass(frozen=True)
@@ -29,31 +30,35 @@ class RareQueryExposure(QueryTextMeasure):
     paper: ClassVar[str] = "none; methods that release real queries can release rare ones"
     unit: ClassVar[str] = "fraction of released rows, 0 to 1"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
-    kind: ClassVar[Literal["risk", "use"]] = "risk"
+    kind: ClassVar[Literal["risk", "utility"]] = "risk"
 
-    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:
+    def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the fraction of such rows, and the number of distinct queries of each type."""
         texts = _flag_texts(_count_released(release), self.original_counts(context, release))
         rows = int(texts["rows"].sum())
         exposed = int(texts.filter(pl.col("rare") | pl.col("identifier"))["rows"].sum())
         rare, personal = int(texts["rare"].sum()), int(texts["identifier"].sum())
         unit = self.unit_of(release)
-        return {
-            "value": round(exposed / max(rows, 1), 6),
-            "rows": rows,
-            "queries": texts.height,
-            "rare": rare,
-            "rare_share": round(rare / max(texts.height, 1), 6),
-            "identifiers": personal,
-            "identifiers_share": round(personal / max(texts.height, 1), 6),
-            "new": int((texts["senders"] == 0).sum()),
-            "words": (
+        return self.result(
+            round(exposed / max(rows, 1), 6),
+            counts={
+                "rows": rows,
+                "queries": texts.height,
+                "rare": rare,
+                "identifiers": personal,
+                "new": int((texts["senders"] == 0).sum()),
+            },
+            details={
+                "rare_share": round(rare / max(texts.height, 1), 6),
+                "identifiers_share": round(personal / max(texts.height, 1), 6),
+            },
+            summary=(
                 f"{rare:,} of {texts.height:,} released {unit} had been sent by one user only, "
                 f"and {personal:,} look like personal identifiers; they make up {exposed:,} of "
                 f"{rows:,} rows"
             ),
-            "ruler": f"{self.basis(release)}; identifiers by patterns, which do not detect names",
-        }
+            basis=f"{self.basis(release)}; identifiers by patterns, which do not detect names",
+        )
 
 
 def _count_released(release: Release) -> pl.DataFrame:

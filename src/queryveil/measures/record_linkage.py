@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -31,13 +31,28 @@ from ._shared.queries import (
     true_pairs,
 )
 from .context import MeasureContext, restore_users
+from .result import MeasureResult
 
 MAX_LOGS = 20_000
 _SEED = 8_300  # of the sample: public and fixed, so that a measurement is repeatable
 
 
-def link_records_on_spark(rows: Table, release: Release, taxonomy: str | None) -> dict[str, Any]:
-    """Return the expected number of linked users, and how many logs were linked."""
+@dataclass(frozen=True)
+class LinkageCounts:
+    """The expected number of linked users, and the counts of users and of released logs.
+
+    `sample` is the number of logs that were linked, which is `logs` unless these are very many.
+    """
+
+    linked: float
+    users: int
+    released: int
+    logs: int
+    sample: int
+
+
+def link_records_on_spark(rows: Table, release: Release, taxonomy: str | None) -> LinkageCounts:
+    """Link the released logs of a log on a cluster."""
     sent = count_user_queries(released_log(release))
     logs = _sample_logs(len(sent.users))
     named = restore_users(pl.DataFrame({"user": sent.users}).with_row_index("log"), release)
@@ -65,13 +80,13 @@ def link_records_on_spark(rows: Table, release: Release, taxonomy: str | None) -
     linked = matches.with_columns(linked=probability).join(log_counts, on="user")
     scale = len(sent.users) / max(len(logs), 1)
     users = aggregate(scores, _sum_users, ["all"])["users"].sum()
-    return {
-        "linked": float((linked["linked"] / linked["logs"]).sum()) * scale,
-        "users": int(users),
-        "released": log_counts.height,
-        "logs": len(sent.users),
-        "sample": len(logs),
-    }
+    return LinkageCounts(
+        linked=float((linked["linked"] / linked["logs"]).sum()) * scale,
+        users=int(users),
+        released=log_counts.height,
+        logs=len(sent.users),
+        sample=len(logs),
+    )
 
 
 def _sample_logs(logs: int) -> pl.Series:
@@ -155,47 +170,45 @@ class RecordLinkage(QueryTextMeasure):
     paper: ClassVar[str] = "Batet, Erola, Sánchez, Castellà-Roca 2013, record linkage (RL)"
     unit: ClassVar[str] = "percent of the log's users"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
-    kind: ClassVar[Literal["risk", "use"]] = "risk"
+    kind: ClassVar[Literal["risk", "utility"]] = "risk"
 
     def prepare(self, context: MeasureContext) -> None:
         """Number the users and the queries of a local log."""
         if not isinstance(context.log.table, RemoteTable):
             super().prepare(context)
 
-    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:
+    def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the percentage of linked users, that of guessing, and the vanished users."""
         if isinstance(context.log.table, RemoteTable):
-            return self._build_result(
-                release,
-                **link_records_on_spark(context.log.table, release, self.phrases_of(release)),
-            )
+            taxonomy = self.phrases_of(release)
+            counts = link_records_on_spark(context.log.table, release, taxonomy)
+            return self._build_result(release, counts)
         sent = self.original_counts(context, release)
         logs = released_counts(sent, release)
         pairs = true_pairs(sent.users, logs.users, release)
         linked = float(linkage_probabilities(sent, logs, pairs)["linked"].sum())
         released, size = pairs["user"].n_unique(), len(logs.users)
-        return self._build_result(
-            release, linked=linked, users=len(sent.users), released=released, logs=size, sample=size
-        )
+        counts = LinkageCounts(linked, len(sent.users), released, size, size)
+        return self._build_result(release, counts)
 
-    def _build_result(
-        self, release: Release, *, linked: float, users: int, released: int, logs: int, sample: int
-    ) -> dict[str, Any]:
-        value = 100 * linked / max(users, 1)
-        guess = 100 / max(users, 1)
-        return {
-            "value": round(value, 6),
-            "chance": round(guess, 6),
-            "users": users,
-            "vanished": users - released,
-            "logs": logs,
-            **({} if sample == logs else {"sample": sample}),
-            "words": (
+    def _build_result(self, release: Release, counts: LinkageCounts) -> MeasureResult:
+        value = 100 * counts.linked / max(counts.users, 1)
+        guess = 100 / max(counts.users, 1)
+        return self.result(
+            round(value, 6),
+            baselines={"chance": round(guess, 6)},
+            counts={
+                "users": counts.users,
+                "vanished": counts.users - counts.released,
+                "logs": counts.logs,
+                **({} if counts.sample == counts.logs else {"sample": counts.sample}),
+            },
+            summary=(
                 f"an attacker who has the whole original log re-identifies {value:.1f} of 100 "
                 f"users in the release; guessing re-identifies {guess:.2g}"
             ),
-            "ruler": self.basis(release),
-        }
+            basis=self.basis(release),
+        )
 
 
 def linkage_probabilities(

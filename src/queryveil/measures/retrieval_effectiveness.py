@@ -8,8 +8,8 @@ that are not released were left out (`scope=released`). Neither is the default h
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import asdict, dataclass, replace
+from typing import ClassVar, Literal
 
 import polars as pl
 
@@ -21,6 +21,7 @@ from ._shared.counts import LogStatistics, check_has_content
 from ._shared.cross_validation import CrossValidatedMeasure
 from ._shared.rankings import (
     METRICS,
+    PairedTest,
     build_click_graph,
     evaluate_rankings,
     paired_t_test,
@@ -29,6 +30,7 @@ from ._shared.rankings import (
 )
 from .base import Rerun
 from .context import MeasureContext
+from .result import MeasureResult
 
 _BLOCK = 500  # topics that are ranked at a time, which bounds the memory of rankings
 
@@ -47,7 +49,7 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
     paper: ClassVar[str] = "Zhang, Yang, Singh 2016, section 4"
     unit: ClassVar[str] = "mean over searches, 0 to 1"
     better: ClassVar[Literal["lower", "higher"]] = "higher"
-    kind: ClassVar[Literal["risk", "use"]] = "use"
+    kind: ClassVar[Literal["risk", "utility"]] = "utility"
     tested: ClassVar[str] = "searches with a clicked URL"
     needs: ClassVar[str] = "clicks"
 
@@ -76,7 +78,7 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
 
     def compute_rerun(
         self, context: MeasureContext, release: Release, rerun: Rerun
-    ) -> dict[str, Any]:
+    ) -> MeasureResult:
         """Return the metric, that of the unprotected log, their t-test, and the coverage."""
         check_has_content(release)
         all_original, (all_released, runs) = self.original(context), self.released(context, rerun)
@@ -87,22 +89,22 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
         )
         released, original = all_released.filter(kept), all_original.filter(kept)
         test = paired_t_test(released[self.metric].to_numpy(), original[self.metric].to_numpy())
-        result = {
-            "value": _mean(released, self.metric) or 0.0,
-            "original": _mean(original, self.metric),
-            "coverage": _mean(all_released, "ranked"),
-            "original_coverage": _mean(all_original, "ranked"),
-            **test,
-            "topics": released.height,
-            "metrics": {
-                "release": {name: _mean(released, name) for name in METRICS},
-                "original": {name: _mean(original, name) for name in METRICS},
+        result = self.result(
+            _mean(released, self.metric) or 0.0,
+            baselines={"original": _mean(original, self.metric)},
+            counts={"topics": released.height},
+            details={
+                "coverage": _mean(all_released, "ranked"),
+                "original_coverage": _mean(all_original, "ranked"),
+                **asdict(test),
+                "metrics": {
+                    "release": {name: _mean(released, name) for name in METRICS},
+                    "original": {name: _mean(original, name) for name in METRICS},
+                },
             },
-        }
-        return result | {
-            "words": self._summarize(result, all_released.height),
-            "ruler": self._describe_basis(runs),
-        }
+            basis=self._describe_basis(runs),
+        )
+        return replace(result, summary=self._summarize(result, test, all_released.height))
 
     def test_cases(self, log: QueryLog) -> pl.DataFrame:
         """Return the searches with clicks, one row per URL: topic, user, query, url, rank."""
@@ -126,20 +128,19 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
         graph = build_click_graph(seen)
         return lambda tests: rank_by_walk(graph, tests)
 
-    def _summarize(self, result: dict[str, Any], topics: int) -> str:
-        if not result["coverage"]:
+    def _summarize(self, result: MeasureResult, test: PairedTest, topics: int) -> str:
+        if not result.details["coverage"]:
             return (
                 "the release has no click on a URL that could be ranked for any of "
                 f"{topics:,} searches of held-out users, so this utility is lost completely"
             )
-        counted = (
-            f"{result['topics']:,} of {topics:,}" if self.scope == "released" else f"{topics:,}"
-        )
+        evaluated = result.counts["topics"]
+        counted = f"{evaluated:,} of {topics:,}" if self.scope == "released" else f"{topics:,}"
         return (
-            f"over {counted} searches of held-out users {self.metric} is {result['value']:.4f} "
-            f"with the release and {result['original']:.4f} with the unprotected log"
-            f"{_describe_test(result)}; the release has a ranking for {result['coverage']:.1%} "
-            "of all"
+            f"over {counted} searches of held-out users {self.metric} is {result.value:.4f} "
+            f"with the release and {result.baselines['original']:.4f} with the unprotected log"
+            f"{_describe_test(test)}; the release has a ranking for "
+            f"{result.details['coverage']:.1%} of all"
         )
 
     def _describe_basis(self, runs: list[LogStatistics]) -> str:
@@ -177,15 +178,14 @@ def clicked_events(rows: pl.LazyFrame) -> pl.DataFrame:
     return urls.select("topic", "user", "query", "url", "rank").collect()
 
 
-def _describe_test(result: dict[str, Any]) -> str:
-    if result["p_value"] is None:
+def _describe_test(test: PairedTest) -> str:
+    if test.p_value is None:
         return ""
-    p_value = f"p = {result['p_value']:.3g}" if result["p_value"] >= 1e-4 else "p < 0.0001"
-    negation = "" if result["significant"] else "not "
+    p_value = f"p = {test.p_value:.3g}" if test.p_value >= 1e-4 else "p < 0.0001"
+    negation = "" if test.significant else "not "
     return (
-        f" (difference {result['difference']:+.4f}, 95% {result['low']:+.4f} to "
-        f"{result['high']:+.4f}, "
-        f"{p_value}: {negation}significant at .01)"
+        f" (difference {test.difference:+.4f}, 95% {test.difference_low:+.4f} to "
+        f"{test.difference_high:+.4f}, {p_value}: {negation}significant at .01)"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import polars as pl
 
@@ -21,6 +21,7 @@ from ._shared.random_groups import (
 )
 from .base import Measure
 from .context import MeasureContext, released_concepts
+from .result import MeasureResult
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class SemanticRemain(Measure):
     paper: ClassVar[str] = "Erola, Castellà-Roca, Navarro-Arribas, Torra 2011, eq. (4) and (5)"
     unit: ClassVar[str] = "fraction, 0 to 1"
     better: ClassVar[Literal["lower", "higher"]] = "higher"
-    kind: ClassVar[Literal["risk", "use"]] = "use"
+    kind: ClassVar[Literal["risk", "utility"]] = "utility"
 
     taxonomy: str = parameter("wordnet", "taxonomy: wordnet, a .qvt file or a path list")
     level: int = parameter(
@@ -47,7 +48,7 @@ class SemanticRemain(Measure):
     )
     levels: int = parameter(5, "number of levels to report at least", min=1, max=30)
 
-    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:
+    def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the fraction of the level, those of all levels, and the paper's worst case."""
         was = self._count_original(context)
         reached = self._fractions_reached(context, was)
@@ -59,29 +60,35 @@ class SemanticRemain(Measure):
         k = release.guarantee.k
         all_users = context.cached("users", lambda: context.log.count_distinct("user"))
         users = len(fractions[level - 1])
-        return {
-            "value": round(means[level - 1] or 0.0, 6),
-            "users": users,
-            "left_out": all_users - users,
-            "levels": {
-                str(n): None if mean is None else round(mean, 6) for n, mean in enumerate(means, 1)
+        baseline, description = self._baseline(context, was, release, level)
+        return self.result(
+            round(means[level - 1] or 0.0, 6),
+            baselines={
+                "worst_case": None if k is None else round(1 / k, 6),
+                "random_groups": baseline,
             },
-            "reached": {str(n): part for n, part in reached.items()},
-            "worst_case": None if k is None else round(1 / k, 6),
-            **self._baseline(context, was, release, level),
-            "ruler": f"{context.taxonomy(self.taxonomy).title}, level {level}; {note}",
-        }
+            counts={"users": users, "left_out": all_users - users},
+            details={
+                "levels": {
+                    str(n): None if mean is None else round(mean, 6)
+                    for n, mean in enumerate(means, 1)
+                },
+                "reached": {str(n): part for n, part in reached.items()},
+                "random_groups_are": description,
+            },
+            basis=f"{context.taxonomy(self.taxonomy).title}, level {level}; {note}",
+        )
 
     def _baseline(
         self, context: MeasureContext, was: list[pl.DataFrame], release: Release, level: int
-    ) -> dict[str, float | str | None]:
-        """Return what remains on the level in random groups with the same prototype rule."""
+    ) -> tuple[float | None, str]:
+        """Return what remains on the level in random groups, and a description of the groups."""
         profiles = context.cached(
             ("profiles", self.taxonomy), lambda: build_profiles(context.concepts(self.taxonomy))
         )
         grouping = infer_grouping(release, len(profiles))
         if isinstance(grouping, str):
-            return {"random_groups": None, "random_groups_are": grouping}
+            return None, grouping
         taxonomy = context.taxonomy(self.taxonomy)
 
         def measure_turn(number: int) -> float:
@@ -91,7 +98,7 @@ class SemanticRemain(Measure):
 
         key = ("random groups", self.taxonomy, level, grouping)
         mean = context.cached(key, lambda: fmean(map(measure_turn, range(REPEATS))))
-        return {"random_groups": round(mean, 6), "random_groups_are": describe_baseline(grouping)}
+        return round(mean, 6), describe_baseline(grouping)
 
     def _fractions_reached(
         self, context: MeasureContext, was: list[pl.DataFrame]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import polars as pl
 
@@ -12,6 +12,7 @@ from ..release.release import Release
 from ._shared.queries import released_log
 from .base import Measure
 from .context import MeasureContext
+from .result import MeasureResult
 
 
 @dataclass(frozen=True)
@@ -27,22 +28,21 @@ class Uniqueness(Measure):
     paper: ClassVar[str] = "the sample uniques of disclosure control"
     unit: ClassVar[str] = "fraction of released users, 0 to 1"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
-    kind: ClassVar[Literal["risk", "use"]] = "risk"
+    kind: ClassVar[Literal["risk", "utility"]] = "risk"
 
-    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:
+    def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the fraction of unique users in the release and in the original log."""
         unique, users = count_unique(released_log(release))
         unique_before, users_before = self._count_original(context)
-        return {
-            "value": round(unique / max(users, 1), 6),
-            "before": round(unique_before / max(users_before, 1), 6),
-            "singled_out": unique,
-            "users": users,
-            "words": (
+        return self.result(
+            round(unique / max(users, 1), 6),
+            counts={"singled_out": unique, "users": users},
+            details={"before": round(unique_before / max(users_before, 1), 6)},
+            summary=(
                 f"{unique:,} of {users:,} released users have a unique log; in the original log "
                 f"{unique_before:,} of {users_before:,} users have one"
             ),
-        }
+        )
 
     def prepare(self, context: MeasureContext) -> None:
         """Count the unique users of the log."""

@@ -26,7 +26,7 @@ class WordFrequencyError(FrequencyMeasure):
     paper: ClassVar[str] = "none; overlap and rank correlation of the top are common practice"
     unit: ClassVar[str] = "mean relative error"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
-    kind: ClassVar[Literal["risk", "use"]] = "use"
+    kind: ClassVar[Literal["risk", "utility"]] = "utility"
 
     stop_words: bool = parameter(False, 'whether words such as "of" count')
     language: str = parameter("english", "language whose stop words are left out")

@@ -53,7 +53,7 @@ def _graph(evidence: Evidence, measure: str, name: str = "value") -> Curve:
 def _explain_suppression(evidence: Evidence) -> str:
     """Return a note if the sites rule suppresses the whole log, which is the greatest loss."""
     vanished = _percent_vanished(
-        _graph(evidence, LINKED, "vanished"), _graph(evidence, LINKED, "users")
+        _graph(evidence, LINKED, "counts.vanished"), _graph(evidence, LINKED, "counts.users")
     )
     empty = [at for at, percent in vanished.items() if percent == 100]
     return f"from {min(empty)} sites on Poblete et al. suppress the whole log" if empty else ""
@@ -82,9 +82,9 @@ def _groups_lowest(evidence: Evidence) -> Verdict:
     graph = _graph(evidence, LOSS).values()
     holds = max(grouped) < min(graph)
     stays = (
-        _percent_vanished(_graph(evidence, LINKED, "vanished"), _graph(evidence, LINKED, "users"))[
-            2
-        ]
+        _percent_vanished(
+            _graph(evidence, LINKED, "counts.vanished"), _graph(evidence, LINKED, "counts.users")
+        )[2]
         < 50
     )
     why = "with a limit of two sites the majority of users is kept, and so are the clusters"
@@ -109,8 +109,8 @@ def _semantic_lowest(evidence: Evidence) -> Verdict:
     curves = _grouped(evidence, LOSS)
     best = [k for k in curves[SEMANTIC]
             if curves[SEMANTIC][k] <= min(curve[k] for curve in curves.values())]  # fmt: skip
-    baseline = evidence.series(SEMANTIC, LOSS, "k", "random_groups")
-    shuffled = evidence.series(SEMANTIC, LOSS, "k", "chance")
+    baseline = evidence.series(SEMANTIC, LOSS, "k", "baselines.random_groups")
+    shuffled = evidence.series(SEMANTIC, LOSS, "k", "baselines.chance")
     own = curves[SEMANTIC]
     ours = (
         f"lowest at {len(best)} of {len(own)} k ({format_series(own)}); "
@@ -128,7 +128,7 @@ def _check_removed(evidence: Evidence) -> Verdict:
 
 def _check_empty(evidence: Evidence) -> Verdict:
     vanished = _percent_vanished(
-        _removal(evidence, LINKED, "vanished"), _removal(evidence, LINKED, "users")
+        _removal(evidence, LINKED, "counts.vanished"), _removal(evidence, LINKED, "counts.users")
     )
     holds = abs(vanished[1] - 46) <= 10 and abs(vanished[5] - 65) <= 10
     return Verdict(format_series(vanished), holds)
@@ -145,7 +145,7 @@ def _removal_linked(evidence: Evidence) -> Verdict:
 
 def _graph_empty(evidence: Evidence) -> Verdict:
     vanished = _percent_vanished(
-        _graph(evidence, LINKED, "vanished"), _graph(evidence, LINKED, "users")
+        _graph(evidence, LINKED, "counts.vanished"), _graph(evidence, LINKED, "counts.users")
     )
     return Verdict(format_series(vanished), abs(vanished[30] - 10) <= 10)
 

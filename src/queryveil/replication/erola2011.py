@@ -61,7 +61,7 @@ def _above_random(evidence: Evidence) -> Verdict:
         evidence.series(_spec(5, 1), _measure(level), "k")[k] - baseline
         for level in _LEVELS
         for k, baseline in evidence.series(
-            _spec(5, 1), _measure(level), "k", "random_groups"
+            _spec(5, 1), _measure(level), "k", "baselines.random_groups"
         ).items()
     ]
     return Verdict(f"{100 * min(gains):+.1f} to {100 * max(gains):+.1f} points", min(gains) > 0)

@@ -66,20 +66,20 @@ def _same(evidence: Evidence, measure: str) -> Verdict:
 
     A large p alone proves nothing over few searches: the interval must be narrow too.
     """
-    names = ("value", "original", "low", "high", "topics", "coverage")
-    results = {
-        name: evidence.series(f"{PUBLISHED}:paper-threshold=500", measure, "epsilon", name)[29.99]
-        for name in names
-    }
+
+    def at_published(name: str) -> float:
+        label = f"{PUBLISHED}:paper-threshold=500"
+        return evidence.series(label, measure, "epsilon", name)[29.99]
+
+    low, high = at_published("difference_low"), at_published("difference_high")
     ours = (
-        f"{results['original']:.4f} original, {results['value']:.4f} anonymized over "
-        f"{results['topics']:.0f} searches, difference {results['low']:+.3f} to "
-        f"{results['high']:+.3f}; {100 * results['coverage']:.0f}% of searches get a ranking"
+        f"{at_published('baselines.original'):.4f} original, {at_published('value'):.4f} "
+        f"anonymized over {at_published('counts.topics'):.0f} searches, difference {low:+.3f} to "
+        f"{high:+.3f}; {100 * at_published('coverage'):.0f}% of searches get a ranking"
     )
-    holds = results["low"] >= -_EQUIVALENCE_MARGIN and results["high"] <= _EQUIVALENCE_MARGIN
-    if holds:
+    if low >= -_EQUIVALENCE_MARGIN and high <= _EQUIVALENCE_MARGIN:
         return Verdict(ours, True)
-    if results["low"] <= 0 <= results["high"]:
+    if low <= 0 <= high:
         return Verdict(ours, None, "no significant difference, but too few searches to exclude one")
     return Verdict(ours, False)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import overload
 
 from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
@@ -12,6 +12,7 @@ from ..errors import QueryveilError, UsageError
 from ..log.query_log import QueryLog
 from ..measures.base import MEASURES, Measure, Rerun, RerunMeasure, parse_measure
 from ..measures.context import MeasureContext
+from ..measures.result import MeasureResult, MeasureResults
 from ..methods.base import METHODS, Method, parse_method
 from ..release.reading import read_release
 from ..release.release import Release
@@ -21,7 +22,7 @@ from .budget import DATA_ACCESS_RECORDED, is_differentially_private, note_look, 
 
 def compute_measure(
     chosen: Measure, context: MeasureContext, release: Release, rerun: Rerun | None
-) -> dict[str, Any]:
+) -> MeasureResult:
     """Return the result of a measure; only a `RerunMeasure` receives `rerun`."""
     if isinstance(chosen, RerunMeasure) and rerun is not None:
         return chosen.compute_rerun(context, release, rerun)
@@ -59,6 +60,19 @@ def make_rerun(method: Method, seed: int | None, identifiers: str = "drop") -> R
     return rerun
 
 
+@overload
+def measure(  # type: ignore[overload-overlap]  # a text is a sequence too, but never iterated
+    log: QueryLog,
+    release: Release | str | Path,
+    measures: str | Measure,
+    *,
+    seed: int | None = None,
+    dataset: str | None = None,
+    progress: Progress | None = None,
+) -> MeasureResult: ...
+
+
+@overload
 def measure(
     log: QueryLog,
     release: Release | str | Path,
@@ -67,36 +81,53 @@ def measure(
     seed: int | None = None,
     dataset: str | None = None,
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> MeasureResults: ...
+
+
+def measure(
+    log: QueryLog,
+    release: Release | str | Path,
+    measures: str | Measure | Sequence[str | Measure] | None = None,
+    *,
+    seed: int | None = None,
+    dataset: str | None = None,
+    progress: Progress | None = None,
+) -> MeasureResult | MeasureResults:
     """Measure a release, or the folder of a release, against its original log.
 
     The figures are computed from private data: they are for the data owner only.
 
     Args:
-        measures: Measures to compute; it is an error if one does not apply. Without it, all
-            measures that do not run the method again; one that does not apply has a `why_not`.
+        measures: A measure, which gives its `MeasureResult`, or several, which give
+            `MeasureResults`; it is an error if one does not apply. Without it, all measures that
+            do not run the method again; one that does not apply has a `skipped_because`.
         seed: Seed of the reruns.
         dataset: Population whose ledger records the data access; else that of the log's folder.
 
     >>> from queryveil import FrequentQueries, QueryLog, anonymize
     >>> log = QueryLog.from_rows([(u, "tennis", None, None, None) for u in "abc"])
     >>> release = anonymize(log, FrequentQueries(n=2))
-    >>> result = measure(log, release, ["profile-divergence"])
-    >>> result["measures"]["profile-divergence"]["value"]
+    >>> measure(log, release, "profile-divergence").value
     0.0
+    >>> measure(log, release, ["profile-divergence"])["profile-divergence"].counts["users"]
+    3
     """
+    if isinstance(measures, str | Measure):
+        alone = parse_measure(measures) if isinstance(measures, str) else measures
+        several = measure(log, release, [alone], seed=seed, dataset=dataset, progress=progress)
+        return several[str(alone)]
     shown, context = progress or NoProgress(), MeasureContext(log)
     released = release if isinstance(release, Release) else read_release(Path(release), log)
     selected = _select_measures(measures)
     rerun, notes = _prepare_rerun(selected, released, seed, dataset)
     notes = notes or note_look(log, dataset, "measure")
     strict = measures is not None
-    results: dict[str, Any] = {}
+    results: dict[str, MeasureResult] = {}
     with shown.stage("measure", len(selected)) as advance:
         for chosen in selected:
-            results[str(chosen)] = _describe_result(chosen, context, released, rerun, strict=strict)
+            results[str(chosen)] = _compute_or_skip(chosen, context, released, rerun, strict=strict)
             advance(1)
-    return {"method": released.method, "measures": results, "notes": notes}
+    return MeasureResults(released.method, results, tuple(notes))
 
 
 def _select_measures(measures: Sequence[str | Measure] | None) -> list[Measure]:
@@ -125,20 +156,18 @@ def _prepare_rerun(
     return make_rerun(method, seed, setting), [DATA_ACCESS_RECORDED]
 
 
-def _describe_result(
+def _compute_or_skip(
     chosen: Measure,
     context: MeasureContext,
     release: Release,
     rerun: Rerun | None,
     *,
     strict: bool,
-) -> dict[str, Any]:
-    names = ("title", "unit", "better", "kind")
-    about = {name: getattr(chosen, name) for name in names}
+) -> MeasureResult:
     try:
         chosen.prepare(context)
-        return about | compute_measure(chosen, context, release, rerun)
+        return compute_measure(chosen, context, release, rerun)
     except QueryveilError as error:
         if strict:
             raise
-        return about | {"value": None, "why_not": str(error)}
+        return chosen.skip(str(error))

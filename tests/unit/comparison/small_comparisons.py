@@ -15,7 +15,7 @@ RISK = {
     "kind": "risk",
     "parameters": {},
 }
-USE = RISK | {"title": "queries kept", "better": "higher", "kind": "use", "unit": "share"}
+USE = RISK | {"title": "queries kept", "better": "higher", "kind": "utility", "unit": "share"}
 
 
 def cells(label: str, swept: dict[str, Any], repeat: int = 1, **values: float | None) -> list[Any]:

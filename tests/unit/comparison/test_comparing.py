@@ -52,7 +52,7 @@ def test_rows(log: qv.QueryLog, measure: str) -> None:
     half = pytest.approx(0.311278 / 2, abs=1e-6)  # a and b lose music
     assert [row["value"] for row in found.rows] == [0, 0, half, half, half, half]
     assert all(row["seconds"] >= 0 and row["error"] is None for row in found.rows)
-    assert {row["told"]["users"] for row in found.rows} == {4}
+    assert {row["told"]["counts"]["users"] for row in found.rows} == {4}
 
 
 def test_the_table(log: qv.QueryLog, measure: str, tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_the_table(log: qv.QueryLog, measure: str, tmp_path: Path) -> None:
     assert table["n"].to_list() == [2, 2, None]
     assert table["link"].to_list() == ["user", "session", None]
     assert table["value"].null_count() == 1
-    assert json.loads(table["told"][0])["users"] == 4
+    assert json.loads(table["told"][0])["counts"]["users"] == 4
 
 
 def test_a_run_that_fails_is_a_row_and_the_others_go_on(log: qv.QueryLog, measure: str) -> None:
@@ -82,7 +82,7 @@ def test_a_method_that_would_release_nothing_is_measured_as_that(log: qv.QueryLo
     measures = ["query-coverage", "record-linkage", "uniqueness"]
     rows = compare(log, ["frequent-queries:n=9"], measures=measures).rows
     assert [(row["value"], row["error"]) for row in rows] == [(0, None)] * 3
-    assert rows[1]["told"]["vanished"] == 4
+    assert rows[1]["told"]["counts"]["vanished"] == 4
 
 
 def test_a_measure_that_fails_is_a_row(log: qv.QueryLog, measure: str, tmp_path: Path) -> None:
@@ -97,9 +97,11 @@ def test_the_same_seed_gives_the_same_and_turns_differ(
 ) -> None:
     seen = []
 
-    def peek(one: object, before: object, after: qv.Release, again: object) -> dict[str, object]:
-        seen.append(tuple(sorted(after.mapping["pseudonym"])))
-        return {"value": 0.0}
+    def peek(
+        chosen: qv.Measure, context: object, release: qv.Release, rerun: object
+    ) -> qv.MeasureResult:
+        seen.append(tuple(sorted(release.mapping["pseudonym"])))
+        return chosen.result(0.0)
 
     monkeypatch.setattr(cells, "compute_measure", peek)
     for seed in (7, 7, None):

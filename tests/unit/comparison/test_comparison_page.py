@@ -17,7 +17,7 @@ def row(label: str, value: float | None, repeat: int = 1, **swept: Any) -> dict[
     return {
         "method": method, "label": label, "swept": swept, "repeat": repeat, "measure": "loss:a=1",
         "value": value, "seconds": 0.1, "error": None if value is not None else "it <b>broke",
-        "told": {"ruler": "a ruler & more"} if value is not None else {},
+        "told": {"basis": "a basis & more"} if value is not None else {},
     }  # fmt: skip
 
 
@@ -48,17 +48,17 @@ def test_the_page_is_whole_and_fetches_nothing() -> None:
     assert not re.search(r"https?:|@import|url\(|<link|<img|fetch|XMLHttp|import\(", page)
     for text in (
         "For the owner of the log only", "Do not publish", "Losses", "Lower is better",
-        "Basis: a ruler & more.", "bad:k=2 (loss:a=1): it <b>broke", "what is <lost>", "12ab",
+        "Basis: a basis & more.", "bad:k=2 (loss:a=1): it <b>broke", "what is <lost>", "12ab",
         "--methods 'a<b'", "a note & more", "flat n=1", "means of 2 runs",
     ):  # fmt: skip
         assert text in found.text
 
 
-def test_a_ruler_is_told_for_whom_it_is() -> None:
+def test_a_basis_names_its_methods() -> None:
     rows = [row("m:a=1", 0.2, k=2), row("n", 0.5)]
-    rows[1]["told"] = {"ruler": "another", "users": 1200, "left_out": 3}
+    rows[1]["told"] = {"basis": "another", "counts": {"users": 1200, "left_out": 3}}
     text = Balanced(render_comparison(comparison(rows))).text
-    assert "Basis of m: a ruler & more." in text
+    assert "Basis of m: a basis & more." in text
     assert "Basis of n: another; 1,200 users measured, 3 left out." in text
 
 
@@ -171,7 +171,7 @@ def test_hostile_texts_stay_texts() -> None:
 def referred(chance: dict[str, list[float]], **more: Any) -> dict[str, Any]:
     """A comparison of methods, each with a level of chance at k = 2, 3 ..."""
     rows = [
-        row(label, 0.5, k=k) | {"told": {"chance": value, "ruler": "r"} | more}
+        row(label, 0.5, k=k) | {"told": {"baselines": {"chance": value} | more, "basis": "r"}}
         for label, values in chance.items()
         for k, value in enumerate(values, 2)
     ]

@@ -160,7 +160,7 @@ def test_the_picture_alone() -> None:
 
 @pytest.mark.parametrize("pair", [("kept", "found"), ("found", "other"), ("other", "kept")])
 def test_a_picture_of_what_was_not_measured(pair: tuple[str, str]) -> None:
-    with pytest.raises(UsageError, match="no risk and no use"):
+    with pytest.raises(UsageError, match="no risk and no utility"):
         frontier_svg(compared(ROWS), *pair)
 
 

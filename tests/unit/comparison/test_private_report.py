@@ -15,13 +15,13 @@ from queryveil.workflows.anonymization import anonymize
 MEASURES = {
     "linkage:known=5": {
         "title": "users found", "unit": "percent", "better": "lower", "kind": "risk",
-        "value": 2.34771, "chance": 0.3, "ruler": "a <ruler>",
-        "words": "an attacker who knows five queries finds 7 of 300; guessing finds 1",
+        "value": 2.34771, "baselines": {"chance": 0.3}, "basis": "a <basis>",
+        "summary": "an attacker who knows five queries finds 7 of 300; guessing finds 1",
     },
-    "loss": {"title": "loss", "unit": "bits", "better": "lower", "kind": "use", "value": 81.4,
-             "chance": 85.44},
-    "kept": {"title": "kept", "unit": "share", "better": "higher", "kind": "use", "value": None,
-             "why_not": "no users' <logs>"},
+    "loss": {"title": "loss", "unit": "bits", "better": "lower", "kind": "utility", "value": 81.4,
+             "baselines": {"chance": 85.44}},
+    "kept": {"title": "kept", "unit": "share", "better": "higher", "kind": "utility", "value": None,
+             "skipped_because": "no users' <logs>"},
 }  # fmt: skip
 
 
@@ -36,7 +36,7 @@ def test_risk_is_told_in_words(card: dict[str, object]) -> None:
     text = Balanced(render_private_report(card, dict(reversed(MEASURES.items())))).text
     for words in (
         "An attacker who knows five queries finds 7 of 300; guessing finds 1.", "2.348",
-        "Basis: a <ruler>.", "By chance: 85.44.", "linkage:known=5; percent",
+        "Basis: a <basis>.", "By chance: 85.44.", "linkage:known=5; percent",
         "Not measured: no users' <logs>", "do not publish",
     ):  # fmt: skip
         assert words in text
@@ -66,6 +66,6 @@ def test_a_public_page_shows_no_measure(card: dict[str, object]) -> None:
 
 def test_hostile_measures(card: dict[str, object]) -> None:
     bad = "</td><script>hacked=1</script>"
-    told = dict.fromkeys(("title", "unit", "better", "kind", "words", "ruler"), bad)
+    told = dict.fromkeys(("title", "unit", "better", "kind", "summary", "basis"), bad)
     found = Balanced(render_private_report(card, {bad: told | {"value": 1.0}}))
     assert [tag for tag, _ in found.seen].count("script") == 2

@@ -93,60 +93,64 @@ def laplace(scale: float, count: Count = users_of, least: float = 20.0) -> Again
 @pytest.mark.parametrize("scale", [1 / 3, 1e-9], ids=["noise too small by 3", "no noise"])
 def test_too_little_noise_is_caught(scale: float) -> None:
     found = audit(laplace(scale), promise(1.0))
-    assert found["value"] > found["claimed"] == 1.0
-    assert found["holds"] is False
-    assert "broken" in found["words"]
+    assert found.value > found.details["claimed"] == 1.0
+    assert found.details["holds"] is False
+    assert "broken" in found.summary
 
 
 def test_no_noise_at_all_proves_the_most_that_can_be() -> None:
     found = audit(laplace(1e-9), promise(None, None))
-    assert found["value"] == found["most"] == pytest.approx(MOST, abs=1e-6)
-    assert (found["holds"], found["claimed"], found["right"]) == (None, None, 400)
-    assert "could not be proven" in found["words"]
+    assert found.value == found.details["most"] == pytest.approx(MOST, abs=1e-6)
+    assert (found.details["holds"], found.details["claimed"], found.counts["right"]) == (
+        None,
+        None,
+        400,
+    )
+    assert "could not be proven" in found.summary
 
 
 def test_an_honest_mechanism_is_not_caught() -> None:
     found = audit(laplace(1.0), promise(1.0))
-    assert 0 < found["value"] <= 1.0
-    assert found["holds"] is True
-    assert "does not disprove" in found["words"]
+    assert 0 < found.value <= 1.0
+    assert found.details["holds"] is True
+    assert "does not disprove" in found.summary
 
 
 def test_who_is_not_bounded_is_caught_by_sending_again_and_again() -> None:
     found = audit(laplace(1.0, lines_of), promise(1.0))
-    assert (found["holds"], found["way"]) == (False, "again and again")
+    assert (found.details["holds"], found.details["way"]) == (False, "again and again")
 
 
 def test_what_shows_without_a_threshold_is_caught_by_being_alone() -> None:
     found = audit(laplace(1.0, least=-1e9), promise(1.0))
-    assert (found["holds"], found["way"]) == (False, "alone")
-    assert found["value"] == found["most"]
+    assert (found.details["holds"], found.details["way"]) == (False, "alone")
+    assert found.value == found.details["most"]
 
 
 def test_nothing_proves_nothing() -> None:
     found = audit(laplace(1.0, least=1e9), promise(1.0))
-    assert (found["value"], found["holds"]) == (0.0, True)
-    assert "proves nothing" in found["words"]
+    assert (found.value, found.details["holds"]) == (0.0, True)
+    assert "proves nothing" in found.summary
 
 
 @pytest.mark.parametrize("runs", [2, 3, 4])
 def test_a_few_trials_prove_nothing_and_break_nothing(runs: int) -> None:
     found = audit(laplace(1e-9), promise(1.0), EpsilonAudit(runs=runs, persons=1))
-    assert (found["value"], found["trials"]) == (0.0, runs - runs // 2)
-    assert "proves nothing" in found["words"]
+    assert (found.value, found.counts["trials"]) == (0.0, runs - runs // 2)
+    assert "proves nothing" in found.summary
 
 
 def test_a_large_delta_leaves_nothing_to_prove() -> None:
     found = audit(laplace(1e-9), promise(1.0, delta=0.01))
-    assert (found["value"], found["most"]) == (0.0, 0.0)
+    assert (found.value, found.details["most"]) == (0.0, 0.0)
 
 
 def test_a_real_method_is_not_caught() -> None:
     method, log = ClickGraph(epsilon=1), rows_of(60)
     after = run_method(method, log, RandomSource(1), NoProgress())
     found = EpsilonAudit(runs=40).compute_rerun(MeasureContext(log), after, make_rerun(method, 1))
-    assert found["holds"] is True
-    assert found["crowd"] in (64, 512)
+    assert found.details["holds"] is True
+    assert found.counts["crowd"] in (64, 512)
 
 
 def told_as(chance: float) -> Again:
@@ -167,10 +171,10 @@ def test_persons_who_change_their_texts_are_told_apart_or_not() -> None:
     given = promise(1.0, SWAP)
     asked = EpsilonAudit(runs=200, persons=1)
     caught = audit(told_as(0.9), given, asked)
-    assert caught["holds"] is False
-    assert caught["way"] == "one text or another"
+    assert caught.details["holds"] is False
+    assert caught.details["way"] == "one text or another"
     honest = audit(told_as((exp(1) - 1) / (exp(1) + 4)), given, asked)  # randomised response
-    assert honest["holds"] is True
+    assert honest.details["holds"] is True
 
 
 LENGTHS = "how many phrases with a concept each user has in each log, up to the cap"
@@ -206,8 +210,8 @@ def audit_topics(given: Guarantee, keep: bool, tmp_path: Path) -> dict[str, obje
 
 def test_concepts_that_are_near_give_a_person_away(tmp_path: Path) -> None:
     found = audit_topics(promise(1.0, SWAP), False, tmp_path)
-    assert (found["value"], found["holds"]) == (found["most"], False)
-    assert found["statistic"] in ("likeness", "nearest log")
+    assert (found.value, found.details["holds"]) == (found.details["most"], False)
+    assert found.details["statistic"] in ("likeness", "nearest log")
 
 
 def test_lengths_that_are_public_are_the_same_on_both_sides(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from queryveil.measures.profile_divergence import ProfileDivergence
 def test_a_measure_says_what_it_is(kind: type[Measure]) -> None:
     assert all((kind.title, kind.description, kind.paper, kind.unit))
     assert kind.better in ("lower", "higher")
-    assert kind.kind in ("risk", "use")
+    assert kind.kind in ("risk", "utility")
     assert all(declared.help for declared in kind.parameters())
     assert MEASURES.find(kind.name) is kind
     assert parse_measure(str(kind())) == kind()

@@ -70,29 +70,34 @@ def found(again: Again, users: int = 60, **more: int) -> dict[str, object]:
 @pytest.mark.parametrize("again", [unchanged, exact_table], ids=["log", "table"])
 def test_what_shows_everything_gives_everybody_away(again: Again) -> None:
     told = found(again)
-    assert (told["value"], told["raw"], told["found"], told["false_alarms"]) == (1, 1, 1, 0)
-    assert told["auc"]["shown"] == told["auc"]["rarest"] == 1
-    assert told["low"] == pytest.approx(0.879656)  # of 60 persons
-    assert told["words"].startswith("of 100 guesses whether a user was in the log 100 are right")
+    assert (
+        told.value,
+        told.details["raw"],
+        told.details["found"],
+        told.details["false_alarms"],
+    ) == (1, 1, 1, 0)
+    assert told.details["auc"]["shown"] == told.details["auc"]["rarest"] == 1
+    assert told.interval.low == pytest.approx(0.879656)  # of 60 persons
+    assert told.summary.startswith("of 100 guesses whether a user was in the log 100 are right")
 
 
 def test_an_empty_release_tells_nothing() -> None:
     told = found(empty)
-    assert (told["value"], told["raw"], told["chance"]) == (0, 0, 0)
-    assert set(told["auc"].values()) == {0.5}
-    assert told["low"] < 0 < told["high"]
-    assert "50 are right; random guessing has 50 right" in told["words"]
+    assert (told.value, told.details["raw"], told.baselines["chance"]) == (0, 0, 0)
+    assert set(told.details["auc"].values()) == {0.5}
+    assert told.interval.low < 0 < told.interval.high
+    assert "50 are right; random guessing has 50 right" in told.summary
 
 
 def test_without_what_is_hers_alone_a_person_is_not_found() -> None:
     told = found(without_own, users=200)
-    assert told["low"] < 0 < told["high"]
-    assert told["raw"] == told["value"] or told["value"] == 0
+    assert told.interval.low < 0 < told.interval.high
+    assert told.details["raw"] == told.value or told.value == 0
 
 
 def test_it_is_always_the_same_and_tries_no_more_than_asked() -> None:
     assert found(unchanged, runs=4) == found(unchanged, runs=4)
-    assert found(unchanged, targets=20, runs=2)["users"] == 20
+    assert found(unchanged, targets=20, runs=2).counts["users"] == 20
 
 
 def test_each_half_has_half_of_the_users_and_of_the_persons() -> None:
@@ -164,6 +169,6 @@ def test_what_a_method_refuses_is_told() -> None:
 def test_a_method_is_run_by_the_job() -> None:
     log = log_of(many(40))
     release = run_method(FrequentQueries(n=5), log, RandomSource(1), NoProgress())
-    told = measure(log, release, ["membership:runs=4"])["measures"]["membership:runs=4"]
-    assert -1 <= told["low"] <= told["raw"] <= told["high"] <= 1
-    assert told["value"] == max(0, told["raw"])
+    told = measure(log, release, ["membership:runs=4"])["membership:runs=4"]
+    assert -1 <= told.interval.low <= told.details["raw"] <= told.interval.high <= 1
+    assert told.value == max(0, told.details["raw"])

@@ -45,56 +45,64 @@ def tables_of(steps: list[tuple[str, str, int]]) -> Callable[[QueryLog], Release
 def test_values_worked_by_hand() -> None:
     """a and b find r, which one of two others took; c finds r alone where she took s."""
     told = found(LOG, unchanged)
-    assert (told["value"], told["original"], told["coverage"]) == (0.666667, 0.666667, 1)
-    assert told["topics"] == 3
+    assert (told.value, told.baselines["original"], told.details["coverage"]) == (
+        0.666667,
+        0.666667,
+        1,
+    )
+    assert told.counts["topics"] == 3
     # Of q, r and s, all are among the ten most frequent ones, but s is c's alone.
-    assert told["popular"] == 0.666667
+    assert told.baselines["popular"] == 0.666667
 
 
 def test_equally_frequent_ones_share_the_last_place() -> None:
     """For a and b, r and s are equally frequent in the others' log; the one place goes to q."""
     told = found(LOG, unchanged, top=1)
-    assert told["value"] == pytest.approx((0.5 + 0.5 + 0) / 3, abs=1e-6)
-    assert told["popular"] == 0
+    assert told.value == pytest.approx((0.5 + 0.5 + 0) / 3, abs=1e-6)
+    assert told.baselines["popular"] == 0
 
 
 def test_the_same_log_gives_exactly_the_original() -> None:
     told = found(LOG, unchanged, top=1)
-    for name in ("popular", "coverage"):
-        assert told[name] == told[f"original_{name}"]
-    assert told["value"] == told["original"]
+    assert told.baselines["popular"] == told.details["original_popular"]
+    assert told.details["coverage"] == told.details["original_coverage"]
+    assert told.value == told.baselines["original"]
 
 
 def test_a_table_of_transitions_is_enough() -> None:
     told = found(LOG, tables_of([("q", "s", 3), ("q", "r", -1), ("z", "r", 2)]))
-    assert (told["value"], told["coverage"], told["popular"]) == (0.333333, 1, 0.666667)
-    assert "the released tables" in told["ruler"]
-    assert found(LOG, tables_of([("z", "r", 2)]))["coverage"] == 0
+    assert (told.value, told.details["coverage"], told.baselines["popular"]) == (
+        0.333333,
+        1,
+        0.666667,
+    )
+    assert "the released tables" in told.basis
+    assert found(LOG, tables_of([("z", "r", 2)])).details["coverage"] == 0
 
 
 def test_a_table_without_any_transition_suggests_nothing() -> None:
     told = found(LOG, tables_of([]))
-    assert (told["value"], told["coverage"], told["popular"]) == (0, 0, 0.666667)
-    assert "no step" in told["words"]
+    assert (told.value, told.details["coverage"], told.baselines["popular"]) == (0, 0, 0.666667)
+    assert "no step" in told.summary
 
 
 def test_an_empty_release_suggests_nothing() -> None:
     told = found(LOG, lambda log: release(log, log=QueryLog.from_rows(NO_ROWS).local_frame))
-    assert (told["value"], told["popular"], told["coverage"]) == (0, 0, 0)
+    assert (told.value, told.baselines["popular"], told.details["coverage"]) == (0, 0, 0)
 
 
 def test_days_alone_tell_no_order() -> None:
     day = pl.col("time").dt.date()
     told = found(LOG, lambda log: release(log, log=log.local_frame.with_columns(time=day)))
-    assert (told["value"], told["coverage"], told["original"]) == (0, 0, 0.666667)
-    assert "no step" in told["words"]
+    assert (told.value, told.details["coverage"], told.baselines["original"]) == (0, 0, 0.666667)
+    assert "no step" in told.summary
 
 
 def test_numbers_of_rows_tell_an_order() -> None:
     number = pl.col("time").rank("ordinal").over("user").cast(pl.Int32)
     told = found(LOG, lambda log: release(log, log=log.local_frame.with_columns(time=number)))
-    assert told["value"] == 0.666667
-    assert "numbers of rows" in told["ruler"]
+    assert told.value == 0.666667
+    assert "numbers of rows" in told.basis
 
 
 def follows(*rows: tuple[str, str, object], whole: bool = False) -> list[tuple[str, str]]:
@@ -129,9 +137,9 @@ def test_a_name_may_stand_for_a_session() -> None:
     ]
     log, hour = QueryLog.from_rows(rows), pl.col("time").dt.truncate("1h")
     hours = lambda log, **more: release(log, log=log.local_frame.with_columns(time=hour), **more)  # noqa: E731
-    assert found(log, hours)["value"] == 0
+    assert found(log, hours).value == 0
     told = found(log, lambda log: hours(log, parameters={"link": "session"}))
-    assert told["value"] == told["original"] == 1
+    assert told.value == told.baselines["original"] == 1
 
 
 counts = st.lists(st.integers(1, 4), max_size=6)
@@ -168,7 +176,13 @@ def test_no_test_row_is_in_what_is_learned_from() -> None:
     held = [{row[0] for row in rows} - part for part in trained]
     assert [len(part) for part in held] == [2] * 4
     assert len(set().union(*held)) == 8
-    assert told["value"] == told["coverage"] == told["original_coverage"] == told["popular"] == 0
+    assert (
+        told.value
+        == told.details["coverage"]
+        == told.details["original_coverage"]
+        == told.baselines["popular"]
+        == 0
+    )
 
 
 def test_measures_over_the_same_folds_share_the_runs() -> None:
@@ -195,8 +209,12 @@ def test_measures_over_the_same_folds_share_the_runs() -> None:
 
 def test_a_real_method() -> None:
     made = qv.anonymize(LOG, "frequent-queries:n=1:m=1:time=day", seed=1)
-    told = qv.measure(LOG, made, ["next-query:folds=3"], seed=1)["measures"]["next-query:folds=3"]
-    assert (told["value"], told["original"], told["popular"]) == (0, 0.666667, 0.666667)
+    told = qv.measure(LOG, made, ["next-query:folds=3"], seed=1)["next-query:folds=3"]
+    assert (told.value, told.baselines["original"], told.baselines["popular"]) == (
+        0,
+        0.666667,
+        0.666667,
+    )
 
 
 def test_refusals() -> None:

@@ -37,10 +37,13 @@ def plain(before: Logs, after: Logs) -> float:
 def test_one_who_knows_all_is_the_plain_loop(both: tuple[Logs, Logs]) -> None:
     before, after = both
     told = found(before, after, known=10)
-    assert told["value"] == pytest.approx(plain(before, after), abs=1e-5)
-    assert told["low"] <= told["value"] + 1e-6
-    assert told["value"] <= told["high"] + 1e-6
-    assert (told["tries"], told["vanished"]) == (len(before), len(before) - len(after))
+    assert told.value == pytest.approx(plain(before, after), abs=1e-5)
+    assert told.interval.low <= told.value + 1e-6
+    assert told.value <= told.interval.high + 1e-6
+    assert (told.counts["tries"], told.counts["vanished"]) == (
+        len(before),
+        len(before) - len(after),
+    )
 
 
 @given(logs_and_releases(), st.sampled_from(["random", "rarest"]), st.integers(1, 6))
@@ -67,51 +70,53 @@ def test_what_is_known_is_a_part_of_a_persons_queries(
 def test_the_rarest_queries_find_more() -> None:
     people = {str(n): [f"mine {n}", *"abcdefghij"] for n in range(40)}
     rare = found(people, people, known=1, choice="rarest")
-    assert (rare["value"], rare["chance"]) == (100, 2.5)
+    assert (rare.value, rare.baselines["chance"]) == (100, 2.5)
     any_one = found(people, people, known=1)
-    assert 2.5 <= any_one["value"] < 50
+    assert 2.5 <= any_one.value < 50
     assert found(people, people, known=1) == any_one  # the same persons, the same queries
 
 
 def test_words() -> None:
     people = {str(n): ["same"] for n in range(10)}
     told = found(people, people)
-    assert told["value"] == told["chance"] == 10
-    assert told["knew_fewer"] == 10
-    assert told["words"] == (
+    assert told.value == told.baselines["chance"] == 10
+    assert told.counts["knew_fewer"] == 10
+    assert told.summary == (
         "an attacker who knows five queries of a user re-identifies that user in 1 of 10 tries; "
         "guessing succeeds in 1"
     )
-    one = found(people, people, known=1, choice="rarest")["words"]
+    one = found(people, people, known=1, choice="rarest").summary
     assert one.startswith("an attacker who knows the rarest query of a user")
-    assert "twenty" not in found(people, people, known=20)["words"]
+    assert "twenty" not in found(people, people, known=20).summary
 
 
 def test_some_persons_stand_for_all() -> None:
     people = {str(n): [f"mine {n}"] for n in range(50)}
     told = found(people, people, targets=20)
-    assert (told["value"], told["tries"], told["users"]) == (100, 20, 50)
-    assert told["low"] == pytest.approx(100 * wilson_interval(20, 20)[0], abs=1e-5)
-    assert told["high"] == 100
+    assert (told.value, told.counts["tries"], told.counts["users"]) == (100, 20, 50)
+    assert told.interval.low == pytest.approx(100 * wilson_interval(20, 20)[0], abs=1e-5)
+    assert told.interval.high == 100
 
 
 def test_who_finds_nothing_guesses() -> None:
     before = {"1": ["a"], "2": ["b"], "3": ["c"], "4": ["d"]}
     told = found(before, {user: ["z"] for user in before})
-    assert told["value"] == told["chance"] == 25
+    assert told.value == told.baselines["chance"] == 25
     told = found(before, {"1": ["z"], "2": ["z"]})
-    assert told["value"] == told["chance"] == 25  # half of the persons are there, each by 1 in 2
+    assert (
+        told.value == told.baselines["chance"] == 25
+    )  # half of the persons are there, each by 1 in 2
 
 
 def test_an_empty_release_finds_nobody() -> None:
     told = found({"1": ["a"], "2": ["b"]}, {})
-    assert (told["value"], told["chance"], told["vanished"]) == (0, 0, 2)
+    assert (told.value, told.baselines["chance"], told.counts["vanished"]) == (0, 0, 2)
 
 
 @given(logs)
 def test_logs_that_nobody_shares_a_query_of_give_all_away(before: Logs) -> None:
     own = {user: [f"{user} {query}" for query in queries] for user, queries in before.items()}
-    assert found(own, own, known=1)["value"] == 100
+    assert found(own, own, known=1).value == 100
 
 
 def test_several_logs_of_a_person_and_logs_of_nobody() -> None:
@@ -121,8 +126,8 @@ def test_several_logs_of_a_person_and_logs_of_nobody() -> None:
     told = PartialKnowledgeLinkage().compute(
         MeasureContext(log), release_of(log, after, mapping=names)
     )
-    assert told["value"] == pytest.approx(100 * 2 / 3, abs=1e-5)  # x, y and nobody: one each
-    assert told["chance"] == 50
+    assert told.value == pytest.approx(100 * 2 / 3, abs=1e-5)  # x, y and nobody: one each
+    assert told.baselines["chance"] == 50
 
 
 def test_phrases(tmp_path: Path) -> None:
@@ -131,8 +136,8 @@ def test_phrases(tmp_path: Path) -> None:
     shown = {"emit": "phrase", "taxonomy": str(path)}
     before = {"1": ["tennis and music"], "2": ["theatre"]}
     told = found(before, {"1": ["music"], "2": ["tennis"]}, {"parameters": shown})
-    assert told["value"] == 50  # both logs have a phrase of 1; none has one of 2, who is guessed
-    assert "five phrases of a user" in told["words"]
+    assert told.value == 50  # both logs have a phrase of 1; none has one of 2, who is guessed
+    assert "five phrases of a user" in told.summary
 
 
 def test_wilson() -> None:

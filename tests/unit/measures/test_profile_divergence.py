@@ -123,42 +123,42 @@ def test_the_mean_over_users_of_logs(ruler: str) -> None:
     before = {"a": ["tennis"], "b": ["tennis", "swimming"], "c": ["music"]}
     after = {"a": ["swimming"], "b": ["music", "tennis"], "c": ["theatre", "zzz"]}
     found = loss(ruler, before, after)
-    assert found["value"] == pytest.approx(0.311278 / 3, abs=1e-6)  # b kept half of her topic
-    assert (found["users"], found["left_out"]) == (3, 0)
-    assert "3 topics (auto)" in found["ruler"]
-    assert "read from their texts" in found["ruler"]
+    assert found.value == pytest.approx(0.311278 / 3, abs=1e-6)  # b kept half of her topic
+    assert (found.counts["users"], found.counts["left_out"]) == (3, 0)
+    assert "3 topics (auto)" in found.basis
+    assert "read from their texts" in found.basis
 
 
 def test_every_phrase_of_a_query_counts(ruler: str) -> None:
     before = {"a": ["tennis and music"]}
-    assert loss(ruler, before, {"a": ["swimming", "theatre"]})["value"] == 0
-    assert loss(ruler, before, {"a": ["tennis"]})["value"] == pytest.approx(0.311278, abs=1e-6)
+    assert loss(ruler, before, {"a": ["swimming", "theatre"]}).value == 0
+    assert loss(ruler, before, {"a": ["tennis"]}).value == pytest.approx(0.311278, abs=1e-6)
 
 
 def test_who_had_nothing_is_left_out_and_who_lost_all_has_lost_all(ruler: str) -> None:
     before = {"a": ["tennis"], "b": ["zzz"], "c": ["music"], "d": ["music"]}
     found = loss(ruler, before, {"a": ["tennis"], "b": ["music"], "c": ["zzz"]})
-    assert found["value"] == pytest.approx(2 / 3, abs=1e-6)  # c has no concept left, d is gone
-    assert (found["users"], found["left_out"]) == (3, 1)
+    assert found.value == pytest.approx(2 / 3, abs=1e-6)  # c has no concept left, d is gone
+    assert (found.counts["users"], found.counts["left_out"]) == (3, 1)
 
 
 def test_an_empty_release_has_lost_all(ruler: str) -> None:
-    assert loss(ruler, {"a": ["tennis"]}, {})["value"] == 1
+    assert loss(ruler, {"a": ["tennis"]}, {}).value == 1
 
 
 def test_concepts_outside_the_topics(ruler: str) -> None:
     before, after = {"a": ["tennis"], "b": ["asthma"]}, {"a": ["tennis", "asthma"], "b": ["music"]}
     dropped = loss(ruler, before, after, {"topics": "Sports"})
-    assert (dropped["value"], dropped["users"], dropped["left_out"]) == (0, 1, 1)
+    assert (dropped.value, dropped.counts["users"], dropped.counts["left_out"]) == (0, 1, 1)
     binned = loss(ruler, before, after, {"topics": "Sports", "other": "bin"})
-    assert binned["value"] == pytest.approx(0.311278 / 2, abs=1e-6)  # b: both outside, alike
-    assert (binned["users"], binned["left_out"]) == (2, 0)
+    assert binned.value == pytest.approx(0.311278 / 2, abs=1e-6)  # b: both outside, alike
+    assert (binned.counts["users"], binned.counts["left_out"]) == (2, 0)
 
 
 def test_topics_named_with_plus(ruler: str) -> None:
     found = loss(ruler, {"a": ["tennis"]}, {"a": ["music"]}, {"topics": "Sports+Top/Arts"})
-    assert found["value"] == 1
-    assert "2 topics (Sports+Top/Arts)" in found["ruler"]
+    assert found.value == 1
+    assert "2 topics (Sports+Top/Arts)" in found.basis
 
 
 def test_what_the_method_says_goes_before_its_texts(ruler: str) -> None:
@@ -169,13 +169,13 @@ def test_what_the_method_says_goes_before_its_texts(ruler: str) -> None:
     made = release_of(log, {"a": ["tennis"]})
     release = Release(**{**vars(made), **own})
     found = ProfileDivergence(taxonomy=ruler).compute(MeasureContext(log), release)
-    assert found["value"] == 0
-    assert "the method chose" in found["ruler"]
+    assert found.value == 0
+    assert "the method chose" in found.basis
     named = Release(**{**vars(release), "parameters": {"taxonomy": "paths.txt"}})
     assert ProfileDivergence(taxonomy=ruler).compute(MeasureContext(log), named) == found
     # The numbers of another taxonomy mean nothing here, so the texts are read.
     other = Release(**{**vars(release), "parameters": {"taxonomy": "wordnet"}})
-    assert ProfileDivergence(taxonomy=ruler).compute(MeasureContext(log), other)["value"] == 1
+    assert ProfileDivergence(taxonomy=ruler).compute(MeasureContext(log), other).value == 1
 
 
 def test_concepts_that_the_ruler_does_not_have_are_refused(ruler: str) -> None:
@@ -192,7 +192,7 @@ def test_a_user_with_several_pseudonyms_is_one_user(ruler: str) -> None:
     rows = log_of({"x": ["tennis"], "y": ["music"], "made up": ["asthma"]}).local_frame
     release = release_of(log, {}, log=rows, mapping=names)
     found = ProfileDivergence(taxonomy=ruler).compute(MeasureContext(log), release)
-    assert (found["value"], found["users"]) == (0, 1)
+    assert (found.value, found.counts["users"]) == (0, 1)
 
 
 def test_a_release_that_does_not_tell_whose_log_is_whose_is_refused(ruler: str) -> None:

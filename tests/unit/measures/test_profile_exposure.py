@@ -43,10 +43,10 @@ def test_values_worked_out_by_hand(
     was: str, now: str, coupling: float, share: float, cover: float
 ) -> None:
     found = value({"1": list(was)}, {"1": list(now)})
-    assert found["value"] == found["coupling"] == pytest.approx(coupling, abs=1e-6)
-    assert found["share"] == pytest.approx(share)
-    assert found["cover"] == pytest.approx(cover, abs=1e-3)
-    assert value({"1": list(was)}, {"1": list(now)}, "share")["value"] == pytest.approx(share)
+    assert found.value == found.details["coupling"] == pytest.approx(coupling, abs=1e-6)
+    assert found.details["share"] == pytest.approx(share)
+    assert found.details["cover"] == pytest.approx(cover, abs=1e-3)
+    assert value({"1": list(was)}, {"1": list(now)}, "share").value == pytest.approx(share)
 
 
 def plain(was: list[str], now: list[str]) -> float:
@@ -82,21 +82,25 @@ def test_it_is_the_joint_law_cell_by_cell(drawn: tuple[Logs, Logs]) -> None:
 @given(logs)
 def test_an_unchanged_log_is_told_whole(before: Logs) -> None:
     found = value(before, before)
-    assert (found["value"], found["share"], found["cover"]) == (100.0, 100.0, 100.0)
-    assert (found["uncertainty"], found["above_70"], found["vanished"]) == (0.0, 0.0, 0)
+    assert (found.value, found.details["share"], found.details["cover"]) == (100.0, 100.0, 100.0)
+    assert (found.details["uncertainty"], found.details["above_70"], found.counts["vanished"]) == (
+        0.0,
+        0.0,
+        0,
+    )
 
 
 def test_who_vanished_has_told_nothing() -> None:
     found = value({"1": ["a", "b"], "2": ["a"]}, {"1": ["a", "b"]})
-    assert (found["value"], found["vanished"], found["users"]) == (50.0, 1, 2)
-    assert (found["above_70"], found["above_80"]) == (0.5, 0.5)
-    assert value({"1": ["a"]}, {})["value"] == 0.0
+    assert (found.value, found.counts["vanished"], found.counts["users"]) == (50.0, 1, 2)
+    assert (found.details["above_70"], found.details["above_80"]) == (0.5, 0.5)
+    assert value({"1": ["a"]}, {}).value == 0.0
 
 
 def test_an_uncertainty_of_just_70_is_not_above_it() -> None:
     texts = ["a"] * 3 + ["x"] * 7
     found = value({"1": ["a"]}, {"1": texts})
-    assert (found["uncertainty"], found["above_70"]) == (70.0, 0.0)
+    assert (found.details["uncertainty"], found.details["above_70"]) == (70.0, 0.0)
 
 
 def test_users_who_appear_are_left_out() -> None:
@@ -109,7 +113,7 @@ def test_several_logs_of_a_user_are_taken_together() -> None:
     released = release_of(
         log, {"x": ["a"], "y": ["b"]}, mapping=names_of([("1", "p-x"), ("1", "p-y")])
     )
-    assert ProfileExposure().compute(MeasureContext(log), released)["value"] == 100.0
+    assert ProfileExposure().compute(MeasureContext(log), released).value == 100.0
 
 
 def test_tables_and_strangers_are_refused() -> None:

@@ -54,18 +54,18 @@ def test_it_is_the_definition(before: dict, after: dict) -> None:
 def test_values_worked_by_hand(ruler: str) -> None:
     before = {"a": ["tennis"] * 3 + ["music"] * 4, "b": ["asthma"], "c": ["zzz"]}
     found = near(ruler, before, {"a": ["tennis", "zzz"], "b": ["asthma"] * 5, "c": ["tennis"]})
-    assert found["value"] == 0.8  # a: 3/5, b: 1
-    assert (found["users"], found["left_out"], found["without"]) == (2, 1, 0)
+    assert found.value == 0.8  # a: 3/5, b: 1
+    assert (found.counts["users"], found.counts["left_out"], found.counts["without"]) == (2, 1, 0)
     # The whole log has 3, 4, 1: a has 25 / (5 sqrt 26), b 1 / sqrt 26.
-    assert found["same_for_all"] == pytest.approx(3 / sqrt(26), abs=1e-6)
-    assert "read from their texts" in found["ruler"]
+    assert found.baselines["same_for_all"] == pytest.approx(3 / sqrt(26), abs=1e-6)
+    assert "read from their texts" in found.basis
 
 
 def test_the_same_log_is_near_and_an_empty_one_is_not(ruler: str) -> None:
     before = {"a": ["tennis", "music"], "b": ["asthma", "tennis"]}
-    assert near(ruler, before, before)["value"] == 1
+    assert near(ruler, before, before).value == 1
     found = near(ruler, before, {})
-    assert (found["value"], found["without"]) == (0, 2)
+    assert (found.value, found.counts["without"]) == (0, 2)
 
 
 def test_refusals(ruler: str) -> None:

@@ -42,10 +42,10 @@ def test_it_is_the_definition(before: dict, after: dict) -> None:
 def test_values_worked_by_hand() -> None:
     before = {"a": ["tennis", "tennis", "music"], "b": ["tennis", "asthma"]}
     found = kept(before, {"a": ["tennis"], "b": ["tennis", "new"], "made up": ["asthma", "asthma"]})
-    assert found["distinct"] == {"kept": 0.666667, "lost": 0.333333, "invented": 0.333333}
-    assert found["volume"] == {"kept": 0.6, "lost": 0.4, "invented": 0.4}
-    assert found["value"] == 0.666667
-    assert found["ruler"] == "rows of the released log"
+    assert found.details["distinct"] == {"kept": 0.666667, "lost": 0.333333, "invented": 0.333333}
+    assert found.details["volume"] == {"kept": 0.6, "lost": 0.4, "invented": 0.4}
+    assert found.value == 0.666667
+    assert found.basis == "rows of the released log"
 
 
 def test_the_value_may_be_of_the_volume() -> None:
@@ -53,7 +53,7 @@ def test_the_value_may_be_of_the_volume() -> None:
     found = QueryCoverage(count="volume").compute(
         MeasureContext(log), release_of(log, {"a": ["tennis"] * 3})
     )
-    assert found["value"] == 0.75
+    assert found.value == 0.75
 
 
 def test_a_table_of_queries_is_enough() -> None:
@@ -61,16 +61,22 @@ def test_a_table_of_queries_is_enough() -> None:
     found = QueryCoverage().compute(
         MeasureContext(log), table_of(log, {"tennis": 3, "gone": 0, "less": -2})
     )
-    assert found["volume"] == {"kept": 0.666667, "lost": 0.333333, "invented": 0.333333}
-    assert found["distinct"] == {"kept": 0.5, "lost": 0.5, "invented": 0}
-    assert found["ruler"] == "counts of the table of queries"
+    assert found.details["volume"] == {"kept": 0.666667, "lost": 0.333333, "invented": 0.333333}
+    assert found.details["distinct"] == {"kept": 0.5, "lost": 0.5, "invented": 0}
+    assert found.basis == "counts of the table of queries"
 
 
 def test_the_same_log_and_an_empty_one() -> None:
     before = {"a": ["tennis", "music"], "b": ["tennis"]}
     whole, none = kept(before, before, mapping=None), kept(before, {})
-    assert whole["distinct"] == whole["volume"] == {"kept": 1, "lost": 0, "invented": 0}
-    assert none["distinct"] == none["volume"] == {"kept": 0, "lost": 1, "invented": 0}
+    assert (
+        whole.details["distinct"]
+        == whole.details["volume"]
+        == {"kept": 1, "lost": 0, "invented": 0}
+    )
+    assert (
+        none.details["distinct"] == none.details["volume"] == {"kept": 0, "lost": 1, "invented": 0}
+    )
 
 
 def test_refusals() -> None:

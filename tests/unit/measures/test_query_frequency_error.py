@@ -44,10 +44,10 @@ def test_it_is_the_definition(before: dict, after: dict, top: int) -> None:
     scale = sum(before.values()) / max(sum(after.values()), 1)
     for name, grown in (("error_scaled", scale), ("error_as_given", 1)):
         errors = [abs(after.get(t, 0) * grown - before[t]) / before[t] for t in first]
-        assert found[name] == pytest.approx(sum(errors) / len(first), abs=1e-6)
+        assert getattr(found, name) == pytest.approx(sum(errors) / len(first), abs=1e-6)
     common = set(first) & set(plain_top(after, top))
-    assert found["overlap"] == pytest.approx(len(common) / len(first), abs=1e-6)
-    assert -1 <= found["rank_correlation"] <= 1
+    assert found.overlap == pytest.approx(len(common) / len(first), abs=1e-6)
+    assert -1 <= found.rank_correlation <= 1
 
 
 def plain_ranks(values: list[float]) -> list[float]:
@@ -69,14 +69,18 @@ def test_values_worked_by_hand() -> None:
     after = {"a": ["tennis", "music", "music", "new"], "b": []}
     found = wrong(BEFORE, after, {"top": 2})
     # 8 lines before, 4 after: tennis 1 becomes 2 of 4, music 2 becomes 4 of 2.
-    assert found["error_scaled"] == 0.75
-    assert found["value"] == found["error_as_given"] == 0.375
-    assert (found["overlap"], found["rank_correlation"], found["top"]) == (0.5, -1, 2)
-    assert wrong(BEFORE, after, {"top": 2, "scale": "volume"})["value"] == 0.75
+    assert found.details["error_scaled"] == 0.75
+    assert found.value == found.details["error_as_given"] == 0.375
+    assert (found.details["overlap"], found.details["rank_correlation"], found.counts["top"]) == (
+        0.5,
+        -1,
+        2,
+    )
+    assert wrong(BEFORE, after, {"top": 2, "scale": "volume"}).value == 0.75
 
 
 def test_a_log_with_fewer_queries_than_the_top() -> None:
-    assert wrong(BEFORE, BEFORE)["top"] == 4
+    assert wrong(BEFORE, BEFORE).counts["top"] == 4
 
 
 def test_a_table_goes_before_a_log() -> None:
@@ -85,17 +89,21 @@ def test_a_table_goes_before_a_log() -> None:
     both = release_of(log, {"a": ["new"]}, tables=table.tables)
     for release in (table, both):
         found = QueryFrequencyError().compute(MeasureContext(log), release)
-        assert (found["value"], found["overlap"], found["rank_correlation"]) == (0, 1, 1)
-        assert found["ruler"] == "counts of the table of queries"
+        assert (found.value, found.details["overlap"], found.details["rank_correlation"]) == (
+            0,
+            1,
+            1,
+        )
+        assert found.basis == "counts of the table of queries"
 
 
 def test_the_same_log_has_no_error_and_an_empty_one_has_all() -> None:
     same, none = wrong(BEFORE, BEFORE, mapping=None), wrong(BEFORE, {})
-    assert (same["value"], same["overlap"], same["rank_correlation"]) == (0, 1, 1)
-    assert (none["value"], none["overlap"], none["rank_correlation"]) == (1, 0, 0)
+    assert (same.value, same.details["overlap"], same.details["rank_correlation"]) == (0, 1, 1)
+    assert (none.value, none.details["overlap"], none.details["rank_correlation"]) == (1, 0, 0)
     once = {"a": ["tennis", "music"]}
-    assert wrong(once, once)["rank_correlation"] == 1
-    assert wrong(once, {})["rank_correlation"] == 0
+    assert wrong(once, once).details["rank_correlation"] == 1
+    assert wrong(once, {}).details["rank_correlation"] == 0
 
 
 def test_refusals() -> None:

@@ -17,6 +17,7 @@ from queryveil.measures._shared import rankings as rank_metrics
 from queryveil.measures._shared.counts import LogStatistics
 from queryveil.measures._shared.rankings import (
     METRICS,
+    PairedTest,
     build_click_graph,
     evaluate_rankings,
     paired_t_test,
@@ -165,18 +166,20 @@ def test_topics_without_a_ranking_have_nothing() -> None:
 def test_the_t_test_by_hand() -> None:
     """Differences 1, 1, 1, -1: mean .5, deviation 1, so t = 1 with 3 degrees: p = .391."""
     found = paired_t_test(np.array([1.0, 1.0, 1.0, 0.0]), np.array([0.0, 0.0, 0.0, 1.0]))
-    assert found["difference"] == 0.5
-    assert found["p_value"] == 0.391
-    assert (found["low"], found["high"]) == pytest.approx((0.5 - 3.182446 / 2, 0.5 + 3.182446 / 2))
-    assert found["significant"] is False
+    assert found.difference == 0.5
+    assert found.p_value == 0.391
+    assert (found.difference_low, found.difference_high) == pytest.approx(
+        (0.5 - 3.182446 / 2, 0.5 + 3.182446 / 2)
+    )
+    assert found.significant is False
 
 
 def test_the_t_test_without_spread() -> None:
     same = paired_t_test(np.zeros(3), np.zeros(3))
     lost = paired_t_test(np.zeros(3), np.ones(3))
-    assert (same["p_value"], same["significant"]) == (1.0, False)
-    assert (lost["p_value"], lost["significant"], lost["low"]) == (0.0, True, -1.0)
-    assert set(paired_t_test(np.zeros(1), np.ones(1)).values()) == {None}
+    assert (same.p_value, same.significant) == (1.0, False)
+    assert (lost.p_value, lost.significant, lost.difference_low) == (0.0, True, -1.0)
+    assert paired_t_test(np.zeros(1), np.ones(1)) == PairedTest()
 
 
 def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,10 +29,14 @@ def test_it_is_the_plain_count(both: tuple[Logs, Logs]) -> None:
     senders = {q: sum(q in log for log in before.values()) for q in rows}
     rare = [query for query, users in senders.items() if users == 1]
     told = found(before, after)
-    assert (told["rows"], told["queries"], told["rare"]) == (len(rows), len(senders), len(rare))
+    assert (told.counts["rows"], told.counts["queries"], told.counts["rare"]) == (
+        len(rows),
+        len(senders),
+        len(rare),
+    )
     exposed = sum(query in rare for query in rows)
-    assert told["value"] == pytest.approx(exposed / max(len(rows), 1), abs=1e-6)
-    assert told["new"] == sum(not users for users in senders.values())
+    assert told.value == pytest.approx(exposed / max(len(rows), 1), abs=1e-6)
+    assert told.counts["new"] == sum(not users for users in senders.values())
 
 
 def test_values_worked_by_hand() -> None:
@@ -41,11 +45,11 @@ def test_values_worked_by_hand() -> None:
     after = {"1": ["a", "mine", "mine"], "2": ["a", mail], "3": ["call 212-555-0123", "z"]}
     told = found(before, after)
     # mine and the call were sent by one user each; the address by two, but it is an address.
-    assert told["value"] == pytest.approx(4 / 7, abs=1e-6)
-    assert (told["rare"], told["rare_share"]) == (2, 0.4)
-    assert (told["identifiers"], told["identifiers_share"]) == (2, 0.4)
-    assert (told["queries"], told["rows"], told["new"]) == (5, 7, 1)
-    assert told["words"] == (
+    assert told.value == pytest.approx(4 / 7, abs=1e-6)
+    assert (told.counts["rare"], told.details["rare_share"]) == (2, 0.4)
+    assert (told.counts["identifiers"], told.details["identifiers_share"]) == (2, 0.4)
+    assert (told.counts["queries"], told.counts["rows"], told.counts["new"]) == (5, 7, 1)
+    assert told.summary == (
         "2 of 5 released queries had been sent by one user only, and 2 look like personal "
         "identifiers; they make up 4 of 7 rows"
     )
@@ -53,15 +57,15 @@ def test_values_worked_by_hand() -> None:
 
 def test_an_unchanged_and_an_empty_release() -> None:
     before = {"1": ["a", "b"], "2": ["b"]}
-    assert found(before, before)["value"] == pytest.approx(1 / 3, abs=1e-6)
-    assert found(before, {})["value"] == 0
+    assert found(before, before).value == pytest.approx(1 / 3, abs=1e-6)
+    assert found(before, {}).value == 0
 
 
 def test_frequent_queries_expose_no_rare_ones() -> None:
     log = log_of({str(n): ["ours", f"mine {n}"] for n in range(3)})
     made = run_method(FrequentQueries(n=2), log, RandomSource(1), NoProgress())
     told = RareQueryExposure().compute(MeasureContext(log), made)
-    assert (told["value"], told["queries"]) == (0, 1)
+    assert (told.value, told.counts["queries"]) == (0, 1)
 
 
 def test_tables_are_read_too() -> None:
@@ -70,7 +74,7 @@ def test_tables_are_read_too() -> None:
     tables = {"queries": queries, "transitions": steps}
     before = {"1": ["a", "mine"], "2": ["a"]}
     told = found(before, {}, log=None, mapping=None, tables=tables)
-    assert (told["value"], told["rare"], told["rows"]) == (0.5, 1, 4)
+    assert (told.value, told.counts["rare"], told.counts["rows"]) == (0.5, 1, 4)
 
 
 def test_phrases(tmp_path: Path) -> None:
@@ -80,5 +84,5 @@ def test_phrases(tmp_path: Path) -> None:
     after = {"1": ["tennis"], "2": ["music"]}
     shown = {"emit": "phrase", "taxonomy": str(path)}
     told = found(before, after, parameters=shown)
-    assert (told["value"], told["rare"], told["new"]) == (0.5, 1, 0)
-    assert found(before, after)["new"] == 2  # nobody sent these as whole queries
+    assert (told.value, told.counts["rare"], told.counts["new"]) == (0.5, 1, 0)
+    assert found(before, after).counts["new"] == 2  # nobody sent these as whole queries

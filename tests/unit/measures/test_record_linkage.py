@@ -46,7 +46,7 @@ def _chance(before: Logs, queries: list[str], user: str) -> float:
 @given(logs_and_releases())
 def test_it_is_the_definition(both: tuple[Logs, Logs]) -> None:
     before, after = both
-    assert found(before, after)["value"] == pytest.approx(plain(before, after), abs=1e-5)
+    assert found(before, after).value == pytest.approx(plain(before, after), abs=1e-5)
 
 
 @given(logs_and_releases())
@@ -65,16 +65,21 @@ def test_values_worked_by_hand() -> None:
     # 1: three in common with herself, two with user 2: found. 2: two with both: 1/2.
     # 3: her log shows a, which is 1's and 2's. 4: nobody ever sent z.
     told = found(before, after)
-    assert told["value"] == 37.5
-    assert (told["chance"], told["users"], told["vanished"], told["logs"]) == (25, 4, 0, 4)
-    assert told["words"].endswith(
+    assert told.value == 37.5
+    assert (
+        told.baselines["chance"],
+        told.counts["users"],
+        told.counts["vanished"],
+        told.counts["logs"],
+    ) == (25, 4, 0, 4)
+    assert told.summary.endswith(
         "re-identifies 37.5 of 100 users in the release; guessing re-identifies 25"
     )
 
 
 @given(logs)
 def test_an_unchanged_log_gives_everybody_away(before: Logs) -> None:
-    value = found(before, before)["value"]
+    value = found(before, before).value
     assert value > 0
     # A log that lies within another one is not told from it.
     held = [Counter(log) for log in before.values()]
@@ -83,16 +88,16 @@ def test_an_unchanged_log_gives_everybody_away(before: Logs) -> None:
 
 
 def test_equal_logs_hide_in_each_other() -> None:
-    assert found({"1": ["a"], "2": ["a"], "3": ["b"]}, {"1": ["a"], "2": ["a"]})["value"] == (
+    assert found({"1": ["a"], "2": ["a"], "3": ["b"]}, {"1": ["a"], "2": ["a"]}).value == (
         pytest.approx(100 / 3, abs=1e-5)
     )
 
 
 def test_who_is_not_released_is_not_found() -> None:
     told = found({"1": ["a"], "2": ["b"]}, {})
-    assert (told["value"], told["vanished"], told["logs"]) == (0, 2, 0)
+    assert (told.value, told.counts["vanished"], told.counts["logs"]) == (0, 2, 0)
     told = found({"1": ["a"], "2": ["b"]}, {"2": ["b"]})
-    assert (told["value"], told["vanished"]) == (50, 1)
+    assert (told.value, told.counts["vanished"]) == (50, 1)
 
 
 def test_a_user_with_several_logs_is_found_by_each() -> None:
@@ -100,17 +105,17 @@ def test_a_user_with_several_logs_is_found_by_each() -> None:
     names = names_of([("1", "p-x"), ("1", "p-y"), ("2", "p-z")])
     release = release_of(log, {"x": ["a"], "y": ["b"], "z": ["b"], "nobody": ["a"]}, mapping=names)
     told = RecordLinkage().compute(MeasureContext(log), release)
-    assert told["value"] == 62.5  # 1: a finds her, b is hers or 2's; 2: b
-    assert told["logs"] == 4
+    assert told.value == 62.5  # 1: a finds her, b is hers or 2's; 2: b
+    assert told.counts["logs"] == 4
 
 
 def test_a_group_of_k_gives_one_in_k() -> None:
     people = {str(n): [f"mine {n}", "ours", "theirs"] for n in range(6)}
     log = log_of(people)
     shared = {user: ["ours", "theirs"] for user in people}
-    assert found(people, shared)["value"] == pytest.approx(100 / 6, abs=1e-5)
+    assert found(people, shared).value == pytest.approx(100 / 6, abs=1e-5)
     made = run_method(FrequentQueries(n=2), log, RandomSource(1), NoProgress())
-    assert RecordLinkage().compute(MeasureContext(log), made)["value"] == pytest.approx(
+    assert RecordLinkage().compute(MeasureContext(log), made).value == pytest.approx(
         100 / 6, abs=1e-5
     )
 
@@ -127,17 +132,17 @@ def test_phrases_are_compared_with_phrases(sports: str) -> None:
     after = {"1": ["tennis", "tennis", "music"], "2": ["music", "tennis"]}
     whole = release_of(log, after)
     assert (
-        RecordLinkage().compute(MeasureContext(log), whole)["value"] == 50
+        RecordLinkage().compute(MeasureContext(log), whole).value == 50
     )  # as queries: "tennis" is 1's
     parts = release_of(log, after, parameters={"emit": "phrase", "taxonomy": sports})
     told = RecordLinkage().compute(MeasureContext(log), parts)
-    assert told["value"] == 50
-    assert "phrases of the log's queries" in told["ruler"]
+    assert told.value == 50
+    assert "phrases of the log's queries" in told.basis
     only = release_of(
         log, {"1": ["music"], "2": ["swimming"]}, parameters={"emit": "phrase", "taxonomy": sports}
     )
-    assert RecordLinkage().compute(MeasureContext(log), only)["value"] == 75  # 1: both have music
-    assert found({"1": ["x"]}, {"1": ["x"]}, parameters={"emit": "full"})["value"] == 100
+    assert RecordLinkage().compute(MeasureContext(log), only).value == 75  # 1: both have music
+    assert found({"1": ["x"]}, {"1": ["x"]}, parameters={"emit": "full"}).value == 100
 
 
 def test_a_taxonomy_that_only_the_owner_can_find_is_asked_for(sports: str) -> None:
@@ -147,7 +152,7 @@ def test_a_taxonomy_that_only_the_owner_can_find_is_asked_for(sports: str) -> No
     with pytest.raises(UsageError, match=r"record-linkage:taxonomy=FILE"):
         RecordLinkage().compute(MeasureContext(log), release)
     measure = RecordLinkage(taxonomy=sports)
-    assert measure.compute(MeasureContext(log), release)["value"] == 50
+    assert measure.compute(MeasureContext(log), release).value == 50
     assert parse_measure(f"record-linkage:taxonomy={sports}") == measure
 
 
@@ -158,8 +163,8 @@ def test_a_release_of_semantic_microaggregation(sports: str) -> None:
         SemanticMicroaggregation(k=2, taxonomy=sports), log, RandomSource(1), NoProgress()
     )
     told = RecordLinkage(taxonomy=sports).compute(MeasureContext(log), made)
-    assert 0 < told["value"] <= 50
-    assert told["vanished"] == 0
+    assert 0 < told.value <= 50
+    assert told.counts["vanished"] == 0
 
 
 def test_what_cannot_be_linked_is_refused() -> None:
@@ -175,7 +180,7 @@ def test_the_log_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     before = MeasureContext(log_of({"1": ["a"], "2": ["b"]}))
     RecordLinkage().prepare(before)
     monkeypatch.setattr(before, "log", QueryLog.from_rows([]))
-    assert RecordLinkage().compute(before, release_of(before.log, {"1": ["a"]}))["value"] == 50
+    assert RecordLinkage().compute(before, release_of(before.log, {"1": ["a"]})).value == 50
 
 
 LINES = ("frequent-queries:n=3", "frequent-queries:n=2:link=session", "string-microaggregation:k=3")
@@ -193,8 +198,8 @@ def test_releases_of_real_methods(line: str, tmp_path: Path) -> None:
         total.setdefault(owner[name], []).append(_chance(before, queries, owner[name]))
     want = 100 * sum(sum(chances) / len(chances) for chances in total.values()) / len(before)
     told = RecordLinkage().compute(MeasureContext(log), release)
-    assert told["value"] == pytest.approx(want, abs=1e-5)
-    assert (told["logs"], told["vanished"]) == (len(after), len(before) - len(total))
+    assert told.value == pytest.approx(want, abs=1e-5)
+    assert (told.counts["logs"], told.counts["vanished"]) == (len(after), len(before) - len(total))
 
 
 def _sent(rows: pl.LazyFrame) -> Logs:

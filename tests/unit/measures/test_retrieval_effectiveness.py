@@ -44,40 +44,48 @@ def tables_of(clicks: list[tuple[str, str, int]]) -> Callable[[QueryLog], Releas
 def test_values_worked_by_hand() -> None:
     """a and b find x first (of equals by name), c finds x alone where she clicked y."""
     told = found(LOG, unchanged)
-    assert told["metrics"]["release"] == {
+    assert told.details["metrics"]["release"] == {
         "ndcg@10": 0.666667, "p@5": 0.133333, "p@10": 0.066667, "map": 0.666667,
     }  # fmt: skip
-    assert (told["value"], told["coverage"], told["topics"]) == (0.666667, 1.0, 3)
+    assert (told.value, told.details["coverage"], told.counts["topics"]) == (0.666667, 1.0, 3)
 
 
 def test_the_same_log_gives_exactly_the_original() -> None:
     told = found(LOG, unchanged)
-    assert told["metrics"]["release"] == told["metrics"]["original"]
-    assert told["value"] == told["original"]
-    assert (told["difference"], told["p_value"], told["significant"]) == (0, 1, False)
-    assert "not significant" in told["words"]
+    assert told.details["metrics"]["release"] == told.details["metrics"]["original"]
+    assert told.value == told.baselines["original"]
+    assert (told.details["difference"], told.details["p_value"], told.details["significant"]) == (
+        0,
+        1,
+        False,
+    )
+    assert "not significant" in told.summary
 
 
 def test_tables_are_enough() -> None:
     """Only y is released: c finds it first. Clicks whose count is not above 0 are none."""
     told = found(LOG, tables_of([("q", "http://y.example", 5), ("q", "http://x.example", -1)]))
-    assert (told["value"], told["original"], told["difference"]) == (0.333333, 0.666667, -0.333333)
-    assert "the released tables" in told["ruler"]
+    assert (told.value, told.baselines["original"], told.details["difference"]) == (
+        0.333333,
+        0.666667,
+        -0.333333,
+    )
+    assert "the released tables" in told.basis
 
 
 @pytest.mark.parametrize(
     ("metric", "value"), [("p@5", 0.133333), ("p@10", 0.066667), ("map", 0.666667)]
 )
 def test_the_metric_is_a_choice(metric: str, value: float) -> None:
-    assert found(LOG, unchanged, metric=metric)["value"] == value
+    assert found(LOG, unchanged, metric=metric).value == value
 
 
 def test_two_urls_of_one_search() -> None:
     """c clicked x and y; x stands first, y is unknown: DCG 1 of 1 + 1/log2(3)."""
     rows = [*ROWS[:2], ("c", "q", at(0), 1, "http://x.example"), ROWS[2]]
     told = found(QueryLog.from_rows(rows), unchanged)
-    assert told["topics"] == 3
-    assert told["value"] == pytest.approx((2 + 1 / (1 + 1 / 1.584963)) / 3, abs=1e-6)
+    assert told.counts["topics"] == 3
+    assert told.value == pytest.approx((2 + 1 / (1 + 1 / 1.584963)) / 3, abs=1e-6)
 
 
 def test_a_step_to_the_next_query_leads_to_its_clicks() -> None:
@@ -89,36 +97,37 @@ def test_a_step_to_the_next_query_leads_to_its_clicks() -> None:
     ]
     log = QueryLog.from_rows(rows)
     told = found(log, unchanged)
-    assert (told["value"], told["coverage"]) == (0.5, 0.5)  # b's q is known to nobody else
+    assert (told.value, told.details["coverage"]) == (0.5, 0.5)  # b's q is known to nobody else
     pauses = found(log, lambda log: release(log, log=log.local_frame.with_columns(time=None)))
-    assert (pauses["value"], pauses["original"]) == (0, 0.5)
-    assert found(log, unchanged, model="implicit-feedback")["coverage"] == 0
+    assert (pauses.value, pauses.baselines["original"]) == (0, 0.5)
+    assert found(log, unchanged, model="implicit-feedback").details["coverage"] == 0
 
 
 def test_only_released_queries_may_count() -> None:
     rows: list[Row] = [*ROWS, ("d", "rare", at(0), 1, "http://z.example")]
     log, made = QueryLog.from_rows(rows), tables_of([("q", "http://x.example", 2)])
     every, known = found(log, made), found(log, made, scope="released")
-    assert (every["value"], every["topics"], every["coverage"]) == (0.5, 4, 0.75)
-    assert (known["value"], known["topics"], known["coverage"]) == (0.666667, 3, 0.75)
-    assert known["original"] == 0.666667
-    assert known["words"].startswith("over 3 of 4 searches")
+    assert (every.value, every.counts["topics"], every.details["coverage"]) == (0.5, 4, 0.75)
+    assert (known.value, known.counts["topics"], known.details["coverage"]) == (0.666667, 3, 0.75)
+    assert known.baselines["original"] == 0.666667
+    assert known.summary.startswith("over 3 of 4 searches")
 
 
 def test_a_release_without_clicks_loses_all() -> None:
     without = [pl.lit(None, pl.String).alias("url"), pl.lit(None, pl.Int32).alias("rank")]
     told = found(LOG, lambda log: release(log, log=log.local_frame.with_columns(without)))
-    assert (told["value"], told["coverage"], told["original"]) == (0, 0, 0.666667)
-    assert "no click" in told["words"]
+    assert (told.value, told.details["coverage"], told.baselines["original"]) == (0, 0, 0.666667)
+    assert "no click" in told.summary
     bare = found(LOG, lambda log: release(log, tables={"queries": table(["query"], [("q", 9)])}))
-    assert (bare["value"], bare["coverage"]) == (0, 0)
+    assert (bare.value, bare.details["coverage"]) == (0, 0)
 
 
 def test_an_empty_release_loses_all() -> None:
     empty = lambda log: release(log, log=QueryLog.from_rows(NO_ROWS).local_frame)  # noqa: E731
-    assert found(LOG, empty)["value"] == 0
+    assert found(LOG, empty).value == 0
     told = found(LOG, empty, scope="released")
-    assert (told["value"], told["original"], told["topics"], told["p_value"]) == (0, None, 0, None)
+    assert (told.value, told.baselines) == (0, {})
+    assert (told.counts["topics"], told.details["p_value"]) == (0, None)
 
 
 FEEDBACK: list[Row] = [
@@ -135,16 +144,18 @@ def test_feedback_of_training_users() -> None:
     """
     log = QueryLog.from_rows(FEEDBACK)
     told = found(log, unchanged, model="implicit-feedback")
-    assert told["value"] == told["original"] == pytest.approx((2 + 3 * 0.63093) / 5, abs=1e-6)
-    assert "mean ranks" in told["ruler"]
+    assert (
+        told.value == told.baselines["original"] == pytest.approx((2 + 3 * 0.63093) / 5, abs=1e-6)
+    )
+    assert "mean ranks" in told.basis
 
 
 def test_tables_have_no_ranks_and_no_feedback() -> None:
     """By clicks alone x stands first: for c, d and e at 1, for a and b y at 2."""
     made = tables_of([("q", "http://x.example", 3), ("q", "http://y.example", 2)])
     told = found(QueryLog.from_rows(FEEDBACK), made, model="implicit-feedback")
-    assert told["value"] == pytest.approx((3 + 2 * 0.63093) / 5, abs=1e-6)
-    assert "no ranks" in told["ruler"]
+    assert told.value == pytest.approx((3 + 2 * 0.63093) / 5, abs=1e-6)
+    assert "no ranks" in told.basis
 
 
 def test_the_papers_feedback_leaks() -> None:
@@ -153,10 +164,10 @@ def test_the_papers_feedback_leaks() -> None:
     made = tables_of([("q", f"http://{u}.example", n) for u, n in (("x", 3), ("y", 2), ("z", 1))])
     log = QueryLog.from_rows([*rows, ("b", "other", at(0), None, None)])
     options = {"model": "implicit-feedback"}
-    assert found(log, made, **options)["value"] == 0.5  # third: 1/log2(4)
+    assert found(log, made, **options).value == 0.5  # third: 1/log2(4)
     leaky = found(log, made, **options, feedback="test")
-    assert leaky["value"] == pytest.approx(0.63093, abs=1e-6)
-    assert "leak" in leaky["ruler"]
+    assert leaky.value == pytest.approx(0.63093, abs=1e-6)
+    assert "leak" in leaky.basis
 
 
 def test_no_test_row_is_in_what_is_learned_from() -> None:
@@ -173,7 +184,7 @@ def test_no_test_row_is_in_what_is_learned_from() -> None:
     held = [everybody - part for part in trained]
     assert [len(part) for part in held] == [3] * 4
     assert set().union(*held) == everybody
-    assert told["value"] == told["coverage"] == told["original_coverage"] == 0
+    assert told.value == told.details["coverage"] == told.details["original_coverage"] == 0
 
 
 def test_the_tests_are_drawn_and_always_the_same() -> None:
@@ -181,8 +192,8 @@ def test_the_tests_are_drawn_and_always_the_same() -> None:
     log = QueryLog.from_rows(rows)
     some = [found(log, unchanged, folds=5, topics=7) for _ in range(2)]
     assert some[0] == some[1]
-    assert some[0]["topics"] == 7
-    assert found(log, unchanged, folds=5, topics=1)["p_value"] is None
+    assert some[0].counts["topics"] == 7
+    assert found(log, unchanged, folds=5, topics=1).details["p_value"] is None
 
 
 def test_many_topics_are_ranked_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,20 +204,20 @@ def test_many_topics_are_ranked_in_blocks(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_phrases_are_said_to_be_taken_for_queries() -> None:
     made = lambda log: release(log, log=log.local_frame, parameters={"emit": "phrase"})  # noqa: E731
-    assert "phrases are taken for queries" in found(LOG, made)["ruler"]
+    assert "phrases are taken for queries" in found(LOG, made).basis
 
 
 def test_a_real_method() -> None:
     made = qv.anonymize(LOG, "frequent-queries:n=1:m=1", seed=1)
-    told = qv.measure(LOG, made, ["retrieval:folds=3"], seed=1)["measures"]["retrieval:folds=3"]
-    assert told["value"] == told["original"] == 0.666667
-    assert told["kind"] == "use"
+    told = qv.measure(LOG, made, ["retrieval:folds=3"], seed=1)["retrieval:folds=3"]
+    assert told.value == told.baselines["original"] == 0.666667
+    assert told.kind == "utility"
 
 
 def test_a_method_that_leaves_nothing_of_fewer_users_loses_all() -> None:
     made = qv.anonymize(LOG, "frequent-queries:n=3:m=1", seed=1)
-    told = qv.measure(LOG, made, ["retrieval:folds=3"], seed=1)["measures"]["retrieval:folds=3"]
-    assert (told["value"], told["coverage"], told["original"]) == (0, 0, 0.666667)
+    told = qv.measure(LOG, made, ["retrieval:folds=3"], seed=1)["retrieval:folds=3"]
+    assert (told.value, told.details["coverage"], told.baselines["original"]) == (0, 0, 0.666667)
 
 
 def test_a_method_that_stops_on_fewer_users_is_told() -> None:

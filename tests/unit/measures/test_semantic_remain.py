@@ -47,30 +47,33 @@ def test_levels_worked_by_hand(ruler: str) -> None:
     after = {"a": ["swimming", "tennis", "theatre"], "b": ["tennis"]}
     found = remain(ruler, before, after)
     # Level 1: a kept 2 Sports and 1 Arts of 3, b nothing. Level 2: a kept 1 Tennis of 3.
-    assert found["value"] == 0.5
-    assert found["levels"] == {"1": 0.5, "2": pytest.approx(1 / 6, abs=1e-6)} | dict.fromkeys("345")
-    assert (found["users"], found["left_out"], found["worst_case"]) == (2, 0, None)
-    assert "level 1" in found["ruler"]
-    assert remain(ruler, before, after, {"level": 2})["value"] == pytest.approx(1 / 6, abs=1e-6)
+    assert found.value == 0.5
+    assert found.details["levels"] == {
+        "1": 0.5,
+        "2": pytest.approx(1 / 6, abs=1e-6),
+    } | dict.fromkeys("345")
+    assert (found.counts["users"], found.counts["left_out"], found.baselines) == (2, 0, {})
+    assert "level 1" in found.basis
+    assert remain(ruler, before, after, {"level": 2}).value == pytest.approx(1 / 6, abs=1e-6)
 
 
 def test_the_same_log_remains_and_an_empty_one_does_not(ruler: str) -> None:
     before = {"a": ["tennis", "music"], "b": ["asthma", "zzz"]}
-    assert remain(ruler, before, before)["levels"]["2"] == 1
-    assert remain(ruler, before, {})["value"] == 0
+    assert remain(ruler, before, before).details["levels"]["2"] == 1
+    assert remain(ruler, before, {}).value == 0
 
 
 def test_more_of_a_category_than_before_adds_nothing(ruler: str) -> None:
-    assert remain(ruler, {"a": ["tennis", "music"]}, {"a": ["tennis"] * 9})["value"] == 0.5
+    assert remain(ruler, {"a": ["tennis", "music"]}, {"a": ["tennis"] * 9}).value == 0.5
 
 
 def test_who_has_no_category_is_left_out(ruler: str) -> None:
     found = remain(ruler, {"a": ["tennis"], "b": ["zzz"]}, {"a": ["tennis"], "b": ["music"]})
-    assert (found["value"], found["users"], found["left_out"]) == (1, 1, 1)
+    assert (found.value, found.counts["users"], found.counts["left_out"]) == (1, 1, 1)
 
 
 def test_the_worst_case_of_the_paper_stands_beside(ruler: str) -> None:
-    assert remain(ruler, {"a": ["tennis"]}, {"a": ["tennis"]}, k=4)["worst_case"] == 0.25
+    assert remain(ruler, {"a": ["tennis"]}, {"a": ["tennis"]}, k=4).baselines["worst_case"] == 0.25
 
 
 def test_refusals(ruler: str) -> None:
@@ -95,19 +98,19 @@ def test_random_groups_are_the_floor(ruler: str) -> None:
     }
     found = remain(ruler, before, before, {"level": 2}, **known)
     # Each gives 2 of her 4, the most repeated first: 4 times tennis. So b lost her music.
-    assert found["random_groups"] == pytest.approx((1 + 3 / 4) / 2)
-    assert "1 random groups" in found["random_groups_are"]
-    assert remain(ruler, before, before)["random_groups"] is None
+    assert found.baselines["random_groups"] == pytest.approx((1 + 3 / 4) / 2)
+    assert "1 random groups" in found.details["random_groups_are"]
+    assert "random_groups" not in remain(ruler, before, before).baselines
 
 
 def test_how_deep_concepts_are(ruler: str) -> None:
     found = remain(ruler, {"a": ["tennis", "music"], "b": ["asthma"]}, {})
-    assert found["reached"]["1"] == 1
-    assert found["reached"]["5"] == 0
+    assert found.details["reached"]["1"] == 1
+    assert found.details["reached"]["5"] == 0
 
 
 def test_the_usual_level_is_one_that_most_reach(ruler: str) -> None:
     before = {"a": ["tennis", "music"], "b": ["asthma"]}
     found = remain(ruler, before, before, {"level": 0})
-    assert "level 2" in found["ruler"]  # the paths have two levels
-    assert found["reached"] == {"1": 1, "2": 1, "3": 0, "4": 0, "5": 0}
+    assert "level 2" in found.basis  # the paths have two levels
+    assert found.details["reached"] == {"1": 1, "2": 1, "3": 0, "4": 0, "5": 0}

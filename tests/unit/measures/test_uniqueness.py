@@ -45,9 +45,9 @@ def test_the_order_of_rows_does_not_matter(both: tuple[Logs, Logs]) -> None:
 def test_values_worked_by_hand() -> None:
     before = {"1": ["a", "b"], "2": ["b", "a"], "3": ["a", "a", "b"], "4": ["c"]}
     told = found(before, {"1": ["a"], "2": ["a"], "4": ["c"]})
-    assert told["value"] == pytest.approx(1 / 3, abs=1e-6)
-    assert (told["before"], told["singled_out"], told["users"]) == (0.5, 1, 3)
-    assert told["words"] == (
+    assert told.value == pytest.approx(1 / 3, abs=1e-6)
+    assert (told.details["before"], told.counts["singled_out"], told.counts["users"]) == (0.5, 1, 3)
+    assert told.summary == (
         "1 of 3 released users have a unique log; in the original log 2 of 4 users have one"
     )
 
@@ -61,18 +61,18 @@ def test_times_and_clicks_single_out_too() -> None:
 def test_an_unchanged_and_an_empty_release() -> None:
     same = {"1": ["a"], "2": ["b"]}
     told = found(same, same)
-    assert told["value"] == told["before"] == 1
+    assert told.value == told.details["before"] == 1
     told = found(same, {})
-    assert (told["value"], told["users"], told["before"]) == (0, 0, 1)
+    assert (told.value, told.counts["users"], told.details["before"]) == (0, 0, 1)
 
 
 def test_it_needs_no_mapping() -> None:
     same = {"1": ["a"], "2": ["b"]}
-    assert found(same, same, mapping=None)["value"] == 1
+    assert found(same, same, mapping=None).value == 1
     log = log_of({str(n): ["a", "b"] for n in range(3)})
     made = run_method(FrequentQueries(n=2, link="none"), log, RandomSource(1), NoProgress())
     told = Uniqueness().compute(MeasureContext(log), made)
-    assert (told["value"], told["users"]) == (0, 6)
+    assert (told.value, told.counts["users"]) == (0, 6)
 
 
 def test_encoded_and_plain_texts_give_the_same() -> None:
@@ -93,5 +93,5 @@ def test_the_log_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(before, "log", QueryLog.from_rows([]))
     assert (
         "0 of 2 users have"
-        in Uniqueness().compute(before, release_of(before.log, {"1": ["a"]}))["words"]
+        in Uniqueness().compute(before, release_of(before.log, {"1": ["a"]})).summary
     )

@@ -40,27 +40,27 @@ def test_words_are_counted_where_they_stand(queries: dict) -> None:
 def test_values_worked_by_hand() -> None:
     # Before: paris 3, hotels 2, cheap 1. After, of 2 words: paris 1 and rome 1, so paris is 3 of 6.
     found = wrong(BEFORE, {"a": ["Paris"], "b": ["rome"]}, {"top": 2})
-    assert found["error_scaled"] == 0.5  # paris 0, hotels 1
-    assert (found["overlap"], found["top"]) == (0.5, 2)
-    assert found["value"] == found["error_as_given"]
-    assert found["value"] == pytest.approx((2 / 3 + 1) / 2, abs=1e-6)
+    assert found.details["error_scaled"] == 0.5  # paris 0, hotels 1
+    assert (found.details["overlap"], found.counts["top"]) == (0.5, 2)
+    assert found.value == found.details["error_as_given"]
+    assert found.value == pytest.approx((2 / 3 + 1) / 2, abs=1e-6)
 
 
 def test_stop_words_count_if_asked_for() -> None:
-    assert wrong(BEFORE, BEFORE)["top"] == 3
-    assert wrong(BEFORE, BEFORE, {"stop_words": True})["top"] == 4
+    assert wrong(BEFORE, BEFORE).counts["top"] == 3
+    assert wrong(BEFORE, BEFORE, {"stop_words": True}).counts["top"] == 4
 
 
 def test_the_order_of_words_does_not_matter() -> None:
-    assert wrong(BEFORE, {"x": ["hotels paris paris", "cheap hotels", "paris"]})["value"] == 0
+    assert wrong(BEFORE, {"x": ["hotels paris paris", "cheap hotels", "paris"]}).value == 0
 
 
 def test_the_same_log_has_no_error_and_an_empty_one_has_all() -> None:
-    assert wrong(BEFORE, BEFORE)["value"] == 0
-    assert wrong(BEFORE, {})["value"] == 1
+    assert wrong(BEFORE, BEFORE).value == 0
+    assert wrong(BEFORE, {}).value == 1
     log = log_of(BEFORE)
     table = table_of(log, {"cheap hotels in paris": 1, "paris hotels": 1, "paris": 1})
-    assert WordFrequencyError().compute(MeasureContext(log), table)["value"] == 0
+    assert WordFrequencyError().compute(MeasureContext(log), table).value == 0
 
 
 def test_refusals() -> None:

@@ -25,8 +25,9 @@ FACTS = {
 # A paper without figures is simulated: tests/unit/peers/test_paper.py.
 WITH_FIGURES = {name: paper for name, paper in PAPERS.items() if paper.figures}
 TOLD = {
-    "random_groups": 80.0, "chance": 75.0, "vanished": 5, "users": 10, "original": 0.5,
-    "low": 0.1, "high": 0.2, "topics": 30, "coverage": 0.2, "volume": {"lost": 0.9},
+    "baselines": {"random_groups": 80.0, "chance": 75.0, "original": 0.5},
+    "counts": {"vanished": 5, "users": 10, "topics": 30},
+    "difference_low": 0.1, "difference_high": 0.2, "coverage": 0.2, "volume": {"lost": 0.9},
     "levels": dict.fromkeys("12345", 0.6), "reached": dict.fromkeys("12345", 0.57),
     "metrics": {"original": {"p@5": 0.15, "p@10": 0.08}},
 }  # fmt: skip

@@ -24,7 +24,7 @@ def test_files_say_what_memory_says(log: qv.QueryLog, tmp_path: Path, form: str)
     release.write(tmp_path / "out", form=form)
     one, two = (qv.measure(log, from_, [LINE]) for from_ in (release, tmp_path / "out"))
     assert one == two
-    assert one["measures"][LINE]["value"] > 0
+    assert one[LINE].value > 0
 
 
 def test_without_the_mapping_it_says_why_not(log: qv.QueryLog, tmp_path: Path) -> None:
@@ -32,9 +32,9 @@ def test_without_the_mapping_it_says_why_not(log: qv.QueryLog, tmp_path: Path) -
     release.write(tmp_path / "out", forget_mapping=True)
     with pytest.raises(UsageError, match="no private mapping"):
         qv.measure(log, tmp_path / "out", [LINE])
-    told = qv.measure(log, tmp_path / "out")["measures"]["profile-divergence"]
-    assert told["value"] is None
-    assert "no private mapping" in told["why_not"]
+    result = qv.measure(log, tmp_path / "out")["profile-divergence"]
+    assert result.value is None
+    assert "no private mapping" in result.skipped_because
 
 
 def test_a_damaged_mapping_is_refused(log: qv.QueryLog, tmp_path: Path) -> None:

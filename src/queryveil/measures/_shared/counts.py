@@ -18,6 +18,7 @@ from ...release.formats import PUBLIC_TABLES
 from ...release.release import Release
 from ..base import Measure
 from ..context import MeasureContext
+from ..result import MeasureResult
 
 Floats = NDArray[np.float64]
 
@@ -68,13 +69,23 @@ class FrequencyMeasure(Measure):
     def texts(self, queries: pl.DataFrame) -> pl.DataFrame:
         """Return the counts of the compared texts from counts of queries: text and count."""
 
-    def compute(self, context: MeasureContext, release: Release) -> dict[str, Any]:
+    def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the error of counts, the overlap of the top texts, and their rank correlation."""
         original = self._original_counts(context)
         counts, note = released_frequencies(release)
         comparison = compare_frequencies(original, self.texts(counts), self.top)
-        errors = {"volume": comparison["error_scaled"], "none": comparison["error_as_given"]}
-        return {"value": errors[self.scale], **comparison, "ruler": note}
+        errors = {"volume": comparison.error_scaled, "none": comparison.error_as_given}
+        return self.result(
+            errors[self.scale],
+            counts={"top": comparison.top},
+            details={
+                "error_scaled": comparison.error_scaled,
+                "error_as_given": comparison.error_as_given,
+                "overlap": comparison.overlap,
+                "rank_correlation": comparison.rank_correlation,
+            },
+            basis=note,
+        )
 
     def prepare(self, context: MeasureContext) -> None:
         """Count the texts of the log."""
@@ -87,12 +98,24 @@ class FrequencyMeasure(Measure):
         return counts
 
 
-def compare_frequencies(before: pl.DataFrame, after: pl.DataFrame, top: int) -> dict[str, Any]:
+@dataclass(frozen=True)
+class FrequencyComparison:
+    """The errors of the counts of the `top` texts, their overlap and their rank correlation."""
+
+    error_scaled: float
+    error_as_given: float
+    overlap: float
+    rank_correlation: float
+    top: int
+
+
+def compare_frequencies(before: pl.DataFrame, after: pl.DataFrame, top: int) -> FrequencyComparison:
     """Compare the counts of the most frequent texts before and after.
 
     >>> was = pl.DataFrame({"text": ["a", "b"], "count": [6, 2]})
-    >>> compare_frequencies(was, pl.DataFrame({"text": ["a", "b"], "count": [3, 1]}), 2)
-    {'error_scaled': 0.0, 'error_as_given': 0.5, 'overlap': 1.0, 'rank_correlation': 1.0, 'top': 2}
+    >>> both = compare_frequencies(was, pl.DataFrame({"text": ["a", "b"], "count": [3, 1]}), 2)
+    >>> both.error_scaled, both.error_as_given, both.overlap, both.rank_correlation, both.top
+    (0.0, 0.5, 1.0, 1.0, 2)
     """
     first, second = (_top(counts, top) for counts in (before, after))
     now = after.rename({"count": "now"})
@@ -100,13 +123,13 @@ def compare_frequencies(before: pl.DataFrame, after: pl.DataFrame, top: int) -> 
     original, released = (both[name].to_numpy().astype(np.float64) for name in ("count", "now"))
     growth = int(before["count"].sum()) / max(int(after["count"].sum()), 1)
     common = first.join(second, on="text", how="semi").height
-    return {
-        "error_scaled": _relative_error(original, released * growth),
-        "error_as_given": _relative_error(original, released),
-        "overlap": round(common / first.height, 6),
-        "rank_correlation": round(rank_correlation(original, released), 6),
-        "top": first.height,
-    }
+    return FrequencyComparison(
+        error_scaled=_relative_error(original, released * growth),
+        error_as_given=_relative_error(original, released),
+        overlap=round(common / first.height, 6),
+        rank_correlation=round(rank_correlation(original, released), 6),
+        top=first.height,
+    )
 
 
 def _top(counts: pl.DataFrame, top: int) -> pl.DataFrame:

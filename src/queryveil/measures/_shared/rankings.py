@@ -161,15 +161,26 @@ def _compute_metrics(
     return [(int(result.query_id), _NAMES[str(result.measure)], result.value) for result in results]
 
 
-def paired_t_test(after: NDArray[np.float64], before: NDArray[np.float64]) -> dict[str, Any]:
-    """Compare two values of each topic by the two-sided paired t-test.
+@dataclass(frozen=True)
+class PairedTest:
+    """The mean difference with its 95% interval, and the p-value; None if there is no test."""
 
-    >>> paired_t_test(np.array([0.0, 1.0]), np.array([0.0, 1.0]))["p_value"]
+    difference: float | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
+    p_value: float | None = None
+    significant: bool | None = None
+
+
+def paired_t_test(after: NDArray[np.float64], before: NDArray[np.float64]) -> PairedTest:
+    """Compare two values of each topic by the two-sided paired t-test, at the level .01.
+
+    >>> paired_t_test(np.array([0.0, 1.0]), np.array([0.0, 1.0])).p_value
     1.0
     """
     differences = after - before
     if len(differences) < 2:
-        return dict.fromkeys(("difference", "low", "high", "p_value", "significant"))
+        return PairedTest()
     mean = float(differences.mean())
     if np.ptp(differences) == 0:  # no spread: the test would divide by 0
         low = high = mean
@@ -177,6 +188,5 @@ def paired_t_test(after: NDArray[np.float64], before: NDArray[np.float64]) -> di
     else:
         test = import_extra("scipy.stats", "the t-test").ttest_rel(after, before)
         p_value, (low, high) = float(test.pvalue), test.confidence_interval(0.95)
-    interval = {"difference": mean, "low": float(low), "high": float(high)}
-    result: dict[str, Any] = {name: round(value, 6) for name, value in interval.items()}
-    return result | {"p_value": float(f"{p_value:.3g}"), "significant": p_value < 0.01}
+    difference, low, high = (round(float(value), 6) for value in (mean, low, high))
+    return PairedTest(difference, low, high, float(f"{p_value:.3g}"), p_value < 0.01)
