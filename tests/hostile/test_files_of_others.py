@@ -196,16 +196,16 @@ def test_mapped_queries_are_harmless_and_private(cli: Any, tmp_path: Path, form:
 def test_a_taxonomy_that_was_written_meanwhile_is_not_replaced(
     cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from queryveil.workflows import taxonomies as job
+    from queryveil.concepts.loaders import paths as loader
 
     (tmp_path / "paths.txt").write_text("Home/Garden\nHome/Kitchen\n")
-    real = job.import_paths
+    real = loader.import_paths
 
     def slow(*args: Any, **more: Any) -> Any:
         (tmp_path / "out.qvt").write_text("theirs")
         return real(*args, **more)
 
-    monkeypatch.setattr(job, "import_paths", slow)
+    monkeypatch.setattr(loader, "import_paths", slow)
     ran = cli("taxonomy", "import", "paths", "paths.txt", "--out", "out.qvt")
     assert ran.code == 1
     assert (tmp_path / "out.qvt").read_text() == "theirs"

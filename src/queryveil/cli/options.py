@@ -16,6 +16,8 @@ from typing import Annotated, Any
 
 import typer
 
+from ..concepts.loaders.base import LoaderOption
+from ..concepts.loaders.registry import TAXONOMY_LOADERS
 from ..concepts.mapping.mapper import TAGGERS, Mapper
 from ..core.parameters import Parameter
 from ..core.randomness import RandomSource
@@ -57,6 +59,7 @@ AppendedIdentifiers = Annotated[
 ]
 _LOG, _METHOD, _MEANING, _OUTPUT = "The log", "The method", "What queries mean", "Output"
 _CLUSTER = "The machines"
+_LOADER = "The knowledge base"
 
 
 @dataclass(frozen=True)
@@ -337,6 +340,23 @@ def _mapper_parameters() -> list[inspect.Parameter]:
     ]
 
 
+def _loader_parameters() -> list[inspect.Parameter]:
+    """Return the options of all taxonomy loaders; loaders may share one."""
+    uses: dict[str, list[tuple[str, LoaderOption]]] = {}
+    for loader in TAXONOMY_LOADERS.values():
+        for option in loader.options:
+            uses.setdefault(option.name, []).append((loader.name, option))
+    return [
+        _option(
+            name,
+            (bool if users[0][1].is_flag else str) | None,
+            f"{', '.join(loader for loader, _ in users)}: {users[0][1].help}.",
+            _LOADER,
+        )
+        for name, users in uses.items()
+    ]
+
+
 def _screen_parameters() -> list[inspect.Parameter]:
     return [
         _option("as_json", bool, "Print one JSON document.", _OUTPUT, False, flags=("--json",)),
@@ -352,5 +372,10 @@ method_options = OptionGroup("method", _method_parameters, _build_method)
 optional_method_options = OptionGroup("method", lambda: _method_parameters(None), MethodArguments)
 mapper_options = OptionGroup(
     "mapper", _mapper_parameters, lambda values, _: MapperArguments(**values)
+)
+loader_options = OptionGroup(
+    "options",
+    _loader_parameters,
+    lambda values, _: {name: value for name, value in values.items() if value is not None},
 )
 screen_options = OptionGroup("screen", _screen_parameters, lambda values, _: Terminal(**values))

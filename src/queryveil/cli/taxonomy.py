@@ -13,10 +13,10 @@ from rich.table import Table
 from rich.tree import Tree
 
 from .. import workflows
+from ..concepts.loaders.registry import TAXONOMY_LOADERS
 from ..core.bounded import MOST_LIST, BoundsError, read_within
 from ..errors import InputError, UsageError, VerificationError
-from ..log.readers.base import parse_columns
-from .options import MapperArguments, mapper_options, screen_options, with_options
+from .options import MapperArguments, loader_options, mapper_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
 _MATCH_KINDS = {
@@ -150,33 +150,19 @@ Name = Annotated[
 
 
 @app.command("import")
-@with_options(screen_options)
+@with_options(loader_options, screen_options)
 def import_(
     screen: Terminal,
-    kind: Annotated[str, typer.Argument(help="odp, paths, csv or skos.")],
+    options: dict[str, Any],
+    kind: Annotated[str, typer.Argument(help=f"{', '.join(TAXONOMY_LOADERS)}.")],
     files: Annotated[list[Path], typer.Argument(help="For odp: structure, then content.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write, as shop.qvt.")],
     repair: Annotated[bool, typer.Option(help="Repair defects, and count them.")] = False,
-    world: Annotated[bool, typer.Option(help="odp: other languages too.")] = False,
-    adult: Annotated[bool, typer.Option(help="odp: categories for adults too.")] = False,
-    label_language: Annotated[str, typer.Option(help="skos: language of the labels.")] = "en",
-    columns: Annotated[
-        str | None, typer.Option(help="csv: parent=...,child=... or id=...,parent=...,label=...")
-    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
 ) -> None:
     """Convert a knowledge base into a taxonomy file."""
     summary = workflows.import_taxonomy(
-        kind,
-        files,
-        out,
-        repair=repair,
-        world=world,
-        adult=adult,
-        language=label_language,
-        columns=parse_columns(columns, ("parent", "child", "id", "label")) if columns else None,
-        force=force,
-        progress=screen,
+        kind, files, out, repair=repair, force=force, progress=screen, **options
     )
     screen.result(summary, lambda console: print_import(console, summary))
 

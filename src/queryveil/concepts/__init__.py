@@ -1,9 +1,16 @@
 """Taxonomies, the mapping of queries to concepts, and semantic similarity."""
 
+from .loaders.base import LoadedTaxonomy, LoaderOption, TaxonomyLoader
 from .loaders.odp import OdpImport, import_odp
 from .loaders.paths import PathsImport, PathTree, import_paths, taxonomy_from_paths
-from .loaders.registry import BUILT_IN, open_taxonomy, public_names, read_custom_terms
-from .loaders.skos import SKOS_ENDINGS, import_skos
+from .loaders.registry import (
+    BUILT_IN,
+    TAXONOMY_LOADERS,
+    open_taxonomy,
+    public_names,
+    read_custom_terms,
+)
+from .loaders.skos import import_skos
 from .loaders.table import import_table
 from .mapping.explanation import explain_query
 from .mapping.label_index import MATCH_KINDS
@@ -49,8 +56,8 @@ __all__ = [
     "MODIFIER",
     "NOUN",
     "OTHER",
-    "SKOS_ENDINGS",
     "TAGGERS",
+    "TAXONOMY_LOADERS",
     "UNMAPPED",
     "VERB",
     "BoolArray",
@@ -58,6 +65,8 @@ __all__ = [
     "ConceptMapping",
     "IntArray",
     "Language",
+    "LoadedTaxonomy",
+    "LoaderOption",
     "Mapper",
     "OdpImport",
     "PathTree",
@@ -70,6 +79,7 @@ __all__ = [
     "Tagger",
     "Taxonomy",
     "TaxonomyBuilder",
+    "TaxonomyLoader",
     "Topics",
     "Vocabulary",
     "WordFeature",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import IO
 
@@ -93,13 +94,36 @@ def _scan_jsonl(path: Path) -> pl.LazyFrame:
     return pl.scan_ndjson(glob.escape(str(path)), schema=PUBLIC_SCHEMA)
 
 
-OUTPUT_FORMATS: dict[
-    str, tuple[Callable[[pl.LazyFrame, Target], None], Callable[[Path], pl.LazyFrame]]
-] = {
-    "parquet": (_sink_parquet, _scan_parquet),
-    "tsv": (_sink_tsv, _scan_tsv),
-    "csv": (_sink_csv, _scan_csv),
-    "jsonl": (_sink_jsonl, _scan_jsonl),
+@dataclass(frozen=True)
+class OutputFormat:
+    """A file format of published logs.
+
+    Attributes:
+        name: The name, which is the ending of the file too.
+        media_type: The media type that the metadata state.
+        sink: Writes rows to a path or a binary file.
+        scan: Reads a file: user, query, time (as text), rank, url.
+        is_text: Whether equal rows have equal bytes, so that `verify` can compare them.
+    """
+
+    name: str
+    media_type: str
+    sink: Callable[[pl.LazyFrame, Target], None]
+    scan: Callable[[Path], pl.LazyFrame]
+    is_text: bool = True
+
+
+# A closed set: `verify` must be able to read every log that anyone publishes.
+OUTPUT_FORMATS: Mapping[str, OutputFormat] = {
+    form.name: form
+    for form in (
+        OutputFormat(
+            "parquet", "application/x-parquet", _sink_parquet, _scan_parquet, is_text=False
+        ),
+        OutputFormat("tsv", "text/tab-separated-values", _sink_tsv, _scan_tsv),
+        OutputFormat("csv", "text/csv", _sink_csv, _scan_csv),
+        OutputFormat("jsonl", "application/jsonlines", _sink_jsonl, _scan_jsonl),
+    )
 }
 
 
@@ -123,14 +147,14 @@ def write_public_log(rows: pl.LazyFrame, folder: Path, form: str) -> Path:
 
 def sink_log(rows: pl.LazyFrame, target: Target, form: str) -> None:
     """Write the rows in a format, to a path or to a binary file."""
-    OUTPUT_FORMATS[form][0](rows.with_columns(pl.col(_TEXTS).cast(pl.String)), target)
+    OUTPUT_FORMATS[form].sink(rows.with_columns(pl.col(_TEXTS).cast(pl.String)), target)
 
 
 def read_public_log(folder: Path) -> pl.LazyFrame | None:
     """Read a published log: user, query, time (as text), rank, url; None if there is none."""
-    for form, (_, scan) in OUTPUT_FORMATS.items():
-        if (path := folder / f"log.{form}").exists():
-            return scan(path)
+    for form in OUTPUT_FORMATS.values():
+        if (path := folder / f"log.{form.name}").exists():
+            return form.scan(path)
     return None
 
 

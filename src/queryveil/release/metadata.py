@@ -6,7 +6,7 @@ import json
 from pathlib import Path, PurePath
 from typing import Any
 
-from .formats import PUBLIC_SCHEMA, PUBLIC_TABLES
+from .formats import OUTPUT_FORMATS, PUBLIC_SCHEMA, PUBLIC_TABLES
 from .guarantee import words_of
 from .noise import about_noise, about_texts
 
@@ -99,12 +99,6 @@ _CONTEXT: dict[str, Any] = {
     "examples": {"@id": "cr:examples", "@type": "@json"},
 } | {term: f"cr:{term}" for term in _TERMS}
 
-_MEDIA = {
-    "parquet": "application/x-parquet",
-    "tsv": "text/tab-separated-values",
-    "csv": "text/csv",
-    "jsonl": "application/jsonlines",
-}
 _COLUMNS = {
     "user": ("sc:Text", "a random pseudonym"),
     "query": ("sc:Text", "the query, or what the method put in its place"),
@@ -134,7 +128,7 @@ def croissant_metadata(card: dict[str, Any]) -> dict[str, Any]:
 def _columns_of(name: str) -> tuple[str, ...]:
     """Return the columns of a data file; of another file, none."""
     path = PurePath(name)
-    if path.suffix[1:] not in _MEDIA:
+    if path.suffix[1:] not in OUTPUT_FORMATS:
         return ()
     if path.stem in PUBLIC_TABLES:
         return (*PUBLIC_TABLES[path.stem], "count")
@@ -147,7 +141,7 @@ def _file(name: str, digest: str) -> dict[str, Any]:
         "@id": name,
         "name": name,
         "contentUrl": name,
-        "encodingFormat": _MEDIA[PurePath(name).suffix[1:]],
+        "encodingFormat": OUTPUT_FORMATS[PurePath(name).suffix[1:]].media_type,
         "sha256": digest,
     }
 

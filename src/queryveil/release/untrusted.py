@@ -78,8 +78,8 @@ def as_written(
     wrong = [name for name, rows in tables.items() if _differs(public / f"{name}.tsv", rows)]
     wrong += [
         "log"
-        for form in OUTPUT_FORMATS
-        if form != "parquet" and _log_differs(public / f"log.{form}", log)
+        for form in OUTPUT_FORMATS.values()
+        if form.is_text and _log_differs(public / f"log.{form.name}", log)
     ]
     message = "files of text hold the rows that are read from them, and nothing else"
     return CheckResult(

@@ -11,7 +11,6 @@ from .planning import plan
 from .profiling import profile
 from .signing import make_signing_key, show_signing_key, sign
 from .taxonomies import (
-    TAXONOMY_FORMATS,
     check_taxonomy_file,
     describe_taxonomy_file,
     explain_queries,
@@ -26,7 +25,6 @@ from .verification import pack, verify
 
 __all__ = [
     "HANDFUL",
-    "TAXONOMY_FORMATS",
     "anonymize",
     "anonymize_to_folder",
     "check_release_output",

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from ..concepts.loaders.odp import import_odp
-from ..concepts.loaders.paths import import_paths
-from ..concepts.loaders.registry import BUILT_IN, open_taxonomy, read_custom_terms
-from ..concepts.loaders.skos import import_skos
-from ..concepts.loaders.table import import_table
+from ..concepts.loaders.base import TextBlocks
+from ..concepts.loaders.registry import (
+    BUILT_IN,
+    TAXONOMY_LOADERS,
+    open_taxonomy,
+    read_custom_terms,
+)
 from ..concepts.mapping.explanation import explain_query
 from ..concepts.mapping.mapper import Mapper
 from ..concepts.mapping.result import ConceptMapping
@@ -23,18 +25,11 @@ from ..concepts.taxonomy.validation import check_taxonomy, describe_taxonomy
 from ..core.files import atomic_file
 from ..core.progress import NoProgress, Progress
 from ..engine.operations import unique_queries
-from ..errors import InputError, OutputError, QueryveilError, UsageError, did_you_mean
+from ..errors import InputError, OutputError, QueryveilError, UsageError
 from ..log.query_log import QueryLog
 from ..release.formats import escape_formula
 
-TAXONOMY_FORMATS = {
-    "odp": "the Open Directory's dump: structure.rdf.u8 and content.rdf.u8",
-    "paths": "one category path per line, optionally followed by a tab and a text",
-    "csv": "a table of parents and children, or of id, parent and label",
-    "skos": "SKOS or RDF: Turtle, N-Triples, RDF/XML, JSON-LD",
-}
 _MAX_SHOWN = 20
-TextBlocks = Iterator[tuple[Sequence[int], Sequence[str]]]
 
 
 def import_taxonomy(
@@ -43,32 +38,20 @@ def import_taxonomy(
     out: str | Path,
     *,
     repair: bool = False,
-    world: bool = False,
-    adult: bool = False,
-    language: str = "en",
-    columns: dict[str, str] | None = None,
     force: bool = False,
     progress: Progress | None = None,
+    **options: Any,
 ) -> dict[str, Any]:
-    """Convert a knowledge base into a taxonomy file, with a search index if it has texts."""
-    target, paths = Path(out), [Path(file) for file in files]
-    _check_import(kind, paths, target, force)
-    shown, repairs = progress or NoProgress(), RepairLog(paths[0], repair)
-    counts: dict[str, int] = {}
-    texts: TextBlocks | None = None
-    if kind == "odp":
-        content = paths[1] if len(paths) > 1 else None
-        dump = import_odp(paths[0], content, repairs, world=world, adult=adult, progress=shown)
-        taxonomy, counts, texts = dump.taxonomy, dump.counts, dump.sites()
-    elif kind == "paths":
-        listed = import_paths(paths[0], repairs, progress=shown)
-        taxonomy, counts = listed.taxonomy, listed.counts
-        if listed.texts:
-            texts = iter([([c for c, _ in listed.texts], [text for _, text in listed.texts])])
-    elif kind == "csv":
-        taxonomy = import_table(paths[0], repairs, columns=columns, progress=shown)
-    else:
-        taxonomy = import_skos(paths[0], repairs, language=language, progress=shown)
+    """Convert a knowledge base into a taxonomy file, with a search index if it has texts.
+
+    Further keyword arguments are the options of the loader, such as `columns` of `csv`.
+    """
+    loader, target, paths = TAXONOMY_LOADERS.find(kind), Path(out), [Path(file) for file in files]
+    if target.exists() and not force:
+        raise OutputError("this exists already", where=target, hint="--force replaces it")
+    shown, repairs = progress or NoProgress(), RepairLog(paths[0] if paths else "", repair)
+    loaded = loader.run(paths, repairs, shown, options)
+    taxonomy, texts, counts = loaded.taxonomy, loaded.texts, loaded.counts
     _write(taxonomy, texts, target, shown, force)
     return {
         "out": str(target),
@@ -79,17 +62,6 @@ def import_taxonomy(
         "counted": dict(counts),
         "repaired": dict(repairs.counts),
     }
-
-
-def _check_import(kind: str, paths: list[Path], out: Path, force: bool) -> None:
-    if kind not in TAXONOMY_FORMATS:
-        raise UsageError(f'"{kind}" cannot be imported', hint=did_you_mean(kind, TAXONOMY_FORMATS))
-    max_files = 2 if kind == "odp" else 1
-    if not 0 < len(paths) <= max_files:
-        files = "1 or 2 files" if max_files == 2 else "1 file"
-        raise UsageError(f"{kind} takes {files}, got {len(paths)}")
-    if out.exists() and not force:
-        raise OutputError("this exists already", where=out, hint="--force replaces it")
 
 
 def _write(

@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 
 from queryveil.concepts.loaders.paths import taxonomy_from_paths
+from queryveil.concepts.loaders.registry import TAXONOMY_LOADERS
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.concepts.taxonomy.graph import Taxonomy
 from queryveil.errors import ColumnError, FormatError, InputError, OutputError, UsageError
 from queryveil.log.query_log import QueryLog
 from queryveil.workflows.profiling import profile
 from queryveil.workflows.taxonomies import (
-    TAXONOMY_FORMATS,
     check_taxonomy_file,
     describe_taxonomy_file,
     explain_queries,
@@ -110,7 +110,7 @@ def test_import_a_table() -> None:
 )
 def test_import_skos(language: str, found: set[str]) -> None:
     pytest.importorskip("pyoxigraph")
-    import_taxonomy("skos", ["shop.ttl"], "new.qvt", language=language)
+    import_taxonomy("skos", ["shop.ttl"], "new.qvt", label_language=language)
     assert labels("new.qvt") == found
 
 
@@ -120,7 +120,7 @@ def test_import_odp() -> None:
     assert {"Arts", "Music"} <= labels("new.qvt")
     assert not {"Dansk", "Adult"} & labels("new.qvt")
     assert search_taxonomy("new.qvt", "reeds")[0]["concept"] == "Top/Arts/Music"
-    import_taxonomy("odp", ["structure.rdf.u8"], "all.qvt", world=True, adult=True)
+    import_taxonomy("odp", ["structure.rdf.u8"], "all.qvt", all_languages=True, include_adult=True)
     assert {"Dansk", "Adult"} <= labels("all.qvt")
 
 
@@ -150,8 +150,8 @@ def test_import_repairs_only_when_told() -> None:
 @pytest.mark.parametrize(
     ("kind", "files", "says"),
     [
-        ("path", ["odp.txt"], '"path" cannot be imported'),
-        ("", ["odp.txt"], "cannot be imported"),
+        ("path", ["odp.txt"], 'unknown taxonomy loader "path"'),
+        ("", ["odp.txt"], 'unknown taxonomy loader ""'),
         ("paths", [], "paths takes 1 file, got 0"),
         ("paths", ["odp.txt", "odp.txt"], "paths takes 1 file, got 2"),
         ("csv", ["shop.csv", "odp.txt"], "csv takes 1 file, got 2"),
@@ -164,7 +164,15 @@ def test_import_of_the_wrong_kind_or_number(kind: str, files: list[str], says: s
     assert not Path("new.qvt").exists()
 
 
-@pytest.mark.parametrize("kind", [kind for kind in TAXONOMY_FORMATS if kind != "skos"])
+def test_an_option_of_another_loader_is_refused() -> None:
+    with pytest.raises(UsageError, match="it has no options"):
+        import_taxonomy("paths", ["odp.txt"], "new.qvt", columns="parent=a,child=b")
+    with pytest.raises(UsageError, match='did you mean "columns"'):
+        import_taxonomy("csv", ["shop.csv"], "new.qvt", colums="parent=a,child=b")
+    assert not Path("new.qvt").exists()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TAXONOMY_LOADERS if kind != "skos"])
 def test_import_of_a_file_that_is_not_there(kind: str) -> None:
     with pytest.raises(InputError):
         import_taxonomy(kind, ["nowhere"], "new.qvt")

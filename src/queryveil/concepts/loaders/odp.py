@@ -11,7 +11,7 @@ import gzip
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path
@@ -23,6 +23,7 @@ from ...core.progress import NoProgress, Progress
 from ...errors import FormatError, InputError
 from ..taxonomy.builder import RepairLog
 from ..taxonomy.graph import Taxonomy
+from .base import LoadedTaxonomy, LoaderOption, TaxonomyLoader
 from .paths import PathTree, file_size
 
 _BLOCK = 4 << 20
@@ -367,3 +368,31 @@ def _clean_text(text: str) -> str:
     """Resolve entities, and remove the markup that some descriptions have."""
     plain = unescape(text) if "&" in text else text
     return _MARKUP.sub(" ", plain) if "<" in plain else plain
+
+
+def _load(
+    files: Sequence[Path],
+    repairs: RepairLog,
+    progress: Progress,
+    *,
+    all_languages: bool,
+    include_adult: bool,
+) -> LoadedTaxonomy:
+    content = files[1] if len(files) > 1 else None
+    dump = import_odp(
+        files[0], content, repairs, world=all_languages, adult=include_adult, progress=progress
+    )
+    return LoadedTaxonomy(dump.taxonomy, dump.sites(), dump.counts)
+
+
+ODP = TaxonomyLoader(
+    "odp",
+    "the Open Directory's dump: structure.rdf.u8 and content.rdf.u8",
+    (),
+    _load,
+    (
+        LoaderOption("all_languages", False, "other languages too"),
+        LoaderOption("include_adult", False, "categories for adults too"),
+    ),
+    max_files=2,
+)

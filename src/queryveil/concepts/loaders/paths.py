@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from ...core.progress import NoProgress, Progress
 from ...log.readers.source import TextFile
 from ..taxonomy.builder import RepairLog, TaxonomyBuilder
 from ..taxonomy.graph import Taxonomy
+from .base import LoadedTaxonomy, TaxonomyLoader
 
 _PATH_COLUMNS = {"path", "paths", "category", "categories", "category_path", "topic"}
 _TEXT_COLUMNS = {"text", "description", "title"}
@@ -187,3 +188,15 @@ def title_from_path(path: Path) -> str:
 def file_size(path: Path) -> int | None:
     """Return the size of a file in bytes, or None if there is no file."""
     return path.stat().st_size if path.is_file() else None
+
+
+def _load(files: Sequence[Path], repairs: RepairLog, progress: Progress) -> LoadedTaxonomy:
+    listed = import_paths(files[0], repairs, progress=progress)
+    concepts, texts = [c for c, _ in listed.texts], [text for _, text in listed.texts]
+    blocks = iter([(concepts, texts)]) if texts else None
+    return LoadedTaxonomy(listed.taxonomy, blocks, listed.counts)
+
+
+PATHS = TaxonomyLoader(
+    "paths", "one category path per line, optionally followed by a tab and a text", (), _load
+)

@@ -1,20 +1,34 @@
-"""Open taxonomies by name or file."""
+"""All taxonomy loaders, and the opening of taxonomies by name or file."""
 
 from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ...core.bounded import MOST_LIST, BoundsError, read_within
-from ...errors import InputError, UsageError
+from ...core.progress import NoProgress
+from ...core.registry import Registry, discover_values, value_fault
+from ...errors import FormatError, InputError, UsageError
 from ..taxonomy.builder import RepairLog
 from ..taxonomy.graph import Taxonomy
 from ..taxonomy.merging import merge_taxonomies
 from ..taxonomy.storage import check_plain_file
-from .paths import import_paths
-from .skos import SKOS_ENDINGS, import_skos
-from .table import import_table
+from .base import TaxonomyLoader
+from .paths import PATHS
 
+
+def _fault_of(name: str, item: Any) -> str | None:
+    is_loader = isinstance(item, TaxonomyLoader)
+    return value_fault(name, item) if is_loader else "it is not a TaxonomyLoader"
+
+
+TAXONOMY_LOADERS: Registry[TaxonomyLoader] = Registry(
+    "taxonomy loader",
+    "queryveil.taxonomies",
+    lambda: discover_values(TaxonomyLoader, __package__),
+    _fault_of,
+)
 BUILT_IN = {"wordnet": "nouns of WordNet 3.0"}
 _DATA = Path(__file__).parents[1] / "data"
 
@@ -68,13 +82,21 @@ def _open_file(path: Path) -> Taxonomy:
         ) from error
     if start == b"QVT1" or path.suffix == ".qvt":  # its first bytes may be damaged
         return Taxonomy.open(path)
+    return _loader_of(path).run([path], RepairLog(path), NoProgress()).taxonomy
+
+
+def _loader_of(path: Path) -> TaxonomyLoader:
+    """Return the loader that fits the ending of a file name; a path list has no ending."""
     endings = {suffix.lower() for suffix in path.suffixes}
-    repairs = RepairLog(path)
-    if endings & SKOS_ENDINGS:
-        return import_skos(path, repairs)
-    if ".csv" in endings:
-        return import_table(path, repairs)
-    return import_paths(path, repairs).taxonomy
+    fitting = [loader for loader in TAXONOMY_LOADERS.values() if endings & {*loader.extensions}]
+    if len(fitting) > 1:
+        names = ", ".join(loader.name for loader in fitting)
+        raise FormatError(
+            f"several loaders fit this file: {names}",
+            where=path,
+            hint="convert it first: queryveil taxonomy import LOADER FILE --out FILE.qvt",
+        )
+    return fitting[0] if fitting else PATHS
 
 
 def _describe_error(error: OSError | ValueError) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from ...errors import FormatError, UsageError
 from ...log.readers.source import TextFile
 from ..taxonomy.builder import RepairLog, TaxonomyBuilder
 from ..taxonomy.graph import Taxonomy
+from .base import LoadedTaxonomy, LoaderOption, TaxonomyLoader
 from .paths import file_size, normalize_text, title_from_path
 from .rdf_limits import Growth, checked_json, checked_xml
 from .table import attach_orphans
@@ -46,7 +47,6 @@ _FORMATS = {
     ".ttl": "TURTLE", ".nt": "N_TRIPLES", ".rdf": "RDF_XML", ".xml": "RDF_XML", ".owl": "RDF_XML",
     ".jsonld": "JSON_LD", ".json": "JSON_LD", ".nq": "N_QUADS", ".trig": "TRIG",
 }  # fmt: skip
-SKOS_ENDINGS = frozenset(_FORMATS)
 _LANGUAGES = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian"}
 _CHUNK = 1 << 20
 
@@ -298,3 +298,20 @@ class _ByteStream:
             self._rest = memoryview(chunk)
         piece, self._rest = self._rest[:size], self._rest[size:]
         return bytes(piece)
+
+
+def _load(
+    files: Sequence[Path], repairs: RepairLog, progress: Progress, *, label_language: str
+) -> LoadedTaxonomy:
+    return LoadedTaxonomy(
+        import_skos(files[0], repairs, language=label_language, progress=progress)
+    )
+
+
+SKOS = TaxonomyLoader(
+    "skos",
+    "SKOS or RDF: Turtle, N-Triples, RDF/XML, JSON-LD",
+    tuple(_FORMATS),
+    _load,
+    (LoaderOption("label_language", "en", "language of the labels"),),
+)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 
 from ...core.progress import NoProgress, Progress
 from ...errors import ColumnError, FormatError, UsageError, did_you_mean
+from ...log.readers.base import parse_columns
 from ...log.readers.source import TextFile
 from ..taxonomy.builder import RepairLog, TaxonomyBuilder
 from ..taxonomy.graph import Taxonomy
+from .base import LoadedTaxonomy, LoaderOption, TaxonomyLoader
 from .paths import file_size, iter_lines, normalize_text, title_from_path
 
 _COLUMN_NAMES = {
@@ -259,3 +261,29 @@ def _assign_roles(columns: dict[str, int]) -> dict[str, int] | None:
         return None
     roles = {"key": columns[key], "parent": columns["parent"]}
     return roles | ({"label": columns["label"]} if key != "label" and "label" in columns else {})
+
+
+def _load(
+    files: Sequence[Path],
+    repairs: RepairLog,
+    progress: Progress,
+    *,
+    columns: dict[str, str] | None,
+) -> LoadedTaxonomy:
+    return LoadedTaxonomy(import_table(files[0], repairs, columns=columns, progress=progress))
+
+
+TABLE = TaxonomyLoader(
+    "csv",
+    "a table of parents and children, or of id, parent and label",
+    (".csv",),
+    _load,
+    (
+        LoaderOption(
+            "columns",
+            None,
+            "parent=...,child=... or id=...,parent=...,label=...",
+            lambda text: parse_columns(text, ("parent", "child", "id", "label")),
+        ),
+    ),
+)
