@@ -50,7 +50,6 @@ from .methods.replacement.concept_histogram import ConceptHistogram
 from .methods.replacement.profile_first import ProfileFirst
 from .methods.replacement.semantic import SemanticReplacement
 from .methods.statistics.dp_statistics import DpStatistics
-from .peers.simulation.sweeps import simulate as simulate_peers
 from .release.guarantee import Guarantee
 from .release.release import Release
 from .replication.replicating import replicate
@@ -131,7 +130,6 @@ __all__ = [
     "replicate",
     "show_signing_key",
     "sign",
-    "simulate_peers",
     "verify",
     "write_synthetic_log",
 ]

@@ -102,7 +102,6 @@ def test_the_front_door() -> None:
             "replicate",
             "show_signing_key",
             "sign",
-            "simulate_peers",
             "verify",
             "write_synthetic_log",
         }

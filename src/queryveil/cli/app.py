@@ -16,7 +16,6 @@ from .. import synthetic, workflows
 from .._version import __version__
 from ..errors import UsageError
 from ..methods.base import Method
-from ..peers import cli as peers
 from ..workflows.repeated_releases import unrecorded
 from . import catalog, compare, ledger, measure, replicate, tables, taxonomy
 from . import verification as checking
@@ -37,6 +36,7 @@ from .options import (
     screen_options,
     with_options,
 )
+from .plugins import add_commands
 from .terminal import Terminal, sanitize
 from .verification import SignWith, may_be_published
 
@@ -55,7 +55,6 @@ app.add_typer(catalog.app)
 app.add_typer(compare.app)
 app.add_typer(measure.app)
 app.add_typer(replicate.app)
-app.add_typer(peers.app, name="peers")
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what queryveil wrote there before.")]
@@ -381,3 +380,6 @@ def _draw_written(console: Console, card: dict[str, Any], method: str, folder: s
         f"(never publish).\nNext: queryveil verify {folder}; queryveil pack {folder}",
         soft_wrap=True,
     )
+
+
+add_commands(app)

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import comparison
 from ..cli.compare import Dataset, Force, Repeat, Seed
 from ..cli.config import parse_fraction
 from ..cli.options import LogArguments, log_options, screen_options, with_options
 from ..cli.terminal import Terminal
+from ..comparison import parse_sweeps
 from ..errors import UsageError
-from . import cli_node, tables
+from . import cli_node, output, tables
 from .simulation import sweeps
 from .simulation.graphs import GRAPHS
 from .simulation.scenario import EXPERIMENTS, Scenario
@@ -85,11 +85,11 @@ def simulate(
         screen.result(run, lambda console: tables.print_simulation(console, run.summary))
         return
     if out is not None:
-        sweeps.check_sweep_output(out, force)
+        output.check_sweep_output(out, force)
     options |= {"repeat": repeat, "most_hops": most_hops}
-    swept = comparison.parse_sweeps(sweep or [])
+    swept = parse_sweeps(sweep or [])
     results = sweeps.sweep(lambda: log.read(screen, seed), swept, scenario, **options)
     if out is not None:
-        sweeps.write_sweep(results, out, force)
+        output.write_sweep(results, out, force)
     document = results.to_dict() | ({"folder": str(out)} if out else {})
     screen.result(document, lambda console: tables.print_sweep(console, results, out))

@@ -14,20 +14,24 @@ from ..comparison.comparing import RunOptions, compare_figures
 from ..comparison.grid import Figure, FigureRequest
 from ..comparison.result import Comparison
 from ..core.progress import NoProgress, Progress
-from ..errors import UsageError, did_you_mean
+from ..core.registry import Registry, discover_values, value_fault
+from ..errors import UsageError
 from ..log.query_log import QueryLog
 from ..log.reading import read_log
 from ..measures.base import parse_measure
 from ..methods.base import parse_method
-from ..peers import paper as p2p
 from ..synthetic.output import write_synthetic_log
-from . import batet2013, erola2011, sanchez2018, zhang2016
 from .claims import Evidence, Paper
 
-PAPERS: Mapping[str, Paper] = {
-    module.PAPER.name: module.PAPER
-    for module in (batet2013, erola2011, zhang2016, sanchez2018, p2p)
-}
+
+def _paper_fault(name: str, item: Any) -> str | None:
+    return value_fault(name, item) if isinstance(item, Paper) else "it is not a Paper"
+
+
+# A paper is a constant `PAPER` of a module here, or of an entry point of any distribution.
+PAPERS: Registry[Paper] = Registry(
+    "paper", "queryveil.papers", lambda: discover_values(Paper, __package__ or ""), _paper_fault
+)
 SEED = 2006  # of the synthetic log, which is therefore the same everywhere
 
 
@@ -45,7 +49,7 @@ def replicate(
     The result has `claims` in `about`: claim, published, ours, holds (None if it is undecided)
     and why. `users` is the size of the synthetic log, `taxonomy` replaces WordNet.
     """
-    target, stages, how = _get_paper(paper), progress or NoProgress(), how or RunOptions()
+    target, stages, how = PAPERS.find(paper), progress or NoProgress(), how or RunOptions()
     with _open_log(target, log, users, stages) as read:
         request = FigureRequest(_set_taxonomy(target.figures, taxonomy))
         comparison = compare_figures(
@@ -63,12 +67,6 @@ def replicate(
         "command": _format_command(target, log is None, users, taxonomy, how),
     }
     return replace(comparison, about=about)
-
-
-def _get_paper(name: str) -> Paper:
-    if name not in PAPERS:
-        raise UsageError(f'there is no paper "{name}"', hint=did_you_mean(name, PAPERS))
-    return PAPERS[name]
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import pytest
 from queryveil.comparison.grid import parse_sweeps
 from queryveil.errors import OutputError, UsageError
 from queryveil.log.query_log import QueryLog
+from queryveil.peers.output import write_sweep
 from queryveil.peers.simulation.results import (
     DegreeCounts,
     PeerSweep,
@@ -27,7 +28,6 @@ from queryveil.peers.simulation.sweeps import (
     mark_best,
     simulate,
     sweep,
-    write_sweep,
 )
 
 ROWS = [(f"u{i % 40:02}", f"word{i % 9} {i}", None, None, None) for i in range(600)]

@@ -13,7 +13,7 @@ import pytest
 
 import queryveil as qv
 from queryveil.ledger.ledger import Ledger
-from queryveil.peers.simulation.sweeps import sweep
+from queryveil.peers.simulation import simulate, sweep
 from queryveil.workflows.budget import DATA_ACCESS_NOTE, DATA_ACCESS_RECORDED
 
 PRIVATE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:split=1/0/0"
@@ -30,7 +30,7 @@ LOOKS: dict[str, Look] = {
     "plan": lambda log: qv.plan(log, qv.FrequentQueries(n=5)),
     "measure": measured,
     "compare": lambda log: qv.compare(log, ["frequent-queries:n=5"], measures=["query-coverage"]),
-    "peers simulate": lambda log: qv.simulate_peers(log, seed=1),
+    "peers simulate": lambda log: simulate(log, seed=1),
     "peers sweep": lambda log: sweep(log, {"hops": [1]}, seed=1),
 }
 

@@ -1,23 +1,19 @@
-"""Simulate the users of a log as peers, at one setting or at many, and write the results."""
+"""Simulate the users of a log as peers, at one setting or at many."""
 
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from statistics import fmean
 
 from ..._version import __version__
-from ...core.folders import atomic_folder, check_output_folder, is_queryveil_folder
 from ...core.progress import NoProgress, Progress
 from ...core.randomness import RandomSource
 from ...core.records import Scalar
 from ...errors import UsageError
 from ...log.query_log import QueryLog
 from ...workflows.budget import note_look
-from ..report import render_sweep, sweep_svg
 from .population import Population, population_from_log
 from .results import (
     DegreeExtremes,
@@ -36,7 +32,6 @@ LogSource = QueryLog | Callable[[], QueryLog]
 MAX_MEAN_HOPS = 2.0
 _MIN_USERS = 5  # for the mean of a class of users to be reported as an extreme
 _MAX_SETTINGS = 500
-_FILES = {"settings.csv", "sweep.json", "report.html", "peers.svg"}
 
 
 def simulate(
@@ -234,28 +229,3 @@ def _summarize_log(log: QueryLog) -> SweptLog:
         rows=log.accounting.kept,
         users=log.count_distinct("user"),
     )
-
-
-def check_sweep_output(folder: Path, force: bool) -> None:
-    """Raise an OutputError for a folder that cannot be written, before any work is done."""
-    check_output_folder(folder, force, _is_sweep)
-
-
-def write_sweep(sweep: PeerSweep, folder: Path, force: bool = False) -> Path:
-    """Write settings.csv, sweep.json, report.html and peers.svg, or nothing."""
-    texts = {
-        "sweep.json": sweep.to_json() + os.linesep,
-        "report.html": render_sweep(sweep),
-        "peers.svg": sweep_svg(sweep),
-    }
-    with atomic_folder(folder, lambda: check_sweep_output(folder, force)) as part:
-        sweep.to_polars().write_csv(part / "settings.csv")
-        for name, text in texts.items():
-            (part / name).write_text(text, encoding="utf-8", errors="backslashreplace")
-        for path in part.iterdir():
-            path.chmod(0o600)  # figures of private data
-    return folder
-
-
-def _is_sweep(folder: Path) -> bool:
-    return is_queryveil_folder(folder, "sweep.json", _FILES)
