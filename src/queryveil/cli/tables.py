@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from ..methods.forecast import Alternative, Forecast, ForecastFact, TableForecast
 from ..release.guarantee import Level, words_of
 from ..workflows.expected_yield import HANDFUL
 from ..workflows.log_profile import LogProfile, RiskSummary, TopicSummary
@@ -197,28 +199,23 @@ def _explain_empty(card: dict[str, Any], name: str) -> str:
 
 def print_forecast(console: Console, card: dict[str, Any]) -> None:
     """Print the forecast of a private release, before anything is spent."""
-    forecast = card["forecast"]
-    for table in forecast.get("tables", []):
-        grid = _grid(f"{table['table']}.tsv")
-        for name, value in table.items():
-            if name != "table":
-                grid.add_row(sanitize(name), _figure(value), "")
-        console.print(grid)
-        console.print()
-    if "facts" in forecast:
+    forecast: Forecast = card["forecast"] or Forecast()
+    for table in forecast.tables:
+        _print_table_forecast(console, table)
+    if forecast.facts:
         grid = _grid("What to expect of any log")
-        for name, value in forecast["facts"].items():
-            grid.add_row(sanitize(name), sanitize(value), "")
+        for fact in forecast.facts:
+            grid.add_row(sanitize(fact.description), _format_fact(fact), "")
         console.print(grid)
         console.print()
-    if "expected" in forecast:
-        expected, population = forecast["expected"], card["population"]
+    if forecast.expected is not None:
+        expected, population = forecast.expected, card["population"]
         console.print(
-            f"With {population:,} users (--population), about {expected['queries']:,} queries "
-            f"would be released, {expected['share_of_what_users_send']:.1%} of what users send. "
+            f"With {population:,} users (--population), about {expected.queries:,} queries "
+            f"would be released, {expected.sent_fraction:.1%} of what users send. "
             "This forecast uses public figures only, not the log."
         )
-        if expected["queries"] < HANDFUL:
+        if expected.queries < HANDFUL:
             console.print("[yellow]That is almost nothing:[/] `anonymize` would need --yes.")
     console.print(
         f"[bold]What one user can change[/]\n  {sanitize(card['guarantee']['statement'])}"
@@ -228,23 +225,49 @@ def print_forecast(console: Console, card: dict[str, Any]) -> None:
     console.print("Nothing was written or spent.")
 
 
-def _figure(value: Any) -> str:
+def _print_table_forecast(console: Console, table: TableForecast) -> None:
+    grid = _grid(f"{table.table}.tsv")
+    rows = {
+        "noise": table.noise,
+        "rounds of noise": table.rounds,
+        "scale of the counts": table.scale,
+        "keys on the public list": table.public_keys,
+        "a key needs about so many users": table.median_release_count,
+        "a user changes counts by at most, in sum": table.contribution_bound,
+        "probability that a key of one user is released": table.single_user_probability,
+        "probability that a key of no user is released": table.false_positive_rate,
+    }
+    for title, value in rows.items():
+        if value is not None:
+            grid.add_row(title, _format_number(value), "")
+    console.print(grid)
+    console.print()
+
+
+def _format_fact(fact: ForecastFact) -> str:
+    if fact.unit == "fraction":
+        return f"{100 * float(fact.value):.3g}%"
+    return sanitize(_format_number(fact.value))
+
+
+def _format_number(value: float | str) -> str:
     """Return a figure as text, with the few digits that a forecast justifies."""
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:.4g}" if isinstance(value, float) else f"{value}"
+    return f"{value:.4g}" if isinstance(value, float) else value
 
 
-def print_alternatives(console: Console, steps: list[dict[str, Any]]) -> None:
+def print_alternatives(console: Console, alternatives: Sequence[Alternative]) -> None:
     """Print the effect of other values of a parameter."""
-    if not steps:
+    if not alternatives:
         return
-    names = [name for name in steps[0] if name != "share"]
+    names = (alternatives[0].parameter, "queries", "rows")
     table = Table("", *names, title="What other values would keep", title_justify="left", box=None)
     for column in table.columns[1:]:
         column.justify = "right"
-    for step in steps:
-        table.add_row(_bar(step["share"]), *(f"{step[name]:,}" for name in names))
+    for step in alternatives:
+        numbers = (step.value, step.queries, step.rows)
+        table.add_row(_bar(step.fraction), *(f"{number:,}" for number in numbers))
     console.print()
     console.print(table)
 

@@ -27,6 +27,7 @@ from ..errors import ParameterError
 from ..log.query_log import QueryLog
 from ..release.guarantee import Guarantee
 from ..release.noise import CountNoise
+from .forecast import Alternative, Forecast
 from .replacement.phrases import PreviousContributions
 
 
@@ -113,9 +114,12 @@ class Method(Parametrized, ABC):
         """Return the warnings for these parameters, for the card and the screen."""
         return ()
 
-    def alternatives(self, log: QueryLog) -> list[dict[str, Any]]:  # noqa: ARG002
-        """Return the effect of neighboring values of the main parameter, for `plan`."""
-        return []
+    def alternatives(self, log: QueryLog) -> tuple[Alternative, ...]:  # noqa: ARG002
+        """Return the effect of neighboring values of the main parameter, for `plan`.
+
+        Empty where each other value would need a run of its own.
+        """
+        return ()
 
     def public_params(self) -> dict[str, Any]:
         """Return the parameters for the card: defaults resolved, files without their folders."""
@@ -128,9 +132,9 @@ class Method(Parametrized, ABC):
     def check_ready(self) -> None:
         """Raise an error that a run would raise, before any budget is reserved."""
 
-    def forecast(self, population: int) -> dict[str, Any]:  # noqa: ARG002
+    def forecast(self, population: int) -> Forecast | None:  # noqa: ARG002
         """Return the expected contents of a release, from public parameters alone, for `plan`."""
-        return {}
+        return None
 
     def expected_queries(self) -> Callable[[int], int] | None:
         """Return a function from the number of users to the expected number of released queries.

@@ -39,9 +39,10 @@ from ..release.guarantee import Check, Guarantee
 from ..release.noise import CountNoise
 from .base import FAILURES, READ_ALONE, Method, MethodOutput
 from .first_contributions import count_first_clicks, count_first_events
+from .forecast import Forecast, TableForecast
 from .occurrence_selection import select_frequent_keys
 from .publication import coarsen_time, pseudonymize
-from .statistics.forecasts import Cut, share_counted
+from .statistics.forecasts import SelectionThreshold, counted_fraction
 from .statistics.public_lists import read_public_results
 
 _MAX_BOUND = 10_000
@@ -154,33 +155,45 @@ class ClickGraph(Method):
 
     def expected_queries(self) -> Callable[[int], int] | None:
         """Return a function from the number of users to the expected number of queries."""
-        return None if self.reading == "removal" else self._expected_selection().queries
+        return None if self.reading == "removal" else self._selection_threshold().queries
 
-    def _expected_selection(self) -> Cut:
+    def _selection_threshold(self) -> SelectionThreshold:
         selection = self.selection()
-        counted = share_counted(self.max_queries_per_user)
-        return Cut(selection.threshold + 1, "laplace", float(selection.scale), counted)
+        counted = counted_fraction(self.max_queries_per_user)
+        return SelectionThreshold(
+            selection.threshold + 1, "laplace", float(selection.scale), counted
+        )
 
-    def forecast(self, population: int) -> dict[str, Any]:
+    def forecast(self, population: int) -> Forecast | None:
         """Return noise, threshold and the expected number of queries."""
         if self.reading == "removal":
-            return {}
-        selection = self.selection()
-        facts = {
-            "a key needs about so many users": selection.threshold + 1,
-            "a user adds at most so much": selection.contribution_bound,
-            "chance that a key of one user alone shows": float(selection.delta),
-        }
-        tables = [
-            {"table": name, "noise": "laplace", "scale": round(float(mechanism.scale), 2)}
-            | (
-                facts
-                if name == "queries"
-                else {"a user adds at most so much": mechanism.max_contribution}
+            return None
+        return Forecast(
+            expected=self._selection_threshold().expected(population),
+            tables=tuple(
+                self._forecast_table(name, mechanism)
+                for name, mechanism in self.count_mechanism().items()
+            ),
+        )
+
+    def _forecast_table(self, name: str, mechanism: LaplaceCounts) -> TableForecast:
+        scale = round(float(mechanism.scale), 2)
+        if name != "queries":
+            return TableForecast(
+                table=name,
+                noise="laplace",
+                scale=scale,
+                contribution_bound=mechanism.max_contribution,
             )
-            for name, mechanism in self.count_mechanism().items()
-        ]
-        return {"expected": self._expected_selection().expected(population), "tables": tables}
+        selection = self.selection()
+        return TableForecast(
+            table=name,
+            noise="laplace",
+            scale=scale,
+            median_release_count=selection.threshold + 1,
+            contribution_bound=selection.contribution_bound,
+            single_user_probability=float(selection.delta),
+        )
 
     def _release_tables(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -112,10 +112,6 @@ class DisconnectedGraph(Method):
             ),
             checks=(Check("disjoint-clicks", {}), Check("time-step", {"step": self.time})),
         )
-
-    def alternatives(self, log: QueryLog) -> list[dict[str, Any]]:  # noqa: ARG002
-        """Return nothing: each other value would need a run of its own."""
-        return []
 
 
 def _unique_clicks(log: QueryLog) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import polars as pl
 
@@ -32,6 +32,7 @@ from ..errors import EmptyReleaseError
 from ..log.query_log import QueryLog, add_sessions, is_click
 from ..release.guarantee import Check, Guarantee
 from .base import Method, MethodOutput
+from .forecast import Alternative
 from .publication import coarsen_time, pseudonymize
 
 _MAX_USERS = 10_000_000_000
@@ -229,22 +230,18 @@ class FrequentQueries(Method):
             *(() if self.link == "user" else (from_files,)),
         )
 
-    def alternatives(self, log: QueryLog) -> list[dict[str, Any]]:
+    def alternatives(self, log: QueryLog) -> tuple[Alternative, ...]:
         """Return the queries and rows that other values of n would keep."""
         sizes = partial(count_users_and_rows, keys=["query"])
         known = aggregate(log.table, sizes, ["query"], at_least=("users", min(_LADDER)))
         total = max(log.accounting.kept, 1)
         ladder = sorted({*_LADDER, self.n} - set(range(min(_LADDER))))
         steps = [(n, known.filter(pl.col("users") >= n)) for n in ladder]
-        return [
-            {
-                "n": n,
-                "queries": kept.height,
-                "rows": int(kept["lines"].sum()),
-                "share": round(int(kept["lines"].sum()) / total, 4),
-            }
-            for n, kept in steps
-        ]
+        rows = [int(kept["lines"].sum()) for _, kept in steps]
+        return tuple(
+            Alternative("n", n, kept.height, kept_rows, round(kept_rows / total, 4))
+            for (n, kept), kept_rows in zip(steps, rows, strict=True)
+        )
 
 
 # The columns whose combination needs enough users for a cell to stay.

@@ -326,8 +326,9 @@ def test_a_file_that_is_called_wordnet(tmp_path: Path) -> None:
 
 def test_the_forecast_of_pure_mode(pool: str) -> None:
     told = DpStatistics(mode="pure", pool=pool).forecast(1000)
-    assert told["tables"][0]["queries on the public list"] == 4
-    assert DpStatistics(mode="paper").forecast(1000) == {}
+    assert told is not None
+    assert told.tables[0].public_keys == 4
+    assert DpStatistics(mode="paper").forecast(1000) is None
 
 
 # --- paper ---------------------------------------------------------------------------------------

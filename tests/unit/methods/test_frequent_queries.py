@@ -311,11 +311,11 @@ def test_nothing_left_of_the_log_is_an_error() -> None:
 def test_alternatives_are_what_a_run_would_keep(lines: list[Line], n: int) -> None:
     log, method = QueryLog.from_rows(lines), FrequentQueries(n=n)
     for step in method.alternatives(log):
-        kept = slowly(lines, FrequentQueries(n=step["n"]))
-        assert step["rows"] == len(kept)
-        assert step["queries"] == len({row[1] for row in kept})
-        assert step["share"] == round(len(kept) / len(lines), 4)
-    asked = [step["n"] for step in method.alternatives(log)]
+        kept = slowly(lines, FrequentQueries(n=step.value))
+        assert step.rows == len(kept)
+        assert step.queries == len({row[1] for row in kept})
+        assert step.fraction == round(len(kept) / len(lines), 4)
+    asked = [step.value for step in method.alternatives(log)]
     assert asked == sorted(set(asked))
     assert n in asked or n == 1
 

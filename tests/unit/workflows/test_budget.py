@@ -193,7 +193,7 @@ def test_other_releases_are_noted_too(log: Path, tmp_path: Path) -> None:
 def test_a_look_at_the_data_is_told_for_ever(log: Path, tmp_path: Path) -> None:
     told = qv.plan(qv.read_log(log), qv.parse_method(LINE))
     assert "input" not in told
-    assert told["forecast"]["expected"]["queries"] >= 0
+    assert told["forecast"].expected.queries >= 0
     assert spent(log) == (0, 0)
     assert qv.plan(qv.read_log(log), qv.parse_method(LINE), peek=True)["peeked"] == DATA_ACCESS_NOTE
     assert spent(log) == (0, 1)

@@ -86,7 +86,10 @@ def test_the_number_that_is_needed_is_enough(line: str) -> None:
     assert low_yield(method, needed) is None
     assert low_yield(method, needed // 2) is not None
     assert expected(needed) >= HANDFUL > expected(max(1, needed // 2))
-    assert method.forecast(needed)["expected"]["queries"] == expected(needed)
+    forecast = method.forecast(needed)
+    assert forecast is not None
+    assert forecast.expected is not None
+    assert forecast.expected.queries == expected(needed)
 
 
 def test_every_method_that_spends_has_a_forecast() -> None:

@@ -24,7 +24,8 @@ def test_the_docstring_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_what_is_exported_is_there_and_sorted() -> None:
-    assert qv.__all__ == sorted(qv.__all__)
+    constants_first = lambda name: (not name.isupper(), name)  # noqa: E731
+    assert qv.__all__ == sorted(qv.__all__, key=constants_first)
     assert all(hasattr(qv, name) for name in qv.__all__)
     assert re.fullmatch(r"\d+\.\d+\.\d+", qv.__version__)
 

@@ -25,7 +25,7 @@ def test_a_plan_says_what_other_values_would_keep() -> None:
     card = qv.plan(qv.QueryLog.from_rows(LINES), qv.FrequentQueries(n=7))
     assert card["output"] == {"rows": 12, "ids": 12, "queries": 1, "urls": 1}
     assert card["dropped"] == {"query of fewer than 7 users": 7}
-    assert [(step["n"], step["rows"]) for step in card["alternatives"]] == [
+    assert [(step.value, step.rows) for step in card["alternatives"]] == [
         (2, 18), (5, 18), (7, 12), (10, 12), (20, 0), (30, 0), (50, 0), (100, 0),
     ]  # fmt: skip
     assert card["files"] == {}
@@ -182,7 +182,7 @@ def test_the_demo_goes_the_whole_way_and_again(
         found = qv.demo()
         assert found["verify"]["holds"]
         assert found["card"]["output"]["queries"] > 20
-        assert found["profile"]["users"] > 1900
+        assert found["profile"].size.users > 1900
         assert [path.name for path in tmp_path.iterdir()] == ["queryveil-demo"]
         log = Path(found["log"]["out"])
         assert log == Path("queryveil-demo/private/log.tsv")

@@ -303,7 +303,3 @@ class Microaggregation(Method):
             "that a query was sent at all, and roughly how often",
             "how many users the log has",
         )
-
-    def alternatives(self, log: QueryLog) -> list[dict[str, Any]]:  # noqa: ARG002
-        """Return nothing: each other value would need a run of its own."""
-        return []

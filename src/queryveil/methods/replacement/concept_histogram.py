@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ...errors import ParameterError
 from ...log.query_log import QueryLog
 from ...release.guarantee import Guarantee
 from ..base import MethodOutput
+from ..forecast import Forecast, ForecastFact
 from .base import ASSUMPTIONS, NEIGHBOURS, NOT_COVERED, ReplacementMethod
 from .noise_description import describe_histogram_noise, own_share
 from .phrases import BoundedPhrases, bound_phrases
@@ -65,19 +66,21 @@ class ConceptHistogram(ReplacementMethod):
         cells = len(self.domains().concepts)
         return describe_histogram_noise(self.counts(cells), cells, self.max_queries_per_user)
 
-    def forecast(self, population: int) -> dict[str, Any]:  # noqa: ARG002
+    def forecast(self, population: int) -> Forecast:  # noqa: ARG002
         """Return the effect of noise on the concepts of a user, for any log."""
         cells = len(self.domains().concepts)
         mechanism = self.counts(cells)
-        facts = {
-            "concepts that may be given": f"{cells:,}",
-            "scale of the noise": f"{float(mechanism.scale):,.4g}",
-            "a concept counts from so many on": f"{mechanism.threshold:,}",
-            "rows with a person's own concept": own_share(
-                mechanism, cells, self.max_queries_per_user
-            ).as_text(),
-        }
-        return {"facts": facts}
+        own_rows = own_share(mechanism, cells, self.max_queries_per_user).mean_rows
+        return Forecast(
+            facts=(
+                ForecastFact("domain_concepts", cells, "concepts that may be released"),
+                ForecastFact("noise_scale", float(mechanism.scale), "scale of the noise"),
+                ForecastFact("threshold", mechanism.threshold, "a concept counts from so many on"),
+                ForecastFact(
+                    "own_rows", own_rows, "rows with a user's own concept, at best", "fraction"
+                ),
+            )
+        )
 
     def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Count concepts, add noise, draw queries."""

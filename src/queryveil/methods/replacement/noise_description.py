@@ -42,9 +42,10 @@ class OwnShare:
     rows: float
     by_noise: float
 
-    def as_text(self) -> str:
-        """Return the mean fraction of rows, at best."""
-        return f"about {_percent(self.shown * self.rows)}, at best"
+    @property
+    def mean_rows(self) -> float:
+        """The mean fraction of rows with the concept, at best."""
+        return self.shown * self.rows
 
 
 def own_share(mechanism: PublicCounts, cells: int, phrases: int) -> OwnShare:
@@ -66,8 +67,9 @@ def describe_histogram_noise(mechanism: PublicCounts, cells: int, phrases: int) 
         f"{_percent(_tail_probability(mechanism.threshold - 1, scale))} of cases, a concept of no "
         f"phrase in {_percent(_tail_probability(mechanism.threshold, scale))}: of {cells:,} "
         f"concepts about {best.by_noise:.3g} of each user are there by noise alone.",
-        f"If all {phrases:,} phrases of a user have one concept, {best.as_text()}, of their rows "
-        "have it; of other users fewer rows have their concepts.",
+        f"If all {phrases:,} phrases of a user have one concept, about "
+        f"{_percent(best.mean_rows)}, at best, of their rows have it; of other users "
+        "fewer rows have their concepts.",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -20,6 +20,7 @@ from ...errors import ParameterError
 from ...log.query_log import QueryLog
 from ...release.guarantee import Guarantee
 from ..base import MethodOutput
+from ..forecast import Forecast, ForecastFact
 from .base import ASSUMPTIONS, NEIGHBOURS, NOT_COVERED, ReplacementMethod
 from .noise_description import describe_profile_noise
 from .phrases import BoundedPhrases, bound_phrases
@@ -60,22 +61,22 @@ class ProfileFirst(ReplacementMethod):
         """Raise an error if the domain has too few topics."""
         _topic_concepts(self.domains())
 
-    def forecast(self, population: int) -> dict[str, Any]:
+    def forecast(self, population: int) -> Forecast:
         """Return how profiles would be released, and the expected loss on example profiles."""
-        _, concepts = _topic_concepts(self.domains())
-        topics, facts = len(concepts), {"topics": f"{len(concepts):,}", "profiles": "all alike"}
+        topics = len(_topic_concepts(self.domains())[1])
         mechanism = self._choose_mechanism(population, topics)
+        facts = [ForecastFact("topics", topics, "topics of a profile")]
         if mechanism is None:
-            return {"facts": facts}
+            facts.append(ForecastFact("profiles", "all alike", "profiles", "text"))
+            return Forecast(facts=tuple(facts))
         points = getattr(mechanism, "points", 0)
         name = type(mechanism).__name__.lower()
         profiles = f"{name}, in {points} points" if points else "one mean for all"
         saved = 1 - mechanism.loss / uniform_loss(topics)
-        facts |= {
-            "profiles": profiles,
-            "loss saved against a uniform profile": f"about {saved:.0%}",
-        }
-        return {"facts": facts}
+        title = "loss saved against a uniform profile, about"
+        facts.append(ForecastFact("profiles", profiles, "profiles", "text"))
+        facts.append(ForecastFact("saved_loss", round(saved, 4), title, "fraction"))
+        return Forecast(facts=tuple(facts))
 
     def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Count the topics of each user, release profiles privately, draw queries."""

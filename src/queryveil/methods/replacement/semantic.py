@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -20,6 +20,7 @@ from ...errors import ParameterError
 from ...log.query_log import QueryLog
 from ...release.guarantee import Guarantee
 from ..base import MethodOutput
+from ..forecast import Forecast, ForecastFact
 from .base import REWRITE_BLOCKER, ReplacementMethod, replacement_guarantee
 from .mechanism import (
     CALIBRATIONS,
@@ -117,21 +118,35 @@ class SemanticReplacement(ReplacementMethod):
         """Raise an error if the mechanism cannot be calibrated; the calibration is cached."""
         self.mechanism(self.domains(), NoProgress())
 
-    def forecast(self, population: int) -> dict[str, Any]:  # noqa: ARG002
+    def forecast(self, population: int) -> Forecast:  # noqa: ARG002
         """Return how often a query stays unchanged, or becomes a similar concept."""
         domains = self.domains()
-        own = self.mechanism(domains, NoProgress())
-        paper = replace(self, calibration="nominal", delta=0.0).mechanism(domains, NoProgress())
-        facts = {
-            "phrases of a user": f"{self.max_queries_per_user:,}",
-            "epsilon of one phrase": f"{self.phrase_budget.per_query:.4g}",
-            "concepts that may stand in": f"{len(domains.concepts):,}",
+        nominal = replace(self, calibration="nominal", delta=0.0).mechanism(domains, NoProgress())
+        mechanisms = {
+            "": (self.mechanism(domains, NoProgress()), ""),
+            "nominal_": (nominal, ", with the nominal calibration"),
+            "uniform_": (_build_uniform(domains), ", with uniformly random concepts"),
         }
-        for min_score, name in ((1.0, "a phrase stays itself"), (0.5, "or becomes a near concept")):
-            mechanisms = (own, paper, _build_uniform(domains))
-            rates = (f"{100 * mechanism.chance(min_score):.3g}%" for mechanism in mechanisms)
-            facts[name] = "{} of cases (nominal calibration: {}; by chance: {})".format(*rates)
-        return {"facts": facts}
+        scores = {
+            "unchanged": (1.0, "a phrase stays unchanged"),
+            "similar": (0.5, "a phrase becomes a similar concept, or stays"),
+        }
+        rates = tuple(
+            ForecastFact(
+                f"{prefix}{name}_probability", mechanism.chance(score), title + more, "fraction"
+            )
+            for name, (score, title) in scores.items()
+            for prefix, (mechanism, more) in mechanisms.items()
+        )
+        epsilon = self.phrase_budget.per_query
+        return Forecast(
+            facts=(
+                ForecastFact("max_phrases", self.max_queries_per_user, "phrases of a user"),
+                ForecastFact("phrase_epsilon", epsilon, "epsilon of one phrase"),
+                ForecastFact("domain_concepts", len(domains.concepts), "concepts to draw from"),
+                *rates,
+            )
+        )
 
     def noise_statements(self) -> tuple[str, ...]:
         """Return how often a phrase stays unchanged; a mean over the domain, not over a log."""

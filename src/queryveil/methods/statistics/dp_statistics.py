@@ -19,9 +19,10 @@ from ...log.query_log import QueryLog
 from ...release.guarantee import Guarantee
 from ...release.noise import CountNoise
 from ..base import Method, MethodOutput
+from ..forecast import Forecast
 from .approximate import TableMechanisms, calibrate_mechanisms, release_approximate
 from .as_published import AsPublished
-from .forecasts import Cut, approx_noise, forecast_tables
+from .forecasts import SelectionThreshold, approx_noise, forecast_tables
 from .guarantees import PUBLISHED_BLOCKER, approx_guarantee, published_guarantee, pure_guarantee
 from .public_lists import WORDNET, PublicListRelease, read_public_queries, read_public_results
 from .synthesis import SYNTHESIS_NOTE, public_constants, synthesize_log
@@ -229,10 +230,12 @@ class DpStatistics(Method):
         names = {"pool": pool, "url_pool": Path(self.url_pool).name}
         return self.params() | names | ({} if self.mode == "approx" else {"delta": 0.0})
 
-    def forecast(self, population: int) -> dict[str, Any]:
+    def forecast(self, population: int) -> Forecast | None:
         """Return noise, thresholds and the expected number of queries."""
-        if self.mode != "approx":
-            return self.public_list_release().forecast(population) if self.mode == "pure" else {}
+        if self.mode == "paper":
+            return None
+        if self.mode == "pure":
+            return self.public_list_release().forecast(population)
         return forecast_tables(self.mechanisms(), population)
 
     def output_files(self) -> frozenset[str]:
@@ -250,8 +253,8 @@ class DpStatistics(Method):
         if self.mode == "paper":
             return None
         if self.mode == "pure":
-            return self.public_list_release().cut().queries
-        return Cut.of(self.mechanisms()).queries
+            return self.public_list_release().selection_threshold().queries
+        return SelectionThreshold.of(self.mechanisms()).queries
 
     def guarantee(self) -> Guarantee:
         """Return the guarantee of the mode."""

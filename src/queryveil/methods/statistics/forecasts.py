@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from ...dp.set_union import SetUnionRelease
 from ...dp.thresholded_counts import ThresholdedCounts
 from ...errors import UsageError
 from ...release.noise import CountNoise
+from ..forecast import ExpectedQueries, Forecast, TableForecast
 from .approximate import TableMechanisms
 
 # A public model: the fraction of users who send the query of each rank, as in the synthetic log
@@ -34,24 +35,24 @@ _MAX_POISSON = 40.0  # up to this mean, the probabilities of each number of user
 
 
 @dataclass(frozen=True)
-class Cut:
+class SelectionThreshold:
     """The threshold of queries, and its noise.
 
     Attributes:
-        needed: The number of users with which a query is released with probability one half.
-        spread: The scale of the noise.
-        caught: The fraction of a query's users who have it among their counted queries.
-        most: The maximal number of different queries, if there is one.
+        median_release_count: The number of users with whom a query is released with probability
+            one half.
+        counted_fraction: The fraction of a query's users who have it among their counted queries.
+        max_keys: The maximal number of different queries, if there is one.
     """
 
-    needed: int
+    median_release_count: int
     noise: Literal["laplace", "gaussian"]
-    spread: float
-    caught: float = _COUNTED_FRACTION
-    most: int | None = None
+    noise_scale: float
+    counted_fraction: float = _COUNTED_FRACTION
+    max_keys: int | None = None
 
     @classmethod
-    def of(cls, mechanisms: TableMechanisms) -> Cut:
+    def of(cls, mechanisms: TableMechanisms) -> SelectionThreshold:
         """Return the threshold of the mechanism of queries."""
         if mechanisms.union is not None:
             last = mechanisms.union.rounds[-1]
@@ -69,22 +70,18 @@ class Cut:
             )
         raise UsageError("there is no table of queries: this is a bug, please report it")
 
-    def expected(self, population: int) -> dict[str, Any]:
+    def expected(self, population: int) -> ExpectedQueries:
         """Return the expected number of released queries, and their fraction of all queries."""
-        ranks, width = _split_ranks(min(_RANKS[-1], self.most or _RANKS[-1]))
+        ranks, width = _split_ranks(min(_RANKS[-1], self.max_keys or _RANKS[-1]))
         fractions = np.exp(np.interp(np.log(ranks), np.log(_RANKS), np.log(_FRACTIONS)))
-        users = population * fractions * self.caught
+        users = population * fractions * self.counted_fraction
         released = self._release_probability(users) * width
-        return {
-            "queries": round(float(released.sum())),
-            "share_of_what_users_send": round(
-                float((released * fractions).sum()) / _QUERIES_PER_USER, 4
-            ),
-        }
+        sent_fraction = float((released * fractions).sum()) / _QUERIES_PER_USER
+        return ExpectedQueries(round(float(released.sum())), round(sent_fraction, 4))
 
     def queries(self, population: int) -> int:
         """Return the expected number of released queries."""
-        return int(self.expected(population)["queries"])
+        return self.expected(population).queries
 
     def _release_probability(self, users: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probability that a query with this expected number of users is released.
@@ -99,12 +96,12 @@ class Cut:
             probability[few] = _poisson_probabilities(users[few]) @ exact
             return probability
         # The number of a query's users who are counted is random too.
-        distance = (users - self.needed) / np.sqrt(self.spread**2 + users)
+        distance = (users - self.median_release_count) / np.sqrt(self.noise_scale**2 + users)
         return np.array([NormalDist().cdf(x) for x in np.clip(distance, -38, 38)])
 
     def _laplace_probability(self, users: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probability that this number of users plus Laplace noise is released."""
-        distance = np.clip((users - self.needed) / self.spread, -700, 700)
+        distance = np.clip((users - self.median_release_count) / self.noise_scale, -700, 700)
         below = np.exp(-np.abs(distance)) / 2
         return np.where(distance < 0, below, 1 - below)
 
@@ -130,7 +127,7 @@ def _split_ranks(last: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return np.sqrt(edges[:-1] * (edges[1:] - 1.0)), np.diff(edges)
 
 
-def forecast_tables(mechanisms: TableMechanisms, population: int) -> dict[str, Any]:
+def forecast_tables(mechanisms: TableMechanisms, population: int) -> Forecast:
     """Return noise, thresholds and the expected number of queries."""
     named = {
         "queries": mechanisms.queries,
@@ -140,44 +137,38 @@ def forecast_tables(mechanisms: TableMechanisms, population: int) -> dict[str, A
     tables = [_forecast_table(name, table) for name, table in named.items() if table]
     if mechanisms.union is not None:
         tables.insert(0, _forecast_set_union(mechanisms.union))
-    return {
-        "selection": mechanisms.selection,
-        "expected": Cut.of(mechanisms).expected(population),
-        "tables": tables,
-    }
+    expected = SelectionThreshold.of(mechanisms).expected(population)
+    return Forecast(mechanisms.selection, expected, tuple(tables))
 
 
-def _forecast_set_union(union: SetUnionRelease) -> dict[str, Any]:
-    last = union.rounds[-1]
-    return {
-        "table": "queries",
-        "noise": "gaussian",
-        "rounds": len(union.rounds),
-        "scale of the counts": round(float(union.counts.scale), 2),
-        "a key needs about so many users": last.median_release_count,
-        "a user changes at most so many counts, by one each": union.counts.keys,
-        "chance that a key of one user alone shows": float(
-            sum(r.delta_per_key for r in union.rounds)
-        ),
-    }
+def _forecast_set_union(union: SetUnionRelease) -> TableForecast:
+    return TableForecast(
+        table="queries",
+        noise="gaussian",
+        scale=round(float(union.counts.scale), 2),
+        rounds=len(union.rounds),
+        median_release_count=union.rounds[-1].median_release_count,
+        contribution_bound=union.counts.keys,
+        single_user_probability=float(sum(r.delta_per_key for r in union.rounds)),
+    )
 
 
-def _forecast_table(name: str, table: ThresholdedCounts) -> dict[str, Any]:
+def _forecast_table(name: str, table: ThresholdedCounts) -> TableForecast:
     """Return the noise and the threshold of one table."""
-    return {
-        "table": name,
-        "noise": table.noise,
-        "scale": round(float(table.scale), 2),
-        "a key needs about so many users": table.median_release_count,
-        "a user changes at most so many counts, by one each": table.contribution_bound,
-        "chance that a key of one user alone shows": float(table.delta_per_key),
-    }
+    return TableForecast(
+        table=name,
+        noise=table.noise,
+        scale=round(float(table.scale), 2),
+        median_release_count=table.median_release_count,
+        contribution_bound=table.contribution_bound,
+        single_user_probability=float(table.delta_per_key),
+    )
 
 
-def share_counted(first: int) -> float:
+def counted_fraction(first: int) -> float:
     """Return the fraction of a query's users who have it among their `first` queries.
 
-    >>> round(share_counted(7), 3), share_counted(1_000)
+    >>> round(counted_fraction(7), 3), counted_fraction(1_000)
     (0.235, 1.0)
     """
     return float(np.interp(np.log(first), np.log(_FIRST), _COUNTED))

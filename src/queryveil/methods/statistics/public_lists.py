@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -26,6 +25,7 @@ from ...engine.operations import aggregate, match_encoding
 from ...errors import InputError
 from ...log.query_log import QueryLog
 from ...release.noise import CountNoise
+from ..forecast import Forecast, TableForecast
 from ..publication import sort_for_publication
 from .contributions import (
     bound_contributions,
@@ -34,7 +34,7 @@ from .contributions import (
     query_pairs,
     transition_counts,
 )
-from .forecasts import Cut, public_noise
+from .forecasts import SelectionThreshold, public_noise
 
 WORDNET = "wordnet"
 
@@ -206,33 +206,29 @@ class PublicListRelease:
             for name, size in cells.items()
         )
 
-    def cut(self) -> Cut:
+    def selection_threshold(self) -> SelectionThreshold:
         """Return the threshold of queries, if the list has the most frequent queries."""
         cells = len(read_public_queries(self.pool))
         mechanism = self.mechanism(0, cells)
-        return Cut(mechanism.threshold, "laplace", float(mechanism.scale), most=cells)
+        return SelectionThreshold(
+            mechanism.threshold, "laplace", float(mechanism.scale), max_keys=cells
+        )
 
-    def forecast(self, population: int) -> dict[str, Any]:
+    def forecast(self, population: int) -> Forecast:
         """Return noise, thresholds and the expected number of queries; spends no budget."""
         cells = len(read_public_queries(self.pool))
         mechanism = self.mechanism(0, cells)
-        return {
-            "selection": "public list",
-            "expected": self.cut().expected(population),
-            "tables": [
-                {
-                    "table": "queries",
-                    "noise": "laplace",
-                    "scale": round(float(mechanism.scale), 2),
-                    "queries on the public list": cells,
-                    "a key needs about so many users": mechanism.threshold,
-                    "a user changes at most so many counts, by one each": (
-                        mechanism.contribution_bound
-                    ),
-                    "chance that a key that nobody has shows": float(mechanism.false_positive_rate),
-                }
-            ],
-        }
+        queries = TableForecast(
+            table="queries",
+            noise="laplace",
+            scale=round(float(mechanism.scale), 2),
+            public_keys=cells,
+            median_release_count=mechanism.threshold,
+            contribution_bound=mechanism.contribution_bound,
+            false_positive_rate=float(mechanism.false_positive_rate),
+        )
+        expected = self.selection_threshold().expected(population)
+        return Forecast("public list", expected, (queries,))
 
 
 _CLICKS = {"query": pl.String, "url": pl.String, "count": pl.Int64}
