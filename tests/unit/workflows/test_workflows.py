@@ -188,7 +188,7 @@ def test_the_demo_goes_the_whole_way_and_again(
         assert log == Path("queryveil-demo/private/log.tsv")
         assert log.stat().st_mode & 0o777 == 0o600
         assert qv.verify("queryveil-demo")["holds"]
-        json.dumps(found)
+        assert json.loads(found["profile"].to_json())["notes"] == list(found["profile"].notes)
 
 
 def test_the_demo_spares_what_is_not_its_own(
