@@ -30,6 +30,7 @@ check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 # Long runs; see benchmarks/README.md. LINES=100000,1000000 for a shorter table.
 bench: $(READY) $(RIVALS)
