@@ -8,11 +8,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from ..ledger.groups import OTHER_GROUPS_NOTE
 from ..methods.forecast import Alternative, Forecast, ForecastFact, TableForecast
 from ..release.guarantee import Level, words_of
 from ..workflows.expected_yield import HANDFUL
 from ..workflows.log_profile import LogProfile, RiskSummary, TopicSummary
-from ..workflows.repeated_releases import AGAIN
 from .terminal import sanitize
 
 _MAX_TOPICS = 8
@@ -158,7 +158,7 @@ def _draw_guarantee(console: Console, card: dict[str, Any]) -> None:
         console.print(f"  • {sanitize(limit)}")
     for note in card["notes"]:
         console.print(f"[yellow]Note:[/] {sanitize(note)}")
-        if note == AGAIN:
+        if note == OTHER_GROUPS_NOTE:
             hint = "keep the groups of the earlier release: --groups-of DIR"
             console.print(f"[bold]Hint:[/] {hint}")
     _draw_standing(console, card)

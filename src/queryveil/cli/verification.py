@@ -10,9 +10,10 @@ import typer
 
 from .. import workflows
 from ..errors import UnknownVersionError, VerificationError
+from ..ledger.groups import OTHER_GROUPS_NOTE
 from ..release.guarantee import Level, words_of
 from ..release.verification import read_public_card
-from ..workflows.repeated_releases import AGAIN, warnings_of_folder
+from ..workflows.repeated_releases import warnings_of_folder
 from . import tables
 from .options import screen_options, with_options
 from .terminal import Terminal, sanitize
@@ -124,6 +125,6 @@ def may_be_published(card: dict[str, Any], warned: Sequence[str] = ()) -> str:
     summary = sanitize(words_of(card["guarantee"], card["standing"]))
     if card["standing"] != Level.FORMAL:
         return summary
-    has_others = bool(warned) or AGAIN in card.get("notes", ())
+    has_others = bool(warned) or OTHER_GROUPS_NOTE in card.get("notes", ())
     condition = "only if no other release of the same users is" if has_others else ""
     return f"may be published {condition}".rstrip() + f": {summary}"

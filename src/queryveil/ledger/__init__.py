@@ -3,6 +3,7 @@
 from .entries import ENTRY_KINDS, EntryKind, EntryState, LedgerEntry
 from .ledger import Ledger, locate_ledger
 from .limits import COMPOSITIONS, Budget, Composition, Limit
+from .reservation import Reservation
 from .state import warnings_of
 from .store import ChainHead
 from .streams import ReleaseStream
@@ -19,6 +20,7 @@ __all__ = [
     "LedgerEntry",
     "Limit",
     "ReleaseStream",
+    "Reservation",
     "locate_ledger",
     "warnings_of",
 ]

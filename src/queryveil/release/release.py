@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import polars as pl
 
 from .._version import __version__
 from ..core.progress import NoProgress, Progress, peak_memory_mb
+from ..ledger.reservation import Reservation
 from ..log.query_log import QueryLog
 from .cards import InternalCard, make_public_card, public_figures
 from .guarantee import Guarantee, Standing, standing_of
@@ -50,10 +51,9 @@ class Release:
         method_spec: The spec of the method with the paths of its files, for a rerun.
         identifiers: The setting of identifiers (see `identifiers.py`); None where the method was
             run by itself.
-        ledger: On the private card.
+        reservation: Its cost in a ledger, which is confirmed once the release is written; None
+            where the method was run by itself.
         measured: Measurements for the data owner, on the private card.
-        announce: Called before the release is written; may add notes.
-        settle: Called with the folder once it is written.
     """
 
     method: str
@@ -76,10 +76,8 @@ class Release:
     coverage: float | None = None
     method_spec: str | None = None
     identifiers: str | None = None
-    ledger: Mapping[str, Any] = field(default_factory=dict)
+    reservation: Reservation | None = None
     measured: Mapping[str, Any] = field(default_factory=dict)
-    announce: Callable[[Release], Release] = field(default=lambda release: release)
-    settle: Callable[[Path], None] = field(default=lambda _: None)
     progress: Progress = field(default_factory=NoProgress)
 
     def __repr__(self) -> str:
@@ -155,7 +153,7 @@ class Release:
             "made": dict(self.generated),
             "dropped": dropped,
             "blanked": dict(self.blanked),
-            "ledger": dict(self.ledger),
+            "ledger": {} if self.reservation is None else self.reservation.to_dict(),
             "measured": dict(self.measured),
             "seconds": dict(self.progress.seconds),
             "peak_mb": peak_memory_mb(),

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,11 +47,16 @@ def write_release(
     forget_mapping: bool,
     signer: Signer | None = None,
 ) -> dict[str, Any]:
-    """Write, verify and sign a release, then name the folder; return the private card."""
+    """Write, verify and sign a release, then name the folder; return the private card.
+
+    The ledger has an entry before the folder has its name; its record of the folder comes after.
+    """
     check_output_format(form)
     with atomic_folder(target, lambda: check_output_folder(target, force, is_release)) as folder:
         public, private = folder / "public", folder / "private"
-        release = release.announce(release)
+        if release.reservation is not None:
+            notes = release.reservation.record_writing()
+            release = replace(release, notes=(*release.notes, *notes))
         public.mkdir(mode=0o755)
         private.mkdir(mode=0o700)
         card = _write_public(release, public, form)
@@ -60,7 +66,9 @@ def write_release(
             signer.sign(public)
         internal = release.private_card(card)
         _write_private(release, private, internal, forget_mapping)
-    release.settle(target)
+        digest = file_digest(public / CARD)
+    if release.reservation is not None:
+        release.reservation.confirm(digest, target)
     return internal
 
 

@@ -11,6 +11,8 @@ from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
 from ..engine.table import RemoteTable
 from ..errors import InputError, UsageError
+from ..ledger.groups import GROUPS_OF
+from ..ledger.reservation import Reservation
 from ..log.query_log import QueryLog
 from ..log.screening import check_setting, screen
 from ..measures.uniqueness import count_unique
@@ -22,10 +24,9 @@ from ..release.identifiers import without_identifiers
 from ..release.release import Release
 from ..release.signing import Signer
 from ..release.writing import is_release
-from .budget import Reservation, plan_reservation
+from .budget import attach_reservation, plan_reservation
 from .expected_yield import warn_of_yield
 from .regrouping import EarlierGroups, read_groups, run_with_groups
-from .repeated_releases import GROUPS_OF
 
 
 def searched(log: QueryLog, method: Method, setting: str, progress: Progress) -> QueryLog:
@@ -292,4 +293,5 @@ def _reserve_and_run(
     release = replace(
         release, notes=notes, not_release_grade_because=reasons, method_spec=str(method)
     )
-    return reserved.on(replace(release, measured=owners_figures(log, release, progress)))
+    measured = owners_figures(log, release, progress)
+    return attach_reservation(replace(release, measured=measured), reserved)

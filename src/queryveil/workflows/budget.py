@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from .._version import __version__
 from ..dp.budget import parse_delta, parse_epsilon
-from ..dp.losses import RELATIONS, Loss, Relation
+from ..dp.losses import RELATIONS, Relation
 from ..errors import QueryveilError, UsageError, VerificationError
 from ..ledger.entries import EntryKind
 from ..ledger.ledger import Ledger, locate_ledger
 from ..ledger.limits import Budget, Composition
+from ..ledger.reservation import Reservation
 from ..log.query_log import QueryLog
 from ..log.reading import resolve_paths
 from ..methods.base import Method
 from ..release.guarantee import Guarantee
 from ..release.release import Release
 from ..release.untrusted import file_digest
-from .repeated_releases import AGAIN, GROUPS_OF, has_other_groups
 
 # These texts are stored in ledgers and cards, and compared with them: do not reword them.
 DATA_ACCESS_NOTE = "parameters chosen after seeing the data; epsilon does not cover that"
@@ -36,123 +36,6 @@ _KINDS: dict[str, EntryKind] = {
     "none": "none",
 }
 _SEEDED = "noise was drawn with a fixed seed"
-
-
-@dataclass(frozen=True)
-class Reservation:
-    """The cost of one release, and its entry in a ledger if there is one.
-
-    Attributes:
-        path: The ledger; None if the release has none, and `why_not` is the reason.
-        number: Its entry, once the cost is reserved.
-        extends: Entry of the release that this one extends.
-        lost: Entries of earlier attempts at the same extension, which count as released.
-        written: Its entry, once the release is written.
-        announced: Its entry if it is k-anonymous and is being written.
-    """
-
-    path: Path | None
-    kind: EntryKind
-    method: str
-    recipe: str
-    digest: str = field(repr=False)
-    cost: tuple[Fraction | None, Fraction | None]
-    relation: Relation | None = None
-    losses: tuple[Loss, ...] = ()
-    notes: tuple[str, ...] = ()
-    why_not: str = ""
-    number: int | None = None
-    extends: int | None = None
-    lost: tuple[int, ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    written: list[int] = field(default_factory=list, compare=False, repr=False)
-    announced: list[int] = field(default_factory=list, compare=False, repr=False)
-
-    @property
-    def spends_budget(self) -> bool:
-        """Whether the release spends a privacy budget."""
-        return self.kind in ("dp", "conditional-dp")
-
-    def reserve(self) -> Reservation:
-        """Reserve the cost of a private release; others are recorded once they are written."""
-        if self.path is None or not self.spends_budget:
-            return self
-        with Ledger.open(self.path) as ledger:
-            number = self._reserve_in(ledger)
-        return replace(self, number=number)
-
-    def announce(self, release: Release) -> Release:
-        """Record a k-anonymous release as it is written; add a note if others have other groups.
-
-        Two releases that are written at the same time have two numbers, so that the later one
-        sees the earlier one.
-        """
-        if self.kind != "k-anonymity" or self.path is None:
-            return release
-        try:
-            with Ledger.open(self.path) as ledger:
-                if not self.announced:
-                    self.announced.append(self._reserve_in(ledger))
-                entries = ledger.entries()
-        except (QueryveilError, OSError):
-            if self.path.exists():
-                raise
-            return release  # a read-only folder has no ledger; the private card says so
-        is_repeated = has_other_groups(entries, self.announced[0], self.extra.get(GROUPS_OF))
-        return replace(release, notes=(*release.notes, *((AGAIN,) * is_repeated)))
-
-    def confirm(self, folder: Path) -> None:
-        """Record the folder of a written release; to write it again costs nothing."""
-        if self.path is None:
-            return
-        digest = file_digest(folder / "public" / "release.json")
-        try:
-            with Ledger.open(self.path) as ledger:
-                if self.written:
-                    ledger.rewritten(self.written[0], digest, folder.absolute())
-                    return
-                numbers = [self.number] if self.number is not None else self.announced
-                number = numbers[0] if numbers else self._reserve_in(ledger)
-                ledger.confirm(number, digest, folder.absolute())
-                self.written.append(number)
-        except (QueryveilError, OSError):
-            # The cost is recorded already; without this record the release could not be copied
-            # or extended.
-            if self.spends_budget:
-                raise
-
-    def _reserve_in(self, ledger: Ledger) -> int:
-        epsilon, delta = self.cost
-        return ledger.reserve(
-            kind=self.kind,
-            method=self.method,
-            recipe=self.recipe,
-            log_digest=self.digest,
-            epsilon=epsilon,
-            delta=delta,
-            relation=self.relation,
-            losses=self.losses,
-            notes=self.notes,
-            extra=self.extra,
-            extends=self.extends,
-            lost=self.lost,
-        )
-
-    def on(self, release: Release) -> Release:
-        """Return the release with its ledger entry; it is confirmed once it is written."""
-        notes = (*release.notes, *(self.notes if self.spends_budget else ()))
-        return replace(
-            release, notes=notes, ledger=self.to_dict(), announce=self.announce, settle=self.confirm
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the ledger section of the private card."""
-        if self.path is None:
-            return {"not recorded": self.why_not}
-        section = {"file": str(self.path), "entry": self.number, "notes": list(self.notes)}
-        if self.extends is None:
-            return section
-        return section | {"extends": self.extends, **self.extra}
 
 
 def plan_reservation(
@@ -180,6 +63,12 @@ def plan_reservation(
     if not spends:
         return reservation
     return replace(reservation, relation=promise.relation, losses=promise.losses)
+
+
+def attach_reservation(release: Release, reservation: Reservation) -> Release:
+    """Return the release with its reservation, which is confirmed once the release is written."""
+    notes = reservation.notes if reservation.spends_budget else ()
+    return replace(release, notes=(*release.notes, *notes), reservation=reservation)
 
 
 def ledger_of(log: QueryLog, dataset: str | None) -> Path:

@@ -30,6 +30,7 @@ from ..methods.runner import run_extension
 from ..release.release import Release
 from ..release.signing import Signer
 from .anonymization import check_release_output, finished, searched
+from .budget import attach_reservation
 from .extension_terms import ExtensionTerms, compute_extension_terms
 from .previous_release import PreviousRelease, base_method, open_previous_release
 
@@ -185,7 +186,7 @@ def _reserve_and_extend(
     release = run_extension(terms.method, log, earlier, rng, progress)
     mapping = None if release.mapping is None else release.mapping.lazy().collect()
     _check_slots(mapping, earlier, announced)
-    return reservation.on(replace(release, notes=(_NOTE, *release.notes)))
+    return attach_reservation(replace(release, notes=(_NOTE, *release.notes)), reservation)
 
 
 def _check_slots(

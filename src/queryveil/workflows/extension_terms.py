@@ -13,12 +13,12 @@ from math import inf, nextafter
 from ..errors import ParameterError, UsageError, VerificationError
 from ..ledger.entries import LedgerEntry
 from ..ledger.ledger import Ledger
+from ..ledger.reservation import Reservation
 from ..ledger.streams import ReleaseStream
 from ..log.query_log import QueryLog
 from ..methods.base import Method
 from .budget import (
     NOT_REPEATABLE,
-    Reservation,
     exact_fraction,
     plan_reservation,
     release_fingerprint,
