@@ -37,7 +37,7 @@ def read_log(
     progress: Progress | None = None,
     **more: object,
 ) -> QueryLog:
-    """Read one log from one or several files, plain, gzip or zstd.
+    r"""Read one log from one or several files, plain, gzip or zstd.
 
     With `engine="spark"` (or an `EngineConfig` that names a cluster) Spark reads them, and the
     operations on the log run there; `paths` may be a DataFrame of Spark.
@@ -48,7 +48,7 @@ def read_log(
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.csv"
-    >>> _ = path.write_text("uid,q\\n7,Red  Shoes\\n8,\\n")
+    >>> _ = path.write_text("uid,q\n7,Red  Shoes\n8,\n")
     >>> log = read_log(path, columns={"user": "uid", "query": "q"})
     >>> log.local_frame.collect()["query"].to_list(), log.accounting.dropped
     (['red shoes'], {'empty query': 1})

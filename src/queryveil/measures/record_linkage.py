@@ -173,7 +173,7 @@ class RecordLinkage(QueryTextMeasure):
     kind: ClassVar[Literal["risk", "utility"]] = "risk"
 
     def prepare(self, context: MeasureContext) -> None:
-        """Number the users and the queries of a local log."""
+        """Assign numbers to the users and the queries of a local log."""
         if not isinstance(context.log.table, RemoteTable):
             super().prepare(context)
 

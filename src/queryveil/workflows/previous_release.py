@@ -97,7 +97,8 @@ def open_previous_release(folder: Path, progress: Progress) -> PreviousRelease:
 def base_method(previous: PreviousRelease, requested: Method | None) -> Method:
     """Return the method of a release, without the parameters that an extension sets.
 
-    `requested` is the method that the caller named, if any. It must be that of the release."""
+    `requested` is the method that the caller named, if any. It must be that of the release.
+    """
     card = previous.card
     if requested is not None:
         _check_same(previous, requested)

@@ -40,9 +40,9 @@ def _decode_distinct(coded: pl.Series) -> pl.DataFrame:
 
 
 def _decode(coded: str) -> tuple[str | None, str | None]:
-    """Undo the escapes of the server (\\x22, \\") and the encoding of the browser (%22).
+    r"""Undo the escapes of the server (\x22, \") and the encoding of the browser (%22).
 
-    >>> _decode(r"caf%C3%A9+\\x22noir\\x22")
+    >>> _decode(r"caf%C3%A9+\x22noir\x22")
     ('café "noir"', None)
     """
     plain = _ESCAPED.sub(lambda match: f"%{match[1]}" if match[1] else match[2], coded)

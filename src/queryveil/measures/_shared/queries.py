@@ -207,7 +207,7 @@ class QueryTextMeasure(Measure, ABC):
     )
 
     def prepare(self, context: MeasureContext) -> None:
-        """Number the users and the queries of the log."""
+        """Assign numbers to the users and the queries of the log."""
         _count_original_queries(context)
 
     def original_counts(self, context: MeasureContext, release: Release) -> UserQueryCounts:

@@ -68,7 +68,7 @@ def sample_times(
 
 
 def _random_turns(group: IntArray, rng: RandomSource) -> IntArray:
-    """Number the rows of each group from 0 on, in random order."""
+    """Assign numbers from 0 to the rows of each group, in random order."""
     order = rng.permutation(len(group))
     order = order[np.argsort(group[order], kind="stable")]
     ordered = group[order]

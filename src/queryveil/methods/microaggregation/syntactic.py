@@ -157,7 +157,7 @@ def _find_begins(rows: pl.DataFrame, cap: int) -> Ints:
 
 
 def _number_texts(column: pl.Series) -> tuple[Ints, list[str]]:
-    """Number the distinct texts of a column; null counts as an empty text."""
+    """Assign numbers to the distinct texts of a column; null counts as an empty text."""
     texts = column.fill_null("")
     known = texts.unique().sort()
     numbers = known.search_sorted(texts).to_numpy().astype(np.int64)

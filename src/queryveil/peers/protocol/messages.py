@@ -89,9 +89,9 @@ _PLAIN: dict[str, type[Request | Accepted | Refused | NoAnswer]] = {
 
 
 def sanitize_text(text: str, max_length: int) -> str:
-    """Return a text on one line, without control characters, of at most `max_length` characters.
+    r"""Return a text on one line, without control characters, of at most `max_length` characters.
 
-    >>> sanitize_text(" a\\n<b>\\x00 ", 10)
+    >>> sanitize_text(" a\n<b>\x00 ", 10)
     'a <b>'
     """
     text = text[: 4 * max_length]
