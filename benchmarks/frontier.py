@@ -3,7 +3,7 @@
 Every method at a few values of its main parameter, each measured by attacks and by uses that make
 sense for it. The comparison itself is written to benchmarks/data/frontier, with its page.
 
-Usage: frontier.py [--users 1000] [--repeat 1] [--readme]
+Usage: frontier.py [--users 1000] [--repeats 1] [--readme]
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ USE = ("word-frequency", "query-coverage", "profile-divergence", "personalisatio
 ACROSS, UP = "membership", USE[0]
 
 
-def found(users: int, repeat: int) -> dict[str, Any]:
+def found(users: int, repeats: int) -> dict[str, Any]:
     journal = comparison.open_journal(
-        OUT, fresh=True
+        OUT, resume=False
     )  # code may have changed under the same version
     asked = comparison.request_figures(METHODS, (*RISK, *USE), SWEEP)
     how = comparison.RunOptions(
-        repeat=repeat, seed=1, workers=0, journal=journal, dataset=str(OUT.parent)
+        repeats=repeats, seed=1, workers=0, journal=journal, ledger=str(OUT.parent)
     )
     made = comparison.compare_figures(log_of(users), asked, how)
-    comparison.write_comparison(made, OUT, force=True, journal=journal)
+    comparison.write_comparison(made, OUT, overwrite=True, journal=journal)
     return made.to_dict()
 
 
@@ -74,11 +74,11 @@ def _cell(values: list[float] | None) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--users", type=int, default=1000)
-    parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--readme", action="store_true")
     asked = parser.parse_args()
     start = time.perf_counter()
-    made = found(asked.users, asked.repeat)
+    made = found(asked.users, asked.repeats)
     print(f"{len(made['rows'])} figures, {made['known_before']} of them known before, in "
           f"{time.perf_counter() - start:.0f} s: {OUT / 'report.html'}")  # fmt: skip
     written = table(made["rows"])

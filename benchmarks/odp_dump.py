@@ -174,8 +174,8 @@ def import_dump(folder: Path) -> dict[str, Any]:
         structure_file,
         folder / "content.rdf.u8.gz",
         repairs,
-        world=True,
-        adult=True,
+        all_languages=True,
+        include_adult=True,
         progress=progress,
     )
     out = folder / "odp.qvt"

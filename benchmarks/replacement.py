@@ -82,7 +82,7 @@ def whole_log(lines: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(dir=DATA) as folder:
         command = [sys.executable, "-m", "queryveil", "anonymize", str(lines_log(lines)), "--json"]
         command += ["--method", "semantic-replacement", "--epsilon", "10"]
-        command += ["--out", f"{folder}/release", "--dataset", f"{folder}"]
+        command += ["--out", f"{folder}/release", "--ledger", f"{folder}"]
         start = time.perf_counter()
         done = subprocess.run(command, check=True, capture_output=True)
         card = json.loads(done.stdout)

@@ -44,8 +44,10 @@ def _engine(executors: int | str) -> EngineConfig:
     if executors == "local":
         return EngineConfig()
     if executors == "threads":
-        return EngineConfig("spark", master="local[2]", settings={"spark.driver.memory": "8g"})
-    return EngineConfig("spark", master=f"local-cluster[{executors},1,2048]")
+        return EngineConfig(
+            "spark", spark_master="local[2]", spark_config={"spark.driver.memory": "8g"}
+        )
+    return EngineConfig("spark", spark_master=f"local-cluster[{executors},1,2048]")
 
 
 def task_methods(path: str, executors: int | str) -> dict[str, Any]:
@@ -83,7 +85,7 @@ def _timed(
     for line in lines:
         with tempfile.TemporaryDirectory(dir=DATA) as folder:
             start = time.perf_counter()
-            release = qv.anonymize(log, line, dataset=f"{folder}/", progress=NoProgress())
+            release = qv.anonymize(log, line, ledger=f"{folder}/", progress=NoProgress())
             card = release.write(Path(folder) / "out")
             name = line.partition(":")[0]
             seconds[name] = time.perf_counter() - start

@@ -1,7 +1,7 @@
 """Draw the loss of interests over epsilon, for the docs, from what `compare` wrote.
 
-queryveil synth --about A --out log.tsv
-queryveil compare log.tsv --preset sanchez2018 --repeat 3 --out figures
+queryveil synth --topics A --out log.tsv
+queryveil compare log.tsv --preset sanchez2018 --repeats 3 --out figures
 python tools/draw_loss.py figures
 
 Writes docs/img/loss.svg, and prints the tables of docs/published-curves.md.

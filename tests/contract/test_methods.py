@@ -136,7 +136,7 @@ def make(
     path: Path, folder: Path, line: str, form: str = "parquet", seed: int | None = None
 ) -> Made:
     log, method = qv.read_log(path), qv.parse_method(line)
-    card = qv.anonymize(log, method, seed=seed).write(folder, form=form)
+    card = qv.anonymize(log, method, seed=seed).write(folder, format=form)
     return Made(folder, card, method, log)
 
 

@@ -76,8 +76,8 @@ def written(folder: Path) -> str:
 def test_no_identifier_is_released(
     line: str, setting: str, log: qv.QueryLog, tmp_path: Path
 ) -> None:
-    release = qv.anonymize(log, line, identifiers=setting, dataset=str(tmp_path))
-    card = release.write(tmp_path / "out", form="tsv")
+    release = qv.anonymize(log, line, identifiers=setting, ledger=str(tmp_path))
+    card = release.write(tmp_path / "out", format="tsv")
     text = written(tmp_path / "out").lower()
     assert [part for part in PARTS if part in text] == []
     assert card["identifiers"] == setting
@@ -101,7 +101,7 @@ def test_kept_identifiers_are_never_release_grade(
     form: str, log: qv.QueryLog, tmp_path: Path
 ) -> None:
     release = qv.anonymize(log, LINES["frequent-queries"], identifiers="keep")
-    card = release.write(tmp_path / "out", form=form)
+    card = release.write(tmp_path / "out", format=form)
     assert (card["identifiers"], card["release_grade"]) == ("keep", False)
     assert any("let through" in why for why in card["not_release_grade_because"])
     assert qv.verify(tmp_path / "out")["holds"]

@@ -67,7 +67,7 @@ def test_killed_and_tried_again(
         done = subprocess.run(call, capture_output=True, text=True, check=False, timeout=HANG)
         assert (done.returncode, done.stderr) == (-signal.SIGKILL, "")
         log = qv.read_log(two, since="2006-03-02")
-        qv.extend_release(log, tmp_path / "a", tmp_path / "b", force=True)
+        qv.extend_release(log, tmp_path / "a", tmp_path / "b", overwrite=True)
     drawn = Counter[str]()
     for line in (tmp_path / "drawn").read_text().splitlines():
         drawn.update(json.loads(line))

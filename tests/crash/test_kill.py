@@ -122,7 +122,7 @@ def test_killed_at_many_moments(
         target = folder / name / "out"
         assert codes[name] in (0, -signal.SIGKILL)
         assert_whole_or_missing(target)
-        release.write(target, force=True)
+        release.write(target, overwrite=True)
         assert qv.verify(target)["holds"]
         assert leftovers(folder / name) == []
     assert -signal.SIGKILL in [codes[name] for name, *_ in KILLS]
@@ -220,7 +220,7 @@ def test_killed_at_every_other_step(small: Path, release: qv.Release, tmp_path: 
         folder = tmp_path / str(step)
         assert_whole_or_missing(folder / "out")
         left += bool(leftovers(folder))
-        release.write(folder / "out", force=True)
+        release.write(folder / "out", overwrite=True)
         assert leftovers(folder) == []
         assert qv.verify(folder / "out")["holds"]
     assert left > 10  # else the kills came too early or too late to prove anything
@@ -228,7 +228,7 @@ def test_killed_at_every_other_step(small: Path, release: qv.Release, tmp_path: 
 
 def put_releases(release: qv.Release, folder: Path) -> None:
     """Put a release where each run will write."""
-    release.write(folder / "0" / "out", form="tsv")
+    release.write(folder / "0" / "out", format="tsv")
     for step in range(LATE, 60):
         (folder / str(step)).mkdir()
         shutil.copytree(folder / "0" / "out", folder / str(step) / "out")
@@ -238,14 +238,14 @@ def test_killed_at_every_step_of_replacing(
     small: Path, release: qv.Release, tmp_path: Path
 ) -> None:
     put_releases(release, tmp_path)
-    codes = at_every_step(signal.SIGKILL, small, tmp_path, "--force", first=LATE)
+    codes = at_every_step(signal.SIGKILL, small, tmp_path, "--overwrite", first=LATE)
     forms = []
     for step in codes:
         folder = tmp_path / str(step)
         assert qv.verify(folder / "out")["holds"]  # the old one or the new one, at every moment
         assert_whole_or_missing(folder / "out")
         forms += [path.suffix for path in (folder / "out" / "public").glob("log.*")]
-        release.write(folder / "out", force=True)
+        release.write(folder / "out", overwrite=True)
         assert leftovers(folder) == []
     new = forms.index(".parquet")
     assert new > 1
@@ -258,7 +258,7 @@ def test_killed_at_every_step_of_replacing_in_two_steps(
     put_releases(release, tmp_path)
     monkeypatch.setattr("queryveil.core.files._system_call", lambda: None)
     kill = signal.SIGKILL
-    codes = at_every_step(kill, small, tmp_path, "--force", first=LATE, flags="no flags")
+    codes = at_every_step(kill, small, tmp_path, "--overwrite", first=LATE, flags="no flags")
     between = 0
     for step in codes:
         folder = tmp_path / str(step)
@@ -267,7 +267,7 @@ def test_killed_at_every_step_of_replacing_in_two_steps(
             (old,) = (folder / name for name in leftovers(folder) if name.endswith(".old"))
             assert qv.verify(old)["holds"]
             between += 1
-        release.write(folder / "out", force=True)
+        release.write(folder / "out", overwrite=True)
         assert leftovers(folder) == []
     assert between >= 1
 
@@ -291,7 +291,7 @@ def test_stopped_at_every_step_of_replacing(
     small: Path, release: qv.Release, tmp_path: Path
 ) -> None:
     put_releases(release, tmp_path)
-    codes = at_every_step(signal.SIGTERM, small, tmp_path, "--force", first=LATE)
+    codes = at_every_step(signal.SIGTERM, small, tmp_path, "--overwrite", first=LATE)
     forms = set()
     for step in codes:
         folder = tmp_path / str(step)

@@ -69,7 +69,7 @@ def test_every_method_is_here() -> None:
 @pytest.mark.parametrize(("spec", "form"), CASES, ids=str)
 def test_released_bytes(spec: str, form: str, synthetic: Path, tmp_path: Path) -> None:
     log = qv.read_log(synthetic)
-    qv.anonymize(log, qv.parse_method(spec), seed=7).write(tmp_path / "out", form=form)
+    qv.anonymize(log, qv.parse_method(spec), seed=7).write(tmp_path / "out", format=form)
     key, released = f"{spec} {form}", digests(tmp_path / "out" / "public")
     assert released
     known = json.loads(GOLDEN.read_text("utf-8")) if GOLDEN.exists() else {}

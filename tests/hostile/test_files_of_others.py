@@ -61,7 +61,7 @@ def test_a_card_that_is_nested_deep(folder: Path, log: qv.QueryLog, cli: Any, te
 @pytest.mark.parametrize("name", ["public/release.json", "private/card.json"])
 def test_a_card_with_other_values(tmp_path: Path, log: qv.QueryLog, name: str) -> None:
     """Each value of a card in turn is something else; neighbors in the card differ in what."""
-    qv.anonymize(log, qv.FrequentQueries(n=5)).write(tmp_path / "out", form="tsv")
+    qv.anonymize(log, qv.FrequentQueries(n=5)).write(tmp_path / "out", format="tsv")
     path = tmp_path / "out" / name
     whole = json.loads(path.read_text())
     others = cycle((None, 7, "x", [], {}, [[]], {"a": [None]}, -1e300))
@@ -177,7 +177,7 @@ def test_mapped_queries_are_harmless_and_private(cli: Any, tmp_path: Path, form:
     (tmp_path / "queries.txt").write_text("\n".join(queries))
     before = os.umask(0)
     try:
-        ran = cli("taxonomy", "map", "--from", "queries.txt", "--out", f"out.{form}")
+        ran = cli("taxonomy", "map", "--input", "queries.txt", "--out", f"out.{form}")
     finally:
         os.umask(before)
     assert ran.code == 0, ran.err

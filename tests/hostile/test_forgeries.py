@@ -46,8 +46,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Write one honest release of each kind."""
     place, log = tmp_path_factory.mktemp("made"), qv.QueryLog.from_rows(ROWS)
     for name, line in LINES.items():
-        qv.anonymize(log, line, dataset=str(place)).write(place / name, form="csv")
-    qv.anonymize(log, LINES["groups"], seed=1).write(place / "seeded", form="csv")
+        qv.anonymize(log, line, ledger=str(place)).write(place / name, format="csv")
+    qv.anonymize(log, LINES["groups"], seed=1).write(place / "seeded", format="csv")
     return {path.name: path for path in place.iterdir() if path.is_dir()}
 
 

@@ -45,7 +45,9 @@ FORMULAS = [
 @pytest.mark.parametrize("form", ["parquet", "tsv", "csv", "jsonl"])
 def test_formulas_are_harmless_and_come_back(cli, tmp_path: Path, form: str) -> None:
     log = write_jsonl(tmp_path / "log.jsonl", FORMULAS, "=http://a.example")
-    ran = cli("anonymize", log, *METHOD, "--m", "3", "--out", "out", "--write", form, "--quiet")
+    ran = cli(
+        "anonymize", log, *METHOD, "--m", "3", "--out", "out", "--output-format", form, "--quiet"
+    )
     assert ran == (0, "", "")
     public = tmp_path / "out" / "public"
     found = read_public_log(public).collect()
@@ -70,7 +72,9 @@ def test_the_owners_tables_are_harmless_too(cli, tmp_path: Path) -> None:
 def test_line_ends_inside_cells_make_no_rows(cli, tmp_path: Path, form: str) -> None:
     queries = ["one\ntwo", "three\r\n\tfour", "five\u2028six", "seven\x0beight"]
     log = write_jsonl(tmp_path / "log.jsonl", queries, "http://a.example/\n=x\ty")
-    ran = cli("anonymize", log, *METHOD, "--m", "3", "--out", "out", "--write", form, "--json")
+    ran = cli(
+        "anonymize", log, *METHOD, "--m", "3", "--out", "out", "--output-format", form, "--json"
+    )
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["output"] == {"rows": 12, "ids": 3, "queries": 4, "urls": 1}
     found = read_public_log(tmp_path / "out" / "public").collect()
@@ -156,7 +160,7 @@ def test_a_log_whose_name_is_no_text(command, synthetic: Path, tmp_path: Path) -
 )
 @pytest.mark.parametrize("form", ["parquet", "jsonl"])
 def test_folders_with_odd_names(cli, synthetic: Path, tmp_path: Path, name: str, form: str) -> None:
-    ran = cli("anonymize", synthetic, *METHOD, f"--out={name}", "--write", form, "--quiet")
+    ran = cli("anonymize", synthetic, *METHOD, f"--out={name}", "--output-format", form, "--quiet")
     assert ran == (0, "", "")
     assert cli("verify", "--quiet", "--", name) == (0, "", "")
     assert [path.name for path in tmp_path.iterdir()] == [name]
@@ -186,17 +190,17 @@ def largest_file(size: int) -> Iterator[None]:
 
 @pytest.mark.parametrize("form", ["parquet", "tsv", "csv", "jsonl"])
 def test_a_full_disk_leaves_nothing(release: qv.Release, tmp_path: Path, form: str) -> None:
-    release.write(tmp_path / "whole", form=form)
+    release.write(tmp_path / "whole", format=form)
     sizes = {p.stat().st_size for p in (tmp_path / "whole").rglob("*") if p.is_file()}
     shutil.rmtree(tmp_path / "whole")
     for size in (0, 1, 1000, *(size - 1 for size in sizes)):
         with largest_file(size), pytest.raises(qv.OutputError) as told:
-            release.write(tmp_path / "out", form=form)
+            release.write(tmp_path / "out", format=form)
         assert "File too large" in str(told.value)
         assert "nothing was published" in str(told.value)
         assert list(tmp_path.iterdir()) == [], size
     with largest_file(max(sizes)):
-        release.write(tmp_path / "out", form=form)
+        release.write(tmp_path / "out", format=form)
     assert qv.verify(tmp_path / "out")["holds"]
 
 
@@ -206,7 +210,7 @@ def test_a_full_disk_spares_the_release_that_was_to_be_replaced(
     release.write(tmp_path / "out")
     before = (tmp_path / "out" / "private" / "mapping.tsv").read_bytes()
     with largest_file(10_000), pytest.raises(qv.OutputError):
-        release.write(tmp_path / "out", force=True)
+        release.write(tmp_path / "out", overwrite=True)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert (tmp_path / "out" / "private" / "mapping.tsv").read_bytes() == before
 
@@ -255,7 +259,9 @@ def test_huge_cells(cli, tmp_path: Path) -> None:
     log = write_jsonl(
         tmp_path / "log.jsonl", ["x" * 60_000, "weather"], "http://a.example/" + "y" * 60_000
     )
-    ran = cli("anonymize", log, *METHOD, "--m", "3", "--out", "out", "--write", "tsv", "--json")
+    ran = cli(
+        "anonymize", log, *METHOD, "--m", "3", "--out", "out", "--output-format", "tsv", "--json"
+    )
     assert ran.code == 0, ran.err
     found = read_public_log(tmp_path / "out" / "public").collect()
     assert sorted(found["query"].str.len_chars().unique()) == [7, 60_000]

@@ -25,7 +25,7 @@ def test_who_sent_identifiers_alone_is_still_there(
             for n in range(12) for query in (("tennis", "golf") if n else queries)]  # fmt: skip
     log = qv.QueryLog.from_rows(rows)
     assert qv.parse_method(line).guarantee().relation == "replace-one"
-    release = qv.anonymize(log, line, dataset=str(tmp_path))
+    release = qv.anonymize(log, line, ledger=str(tmp_path))
     names = release.log.collect()["user"]
     assert names.n_unique() == 12
     assert names.value_counts()["count"].n_unique() == 1

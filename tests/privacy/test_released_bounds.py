@@ -92,7 +92,7 @@ def heavy() -> list[Row]:
 
 def released(rows: list[Row], method: qv.Method, folder: Path, far: bool) -> dict[str, Counter]:
     log = qv.QueryLog.from_rows(rows)
-    release = qv.anonymize(in_shares(log) if far else log, method, dataset=f"{folder}/")
+    release = qv.anonymize(in_shares(log) if far else log, method, ledger=f"{folder}/")
     return {
         name: Counter({tuple(row[:-1]): row[-1] for row in table.rows()})
         for name, table in release.tables.items()
@@ -179,7 +179,7 @@ def written(method: qv.Method, sent: int, folder: Path, far: bool) -> dict[str, 
     rows += [(HEAVY, text, moment(t), None, None) for t, text in enumerate(FIRST)]
     rows += [(HEAVY, LATER[t % 2], moment(2 + t), None, None) for t in range(sent)]
     log = qv.QueryLog.from_rows(rows)
-    release = qv.anonymize(in_shares(log) if far else log, method, dataset=f"{folder}/")
+    release = qv.anonymize(in_shares(log) if far else log, method, ledger=f"{folder}/")
     assert release.mapping is not None
     names = dict(release.mapping.lazy().select("pseudonym", "user").collect().rows())
     shown = release.log.collect().select(pl.col("user", "query").cast(pl.String))

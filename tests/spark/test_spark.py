@@ -62,7 +62,7 @@ def engine() -> Iterator[EngineConfig]:
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(kills)
-    one = EngineConfig("spark", master=MASTER, settings=QUICK)
+    one = EngineConfig("spark", spark_master=MASTER, spark_config=QUICK)
     spark = one.open()
     yield one
     spark.session.stop()
@@ -131,7 +131,7 @@ def test_identifiers_are_searched_there_too(
     assert (one.count(), one.accounting.kept) == (two.count(), two.accounting.kept)
     method = "frequent-queries:n=1:m=1:link=none"
     cards = [
-        qv.anonymize(log, method, identifiers=setting).write(tmp_path / name, form="tsv")
+        qv.anonymize(log, method, identifiers=setting).write(tmp_path / name, format="tsv")
         for log, name in ((here, "here"), (there, "there"))
     ]
     assert cards[0]["dropped"] == cards[1]["dropped"]
@@ -253,7 +253,7 @@ def test_statistics_without_noise_are_the_same(
         f"click-graph:{asked}:results={tmp_path}/results.tsv",
     ]
     for line in lines:
-        one, two = (qv.anonymize(log, line, dataset=f"{tmp_path}/") for log in (here, far_crowd))
+        one, two = (qv.anonymize(log, line, ledger=f"{tmp_path}/") for log in (here, far_crowd))
         assert {"weather", "news today"} <= set(one.tables["queries"]["query"]), line
         assert one.tables["clicks"].height > 0, line
         for name, table in one.tables.items():
@@ -282,7 +282,7 @@ def test_users_give_no_more_than_is_allowed(there: qv.QueryLog) -> None:
 def test_each_user_has_her_slots_once(
     line: str, here: qv.QueryLog, there: qv.QueryLog, tmp_path: Path
 ) -> None:
-    release = qv.anonymize(there, line, dataset=f"{tmp_path}/")
+    release = qv.anonymize(there, line, ledger=f"{tmp_path}/")
     card = release.write(tmp_path / "out")
     assert card["engine"].startswith("spark ")
     assert qv.verify(tmp_path / "out")["holds"]
@@ -297,7 +297,7 @@ def test_each_user_has_her_slots_once(
         .sort()
         .equals(plain(here.local_frame.select("user").unique())["user"].sort())
     )
-    assert release.dropped == qv.anonymize(here, line, dataset=f"{tmp_path}/").dropped
+    assert release.dropped == qv.anonymize(here, line, ledger=f"{tmp_path}/").dropped
 
 
 def test_blocks_are_anonymous_each(
@@ -355,7 +355,7 @@ def test_a_lost_executor_costs_nothing(
     ledger = tmp_path / "ledger.db"
 
     def job() -> dict[str, object]:
-        release = qv.anonymize(there, REPLACED, dataset=f"{tmp_path}/")
+        release = qv.anonymize(there, REPLACED, ledger=f"{tmp_path}/")
         return release.write(tmp_path / "out")
 
     card = kills.while_killing(job, ledger.exists)
@@ -369,7 +369,7 @@ def test_a_method_for_one_machine_is_refused_before_anything_is_paid(
     there: qv.QueryLog, tmp_path: Path
 ) -> None:
     with pytest.raises(UsageError, match="profile-first needs the whole log on one machine"):
-        qv.anonymize(there, "profile-first", dataset=f"{tmp_path}/")
+        qv.anonymize(there, "profile-first", ledger=f"{tmp_path}/")
     assert not list(tmp_path.iterdir())
     with pytest.raises(UsageError, match="needs the whole log on one machine"):
         there.local_frame  # noqa: B018
@@ -393,7 +393,7 @@ def test_the_command_takes_the_running_session(
     assert done.exit_code == 0, done.output
     assert '"engine": "spark' in (tmp_path / "out" / "private" / "card.json").read_text()
     with pytest.raises(UsageError, match="a session of Spark runs already"):
-        EngineConfig("spark", master="local").open()
+        EngineConfig("spark", spark_master="local").open()
 
 
 def test_the_scratch_folder_is_gone_with_the_log(
@@ -405,7 +405,7 @@ def test_the_scratch_folder_is_gone_with_the_log(
     assert place.parent.stat().st_mode & 0o077 == 0
     del log
     assert not place.exists()
-    shared = qv.read_log(path, engine=EngineConfig("spark", scratch=str(tmp_path / "shared")))
+    shared = qv.read_log(path, engine=EngineConfig("spark", spark_scratch=str(tmp_path / "shared")))
     (run,) = (tmp_path / "shared").iterdir()
     assert run.stat().st_mode & 0o077 == 0
     del shared
@@ -430,9 +430,9 @@ def test_this_machine_needs_no_spark(path: Path) -> None:
 def test_a_repeat_is_paid_and_a_named_copy_is_not(far_crowd: qv.QueryLog, tmp_path: Path) -> None:
     line = qv.parse_method("click-graph:epsilon=5")
     for name in ("one", "two"):
-        card = qv.anonymize_to_folder(far_crowd, line, tmp_path / name, dataset=f"{tmp_path}/")
+        card = qv.anonymize_to_folder(far_crowd, line, tmp_path / name, ledger=f"{tmp_path}/")
         assert "copied" not in card
-    copied = qv.copy_release(tmp_path / "one", tmp_path / "three", dataset=f"{tmp_path}/")
+    copied = qv.copy_release(tmp_path / "one", tmp_path / "three", ledger=f"{tmp_path}/")
     assert copied["copied"] == str(tmp_path / "one")
 
 

@@ -20,9 +20,9 @@ from ..workflows.repeated_releases import unrecorded
 from . import catalog, compare, ledger, measure, replicate, tables, taxonomy
 from . import verification as checking
 from .config import load_config
-from .copies import check_copy, check_form
+from .copies import check_copied_format, check_copy
 from .options import (
-    AppendedIdentifiers,
+    ExtensionIdentifiers,
     Identifiers,
     LogArguments,
     MapperArguments,
@@ -57,11 +57,13 @@ app.add_typer(measure.app)
 app.add_typer(replicate.app)
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what queryveil wrote there before.")]
-Dataset = Annotated[
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace what queryveil wrote there before.")
+]
+LedgerName = Annotated[
     str | None,
     typer.Option(
-        "--dataset", help="Ledger: name of the population, or a folder; else the log's folder."
+        "--ledger", help="Ledger: name of the population, or a folder; else the log's folder."
     ),
 ]
 Seed = Annotated[
@@ -69,7 +71,7 @@ Seed = Annotated[
     typer.Option("--seed", help="For tests: makes a run reproducible, and not for publication."),
 ]
 
-Append = Annotated[
+Extend = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR", help="Extend the release in DIR by the rows that are new since then."
@@ -83,11 +85,9 @@ GroupsOf = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Keep the groups of the k-anonymous release in DIR."),
 ]
-LowerGuarantee = Annotated[
+AddBudget = Annotated[
     bool,
-    typer.Option(
-        "--lower-guarantee", help="With --append: pay for as many queries per user again."
-    ),
+    typer.Option("--add-budget", help="With --extend: pay for as many queries per user again."),
 ]
 
 
@@ -147,10 +147,10 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")] = Path(
         "queryveil-demo"
     ),
-    force: Force = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Run all steps on a synthetic log, in under a minute."""
-    document = workflows.demo(out, force=force, progress=screen)
+    document = workflows.demo(out, overwrite=overwrite, progress=screen)
     screen.result(document, lambda console: _draw_demo(console, document))
 
 
@@ -192,11 +192,13 @@ def synth(
     users: Annotated[int | None, typer.Option(help="Users; about 55 rows each.")] = None,
     lines: Annotated[int | None, typer.Option(help="Exact number of rows.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same log.")] = 0,
-    about: Annotated[
+    topics: Annotated[
         str | None, typer.Option(help="Only queries on these topics: A, or disease,sport.")
     ] = None,
-    queries: Annotated[int | None, typer.Option(help="With --about: queries of each user.")] = None,
-    force: Force = False,
+    queries: Annotated[
+        int | None, typer.Option(help="With --topics: queries of each user.")
+    ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write a synthetic log with the statistics of the AOL log."""
     summary = synthetic.write_synthetic_log(
@@ -204,9 +206,9 @@ def synth(
         users=users,
         lines=lines,
         seed=seed,
-        about=about,
+        topics=topics,
         queries=queries,
-        force=force,
+        overwrite=overwrite,
         progress=screen,
     )
     text = f"{summary['rows']:,} rows of {summary['users']:,} users in {sanitize(summary['out'])}"
@@ -216,13 +218,11 @@ def synth(
 @app.command()
 @with_options(log_options, mapper_options, screen_options)
 def profile(
-    log: LogArguments, mapper: MapperArguments, screen: Terminal, dataset: Dataset = None
+    log: LogArguments, mapper: MapperArguments, screen: Terminal, ledger: LedgerName = None
 ) -> None:
     """Show the size, topics and disclosure risks of a log."""
     concepts = mapper.make() if mapper.wanted else None
-    figures = workflows.profile(
-        log.read(screen), taxonomy=concepts, dataset=dataset, progress=screen
-    )
+    figures = workflows.profile(log.read(screen), taxonomy=concepts, ledger=ledger, progress=screen)
     screen.result(figures, lambda console: tables.print_profile(console, figures))
 
 
@@ -232,22 +232,22 @@ def plan(
     log: LogArguments,
     method: Method,
     screen: Terminal,
-    population: Annotated[
+    expected_users: Annotated[
         int, typer.Option(min=1, help="Users of the log, approximately: a public figure.")
     ] = 100_000,
-    peek: Annotated[
-        bool, typer.Option("--peek", help="Read the log; the ledger and later cards record this.")
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Read the log; the ledger and later cards record this.")
     ] = False,
-    dataset: Dataset = None,
+    ledger: LedgerName = None,
     identifiers: Identifiers = "drop",
 ) -> None:
     """Show what would be released, before anything is written."""
     card = workflows.plan(
         lambda: log.read(screen),
         method,
-        population=population,
-        peek=peek,
-        dataset=dataset,
+        expected_users=expected_users,
+        exact=exact,
+        ledger=ledger,
         identifiers=identifiers,
         progress=screen,
     )
@@ -271,20 +271,24 @@ def anonymize(
     method: MethodArguments,
     screen: Terminal,
     out: Out,
-    form: Annotated[
-        str, typer.Option("--write", help="Format of the released log: parquet, tsv, csv or jsonl.")
+    output_format: Annotated[
+        str,
+        typer.Option(
+            "--output-format", help="Format of the released log: parquet, tsv, csv or jsonl."
+        ),
     ] = "parquet",
-    forget_mapping: Annotated[
-        bool, typer.Option(help="Write no table of users and their pseudonyms.")
-    ] = False,
-    force: Force = False,
+    include_mapping: Annotated[
+        bool,
+        typer.Option("--mapping/--no-mapping", help="Write the table of users and pseudonyms."),
+    ] = True,
+    overwrite: Overwrite = False,
     seed: Seed = None,
-    dataset: Dataset = None,
-    append: Append = None,
-    lower_guarantee: LowerGuarantee = False,
+    ledger: LedgerName = None,
+    extend: Extend = None,
+    add_budget: AddBudget = False,
     copy_of: CopyOf = None,
-    identifiers: AppendedIdentifiers = None,
-    population: Annotated[
+    identifiers: ExtensionIdentifiers = None,
+    expected_users: Annotated[
         int | None,
         typer.Option(
             min=1, help="Users of the log, approximately: a public figure, for private tables."
@@ -298,18 +302,18 @@ def anonymize(
     sign: SignWith = None,
 ) -> None:
     """Anonymize a log and write a verified release."""
-    _check_append(append, lower_guarantee, seed)
-    check_groups_of(groups_of, append, copy_of)
+    _check_extension(extend, add_budget, seed)
+    check_groups_of(groups_of, extend, copy_of)
     if copy_of is not None:
-        check_copy(bool(method.typed_options() or append or identifiers), seed, sign)
-        check_form(copy_of, form)
+        check_copy(bool(method.typed_options() or extend or identifiers), seed, sign)
+        check_copied_format(copy_of, output_format)
         card = workflows.copy_release(
             copy_of,
             out,
             logs=log.paths,
-            dataset=dataset,
-            force=force,
-            forget_mapping=forget_mapping,
+            ledger=ledger,
+            overwrite=overwrite,
+            include_mapping=include_mapping,
         )
         folder = sanitize(str(out))
         screen.result(card, lambda console: _draw_written(console, card, card["method"], folder))
@@ -317,34 +321,35 @@ def anonymize(
     if sign is not None:
         workflows.show_signing_key(sign)  # raises an error for a bad key before anything is charged
     log.check_named()
-    chosen = method.make() if append is None else method.make_if_typed()
-    workflows.check_release_output(out, form, force)
-    arguments: dict[str, Any] = {"form": form, "force": force, "forget_mapping": forget_mapping}
-    arguments |= {"dataset": dataset, "sign": sign, "progress": screen}
-    if append is None and chosen is not None and seed is None and not yes:
-        _confirm_low_yield(screen, chosen, population)  # before the log is opened
+    chosen = method.make() if extend is None else method.make_if_typed()
+    workflows.check_release_output(out, output_format, overwrite)
+    arguments: dict[str, Any] = {"format": output_format, "overwrite": overwrite}
+    arguments |= {"include_mapping": include_mapping, "ledger": ledger, "sign": sign}
+    arguments["progress"] = screen
+    if extend is None and chosen is not None and seed is None and not yes:
+        _confirm_low_yield(screen, chosen, expected_users)  # before the log is opened
     # Whether a private release is written must not depend on the rows of one user, so too many
     # rejected rows stop only runs that are not private.
     may_stop = chosen is not None and (
         seed is not None or not workflows.is_differentially_private(chosen)
     )
     read = log.read(screen, seed, may_stop=may_stop)
-    if append is None and chosen is not None:
+    if extend is None and chosen is not None:
         arguments |= {"identifiers": identifiers or "drop", "groups_of": groups_of}
         card = workflows.anonymize_to_folder(read, chosen, out, seed=seed, yes=True, **arguments)
     else:
-        arguments |= {"method": chosen, "lower_guarantee": lower_guarantee}
+        arguments |= {"method": chosen, "add_budget": add_budget}
         arguments["identifiers"] = identifiers
-        card = workflows.extend_release(read, append or out, out, **arguments)
+        card = workflows.extend_release(read, extend or out, out, **arguments)
     method_name = str(chosen or card["method"])
     screen.result(
         card, lambda console: _draw_written(console, card, method_name, sanitize(str(out)))
     )
 
 
-def _confirm_low_yield(screen: Terminal, method: Method, population: int | None) -> None:
+def _confirm_low_yield(screen: Terminal, method: Method, expected_users: int | None) -> None:
     """Ask whether to pay for an almost empty release; raise an error if nobody can answer."""
-    problem = workflows.low_yield(method, population)
+    problem = workflows.low_yield(method, expected_users)
     if problem is None:
         return
     if not screen.answers:
@@ -353,15 +358,15 @@ def _confirm_low_yield(screen: Terminal, method: Method, population: int | None)
     typer.confirm("Pay and continue?", abort=True, err=True)
 
 
-def _check_append(append: Path | None, lower_guarantee: bool, seed: int | None) -> None:
-    if lower_guarantee and append is None:
+def _check_extension(extend: Path | None, add_budget: bool, seed: int | None) -> None:
+    if add_budget and extend is None:
         raise UsageError(
-            "--lower-guarantee needs --append",
-            hint="name the release that is extended: --append DIR",
+            "--add-budget needs --extend",
+            hint="name the release that is extended: --extend DIR",
         )
-    if seed is not None and append is not None:
+    if seed is not None and extend is not None:
         raise UsageError(
-            "--seed cannot be combined with --append: a reproducible release would be linked to a "
+            "--seed cannot be combined with --extend: a reproducible release would be linked to a "
             "real one",
             hint="leave --seed out",
         )

@@ -31,7 +31,7 @@ Sweep = Annotated[
     list[str] | None,
     typer.Option(help="Values of a parameter: epsilon=0.1,1,10 or k=2..7; several times."),
 ]
-Repeat = Annotated[int, typer.Option(min=1, help="Runs of each method, to show the spread.")]
+Repeats = Annotated[int, typer.Option(min=1, help="Runs of each method, to show the spread.")]
 Measures = Annotated[
     str | None,
     typer.Option(help="Measures, separated by commas; else two of risk and three of utility."),
@@ -39,16 +39,18 @@ Measures = Annotated[
 Preset = Annotated[
     str | None, typer.Option(help=f"Figures of a paper: {', '.join(comparison.PRESETS)}.")
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace what queryveil wrote there before.")]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace what queryveil wrote there before.")
+]
 Seed = Annotated[int | None, typer.Option("--seed", help="Makes runs repeatable.")]
 Workers = Annotated[int, typer.Option(min=0, help="Parallel processes; 0: one per core.")]
-Fresh = Annotated[
-    bool, typer.Option("--fresh", help="Run everything again, also what an earlier run computed.")
+Resume = Annotated[
+    bool, typer.Option("--resume/--no-resume", help="Keep what an earlier run computed.")
 ]
-Dataset = Annotated[
+LedgerName = Annotated[
     str | None,
     typer.Option(
-        "--dataset", help="Ledger: name of the population, or a folder; else the log's folder."
+        "--ledger", help="Ledger: name of the population, or a folder; else the log's folder."
     ),
 ]
 
@@ -61,18 +63,18 @@ def compare(
     out: Out,
     methods: Methods = None,
     sweep: Sweep = None,
-    repeat: Repeat = 1,
+    repeats: Repeats = 1,
     measures: Measures = None,
     preset: Preset = None,
-    force: Force = False,
+    overwrite: Overwrite = False,
     seed: Seed = None,
-    dataset: Dataset = None,
+    ledger: LedgerName = None,
     workers: Workers = 0,
-    fresh: Fresh = False,
+    resume: Resume = True,
     identifiers: Identifiers = "drop",
 ) -> None:
     """Run methods side by side, measure them, and draw the figures. Nothing is published."""
-    comparison.check_comparison_output(out, force)
+    comparison.check_comparison_output(out, overwrite)
     _check_choice(preset, {"--methods": methods, "--sweep": sweep, "--measures": measures})
     if preset is None:
         request = comparison.request_figures(
@@ -82,14 +84,14 @@ def compare(
         )
     else:
         request = comparison.get_preset(preset)
-    journal = comparison.open_journal(out, fresh=fresh)
+    journal = comparison.open_journal(out, resume=resume)
     options = comparison.RunOptions(
-        repeat, seed, dataset, workers, journal, identifiers=identifiers
+        repeats, seed, ledger, workers, journal, identifiers=identifiers
     )
     result = comparison.compare_figures(
         lambda: log.read(screen, seed), request, options, progress=screen
     )
-    comparison.write_comparison(result, out, force, journal)
+    comparison.write_comparison(result, out, overwrite, journal)
     document = {"folder": str(out), **result.to_dict()}
     screen.result(document, lambda console: _draw_comparison(console, document))
 

@@ -16,18 +16,18 @@ def check_copy(has_run_options: bool, seed: int | None, sign: Path | None) -> No
         )
     if has_run_options or seed is not None:
         raise UsageError(
-            "--copy-of cannot be combined with a method, --append, --identifiers or --seed: a copy "
+            "--copy-of cannot be combined with a method, --extend, --identifiers or --seed: a copy "
             "has the bytes of the original",
             hint="leave them out, or leave --copy-of out for a new release that is charged again",
         )
 
 
-def check_form(source: Path, form: str) -> None:
+def check_copied_format(source: Path, output_format: str) -> None:
     """Raise an error if the source has no log in the requested format."""
-    if form != "parquet" and not (source / "public" / f"log.{form}").exists():
+    if output_format != "parquet" and not (source / "public" / f"log.{output_format}").exists():
         raise UsageError(
-            f"--copy-of cannot be combined with --write {form}: the release has no log in this "
-            "format",
+            f"--copy-of cannot be combined with --output-format {output_format}: the release has "
+            "no log in this format",
             where=source,
-            hint="leave --write out",
+            hint="leave --output-format out",
         )

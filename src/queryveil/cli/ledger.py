@@ -25,24 +25,24 @@ Logs = Annotated[
     list[str] | None,
     typer.Argument(metavar="[LOG]...", help="Files of the log; the ledger is in their folder."),
 ]
-Dataset = Annotated[
-    str | None, typer.Option("--dataset", help="Name of the population, or folder of its ledger.")
+LedgerName = Annotated[
+    str | None, typer.Option("--ledger", help="Name of the population, or folder of its ledger.")
 ]
 
 
 @app.command()
 @with_options(screen_options)
-def show(screen: Terminal, log: Logs = None, dataset: Dataset = None) -> None:
+def show(screen: Terminal, log: Logs = None, ledger: LedgerName = None) -> None:
     """List the releases, their cost, and the budget that is left."""
-    summary = show_ledger(log or (), dataset)
+    summary = show_ledger(log or (), ledger)
     screen.result(summary, lambda console: _draw_show(console, summary))
 
 
 @app.command()
 @with_options(screen_options)
-def check(screen: Terminal, log: Logs = None, dataset: Dataset = None) -> None:
+def check(screen: Terminal, log: Logs = None, ledger: LedgerName = None) -> None:
     """Check that no row of a ledger was edited, removed or inserted."""
-    summary = check_ledger(log or (), dataset)
+    summary = check_ledger(log or (), ledger)
     screen.result(summary, lambda console: _draw_check(console, summary))
     if not summary["holds"]:
         raise VerificationError(summary["message"], where=summary["ledger"], hint=summary["hint"])
@@ -57,7 +57,7 @@ def limit(
         str, typer.Option("--delta", help="Total delta: 1e-7; 0 for pure epsilon only.")
     ],
     log: Logs = None,
-    dataset: Dataset = None,
+    ledger: LedgerName = None,
     relation: Annotated[
         Relation,
         typer.Option("--relation", help="Neighboring logs: one user is replaced, or added."),
@@ -69,7 +69,7 @@ def limit(
 ) -> None:
     """Set the total budget; it can be raised or lowered later."""
     summary = set_ledger_limit(
-        epsilon, delta, log or (), dataset, relation=relation, composition=composition
+        epsilon, delta, log or (), ledger, relation=relation, composition=composition
     )
     screen.result(summary, lambda console: _draw_totals(console, summary))
 

@@ -15,7 +15,7 @@ from ..errors import UsageError
 from ..measures.base import MEASURES, RerunMeasure
 from ..measures.result import baseline_title, sort_baselines
 from ..methods.base import METHODS
-from .compare import Dataset, Repeat, Seed, Sweep, Workers, failed_runs
+from .compare import LedgerName, Repeats, Seed, Sweep, Workers, failed_runs
 from .options import LogArguments, log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
@@ -37,10 +37,10 @@ def measure(
         str | None, typer.Option(help="Other methods to compare with, separated by commas.")
     ] = None,
     sweep: Sweep = None,
-    repeat: Repeat = 1,
+    repeats: Repeats = 1,
     seed: Seed = None,
     workers: Workers = 0,
-    dataset: Dataset = None,
+    ledger: LedgerName = None,
 ) -> None:
     """Measure risk and utility of a release for its private report: measure LOG DIR."""
     *paths, last = log.paths
@@ -55,7 +55,7 @@ def measure(
         chosen,
         methods=split_specs(methods, METHODS) if methods else (),
         sweep=comparison.parse_sweeps(sweep or []),
-        how=comparison.RunOptions(repeat, seed, dataset, workers),
+        how=comparison.RunOptions(repeats, seed, ledger, workers),
         progress=screen,
     )
     screen.result(document, lambda console: _draw(console, document))

@@ -48,12 +48,12 @@ Identifiers = Annotated[
         callback=_check_identifiers,
     ),
 ]
-AppendedIdentifiers = Annotated[
+ExtensionIdentifiers = Annotated[
     str | None,
     typer.Option(
         "--identifiers",
         help="What looks like an e-mail address, phone number, ...: drop, mask or keep; with "
-        "--append as in the earlier release.",
+        "--extend as in the earlier release.",
         callback=_check_identifiers,
     ),
 ]
@@ -173,7 +173,12 @@ def _log_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Para
         _option(
             "max_rejected", str, "Fraction of unreadable rows above which to stop.", _LOG, "1%"
         ),
-        _option("max_expanded", optional_text, "Maximum size of a decompressed file: 20 GB.", _LOG),
+        _option(
+            "max_decompressed_size",
+            optional_text,
+            "Maximum size of a decompressed file: 20 GB.",
+            _LOG,
+        ),
         _option("encoding", str, "Encoding of text files.", _LOG, "utf-8"),
         _option("time_format", optional_text, 'Format of times: "%d/%m/%Y %H:%M".', _LOG),
         _option(
@@ -190,23 +195,29 @@ def _log_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Para
         ),
         _option("engine", str, f"Where the work is done: {', '.join(ENGINES)}.", _CLUSTER, "local"),
         _option(
-            "master", optional_text, "The cluster: spark://host:7077, yarn, local[4].", _CLUSTER
+            "spark_master",
+            optional_text,
+            "The cluster: spark://host:7077, yarn, local[4].",
+            _CLUSTER,
         ),
         _option(
-            "scratch",
+            "spark_scratch",
             optional_text,
             "Folder that all machines of the cluster can read: hdfs:///tmp/qv.",
             _CLUSTER,
         ),
         _option(
-            "spark", optional_text, "Settings of Spark: spark.executor.memory=4g,...", _CLUSTER
+            "spark_config",
+            optional_text,
+            "Settings of Spark: spark.executor.memory=4g,...",
+            _CLUSTER,
         ),
     ]
 
 
 def _build_log_arguments(values: dict[str, Any], typed: set[str]) -> LogArguments:  # noqa: ARG001
     sample = values["sample_users"]
-    exclude, expanded = values["exclude_users"], values["max_expanded"]
+    exclude, expanded = values["exclude_users"], values["max_decompressed_size"]
     options = ReadOptions(
         format=values["format"],
         columns=values["columns"] or {},
@@ -222,8 +233,10 @@ def _build_log_arguments(values: dict[str, Any], typed: set[str]) -> LogArgument
         delimiter=values["delimiter"],
         query_parameter=values["query_parameter"],
     )
-    settings = parse_settings(values["spark"] or "")
-    engine = EngineConfig(values["engine"], values["master"], values["scratch"], settings)
+    settings = parse_settings(values["spark_config"] or "")
+    engine = EngineConfig(
+        values["engine"], values["spark_master"], values["spark_scratch"], settings
+    )
     return LogArguments(values["log"] or [], options, engine)
 
 
@@ -297,12 +310,12 @@ class MethodArguments:
         return None
 
 
-def check_groups_of(groups_of: Path | None, append: Path | None, copy_of: Path | None) -> None:
+def check_groups_of(groups_of: Path | None, extend: Path | None, copy_of: Path | None) -> None:
     """Raise an error if --groups-of is used without a new release."""
-    if groups_of is not None and (append is not None or copy_of is not None):
+    if groups_of is not None and (extend is not None or copy_of is not None):
         raise UsageError(
             f"--groups-of cannot be combined with "
-            f"{'--append' if append is not None else '--copy-of'}",
+            f"{'--extend' if extend is not None else '--copy-of'}",
             hint="--groups-of is for a new release of the microaggregation family",
         )
 
@@ -314,7 +327,7 @@ class MapperArguments:
     taxonomy: str
     language: str | None
     tagger: str | None
-    terms: Path | None
+    custom_terms: Path | None
 
     @property
     def wanted(self) -> bool:
@@ -324,7 +337,10 @@ class MapperArguments:
     def make(self) -> Mapper:
         """Open the taxonomy and return a mapper."""
         return make_mapper(
-            self.taxonomy, language=self.language, tagger=self.tagger, terms=self.terms
+            self.taxonomy,
+            language=self.language,
+            tagger=self.tagger,
+            custom_terms=self.custom_terms,
         )
 
 
@@ -335,7 +351,10 @@ def _mapper_parameters() -> list[inspect.Parameter]:
         _option("language", str | None, "Language of the queries: english, german, ...", _MEANING),
         _option("tagger", str | None, f"Part-of-speech tagger: {', '.join(TAGGERS)}.", _MEANING),
         _option(
-            "terms", Path | None, "Custom terms: a term, a tab and a concept per line.", _MEANING
+            "custom_terms",
+            Path | None,
+            "Custom terms: a term, a tab and a concept per line.",
+            _MEANING,
         ),
     ]
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import comparison, replication
-from .compare import Dataset, Force, Fresh, Out, Repeat, Seed, Workers
+from .compare import LedgerName, Out, Overwrite, Repeats, Resume, Seed, Workers
 from .options import LogArguments, optional_log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
@@ -30,22 +30,22 @@ def replicate(
     out: Out,
     users: Users = None,
     taxonomy: TaxonomyFile = None,
-    repeat: Repeat = 1,
+    repeats: Repeats = 1,
     seed: Seed = None,
     workers: Workers = 0,
-    force: Force = False,
-    fresh: Fresh = False,
-    dataset: Dataset = None,
+    overwrite: Overwrite = False,
+    resume: Resume = True,
+    ledger: LedgerName = None,
 ) -> None:
     """Repeat the evaluation of a paper on a synthetic log or on yours, and check its claims."""
-    comparison.check_comparison_output(out, force)
-    journal = comparison.open_journal(out, fresh=fresh)
-    options = comparison.RunOptions(repeat, seed, dataset, workers, journal)
+    comparison.check_comparison_output(out, overwrite)
+    journal = comparison.open_journal(out, resume=resume)
+    options = comparison.RunOptions(repeats, seed, ledger, workers, journal)
     read = (lambda: log.read(screen, seed)) if log.paths else None
     result = replication.replicate(
         paper, read, options, users=users, taxonomy=taxonomy, progress=screen
     )
-    comparison.write_comparison(result, out, force, journal)
+    comparison.write_comparison(result, out, overwrite, journal)
     document = {"folder": str(out), **result.to_dict()}
     screen.result(document, lambda console: _draw(console, document, out))
 

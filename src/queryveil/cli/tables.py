@@ -209,9 +209,9 @@ def print_forecast(console: Console, card: dict[str, Any]) -> None:
         console.print(grid)
         console.print()
     if forecast.expected is not None:
-        expected, population = forecast.expected, card["population"]
+        expected, expected_users = forecast.expected, card["expected_users"]
         console.print(
-            f"With {population:,} users (--population), about {expected.queries:,} queries "
+            f"With {expected_users:,} users (--expected-users), about {expected.queries:,} queries "
             f"would be released, {expected.sent_fraction:.1%} of what users send. "
             "This forecast uses public figures only, not the log."
         )

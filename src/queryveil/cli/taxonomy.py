@@ -158,11 +158,11 @@ def import_(
     files: Annotated[list[Path], typer.Argument(help="For odp: structure, then content.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write, as shop.qvt.")],
     repair: Annotated[bool, typer.Option(help="Repair defects, and count them.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
 ) -> None:
     """Convert a knowledge base into a taxonomy file."""
     summary = workflows.import_taxonomy(
-        kind, files, out, repair=repair, force=force, progress=screen, **options
+        kind, files, out, repair=repair, overwrite=overwrite, progress=screen, **options
     )
     screen.result(summary, lambda console: print_import(console, summary))
 
@@ -226,24 +226,24 @@ def map_(
     text: Annotated[list[str] | None, typer.Argument(help="A query.")] = None,
     source: Annotated[
         Path | None,
-        typer.Option("--from", help="File of queries, one per line; - is standard input."),
+        typer.Option("--input", help="File of queries, one per line; - is standard input."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Table to write: .tsv, .csv, .parquet.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the table.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the table.")] = False,
 ) -> None:
     """Show the concepts of a query, and how they are determined."""
     if bool(text) == bool(source):
-        raise UsageError("give a query, or a file of queries with --from")
+        raise UsageError("give a query, or a file of queries with --input")
     if source is None:
         (explanation,) = workflows.explain_queries(mapper.make(), [" ".join(text or [])])
         screen.result(explanation, lambda console: print_mapping(console, explanation))
         return
     if out is None:
-        raise UsageError("--from needs --out, a table to write")
+        raise UsageError("--input needs --out, a table to write")
     summary = workflows.map_to_file(
-        mapper.make(), _read_queries(source), out, force=force, progress=screen
+        mapper.make(), _read_queries(source), out, overwrite=overwrite, progress=screen
     )
     message = f"{summary['queries']:,} queries, {summary['coverage']:.1%} with a concept: "
     screen.result(summary, lambda console: console.print(message + sanitize(summary["out"])))

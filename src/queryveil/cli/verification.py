@@ -58,10 +58,12 @@ def sign(
     key: Annotated[
         Path | None, typer.Option("--key", help="File of the private key; else in the home folder.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an earlier signature.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an earlier signature.")
+    ] = False,
 ) -> None:
     """Sign the public files of a release, so that readers can detect a changed copy."""
-    public = workflows.sign(folder, key, force=force, progress=screen)
+    public = workflows.sign(folder, key, overwrite=overwrite, progress=screen)
     document = {"folder": str(folder), "key": public}
     text = f"Signed by {public}. Readers check: queryveil verify DIR --signer KEY"
     screen.result(document, lambda console: console.print(text, soft_wrap=True))
@@ -96,7 +98,9 @@ def pack(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Archive; else DIR.tar.gz.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing archive.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an existing archive.")
+    ] = False,
     not_for_publication: Annotated[
         bool,
         typer.Option("--not-for-publication", help="Pack a release that is not for publication."),
@@ -104,7 +108,7 @@ def pack(
 ) -> None:
     """Archive the public files of a release, and only those."""
     archive = workflows.pack(
-        folder, out, force=force, not_for_publication=not_for_publication, progress=screen
+        folder, out, overwrite=overwrite, not_for_publication=not_for_publication, progress=screen
     )
     card = read_public_card(folder / "public")
     size = archive.stat().st_size

@@ -37,26 +37,27 @@ class RunOptions:
     """Options of the runs of a comparison.
 
     Attributes:
-        repeat: Runs of each method and parameter combination.
+        repeats: Runs of each method and parameter combination.
         seed: Makes the runs repeatable.
-        dataset: The dataset whose ledger records the data access, unless the log is `synthetic`.
+        ledger: Name or folder of the ledger that records the data access, unless the log is
+            `synthetic`.
         workers: Parallel processes; 0 for one per core.
         journal: Rows that are known and not computed again.
         synthetic: Whether the log is synthetic, so that no data access is recorded.
         identifiers: How identifiers in queries are treated, as by `anonymize`.
     """
 
-    repeat: int = 1
+    repeats: int = 1
     seed: int | None = None
-    dataset: str | None = None
+    ledger: str | None = None
     workers: int = 1
     journal: Journal = field(default_factory=Journal)
     synthetic: bool = False
     identifiers: str = "drop"
 
     def __post_init__(self) -> None:
-        if self.repeat < 1:
-            raise UsageError(f"repeat must be an integer of at least 1, got {self.repeat}")
+        if self.repeats < 1:
+            raise UsageError(f"repeats must be an integer of at least 1, got {self.repeats}")
         if self.workers < 0:
             raise UsageError(f"workers must be an integer of at least 0, got {self.workers}")
         check_setting(self.identifiers)
@@ -68,10 +69,10 @@ def compare(
     methods: Sequence[str | Method],
     *,
     sweep: Mapping[str, Sequence[Any]] | None = None,
-    repeat: int = 1,
+    repeats: int = 1,
     measures: Sequence[str | Measure] = ("profile-divergence",),
     seed: int | None = None,
-    dataset: str | None = None,
+    ledger: str | None = None,
     workers: int = 1,
     journal: Journal | None = None,
     identifiers: str = "drop",
@@ -94,7 +95,7 @@ def compare(
     """
     request = request_figures(methods, measures, sweep or {})
     options = RunOptions(
-        repeat, seed, dataset, workers, journal or Journal(), identifiers=identifiers
+        repeats, seed, ledger, workers, journal or Journal(), identifiers=identifiers
     )
     return compare_figures(log, request, options, progress=progress)
 
@@ -112,7 +113,7 @@ def compare_figures(
     wanted = _collect_runs(drawn)
     before = MeasureContext(_read_log(log))
     runs = [] if how.synthetic else [run for run, _ in wanted.values()]
-    notes = _record_access(before.log, runs, how.dataset)
+    notes = _record_access(before.log, runs, how.ledger)
     rows, known = _compute_rows(before, wanted, how, stages)
     about = _describe_log(before.log, how) | {"notes": notes, "known_before": known}
     about["command"] = _format_command(request.arguments, how)
@@ -146,16 +147,16 @@ def _collect_runs(drawn: Sequence[tuple[Figure, list[MethodRun]]]) -> Wanted:
     return wanted
 
 
-def _record_access(log: QueryLog, runs: Sequence[MethodRun], dataset: str | None) -> list[str]:
+def _record_access(log: QueryLog, runs: Sequence[MethodRun], ledger: str | None) -> list[str]:
     """Record the data access in the ledger, once; return the notes for the result.
 
     For a synthetic log `runs` is empty, so there is nothing to record.
     """
     private = [run.method for run in runs if is_differentially_private(run.method)]
     if not private:
-        return note_look(log, dataset, "compare") if runs else []
+        return note_look(log, ledger, "compare") if runs else []
     names = ", ".join(sorted({method.name for method in private}))
-    record_data_access(log, private[0], dataset, f"compare ({names})")
+    record_data_access(log, private[0], ledger, f"compare ({names})")
     return [DATA_ACCESS_RECORDED]
 
 
@@ -188,7 +189,7 @@ def _list_cells(log: QueryLog, wanted: Wanted, options: RunOptions) -> list[Meas
             row_key(log_key, run, line, measure, turn, options.seed, options.identifiers),
         )
         for run, measures in wanted.values()
-        for turn in range(1, options.repeat + 1)
+        for turn in range(1, options.repeats + 1)
         for line, measure in measures.items()
     ]
 
@@ -211,7 +212,7 @@ def _describe_figure(figure: Figure, runs: Sequence[MethodRun]) -> dict[str, Any
 def _describe_log(log: QueryLog, options: RunOptions) -> dict[str, Any]:
     return {
         "queryveil": __version__,
-        "repeat": options.repeat,
+        "repeat": options.repeats,
         "seed": options.seed,
         "identifiers": options.identifiers,
         "log": {
@@ -224,7 +225,7 @@ def _describe_log(log: QueryLog, options: RunOptions) -> dict[str, Any]:
 
 
 def _format_command(arguments: Sequence[str], options: RunOptions) -> str:
-    flags = {"--repeat": options.repeat, "--seed": options.seed, "--dataset": options.dataset}
+    flags = {"--repeats": options.repeats, "--seed": options.seed, "--ledger": options.ledger}
     flags["--identifiers"] = None if options.identifiers == "drop" else options.identifiers
     flag_words = [
         word for name, value in flags.items() if value is not None for word in (name, value)

@@ -28,13 +28,13 @@ FILE = "runs.jsonl"
 _MAX_BYTES, _MAX_LINE = 256 << 20, 1 << 20  # a row has a few hundred bytes
 
 
-def open_journal(folder: Path, *, fresh: bool = False) -> Journal:
+def open_journal(folder: Path, *, resume: bool = True) -> Journal:
     """Open the journal of a comparison that is, or will be, written to a folder."""
     whole = folder.absolute()
     path = whole.with_name(f".{whole.name}.{FILE}")
-    if fresh:
+    if not resume:
         path.unlink(missing_ok=True)
-    return Journal(path, () if fresh else (whole / FILE,))
+    return Journal(path, (whole / FILE,) if resume else ())
 
 
 class Journal:

@@ -116,7 +116,7 @@ def measure_folder(
     others = [*_swept_method(release, swept), *methods]
     if others:
         expand_grid(others, swept)  # raises for invalid methods before anything is measured
-    measured = measure(log, release, measures, seed=how.seed, dataset=how.dataset, progress=stages)
+    measured = measure(log, release, measures, seed=how.seed, ledger=how.ledger, progress=stages)
     results = measured.to_dict()
     taken = {
         line: result for line, result in results["measures"].items() if result["value"] is not None

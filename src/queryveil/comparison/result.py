@@ -57,9 +57,9 @@ class Comparison:
     def _texts(self, name: str) -> pl.Series:
         return pl.Series(name, [row[name] for row in self.rows], pl.String)
 
-    def write(self, folder: str | Path, *, force: bool = False) -> Path:
+    def write(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write table, figures and page into a folder that only the data owner can read."""
-        return write_comparison(self, Path(folder), force)
+        return write_comparison(self, Path(folder), overwrite)
 
 
 _DTYPES = {"measure": pl.String, "value": pl.Float64, "seconds": pl.Float64, "error": pl.String}
@@ -77,20 +77,20 @@ def _column(name: str, values: Sequence[Any]) -> pl.Series:
     return pl.Series(name, texts, pl.String)
 
 
-def check_comparison_output(folder: Path, force: bool) -> None:
+def check_comparison_output(folder: Path, overwrite: bool) -> None:
     """Raise if a folder cannot be written, before any work is done."""
-    check_output_folder(folder, force, _is_comparison)
+    check_output_folder(folder, overwrite, _is_comparison)
 
 
 def write_comparison(
-    comparison: Comparison, folder: Path, force: bool = False, journal: Journal | None = None
+    comparison: Comparison, folder: Path, overwrite: bool = False, journal: Journal | None = None
 ) -> Path:
     """Write results.csv, results.parquet, comparison.json and report.html, or nothing.
 
     With a journal its rows are written too, so that a later comparison need not rerun them.
     """
     data, table = comparison.to_dict(), comparison.to_polars()
-    with atomic_folder(folder, lambda: check_comparison_output(folder, force)) as part:
+    with atomic_folder(folder, lambda: check_comparison_output(folder, overwrite)) as part:
         table.write_csv(part / "results.csv")
         table.write_parquet(part / "results.parquet")
         _write_text(part / "comparison.json", json.dumps(data, indent=2, ensure_ascii=False))

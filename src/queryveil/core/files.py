@@ -127,13 +127,13 @@ else:
 
 
 @contextmanager
-def atomic_file(target: Path, *, force: bool = True, private: bool = False) -> Iterator[Path]:
+def atomic_file(target: Path, *, overwrite: bool = True, private: bool = False) -> Iterator[Path]:
     """Yield a hidden path to write to; on leaving without an error it becomes the target.
 
-    Without `force` no file is replaced, not even one that another run wrote meanwhile. A
+    Without `overwrite` no file is replaced, not even one that another run wrote meanwhile. A
     `private` file is readable by its owner only, from its first byte on.
     """
-    if os.path.lexists(target) and not force:
+    if os.path.lexists(target) and not overwrite:
         raise _exists_error(target)
     part = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
@@ -142,7 +142,7 @@ def atomic_file(target: Path, *, force: bool = True, private: bool = False) -> I
         yield part
         with part.open("rb+") as written:
             os.fsync(written.fileno())
-        _publish(part, target, force)
+        _publish(part, target, overwrite)
     except OSError as error:
         reason = error.strerror or str(error)
         raise OutputError(f"cannot be written ({reason})", where=target) from error
@@ -151,8 +151,8 @@ def atomic_file(target: Path, *, force: bool = True, private: bool = False) -> I
             part.unlink(missing_ok=True)
 
 
-def _publish(part: Path, target: Path, force: bool) -> None:
-    if force:
+def _publish(part: Path, target: Path, overwrite: bool) -> None:
+    if overwrite:
         part.replace(target)
         return
     try:
@@ -162,7 +162,7 @@ def _publish(part: Path, target: Path, force: bool) -> None:
 
 
 def _exists_error(target: Path) -> OutputError:
-    return OutputError("this exists already", where=target, hint="--force replaces it")
+    return OutputError("this exists already", where=target, hint="--overwrite replaces it")
 
 
 def load_hint(key: str) -> float | None:

@@ -1,9 +1,9 @@
 """Write a folder that appears complete or not at all.
 
 All files are written into a hidden folder beside the target, made durable, and renamed. The rename
-fails if another process created a folder of that name meanwhile. With --force the old and the new
-folder exchange names in one step. If the process is killed before, the target is unchanged, and the
-next run removes the leftovers. Where a file system cannot exchange names, there are two renames
+fails if another process created a folder of that name meanwhile. With `overwrite` the old and the
+new folder exchange names in one step. If the process is killed before, the target is unchanged, and
+the next run removes the leftovers. Where a file system cannot exchange names, there are two renames
 under a lock, and a run that is killed between them leaves the old folder as `.old`.
 """
 
@@ -44,7 +44,7 @@ def is_queryveil_folder(folder: Path, card: str, names: set[str]) -> bool:
     return "queryveil" in read_json_card(folder / card) and entries <= names
 
 
-def check_output_folder(target: Path, force: bool, is_ours: Callable[[Path], bool]) -> None:
+def check_output_folder(target: Path, overwrite: bool, is_ours: Callable[[Path], bool]) -> None:
     """Raise an `OutputError` if the target exists and must not be replaced."""
     if not _is_utf8(str(target.absolute())):  # Polars cannot write to such a path
         raise OutputError("this name is not valid UTF-8", where=target, hint="take another name")
@@ -52,13 +52,13 @@ def check_output_folder(target: Path, force: bool, is_ours: Callable[[Path], boo
         exists = target.exists() or target.is_symlink()
     if not exists:
         return
-    if not force:
+    if not overwrite:
         raise OutputError(
-            "this exists already", where=target, hint="take another name, or --force to replace it"
+            "this exists already", where=target, hint="choose another name, or --overwrite"
         )
     if target.is_symlink() or not target.is_dir() or not is_ours(target):
         raise OutputError(
-            "--force replaces only what queryveil wrote, and this is or holds something else",
+            "--overwrite replaces only what queryveil wrote, and this is or holds something else",
             where=target,
             hint="take another name",
         )

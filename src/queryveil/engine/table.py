@@ -117,23 +117,23 @@ class EngineConfig:
 
     Attributes:
         name: `local`, which is this process, or `spark`.
-        master: The cluster; by default the active session, otherwise this machine.
-        scratch: A folder that all machines of the cluster can access; it holds the log during
+        spark_master: The cluster; by default the active session, otherwise this machine.
+        spark_scratch: A folder that all machines of the cluster can access; it holds the log during
             the run.
-        settings: Further settings of Spark, by name.
+        spark_config: Further settings of Spark, by name.
     """
 
     name: str = "local"
-    master: str | None = None
-    scratch: str | None = None
-    settings: Mapping[str, str] = field(default_factory=dict)
+    spark_master: str | None = None
+    spark_scratch: str | None = None
+    spark_config: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.name not in ENGINES:
             raise UsageError(
                 f'there is no engine "{self.name}"', hint=did_you_mean(self.name, ENGINES)
             )
-        if not self.is_remote and (self.master or self.scratch or self.settings):
+        if not self.is_remote and (self.spark_master or self.spark_scratch or self.spark_config):
             raise UsageError(
                 "the options of a cluster need the engine spark", hint="add --engine spark"
             )
@@ -151,4 +151,4 @@ class EngineConfig:
             raise UsageError(
                 "the Spark engine needs PySpark and Arrow", hint="pip install 'queryveil[spark]'"
             ) from error
-        return open_spark(self.master, self.scratch, self.settings)
+        return open_spark(self.spark_master, self.spark_scratch, self.spark_config)

@@ -253,7 +253,7 @@ def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != _APPLICATION:
         raise FormatError(
-            "this is no ledger", where=path, hint="move it away, or name another --dataset"
+            "this is no ledger", where=path, hint="move it away, or name another --ledger"
         )
     if version > _FORMAT:
         raise FormatError(
@@ -290,7 +290,7 @@ def _translate_errors(path: Path) -> Iterator[None]:
         raise OutputError(
             f"the ledger cannot be opened or created ({error.strerror or error})",
             where=path,
-            hint="--dataset NAME keeps it in your home folder",
+            hint="--ledger NAME keeps it in your home folder",
         ) from error
 
 
@@ -298,7 +298,7 @@ def _translate_error(path: Path, error: sqlite3.Error) -> QueryveilError:
     name = getattr(error, "sqlite_errorname", "")
     if name == "SQLITE_NOTADB":
         return FormatError(
-            "this is no ledger", where=path, hint="move it away, or name another --dataset"
+            "this is no ledger", where=path, hint="move it away, or name another --ledger"
         )
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return OutputError(

@@ -62,7 +62,7 @@ class ReadOptions:
             raise UsageError(f"until ({self.until}) is before since ({self.since})")
         if self.max_decompressed_size is not None and self.max_decompressed_size < 1:
             raise UsageError(
-                f"max-expanded must be at least 1, got {self.max_decompressed_size}",
+                f"max_decompressed_size must be at least 1, got {self.max_decompressed_size}",
                 hint="it is a number of bytes",
             )
         if self.quote not in (None, "none") and not _is_printable_character(self.quote):

@@ -149,7 +149,7 @@ def _check_row_count(rows: int, accounting: RowAccounting, spark: SparkCluster) 
         raise InputError(
             f"{accounting.kept:,} rows were cleaned, but {rows:,} were written",
             where=spark.scratch,
-            hint="--scratch must be a folder that all machines of the cluster share",
+            hint="--spark-scratch must be a folder that all machines of the cluster share",
         )
 
 

@@ -194,7 +194,7 @@ def _check_options(paths: list[str], options: ReadOptions) -> None:
     if options.encoding.lower().replace("-", "") != "utf8":
         raise UsageError(f"Spark reads UTF-8, not {options.encoding}", hint="convert it first")
     if options.max_decompressed_size is not None:
-        raise UsageError("--max-expanded is not supported on Spark", hint="leave it out")
+        raise UsageError("--max-decompressed-size is not supported on Spark", hint="leave it out")
 
 
 def _to_uri(path: str) -> str:

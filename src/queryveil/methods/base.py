@@ -132,7 +132,7 @@ class Method(Parametrized, ABC):
     def check_ready(self) -> None:
         """Raise an error that a run would raise, before any budget is reserved."""
 
-    def forecast(self, population: int) -> Forecast | None:  # noqa: ARG002
+    def forecast(self, expected_users: int) -> Forecast | None:  # noqa: ARG002
         """Return the expected contents of a release, from public parameters alone, for `plan`."""
         return None
 

@@ -164,12 +164,12 @@ class ClickGraph(Method):
             selection.threshold + 1, "laplace", float(selection.scale), counted
         )
 
-    def forecast(self, population: int) -> Forecast | None:
+    def forecast(self, expected_users: int) -> Forecast | None:
         """Return noise, threshold and the expected number of queries."""
         if self.reading == "removal":
             return None
         return Forecast(
-            expected=self._selection_threshold().expected(population),
+            expected=self._selection_threshold().expected(expected_users),
             tables=tuple(
                 self._forecast_table(name, mechanism)
                 for name, mechanism in self.count_mechanism().items()

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..cli.compare import Dataset, Force, Repeat, Seed
+from ..cli.compare import LedgerName, Overwrite, Repeats, Seed
 from ..cli.config import parse_fraction
 from ..cli.options import LogArguments, log_options, screen_options, with_options
 from ..cli.terminal import Terminal
@@ -65,11 +65,11 @@ def simulate(
     test: Test = "t2",
     sweep: Sweep = None,
     most_hops: Annotated[float, typer.Option(help="Maximum mean hops of the best setting.")] = 2.0,
-    repeat: Repeat = 1,
+    repeats: Repeats = 1,
     out: Out = None,
-    force: Force = False,
+    overwrite: Overwrite = False,
     seed: Seed = None,
-    dataset: Dataset = None,
+    ledger: LedgerName = None,
 ) -> None:
     """Simulate users of a log who send queries through friends, and report who learns what."""
     fractions = {"selfish": selfish, "dishonest": dishonest, "churn": churn, "loss": loss}
@@ -77,19 +77,19 @@ def simulate(
         graph=graph, submit=submit, hops=hops, queries=queries, test=test, hidden=hidden,
         **{name: parse_fraction(text) for name, text in fractions.items()},
     )  # fmt: skip
-    options: dict[str, Any] = {"seed": seed, "dataset": dataset, "progress": screen}
+    options: dict[str, Any] = {"seed": seed, "ledger": ledger, "progress": screen}
     if not (sweep or out):
-        if repeat > 1:
-            raise UsageError("--repeat is for a sweep", hint="--sweep hops=1..5")
+        if repeats > 1:
+            raise UsageError("--repeats is for a sweep", hint="--sweep hops=1..5")
         run = sweeps.simulate(lambda: log.read(screen, seed), scenario, **options)
         screen.result(run, lambda console: tables.print_simulation(console, run.summary))
         return
     if out is not None:
-        output.check_sweep_output(out, force)
-    options |= {"repeat": repeat, "most_hops": most_hops}
+        output.check_sweep_output(out, overwrite)
+    options |= {"repeats": repeats, "most_hops": most_hops}
     swept = parse_sweeps(sweep or [])
     results = sweeps.sweep(lambda: log.read(screen, seed), swept, scenario, **options)
     if out is not None:
-        output.write_sweep(results, out, force)
+        output.write_sweep(results, out, overwrite)
     document = results.to_dict() | ({"folder": str(out)} if out else {})
     screen.result(document, lambda console: tables.print_sweep(console, results, out))

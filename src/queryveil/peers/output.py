@@ -12,19 +12,19 @@ from .simulation.results import PeerSweep
 _FILES = {"settings.csv", "sweep.json", "report.html", "peers.svg"}
 
 
-def check_sweep_output(folder: Path, force: bool) -> None:
+def check_sweep_output(folder: Path, overwrite: bool) -> None:
     """Raise an OutputError for a folder that cannot be written, before any work is done."""
-    check_output_folder(folder, force, _is_sweep)
+    check_output_folder(folder, overwrite, _is_sweep)
 
 
-def write_sweep(sweep: PeerSweep, folder: Path, force: bool = False) -> Path:
+def write_sweep(sweep: PeerSweep, folder: Path, overwrite: bool = False) -> Path:
     """Write settings.csv, sweep.json, report.html and peers.svg, or nothing."""
     texts = {
         "sweep.json": sweep.to_json() + os.linesep,
         "report.html": render_sweep(sweep),
         "peers.svg": sweep_svg(sweep),
     }
-    with atomic_folder(folder, lambda: check_sweep_output(folder, force)) as part:
+    with atomic_folder(folder, lambda: check_sweep_output(folder, overwrite)) as part:
         sweep.to_polars().write_csv(part / "settings.csv")
         for name, text in texts.items():
             (part / name).write_text(text, encoding="utf-8", errors="backslashreplace")

@@ -75,7 +75,7 @@ def _head(sweep: PeerSweep) -> str:
     return (
         '<h1>Peers simulated</h1><p class="warn"><b>For the owner of the log only: these are '
         f"figures of private data.</b></p><p>{log.rows:,} rows of {log.users:,} users, "
-        f"{sweep.repeat} runs of each setting. Unless swept: {escape(how)}.</p>"
+        f"{sweep.repeats} runs of each setting. Unless swept: {escape(how)}.</p>"
     )
 
 

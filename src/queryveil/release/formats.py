@@ -130,31 +130,31 @@ OUTPUT_FORMATS: Mapping[str, OutputFormat] = {
 def check_output_format(name: str) -> str:
     """Return the name of an output format; raise UsageError if it is unknown."""
     if name not in OUTPUT_FORMATS:
-        raise UsageError(f'unknown form "{name}" to write', hint=did_you_mean(name, OUTPUT_FORMATS))
+        raise UsageError(f'unknown output format "{name}"', hint=did_you_mean(name, OUTPUT_FORMATS))
     return name
 
 
-def write_public_log(rows: pl.LazyFrame, folder: Path, form: str) -> Path:
-    """Write the rows, in their order, as log.<form>; return the path.
+def write_public_log(rows: pl.LazyFrame, folder: Path, output_format: str) -> Path:
+    """Write the rows, in their order, as log.<output_format>; return the path.
 
     Texts are written as plain strings: the dictionary of a categorical column would contain every
     query of the log, also those that were dropped.
     """
-    path = folder / f"log.{check_output_format(form)}"
-    sink_log(rows, path, form)
+    path = folder / f"log.{check_output_format(output_format)}"
+    sink_log(rows, path, output_format)
     return path
 
 
-def sink_log(rows: pl.LazyFrame, target: Target, form: str) -> None:
+def sink_log(rows: pl.LazyFrame, target: Target, output_format: str) -> None:
     """Write the rows in a format, to a path or to a binary file."""
-    OUTPUT_FORMATS[form].sink(rows.with_columns(pl.col(_TEXTS).cast(pl.String)), target)
+    OUTPUT_FORMATS[output_format].sink(rows.with_columns(pl.col(_TEXTS).cast(pl.String)), target)
 
 
 def read_public_log(folder: Path) -> pl.LazyFrame | None:
     """Read a published log: user, query, time (as text), rank, url; None if there is none."""
-    for form in OUTPUT_FORMATS.values():
-        if (path := folder / f"log.{form.name}").exists():
-            return form.scan(path)
+    for output_format in OUTPUT_FORMATS.values():
+        if (path := folder / f"log.{output_format.name}").exists():
+            return output_format.scan(path)
     return None
 
 
@@ -200,7 +200,7 @@ def read_public_tables(folder: Path) -> dict[str, pl.DataFrame]:
 
 CARD = "release.json"
 SIGNATURE = "signature.json"
-_LOGS = frozenset(f"log.{form}" for form in OUTPUT_FORMATS)
+_LOGS = frozenset(f"log.{name}" for name in OUTPUT_FORMATS)
 _TABLES = frozenset(f"{name}.tsv" for name in PUBLIC_TABLES)
 _TEXT_FILES = frozenset(f"{name}.about.txt" for name in PUBLIC_TABLES)
 _CARDS = frozenset({CARD, "report.html", "croissant.json", "dp-deployment.json", SIGNATURE})

@@ -95,9 +95,9 @@ class Release:
         self,
         folder: str | Path,
         *,
-        form: str = "parquet",
-        force: bool = False,
-        forget_mapping: bool = False,
+        format: str = "parquet",  # noqa: A002  (the name that Polars and pandas have for it)
+        overwrite: bool = False,
+        include_mapping: bool = True,
         signer: Signer | None = None,
     ) -> dict[str, Any]:
         """Write the folder atomically, verify it, and return the private card.
@@ -106,7 +106,7 @@ class Release:
         """
         from .writing import write_release  # noqa: PLC0415  (it imports this module)
 
-        return write_release(self, Path(folder), form, force, forget_mapping, signer)
+        return write_release(self, Path(folder), format, overwrite, include_mapping, signer)
 
     def public_card(self, figures: dict[str, int], files: dict[str, str]) -> dict[str, Any]:
         """Return the card that may be published."""

@@ -96,7 +96,7 @@ class Signer:
         """Sign the public files as they are, and return the public key."""
         signed = b64encode(self.key.sign(manifest(public))).decode()
         content = {"version": 1, "key": _text_of(self.key), "signature": signed}
-        with atomic_file(public / SIGNATURE, force=True) as part:
+        with atomic_file(public / SIGNATURE, overwrite=True) as part:
             part.write_text(json.dumps(content, indent=2) + "\n", encoding="ascii")
             part.chmod(0o644)
         return str(content["key"])

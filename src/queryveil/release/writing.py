@@ -42,42 +42,44 @@ def is_release(folder: Path) -> bool:
 def write_release(
     release: Release,
     target: Path,
-    form: str,
-    force: bool,
-    forget_mapping: bool,
+    output_format: str,
+    overwrite: bool,
+    include_mapping: bool,
     signer: Signer | None = None,
 ) -> dict[str, Any]:
     """Write, verify and sign a release, then name the folder; return the private card.
 
     The ledger has an entry before the folder has its name; its record of the folder comes after.
     """
-    check_output_format(form)
-    with atomic_folder(target, lambda: check_output_folder(target, force, is_release)) as folder:
+    check_output_format(output_format)
+    with atomic_folder(
+        target, lambda: check_output_folder(target, overwrite, is_release)
+    ) as folder:
         public, private = folder / "public", folder / "private"
         if release.reservation is not None:
             notes = release.reservation.record_writing()
             release = replace(release, notes=(*release.notes, *notes))
         public.mkdir(mode=0o755)
         private.mkdir(mode=0o700)
-        card = _write_public(release, public, form)
+        card = _write_public(release, public, output_format)
         with release.progress.stage("verify"):
             _check_written(public)
         if signer is not None:
             signer.sign(public)
         internal = release.private_card(card)
-        _write_private(release, private, internal, forget_mapping)
+        _write_private(release, private, internal, include_mapping)
         digest = file_digest(public / CARD)
     if release.reservation is not None:
         release.reservation.confirm(digest, target)
     return internal
 
 
-def _write_public(release: Release, public: Path, form: str) -> dict[str, Any]:
+def _write_public(release: Release, public: Path, output_format: str) -> dict[str, Any]:
     with release.progress.stage("write"):
         try:
             paths = write_public_tables(release.tables, public)
             if release.log is not None:
-                paths.append(write_public_log(release.log, public, form))
+                paths.append(write_public_log(release.log, public, output_format))
         except pl.exceptions.PolarsError as error:
             raise OSError(str(error).splitlines()[0]) from error  # such as a full disk
     with release.progress.stage("describe"):
@@ -101,13 +103,13 @@ def _check_written(public: Path) -> None:
 
 
 def _write_private(
-    release: Release, private: Path, card: dict[str, Any], forget_mapping: bool
+    release: Release, private: Path, card: dict[str, Any], include_mapping: bool
 ) -> None:
     rejected = release.source.accounting.rejected_rows()
     _write_table(private / "rejected.tsv", rejected)
-    if release.mapping is not None and not forget_mapping:
+    if release.mapping is not None and include_mapping:
         _write_table(private / "mapping.tsv", release.mapping)
-    if release.absent is not None and not forget_mapping:
+    if release.absent is not None and include_mapping:
         _write_table(private / "absent.tsv", release.absent)
     _write_text(private / "card.json", _json(card))
     _write_text(private / "report.html", render_card(card))
@@ -131,7 +133,7 @@ def _json(card: dict[str, Any]) -> str:
     return json.dumps(card, indent=2, ensure_ascii=False) + os.linesep
 
 
-def archive_public(folder: Path, archive: Path | None = None, force: bool = False) -> Path:
+def archive_public(folder: Path, archive: Path | None = None, overwrite: bool = False) -> Path:
     """Archive `public/` of a release as .tar.gz.
 
     Times and owners of the files are set to constants: an archive reveals nothing of the machine
@@ -141,7 +143,7 @@ def archive_public(folder: Path, archive: Path | None = None, force: bool = Fals
     whole = folder.resolve()
     target = archive or Path(f"{whole}.tar.gz")
     _check(target, whole)
-    with atomic_file(target, force=force) as part:
+    with atomic_file(target, overwrite=overwrite) as part:
         _write(public, part, whole.name)
     return target
 

@@ -89,7 +89,7 @@ def _open_log(
         path = Path(scratch) / "synthetic.tsv"
         size = paper.users if users is None else users
         write_synthetic_log(
-            path, users=size, about=paper.topical_domain, seed=SEED, progress=progress
+            path, users=size, topics=paper.topical_domain, seed=SEED, progress=progress
         )
         yield read_log(path, progress=progress)
 
@@ -128,7 +128,7 @@ def _format_command(
     options = {
         "--users": users,
         "--taxonomy": taxonomy,
-        "--repeat": how.repeat if how.repeat > 1 else None,
+        "--repeats": how.repeats if how.repeats > 1 else None,
         "--seed": how.seed,
     }
     flags = [

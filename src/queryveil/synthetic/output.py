@@ -28,21 +28,24 @@ def write_synthetic_log(
     users: int | None = None,
     lines: int | None = None,
     seed: int = 0,
-    about: str | None = None,
+    topics: str | None = None,
     queries: int | None = None,
-    force: bool = False,
+    overwrite: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Write a synthetic log in AOL's form; the suffix of the name sets format and compression.
 
-    `.tsv`, `.tsv.gz`, `.tsv.zst`, `.csv`, `.jsonl` and `.parquet` are known. With `about`, a
+    `.tsv`, `.tsv.gz`, `.tsv.zst`, `.csv`, `.jsonl` and `.parquet` are known. With `topics`, a
     domain such as `A` or `disease,sport`, each user sends so many queries (100) about its topics.
     """
     path = Path(out)
     write = _writer(path)
     shown = progress or NoProgress()
-    total, blocks = _plan(users, lines, seed, about, queries)
-    with atomic_file(path, force=force) as part, shown.stage("synthesize", total) as advance:
+    total, blocks = _plan(users, lines, seed, topics, queries)
+    with (
+        atomic_file(path, overwrite=overwrite) as part,
+        shown.stage("synthesize", total) as advance,
+    ):
         counted = _Counted(_report(blocks, advance))
         try:
             write(counted, part)
@@ -61,23 +64,23 @@ def write_synthetic_log(
 
 
 def _plan(
-    users: int | None, lines: int | None, seed: int, about: str | None, queries: int | None
+    users: int | None, lines: int | None, seed: int, topics: str | None, queries: int | None
 ) -> tuple[int, Iterator[pl.DataFrame]]:
     """Return the number of rows, and an iterator that generates them in blocks."""
-    if about is None:
+    if topics is None:
         if queries is not None:
-            raise UsageError("--queries needs --about", hint="--lines sets the lines of a log")
+            raise UsageError("--queries needs --topics", hint="--lines sets the lines of a log")
         total = planned_rows(users, lines=lines, seed=seed)
         return total, prefetch(generate_blocks(users, lines=lines, seed=seed))
     if lines is not None:
-        raise UsageError("--about takes --queries of each user, not --lines")
+        raise UsageError("--topics takes --queries of each user, not --lines")
     people, each = 1000 if users is None else users, 100 if queries is None else queries
     if not (1 <= people <= _MAX_USERS and 1 <= each <= _MAX_QUERIES):
         raise UsageError(
             f"{people:,} users with {each:,} queries each are asked for",
             hint=f"up to {_MAX_USERS:,} users with up to {_MAX_QUERIES:,} queries",
         )
-    return people * each, iter([topical_rows(about, people, each, seed)])
+    return people * each, iter([topical_rows(topics, people, each, seed)])
 
 
 class _Counted:

@@ -119,9 +119,9 @@ def anonymize(
     method: Method | str,
     *,
     seed: int | None = None,
-    dataset: str | None = None,
+    ledger: str | None = None,
     identifiers: str = "drop",
-    population: int | None = None,
+    expected_users: int | None = None,
     yes: bool = False,
     groups_of: str | Path | None = None,
     progress: Progress | None = None,
@@ -129,14 +129,14 @@ def anonymize(
     """Anonymize a log with a method, or with its spec ("frequent-queries:n=20").
 
     A differentially private release is charged here, before noise is drawn, to the ledger of the
-    population: that of the log's folder, or of `dataset`.
+    population: that of the log's folder, or of `ledger`.
 
     Args:
         seed: Makes the release reproducible; it is then not for publication.
         identifiers: What happens to queries that look like an e-mail address, a phone number
             or similar (`queryveil.log.identifiers.IDENTIFIER_KINDS`): "drop" or "mask" them;
             with "keep" the release is not for publication.
-        population: About how many users the log has, as a public figure. A private release
+        expected_users: About how many users the log has, as a public figure. A private release
             that is expected to be almost empty is refused before it is charged.
         yes: Confirms that such a release is to be charged nevertheless.
         groups_of: Folder of an earlier k-anonymous release of the same users, whose groups are
@@ -151,9 +151,9 @@ def anonymize(
     _check_log(log)
     check_setting(identifiers)
     chosen = parse_method(method) if isinstance(method, str) else method
-    warn_of_yield(chosen, population, yes=yes or seed is not None or log.seeded)
+    warn_of_yield(chosen, expected_users, yes=yes or seed is not None or log.seeded)
     shown = progress or NoProgress()
-    reservation = _plan_reservation(log, chosen, seed, dataset)
+    reservation = _plan_reservation(log, chosen, seed, ledger)
     runner = _build_runner(groups_of, seed, shown)
     return _reserve_and_run(log, chosen, reservation, runner, identifiers, shown)
 
@@ -163,13 +163,13 @@ def anonymize_to_folder(
     method: Method,
     folder: Path,
     *,
-    form: str = "parquet",
-    force: bool = False,
-    forget_mapping: bool = False,
+    format: str = "parquet",  # noqa: A002  (the name that Polars and pandas have for it)
+    overwrite: bool = False,
+    include_mapping: bool = True,
     seed: int | None = None,
-    dataset: str | None = None,
+    ledger: str | None = None,
     identifiers: str = "drop",
-    population: int | None = None,
+    expected_users: int | None = None,
     yes: bool = False,
     groups_of: str | Path | None = None,
     sign: str | Path | None = None,
@@ -185,15 +185,15 @@ def anonymize_to_folder(
         sign: File of a private key that signs the release.
     """
     check_setting(identifiers)
-    check_release_output(folder, form, force)
+    check_release_output(folder, format, overwrite)
     signer = None if sign is None else Signer.read(Path(sign))  # fail before anything is charged
-    warn_of_yield(method, population, yes=yes or seed is not None or log.seeded)
+    warn_of_yield(method, expected_users, yes=yes or seed is not None or log.seeded)
     shown = progress or NoProgress()
-    reservation = _plan_reservation(log, method, seed, dataset)
+    reservation = _plan_reservation(log, method, seed, ledger)
     runner = _build_runner(groups_of, seed, shown)
     release = _reserve_and_run(log, method, reservation, runner, identifiers, shown)
     return release.write(
-        folder, form=form, force=force, forget_mapping=forget_mapping, signer=signer
+        folder, format=format, overwrite=overwrite, include_mapping=include_mapping, signer=signer
     )
 
 
@@ -206,20 +206,20 @@ def _check_log(log: object) -> None:
         )
 
 
-def check_release_output(folder: Path, form: str, force: bool) -> None:
+def check_release_output(folder: Path, output_format: str, overwrite: bool) -> None:
     """Raise an error, before any work is done, if the folder or format cannot be written."""
-    check_output_format(form)
-    check_output_folder(folder, force, is_release)
+    check_output_format(output_format)
+    check_output_folder(folder, overwrite, is_release)
 
 
 def _plan_reservation(
-    log: QueryLog, method: Method, seed: int | None, dataset: str | None
+    log: QueryLog, method: Method, seed: int | None, ledger: str | None
 ) -> Reservation:
     """Return the reservation of a release; raise an error if it cannot be released."""
     check_parallelism(method, log)
     method.check_ready()
     seeded = seed is not None or log.seeded
-    reservation = plan_reservation(log, method, method.guarantee(), dataset=dataset, seeded=seeded)
+    reservation = plan_reservation(log, method, method.guarantee(), ledger=ledger, seeded=seeded)
     if not log.accounting.kept and not reservation.spends_budget:
         raise InputError(
             "no row of the log is left to anonymize",

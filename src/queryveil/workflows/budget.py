@@ -39,7 +39,7 @@ _SEEDED = "noise was drawn with a fixed seed"
 
 
 def plan_reservation(
-    log: QueryLog, method: Method, promise: Guarantee, *, dataset: str | None, seeded: bool
+    log: QueryLog, method: Method, promise: Guarantee, *, ledger: str | None, seeded: bool
 ) -> Reservation:
     """Return the reservation of a release; raise an error if a private one has no ledger."""
     kind: EntryKind = "none" if seeded else _KINDS[promise.model]
@@ -52,7 +52,7 @@ def plan_reservation(
     notes: tuple[str, ...] = (_SEEDED,) if seeded else ()
     digest, recipe = log_fingerprint(log), release_fingerprint(method)
     try:
-        path = ledger_of(log, dataset)
+        path = ledger_of(log, ledger)
         notes += _read_data_access_notes(path)
     except QueryveilError as error:
         if spends:
@@ -71,19 +71,19 @@ def attach_reservation(release: Release, reservation: Reservation) -> Release:
     return replace(release, notes=(*release.notes, *notes), reservation=reservation)
 
 
-def ledger_of(log: QueryLog, dataset: str | None) -> Path:
+def ledger_of(log: QueryLog, ledger: str | None) -> Path:
     """Return the path of the ledger of a log's population; raise UsageError if it has none."""
-    if not log.sources and dataset is None:
+    if not log.sources and ledger is None:
         raise UsageError(
             "this log comes from no file, so it has no folder for a ledger",
-            hint='name the population: dataset="NAME"',
+            hint='name the population: ledger="NAME"',
         )
-    if dataset is None and any("://" in source.path for source in log.sources):
+    if ledger is None and any("://" in source.path for source in log.sources):
         raise UsageError(
             "this log is on a cluster, so it has no folder for a ledger",
-            hint="name the population: --dataset NAME",
+            hint="name the population: --ledger NAME",
         )
-    return locate_ledger(dataset, [Path(source.path) for source in log.sources])
+    return locate_ledger(ledger, [Path(source.path) for source in log.sources])
 
 
 def _read_data_access_notes(path: Path) -> tuple[str, ...]:
@@ -128,14 +128,14 @@ def is_differentially_private(method: Method) -> bool:
 
 
 def record_data_access(
-    log: QueryLog, method: Method, dataset: str | None, what: str | None = None
+    log: QueryLog, method: Method, ledger: str | None, what: str | None = None
 ) -> None:
     """Record in the ledger, before the log is read, a data access for a method or for `what`."""
-    reservation = plan_reservation(log, method, method.guarantee(), dataset=dataset, seeded=False)
+    reservation = plan_reservation(log, method, method.guarantee(), ledger=ledger, seeded=False)
     if reservation.path is None:
         return
-    with Ledger.open(reservation.path) as ledger:
-        ledger.reserve(
+    with Ledger.open(reservation.path) as opened:
+        opened.reserve(
             kind="look",
             method=what or str(method),
             log_digest=reservation.digest,
@@ -143,20 +143,20 @@ def record_data_access(
         )
 
 
-def note_look(log: QueryLog, dataset: str | None, what: str) -> list[str]:
+def note_look(log: QueryLog, ledger: str | None, what: str) -> list[str]:
     """Record in the ledger that exact figures of a log are shown; return notes for the data owner.
 
     The figures are shown even if the ledger cannot be written; the note then says so. Each kind
-    of access is recorded once. A log that comes from no file has no ledger, unless `dataset`
+    of access is recorded once. A log that comes from no file has no ledger, unless `ledger`
     names the population.
     """
-    if not log.sources and dataset is None:
+    if not log.sources and ledger is None:
         return []
     try:
-        with Ledger.open(ledger_of(log, dataset)) as ledger:
-            accesses = {entry.method for entry in ledger.entries() if entry.kind == "look"}
+        with Ledger.open(ledger_of(log, ledger)) as opened:
+            accesses = {entry.method for entry in opened.entries() if entry.kind == "look"}
             if what not in accesses:
-                ledger.reserve(
+                opened.reserve(
                     kind="look",
                     method=what,
                     log_digest=log_fingerprint(log),
@@ -173,22 +173,22 @@ _DISCLOSE = (
 )
 
 
-def show_ledger(logs: Sequence[str | Path] = (), dataset: str | None = None) -> dict[str, Any]:
+def show_ledger(logs: Sequence[str | Path] = (), ledger: str | None = None) -> dict[str, Any]:
     """Return the releases, the budget they spent, and what is left."""
-    with Ledger.open(_locate(logs, dataset), create=False) as ledger:
+    with Ledger.open(_locate(logs, ledger), create=False) as opened:
         return {
-            "ledger": str(ledger.path),
-            "entries": [entry.as_dict() for entry in ledger.entries()],
-            **_compute_totals(ledger),
+            "ledger": str(opened.path),
+            "entries": [entry.as_dict() for entry in opened.entries()],
+            **_compute_totals(opened),
         }
 
 
-def check_ledger(logs: Sequence[str | Path] = (), dataset: str | None = None) -> dict[str, Any]:
+def check_ledger(logs: Sequence[str | Path] = (), ledger: str | None = None) -> dict[str, Any]:
     """Check the hash chain of a ledger, and return the outcome."""
-    path = _locate(logs, dataset)
+    path = _locate(logs, ledger)
     try:
-        with Ledger.open(path, create=False) as ledger:
-            head = ledger.check()
+        with Ledger.open(path, create=False) as opened:
+            head = opened.check()
     except VerificationError as error:
         return {"ledger": str(path), "holds": False, "message": error.what, "hint": error.hint}
     message = f"{head.number} rows, each chained to the row before"
@@ -205,20 +205,20 @@ def set_ledger_limit(
     epsilon: str,
     delta: str,
     logs: Sequence[str | Path] = (),
-    dataset: str | None = None,
+    ledger: str | None = None,
     *,
     relation: Relation = "replace-one",
     composition: Composition = "either",
 ) -> dict[str, Any]:
     """Set the total budget of a population; create the ledger if there is none."""
     limit = parse_epsilon(epsilon), parse_delta(delta)
-    with Ledger.open(_locate(logs, dataset)) as ledger:
-        ledger.set_limit(*limit, relation=relation, composition=composition)
-        return {"ledger": str(ledger.path), **_compute_totals(ledger)}
+    with Ledger.open(_locate(logs, ledger)) as opened:
+        opened.set_limit(*limit, relation=relation, composition=composition)
+        return {"ledger": str(opened.path), **_compute_totals(opened)}
 
 
-def _locate(logs: Sequence[str | Path], dataset: str | None) -> Path:
-    return locate_ledger(dataset, resolve_paths(logs) if logs and dataset is None else [])
+def _locate(logs: Sequence[str | Path], ledger: str | None) -> Path:
+    return locate_ledger(ledger, resolve_paths(logs) if logs and ledger is None else [])
 
 
 def _compute_totals(ledger: Ledger) -> dict[str, Any]:

@@ -26,23 +26,23 @@ def copy_release(
     folder: str | Path,
     *,
     logs: Sequence[str | Path] = (),
-    dataset: str | None = None,
-    force: bool = False,
-    forget_mapping: bool = False,
+    ledger: str | None = None,
+    overwrite: bool = False,
+    include_mapping: bool = True,
 ) -> dict[str, Any]:
     """Copy the release in `source` to `folder`, and return its private card.
 
-    The ledger is that of `dataset`, else that of the folder of `logs`, else the one that the
+    The ledger is that of `ledger`, else that of the folder of `logs`, else the one that the
     private card of the release names. It must have an entry of the release. The log itself is
     not opened, and need not exist any more.
     """
     old, new = Path(source), Path(folder)
     card = _read_private_card(old)
     _check_target(old, new)
-    with Ledger.open(_locate_ledger(card, logs, dataset), create=False) as ledger:
-        entry = _find_entry(ledger, old)
-        _copy(old, new, entry, force=force, forget_mapping=forget_mapping)
-        ledger.record_copy(entry.number, new.absolute())
+    with Ledger.open(_locate_ledger(card, logs, ledger), create=False) as opened:
+        entry = _find_entry(opened, old)
+        _copy(old, new, entry, overwrite=overwrite, include_mapping=include_mapping)
+        opened.record_copy(entry.number, new.absolute())
     return InternalCard(read_json_card(new / "private" / "card.json") | {"copied": str(old)})
 
 
@@ -64,15 +64,15 @@ def _check_target(old: Path, new: Path) -> None:
         )
 
 
-def _locate_ledger(card: dict[str, Any], logs: Sequence[str | Path], dataset: str | None) -> Path:
-    if dataset is not None or logs:
-        return locate_ledger(dataset, [Path(log) for log in logs])
-    ledger = card.get("ledger")
-    path = ledger.get("file") if isinstance(ledger, dict) else None
+def _locate_ledger(card: dict[str, Any], logs: Sequence[str | Path], ledger: str | None) -> Path:
+    if ledger is not None or logs:
+        return locate_ledger(ledger, [Path(log) for log in logs])
+    named = card.get("ledger")
+    path = named.get("file") if isinstance(named, dict) else None
     if not isinstance(path, str):
         raise UsageError(
             "the card of this release names no ledger",
-            hint="name the population: --dataset NAME",
+            hint="name the population: --ledger NAME",
         )
     return Path(path)
 
@@ -87,18 +87,18 @@ def _find_entry(ledger: Ledger, source: Path) -> LedgerEntry:
     raise UsageError(
         f"{ledger.path} does not know this release, or it was changed",
         where=source,
-        hint="name the population as when it was made: --dataset",
+        hint="name the population as when it was made: --ledger",
     )
 
 
 def _copy(
-    source: Path, target: Path, entry: LedgerEntry, *, force: bool, forget_mapping: bool
+    source: Path, target: Path, entry: LedgerEntry, *, overwrite: bool, include_mapping: bool
 ) -> None:
-    with atomic_folder(target, lambda: check_output_folder(target, force, is_release)) as part:
+    with atomic_folder(target, lambda: check_output_folder(target, overwrite, is_release)) as part:
         for name, mode in (("public", 0o755), ("private", 0o700)):
             shutil.copytree(source / name, part / name)
             (part / name).chmod(mode)
-        if forget_mapping:
+        if not include_mapping:
             for name in ("mapping.tsv", "absent.tsv"):
                 (part / "private" / name).unlink(missing_ok=True)
         _check_copy(part / "public", entry, source)

@@ -18,22 +18,27 @@ _USERS, _N = 2000, 10
 
 
 def demo(
-    folder: str | Path = "queryveil-demo", *, force: bool = False, progress: Progress | None = None
+    folder: str | Path = "queryveil-demo",
+    *,
+    overwrite: bool = False,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Generate a log, profile it, anonymize it and verify the release.
 
     The release is written to `folder`, the synthetic log into its private folder. An earlier
-    demo is replaced; any other release is replaced only with `force`.
+    demo is replaced; any other release is replaced only with `overwrite`.
     """
     shown, target = progress or NoProgress(), Path(folder)
-    force = force or (target / "private" / "log.tsv").exists()
-    check_release_output(target, "parquet", force)
+    overwrite = overwrite or (target / "private" / "log.tsv").exists()
+    check_release_output(target, "parquet", overwrite)
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "log.tsv"
         summary = write_synthetic_log(path, users=_USERS, seed=2006, progress=shown)
         log = read_log(path, progress=shown)
         figures = profile(log, progress=shown)
-        card = anonymize(log, FrequentQueries(n=_N), progress=shown).write(target, force=force)
+        card = anonymize(log, FrequentQueries(n=_N), progress=shown).write(
+            target, overwrite=overwrite
+        )
         log_path = target / "private" / "log.tsv"
         log_path.write_bytes(path.read_bytes())
         log_path.chmod(0o600)

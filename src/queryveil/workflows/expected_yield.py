@@ -34,42 +34,44 @@ def people_needed(expected: Callable[[int], int]) -> int | None:
     return high
 
 
-def low_yield(method: Method, population: int | None) -> LowYieldError | None:
+def low_yield(method: Method, expected_users: int | None) -> LowYieldError | None:
     """Return an error if a release is expected to be almost empty, else None."""
     expected = method.expected_queries() if is_differentially_private(method) else None
-    if expected is None or (population is not None and expected(population) >= HANDFUL):
+    if expected is None or (expected_users is not None and expected(expected_users) >= HANDFUL):
         return None
     needed = people_needed(expected)
     users = f"about {_round_to_two_digits(needed):,} users" if needed else "more users than exist"
     requirement = f"{users} are needed for {HANDFUL} queries with these parameters"
-    if population is None:
+    if expected_users is None:
         return LowYieldError(
             f"the number of users was not declared, and {requirement}",
-            hint="--population N, a public figure that is not counted in the log; or --yes to pay "
-            "nevertheless (Python: population=N, yes=True)",
+            hint="--expected-users N, a public figure that is not counted in the log; or --yes to "
+            "pay nevertheless (Python: expected_users=N, yes=True)",
         )
     return LowYieldError(
-        f"about {expected(population)} queries would be released for {population:,} users; "
+        f"about {expected(expected_users)} queries would be released for {expected_users:,} users; "
         f"{requirement}",
         hint="choose a larger epsilon or delta, or fewer queries per user (see `plan`); or --yes "
         "(Python: yes=True) to pay nevertheless",
     )
 
 
-def check_yield(method: Method, population: int | None, *, yes: bool = False) -> None:
+def check_yield(method: Method, expected_users: int | None, *, yes: bool = False) -> None:
     """Raise an error if a private release is expected to be almost empty, unless confirmed."""
-    problem = None if yes else low_yield(method, population)
+    problem = None if yes else low_yield(method, expected_users)
     if problem is not None:
         raise problem
 
 
-def warn_of_yield(method: Method, population: int | None, *, yes: bool = False) -> None:
+def warn_of_yield(method: Method, expected_users: int | None, *, yes: bool = False) -> None:
     """Check the yield, but only warn if the population was not declared."""
-    problem = None if yes else low_yield(method, population)
-    if problem is not None and population is not None:
+    problem = None if yes else low_yield(method, expected_users)
+    if problem is not None and expected_users is not None:
         raise problem
     if problem is not None:
-        warnings.warn(f"{problem.what}; population=N checks that", PopulationWarning, stacklevel=3)
+        warnings.warn(
+            f"{problem.what}; expected_users=N checks that", PopulationWarning, stacklevel=3
+        )
 
 
 def _round_to_two_digits(number: int) -> int:

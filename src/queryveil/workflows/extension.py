@@ -49,11 +49,11 @@ def extend_release(
     folder: str | Path,
     *,
     method: Method | None = None,
-    form: str = "parquet",
-    force: bool = False,
-    forget_mapping: bool = False,
-    lower_guarantee: bool = False,
-    dataset: str | None = None,
+    format: str = "parquet",  # noqa: A002  (the name that Polars and pandas have for it)
+    overwrite: bool = False,
+    include_mapping: bool = True,
+    add_budget: bool = False,
+    ledger: str | None = None,
     since: date | str | None = None,
     identifiers: str | None = None,
     sign: str | Path | None = None,
@@ -66,7 +66,7 @@ def extend_release(
     Args:
         earlier: Folder of the release to extend.
         method: Required if the method reads files; otherwise that of the earlier release.
-        lower_guarantee: Whether each user may use as many slots again; the guarantee is then
+        add_budget: Whether each user may use as many slots again; the guarantee is then
             that of the sum.
         since: First new day; else the `since` with which the log was read, else the day after
             the `until` with which the log of the earlier release was read.
@@ -74,7 +74,7 @@ def extend_release(
         sign: File of a private key that signs the release.
     """
     shown, old, new = progress or NoProgress(), Path(earlier), Path(folder)
-    check_release_output(new, form, force)
+    check_release_output(new, format, overwrite)
     signer = None if sign is None else Signer.read(Path(sign))  # fail before anything is charged
     _check_arguments(log, old, new)
     previous = open_previous_release(old, shown)
@@ -83,7 +83,7 @@ def extend_release(
     new_rows = _select_new_rows(log, first)
     setting = identifiers or previous.card.get("identifiers") or "drop"
     check_setting(setting)
-    terms = compute_extension_terms(log, base, previous, dataset, lower_guarantee)
+    terms = compute_extension_terms(log, base, previous, ledger, add_budget)
     extra = {**terms.account.extra, "identifiers": setting, "since": first.isoformat()}
     terms = replace(terms, account=replace(terms.account, extra=extra))
     rng = RandomSource()
@@ -92,7 +92,9 @@ def extend_release(
     screened = searched(new_rows, terms.method, setting, shown)
     release = _reserve_and_extend(screened, terms, contributions, rng, shown)
     release = finished(release, new_rows, setting)
-    return release.write(new, form=form, force=force, forget_mapping=forget_mapping, signer=signer)
+    return release.write(
+        new, format=format, overwrite=overwrite, include_mapping=include_mapping, signer=signer
+    )
 
 
 def _check_arguments(log: QueryLog, old: Path, new: Path) -> None:

@@ -44,11 +44,11 @@ class ExtensionTerms:
 
 
 def compute_extension_terms(
-    log: QueryLog, base: Method, previous: PreviousRelease, dataset: str | None, lower: bool
+    log: QueryLog, base: Method, previous: PreviousRelease, ledger: str | None, lower: bool
 ) -> ExtensionTerms:
     """Find the earlier release in the ledger, and compute the terms of its extension."""
     cap, slot_cost = _compute_slot_cost(base)
-    reservation = plan_reservation(log, base, base.guarantee(), dataset=dataset, seeded=False)
+    reservation = plan_reservation(log, base, base.guarantee(), ledger=ledger, seeded=False)
     reservation = replace(reservation, recipe=_build_recipe(base))
     stream = _find_stream(reservation, previous)
     _check_files(base, stream, previous)
@@ -154,7 +154,7 @@ def _find_stream(reservation: Reservation, previous: PreviousRelease) -> Release
             f"{reservation.path} does not know this release, so the remaining contributions of its "
             "users are unknown",
             where=previous.folder,
-            hint="name the population as for the first release: --dataset; a release that was "
+            hint="name the population as for the first release: --ledger; a release that was "
             "not confirmed cannot be extended",
         )
     # Whether a log that comes from no file is unchanged cannot be known: assume that it is not.

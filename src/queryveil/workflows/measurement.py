@@ -67,7 +67,7 @@ def measure(  # type: ignore[overload-overlap]  # a text is a sequence too, but 
     measures: str | Measure,
     *,
     seed: int | None = None,
-    dataset: str | None = None,
+    ledger: str | None = None,
     progress: Progress | None = None,
 ) -> MeasureResult: ...
 
@@ -79,7 +79,7 @@ def measure(
     measures: Sequence[str | Measure] | None = None,
     *,
     seed: int | None = None,
-    dataset: str | None = None,
+    ledger: str | None = None,
     progress: Progress | None = None,
 ) -> MeasureResults: ...
 
@@ -90,7 +90,7 @@ def measure(
     measures: str | Measure | Sequence[str | Measure] | None = None,
     *,
     seed: int | None = None,
-    dataset: str | None = None,
+    ledger: str | None = None,
     progress: Progress | None = None,
 ) -> MeasureResult | MeasureResults:
     """Measure a release, or the folder of a release, against its original log.
@@ -102,7 +102,8 @@ def measure(
             `MeasureResults`; it is an error if one does not apply. Without it, all measures that
             do not run the method again; one that does not apply has a `skipped_because`.
         seed: Seed of the reruns.
-        dataset: Population whose ledger records the data access; else that of the log's folder.
+        ledger: Name or folder of the ledger that records the data access; else it is beside the
+            log.
 
     >>> from queryveil import FrequentQueries, QueryLog, anonymize
     >>> log = QueryLog.from_rows([(u, "tennis", None, None, None) for u in "abc"])
@@ -114,13 +115,13 @@ def measure(
     """
     if isinstance(measures, str | Measure):
         alone = parse_measure(measures) if isinstance(measures, str) else measures
-        several = measure(log, release, [alone], seed=seed, dataset=dataset, progress=progress)
+        several = measure(log, release, [alone], seed=seed, ledger=ledger, progress=progress)
         return several[str(alone)]
     shown, context = progress or NoProgress(), MeasureContext(log)
     released = release if isinstance(release, Release) else read_release(Path(release), log)
     selected = _select_measures(measures)
-    rerun, notes = _prepare_rerun(selected, released, seed, dataset)
-    notes = notes or note_look(log, dataset, "measure")
+    rerun, notes = _prepare_rerun(selected, released, seed, ledger)
+    notes = notes or note_look(log, ledger, "measure")
     strict = measures is not None
     results: dict[str, MeasureResult] = {}
     with shown.stage("measure", len(selected)) as advance:
@@ -139,7 +140,7 @@ def _select_measures(measures: Sequence[str | Measure] | None) -> list[Measure]:
 
 
 def _prepare_rerun(
-    selected: Sequence[Measure], release: Release, seed: int | None, dataset: str | None
+    selected: Sequence[Measure], release: Release, seed: int | None, ledger: str | None
 ) -> tuple[Rerun | None, list[str]]:
     """Return a function that runs the method again, if a measure needs one, and notes.
 
@@ -152,7 +153,7 @@ def _prepare_rerun(
     method.check_ready()
     if not is_differentially_private(method):
         return make_rerun(method, seed, setting), []
-    record_data_access(release.source, method, dataset, f"measure ({method.name})")
+    record_data_access(release.source, method, ledger, f"measure ({method.name})")
     return make_rerun(method, seed, setting), [DATA_ACCESS_RECORDED]
 
 

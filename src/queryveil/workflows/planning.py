@@ -21,9 +21,9 @@ def plan(
     log: QueryLog | Callable[[], QueryLog],
     method: Method,
     *,
-    population: int = _POPULATION,
-    peek: bool = False,
-    dataset: str | None = None,
+    expected_users: int = _POPULATION,
+    exact: bool = False,
+    ledger: str | None = None,
     identifiers: str = "drop",
     progress: Progress | None = None,
 ) -> dict[str, Any]:
@@ -31,27 +31,27 @@ def plan(
 
     The figures are exact figures of the log: they are for the data owner only. For a
     differentially private method the log is not read: the forecast follows from the parameters,
-    the population and a public distribution. With `peek` the log is read, and the ledger
+    the population and a public distribution. With `exact` the log is read, and the ledger
     records this data access for all later releases.
     """
     check_setting(identifiers)
     private = is_differentially_private(method)
-    if private and not peek:
-        return _forecast(method, population)
+    if private and not exact:
+        return _forecast(method, expected_users)
     read = log() if callable(log) else log
     shown = progress or NoProgress()
     if private:
-        return _run_and_record(read, method, dataset, identifiers, shown) | _forecast(
-            method, population
+        return _run_and_record(read, method, ledger, identifiers, shown) | _forecast(
+            method, expected_users
         )
-    notes = note_look(read, dataset, "plan")
+    notes = note_look(read, ledger, "plan")
     with shown.stage("compare"):
         alternatives = method.alternatives(screen(read, identifiers))
     card = anonymize(read, method, identifiers=identifiers, progress=shown).preview_card()
     return card | {"alternatives": alternatives, "looked": notes}
 
 
-def _forecast(method: Method, population: int) -> dict[str, Any]:
+def _forecast(method: Method, expected_users: int) -> dict[str, Any]:
     standing = standing_of(method.guarantee(), method.reasons_not_to_publish())
     return {
         "method": method.name,
@@ -60,15 +60,15 @@ def _forecast(method: Method, population: int) -> dict[str, Any]:
         "standing": standing.level.value,
         "not_release_grade_because": list(standing.because),
         "warnings": list(method.warnings()),
-        "population": population,
-        "forecast": method.forecast(population),
+        "expected_users": expected_users,
+        "forecast": method.forecast(expected_users),
     }
 
 
 def _run_and_record(
-    log: QueryLog, method: Method, dataset: str | None, identifiers: str, progress: Progress
+    log: QueryLog, method: Method, ledger: str | None, identifiers: str, progress: Progress
 ) -> dict[str, Any]:
     """Record the data access in the ledger, then run the method for the data owner."""
-    record_data_access(log, method, dataset)
+    record_data_access(log, method, ledger)
     card = run_screened(method, log, RandomSource(), progress, identifiers).preview_card()
     return card | {"peeked": DATA_ACCESS_NOTE}

@@ -53,7 +53,7 @@ class PreviousRelease:
             raise InputError(
                 "private/mapping.tsv is missing, so users cannot be linked to their pseudonyms",
                 where=self.folder,
-                hint="this release was written with --forget-mapping; make a new release instead",
+                hint="this release was written with --no-mapping; make a new release instead",
             )
         mapping = _read_mapping(path)
         _check_mapping(path, mapping)

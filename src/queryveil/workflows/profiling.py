@@ -168,7 +168,7 @@ def profile(
     log: QueryLog,
     *,
     taxonomy: str | Path | Taxonomy | Mapper | None = None,
-    dataset: str | None = None,
+    ledger: str | None = None,
     progress: Progress | None = None,
 ) -> LogProfile:
     """Return the size, topics and disclosure risks of a log.
@@ -182,11 +182,12 @@ def profile(
     Args:
         taxonomy: Its concepts are the topics; or a mapper (see `make_mapper`). Without it there
             are no topics.
-        dataset: Population whose ledger records the data access; else that of the log's folder.
+        ledger: Name or folder of the ledger that records the data access; else it is beside the
+            log.
     """
     shown = progress or NoProgress()
     mapper = None if taxonomy is None else make_mapper(taxonomy)
-    notes = note_look(log, dataset, "profile")
+    notes = note_look(log, ledger, "profile")
     with shown.stage("count"):
         span, rows_per_user = _find_span(log), _describe_rows_per_user(log)
     with shown.stage("who sent what"):

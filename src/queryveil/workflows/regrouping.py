@@ -61,7 +61,7 @@ def read_groups(folder: Path, progress: Progress) -> EarlierGroups:
         raise InputError(
             "private/mapping.tsv is missing, so the groups of this release are unknown",
             where=folder,
-            hint="this release was written with --forget-mapping",
+            hint="this release was written with --no-mapping",
         )
     mapping = read_pseudonyms(path)
     _check_mapping(mapping, previous, path)

@@ -28,20 +28,20 @@ def sign(
     folder: str | Path,
     key: str | Path | None = None,
     *,
-    force: bool = False,
+    overwrite: bool = False,
     progress: Progress | None = None,
 ) -> str:
     """Sign the public files of a release that verifies, and return the public key.
 
     Args:
         key: File of the private key; else the one in the home folder.
-        force: Whether to replace an earlier signature.
+        overwrite: Whether to replace an earlier signature.
     """
     path = Path(folder)
     public = path / "public" if (path / "public").is_dir() else path
-    if (public / SIGNATURE).exists() and not force:
+    if (public / SIGNATURE).exists() and not overwrite:
         raise OutputError(
-            "this release is signed already", where=public, hint="--force signs it again"
+            "this release is signed already", where=public, hint="--overwrite signs it again"
         )
     verification = verify(path, progress=progress, signed=False)
     checks = verification["findings"]

@@ -38,7 +38,7 @@ def import_taxonomy(
     out: str | Path,
     *,
     repair: bool = False,
-    force: bool = False,
+    overwrite: bool = False,
     progress: Progress | None = None,
     **options: Any,
 ) -> dict[str, Any]:
@@ -47,12 +47,12 @@ def import_taxonomy(
     Further keyword arguments are the options of the loader, such as `columns` of `csv`.
     """
     loader, target, paths = TAXONOMY_LOADERS.find(kind), Path(out), [Path(file) for file in files]
-    if target.exists() and not force:
-        raise OutputError("this exists already", where=target, hint="--force replaces it")
+    if target.exists() and not overwrite:
+        raise OutputError("this exists already", where=target, hint="--overwrite replaces it")
     shown, repairs = progress or NoProgress(), RepairLog(paths[0] if paths else "", repair)
     loaded = loader.run(paths, repairs, shown, options)
     taxonomy, texts, counts = loaded.taxonomy, loaded.texts, loaded.counts
-    _write(taxonomy, texts, target, shown, force)
+    _write(taxonomy, texts, target, shown, overwrite)
     return {
         "out": str(target),
         "kind": kind,
@@ -65,7 +65,7 @@ def import_taxonomy(
 
 
 def _write(
-    taxonomy: Taxonomy, texts: TextBlocks | None, out: Path, shown: Progress, force: bool
+    taxonomy: Taxonomy, texts: TextBlocks | None, out: Path, shown: Progress, overwrite: bool
 ) -> None:
     """Write the index first, so that a taxonomy file that exists is complete."""
     index = index_path(out)
@@ -74,7 +74,7 @@ def _write(
     else:
         index.unlink(missing_ok=True)  # that of a taxonomy that is replaced
     with shown.stage("write the taxonomy"):
-        taxonomy.write(out, force=force)
+        taxonomy.write(out, overwrite=overwrite)
 
 
 def list_taxonomies(folder: str | Path = ".") -> list[dict[str, Any]]:
@@ -149,7 +149,7 @@ def make_mapper(
     *,
     language: str | None = None,
     tagger: str | None = None,
-    terms: str | Path | None = None,
+    custom_terms: str | Path | None = None,
 ) -> Mapper:
     """Return a mapper of queries to concepts.
 
@@ -160,8 +160,8 @@ def make_mapper(
     if isinstance(taxonomy, Mapper):
         return taxonomy
     opened = open_taxonomy(taxonomy)
-    own = read_custom_terms(Path(terms), opened) if terms is not None else []
-    return Mapper(opened, language=language, tagger=tagger, terms=own)
+    own = read_custom_terms(Path(custom_terms), opened) if custom_terms is not None else []
+    return Mapper(opened, language=language, tagger=tagger, custom_terms=own)
 
 
 def map_log(
@@ -187,7 +187,7 @@ def map_to_file(
     queries: pl.Series,
     out: str | Path,
     *,
-    force: bool = False,
+    overwrite: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Map queries and write a table of their phrases and concepts (.tsv, .csv or .parquet).
@@ -199,7 +199,7 @@ def map_to_file(
     if target.suffix not in _WRITERS:
         raise UsageError(f'"{target.name}" has no known file extension', hint=", ".join(_WRITERS))
     mapping = mapper.map(queries.unique(maintain_order=True), progress)
-    with atomic_file(target, force=force, private=True) as part:
+    with atomic_file(target, overwrite=overwrite, private=True) as part:
         _WRITERS[target.suffix](mapping.to_polars(), part)
     return {
         "out": str(target),

@@ -283,7 +283,7 @@ def pack(
     folder: str | Path,
     archive: str | Path | None = None,
     *,
-    force: bool = False,
+    overwrite: bool = False,
     not_for_publication: bool = False,
     progress: Progress | None = None,
 ) -> Path:
@@ -306,7 +306,7 @@ def pack(
         warnings.warn("this release is marked as not for publication", stacklevel=2)
     for text in verification["warnings"]:
         warnings.warn(text, stacklevel=2)
-    return archive_public(Path(folder), None if archive is None else Path(archive), force)
+    return archive_public(Path(folder), None if archive is None else Path(archive), overwrite)
 
 
 def _require_holds(checks: list[dict[str, Any]], folder: Path) -> None:

@@ -185,7 +185,7 @@ MISTAKES = [
     (2, (*RUN, *FREQUENT, "--n", "x", *NEW), '--n cannot be "x"'),
     (2, (*RUN, *METHOD, "--link", "users", *NEW), "one of user, session, none"),
     (2, (*RUN, *METHOD, "--nn", "7", *NEW), "No such option"),
-    (2, (*RUN, *METHOD, "--write", "xlsx", *NEW), 'unknown form "xlsx"'),
+    (2, (*RUN, *METHOD, "--output-format", "xlsx", *NEW), 'unknown output format "xlsx"'),
     (2, (*RUN, *METHOD, "--seed", "-1", *NEW), "is negative"),
     (2, (*RUN, *METHOD, "--seed", "x", *NEW), "--seed"),
     (2, (*RUN, *METHOD, "--sample-users", "0", *NEW), "must be positive"),
@@ -201,7 +201,7 @@ MISTAKES = [
     (1, ("anonymize", "nowhere.tsv", *METHOD, *NEW), "no such file"),
     (1, ("anonymize", ".", *METHOD, *NEW), "this is a folder"),
     (1, (*RUN, *METHOD, "--out", "out"), "this exists already"),
-    (1, (*RUN, *METHOD, "--out", ".", "--force"), "something else"),
+    (1, (*RUN, *METHOD, "--out", ".", "--overwrite"), "something else"),
     (1, (*RUN, *METHOD, "--out", "/proc/new"), "cannot be written"),
     (1, (*RUN, *METHOD, "--out", "x" * 300), "File name too long"),
     (1, ("anonymize", "x" * 300, *METHOD, *NEW), "File name too long"),
@@ -255,7 +255,7 @@ def test_mistakes_in_a_process_of_its_own(command, tmp_path: Path) -> None:
 def test_anonymize_options(cli, synthetic: Path, tmp_path: Path) -> None:
     ran = cli(
         "anonymize", synthetic, "--method", "frequent-queries", "--n", "8", "--m", "4", "--link",
-        "session", "--time", "month", "--no-clicks", "--write", "tsv", "--forget-mapping",
+        "session", "--time", "month", "--no-clicks", "--output-format", "tsv", "--no-mapping",
         "--sample-users", "50%", "--seed", "5", "--since", "2006-03-02", "--out", "out", "--json",
     )  # fmt: skip
     assert ran.code == 0, ran.err
@@ -273,8 +273,8 @@ def test_anonymize_options(cli, synthetic: Path, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "public" / "log.tsv").exists()
     assert not (tmp_path / "out" / "private" / "mapping.tsv").exists()
     again = cli("anonymize", synthetic, "--method", ("frequent-queries:n=8:m=4:link=session:"
-                "time=month:clicks=no"), "--write", "tsv", "--sample-users", "0.5", "--seed", "5",
-                "--since", "2006-03-02", "--out", "again", "--json")  # fmt: skip
+                "time=month:clicks=no"), "--output-format", "tsv", "--sample-users", "0.5",
+                "--seed", "5", "--since", "2006-03-02", "--out", "again", "--json")  # fmt: skip
     assert document(again.out)["files"] == card["files"]
 
 
@@ -297,13 +297,15 @@ def test_plan_writes_nothing(cli, synthetic: Path, tmp_path: Path) -> None:
 
 
 def test_a_plan_has_no_more_digits_than_a_forecast(cli, synthetic: Path) -> None:
-    ran = cli("plan", synthetic, "--method", "dp-statistics", "--population", "1000")
+    ran = cli("plan", synthetic, "--method", "dp-statistics", "--expected-users", "1000")
     assert ran.code == 0
     assert not re.search(r"\d\.\d{6}", ran.out)
 
 
 def test_force(cli, release: Path, synthetic: Path) -> None:
-    ran = cli("anonymize", synthetic, *METHOD, "--out", "out", "--write", "csv", "--force")
+    ran = cli(
+        "anonymize", synthetic, *METHOD, "--out", "out", "--output-format", "csv", "--overwrite"
+    )
     assert ran.code == 0
     assert (release / "public" / "log.csv").exists()
     assert "Written and verified: out/public" in ran.out
@@ -341,7 +343,7 @@ def test_pack(cli, release: Path, tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "x.tar.gz") as tar:
         assert "out/log.parquet" in tar.getnames()
     assert cli("pack", "out", "--out", "x.tar.gz").code == 1
-    assert cli("pack", "out", "--out", "x.tar.gz", "--force").code == 0
+    assert cli("pack", "out", "--out", "x.tar.gz", "--overwrite").code == 0
 
 
 def test_profile_prints_its_figures(cli, synthetic: Path) -> None:

@@ -28,7 +28,7 @@ def document(ran: Any) -> dict[str, Any]:
 
 def test_compare(cli, log: str, tmp_path: Path) -> None:
     methods = "frequent-queries,frequent-queries:n=4"
-    ran = cli("compare", log, "--methods", methods, "--sweep", "n=2..3,9", "--repeat", 2,
+    ran = cli("compare", log, "--methods", methods, "--sweep", "n=2..3,9", "--repeats", 2,
               "--measures", f"{RULER},{RULER}:topics=Sports", "--out", "out")  # fmt: skip
     assert ran.code == 0, ran.err
     for text in (
@@ -51,7 +51,7 @@ def test_json(cli, log: str) -> None:
     assert [row["value"] for row in found["rows"]] == [0.0, 1.0]
     assert found["rows"][0]["swept"] == {"n": 2}
     assert found["log"]["rows"] == 6
-    again = document(cli(*typed, "--force"))
+    again = document(cli(*typed, "--overwrite"))
     assert [row["value"] for row in again["rows"]] == [0.0, 1.0]
     assert again["known_before"] == 2
 
@@ -86,7 +86,7 @@ def test_wrong_usage(cli, tmp_path: Path, typed: tuple[str, ...], says: str) -> 
 
 def test_a_folder_of_others_is_refused_before_the_log_is_read(cli, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    ran = cli("compare", "no.tsv", "--methods", "frequent-queries", "--out", "out", "--force")
+    ran = cli("compare", "no.tsv", "--methods", "frequent-queries", "--out", "out", "--overwrite")
     assert ran.code == 1
     assert "something else" in ran.err
 

@@ -30,10 +30,10 @@ def test_options_for_one_command(cli, config, synthetic: Path) -> None:
 
 
 def test_options_for_all_commands(cli, config, synthetic: Path) -> None:
-    config('[all]\nmethod = "frequent-queries"\nn = 7\njson = true\nforce = true\n')
+    config('[all]\nmethod = "frequent-queries"\nn = 7\njson = true\noverwrite = true\n')
     assert parameters(cli("plan", synthetic))["n"] == 7
     assert parameters(cli("anonymize", synthetic, "--out", "out"))["n"] == 7
-    assert parameters(cli("anonymize", synthetic, "--out", "out"))["n"] == 7  # force
+    assert parameters(cli("anonymize", synthetic, "--out", "out"))["n"] == 7  # overwrites
     assert json.loads(cli("methods").out)["methods"]
 
 
@@ -83,7 +83,7 @@ def test_the_log_can_stand_in_the_file(
 
 def test_options_are_named_as_they_are_typed(cli, config, synthetic: Path, tmp_path: Path) -> None:
     config(
-        '[anonymize]\nmethod = "frequent-queries:n=6"\nwrite = "csv"\nforget-mapping = true\n'
+        '[anonymize]\nmethod = "frequent-queries:n=6"\noutput-format = "csv"\nmapping = false\n'
         'out = "out"\nsample_users = "90%"\nsince = 2006-03-02\nmax-rejected = 0.5\nquiet = true\n'
     )
     assert cli("anonymize", synthetic) == (0, "", "")
@@ -106,7 +106,12 @@ def test_comments_and_an_empty_file(cli, config) -> None:
 
 MISTAKES = [
     (2, "[all]\nmehtod = 'x'\n", '[all] has no option "mehtod"', 'did you mean "method"?'),
-    (2, "[anonymize]\nwrit = 'x'\n", '[anonymize] has no option "writ"', 'did you mean "write"?'),
+    (
+        2,
+        "[anonymize]\nouput-format = 'x'\n",
+        '[anonymize] has no option "ouput-format"',
+        'did you mean "output-format"?',
+    ),
     (2, "[verify]\nmethod = 'x'\n", '[verify] has no option "method"', "known are: "),
     (2, "[all]\npaths = 'x'\n", 'no option "paths"', ""),
     (2, "[anonymise]\nn = 3\n", "there is no command [anonymise]", 'did you mean "anonymize"?'),

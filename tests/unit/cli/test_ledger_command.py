@@ -49,7 +49,7 @@ def document(ran) -> dict[str, Any]:
 def test_one_document_a_text_or_nothing(cli, log: str, call: tuple[str, ...]) -> None:
     told = document(cli("ledger", *call, log, "--json"))
     assert Path(told["ledger"]).name == "ledger.db"
-    assert told == document(cli("ledger", *call, "--dataset", "./logs", "--json")) or call is LIMIT
+    assert told == document(cli("ledger", *call, "--ledger", "./logs", "--json")) or call is LIMIT
     assert cli("ledger", *call, log, "--quiet") == (0, "", "")
     ran = cli("ledger", *call, log)
     assert (ran.code, ran.err) == (0, "")
@@ -61,7 +61,7 @@ def test_help(cli, name: str) -> None:
     ran = cli("ledger", name, "--help")
     assert (ran.code, ran.err) == (0, "")
     assert "--json" in ran.out
-    assert "--dataset" in ran.out
+    assert "--ledger" in ran.out
     assert name in cli("ledger", "--help").out
 
 
@@ -130,9 +130,9 @@ def test_the_limit_comes_before_the_first_release(cli, tmp_path: Path) -> None:
 
 def test_a_named_population(cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    told = document(cli("ledger", *LIMIT, "--dataset", "aol", "--json"))
+    told = document(cli("ledger", *LIMIT, "--ledger", "aol", "--json"))
     assert told["ledger"] == str(tmp_path / "data" / "queryveil" / "aol.db")
-    assert cli("ledger", "check", "--dataset", "aol").code == 0
+    assert cli("ledger", "check", "--ledger", "aol").code == 0
 
 
 def test_mistakes(cli, tmp_path: Path) -> None:
@@ -140,9 +140,9 @@ def test_mistakes(cli, tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "log.tsv").write_text("x")
     ran = cli("ledger", "show")
-    assert (ran.code, "--dataset NAME" in ran.err) == (2, True)
+    assert (ran.code, "--ledger NAME" in ran.err) == (2, True)
     ran = cli("ledger", "show", "a/log.tsv", "b/log.tsv")
-    assert (ran.code, "--dataset NAME" in ran.err) == (2, True)
+    assert (ran.code, "--ledger NAME" in ran.err) == (2, True)
     assert cli("ledger", *LIMIT, "a/lgo.tsv").code == 1
     assert cli("ledger", "limit", "--epsilon", "1", "a/log.tsv").code == 2
     (tmp_path / "a" / "ledger.db").write_text("my own notes")

@@ -21,7 +21,7 @@ def log(tmp_path: Path, synthetic: Path) -> Path:
 
 
 def entries(cli: Any) -> list[dict[str, Any]]:
-    found = json.loads(cli("ledger", "show", "--dataset", "./logs", "--json").out)["entries"]
+    found = json.loads(cli("ledger", "show", "--ledger", "./logs", "--json").out)["entries"]
     assert isinstance(found, list)
     return found
 
@@ -66,10 +66,10 @@ def test_a_copy_takes_nothing_that_says_how_to_draw(cli, log: Path) -> None:
     for more in (
         ("--method", METHOD),
         ("--seed", "1"),
-        ("--append", "a"),
+        ("--extend", "a"),
         ("--epsilon", "1"),
         ("--identifiers", "keep"),
-        ("--write", "tsv"),
+        ("--output-format", "tsv"),
         ("--sign", "no-key.pem"),
     ):
         ran = cli("anonymize", log, "--copy-of", "a", "--out", "b", *more)

@@ -35,7 +35,7 @@ def test_a_paper(cli, log: str, tmp_path: Path) -> None:
     for text in ("17 users", "more than 1/k", "Why our figures may differ", "out/report.html"):
         assert text in ran.out
     assert "more than 1/k remains" in (tmp_path / "out" / "report.html").read_text()
-    again = cli(*typed, "--force", "--json")
+    again = cli(*typed, "--overwrite", "--json")
     found = json.loads(again.out)
     assert found["known_before"] == len(found["rows"])  # nothing was run again
     assert {"claim", "published", "ours", "holds", "why", "paper"} == set(found["claims"][0])

@@ -51,7 +51,7 @@ CALLS = [
     ("search", "diving", "--taxonomy", "odp.qvt"),
     ("check", "odp.qvt"),
     ("map", "diving", "--taxonomy", "odp.qvt", "--tagger", "none"),
-    ("map", "--from", "odp.txt", "--out", "new.tsv", "--taxonomy", "odp.qvt", "--tagger", "none"),
+    ("map", "--input", "odp.txt", "--out", "new.tsv", "--taxonomy", "odp.qvt", "--tagger", "none"),
 ]
 KEYS = {
     "import": {"out", "kind", "bytes", "concepts", "labels", "branches", "counted", "repaired"},
@@ -65,7 +65,7 @@ KEYS = {
 
 @pytest.mark.parametrize("call", CALLS, ids=" ".join)
 def test_one_document_a_text_or_nothing(cli, odp: str, call: tuple[str, ...]) -> None:
-    again = ("--force",) if "--out" in call else ()
+    again = ("--overwrite",) if "--out" in call else ()
     assert document(cli("taxonomy", *call, "--json")).keys() >= KEYS[call[0]]
     assert cli("taxonomy", *call, *again, "--quiet") == (0, "", "")
     ran = cli("taxonomy", *call, *again)
@@ -94,8 +94,8 @@ def test_import_force(cli, odp: str) -> None:
     ran = cli("taxonomy", "import", "paths", "odp.txt", "-o", odp)
     assert ran.code == 1
     assert "exists already" in ran.err
-    assert "--force" in ran.err
-    assert cli("taxonomy", "import", "paths", "odp.txt", "-o", odp, "--force").code == 0
+    assert "--overwrite" in ran.err
+    assert cli("taxonomy", "import", "paths", "odp.txt", "-o", odp, "--overwrite").code == 0
 
 
 def test_import_repair(cli, tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_import_columns(cli, tmp_path: Path) -> None:
     (tmp_path / "odd.csv").write_text("von,nach\nhome,garden\n")
     call = ("taxonomy", "import", "csv", "odd.csv", "-o", "odd.qvt")
     assert document(cli(*call, "--columns", "parent=von,child=nach", "--json"))["concepts"] == 2
-    ran = cli(*call, "--force", "--columns", "parents=von,child=nach")
+    ran = cli(*call, "--overwrite", "--columns", "parents=von,child=nach")
     assert ran.code == 2
     assert 'did you mean "parent"?' in ran.err
 
@@ -255,7 +255,7 @@ def test_map_to_several_taxonomies(cli, odp: str, tmp_path: Path) -> None:
 
 def test_map_with_own_terms(cli, odp: str, tmp_path: Path) -> None:
     (tmp_path / "terms.tsv").write_text(f"scuba\t{DIVING}\n")
-    call = ("taxonomy", "map", "scuba", "--taxonomy", odp, "--terms", "terms.tsv")
+    call = ("taxonomy", "map", "scuba", "--taxonomy", odp, "--custom-terms", "terms.tsv")
     told = document(cli(*call, "--json"))
     assert [one["concept"] for one in told["phrases"]] == [DIVING]
     (tmp_path / "terms.tsv").write_text("scuba\tNowhere\n")
@@ -288,7 +288,7 @@ def test_map_with_spacy_that_is_not_there(cli, odp: str, monkeypatch: pytest.Mon
 def test_map_a_file(cli, odp: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "\ufeffdiving\r\n\n  zqx \ndiving\nwindsurfing\n"
     (tmp_path / "queries.txt").write_text(text, "utf-8")
-    call = ("taxonomy", "map", "--taxonomy", odp, "--tagger", "none", "--from")
+    call = ("taxonomy", "map", "--taxonomy", odp, "--tagger", "none", "--input")
     told = document(cli(*call, "queries.txt", "--out", "out.tsv", "--json"))
     assert told == {"out": "out.tsv", "queries": 3, "phrases": 3, "coverage": 0.6667}
     table = pl.read_csv(tmp_path / "out.tsv", separator="\t")
@@ -297,7 +297,9 @@ def test_map_a_file(cli, odp: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ]  # fmt: skip
     ran = cli(*call, "queries.txt", "--out", "out.tsv")
     assert ran.code == 1
-    assert "66.7% with a concept" in cli(*call, "queries.txt", "--out", "out.tsv", "--force").out
+    assert (
+        "66.7% with a concept" in cli(*call, "queries.txt", "--out", "out.tsv", "--overwrite").out
+    )
     monkeypatch.setattr(sys, "stdin", io.StringIO("diving\nzqx\n"))
     assert document(cli(*call, "-", "--out", "in.parquet", "--json"))["queries"] == 2
 
@@ -306,11 +308,11 @@ def test_map_a_file(cli, odp: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ("words", "code", "says"),
     [
         ((), 2, "give a query"),
-        (("diving", "--from", "odp.txt"), 2, "give a query"),
-        (("--from", "odp.txt"), 2, "--from needs --out"),
-        (("--from", "nowhere", "--out", "x.tsv"), 1, "nowhere: cannot be read"),
-        (("--from", "odp.txt", "--out", "x.doc"), 2, "no known file extension"),
-        (("--from", "odp.qvt", "--out", "x.tsv"), 1, "no text in UTF-8"),
+        (("diving", "--input", "odp.txt"), 2, "give a query"),
+        (("--input", "odp.txt"), 2, "--input needs --out"),
+        (("--input", "nowhere", "--out", "x.tsv"), 1, "nowhere: cannot be read"),
+        (("--input", "odp.txt", "--out", "x.doc"), 2, "no known file extension"),
+        (("--input", "odp.qvt", "--out", "x.tsv"), 1, "no text in UTF-8"),
         (("diving", "--tagger", "bril"), 2, 'did you mean "brill"?'),
     ],
 )

@@ -43,7 +43,7 @@ def log() -> qv.QueryLog:
 
 def test_rows(log: qv.QueryLog, measure: str) -> None:
     methods = ["frequent-queries", qv.FrequentQueries(n=3)]
-    found = compare(log, methods, sweep={"n": ["2", "4"]}, repeat=2, measures=[measure])
+    found = compare(log, methods, sweep={"n": ["2", "4"]}, repeats=2, measures=[measure])
     assert [(r["label"], r["swept"], r["repeat"]) for r in found.rows] == [
         ("frequent-queries", {"n": 2}, 1), ("frequent-queries", {"n": 2}, 2),
         ("frequent-queries", {"n": 4}, 1), ("frequent-queries", {"n": 4}, 2),
@@ -57,8 +57,8 @@ def test_rows(log: qv.QueryLog, measure: str) -> None:
 
 def test_the_table(log: qv.QueryLog, measure: str, tmp_path: Path) -> None:
     methods, sweep = ["frequent-queries", "click-graph"], {"n": [2], "link": ["user", "session"]}
-    dataset = str(tmp_path)  # click-graph is private: its ledger needs a place
-    table = compare(log, methods, sweep=sweep, measures=[measure], dataset=dataset).to_polars()
+    ledger = str(tmp_path)  # click-graph is private: its ledger needs a place
+    table = compare(log, methods, sweep=sweep, measures=[measure], ledger=ledger).to_polars()
     assert table.columns == [
         "method", "label", "n", "link", "repeat", "measure", "value", "seconds", "error", "told",
     ]  # fmt: skip
@@ -87,7 +87,7 @@ def test_a_method_that_would_release_nothing_is_measured_as_that(log: qv.QueryLo
 
 def test_a_measure_that_fails_is_a_row(log: qv.QueryLog, measure: str, tmp_path: Path) -> None:
     methods = ["click-graph:epsilon=100:delta=0.01:max-queries-per-user=1", "frequent-queries:n=2"]
-    rows = compare(log, methods, measures=[measure], dataset=str(tmp_path)).rows
+    rows = compare(log, methods, measures=[measure], ledger=str(tmp_path)).rows
     assert [row["value"] for row in rows] == [None, 0]
     assert rows[0]["error"]
 
@@ -105,14 +105,14 @@ def test_the_same_seed_gives_the_same_and_turns_differ(
 
     monkeypatch.setattr(cells, "compute_measure", peek)
     for seed in (7, 7, None):
-        compare(log, ["frequent-queries:n=2"], measures=["uniqueness"], repeat=2, seed=seed)
+        compare(log, ["frequent-queries:n=2"], measures=["uniqueness"], repeats=2, seed=seed)
     assert seen[:2] == seen[2:4]
     assert len(set(seen)) == 4
 
 
 def test_private_methods_are_noted_and_nothing_is_spent(tmp_path: Path, synthetic: Path) -> None:
     path = Path(shutil.copy(synthetic, tmp_path / "log.tsv"))
-    found = compare(qv.read_log(path), [PRIVATE, "frequent-queries:n=2"], repeat=2)
+    found = compare(qv.read_log(path), [PRIVATE, "frequent-queries:n=2"], repeats=2)
     with Ledger.open(tmp_path / "ledger.db", create=False) as ledger:
         entries, spent = ledger.entries(), ledger.spent()
     assert [(entry.kind, entry.method, entry.notes) for entry in entries] == [
@@ -143,7 +143,7 @@ def test_what_is_wrong_is_told_before_anything_is_run(log: qv.QueryLog, measure:
         (lambda: compare(log, []), "nothing"),
         (lambda: compare(log, ["frequent-queries"], measures=[]), "nothing"),
         (lambda: compare(log, ["frequent-queries"], measures=["x"]), "unknown measure"),
-        (lambda: compare(log, ["frequent-queries"], repeat=0), "repeat must be"),
+        (lambda: compare(log, ["frequent-queries"], repeats=0), "repeats must be"),
         (lambda: compare(log, ["frequent-queries"], seed=-1), "negative"),
         (lambda: compare(empty, ["frequent-queries"]), "no rows"),
         (lambda: get_preset("sanchez2017"), "sanchez2018"),
@@ -227,11 +227,11 @@ def test_what_is_known_is_not_run_again(
 
     monkeypatch.setattr("queryveil.comparison.runner.run_task", counted)
 
-    def go(*measures: str, k: tuple[int, ...], fresh: bool = False, **more: object) -> Comparison:
-        journal = open_journal(out, fresh=fresh)
+    def go(*measures: str, k: tuple[int, ...], resume: bool = True, **more: object) -> Comparison:
+        journal = open_journal(out, resume=resume)
         asked = {"sweep": {"k": k}, "measures": measures, "journal": journal, **more}
         found = compare(log, ["string-microaggregation"], **asked)
-        write_comparison(found, out, force=True, journal=journal)
+        write_comparison(found, out, overwrite=True, journal=journal)
         return found
 
     first = go("query-coverage", k=(2, 3, 9999))
@@ -249,7 +249,7 @@ def test_what_is_known_is_not_run_again(
         ("string-microaggregation:k=4", ["query-coverage", "uniqueness"]),
     ]
     ran.clear()
-    for other in ({"seed": 1}, {"fresh": True}):
+    for other in ({"seed": 1}, {"resume": False}):
         assert go("query-coverage", k=(3,), **other).about["known_before"] == 0
     assert len(ran) == 2
     assert not list(tmp_path.glob(".out*"))
@@ -326,7 +326,7 @@ def test_a_log_without_files_has_no_journal(log: qv.QueryLog, tmp_path: Path) ->
 def found(log: qv.QueryLog, measure: str) -> Comparison:
     sweep = {"n": [2, 3, 9]}
     return compare(log, ["frequent-queries", "frequent-queries:n=4"], sweep=sweep,
-                   measures=[measure], repeat=2, seed=3)  # fmt: skip
+                   measures=[measure], repeats=2, seed=3)  # fmt: skip
 
 
 def test_the_folder(found: Comparison, tmp_path: Path) -> None:
@@ -349,10 +349,10 @@ def test_a_folder_is_replaced_only_if_it_is_ours(found: Comparison, tmp_path: Pa
     out = found.write(tmp_path / "out")
     with pytest.raises(qv.OutputError, match="exists"):
         found.write(out)
-    found.write(out, force=True)
+    found.write(out, overwrite=True)
     (out / "mine.txt").write_text("mine")
     with pytest.raises(qv.OutputError, match="something else"):
-        found.write(out, force=True)
+        found.write(out, overwrite=True)
 
 
 def test_a_stumble_leaves_nothing(

@@ -558,7 +558,7 @@ def test_more_words_beat_the_first_taxonomy() -> None:
 def test_own_terms_beat_the_taxonomy(wordnet: Taxonomy) -> None:
     golf, board = SPORT.find("Golf"), SPORT.find("Boards")
     terms = [("tennis", golf), ("zqx 9000", board), ("Tee-Time", golf), ("golf", board)]
-    mapper = Mapper(SPORT, terms=terms, tagger="none")
+    mapper = Mapper(SPORT, custom_terms=terms, tagger="none")
     assert labels(mapper, "tennis") == ["Golf"]
     assert labels(mapper, "golf") == ["Boards"]
     assert labels(mapper, "cheap zqx 9000") == ["Boards"]
@@ -567,12 +567,12 @@ def test_own_terms_beat_the_taxonomy(wordnet: Taxonomy) -> None:
     assert labels(mapper, "boards") == ["Boards"]
     assert labels(Mapper(SPORT, tagger="none"), "tennis") == ["Tennis"]
     dog = wordnet.find("dog")
-    assert labels(Mapper(wordnet, terms=[("mike", dog)]), "mike") == ["dog"]
+    assert labels(Mapper(wordnet, custom_terms=[("mike", dog)]), "mike") == ["dog"]
 
 
 def test_parts_of_an_own_term_do_not_beat_whole_labels() -> None:
     golf = SPORT.find("Golf")
-    mapper = Mapper(SPORT, terms=[("boards and tennis", golf)], tagger="none")
+    mapper = Mapper(SPORT, custom_terms=[("boards and tennis", golf)], tagger="none")
     assert labels(mapper, "boards and tennis") == ["Golf"]
     assert labels(mapper, "tennis") == ["Tennis"]
 

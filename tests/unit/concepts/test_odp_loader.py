@@ -169,8 +169,11 @@ def test_without_content_there_are_the_descriptions(tmp_path):
 @pytest.mark.parametrize(
     ("options", "more"),
     [
-        ({"world": True}, {"Top/World/Français/Arts", "Top/Kids_and_Teens/International/Dansk"}),
-        ({"adult": True}, {"Top/Adult"}),
+        (
+            {"all_languages": True},
+            {"Top/World/Français/Arts", "Top/Kids_and_Teens/International/Dansk"},
+        ),
+        ({"include_adult": True}, {"Top/Adult"}),
     ],
 )
 def test_branches_that_are_asked_for(tmp_path, options, more):

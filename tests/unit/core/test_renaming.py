@@ -140,11 +140,11 @@ def test_a_file_that_came_meanwhile_is_not_replaced(tmp_path: Path) -> None:
     target = tmp_path / "out.tsv"
     with (
         pytest.raises(OutputError, match="exists already"),
-        written(target, "mine", force=False),
+        written(target, "mine", overwrite=False),
     ):
         target.write_text("theirs")
     assert target.read_text() == "theirs"
-    with written(target, "mine", force=True):
+    with written(target, "mine", overwrite=True):
         pass
     assert target.read_text() == "mine"
     assert [path.name for path in tmp_path.iterdir()] == ["out.tsv"]

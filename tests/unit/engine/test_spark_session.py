@@ -93,5 +93,5 @@ def test_an_engine_is_checked() -> None:
     with pytest.raises(UsageError, match='no engine "sparc"'):
         EngineConfig("sparc")
     with pytest.raises(UsageError, match="need the engine spark"):
-        EngineConfig(master="yarn")
+        EngineConfig(spark_master="yarn")
     assert not EngineConfig().is_remote

@@ -147,7 +147,7 @@ def test_what_spends_never_refuses_by_coverage(line: str, tmp_path: Path) -> Non
     cards, figures = [], []
     for number, queries in enumerate((["qq vrr", "zz"], ["tennis", "golf"])):
         out = tmp_path / f"out{number}"
-        qv.anonymize(log_of(queries), asked, dataset=f"{tmp_path}/").write(out)
+        qv.anonymize(log_of(queries), asked, ledger=f"{tmp_path}/").write(out)
         public = json.loads((out / "public" / "release.json").read_text("utf-8"))
         private = json.loads((out / "private" / "card.json").read_text("utf-8"))
         assert "coverage" not in json.dumps(public)

@@ -302,7 +302,7 @@ def test_the_list_inside_on_a_synthetic_log(tmp_path: Path) -> None:
 def test_the_card_of_pure_mode(pool: str, urls: str, tmp_path: Path) -> None:
     log = QueryLog.from_rows(lines(300, "weather", "maps"))
     method = DpStatistics.from_params({"mode": "pure", "pool": pool, "url_pool": urls})
-    anonymize(log, method, dataset=f"{tmp_path}/").write(tmp_path / "out")
+    anonymize(log, method, ledger=f"{tmp_path}/").write(tmp_path / "out")
     card = json.loads((tmp_path / "out" / "public" / "release.json").read_text("utf-8"))
     promise = card["guarantee"]
     assert (promise["model"], promise["epsilon"], promise["delta"]) == ("pure-dp", 1.0, None)

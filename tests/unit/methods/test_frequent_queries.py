@@ -122,7 +122,7 @@ def test_what_is_written_verifies(
         return
     folder = tmp_path_factory.mktemp("out") / "out"
     form = ["parquet", "tsv", "csv", "jsonl"][len(lines) % 4]
-    anonymize(QueryLog.from_rows(lines), method).write(folder, form=form)
+    anonymize(QueryLog.from_rows(lines), method).write(folder, format=form)
     assert verify(folder)["holds"]
 
 
@@ -258,7 +258,7 @@ def test_times(time: str, expected: set[str | None]) -> None:
 def test_times_are_written_as_people_write_them(
     tmp_path: Path, form: str, time: str, written: str
 ) -> None:
-    run(LOG, n=1, time=time).write(tmp_path / "out", form=form)
+    run(LOG, n=1, time=time).write(tmp_path / "out", format=form)
     text = (tmp_path / "out" / "public" / f"log.{form}").read_text()
     cell = {"tsv": f"\t{written}\t", "csv": f",{written},", "jsonl": f'"time":"{written}"'}[form]
     assert cell in text
@@ -272,7 +272,7 @@ def test_odd_years_keep_the_promise(tmp_path: Path, year: str, time: str) -> Non
                       rank=pl.lit(None, pl.Int32), url=pl.lit(None, pl.String))  # fmt: skip
     for form in ("parquet", "tsv", "jsonl"):
         release = anonymize(QueryLog.from_frame(table), FrequentQueries(n=2, time=time))
-        release.write(tmp_path / form, form=form)
+        release.write(tmp_path / form, format=form)
         assert verify(tmp_path / form)["holds"]
 
 

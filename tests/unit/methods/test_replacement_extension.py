@@ -171,7 +171,7 @@ def test_from_release_to_release(method: Replacement, tmp_path: Path) -> None:
         assert ledger.spent().epsilon == 1
     three = write(tmp_path / "logs" / "three.tsv", "ann polo 6,bob golf 8,dan judo 9")
     log = qv.read_log(three, since="2006-03-07")
-    more = qv.extend_release(log, tmp_path / "b", tmp_path / "c", lower_guarantee=True)
+    more = qv.extend_release(log, tmp_path / "b", tmp_path / "c", add_budget=True)
     assert more["guarantee"]["epsilon"] == 2
     assert qv.verify(tmp_path / "c")["holds"]
     rows = pl.read_parquet(tmp_path / "c" / "public" / "log.parquet")

@@ -71,7 +71,7 @@ def test_wrong_usage(cli, log: str) -> None:
         ("--sweep", "hop=1"): "did you mean",
         ("--selfish", "2"): "not between 0 and 1",
         ("--submit", "0"): "--submit cannot be",
-        ("--repeat", "2"): "for a sweep",
+        ("--repeats", "2"): "for a sweep",
         ("--test", "t9"): "t1 or t2",
     }.items():
         ran = cli("peers", "simulate", log, *typed)

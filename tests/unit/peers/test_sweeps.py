@@ -54,7 +54,7 @@ def test_one_object_with_named_figures(log: QueryLog) -> None:
 
 def test_a_sweep(log: QueryLog, tmp_path: Path) -> None:
     grid = parse_sweeps(["submit=0.2,0.8", "hops=1..2"])
-    result = sweep(log, grid, seed=1, repeat=2)
+    result = sweep(log, grid, seed=1, repeats=2)
     assert [row.params for row in result.settings] == [
         {"submit": submit, "hops": hops} for submit in (0.2, 0.8) for hops in (1, 2)
     ]
@@ -77,7 +77,7 @@ def test_a_sweep(log: QueryLog, tmp_path: Path) -> None:
     assert len(ElementTree.parse(out / "peers.svg").findall(".//{*}polyline")) == 4 * 2
     with pytest.raises(OutputError):
         write_sweep(result, out)
-    write_sweep(result, out, force=True)
+    write_sweep(result, out, overwrite=True)
 
 
 def test_parameters_of_the_graph_and_nothing_swept(log: QueryLog, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_wrong_usage(log: QueryLog) -> None:
     with pytest.raises(UsageError, match='no "hop"'):
         sweep(log, {"hop": ["1"]})
     with pytest.raises(UsageError, match="repeat"):
-        sweep(log, {"hops": ["1"]}, repeat=0)
+        sweep(log, {"hops": ["1"]}, repeats=0)
     with pytest.raises(UsageError, match="settings"):
         sweep(log, {"hops": range(20), "submit": [i / 100 for i in range(1, 90)]})
 

@@ -66,7 +66,7 @@ def test_private_is_private(release: Release, target: Path, mask: int) -> None:
 
 
 def test_public_can_be_read(release: Release, target: Path) -> None:
-    release.write(target, form="tsv")
+    release.write(target, format="tsv")
     public = target / "public"
     assert {p.name for p in target.iterdir()} == {"public", "private"}
     assert {p.name for p in public.iterdir()} == {
@@ -86,7 +86,7 @@ def test_what_exists_is_refused(release: Release, target: Path, kind: str) -> No
     make_there(release, target, kind)
     before = tree(target.parent)
     with pytest.raises(
-        OutputError, match=r"this exists already\. Hint: take another name, or --force"
+        OutputError, match=r"this exists already\. Hint: choose another name, or --overwrite"
     ):
         release.write(target)
     assert tree(target.parent) == before
@@ -109,9 +109,9 @@ def make_there(release: Release, target: Path, kind: str) -> None:
 
 
 def test_force_replaces_a_release(release: Release, target: Path) -> None:
-    release.write(target, form="tsv")
+    release.write(target, format="tsv")
     before = tree(target)
-    release.write(target, form="csv", force=True)
+    release.write(target, format="csv", overwrite=True)
     assert (target / "public" / "log.csv").exists()
     assert not (target / "public" / "log.tsv").exists()
     assert tree(target) != before
@@ -122,8 +122,8 @@ def test_force_replaces_a_release(release: Release, target: Path) -> None:
 def test_force_replaces_nothing_else(release: Release, target: Path, kind: str) -> None:
     make_there(release, target, kind)
     before = tree(target.parent)
-    with pytest.raises(OutputError, match="--force replaces only what queryveil wrote"):
-        release.write(target, force=True)
+    with pytest.raises(OutputError, match="--overwrite replaces only what queryveil wrote"):
+        release.write(target, overwrite=True)
     assert tree(target.parent) == before
     assert target.is_symlink() == (kind in ("link", "dangling"))
 
@@ -137,8 +137,8 @@ def test_force_spares_a_folder_that_only_looks_like_a_release(
     (target / "public").mkdir(parents=True)
     (target / "public" / "release.json").write_text(card)
     (target / "public" / "index.html").write_text("my web site")
-    with pytest.raises(OutputError, match="--force replaces only what queryveil wrote"):
-        release.write(target, force=True)
+    with pytest.raises(OutputError, match="--overwrite replaces only what queryveil wrote"):
+        release.write(target, overwrite=True)
     assert (target / "public" / "index.html").exists()
 
 
@@ -149,7 +149,7 @@ def test_force_spares_a_release_with_something_else_beside_it(
     assert is_release(target)
     (target / "thesis.txt").write_text("mine")
     with pytest.raises(OutputError, match="holds something else"):
-        release.write(target, force=True)
+        release.write(target, overwrite=True)
     assert (target / "thesis.txt").read_text() == "mine"
 
 
@@ -188,7 +188,7 @@ def test_a_release_that_cannot_be_replaced_stays(
     no_flags(monkeypatch)
     monkeypatch.setattr(Path, "rename", refused)
     with pytest.raises(OutputError, match="Input/output error"):
-        release.write(target, force=True)
+        release.write(target, overwrite=True)
     assert tree(target) == before
     assert [path.name for path in target.parent.iterdir()] == [target.name]
 
@@ -218,7 +218,7 @@ def test_a_release_that_ended_first_is_not_replaced(
     release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target, first = tmp_path / "out", tmp_path / "first"
-    release.write(first, form="tsv")
+    release.write(first, format="tsv")
     before = tree(first)
     after_the_check(monkeypatch, lambda: first.rename(target))
     with pytest.raises(OutputError, match="exists already"):
@@ -232,9 +232,9 @@ def test_force_replaces_what_ended_first(
     release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target, first = tmp_path / "out", tmp_path / "first"
-    release.write(first, form="tsv")
+    release.write(first, format="tsv")
     after_the_check(monkeypatch, lambda: first.rename(target))
-    release.write(target, force=True)
+    release.write(target, overwrite=True)
     assert (target / "public" / "log.parquet").exists()
     assert verify(target)["holds"]
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
@@ -255,7 +255,7 @@ def test_what_came_after_the_check_is_put_back(
 
     after_the_check(monkeypatch, replaced)
     with pytest.raises(OutputError, match="replaces only what queryveil wrote"):
-        release.write(target, force=True)
+        release.write(target, overwrite=True)
     assert tree(target) == {"thesis.txt": b"mine"}
     assert verify(tmp_path / "moved")["holds"]
 
@@ -307,7 +307,7 @@ def test_a_broken_promise_is_not_published(release: Release, target: Path) -> No
 
 
 def test_the_mapping_says_who_is_who(release: Release, target: Path) -> None:
-    release.write(target, form="tsv")
+    release.write(target, format="tsv")
     rows = [
         line.split("\t") for line in (target / "private" / "mapping.tsv").read_text().splitlines()
     ]
@@ -318,7 +318,7 @@ def test_the_mapping_says_who_is_who(release: Release, target: Path) -> None:
 
 
 def test_the_mapping_can_be_forgotten(release: Release, target: Path) -> None:
-    release.write(target, forget_mapping=True)
+    release.write(target, include_mapping=False)
     assert not (target / "private" / "mapping.tsv").exists()
     private = b"".join(path.read_bytes() for path in (target / "private").iterdir())
     assert b"user7" not in private

@@ -187,7 +187,7 @@ def test_order_is_kept(tmp_path: Path) -> None:
 
 def test_an_unknown_form_is_explained() -> None:
     with pytest.raises(
-        UsageError, match=r'unknown form "parket" to write\. Hint: did you mean "parquet"'
+        UsageError, match=r'unknown output format "parket"\. Hint: did you mean "parquet"'
     ):
         check_output_format("parket")
 

@@ -125,7 +125,7 @@ def test_the_page_gives_shares_of_the_rows_that_went_in(release: Release) -> Non
 def test_a_log_of_groups_is_written_and_verified(
     release: Release, tmp_path: Path, form: str
 ) -> None:
-    release.write(tmp_path / "out", form=form)
+    release.write(tmp_path / "out", format=form)
     findings = verify_public(tmp_path / "out" / "public")
     assert all(finding.holds for finding in findings)
     says = {finding.check: finding.message for finding in findings}
@@ -141,5 +141,5 @@ def test_the_mapping_names_the_group(release: Release, tmp_path: Path) -> None:
     assert lines[0] == "user\tpseudonym\tgroup"
     assert lines[1] == "user0\taaaaaaaaaaaa\t0"
     assert lines[-1] == "user5\tffffffffffff\t1"
-    release.write(tmp_path / "other", forget_mapping=True)
+    release.write(tmp_path / "other", include_mapping=False)
     assert not (tmp_path / "other" / "private" / "mapping.tsv").exists()

@@ -63,7 +63,7 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def written(made: Release, folder: Path, form: str = "parquet") -> dict[str, Any]:
-    made.write(folder, form=form)
+    made.write(folder, format=form)
     return load(folder / "public" / "croissant.json")
 
 

@@ -22,7 +22,7 @@ from queryveil.workflows.verification import pack, verify
 def folder(tmp_path: Path) -> Path:
     lines = [(f"user{n}", "weather", "2006-03-01 10:00:00", None, None) for n in range(9)]
     target = tmp_path / "my release"
-    anonymize(QueryLog.from_rows(lines), FrequentQueries(n=5)).write(target, form="tsv")
+    anonymize(QueryLog.from_rows(lines), FrequentQueries(n=5)).write(target, format="tsv")
     return target
 
 
@@ -104,7 +104,7 @@ def test_an_archive_is_not_overwritten(folder: Path) -> None:
     with pytest.raises(OutputError, match="this exists already"):
         pack(folder)
     assert archive.read_bytes() == b"mine"
-    assert pack(folder, force=True) == archive
+    assert pack(folder, overwrite=True) == archive
     assert tarfile.is_tarfile(archive)
 
 

@@ -40,7 +40,7 @@ def reachable(thing: object, seen: dict[int, object]) -> dict[int, object]:
 def test_a_release_shows_nothing_private(line: str) -> None:
     """Neither a release, nor its card, nor anything that it holds prints users or queries."""
     log = qv.QueryLog.from_rows(ROWS)
-    made = qv.anonymize(log, line, dataset="nobody", seed=1)
+    made = qv.anonymize(log, line, ledger="nobody", seed=1)
     card = made.preview_card()
     shown = [repr(thing) for thing in reachable(made, {}).values()] + [repr(card), f"{card}"]
     assert len(shown) >= 4

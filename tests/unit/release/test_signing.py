@@ -69,7 +69,7 @@ def test_another_signer_is_seen(out: Path, key: Path, tmp_path: Path) -> None:
     assert told(out, other)[0] is False
     with pytest.raises(qv.OutputError, match="signed already"):
         qv.sign(out, tmp_path / "other.pem")
-    qv.sign(out, tmp_path / "other.pem", force=True)
+    qv.sign(out, tmp_path / "other.pem", overwrite=True)
     assert told(out, other)[0] is True
 
 

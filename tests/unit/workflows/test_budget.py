@@ -86,7 +86,7 @@ REPLACE = "semantic-replacement:domain=sport:max-queries-per-user=2"
 
 def test_a_copy_forgets_the_mapping_too(log: Path, tmp_path: Path) -> None:
     release(log, tmp_path / "one", REPLACE)
-    qv.copy_release(tmp_path / "one", tmp_path / "two", forget_mapping=True)
+    qv.copy_release(tmp_path / "one", tmp_path / "two", include_mapping=False)
     kept = [(tmp_path / name / "private" / "mapping.tsv").exists() for name in ("one", "two")]
     assert kept == [True, False]
 
@@ -119,10 +119,10 @@ def test_a_release_of_another_ledger_is_not_copied(log: Path, tmp_path: Path) ->
     other = tmp_path / "other"
     other.mkdir()
     with pytest.raises(InputError, match="there is no ledger"):
-        qv.copy_release(tmp_path / "one", tmp_path / "two", dataset=f"{other}/")
-    set_ledger_limit("1", "0", dataset=f"{other}/")
+        qv.copy_release(tmp_path / "one", tmp_path / "two", ledger=f"{other}/")
+    set_ledger_limit("1", "0", ledger=f"{other}/")
     with pytest.raises(UsageError, match="does not know this release"):
-        qv.copy_release(tmp_path / "one", tmp_path / "two", dataset=f"{other}/")
+        qv.copy_release(tmp_path / "one", tmp_path / "two", ledger=f"{other}/")
     assert not (tmp_path / "two").exists()
 
 
@@ -130,14 +130,14 @@ def test_a_copy_never_takes_the_place_of_its_source(log: Path, tmp_path: Path) -
     release(log, tmp_path / "one")
     for place in (tmp_path / "one", tmp_path / "one" / "in"):
         with pytest.raises(UsageError, match="cannot be copied onto itself"):
-            qv.copy_release(tmp_path / "one", place, force=True)
+            qv.copy_release(tmp_path / "one", place, overwrite=True)
 
 
 @pytest.mark.parametrize("line", [LINE, "frequent-queries:n=5"])
 def test_a_release_may_be_written_twice(log: Path, tmp_path: Path, line: str) -> None:
     made = qv.anonymize(qv.read_log(log), line)
     made.write(tmp_path / "one")
-    made.write(tmp_path / "two", form="tsv")
+    made.write(tmp_path / "two", format="tsv")
     with Ledger.open(log.parent / "ledger.db", create=False) as ledger:
         entries = ledger.entries()
     assert [(e.state, e.copy_of) for e in entries] == [("confirmed", None), ("copied", 1)]
@@ -171,9 +171,9 @@ def test_a_sample_of_users_is_refused(log: Path) -> None:
 def test_a_log_without_a_file_needs_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     log = qv.QueryLog.from_rows([(str(n), "weather", None, None, None) for n in range(99)])
-    with pytest.raises(UsageError, match="dataset"):
+    with pytest.raises(UsageError, match="ledger="):
         qv.anonymize(log, LINE)
-    found = qv.anonymize(log, LINE, dataset="rain").tables["queries"]
+    found = qv.anonymize(log, LINE, ledger="rain").tables["queries"]
     assert found["query"].to_list() in ([], ["weather"])
     assert (tmp_path / "queryveil" / "rain.db").exists()
     assert qv.anonymize(log, LINE, seed=1).not_release_grade_because
@@ -195,7 +195,9 @@ def test_a_look_at_the_data_is_told_for_ever(log: Path, tmp_path: Path) -> None:
     assert "input" not in told
     assert told["forecast"].expected.queries >= 0
     assert spent(log) == (0, 0)
-    assert qv.plan(qv.read_log(log), qv.parse_method(LINE), peek=True)["peeked"] == DATA_ACCESS_NOTE
+    assert (
+        qv.plan(qv.read_log(log), qv.parse_method(LINE), exact=True)["peeked"] == DATA_ACCESS_NOTE
+    )
     assert spent(log) == (0, 1)
     release(log, tmp_path / "one")
     card = json.loads((tmp_path / "one" / "public" / "release.json").read_text("utf-8"))
@@ -208,12 +210,12 @@ def test_a_plan_does_not_open_the_log() -> None:
     def log() -> qv.QueryLog:
         raise KeyboardInterrupt
 
-    assert qv.plan(log, qv.parse_method(LINE), population=10**6)["population"] == 10**6
+    assert qv.plan(log, qv.parse_method(LINE), expected_users=10**6)["expected_users"] == 10**6
 
 
 def test_a_synthetic_log_of_the_tables(log: Path, tmp_path: Path) -> None:
     line = "dp-statistics:epsilon=99:delta=1e-3:max-queries-per-user=3:synthesize=50"
-    card = release(log, tmp_path / "one", line, form="tsv")
+    card = release(log, tmp_path / "one", line, format="tsv")
     rows = (tmp_path / "one" / "public" / "log.tsv").read_text("utf-8").split("\n")[1:-1]
     assert len({row.split("\t")[0] for row in rows}) == card["output"]["ids"] == 50
     shown = (tmp_path / "one" / "public" / "queries.tsv").read_text("utf-8")

@@ -65,7 +65,7 @@ def test_the_command_tells_it(cli, log: Path, tmp_path: Path) -> None:
     ran = cli("profile", log, "--taxonomy", "none")
     assert (ran.code, "Recorded in the ledger" in " ".join(ran.out.split())) == (0, True)
     (tmp_path / "other").mkdir()
-    assert cli("profile", log, "--dataset", "./other", "--taxonomy", "none", "--json").code == 0
+    assert cli("profile", log, "--ledger", "./other", "--taxonomy", "none", "--json").code == 0
     assert (tmp_path / "other" / "ledger.db").exists()
 
 

@@ -27,9 +27,9 @@ def rows(users: int, text: str = "weather") -> list[tuple]:
 def test_a_low_yield_is_refused_before_anything_is_paid(line: str, tmp_path: Path) -> None:
     log = qv.QueryLog.from_rows(rows(200))
     with pytest.raises(qv.LowYieldError, match="queries would be released for 200 users"):
-        qv.anonymize(log, line, dataset=f"{tmp_path}/", population=200)
+        qv.anonymize(log, line, ledger=f"{tmp_path}/", expected_users=200)
     assert not list(tmp_path.iterdir())  # no ledger, so nothing was spent
-    release = qv.anonymize(log, line, dataset=f"{tmp_path}/", population=200, yes=True)
+    release = qv.anonymize(log, line, ledger=f"{tmp_path}/", expected_users=200, yes=True)
     assert release.guarantee.epsilon == 1.0
     assert (tmp_path / "ledger.db").exists()
 
@@ -42,8 +42,8 @@ def test_the_decision_is_the_same_for_every_log(line: str, tmp_path: Path) -> No
         told = set()
         for sent in logs:
             try:
-                qv.anonymize(qv.QueryLog.from_rows(sent), line, population=people,
-                             dataset=f"{tmp_path}/")  # fmt: skip
+                qv.anonymize(qv.QueryLog.from_rows(sent), line, expected_users=people,
+                             ledger=f"{tmp_path}/")  # fmt: skip
                 told.add("paid")
             except qv.LowYieldError as error:
                 told.add(str(error))
@@ -54,7 +54,7 @@ def test_the_decision_is_the_same_for_every_log(line: str, tmp_path: Path) -> No
 def test_without_a_declared_number_python_warns_and_names_what_is_needed(tmp_path: Path) -> None:
     log = qv.QueryLog.from_rows(rows(200))
     with pytest.warns(qv.PopulationWarning, match=r"about [\d,]+ users are needed for 5 queries"):
-        qv.anonymize(log, TABLES, dataset=f"{tmp_path}/")
+        qv.anonymize(log, TABLES, ledger=f"{tmp_path}/")
 
 
 def test_a_path_in_place_of_a_log_is_a_clear_error() -> None:
@@ -64,7 +64,7 @@ def test_a_path_in_place_of_a_log_is_a_clear_error() -> None:
 
 def test_the_hint_helps_in_python_too() -> None:
     with pytest.raises(qv.LowYieldError, match="yes=True"):
-        qv.anonymize(qv.QueryLog.from_rows(rows(20)), TABLES, population=20)
+        qv.anonymize(qv.QueryLog.from_rows(rows(20)), TABLES, expected_users=20)
 
 
 def test_nothing_is_asked_of_what_spends_nothing_or_gives_everybody_rows() -> None:
@@ -73,7 +73,7 @@ def test_nothing_is_asked_of_what_spends_nothing_or_gives_everybody_rows() -> No
     everybody = ["semantic-replacement", "concept-histogram", "profile-first"]
     for line in free + everybody:
         check_yield(qv.parse_method(line), None)
-    qv.anonymize(qv.QueryLog.from_rows(rows(20)), TABLES, seed=1, population=20)
+    qv.anonymize(qv.QueryLog.from_rows(rows(20)), TABLES, seed=1, expected_users=20)
 
 
 @pytest.mark.parametrize("line", SPENDING)
@@ -150,9 +150,9 @@ def test_a_script_fails_before_the_log_is_opened(
     def opened(*_: object, **__: object) -> None:
         raise AssertionError("the log was opened")
 
-    monkeypatch.setattr("queryveil.log.reading.read_log", opened)
+    monkeypatch.setattr("queryveil.cli.options.read_log", opened)
     asked = ("anonymize", str(log), "--method", TABLES, "--out", str(tmp_path / "out"))
-    for more in ((), ("--population", "300")):
+    for more in ((), ("--expected-users", "300")):
         ran = cli(*asked, *more)
         assert ran.code == 1
         assert "--yes" in ran.err
@@ -179,6 +179,6 @@ def test_an_empty_table_exits_with_0_and_says_so(log: Path, cli: Callable, tmp_p
 
 
 def test_plan_says_that_it_is_next_to_nothing(log: Path, cli: Callable) -> None:
-    ran = cli("plan", str(log), "--method", TABLES, "--population", "300")
+    ran = cli("plan", str(log), "--method", TABLES, "--expected-users", "300")
     assert ran.code == 0
     assert "almost nothing" in ran.out

@@ -153,7 +153,7 @@ def test_only_what_is_new_counts_also_in_a_log_of_its_own(top: Path) -> None:
         ("bob", "2006-03-03 10:00:00"), ("bob", None), ("cat", "2006-03-01 10:00:00"),
         ("cat", "2006-03-02 10:00:00"),
     )  # fmt: skip
-    card = qv.extend_release(log, top / "a", top / "b", since="2006-03-03", dataset=f"{top}/logs")
+    card = qv.extend_release(log, top / "a", top / "b", since="2006-03-03", ledger=f"{top}/logs")
     assert slots(top / "b") == {"ann": 2, "bob": 2}
     assert card["dropped"] == {
         "no time, so not known to be new": 1,
@@ -163,7 +163,7 @@ def test_only_what_is_new_counts_also_in_a_log_of_its_own(top: Path) -> None:
 
 
 def test_a_log_without_times(top: Path) -> None:
-    how: dict[str, Any] = {"since": "2006-03-03", "dataset": f"{top}/logs"}
+    how: dict[str, Any] = {"since": "2006-03-03", "ledger": f"{top}/logs"}
     card = qv.extend_release(timeless(("bob", None)), top / "a", top / "b", **how)
     assert card["output"]["rows"] == 0
     assert card["dropped"]["no time, so not known to be new"] == 1
@@ -172,7 +172,7 @@ def test_a_log_without_times(top: Path) -> None:
 @pytest.mark.parametrize("rows", [[("bob", None)], [("bob", None), ("eve", "9999-01-01 00:00:00")]])
 def test_no_row_of_the_first_log_decides_what_is_new(top: Path, rows: list[Any]) -> None:
     """Neither whether it has times, nor a clock that runs ahead."""
-    how: dict[str, Any] = {"dataset": f"{top}/logs"}
+    how: dict[str, Any] = {"ledger": f"{top}/logs"}
     qv.anonymize_to_folder(timeless(*rows), Slotted(), top / "t", **how)
     append(top, "two", "t", "c", since="2006-03-03", **how)
     assert sum(rows_of(top / "c").values()) == 4
@@ -201,7 +201,7 @@ def test_nobody_has_anything_left(top: Path) -> None:
     assert slots(top / "b") == {"eve": 4}
     assert qv.verify(top / "b")["holds"]
     write_log(top / "logs" / "most.tsv", [*whole, ("eve", 5), ("eve", 6)])
-    append(top, "most", "b", "c", lower_guarantee=True)
+    append(top, "most", "b", "c", add_budget=True)
     assert slots(top / "c") == {"eve": 5}
 
 
@@ -218,7 +218,7 @@ def test_nothing_new_is_an_empty_part_that_can_be_extended(top: Path) -> None:
 
 
 def test_a_lower_guarantee_is_the_sum(top: Path) -> None:
-    card = append(top, "two", "a", "b", lower_guarantee=True)
+    card = append(top, "two", "a", "b", add_budget=True)
     assert card["guarantee"]["epsilon"] == 2.0
     assert card["parameters"]["spent_before"] == 1.0
     assert card["ledger"]["most"] == 8
@@ -235,8 +235,8 @@ def test_decimals_stay_what_they_are(top: Path) -> None:
     """0.1 + 0.2 is not 0.3 in floats; the ledger counts fractions, the card not less."""
     method = Slotted(epsilon=0.1)
     qv.anonymize_to_folder(read(top, "one"), method, top / "a1")
-    append(top, "two", "a1", "b1", lower_guarantee=True)
-    card = append(top, "three", "b1", "c1", lower_guarantee=True)
+    append(top, "two", "a1", "b1", add_budget=True)
+    card = append(top, "three", "b1", "c1", add_budget=True)
     assert card["parameters"]["spent_before"] == 0.2
     assert card["guarantee"]["epsilon"] >= 0.3
     assert spent(top) == 1 + Fraction("0.3")
@@ -246,7 +246,7 @@ def test_decimals_stay_what_they_are(top: Path) -> None:
 def test_the_limit_holds(top: Path) -> None:
     set_ledger_limit("1.5", "0", [top / "logs" / "one.tsv"])
     with pytest.raises(BudgetError, match=r"needs epsilon 1, but 0.5 is left"):
-        append(top, "two", "a", "b", lower_guarantee=True)
+        append(top, "two", "a", "b", add_budget=True)
     assert not (top / "b").exists()
     assert len(entries(top)) == 1
     # What a limit leaves is not taken unasked: the promise stays.
@@ -262,7 +262,7 @@ def test_a_method_that_forgets_what_was_spent(top: Path, monkeypatch: pytest.Mon
         Slotted, "guarantee", lambda self: replace(real(self), epsilon=self.epsilon)
     )
     with pytest.raises(VerificationError, match="does not cover what was spent"):
-        append(top, "two", "a", "b", lower_guarantee=True)
+        append(top, "two", "a", "b", add_budget=True)
     assert len(entries(top)) == 1
 
 
@@ -313,7 +313,7 @@ def test_a_stopped_run_with_a_lower_guarantee_counts_for_the_promise(top: Path) 
     with pytest.MonkeyPatch.context() as patch:
         stumble(patch)
         with pytest.raises(KeyboardInterrupt):
-            append(top, "two", "a", "b", lower_guarantee=True)
+            append(top, "two", "a", "b", add_budget=True)
     assert append(top, "two", "a", "b")["guarantee"]["epsilon"] == spent(top) == 2
     assert qv.verify(top / "b")["holds"]
 
@@ -325,17 +325,17 @@ def test_a_log_from_no_file_cannot_be_tried_again(
     day = "2006-03-0{} 10:00:00".format
     first = qv.QueryLog.from_rows([("ann", "x", day(1), None, None)])
     later = qv.QueryLog.from_rows([("ann", "x", day(2), None, None)])
-    qv.anonymize_to_folder(first, Slotted(), tmp_path / "a", dataset="us")
+    qv.anonymize_to_folder(first, Slotted(), tmp_path / "a", ledger="us")
     # Two logs without files are not the same log.
-    assert "copied" not in qv.anonymize_to_folder(later, Slotted(), tmp_path / "a2", dataset="us")
+    assert "copied" not in qv.anonymize_to_folder(later, Slotted(), tmp_path / "a2", ledger="us")
     with monkeypatch.context() as patch:
         stumble(patch)
         with pytest.raises(KeyboardInterrupt):
             qv.extend_release(
-                later, tmp_path / "a", tmp_path / "b", since="2006-03-02", dataset="us"
+                later, tmp_path / "a", tmp_path / "b", since="2006-03-02", ledger="us"
             )
     with pytest.raises(UsageError, match="cannot be computed from another log"):
-        qv.extend_release(later, tmp_path / "a", tmp_path / "b", since="2006-03-02", dataset="us")
+        qv.extend_release(later, tmp_path / "a", tmp_path / "b", since="2006-03-02", ledger="us")
 
 
 def test_two_at_once(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -402,7 +402,7 @@ def test_nobody_ever_loses_more_than_the_ledger_counts(
                 if "stop" in step:
                     stumble(once)
                 try:
-                    append(top, log, old, f"r{number}", lower_guarantee="lower" in step)
+                    append(top, log, old, f"r{number}", add_budget="lower" in step)
                     old = f"r{number}"
                 except (KeyboardInterrupt, InputError):
                     pass
@@ -433,8 +433,8 @@ SPOILED: dict[str, tuple[str, Callable[[str], str | None]]] = {
     "edited": ("public/report.html", lambda _: "other"),
 }
 ASKED: dict[str, dict[str, Any]] = {
-    "no ledger": {"dataset": "nobody"},
-    "in its place": {"new": "a", "force": True},
+    "no ledger": {"ledger": "nobody"},
+    "in its place": {"new": "a", "overwrite": True},
     "inside": {"new": "a/more"},
     "another method": {"method": qv.FrequentQueries()},
     "another parameter": {"method": Slotted(max_queries_per_user=5)},
@@ -450,7 +450,7 @@ def spoil(top: Path, how: str) -> None:
 
 
 REFUSED = {
-    "no mapping": (InputError, "--forget-mapping"),
+    "no mapping": (InputError, "--no-mapping"),
     "no slots": (InputError, "no column slots"),
     "somebody missing": (VerificationError, "1 users of the release are missing"),
     "slots are no numbers": (VerificationError, "damaged"),
@@ -560,8 +560,8 @@ def test_a_method_is_held_to_what_it_said(
 
 
 def test_without_a_mapping_it_ends(top: Path) -> None:
-    append(top, "two", "a", "b", forget_mapping=True)
-    with pytest.raises(InputError, match="--forget-mapping"):
+    append(top, "two", "a", "b", include_mapping=False)
+    with pytest.raises(InputError, match="--no-mapping"):
         append(top, "three", "b", "c")
 
 
@@ -601,15 +601,13 @@ class _Cased:
 
 NEW = ("--out", "b")
 CALLS = [
-    _Cased(
-        ("--method", "slotted", "--lower-guarantee", *NEW), 2, "--lower-guarantee needs --append"
-    ),
-    _Cased(("--lower-guarantee", *NEW), 2, "--lower-guarantee needs --append"),
-    _Cased(("--append", "a", "--seed", "1", *NEW), 2, "--seed cannot be combined with --append"),
-    _Cased(("--append", "a", "--n", "3", *NEW), 2, "--n needs --method"),
-    _Cased(("--append", "a", "--method", "frequent-queries", *NEW), 2, "made by slotted"),
-    _Cased(("--append", "nowhere", *NEW), 1, "there is no such folder"),
-    _Cased(("--append", "a", "--out", "a"), 1, "this exists already"),
+    _Cased(("--method", "slotted", "--add-budget", *NEW), 2, "--add-budget needs --extend"),
+    _Cased(("--add-budget", *NEW), 2, "--add-budget needs --extend"),
+    _Cased(("--extend", "a", "--seed", "1", *NEW), 2, "--seed cannot be combined with --extend"),
+    _Cased(("--extend", "a", "--n", "3", *NEW), 2, "--n needs --method"),
+    _Cased(("--extend", "a", "--method", "frequent-queries", *NEW), 2, "made by slotted"),
+    _Cased(("--extend", "nowhere", *NEW), 1, "there is no such folder"),
+    _Cased(("--extend", "a", "--out", "a"), 1, "this exists already"),
     _Cased(NEW, 2, "--method"),
 ]
 
@@ -625,11 +623,11 @@ def test_mistakes_of_the_command(top: Path, cli, case: _Cased) -> None:
 
 def test_the_command(top: Path, cli) -> None:
     (top / "queryveil.toml").write_text('[anonymize]\nmethod = "frequent-queries"\nn = 9\n')
-    ran = cli("anonymize", "logs/two.tsv", "--append", "a", *NEW, "--since", "2006-03-03", "--json")
+    ran = cli("anonymize", "logs/two.tsv", "--extend", "a", *NEW, "--since", "2006-03-03", "--json")
     assert (ran.code, ran.err) == (0, "")
     assert json.loads(ran.out)["method"] == "slotted"
-    more = ("--since", "2006-03-05", "--lower-guarantee")
-    ran = cli("anonymize", "logs/three.tsv", "--append", "b", "--out", "c", *more)
+    more = ("--since", "2006-03-05", "--add-budget")
+    ran = cli("anonymize", "logs/three.tsv", "--extend", "b", "--out", "c", *more)
     assert (ran.code, ran.err) == (0, "")
     assert "Released with slotted" in ran.out
     assert "Written and verified: c/public (may be published: differential" in ran.out

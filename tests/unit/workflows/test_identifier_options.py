@@ -122,7 +122,7 @@ def test_the_commands_ask_for_it(cli: Run, path: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [("anonymize", "--out", "a"), ("plan",), ("anonymize", "--out", "a", "--append", "b")]
+    "line", [("anonymize", "--out", "a"), ("plan",), ("anonymize", "--out", "a", "--extend", "b")]
 )
 def test_a_wrong_setting_is_refused_before_the_log_is_opened(
     line: tuple[str, ...], cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -14,14 +14,14 @@ LINE = "profile-divergence:topics=sanchez4"
 
 @pytest.fixture
 def log(tmp_path: Path) -> qv.QueryLog:
-    qv.write_synthetic_log(tmp_path / "log.tsv", about="A", users=20, queries=5)
+    qv.write_synthetic_log(tmp_path / "log.tsv", topics="A", users=20, queries=5)
     return qv.read_log(tmp_path / "log.tsv")
 
 
 @pytest.mark.parametrize("form", ["parquet", "tsv", "csv", "jsonl"])
 def test_files_say_what_memory_says(log: qv.QueryLog, tmp_path: Path, form: str) -> None:
     release = qv.anonymize(log, qv.SemanticMicroaggregation(k=2), seed=1)
-    release.write(tmp_path / "out", form=form)
+    release.write(tmp_path / "out", format=form)
     one, two = (qv.measure(log, from_, [LINE]) for from_ in (release, tmp_path / "out"))
     assert one == two
     assert one[LINE].value > 0
@@ -29,7 +29,7 @@ def test_files_say_what_memory_says(log: qv.QueryLog, tmp_path: Path, form: str)
 
 def test_without_the_mapping_it_says_why_not(log: qv.QueryLog, tmp_path: Path) -> None:
     release = qv.anonymize(log, qv.FrequentQueries(n=2, m=1))
-    release.write(tmp_path / "out", forget_mapping=True)
+    release.write(tmp_path / "out", include_mapping=False)
     with pytest.raises(UsageError, match="no private mapping"):
         qv.measure(log, tmp_path / "out", [LINE])
     result = qv.measure(log, tmp_path / "out")["profile-divergence"]

@@ -44,7 +44,7 @@ def test_the_whole_way(synthetic: Path, tmp_path: Path) -> None:
     release = qv.anonymize(log, method)
     assert isinstance(release, qv.Release)
     assert isinstance(release.guarantee, qv.Guarantee)
-    card = release.write(tmp_path / "out", form="csv")
+    card = release.write(tmp_path / "out", format="csv")
     assert qv.verify(tmp_path / "out")["holds"]
     assert qv.verify(str(tmp_path / "out"))["method"] == "frequent-queries"
     assert qv.pack(tmp_path / "out").is_file()
@@ -62,8 +62,8 @@ def test_errors_have_one_root_and_tell_what_to_do() -> None:
 
 def test_a_release_can_be_written_twice(synthetic: Path, tmp_path: Path) -> None:
     release = qv.anonymize(qv.read_log(synthetic), qv.FrequentQueries(n=6))
-    release.write(tmp_path / "one", form="tsv")
-    release.write(tmp_path / "two", form="tsv")
+    release.write(tmp_path / "one", format="tsv")
+    release.write(tmp_path / "two", format="tsv")
     one, two = ((tmp_path / name / "public" / "log.tsv").read_bytes() for name in ("one", "two"))
     assert one == two
 
@@ -79,6 +79,6 @@ def test_a_sample_of_users_is_accounted_for(synthetic: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize("form", ["parket", "", "PARQUET", "xlsx"])
 def test_unknown_forms(synthetic: Path, tmp_path: Path, form: str) -> None:
     release = qv.anonymize(qv.read_log(synthetic), qv.FrequentQueries(n=6))
-    with pytest.raises(qv.UsageError, match="unknown form"):
-        release.write(tmp_path / "out", form=form)
+    with pytest.raises(qv.UsageError, match="unknown output format"):
+        release.write(tmp_path / "out", format=form)
     assert not (tmp_path / "out").exists()

@@ -235,13 +235,13 @@ def test_what_has_no_groups_is_refused(
     (tmp_path / "one" / "public" / "log.parquet").write_bytes(b"")
     with pytest.raises(VerificationError, match="does not verify"):
         release(logs[1], tmp_path / "two", groups_of=tmp_path / "one")
-    for more in ("--append", "--copy-of"):
+    for more in ("--extend", "--copy-of"):
         shown = cli("anonymize", logs[1], "--groups-of", tmp_path / "one", more,
                         tmp_path / "one", "--out", tmp_path / "two")  # fmt: skip
         assert shown.code != 0
         assert "--groups-of" in shown.err
     forgotten = tmp_path / "forgotten"
-    qv.anonymize(qv.read_log(logs[0]), LINE).write(forgotten, forget_mapping=True)
+    qv.anonymize(qv.read_log(logs[0]), LINE).write(forgotten, include_mapping=False)
     with pytest.raises(InputError, match=r"private/mapping\.tsv is missing"):
         release(logs[1], tmp_path / "two", groups_of=forgotten)
 
@@ -249,7 +249,7 @@ def test_what_has_no_groups_is_refused(
 def test_a_release_in_no_ledger_warns(
     logs: tuple[Path, Path], tmp_path: Path, cli: Command
 ) -> None:
-    asked = ("--method", LINE, "--dataset", "no/such/folder", "--out", tmp_path / "one")
+    asked = ("--method", LINE, "--ledger", "no/such/folder", "--out", tmp_path / "one")
     shown = cli("anonymize", logs[0], *asked)
     assert shown.code == 0
     assert "this release is in no ledger" in " ".join(shown.out.split())

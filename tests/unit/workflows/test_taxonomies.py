@@ -128,10 +128,10 @@ def test_import_replaces_only_when_told(odp: str) -> None:
     before = Path(odp).read_bytes()
     with pytest.raises(OutputError, match="exists already") as caught:
         import_taxonomy("csv", ["shop.csv"], odp)
-    assert "--force" in caught.value.hint
+    assert "--overwrite" in caught.value.hint
     assert Path(odp).read_bytes() == before
     assert Path("odp.qvt.search").exists()
-    import_taxonomy("csv", ["shop.csv"], odp, force=True)
+    import_taxonomy("csv", ["shop.csv"], odp, overwrite=True)
     assert labels(odp) == {"home", "garden", "hose"}
     assert not Path("odp.qvt.search").exists()  # it was that of the other
 
@@ -300,7 +300,7 @@ def test_map_queries_tells_every_step(odp: str) -> None:
 
 def test_make_mapper_with_own_terms(odp: str) -> None:
     Path("terms.tsv").write_text("scuba\tSwimming and Diving\nzqx\tMediterranean\n")
-    mapper = make_mapper(odp, terms="terms.tsv")
+    mapper = make_mapper(odp, custom_terms="terms.tsv")
     (told,) = explain_queries(mapper, ["scuba in the zqx"])
     assert [one["label"] for one in told["phrases"]] == ["Swimming and Diving", "Mediterranean"]
 
@@ -334,7 +334,7 @@ def test_map_file_replaces_only_when_told(mapper: Mapper) -> None:
     with pytest.raises(OutputError):
         map_to_file(mapper, pl.Series(["diving"]), "out.tsv")
     assert Path("out.tsv").read_text() == "mine"
-    map_to_file(mapper, pl.Series(["diving"]), "out.tsv", force=True)
+    map_to_file(mapper, pl.Series(["diving"]), "out.tsv", overwrite=True)
     assert "diving" in Path("out.tsv").read_text()
 
 

@@ -48,7 +48,7 @@ def test_a_plan_that_keeps_nothing_says_what_would() -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     target = tmp_path / "out"
-    qv.anonymize(qv.QueryLog.from_rows(LINES), qv.FrequentQueries(n=5)).write(target, form="tsv")
+    qv.anonymize(qv.QueryLog.from_rows(LINES), qv.FrequentQueries(n=5)).write(target, format="tsv")
     return target
 
 
@@ -106,7 +106,7 @@ def test_targets_are_refused_before_any_work(folder: Path, tmp_path: Path) -> No
     check_release_output(folder, "tsv", True)
     with pytest.raises(qv.OutputError, match="exists already"):
         check_release_output(folder, "tsv", False)
-    with pytest.raises(qv.UsageError, match="unknown form"):
+    with pytest.raises(qv.UsageError, match="unknown output format"):
         check_release_output(tmp_path / "new", "doc", False)
 
 
@@ -142,7 +142,7 @@ def test_synth_does_not_overwrite(tmp_path: Path) -> None:
     with pytest.raises(qv.OutputError, match="exists already"):
         qv.write_synthetic_log(path, users=2)
     assert path.read_text() == "mine"
-    qv.write_synthetic_log(path, users=2, force=True)
+    qv.write_synthetic_log(path, users=2, overwrite=True)
     assert path.read_text() != "mine"
 
 

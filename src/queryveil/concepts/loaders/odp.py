@@ -201,17 +201,18 @@ def import_odp(
     content: Path | None,
     repairs: RepairLog,
     *,
-    world: bool = False,
-    adult: bool = False,
+    all_languages: bool = False,
+    include_adult: bool = False,
     progress: Progress | None = None,
 ) -> OdpImport:
     """Read a dump: `structure.rdf.u8` and, for its texts, `content.rdf.u8`, plain or compressed.
 
-    Categories in other languages (`World`) and for adults (`Adult`) are left out unless `world`
-    or `adult` is true. A symbolic link lists a category below another one. It adds no parent, but
-    its label becomes a further label of the category, after the titles of all categories.
+    Categories in other languages (`World`) and for adults (`Adult`) are left out unless
+    `all_languages` or `include_adult` is true. A symbolic link lists a category below
+    another one. It adds no parent, but its label becomes a further label of the category, after
+    the titles of all categories.
     """
-    included = {"World": world, "Adult": adult}
+    included = {"World": all_languages, "Adult": include_adult}
     excluded = [branch for branch in included if not included[branch]]
     loader = _OdpLoader(repairs, {start: b for b in excluded for start in _BRANCHES[b]})
     display = progress or NoProgress()
@@ -379,9 +380,8 @@ def _load(
     include_adult: bool,
 ) -> LoadedTaxonomy:
     content = files[1] if len(files) > 1 else None
-    dump = import_odp(
-        files[0], content, repairs, world=all_languages, adult=include_adult, progress=progress
-    )
+    branches = {"all_languages": all_languages, "include_adult": include_adult}
+    dump = import_odp(files[0], content, repairs, progress=progress, **branches)
     return LoadedTaxonomy(dump.taxonomy, dump.sites(), dump.counts)
 
 

@@ -59,15 +59,15 @@ class Mapper:
         *,
         language: str | None = None,
         tagger: str | None = None,
-        terms: Sequence[tuple[str, int]] = (),
+        custom_terms: Sequence[tuple[str, int]] = (),
     ) -> None:
-        self._arguments = (taxonomy, language, tagger, tuple(terms))
+        self._arguments = (taxonomy, language, tagger, tuple(custom_terms))
         self.taxonomy = taxonomy
         self.language = get_language(language or taxonomy.language)
         self.vocabulary = Vocabulary()
         self.tagger = _build_tagger(tagger, self.language, self.vocabulary)
         names = load_gazetteer(taxonomy, self.language)
-        labels = _compile_labels(taxonomy, self.language, names, terms)
+        labels = _compile_labels(taxonomy, self.language, names, custom_terms)
         self._index = LabelIndex(labels, self.language, self.vocabulary)
         self._person_names = (
             PersonNames(names.person, self.vocabulary) if names.person is not None else None
@@ -173,17 +173,20 @@ class Mapper:
 
 
 def _compile_labels(
-    taxonomy: Taxonomy, language: Language, names: Gazetteer, terms: Sequence[tuple[str, int]]
+    taxonomy: Taxonomy,
+    language: Language,
+    names: Gazetteer,
+    custom_terms: Sequence[tuple[str, int]],
 ) -> LabelSet:
     """Compile the labels; without custom terms, cache them by taxonomy and language."""
     key = f"labels {language.name}"
-    cached = None if terms else taxonomy.cache.get(key)
+    cached = None if custom_terms else taxonomy.cache.get(key)
     if isinstance(cached, LabelSet):
         return cached
     labels = LabelSet(
-        taxonomy, language, before=terms, instead=names.overrides, after=names.fallbacks
+        taxonomy, language, before=custom_terms, instead=names.overrides, after=names.fallbacks
     )
-    if not terms:
+    if not custom_terms:
         taxonomy.cache[key] = labels
     return labels
 
@@ -192,9 +195,9 @@ def _rebuild_mapper(
     taxonomy: Taxonomy,
     language: str | None,
     tagger: str | None,
-    terms: Sequence[tuple[str, int]],
+    custom_terms: Sequence[tuple[str, int]],
 ) -> Mapper:
-    return Mapper(taxonomy, language=language, tagger=tagger, terms=terms)
+    return Mapper(taxonomy, language=language, tagger=tagger, custom_terms=custom_terms)
 
 
 def _build_tagger(name: str | None, language: Language, vocabulary: Vocabulary) -> Tagger:

@@ -203,7 +203,7 @@ class Taxonomy:
 
     # -- files ----------------------------------------------------------------------------------
 
-    def write(self, path: str | Path, *, packed: bool = False, force: bool = True) -> None:
+    def write(self, path: str | Path, *, packed: bool = False, overwrite: bool = True) -> None:
         """Write the taxonomy to a file atomically.
 
         A packed file is compressed and omits the ancestors, which are computed when it is opened.
@@ -225,7 +225,7 @@ class Taxonomy:
             "language": self.language,
             "mark_names": self.tag_names,
         }
-        write_arrays(Path(path), about, arrays, packed=packed, force=force)
+        write_arrays(Path(path), about, arrays, packed=packed, overwrite=overwrite)
 
     @classmethod
     def open(cls, path: str | Path) -> Taxonomy:

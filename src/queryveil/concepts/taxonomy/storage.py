@@ -36,7 +36,7 @@ _HINT = "import it again"
 
 
 def write_arrays(
-    path: Path, about: dict[str, Any], arrays: Arrays, *, packed: bool, force: bool = True
+    path: Path, about: dict[str, Any], arrays: Arrays, *, packed: bool, overwrite: bool = True
 ) -> None:
     """Write the file of a taxonomy atomically."""
     pieces = [_pack(array) if packed else array.tobytes() for array in arrays.values()]
@@ -56,7 +56,7 @@ def write_arrays(
     }
     header = json.dumps({"about": about, "packed": packed, "arrays": entries}).encode()
     header += b" " * (-(len(header) + 8) % _ALIGN)
-    with atomic_file(path, force=force) as part, part.open("wb") as file:
+    with atomic_file(path, overwrite=overwrite) as part, part.open("wb") as file:
         file.write(_MAGIC + len(header).to_bytes(4, "little") + header)
         for piece in pieces:
             file.write(piece + b"\0" * (-len(piece) % _ALIGN))

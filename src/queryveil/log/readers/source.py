@@ -141,7 +141,7 @@ class TextFile:
             raise InputError(
                 f"expands to more than {limit:,} bytes from {compressed:,}",
                 where=self.path,
-                hint="if this file can be trusted, raise the limit with --max-expanded",
+                hint="if this file can be trusted, raise the limit with --max-decompressed-size",
             )
 
 

@@ -66,7 +66,7 @@ class ConceptHistogram(ReplacementMethod):
         cells = len(self.domains().concepts)
         return describe_histogram_noise(self.counts(cells), cells, self.max_queries_per_user)
 
-    def forecast(self, population: int) -> Forecast:  # noqa: ARG002
+    def forecast(self, expected_users: int) -> Forecast:  # noqa: ARG002
         """Return the effect of noise on the concepts of a user, for any log."""
         cells = len(self.domains().concepts)
         mechanism = self.counts(cells)

@@ -61,10 +61,10 @@ class ProfileFirst(ReplacementMethod):
         """Raise an error if the domain has too few topics."""
         _topic_concepts(self.domains())
 
-    def forecast(self, population: int) -> Forecast:
+    def forecast(self, expected_users: int) -> Forecast:
         """Return how profiles would be released, and the expected loss on example profiles."""
         topics = len(_topic_concepts(self.domains())[1])
-        mechanism = self._choose_mechanism(population, topics)
+        mechanism = self._choose_mechanism(expected_users, topics)
         facts = [ForecastFact("topics", topics, "topics of a profile")]
         if mechanism is None:
             facts.append(ForecastFact("profiles", "all alike", "profiles", "text"))

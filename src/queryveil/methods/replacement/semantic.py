@@ -65,11 +65,11 @@ class SemanticReplacement(ReplacementMethod):
         False, "whether the other words of a query are kept, which no epsilon covers"
     )
     spent_before: float = parameter(
-        0.0, "epsilon that earlier releases of these users spent; set by --append", min=0.0,
+        0.0, "epsilon that earlier releases of these users spent; set by --extend", min=0.0,
         max=1e6,
     )  # fmt: skip
 
-    goes_on: bool = parameter(False, "whether it extends an earlier release; set by --append")
+    goes_on: bool = parameter(False, "whether it extends an earlier release; set by --extend")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -118,7 +118,7 @@ class SemanticReplacement(ReplacementMethod):
         """Raise an error if the mechanism cannot be calibrated; the calibration is cached."""
         self.mechanism(self.domains(), NoProgress())
 
-    def forecast(self, population: int) -> Forecast:  # noqa: ARG002
+    def forecast(self, expected_users: int) -> Forecast:  # noqa: ARG002
         """Return how often a query stays unchanged, or becomes a similar concept."""
         domains = self.domains()
         nominal = replace(self, calibration="nominal", delta=0.0).mechanism(domains, NoProgress())

@@ -230,13 +230,13 @@ class DpStatistics(Method):
         names = {"pool": pool, "url_pool": Path(self.url_pool).name}
         return self.params() | names | ({} if self.mode == "approx" else {"delta": 0.0})
 
-    def forecast(self, population: int) -> Forecast | None:
+    def forecast(self, expected_users: int) -> Forecast | None:
         """Return noise, thresholds and the expected number of queries."""
         if self.mode == "paper":
             return None
         if self.mode == "pure":
-            return self.public_list_release().forecast(population)
-        return forecast_tables(self.mechanisms(), population)
+            return self.public_list_release().forecast(expected_users)
+        return forecast_tables(self.mechanisms(), expected_users)
 
     def output_files(self) -> frozenset[str]:
         """Return the tables that have budget, and the synthetic log if there is one."""

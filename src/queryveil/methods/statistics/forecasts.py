@@ -70,18 +70,18 @@ class SelectionThreshold:
             )
         raise UsageError("there is no table of queries: this is a bug, please report it")
 
-    def expected(self, population: int) -> ExpectedQueries:
+    def expected(self, expected_users: int) -> ExpectedQueries:
         """Return the expected number of released queries, and their fraction of all queries."""
         ranks, width = _split_ranks(min(_RANKS[-1], self.max_keys or _RANKS[-1]))
         fractions = np.exp(np.interp(np.log(ranks), np.log(_RANKS), np.log(_FRACTIONS)))
-        users = population * fractions * self.counted_fraction
+        users = expected_users * fractions * self.counted_fraction
         released = self._release_probability(users) * width
         sent_fraction = float((released * fractions).sum()) / _QUERIES_PER_USER
         return ExpectedQueries(round(float(released.sum())), round(sent_fraction, 4))
 
-    def queries(self, population: int) -> int:
+    def queries(self, expected_users: int) -> int:
         """Return the expected number of released queries."""
-        return self.expected(population).queries
+        return self.expected(expected_users).queries
 
     def _release_probability(self, users: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probability that a query with this expected number of users is released.
@@ -127,7 +127,7 @@ def _split_ranks(last: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return np.sqrt(edges[:-1] * (edges[1:] - 1.0)), np.diff(edges)
 
 
-def forecast_tables(mechanisms: TableMechanisms, population: int) -> Forecast:
+def forecast_tables(mechanisms: TableMechanisms, expected_users: int) -> Forecast:
     """Return noise, thresholds and the expected number of queries."""
     named = {
         "queries": mechanisms.queries,
@@ -137,7 +137,7 @@ def forecast_tables(mechanisms: TableMechanisms, population: int) -> Forecast:
     tables = [_forecast_table(name, table) for name, table in named.items() if table]
     if mechanisms.union is not None:
         tables.insert(0, _forecast_set_union(mechanisms.union))
-    expected = SelectionThreshold.of(mechanisms).expected(population)
+    expected = SelectionThreshold.of(mechanisms).expected(expected_users)
     return Forecast(mechanisms.selection, expected, tuple(tables))
 
 

@@ -214,7 +214,7 @@ class PublicListRelease:
             mechanism.threshold, "laplace", float(mechanism.scale), max_keys=cells
         )
 
-    def forecast(self, population: int) -> Forecast:
+    def forecast(self, expected_users: int) -> Forecast:
         """Return noise, thresholds and the expected number of queries; spends no budget."""
         cells = len(read_public_queries(self.pool))
         mechanism = self.mechanism(0, cells)
@@ -227,7 +227,7 @@ class PublicListRelease:
             contribution_bound=mechanism.contribution_bound,
             false_positive_rate=float(mechanism.false_positive_rate),
         )
-        expected = self.selection_threshold().expected(population)
+        expected = self.selection_threshold().expected(expected_users)
         return Forecast("public list", expected, (queries,))
 
 

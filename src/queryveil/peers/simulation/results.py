@@ -241,7 +241,7 @@ class PeerSweep(Record):
     shown = ("sweep", "best")
     queryveil: str
     seed: int | None
-    repeat: int
+    repeats: int
     most_hops: float
     rule: str
     scenario: Scenario

@@ -39,13 +39,13 @@ def simulate(
     scenario: Scenario | None = None,
     *,
     seed: int | None = None,
-    dataset: str | None = None,
+    ledger: str | None = None,
     progress: Progress | None = None,
 ) -> Simulation:
     """Simulate that the users of a log send their queries through friends.
 
     The figures are exact figures of the log, so the data access is recorded in the ledger that
-    `dataset` names.
+    `ledger` names.
 
     >>> rows = [(user, f"{user} {i}", None, None, None) for user in "abcdef" for i in range(9)]
     >>> simulation = simulate(QueryLog.from_rows(rows), seed=1)
@@ -54,7 +54,7 @@ def simulate(
     """
     scenario, progress = scenario or Scenario(), progress or NoProgress()
     opened = log() if callable(log) else log
-    notes = note_look(opened, dataset, "peers simulate")
+    notes = note_look(opened, ledger, "peers simulate")
     people = population_from_log(opened, scenario.queries)
     summary = _run_and_summarize(people, scenario, RandomSource(seed), progress)
     return Simulation(
@@ -157,9 +157,9 @@ def sweep(
     scenario: Scenario | None = None,
     *,
     seed: int | None = None,
-    repeat: int = 1,
+    repeats: int = 1,
     most_hops: float = MAX_MEAN_HOPS,
-    dataset: str | None = None,
+    ledger: str | None = None,
     progress: Progress | None = None,
 ) -> PeerSweep:
     """Simulate all combinations of swept values, and choose the best setting.
@@ -168,16 +168,16 @@ def sweep(
     """
     scenario, progress = scenario or Scenario(), progress or NoProgress()
     combinations = _combine(scenario, sweep)
-    if repeat < 1:
-        raise UsageError(f"repeat must be at least 1, got {repeat}", hint="take 1 or more")
+    if repeats < 1:
+        raise UsageError(f"repeats must be at least 1, got {repeats}", hint="take 1 or more")
     opened = log() if callable(log) else log
-    notes = note_look(opened, dataset, "peers simulate")
+    notes = note_look(opened, ledger, "peers simulate")
     settings = []
-    with progress.stage("simulate", len(combinations) * repeat) as advance:
+    with progress.stage("simulate", len(combinations) * repeats) as advance:
         for params, combination in combinations:
             runs = []
             people = population_from_log(opened, combination.queries)
-            for number in range(repeat):
+            for number in range(repeats):
                 rng = RandomSource(None if seed is None else seed + number)
                 runs.append(_run_and_summarize(people, combination, rng, NoProgress()))
                 advance(1)
@@ -190,7 +190,7 @@ def sweep(
     return PeerSweep(
         queryveil=__version__,
         seed=seed,
-        repeat=repeat,
+        repeats=repeats,
         most_hops=most_hops,
         rule=describe_rule(most_hops),
         scenario=scenario,
