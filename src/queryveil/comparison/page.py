@@ -1,18 +1,18 @@
-"""The page of a comparison: one self-contained HTML file."""
+"""The page of a comparison: its view model, which a template draws as one HTML file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
+from dataclasses import dataclass
 from typing import Any
 
-from ..render.charts.line import STYLE as CHART
-from ..render.charts.line import line_chart
-from ..render.markup import SORTING, cell, document, listed, number, section, sortable, written
-from .frontier import FRONTIER_STYLE, SCRIPT, frontier_section
+from ..render.charts.line import LineChart, line_chart
+from ..render.charts.scales import Range
+from ..render.html import format_value, render_page
+from ..render.tables import Cell, Column, SortableTable, number_cell
+from .frontier import FRONTIER_SCRIPTS, FRONTIER_STYLES, FrontierView, frontier_view
 from .series import (
     ChartSeries,
-    Range,
     RunSummary,
     chart_lines,
     figure_series,
@@ -29,109 +29,145 @@ _VERDICTS = {
 }
 
 
-def claims_section(claims: Sequence[Mapping[str, Any]]) -> str:
-    """Render a section of claims: claim, verdict, published value, our value, reason and paper."""
-    if not claims:
-        return ""
-    heads = [("claim", "text"), ("holds?", ""), ("published", ""), ("ours", ""), ("why", "text"),
-             ("paper", "")]  # fmt: skip
-    rows = [_claim_row(claim) for claim in claims]
-    return section("Published claims and our results", sortable(heads, rows))
+@dataclass(frozen=True)
+class FigureView:
+    """A figure: a chart over the swept parameter and its table, or a table of bars.
+
+    `bars` is None for a figure with a chart; without any value both are None.
+    """
+
+    title: str
+    measure: str
+    description: str
+    better: str
+    chart: LineChart | None
+    table: SortableTable | None
+    bars: SortableTable | None
+    bases: tuple[str, ...]
 
 
-def _claim_row(claim: Mapping[str, Any]) -> list[str]:
-    kind, verdict = _VERDICTS[claim["holds"]]
-    return [
-        cell(str(claim["claim"]), "text"),
-        f'<td class="{kind}"><b>{escape(verdict)}</b></td>',
-        f"<td>{written(_or_empty(claim['published']))}</td>",
-        f"<td>{written(_or_empty(claim['ours']))}</td>",
-        cell(_or_empty(claim.get("why")), "text"),
-        cell(str(claim["paper"])),
-    ]
+@dataclass(frozen=True)
+class ComparisonView:
+    """A comparison, as the template draws it."""
 
-
-def _or_empty(value: Any) -> Any:
-    return "" if value is None else value
-
-
-_STYLE = "main { max-width: 60rem; }"
+    title: str
+    version: str
+    synthetic: bool
+    rows: int
+    users: int
+    queries: int
+    repeat: int
+    notes: tuple[str, ...]
+    claims: SortableTable | None
+    deviations: tuple[str, ...]
+    frontier: FrontierView | None
+    figures: tuple[FigureView, ...]
+    all_runs: SortableTable
+    errors: tuple[str, ...]
+    measures: tuple[str, ...]
+    command: str
+    files: tuple[str, ...]
+    specs: tuple[str, ...]
 
 
 def render_comparison(comparison: dict[str, Any]) -> str:
     """Render the page of a comparison, as comparison.json has it."""
-    parts = [
-        _head(comparison),
-        claims_section(comparison.get("claims") or ()),
-        _deviations(comparison),
-        frontier_section(comparison),
-    ]
-    parts += [_figure(figure, comparison) for figure in comparison["figures"]]
-    parts += [
-        _all_runs(comparison),
-        _errors(comparison),
-        _measures(comparison),
-        _repetition(comparison),
-        _foot(comparison),
-    ]
-    return document(
-        _title(comparison),
-        "".join(parts),
-        style=CHART + FRONTIER_STYLE + _STYLE,
-        scripts=(SORTING, SCRIPT),
+    return render_page(
+        "comparison.html.j2",
+        styles=FRONTIER_STYLES,
+        scripts=FRONTIER_SCRIPTS,
+        view=comparison_view(comparison),
     )
 
 
-def _title(comparison: dict[str, Any]) -> str:
-    papers = list(dict.fromkeys(claim["paper"] for claim in comparison.get("claims") or ()))
+def comparison_view(comparison: dict[str, Any]) -> ComparisonView:
+    """Return what the page of a comparison shows."""
+    log, rows, claims = comparison["log"], comparison["rows"], comparison.get("claims") or ()
+    return ComparisonView(
+        title=_title(claims),
+        version=str(comparison["queryveil"]),
+        synthetic=comparison.get("synthetic", False),
+        rows=log["rows"],
+        users=log["users"],
+        queries=log["queries"],
+        repeat=comparison["repeat"],
+        notes=tuple(comparison["notes"]),
+        claims=_claims_table(claims) if claims else None,
+        deviations=tuple(comparison.get("differs") or ()),
+        frontier=frontier_view(comparison),
+        figures=tuple(_figure(figure, comparison) for figure in comparison["figures"]),
+        all_runs=_all_runs(comparison),
+        errors=_errors(rows),
+        measures=tuple(
+            f"{name}: {about['title']}, {about['unit']}; {about['better']} is better. "
+            f"{about['paper']}."
+            for name, about in comparison["measures"].items()
+        ),
+        command=comparison["command"],
+        files=tuple(f"{path} (SHA-256 {digest})" for path, digest in log["files"].items()),
+        specs=tuple(dict.fromkeys(_format_spec(row) for row in rows)),
+    )
+
+
+def _title(claims: Sequence[Mapping[str, Any]]) -> str:
+    papers = list(dict.fromkeys(claim["paper"] for claim in claims))
     return f"{', '.join(papers)}, replicated" if papers else "Methods compared"
 
 
-_OWNERS = (
-    '<p class="warn"><b>For the owner of the log only: these are figures of private data, not '
-    "covered by any guarantee. Do not publish this page.</b></p>"
-)
+def _claims_table(claims: Sequence[Mapping[str, Any]]) -> SortableTable:
+    """Return claim, verdict, published value, our value, reason and paper of each claim."""
+    columns = (
+        Column("claim", "text"),
+        Column("holds?"),
+        Column("published"),
+        Column("ours"),
+        Column("why", "text"),
+        Column("paper"),
+    )
+    return SortableTable(columns, tuple(_claim_row(claim) for claim in claims))
 
 
-def _head(comparison: dict[str, Any]) -> str:
-    log, repeat = comparison["log"], comparison["repeat"]
-    synthetic = comparison.get("synthetic", False)
-    kind = "A synthetic log without real users: " if synthetic else ""
-    mean = f" Values are means of {repeat} runs, bands are from lowest to highest." * (repeat > 1)
+def _claim_row(claim: Mapping[str, Any]) -> tuple[Cell, ...]:
+    kind, verdict = _VERDICTS[claim["holds"]]
     return (
-        f"<h1>{escape(_title(comparison))}</h1>{'' if synthetic else _OWNERS}"
-        f"<p>{kind}{log['rows']:,} rows of {log['users']:,} users, {log['queries']:,} distinct "
-        f"queries.{mean}</p>{listed(comparison['notes']) if comparison['notes'] else ''}"
+        Cell(str(claim["claim"]), "text"),
+        Cell(verdict, kind, strong=True),
+        Cell(_format_optional(claim["published"])),
+        Cell(_format_optional(claim["ours"])),
+        Cell(_format_optional(claim.get("why")), "text"),
+        Cell(str(claim["paper"])),
     )
 
 
-def _deviations(comparison: dict[str, Any]) -> str:
-    reasons = comparison.get("differs")
-    return section("Why our results may differ", listed(reasons)) if reasons else ""
+def _format_optional(value: object) -> str:
+    return "" if value is None else format_value(value)
 
 
-def _figure(figure: dict[str, Any], comparison: dict[str, Any]) -> str:
-    series = figure_series(figure, comparison["rows"])
-    measure = comparison["measures"][figure["measure"]]
-    parts = [
-        f'<p class="soft">{escape(figure["measure"])}: {escape(measure["description"])}. '
-        f"{measure['better'].capitalize()} is better.</p>",
-        _chart(figure, series, measure, reference_lines(figure, comparison["rows"])),
-        _bases(figure, comparison["rows"]),
-    ]
-    return section(figure["title"], "".join(parts))
+def _figure(figure: dict[str, Any], comparison: dict[str, Any]) -> FigureView:
+    rows, about = comparison["rows"], comparison["measures"][figure["measure"]]
+    series = figure_series(figure, rows)
+    is_swept = figure["x"] is not None and not all(line.level for line in series)
+    references = reference_lines(figure, rows) if is_swept else []
+    return FigureView(
+        title=figure["title"],
+        measure=figure["measure"],
+        description=about["description"],
+        better=about["better"],
+        chart=_chart(figure, series, about, references) if is_swept else None,
+        table=_table(figure["x"], [*series, *references]) if is_swept else None,
+        bars=_bars(series) if series and not is_swept else None,
+        bases=_bases(figure, rows),
+    )
 
 
 def _chart(
     figure: dict[str, Any],
     series: Sequence[ChartSeries],
     measure: dict[str, Any],
-    beside: Sequence[ChartSeries],
-) -> str:
-    if figure["x"] is None or all(one.level for one in series):
-        return _bars(series)
-    lines, scale, names = chart_lines(series, figure["scale"], beside)
-    chart = line_chart(
+    references: Sequence[ChartSeries],
+) -> LineChart | None:
+    lines, scale, names = chart_lines(series, figure["scale"], references)
+    return line_chart(
         lines,
         title=f"{figure['title']}: {measure['title']}",
         x_title=figure["x"].replace("_", "-") + " (log scale)" * (scale == "log"),
@@ -139,83 +175,81 @@ def _chart(
         scale=scale,
         names=names,
     )
-    table = _table(figure["x"], [*series, *beside])
-    return f"{chart}<details><summary>As a table</summary>{table}</details>"
 
 
-def _bars(series: Sequence[ChartSeries]) -> str:
-    """Render one value per method, if no parameter is swept."""
-    if not series:
-        return '<p class="soft">There is nothing to draw.</p>'
-    maximum = max(max(line.values[None]) for line in series) or 1.0
+def _bars(series: Sequence[ChartSeries]) -> SortableTable:
+    """Return one value per method, if no parameter is swept."""
+    ranges = {line.label: _range(line.values[None]) for line in series}
+    maximum = max(one.high for one in ranges.values()) or 1.0
     rows = [
-        [
-            cell(line.label),
-            _number(line.values[None]),
-            '<td style="width:45%">'
-            f'<i style="width:{_percent(line.values[None], maximum)}%"></i></td>',
-        ]
+        (
+            Cell(label),
+            _range_cell(one),
+            Cell("", "fill", percent=max(0.0, 100 * one.mean / maximum)),
+        )
+        for label, one in ranges.items()
+    ]
+    columns = (Column("method"), Column("value", "number"), Column(""))
+    return SortableTable(columns, tuple(rows))
+
+
+def _table(x: str, series: Sequence[ChartSeries]) -> SortableTable:
+    values = list(dict.fromkeys(value for line in series for value in line.values))
+    titles = ["at all" if value is None else format_param(x, value) for value in values]
+    rows = [
+        (
+            Cell(line.label),
+            *(
+                _range_cell(_range(line.values[value]))
+                if value in line.values
+                else number_cell("", None)
+                for value in values
+            ),
+        )
         for line in series
     ]
-    return sortable([("method", ""), ("value", "number"), ("", "")], rows)
+    columns = (Column("method"), *(Column(title, "number") for title in titles))
+    return SortableTable(columns, tuple(rows))
 
 
-def _percent(values: Sequence[float], maximum: float) -> str:
-    return f"{max(0.0, 100 * sum(values) / len(values) / maximum):.2f}"
+def _range(values: Sequence[float]) -> Range:
+    return Range(sum(values) / len(values), min(values), max(values))
 
 
-def _table(x: str, series: Sequence[ChartSeries]) -> str:
-    columns = list(dict.fromkeys(value for line in series for value in line.values))
-    heads = [("at all" if value is None else format_param(x, value), "number") for value in columns]
+def _range_cell(values: Range) -> Cell:
+    return number_cell(f"{values.mean:.4g}", values.mean, note=values.spread)
+
+
+def _all_runs(comparison: dict[str, Any]) -> SortableTable:
+    """Return every run with all its measures."""
+    measures = list(comparison["measures"])
+    columns = (Column("method"), Column("at"), *(Column(name, "number") for name in measures))
     rows = [
-        [cell(line.label), *(_number(line.values.get(v, [])) for v in columns)] for line in series
-    ]
-    return sortable([("method", ""), *heads], rows)
-
-
-def _number(values: Sequence[float]) -> str:
-    if not values:
-        return number("", None)
-    return _spread(Range(sum(values) / len(values), min(values), max(values)))
-
-
-def _spread(values: Range) -> str:
-    mean, *reach = str(values).split(" ", 1)
-    spread = "".join(f' <span class="soft">{text}</span>' for text in reach)
-    return number(f"{mean}{spread}", values.mean)
-
-
-def _all_runs(comparison: dict[str, Any]) -> str:
-    """Render every run with all its measures."""
-    heads = [("method", ""), ("at", ""), *((line, "number") for line in comparison["measures"])]
-    rows = [
-        [cell(run.short), cell(run.at), *(_measured(run, line) for line in comparison["measures"])]
+        (Cell(run.short), Cell(run.at), *(_measured_cell(run, name) for name in measures))
         for run in summarize_runs(comparison)
     ]
-    return section("All runs", sortable(heads, rows))
+    return SortableTable(columns, tuple(rows))
 
 
-def _measured(run: RunSummary, line: str) -> str:
-    spread = run.spread(line)
+def _measured_cell(run: RunSummary, measure: str) -> Cell:
+    spread = run.spread(measure)
     if spread is not None:
-        return _spread(spread)
-    error = run.errors.get(line, "")
-    return number('<span class="warn">none</span>' if error else "", None, why=error)
+        return _range_cell(spread)
+    error = run.errors.get(measure, "")
+    return Cell("", "number", "", "none" if error else "", "warn", tooltip=error)
 
 
-def _bases(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> str:
-    """Render the bases of the values; methods may differ in how their releases are read."""
+def _bases(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    """Return the bases of the values; methods may differ in how their releases are read."""
     shown = {label for label, _ in figure["runs"]}
     bases: dict[str, dict[str, None]] = {}
     for row in rows:
         here = row["measure"] == figure["measure"] and row["label"] in shown
         if here and "basis" in row["told"]:
             bases.setdefault(_format_basis(row["told"]), {})[row["label"].partition(":")[0]] = None
-    return "".join(
-        f'<p class="soft">Basis{" of " * (len(bases) > 1)}'
-        f"{', '.join(map(escape, names)) * (len(bases) > 1)}: {escape(basis)}.</p>"
-        for basis, names in bases.items()
-    )
+    if len(bases) == 1:
+        return tuple(f"Basis: {basis}." for basis in bases)
+    return tuple(f"Basis of {', '.join(names)}: {basis}." for basis, names in bases.items())
 
 
 def _format_basis(result: dict[str, Any]) -> str:
@@ -226,37 +260,15 @@ def _format_basis(result: dict[str, Any]) -> str:
     return f"{result['basis']}; {counts['users']:,} users measured, {left_out:,} left out"
 
 
-def _errors(comparison: dict[str, Any]) -> str:
-    failed = dict.fromkeys(
+def _errors(rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    errors = (
         f"{_format_spec(row)} ({row['measure']}): {row['error']}"
-        for row in comparison["rows"]
+        for row in rows
         if row["error"] is not None
     )
-    return section("Failed runs", listed(failed)) if failed else ""
-
-
-def _measures(comparison: dict[str, Any]) -> str:
-    items = [
-        f"{line}: {about['title']}, {about['unit']}; {about['better']} is better. {about['paper']}."
-        for line, about in comparison["measures"].items()
-    ]
-    return section("What was measured", listed(items))
-
-
-def _repetition(comparison: dict[str, Any]) -> str:
-    files = [f"{path} (SHA-256 {digest})" for path, digest in comparison["log"]["files"].items()]
-    lines = dict.fromkeys(_format_spec(row) for row in comparison["rows"])
-    runs = f"<details><summary>All {len(lines)} runs</summary>{listed(lines)}</details>"
-    return section(
-        "To repeat this comparison",
-        f"<pre>{escape(comparison['command'])}</pre>{listed(files)}{runs}",
-    )
+    return tuple(dict.fromkeys(errors))
 
 
 def _format_spec(row: dict[str, Any]) -> str:
     """Return the spec of a run with all swept values, also if these are defaults."""
     return ":".join([row["label"], *(f"{name}={value}" for name, value in row["swept"].items())])
-
-
-def _foot(comparison: dict[str, Any]) -> str:
-    return f'<footer class="soft">Made by queryveil {escape(comparison["queryveil"])}.</footer>'

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from html import escape
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from markupsafe import Markup
 
 from ..core.files import atomic_file
 from ..core.folders import read_json_card
@@ -22,12 +20,21 @@ from ..release.page import card_view
 from ..release.reading import read_release
 from ..release.release import Release
 from ..render.charts.scales import is_drawable
-from ..render.html import render_page
-from ..render.markup import cell, number, section, sortable
+from ..render.html import format_sentence, render_page
+from ..render.tables import Cell, Column, SortableTable, number_cell
 from ..workflows.measurement import measure, method_of_release
 from .comparing import RunOptions, compare_figures
-from .frontier import frontier_section
+from .frontier import FRONTIER_SCRIPTS, FRONTIER_STYLES, FrontierView, frontier_view
 from .grid import expand_grid, request_figures
+from .scatter import THIS_RELEASE
+
+
+@dataclass(frozen=True)
+class ReportView:
+    """What the private report shows besides the card."""
+
+    measures: SortableTable | None
+    frontier: FrontierView | None
 
 
 def render_private_report(
@@ -44,55 +51,55 @@ def render_private_report(
             "measures are figures of private data, and the public card cannot show them",
             hint="use the card of private/card.json",
         )
-    extra = [_measures_section(measures)] if measures else []
-    extra += [frontier_section(comparison)] if comparison else []
     return render_page(
         "private_report.html.j2",
-        styles=("chart.css", "frontier.css"),
-        scripts=("sort.js", "frontier.js"),
+        styles=FRONTIER_STYLES,
+        scripts=FRONTIER_SCRIPTS,
         card=card_view(card),
-        extra=[Markup(part) for part in extra],  # noqa: S704
+        report=ReportView(
+            _measures_table(measures) if measures else None,
+            frontier_view(comparison) if comparison else None,
+        ),
     )
 
 
-def _measures_section(measures: Mapping[str, Mapping[str, Any]]) -> str:
-    heads = [("of", ""), ("measure", "text"), ("value", "number"), ("better", ""),
-             ("summary", "text")]  # fmt: skip
+def _measures_table(measures: Mapping[str, Mapping[str, Any]]) -> SortableTable:
+    """Return the measured values, the risks first."""
+    columns = (
+        Column("of"),
+        Column("measure", "text"),
+        Column("value", "number"),
+        Column("better"),
+        Column("summary", "text"),
+    )
     order = sorted(measures.items(), key=lambda item: item[1].get("kind") != "risk")
-    rows = [_measure_row(line, result) for line, result in order]
-    return section("Measured risk and utility", sortable(heads, rows, folds=True))
+    rows = tuple(_measure_row(line, result) for line, result in order)
+    return SortableTable(columns, rows, folds=True)
 
 
-def _measure_row(line: str, result: Mapping[str, Any]) -> list[str]:
+def _measure_row(line: str, result: Mapping[str, Any]) -> tuple[Cell, ...]:
     value = result["value"]
-    about = escape(f"{line}; {result['unit']}")
-    return [
-        cell(str(result.get("kind", ""))),
-        f'<td class="text">{escape(result["title"])}<br><span class="soft">{about}</span></td>',
-        number("" if value is None else f"{value:.4g}", value),
-        cell(result["better"]),
-        f'<td class="text">{_summarize(result)}</td>',
-    ]
+    basis = f"Basis: {result['basis']}." if value is not None and "basis" in result else ""
+    return (
+        Cell(str(result.get("kind", ""))),
+        Cell(result["title"], "text", note=f"{line}; {result['unit']}"),
+        number_cell("" if value is None else f"{value:.4g}", value),
+        Cell(result["better"]),
+        Cell(_summarize(result), "text", note=basis),
+    )
 
 
 def _summarize(result: Mapping[str, Any]) -> str:
     if result["value"] is None:
-        return f"Not measured: {escape(str(result.get('skipped_because', '')))}"
-    sentences = [str(result["summary"])] if result.get("summary") else []
+        return f"Not measured: {result.get('skipped_because', '')}"
+    statements = [str(result["summary"])] if result.get("summary") else []
     baselines = result.get("baselines", {})
-    sentences += [
+    statements += [
         f"{baseline_title(name)}: {baselines[name]:.4g}"
         for name in sort_baselines(baselines)
         if is_drawable(baselines[name])
     ]
-    basis = (
-        f'<span class="soft">Basis: {escape(result["basis"])}.</span>' if "basis" in result else ""
-    )
-    text = " ".join(f"{escape(sentence[:1].upper() + sentence[1:])}." for sentence in sentences)
-    return "<br>".join(part for part in (text, basis) if part)
-
-
-THIS_RELEASE = "this release"
+    return " ".join(map(format_sentence, statements))
 
 
 def measure_folder(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from html import escape
 from typing import Any
 
 from ..measures.result import baseline_title, sort_baselines
 from ..render.charts.line import ChartLine, ChartPoint
-from ..render.charts.scales import Axis, choose_scale, is_drawable, nice_ticks
+from ..render.charts.scales import Range, choose_scale, is_drawable
 
 
 @dataclass(frozen=True)
@@ -140,24 +139,6 @@ def _describe_point(label: str, x: Any, values: Sequence[float]) -> str:
     return f"{label}{at}: {_mean(values):.4g}{spread}"
 
 
-@dataclass(frozen=True)
-class Range:
-    """The mean, minimum and maximum over repeats."""
-
-    mean: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        """Format the mean, and the range if it is not a point.
-
-        >>> str(Range(2, 1.5, 2.5)), str(Range(2, 2, 2.00000001))
-        ('2 (1.5 to 2.5)', '2')
-        """
-        mean, low, high = (f"{value:.4g}" for value in (self.mean, self.low, self.high))
-        return mean if low == high else f"{mean} ({low} to {high})"
-
-
 @dataclass
 class RunSummary:
     """A method at its parameter values: the values of each measure over repeats, or its error."""
@@ -231,68 +212,3 @@ def sort_runs(runs: Sequence[RunSummary]) -> list[RunSummary]:
     if len(numbers) < len(runs):
         return list(runs)
     return [runs[i] for i in sorted(range(len(runs)), key=lambda i: numbers[i])]
-
-
-WIDTH, HEIGHT = 640, 474
-LEFT, RIGHT, TOP, BOTTOM = 66, 616, 64, 392
-
-
-@dataclass(frozen=True)
-class MeasureAxis:
-    """The axis of a measure, oriented by which values are better."""
-
-    line: str
-    title: str
-    better: str
-    upright: bool
-    axis: Axis
-
-    @property
-    def flip(self) -> bool:
-        """Whether the axis is reversed: low risk is on the left, high utility at the top."""
-        return self.better == ("lower" if self.upright else "higher")
-
-    def place(self, value: float) -> float:
-        """Return the coordinate of a value in the chart."""
-        fraction = self.axis.place(value)
-        fraction = 1 - fraction if self.flip else fraction
-        coordinate = (
-            BOTTOM - fraction * (BOTTOM - TOP) if self.upright else LEFT + fraction * (RIGHT - LEFT)
-        )
-        return round(coordinate, 1)
-
-    def drawn(self) -> str:
-        """Render ticks and titles."""
-        ticks = "".join(self._tick(value, text) for value, text in self.axis.ticks)
-        arrow = "\N{UPWARDS ARROW}" if self.upright else "\N{LEFTWARDS ARROW}"
-        below = f"{arrow} {self.better} is better"
-        if self.upright:
-            return f"{ticks}{_text(0, 20, self.title, '', 'name')}{_text(0, 43, below)}"
-        ends = _text(RIGHT, HEIGHT - 30, self.title, "end", "name")
-        return f"{ticks}{ends}{_text(RIGHT, HEIGHT - 7, below, 'end')}"
-
-    def _tick(self, value: float, text: str) -> str:
-        coordinate = self.place(value)
-        if self.upright:
-            line = (
-                f'<line class="grid" x1="{LEFT}" x2="{RIGHT}" y1="{coordinate}" y2="{coordinate}"/>'
-            )
-            return line + _text(LEFT - 8, coordinate + 4.5, text, "end")
-        line = f'<line class="grid" x1="{coordinate}" x2="{coordinate}" y1="{TOP}" y2="{BOTTOM}"/>'
-        return line + _text(coordinate, BOTTOM + 23, text, "middle")
-
-
-def _text(x: float, y: float, text: str, anchor: str = "", kind: str = "") -> str:
-    more = f' text-anchor="{anchor}"' if anchor else ""
-    more += f' class="{kind}"' if kind else ""
-    return f'<text x="{x}" y="{y}"{more}>{escape(text)}</text>'
-
-
-def make_measure_axis(
-    line: str, about: Mapping[str, Any], spreads: Sequence[Range], upright: bool
-) -> MeasureAxis:
-    """Build the axis of a measure from its ranges; it starts at 0 if the values are near 0."""
-    low, high = min(spread.low for spread in spreads), max(spread.high for spread in spreads)
-    ticks = nice_ticks(0.0 if 0 < low <= high / 2 else low, high)
-    axis = Axis(ticks[0], ticks[-1], tuple((value, f"{value:g}") for value in ticks))
-    return MeasureAxis(line, about["title"], about["better"], upright, axis)

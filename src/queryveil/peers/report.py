@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
+from dataclasses import dataclass
 from typing import Any
 
 from ..comparison.series import ChartSeries, chart_lines
 from ..core.records import Scalar
-from ..render.charts.line import HEIGHT, STYLE, WIDTH, ChartLine, draw_lines, line_chart
-from ..render.charts.scales import color, dash, marker
-from ..render.markup import (
-    COLOURS,
-    SORTING,
-    cell,
-    document,
-    listed,
-    number,
-    pairs,
-    section,
-    sortable,
-)
+from ..render.charts.chart import PlacedLegend, make_frame, place_legend
+from ..render.charts.line import LineChart, line_chart
+from ..render.html import CHART_STYLES, load_styles, render_page, render_template
+from ..render.tables import Cell, Column, SortableTable, number_cell
 from .simulation.results import PeerSweep, SimulationSummary
 
+PACKAGE = "queryveil.peers"
 # The charts over the first swept parameter: figure, title and label of the axis.
 CHARTS = (
     ("pel_fewest", "Exposure of those with the fewest friends", "PEL in percent"),
@@ -61,21 +53,54 @@ _MEANS = (
 )
 
 
+@dataclass(frozen=True)
+class BestView:
+    """The best setting, and its figures."""
+
+    setting: str
+    rule: str
+    figures: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class SweepView:
+    """A sweep, as the template draws it."""
+
+    rows: int
+    users: int
+    repeats: int
+    scenario: str
+    best: BestView | None
+    charts: tuple[LineChart, ...]
+    table: SortableTable
+    meanings: tuple[str, ...]
+
+
 def render_sweep(sweep: PeerSweep) -> str:
     """Return the page of a sweep."""
-    parts = [_head(sweep), _best(sweep), *(_chart(sweep, *chart) for chart in CHARTS)]
-    parts += [_by_friends(sweep), _table(sweep), section("What the figures mean", listed(_MEANS))]
-    style = STYLE + "main { max-width: 60rem; }"
-    return document("Peers simulated", "".join(parts), style=style, scripts=(SORTING,))
+    return render_page(
+        "sweep.html.j2",
+        package=PACKAGE,
+        styles=("chart.css",),
+        scripts=("sort.js",),
+        view=_sweep_view(sweep),
+    )
 
 
-def _head(sweep: PeerSweep) -> str:
-    log, scenario = sweep.log, sweep.scenario.to_dict()
-    how = ", ".join(f"{name} {value}" for name, value in scenario.items() if value is not None)
-    return (
-        '<h1>Peers simulated</h1><p class="warn"><b>For the owner of the log only: these are '
-        f"figures of private data.</b></p><p>{log.rows:,} rows of {log.users:,} users, "
-        f"{sweep.repeats} runs of each setting. Unless swept: {escape(how)}.</p>"
+def _sweep_view(sweep: PeerSweep) -> SweepView:
+    scenario = sweep.scenario.to_dict()
+    charts = [*_setting_charts(sweep), _chart_by_friends(sweep)]
+    return SweepView(
+        rows=sweep.log.rows,
+        users=sweep.log.users,
+        repeats=sweep.repeats,
+        scenario=", ".join(
+            f"{name} {value}" for name, value in scenario.items() if value is not None
+        ),
+        best=_best(sweep),
+        charts=tuple(chart for chart in charts if chart is not None),
+        table=_table(sweep),
+        meanings=_MEANS,
     )
 
 
@@ -88,13 +113,12 @@ def format_setting(params: Mapping[str, Scalar]) -> str:
     return " ".join(f"{name}={value}" for name, value in params.items()) or "as requested"
 
 
-def _best(sweep: PeerSweep) -> str:
+def _best(sweep: PeerSweep) -> BestView | None:
     best = sweep.best
     if best is None:
-        return ""
+        return None
     figures = {label: _format(getattr(best.figures, name)) for name, label in _COLUMNS.items()}
-    rule = f'<p class="soft">Rule: {escape(sweep.rule)}.</p>'
-    return section(f"Best: {format_setting(best.params)}", rule + pairs(figures))
+    return BestView(format_setting(best.params), sweep.rule, figures)
 
 
 def _format(value: float | None) -> str:
@@ -120,27 +144,35 @@ def chart_title(sweep: PeerSweep, figure: str, title: str) -> str:
     return f"{title} ({degree})" if degree else title
 
 
-def _chart(sweep: PeerSweep, figure: str, title: str, unit: str) -> str:
+def _setting_charts(sweep: PeerSweep) -> list[LineChart | None]:
+    """Return a chart of each figure over the first swept parameter, or None if it has no values."""
+    return [_setting_chart(sweep, *chart) for chart in CHARTS]
+
+
+def _setting_chart(sweep: PeerSweep, figure: str, title: str, unit: str) -> LineChart | None:
     series = settings_series(sweep, figure)
     if not series:
-        return ""
-    title = chart_title(sweep, figure, title)
+        return None
     lines, scale, names = chart_lines(series, "auto")
-    x = next(iter(sweep.sweep))
-    chart = line_chart(lines, title=title, x_title=x, y_title=unit, scale=scale, names=names)
-    return section(title, chart)
+    return line_chart(
+        lines,
+        title=chart_title(sweep, figure, title),
+        x_title=next(iter(sweep.sweep)),
+        y_title=unit,
+        scale=scale,
+        names=names,
+    )
 
 
-def _by_friends(sweep: PeerSweep) -> str:
-    """Draw the exposure over the number of friends, of the settings on the front."""
+def _chart_by_friends(sweep: PeerSweep) -> LineChart | None:
+    """Return the exposure over the number of friends, of the settings on the front."""
     front = [setting for setting in sweep.settings if setting.front][:8]
     series = [ChartSeries(format_setting(row.params), _degrees(row.runs)) for row in front]
     if not any(line.values for line in series):
-        return ""
+        return None
     lines, _, names = chart_lines(_in_one_order(series), "names")
     title = "Exposure by number of friends, of settings on the front"
-    chart = line_chart(lines, title=title, x_title="friends", y_title="PEL in percent", names=names)
-    return section(title, chart)
+    return line_chart(lines, title=title, x_title="friends", y_title="PEL in percent", names=names)
 
 
 def _degrees(runs: Sequence[SimulationSummary]) -> dict[Any, list[float]]:
@@ -165,74 +197,69 @@ def _lowest(degree: str) -> int:
     return int(degree.partition("-")[0].rstrip("+"))
 
 
-def _table(sweep: PeerSweep) -> str:
-    heads = [("setting", "text"), ("", ""), *((label, "number") for label in _COLUMNS.values())]
+def _table(sweep: PeerSweep) -> SortableTable:
+    numbers = (Column(label, "number") for label in _COLUMNS.values())
     rows = [
-        [
-            cell(format_setting(setting.params), "text"),
-            cell("best" if setting.best else "on the front" if setting.front else ""),
+        (
+            Cell(format_setting(setting.params), "text"),
+            Cell("best" if setting.best else "on the front" if setting.front else ""),
             *(
-                number(_format(value), value)
+                number_cell(_format(value), value)
                 for value in (getattr(setting.figures, name) for name in _COLUMNS)
             ),
-        ]
+        )
         for setting in sweep.settings
     ]
-    return section("All settings", sortable(heads, rows))
+    return SortableTable((Column("setting", "text"), Column(""), *numbers), tuple(rows))
 
 
-_GAP, _HEAD, _ROW, _PICTURE_COLUMNS = 40, 40, 26, 4
-_ALONE = """
-.chart { margin: 0; max-width: none; } .chart .head { fill: var(--ink); font-weight: 600;
-  font-size: 16px; }
-"""
+@dataclass(frozen=True)
+class Panel:
+    """A chart of a picture, with its coordinates."""
+
+    chart: LineChart
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class SweepPicture:
+    """The charts of a sweep as one picture that stands alone."""
+
+    width: float
+    height: float
+    panels: tuple[Panel, ...]
+    legend: PlacedLegend
+
+
+_GAP, _HEAD, _LEGEND_COLUMNS = 40, 40, 4
 
 
 def sweep_svg(sweep: PeerSweep) -> str:
     """Return the charts of a sweep as an SVG file; it is empty if nothing was swept."""
-    panels = [_panel(sweep, *chart, place) for place, chart in enumerate(CHARTS)]
-    key, rows = _key(_lines(sweep, CHARTS[-1][0]))
-    width = 2 * WIDTH + 3 * _GAP
-    height = 2 * (HEIGHT + _HEAD) + _GAP + _ROW * rows + _GAP
-    title = "Exposure, guesses and hops over the settings of the protocol"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {width} {height}" '
-        f'role="img" aria-label="{title}"><title>{title}</title>'
-        f"<style>{COLOURS}{STYLE}{_ALONE}</style>"
-        f'<rect width="{width}" height="{height}" rx="8" fill="var(--card)"/>'
-        f"{''.join(panels)}{key}</svg>\n"
+    return render_template(
+        "sweep.svg.j2",
+        package=PACKAGE,
+        style=load_styles(CHART_STYLES),
+        picture=_picture(_setting_charts(sweep)),
     )
 
 
-def _lines(sweep: PeerSweep, figure: str) -> list[ChartLine]:
-    return chart_lines(series, "auto")[0] if (series := settings_series(sweep, figure)) else []
-
-
-def _panel(sweep: PeerSweep, figure: str, title: str, unit: str, place: int) -> str:
-    series = settings_series(sweep, figure)
-    if not series:
-        return ""
-    lines, scale, names = chart_lines(series, "auto")
-    x = next(iter(sweep.sweep))
-    left = _GAP + place % 2 * (WIDTH + _GAP)
-    top = _GAP + place // 2 * (HEIGHT + _HEAD)
-    head = escape(chart_title(sweep, figure, title))
-    inside = draw_lines(lines, x_title=x, y_title=unit, scale=scale, names=names)
-    return (
-        f'<g transform="translate({left} {top})"><text class="head" y="-4">{head}</text>'
-        f'<g transform="translate(0 8)">{inside}</g></g>'
+def _picture(charts: Sequence[LineChart | None]) -> SweepPicture:
+    """Return a picture of charts in two columns, with the legend that they have in common."""
+    frame = make_frame()
+    panels = [
+        Panel(chart, _GAP + i % 2 * (frame.width + _GAP), _GAP + i // 2 * (frame.height + _HEAD))
+        for i, chart in enumerate(charts)
+        if chart is not None
+    ]
+    bottom = _GAP + -(-len(charts) // 2) * (frame.height + _HEAD)
+    legend = place_legend(
+        panels[-1].chart.legend if panels else (),
+        left=_GAP,
+        top=bottom + 12,
+        width=2 * frame.width + _GAP,
+        columns=_LEGEND_COLUMNS,
     )
-
-
-def _key(lines: Sequence[ChartLine]) -> tuple[str, int]:
-    """Return the legend below the charts, and its number of rows."""
-    step, top = (2 * WIDTH + _GAP) / _PICTURE_COLUMNS, 2 * (HEIGHT + _HEAD) + _GAP + 12
-    entries = []
-    for index, line in enumerate(lines):
-        x, y = _GAP + step * (index % _PICTURE_COLUMNS), top + _ROW * (index // _PICTURE_COLUMNS)
-        entries.append(
-            f'<g style="--c:{color(index)}"><line class="path" x1="{x}" x2="{x + 34}" y1="{y}" '
-            f'y2="{y}"{dash(index)}/>{marker(index, x + 17, y)}'
-            f'<text x="{x + 42}" y="{y + 4.5}">{escape(line.label)}</text></g>'
-        )
-    return "".join(entries), -(-len(entries) // _PICTURE_COLUMNS)
+    width, height = 2 * frame.width + 3 * _GAP, bottom + legend.height + _GAP
+    return SweepPicture(width, height, tuple(panels), legend)

@@ -47,7 +47,7 @@ def test_the_page_is_whole_and_fetches_nothing() -> None:
     assert found.fetched == []
     assert not re.search(r"https?:|@import|url\(|<link|<img|fetch|XMLHttp|import\(", page)
     for text in (
-        "For the owner of the log only", "Do not publish", "Losses", "Lower is better",
+        "For the data owner only", "Do not publish", "Losses", "Lower is better",
         "Basis: a basis & more.", "bad:k=2 (loss:a=1): it <b>broke", "what is <lost>", "12ab",
         "--methods 'a<b'", "a note & more", "flat n=1", "means of 2 runs",
     ):  # fmt: skip
@@ -183,7 +183,7 @@ def test_what_values_are_read_against_is_drawn_once_if_it_is_the_same() -> None:
     [line] = reference_lines(found["figures"][0], found["rows"])
     assert (line.label, line.values) == ("by chance", {2: [0.10], 3: [0.20]})
     page = render_comparison(found)
-    assert page.count('<g class="faint"') == 1
+    assert page.count('<g class="tint-soft faint"') == 1
     assert "by chance" in Balanced(page).text
 
 

@@ -11,24 +11,44 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_comparisons import RISK, USE, Balanced, cells, compared
 
-from queryveil.comparison.frontier import frontier_section, frontier_svg
+from queryveil.comparison.frontier import frontier_svg, frontier_view
 from queryveil.comparison.page import render_comparison
-from queryveil.comparison.scatter import build_scatter, pareto_front
+from queryveil.comparison.scatter import build_scatter, dominates, pareto_front
 from queryveil.errors import UsageError
 
 few = st.integers(0, 4).map(float)
 
 
-def beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    return one != other and one[0] <= other[0] and one[1] >= other[1]
-
-
 @given(st.lists(st.tuples(few, few), max_size=12))
 def test_unbeaten_is_what_it_says(points: list[tuple[float, float]]) -> None:
     found = pareto_front(points)
-    plain = [i for i, p in enumerate(points) if not any(beats(other, p) for other in points)]
+    plain = [i for i, p in enumerate(points) if not any(dominates(other, p) for other in points)]
     assert sorted(found) == plain
     assert [points[i] for i in found] == sorted(points[i] for i in found)
+
+
+@given(
+    st.lists(st.tuples(few, few, st.integers(0, 2)), min_size=1, max_size=10),
+    st.sets(st.integers(0, 2)),
+)
+def test_the_front_of_what_is_shown(runs: list[tuple[float, float, int]], hidden: set[int]) -> None:
+    """What the script shows when methods are hidden is the front of the other runs."""
+    rows = [
+        one
+        for i, (x, y, group) in enumerate(runs)
+        for one in cells(f"m{group}", {"k": i}, found=x, kept=y)
+    ]
+    chart = build_scatter(compared(rows))
+    front, numbers = chart.fronts[0, 0], {group.number: group.label for group in chart.groups}
+    gone = {number for number, label in numbers.items() if int(label[1]) in hidden}
+    points = {i: runs[int(run.name.partition("=")[2])][:2] for i, run in enumerate(chart.runs)}
+    shown = [i for i in front.order if chart.runs[i].group.number not in gone]
+    seen = [
+        i
+        for i, groups in zip(front.order, front.dominated, strict=True)
+        if i in shown and gone.issuperset(groups)
+    ]
+    assert seen == [shown[i] for i in pareto_front([points[i] for i in shown])]
 
 
 ROWS = [
@@ -38,8 +58,15 @@ ROWS = [
 ]  # fmt: skip
 
 
+def section(comparison: dict) -> str:
+    """Give the section of the frontier, as the page of the comparison has it."""
+    page = render_comparison(comparison)
+    return re.search(r"<section><h2>Risk and utility.*?</section>", page, re.DOTALL)[0]
+
+
 def svg_of(html: str) -> ElementTree.Element:
-    return ElementTree.fromstring(re.search(r'<svg class="chart scatter".*?</svg>', html)[0])
+    text = re.search(r'<svg class="chart scatter".*?</svg>', html, re.DOTALL)[0]
+    return ElementTree.fromstring(text)
 
 
 def marks(svg: ElementTree.Element) -> list[tuple[float, float]]:
@@ -49,23 +76,32 @@ def marks(svg: ElementTree.Element) -> list[tuple[float, float]]:
 
 
 def test_the_section_tells_the_best_in_words() -> None:
-    html = frontier_section(compared(ROWS))
-    told = re.search(r'<ul class="told">(.*?)</ul>', html)[1]
+    html = section(compared(ROWS))
+    told = re.search(r'<ul class="front">(.*?)</ul>', html)[1]
     assert re.findall("<li>(.*?)</li>", told) == [
         "m k=5: found 1, kept 0.2", "flat: found 2, kept 0.4", "m k=2: found 4, kept 0.6",
     ]  # fmt: skip
     assert "lack one of the two values: <span>none</span>" in html
-    assert len([g for g in svg_of(html).iter("g") if g.get("class") == "run best"]) == 3
+    assert (
+        len(
+            [
+                g
+                for g in svg_of(html).iter("g")
+                if g.get("class", "").startswith("run") and g.get("class").endswith("best")
+            ]
+        )
+        == 3
+    )
     assert len(marks(svg_of(html))) == 4
 
 
 def test_runs_are_joined_in_the_order_of_what_was_swept() -> None:
     both = [*cells("m", {"k": 2, "link": "a"}, found=1.0), *cells("m", {"k": 2, "link": "b"}),
             *cells("m", {"k": 1, "link": "a"}, found=1.0, kept=1.0)]  # fmt: skip
-    assert build_scatter(compared(ROWS)).strands == [[1, 2, 0], [3], [4]]
-    assert build_scatter(compared(both)).strands[0] == [1, 0]
+    assert build_scatter(compared(ROWS)).strands == ((1, 2, 0), (3,), (4,))
+    assert build_scatter(compared(both)).strands[0] == (1, 0)
     words = [*cells("m", {"by": "b"}, found=1.0, kept=1.0), *cells("m", {"by": "a"}, found=1.0)]
-    assert build_scatter(compared(words)).strands == [[0, 1]]
+    assert build_scatter(compared(words)).strands == ((0, 1),)
 
 
 @pytest.mark.parametrize("risk", ["lower", "higher"])
@@ -74,7 +110,7 @@ def test_better_is_left_and_up(risk: str, use: str) -> None:
     x, y = (1.0 if risk == "lower" else 9.0), (9.0 if use == "higher" else 1.0)
     rows = [*cells("good", {}, found=x, kept=y), *cells("bad", {}, found=10 - x, kept=10 - y)]
     about = {"found": RISK | {"better": risk}, "kept": USE | {"better": use}}
-    html = frontier_section(compared(rows, **about))
+    html = section(compared(rows, **about))
     (good, bad) = marks(svg_of(html))
     assert good[0] < bad[0]
     assert good[1] < bad[1]  # y grows downwards
@@ -90,34 +126,34 @@ def test_better_is_left_and_up(risk: str, use: str) -> None:
 )
 def test_without_both_there_is_no_picture(about: dict) -> None:
     rows = [row for row in ROWS if row["measure"] in about]
-    assert frontier_section(compared(rows, **about)) == ""
-    assert "Risk against use" not in render_comparison(compared(rows, **about))
+    assert frontier_view(compared(rows, **about)) is None
+    assert "Risk and utility" not in render_comparison(compared(rows, **about))
 
 
 def test_a_measure_that_failed_everywhere_cannot_be_chosen() -> None:
     rows = cells("m", {}, found=None, other=1.0, kept=0.5)
-    html = frontier_section(compared(rows, found=RISK, other=RISK, kept=USE))
+    html = section(compared(rows, found=RISK, other=RISK, kept=USE))
     assert re.findall("<option[^>]*>(.*?)</option>", html) == ["other", "kept"]
 
 
 def test_the_first_measures_that_some_run_has_both_of() -> None:
     rows = [*cells("a", {}, found=1.0), *cells("b", {}, other=1.0, kept=2.0)]
-    html = frontier_section(compared(rows, found=RISK, other=RISK, kept=USE))
+    html = section(compared(rows, found=RISK, other=RISK, kept=USE))
     assert '<option value="1" selected>other</option>' in html
 
 
 def test_what_is_no_number_is_not_drawn() -> None:
     rows = [*cells("a", {}, found=float("inf"), kept=1.0), *cells("b", {}, found=1.0, kept=1.0)]
-    html = frontier_section(compared(rows))
+    html = section(compared(rows))
     assert len(marks(svg_of(html))) == 1
     assert "Infinity" not in html
     rows = cells("a", {}, found=float("nan"), kept=1.0)
-    assert frontier_section(compared(rows)) == ""
+    assert frontier_view(compared(rows)) is None
 
 
 def test_repeats_reach() -> None:
     rows = cells("m", {}, 1, found=1.0, kept=1.0) + cells("m", {}, 2, found=3.0, kept=2.0)
-    html = frontier_section(compared(rows) | {"repeat": 2})
+    html = section(compared(rows) | {"repeat": 2})
     reach = re.search(r'class="reach" d="M(\S+) 0H(\S+)M0 (\S+)V(\S+)"', html)
     left, right, low, high = map(float, reach.groups())
     assert left < 0 < right
@@ -128,21 +164,24 @@ def test_repeats_reach() -> None:
 
 def test_the_script_gets_all_values_in_a_form_that_ends_nothing() -> None:
     bad = "</script><!--<script>&"
-    html = frontier_section(compared([*ROWS, *cells(bad, {}, found=1.0, kept=1.0)]))
+    html = section(compared([*ROWS, *cells(bad, {}, found=1.0, kept=1.0)]))
     text = re.search(r'class="data">(.*?)</script>', html)[1]
     assert not re.search("[<>&]", text)
     data = json.loads(text)
     assert [run["name"] for run in data["runs"]] == ["m k=5", "m k=2", "m k=3", "flat", "none", bad]
-    assert data["runs"][0]["values"]["found"]["mean"] == 1.0
-    assert "found" not in data["runs"][4]["values"]
+    found, kept = data["across"][0], data["up"][0]
+    assert (found["name"], kept["name"]) == ("found", "kept")
+    assert [place and place[3] for place in found["places"]] == ["1", "4", "3", "2", None, "1"]
+    assert data["pairs"][0][0]["order"] == [5, 0, 3, 2, 1]
+    assert data["pairs"][0][0]["dominated"] == [[], [3], [3], [0, 1, 3], [3]]
 
 
 def test_where_this_release_stands() -> None:
     own = cells("this release", {}, found=3.5, kept=0.3)
-    assert "<b>This release is beaten by flat.</b>" in frontier_section(compared([*ROWS, *own]))
+    assert "<b>This release is dominated by flat.</b>" in section(compared([*ROWS, *own]))
     own = cells("this release", {}, found=0.5, kept=0.3)
-    assert "<b>No other run beats this release.</b>" in frontier_section(compared([*ROWS, *own]))
-    assert '<p class="own"><b></b></p>' in frontier_section(compared(ROWS))
+    assert "<b>No other run dominates this release.</b>" in section(compared([*ROWS, *own]))
+    assert '<p class="own"><b></b></p>' in section(compared(ROWS))
 
 
 def test_the_picture_alone() -> None:
@@ -166,6 +205,6 @@ def test_a_picture_of_what_was_not_measured(pair: tuple[str, str]) -> None:
 
 def test_the_same_place_everywhere_can_be_drawn() -> None:
     rows = [*cells("a", {}, found=0.0, kept=0.0), *cells("b", {}, found=0.0, kept=0.0)]
-    html = frontier_section(compared(rows))
+    html = section(compared(rows))
     Balanced(html)
     assert len(marks(svg_of(html))) == 2

@@ -47,7 +47,7 @@ def test_other_methods_stand_beside_it(card: dict[str, object]) -> None:
     rows = [*cells("this release", {}, found=1.0, kept=0.5), *cells("m", {}, found=2.0, kept=0.6)]
     drawn = render_private_report(card, MEASURES, compared(rows))
     found = Balanced(drawn)
-    assert "No other run beats this release." in found.text
+    assert "No other run dominates this release." in found.text
     assert found.fetched == []
 
 

@@ -1,1 +1,1 @@
-"""Charts as SVG: one system of axes, markers and colors."""
+"""Charts: one system of axes, legends, markers and colors; `_charts.html.j2` draws them."""

@@ -1,4 +1,4 @@
-"""The axes, colors and markers of charts."""
+"""The axes of charts, and how their series are told apart: by color, dashes and markers."""
 
 from __future__ import annotations
 
@@ -11,21 +11,49 @@ _MAX_VALUE_TICKS = 8  # up to so many values are all ticks; beyond, ticks are ro
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis from `low` to `high`, with the values and labels of its ticks."""
+    """An axis from `low` to `high`, with the values and labels of its ticks.
+
+    One that is reversed has its low end on the right, or at the top.
+    """
 
     low: float
     high: float
     ticks: tuple[tuple[float, str], ...]
     log: bool = False
+    is_reversed: bool = False
 
     def place(self, value: float) -> float:
-        """Return the position of a value on the axis, from 0 (low) to 1 (high).
+        """Return the position of a value: from 0, left or at the bottom, to 1.
 
         >>> round(Axis(0.1, 10, (), log=True).place(1), 6)
         0.5
         """
         low, high, at = ((math.log(v) if self.log else v) for v in (self.low, self.high, value))
-        return (at - low) / (high - low)
+        fraction = (at - low) / (high - low)
+        return 1 - fraction if self.is_reversed else fraction
+
+
+@dataclass(frozen=True)
+class Range:
+    """The mean, minimum and maximum over repeats."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        """Format the mean, and the range if it is not a point.
+
+        >>> str(Range(2, 1.5, 2.5)), str(Range(2, 2, 2.00000001))
+        ('2 (1.5 to 2.5)', '2')
+        """
+        return f"{self.mean:.4g} {self.spread}".strip()
+
+    @property
+    def spread(self) -> str:
+        """The minimum and maximum as text; empty if they look the same."""
+        low, high = f"{self.low:.4g}", f"{self.high:.4g}"
+        return "" if low == high else f"({low} to {high})"
 
 
 def is_drawable(value: float | None) -> bool:
@@ -43,6 +71,13 @@ def choose_scale(values: Sequence[object]) -> str:
     if len(numbers) < len(values) or not numbers:
         return "names"
     return "log" if min(numbers) > 0 and max(numbers) >= 20 * min(numbers) else "linear"
+
+
+def make_value_axis(low: float, high: float, *, is_reversed: bool = False) -> Axis:
+    """Return a linear axis between round values that enclose a range."""
+    ticks = nice_ticks(low, high)
+    labels = tuple((value, f"{value:g}") for value in ticks)
+    return Axis(ticks[0], ticks[-1], labels, is_reversed=is_reversed)
 
 
 def make_axis(values: Sequence[float], scale: str) -> Axis:
@@ -83,52 +118,21 @@ def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
     return [float(f"{number * step:.12g}") for number in range(first, max(last, first + 1) + 1)]
 
 
-_COLORS = 10
-_LIGHT = ("#0067a5", "#d1495b", "#2e8b57", "#b8720a", "#7a4fb5",
-          "#0b8f9c", "#b5398c", "#6b6b00", "#5c6670", "#8c4a2f")  # fmt: skip
-_DARK = ("#5fb2ec", "#f58a97", "#66cf98", "#f0b457", "#b99af0",
-         "#55d0dc", "#ee86c9", "#cfcf55", "#aab6c1", "#d99a7c")  # fmt: skip
+_COLORS = 10  # of colors.css
 _DASHES = ("", "7 4", "2 3")
+_SHAPES = ("circle", "square", "diamond", "triangle")
 
 
-def _declare_colors(colors: Sequence[str]) -> str:
-    return "".join(f"--line{i}:{value};" for i, value in enumerate(colors))
-
-
-PALETTE = f"""
-:root {{ {_declare_colors(_LIGHT)} }}
-@media screen and (prefers-color-scheme: dark) {{ :root {{ {_declare_colors(_DARK)} }} }}
-"""
-
-
-def color(number: int) -> str:
-    """Return the color of a line, as a CSS variable that `PALETTE` declares."""
-    return f"var(--line{number % _COLORS})"
+def tint(number: int) -> str:
+    """Return the class of a series, which has its color in `colors.css`."""
+    return f"tint{number % _COLORS}"
 
 
 def dash(number: int) -> str:
-    """Return the dash attribute of a line; lines of the same color differ by it."""
-    pattern = _DASHES[number // _COLORS % len(_DASHES)]
-    return f' stroke-dasharray="{pattern}"' if pattern else ""
+    """Return the dashes of a series; series of the same color differ by them."""
+    return _DASHES[number // _COLORS % len(_DASHES)]
 
 
-def marker(number: int, x: float, y: float) -> str:
-    """Return the marker of a line; shapes also distinguish lines for color-blind readers."""
-    if number % 4 == 0:
-        return f'<circle class="mark" cx="{x}" cy="{y}" r="4.5"/>'
-    turns = {1: 0, 2: 45}
-    if number % 4 in turns:
-        turn = turns[number % 4]
-        return (
-            f'<rect class="mark" x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8" '
-            f'transform="rotate({turn} {x} {y})"/>'
-        )
-    return f'<path class="mark" d="M{x} {y - 5.5:.1f}l5.5 9.5h-11z"/>'
-
-
-def star_marker(x: float, y: float) -> str:
-    """Return the marker of the run that a chart is about."""
-    return (
-        f'<path class="mark" d="M{x} {y - 9:.1f}l2.6 6 6.4 .6-4.8 4.3 1.4 6.3-5.6-3.3'
-        '-5.6 3.3 1.4-6.3-4.8-4.3 6.4-.6z"/>'
-    )
+def shape(number: int) -> str:
+    """Return the marker of a series; shapes also distinguish series for color-blind readers."""
+    return _SHAPES[number % len(_SHAPES)]
