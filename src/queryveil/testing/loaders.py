@@ -102,7 +102,7 @@ def _loads(loader: TaxonomyLoader, sample: TaxonomySample) -> None:
 
 
 def _is_sound(loader: TaxonomyLoader, sample: TaxonomySample) -> None:
-    """The taxonomy is rooted and acyclic, and its arrays are consistent."""
+    """Check that it is rooted and acyclic, and that its arrays are consistent."""
     findings = check_taxonomy(_load(loader, sample, sample.files))
     failed = [_message(finding) for finding in findings if not _holds(finding)]
     require(not failed, "; ".join(failed))
@@ -156,7 +156,7 @@ def _reads_compressed(loader: TaxonomyLoader, sample: TaxonomySample) -> None:
 
 
 def _explains_damage(loader: TaxonomyLoader, sample: TaxonomySample) -> None:
-    """Files that cannot be loaded raise an error of queryveil, and never any other."""
+    """Check that files that cannot be loaded raise an error of queryveil, and no other."""
     text = next(iter(sample.files.values())).encode()
     for content in (b"", text[: len(text) // 2], b"\x00\xff" * 100):
         try:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import polars as pl
 
@@ -80,20 +80,20 @@ def measure_checks(
     empty_is_safest: bool = True,
 ) -> list[KitCheck]:
     """Return the checks of `check_measure`, for `pytest.mark.parametrize`."""
-    source = QueryLog.from_rows(list(example_rows(40))) if log is None else log
+    tried = _Tried(measure, QueryLog.from_rows(list(example_rows(40))) if log is None else log)
     checks: dict[str, Callable[[], None]] = {
         "is described": lambda: _is_described(measure),
         "parses its own spec": lambda: _parses_its_spec(measure),
         "has a case computed by hand": lambda: require(
             cases, "pass at least one MeasureCase with a value that you computed by hand"
         ),
-        "is finite or says why not": lambda: _is_finite(measure, source),
-        "gives the same result again": lambda: _repeats(measure, source),
+        "is finite or says why not": lambda: _is_finite(tried),
+        "gives the same result again": lambda: _repeats(tried),
     }
     if measure.kind == "utility" and identity_is_best:
-        checks["rates the unchanged log best"] = lambda: _rates_identity_best(measure, source)
+        checks["rates the unchanged log best"] = lambda: _rates_identity_best(tried)
     if measure.kind == "risk" and empty_is_safest:
-        checks["rates the empty release safest"] = lambda: _rates_empty_safest(measure, source)
+        checks["rates the empty release safest"] = lambda: _rates_empty_safest(tried)
     for case in cases:
         checks[f"is right by hand: {case.name}"] = partial(_is_right, measure, case)
     return [KitCheck(name, run) for name, run in checks.items()]
@@ -164,9 +164,25 @@ def _parses_its_spec(measure: Measure) -> None:
     require(parsed == measure, f'"{measure}" parses to another measure, "{parsed}"')
 
 
-def _is_finite(measure: Measure, log: QueryLog) -> None:
-    for name, release in _releases(log).items():
-        result = compute(measure, log, release)
+@dataclass(frozen=True)
+class _Tried:
+    """A measure on the unchanged log and on an empty release; each is computed once."""
+
+    measure: Measure
+    log: QueryLog
+
+    @cached_property
+    def whole(self) -> MeasureResult:
+        return compute(self.measure, self.log, identity_release(self.log))
+
+    @cached_property
+    def empty(self) -> MeasureResult:
+        nothing = identity_release(self.log, QueryLog.from_rows([]))
+        return compute(self.measure, self.log, nothing)
+
+
+def _is_finite(tried: _Tried) -> None:
+    for name, result in {"the unchanged log": tried.whole, "nothing": tried.empty}.items():
         if result.value is None:
             require(result.skipped_because, f"{name}: there is no value, and no reason why")
             continue
@@ -175,51 +191,39 @@ def _is_finite(measure: Measure, log: QueryLog) -> None:
             low, high = result.interval.low, result.interval.high
             require(low <= high, f"{name}: the interval is from {low} to {high}")
     require(
-        compute(measure, log, identity_release(log)).value is not None,
+        tried.whole.value is not None,
         "it does not even apply to the unchanged log: pass a log to which it applies "
-        f"({compute(measure, log, identity_release(log)).skipped_because})",
+        f"({tried.whole.skipped_because})",
     )
 
 
-def _releases(log: QueryLog) -> dict[str, Release]:
-    return {
-        "the unchanged log": identity_release(log),
-        "an empty release": identity_release(log, QueryLog.from_rows([])),
-    }
-
-
-def _repeats(measure: Measure, log: QueryLog) -> None:
-    one, two = (compute(measure, log, identity_release(log)) for _ in range(2))
-    require(one == two, f"two computations differ, {one.value} and {two.value}: seed what it draws")
-
-
-def _values(measure: Measure, log: QueryLog) -> tuple[float, float] | None:
-    """Return the values of the unchanged log and of the empty release, if both have one."""
-    whole, empty = (compute(measure, log, release).value for release in _releases(log).values())
-    return None if whole is None or empty is None else (whole, empty)
-
-
-def _rates_identity_best(measure: Measure, log: QueryLog) -> None:
-    if (values := _values(measure, log)) is None:
-        return
-    whole, empty = values
-    is_better = whole >= empty if measure.better == "higher" else whole <= empty
+def _repeats(tried: _Tried) -> None:
+    again = compute(tried.measure, tried.log, identity_release(tried.log))
     require(
-        is_better,
+        again == tried.whole,
+        f"two computations differ, {tried.whole.value} and {again.value}: seed what it draws",
+    )
+
+
+def _rates_identity_best(tried: _Tried) -> None:
+    whole, empty, better = tried.whole.value, tried.empty.value, tried.measure.better
+    if whole is None or empty is None:
+        return
+    require(
+        whole >= empty if better == "higher" else whole <= empty,
         f"the empty release ({empty:g}) is more useful than the unchanged log ({whole:g}): is "
-        f'"better" rightly "{measure.better}"? If it is meant so, pass identity_is_best=False',
+        f'"better" rightly "{better}"? If it is meant so, pass identity_is_best=False',
     )
 
 
-def _rates_empty_safest(measure: Measure, log: QueryLog) -> None:
-    if (values := _values(measure, log)) is None:
+def _rates_empty_safest(tried: _Tried) -> None:
+    whole, empty, better = tried.whole.value, tried.empty.value, tried.measure.better
+    if whole is None or empty is None:
         return
-    whole, empty = values
-    is_safer = empty <= whole if measure.better == "lower" else empty >= whole
     require(
-        is_safer,
+        empty <= whole if better == "lower" else empty >= whole,
         f"the empty release ({empty:g}) is riskier than the unchanged log ({whole:g}): is "
-        f'"better" rightly "{measure.better}"? If it is meant so, pass empty_is_safest=False',
+        f'"better" rightly "{better}"? If it is meant so, pass empty_is_safest=False',
     )
 
 

@@ -110,7 +110,7 @@ def _releases_something(run: MethodRun) -> None:
 
 
 def _accounts_for_rows(run: MethodRun) -> None:
-    """Kept + generated = released + dropped, where rows are released."""
+    """Check that kept + generated = released + dropped, where rows are released."""
     release, kept = run.release, run.release.source.accounting.kept
     generated, dropped = sum(release.generated.values()), sum(release.dropped.values())
     require(
@@ -236,7 +236,7 @@ def _repeats_seeded(runs: MethodRuns) -> None:
 
 
 def _ignores_names(runs: MethodRuns) -> None:
-    """The same users in the same order under other names give the same public bytes."""
+    """Check that the same users under other names give the same public bytes."""
     numbers = {user: n for n, user in enumerate(sorted({row[0] for row in runs.rows}))}
     renamed: list[Row] = [(f"person-{numbers[row[0]]:09}", *row[1:]) for row in runs.rows]
     one, two = runs.make(_SEED).public_bytes(), runs.run_on(renamed, _SEED).public_bytes()
@@ -275,7 +275,7 @@ def _verifies(run: MethodRun) -> None:
 
 
 def _explains_itself(runs: MethodRuns, rows: Sequence[Row]) -> None:
-    """A method may refuse a log, with an error of queryveil, or its release verifies."""
+    """Check that a log is refused with an error of queryveil, or that its release verifies."""
     try:
         run = runs.run_on(rows)
     except QueryveilError as error:

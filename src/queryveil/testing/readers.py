@@ -162,7 +162,7 @@ def _reads(reader: Reader, sample: ReaderSample, name: str, data: bytes) -> None
 
 
 def _survives(reader: Reader, sample: ReaderSample) -> None:
-    """Damaged files are read in part or refused with an error of queryveil."""
+    """Check that damaged files are read in part, or refused with an error of queryveil."""
     data = sample.data
     damaged = [data[: len(data) // 2], data[:-3], data + b"\x00\xff\xfe noise \n", b"\xff" * 50]
     for content in damaged:

@@ -28,6 +28,7 @@ from queryveil.methods.click_graph import ClickGraph
 from queryveil.methods.runner import run_method
 from queryveil.release.guarantee import Guarantee
 from queryveil.release.release import Release
+from queryveil.testing import KitCheck, MeasureCase, measure_checks
 from queryveil.workflows.measurement import make_rerun
 
 QUERIES = ["tennis", "swimming", "music", "theatre", "asthma"]
@@ -301,3 +302,14 @@ def test_without_scipy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(UsageError, match="needs scipy"):
         epsilon_lower_bound(9, 10, 10)
+
+
+CASES = [
+    # Nothing is released: no two logs can be told apart.
+    MeasureCase("an empty release", {f"u{n}": [f"q{n}", "common"] for n in range(40)}, {}, 0.0),
+]
+
+
+@pytest.mark.parametrize("check", measure_checks(EpsilonAudit(), CASES), ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

@@ -27,6 +27,7 @@ from queryveil.measures.context import MeasureContext
 from queryveil.measures.information_loss import InformationLoss
 from queryveil.methods.base import METHODS
 from queryveil.methods.microaggregation.semantic import SemanticMicroaggregation
+from queryveil.testing import KitCheck, MeasureCase, measure_checks
 from queryveil.workflows.anonymization import anonymize
 
 BEFORE = {"a": ["tennis"], "b": ["swimming"], "c": ["music"], "d": ["theatre"]}
@@ -181,3 +182,23 @@ def test_refusals(ruler: str) -> None:
         loss(ruler, BEFORE, BEFORE, mapping=None)
     with pytest.raises(UsageError, match="no users' logs"):
         loss(ruler, BEFORE, BEFORE, log=None)
+
+
+PLAYERS_AND_SINGERS = {"a": ["tennis"], "b": ["golf"], "c": ["music"], "d": ["opera"]}
+CASES = [
+    MeasureCase("the same log", PLAYERS_AND_SINGERS, PLAYERS_AND_SINGERS, 0.0),
+    MeasureCase("nothing", PLAYERS_AND_SINGERS, {}, 100.0),
+    # Two clusters before, and two that cross them after.
+    MeasureCase(
+        "crossed pairs",
+        PLAYERS_AND_SINGERS,
+        {"a": ["tennis"], "b": ["music"], "c": ["golf"], "d": ["opera"]},
+        100.0,
+        measure=InformationLoss(clusters=2),
+    ),
+]
+
+
+@pytest.mark.parametrize("check", measure_checks(InformationLoss(), CASES), ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

@@ -18,6 +18,7 @@ from queryveil.measures.context import MeasureContext
 from queryveil.measures.longest_own_run import LongestOwnRun
 from queryveil.methods.frequent_queries import FrequentQueries
 from queryveil.methods.runner import run_method
+from queryveil.testing import KitCheck, MeasureCase, measure_checks
 
 
 def found(before: Logs, after: Logs, **more: object) -> dict:
@@ -111,3 +112,24 @@ def test_what_cannot_be_linked_is_refused() -> None:
         found({"1": ["a"]}, {"1": ["a"]}, log=None)
     with pytest.raises(UsageError, match="no private mapping"):
         found({"1": ["a"]}, {"1": ["a"]}, mapping=None)
+
+
+CASES = [
+    # Their longest runs have 3, 1 and 0 rows, and user 4 is gone.
+    MeasureCase(
+        "runs of 3, 1 and 0 rows",
+        {"1": ["a", "b"], "2": ["c"], "3": ["d"], "4": ["e"]},
+        [
+            (user, query, f"2006-03-01 10:0{minute}:00", None, None)
+            for user, queries in {"1": "abacb", "2": "ac", "3": "a"}.items()
+            for minute, query in enumerate(queries)
+        ],
+        1.0,
+        {"longest": 3, "users": 4, "vanished": 1},
+    ),
+]
+
+
+@pytest.mark.parametrize("check", measure_checks(LongestOwnRun(), CASES), ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

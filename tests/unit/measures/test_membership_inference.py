@@ -26,6 +26,7 @@ from queryveil.measures.membership_inference import (
 from queryveil.methods.frequent_queries import FrequentQueries
 from queryveil.methods.runner import run_method
 from queryveil.release.release import Release
+from queryveil.testing import KitCheck, MeasureCase, measure_checks
 from queryveil.workflows.measurement import measure
 
 Again = Callable[[QueryLog, int], Release]
@@ -172,3 +173,16 @@ def test_a_method_is_run_by_the_job() -> None:
     told = measure(log, release, ["membership:runs=4"])["membership:runs=4"]
     assert -1 <= told.interval.low <= told.details["raw"] <= told.interval.high <= 1
     assert told.value == max(0, told.details["raw"])
+
+
+OWN_QUERIES = {f"u{n}": [f"q{n}", "common"] for n in range(40)}
+CASES = [
+    # Everybody has a query of their own: its absence shows that they were left out.
+    MeasureCase("the same log", OWN_QUERIES, OWN_QUERIES, 1.0),
+    MeasureCase("nothing", OWN_QUERIES, {}, 0.0),
+]
+
+
+@pytest.mark.parametrize("check", measure_checks(MembershipInference(), CASES), ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

@@ -19,6 +19,7 @@ from queryveil.measures.context import MeasureContext
 from queryveil.measures.next_query_prediction import NextQueryPrediction, hits_at
 from queryveil.measures.retrieval_effectiveness import RetrievalEffectiveness
 from queryveil.release.release import Release
+from queryveil.testing import KitCheck, MeasureCase, measure_checks
 
 # Two users go from q to r, one from q to s; as many folds as users.
 ROWS: list[Row] = [
@@ -233,3 +234,16 @@ def test_refusals() -> None:
         NextQueryPrediction().compute(MeasureContext(LOG), unchanged(LOG))
     with pytest.raises(ParameterError):
         NextQueryPrediction(top=0)
+
+
+CASES = [
+    # a and b find r, which one of two others took; c finds r alone where they took s.
+    MeasureCase(
+        "three users", ROWS, ROWS, 2 / 3, {"topics": 3}, measure=NextQueryPrediction(folds=3)
+    ),
+]
+
+
+@pytest.mark.parametrize("check", measure_checks(NextQueryPrediction(), CASES), ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

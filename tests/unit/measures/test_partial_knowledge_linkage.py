@@ -14,6 +14,7 @@ from queryveil.errors import ParameterError, UsageError
 from queryveil.measures.base import parse_measure
 from queryveil.measures.context import MeasureContext
 from queryveil.measures.partial_knowledge_linkage import PartialKnowledgeLinkage, wilson_interval
+from queryveil.testing import KitCheck, MeasureCase, measure_checks
 
 
 def found(before: Logs, after: Logs, more: dict | None = None, **line: object) -> dict:
@@ -158,3 +159,19 @@ def test_what_cannot_be_linked_is_refused() -> None:
         parse_measure("partial-knowledge-linkage:known=0")
     with pytest.raises(ParameterError):
         parse_measure("partial-knowledge-linkage:choice=best")
+
+
+CASES = [
+    # Of four users two are alone with their query, and two share theirs: (1 + 1 + 1/2 + 1/2) / 4.
+    MeasureCase(
+        "two alike",
+        {"1": ["a"], "2": ["b"], "3": ["c"], "4": ["c"]},
+        {"1": ["a"], "2": ["b"], "3": ["c"], "4": ["c"]},
+        75.0,
+    ),
+]
+
+
+@pytest.mark.parametrize("check", measure_checks(PartialKnowledgeLinkage(), CASES), ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

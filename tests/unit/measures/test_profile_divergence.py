@@ -21,6 +21,7 @@ from queryveil.measures.context import MeasureContext
 from queryveil.measures.profile_divergence import ProfileDivergence, profile_divergences
 from queryveil.release.guarantee import Guarantee
 from queryveil.release.release import Release
+from queryveil.testing import KitCheck, MeasureCase, measure_checks
 
 PATHS = """Top/Sports/Tennis
 Top/Sports/Swimming
@@ -230,3 +231,20 @@ def test_the_log_is_mapped_once(ruler: str, monkeypatch: pytest.MonkeyPatch) -> 
             ProfileDivergence(taxonomy=ruler, topics=topics).compute(before, release)
     assert mapped["music", "tennis"] == 1
     assert sum(mapped.values()) == 5
+
+
+CASES = [
+    # a keeps their topic, b has another one: (0 + 1) / 2.
+    MeasureCase(
+        "one of two",
+        {"a": ["tennis"], "b": ["tennis"]},
+        {"a": ["tennis"], "b": ["music"]},
+        0.5,
+        {"users": 2},
+    ),
+]
+
+
+@pytest.mark.parametrize("check", measure_checks(ProfileDivergence(), CASES), ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

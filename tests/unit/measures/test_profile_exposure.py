@@ -13,6 +13,7 @@ from risk_logs import Logs, log_of, logs, logs_and_releases, names_of, release_o
 from queryveil.errors import UsageError
 from queryveil.measures.context import MeasureContext
 from queryveil.measures.profile_exposure import ProfileExposure, exposure_levels
+from queryveil.testing import KitCheck, MeasureCase, measure_checks
 
 TABLE = [
     ("abcd", "abcd", 100.0, 100.0, 100.0),
@@ -122,3 +123,14 @@ def test_tables_and_strangers_are_refused() -> None:
         ProfileExposure().compute(MeasureContext(log), release_of(log, {}, log=None))
     with pytest.raises(UsageError, match="is in the log"):
         ProfileExposure().compute(MeasureContext(log), release_of(log, {"2": ["a"]}))
+
+
+CASES = [
+    MeasureCase("the same log", {"1": list("aabb")}, {"1": list("aabb")}, 100.0),
+    MeasureCase("another log", {"1": ["a", "b"]}, {"1": ["c"]}, 0.0),
+]
+
+
+@pytest.mark.parametrize("check", measure_checks(ProfileExposure(), CASES), ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

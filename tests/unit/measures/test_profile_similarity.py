@@ -12,6 +12,7 @@ from small_logs import Sent, log_of, original_of, release_of, write_ruler
 
 from queryveil.errors import InputError, UsageError
 from queryveil.measures.profile_similarity import ProfileSimilarity, profile_cosines
+from queryveil.testing import KitCheck, MeasureCase, measure_checks
 
 
 @pytest.fixture(scope="module")
@@ -76,3 +77,14 @@ def test_refusals(ruler: str) -> None:
         near(ruler, sent, sent, mapping=None)
     with pytest.raises(UsageError, match="no users' logs"):
         near(ruler, sent, sent, log=None)
+
+
+CASES = [
+    # The cosine of (3, 4) and (1, 0).
+    MeasureCase("3 of 5", {"a": ["tennis"] * 3 + ["music"] * 4}, {"a": ["tennis"]}, 0.6),
+]
+
+
+@pytest.mark.parametrize("check", measure_checks(ProfileSimilarity(), CASES), ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

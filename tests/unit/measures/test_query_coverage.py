@@ -14,6 +14,7 @@ from queryveil.errors import InputError, ParameterError, UsageError
 from queryveil.log.query_log import QueryLog
 from queryveil.measures.context import MeasureContext
 from queryveil.measures.query_coverage import QueryCoverage, coverage_fractions
+from queryveil.testing import KitCheck, MeasureCase, measure_checks
 
 
 def kept(before: Sent, after: Sent, **more: object) -> dict:
@@ -86,3 +87,18 @@ def test_refusals() -> None:
         QueryCoverage().prepare(MeasureContext(QueryLog.from_rows([])))
     with pytest.raises(ParameterError):
         QueryCoverage(count="rows")
+
+
+CASES = [
+    MeasureCase(
+        "one of three queries",
+        {"a": ["tennis", "tennis", "music"], "b": ["tennis", "asthma"]},
+        {"a": ["tennis"], "b": ["tennis", "new"]},
+        1 / 3,
+    ),
+]
+
+
+@pytest.mark.parametrize("check", measure_checks(QueryCoverage(), CASES), ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

@@ -14,6 +14,7 @@ from queryveil.log.query_log import QueryLog
 from queryveil.measures._shared.counts import compare_frequencies, rank_correlation
 from queryveil.measures.context import MeasureContext
 from queryveil.measures.query_frequency_error import QueryFrequencyError
+from queryveil.testing import KitCheck, MeasureCase, measure_checks
 
 BEFORE = {"a": ["tennis"] * 4 + ["music"] * 2, "b": ["asthma", "theatre"]}
 
@@ -113,3 +114,16 @@ def test_refusals() -> None:
         QueryFrequencyError().prepare(MeasureContext(QueryLog.from_rows([])))
     with pytest.raises(ParameterError):
         QueryFrequencyError(top=0)
+
+
+CASES = [
+    # tennis has 1 of 4 left, music 1 of 2: (3/4 + 1/2) / 2.
+    MeasureCase(
+        "two queries", {"a": ["tennis"] * 4 + ["music"] * 2}, {"a": ["tennis", "music"]}, 0.625
+    ),
+]
+
+
+@pytest.mark.parametrize("check", measure_checks(QueryFrequencyError(), CASES), ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

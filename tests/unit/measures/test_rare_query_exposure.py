@@ -15,6 +15,7 @@ from queryveil.measures.context import MeasureContext
 from queryveil.measures.rare_query_exposure import RareQueryExposure
 from queryveil.methods.frequent_queries import FrequentQueries
 from queryveil.methods.runner import run_method
+from queryveil.testing import KitCheck, MeasureCase, measure_checks
 
 
 def found(before: Logs, after: Logs, **more: object) -> dict:
@@ -86,3 +87,16 @@ def test_phrases(tmp_path: Path) -> None:
     told = found(before, after, parameters=shown)
     assert (told.value, told.counts["rare"], told.counts["new"]) == (0.5, 1, 0)
     assert found(before, after).counts["new"] == 2  # nobody sent these as whole queries
+
+
+CASES = [
+    # Of three rows one has a query that only user 1 sent.
+    MeasureCase(
+        "one of three", {"1": ["a", "b"], "2": ["b"]}, {"1": ["a", "b"], "2": ["b"]}, 1 / 3
+    ),
+]
+
+
+@pytest.mark.parametrize("check", measure_checks(RareQueryExposure(), CASES), ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

@@ -24,6 +24,7 @@ from queryveil.methods.frequent_queries import FrequentQueries
 from queryveil.methods.microaggregation.semantic import SemanticMicroaggregation
 from queryveil.methods.runner import run_method
 from queryveil.synthetic.output import write_synthetic_log
+from queryveil.testing import KitCheck, MeasureCase, measure_checks
 
 
 def found(before: Logs, after: Logs, **more: object) -> dict:
@@ -207,3 +208,20 @@ def _sent(rows: pl.LazyFrame) -> Logs:
     for user, query in rows.select("user", "query").collect().rows():
         found.setdefault(user, []).append(query)
     return found
+
+
+CASES = [
+    # 1 is re-identified, 2 is one of two, 3 shows the queries of others, 4 what nobody sent.
+    MeasureCase(
+        "four users",
+        {"1": ["a", "a", "b"], "2": ["a", "b", "b"], "3": ["c"], "4": ["d"]},
+        {"1": ["a", "a", "b"], "2": ["a", "b"], "3": ["a"], "4": ["z"]},
+        37.5,
+        {"users": 4, "vanished": 0},
+    ),
+]
+
+
+@pytest.mark.parametrize("check", measure_checks(RecordLinkage(), CASES), ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

@@ -16,6 +16,7 @@ from queryveil.log.query_log import QueryLog
 from queryveil.measures.context import MeasureContext
 from queryveil.measures.retrieval_effectiveness import RetrievalEffectiveness, clicked_events
 from queryveil.release.release import Release
+from queryveil.testing import KitCheck, MeasureCase, measure_checks
 
 # As many folds as users: each is held out once, however folds are drawn.
 ROWS: list[Row] = [
@@ -267,3 +268,16 @@ def test_searches_are_the_events_of_the_log(rows: list[tuple[str, str, str | Non
     expected = events.select(pl.col("user", "query").cast(pl.String))
     assert sorted(searches.rows()) == sorted(expected.rows())
     assert set(found["url"].cast(pl.String)) == {url for *_, url in rows if url}
+
+
+CASES = [
+    # a and b find x first; c finds x alone where they clicked y.
+    MeasureCase(
+        "three users", ROWS, ROWS, 2 / 3, {"topics": 3}, measure=RetrievalEffectiveness(folds=3)
+    ),
+]
+
+
+@pytest.mark.parametrize("check", measure_checks(RetrievalEffectiveness(), CASES), ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

@@ -10,6 +10,7 @@ from small_logs import Sent, log_of, original_of, release_of, write_ruler
 
 from queryveil.errors import InputError, ParameterError, UsageError
 from queryveil.measures.semantic_remain import SemanticRemain, remaining_shares
+from queryveil.testing import KitCheck, MeasureCase, measure_checks
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +115,13 @@ def test_the_usual_level_is_one_that_most_reach(ruler: str) -> None:
     found = remain(ruler, before, before, {"level": 0})
     assert "level 2" in found.basis  # the paths have two levels
     assert found.details["reached"] == {"1": 1, "2": 1, "3": 0, "4": 0, "5": 0}
+
+
+CASES = [
+    MeasureCase("one of two", {"a": ["tennis", "music"]}, {"a": ["tennis"] * 9}, 0.5),
+]
+
+
+@pytest.mark.parametrize("check", measure_checks(SemanticRemain(), CASES), ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

@@ -17,6 +17,7 @@ from queryveil.measures.context import MeasureContext
 from queryveil.measures.uniqueness import Uniqueness, count_unique
 from queryveil.methods.frequent_queries import FrequentQueries
 from queryveil.methods.runner import run_method
+from queryveil.testing import KitCheck, MeasureCase, measure_checks
 
 
 def found(before: Logs, after: Logs, **more: object) -> dict:
@@ -95,3 +96,20 @@ def test_the_log_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
         "0 of 2 users have"
         in Uniqueness().compute(before, release_of(before.log, {"1": ["a"]})).summary
     )
+
+
+CASES = [
+    # 1 and 2 have the same released log, 4 is alone.
+    MeasureCase(
+        "one of three",
+        {"1": ["a", "b"], "2": ["b", "a"], "3": ["a", "a", "b"], "4": ["c"]},
+        {"1": ["a"], "2": ["a"], "4": ["c"]},
+        1 / 3,
+        {"singled_out": 1, "users": 3},
+    ),
+]
+
+
+@pytest.mark.parametrize("check", measure_checks(Uniqueness(), CASES), ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

@@ -13,6 +13,7 @@ from small_logs import Sent, log_of, release_of, table_of
 from queryveil.errors import InputError, UsageError
 from queryveil.measures.context import MeasureContext
 from queryveil.measures.word_frequency_error import WordFrequencyError
+from queryveil.testing import KitCheck, MeasureCase, measure_checks
 
 BEFORE = {"a": ["cheap hotels in paris", "paris hotels"], "b": ["paris"]}
 
@@ -70,3 +71,19 @@ def test_refusals() -> None:
         wrong({"a": ["of the"]}, {})
     with pytest.raises(UsageError):
         wrong(BEFORE, BEFORE, {"language": "klingon"})
+
+
+CASES = [
+    # hotels and paris have 1 of 2 left, cheap nothing: (1/2 + 1/2 + 1) / 3.
+    MeasureCase(
+        "three words",
+        {"a": ["cheap hotels", "paris hotels"], "b": ["paris"]},
+        {"a": ["hotels"], "b": ["paris"]},
+        2 / 3,
+    ),
+]
+
+
+@pytest.mark.parametrize("check", measure_checks(WordFrequencyError(), CASES), ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()
