@@ -109,8 +109,8 @@ class MethodRuns:
         log = QueryLog.from_rows(list(rows))
         with registered(self.method), warnings.catch_warnings():
             warnings.simplefilter("ignore", PopulationWarning)
-            release = anonymize(log, self.method, seed=seed, dataset=str(place), yes=True)
-            release.write(place / "out", form="tsv")
+            release = anonymize(log, self.method, seed=seed, ledger=str(place), yes=True)
+            release.write(place / "out", format="tsv")
         return MethodRun(self.method, rows, release, place / "out")
 
 
