@@ -25,7 +25,7 @@ PUBLIC = {
     "core.parameters": {"parse_spec"},
     "core.progress": {"NoProgress", "Progress"},
     "core.randomness": {"RandomSource"},
-    "core.records": {"JsonObject", "Record", "Scalar", "json_field"},
+    "core.records": {"Json", "Record", "Scalar", "json_field"},
     "errors": ALL,
     "log.query_log": {"QueryLog"},
     "measures.profile_exposure": {"exposure_levels"},

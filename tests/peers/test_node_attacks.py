@@ -404,7 +404,7 @@ def test_what_waits_for_the_engine_is_dropped_when_its_time_is_over() -> None:
             await until(lambda: "mine" in engine.seen)
             await asyncio.sleep(4)  # the friend's are over by then, and she was told so
             assert len([text for text in engine.seen if text != "mine"]) <= 20
-            assert node.account.to_dict()["seen"] == len(engine.seen)
+            assert node.account.counts().seen == len(engine.seen)
             own.cancel()
 
     asyncio.run(attack())

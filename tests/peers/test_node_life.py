@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import stat
+from dataclasses import replace
 
 import pytest
 from small_nodes import (
@@ -21,6 +21,7 @@ from small_nodes import (
 )
 
 from queryveil.errors import InputError, UsageError
+from queryveil.peers.node.records import NodeStatus
 from queryveil.peers.node.status import status
 from queryveil.peers.protocol.state import PeerStats
 
@@ -34,11 +35,11 @@ def test_friends_answer_each_other() -> None:
                 assert outcome.results[0].url == "https://example.org/"
             seen = [text for node in nodes for text in node._engine.seen]
             assert sorted(seen) == sorted(f"query {number}" for number in range(30))
-            told = nodes[0].status()
-            assert told["account"]["own"] == 10
-            assert told["account"]["seen"] == len(nodes[0]._engine.seen)
-            assert 0 <= told["exposure"] < 100
-            assert [friend["present"] for friend in told["friends"]] == [True, True]
+            present = nodes[0].status()
+            assert present.account.own == 10
+            assert present.account.seen == len(nodes[0]._engine.seen)
+            assert 0 <= present.exposure < 100
+            assert [friend.present for friend in present.friends] == [True, True]
 
     asyncio.run(live())
 
@@ -105,28 +106,28 @@ def test_trust_returns_also_while_a_node_is_off() -> None:
 def test_state_survives_a_restart() -> None:
     home, other = fresh_home(), fresh_home()
 
-    async def live() -> dict:
+    async def live() -> NodeStatus:
         async with running(home, other) as (node, _):
             for number in range(10):
                 await node.search(f"query {number}")
             return node.status()
 
-    async def again() -> dict:
+    async def again() -> NodeStatus:
         node = Node(home, StubEngine(), waits=QUICK)
         await node.start(None)
-        told = node.status()
+        present = node.status()
         await node.stop()
-        return told
+        return present
 
     before, after = asyncio.run(live()), asyncio.run(again())
-    gone = [one.pop("present") for told in (before, after) for one in told["friends"]]
-    assert gone == [True, False]
-    before.pop("turned_away"), after.pop("turned_away")
-    assert before == after
-    found = status(home)
-    assert found["exposure"] == before["exposure"]
-    assert found["own"] == 10
-    assert found["friends"][0]["name"] == "n1"
+    (friend,) = after.friends
+    assert not friend.present
+    friends = (replace(friend, present=True),)
+    assert before == replace(after, friends=friends, turned_away=before.turned_away)
+    saved = status(home)
+    assert saved.exposure == before.exposure
+    assert saved.account.own == 10
+    assert saved.friends[0].name == "n1"
 
 
 def test_friends_find_each_other_again() -> None:
@@ -198,19 +199,35 @@ def test_a_link_in_the_folder_is_refused(tmp_path) -> None:
         home.make()
 
 
+def saved(friend: str) -> str:
+    """Return the text of a saved state with one friend."""
+    account = '{"own": {}, "seen": {}}'
+    return f'{{"version": 1, "at": 0, "account": {account}, "friends": {{"a": {friend}}}}}'
+
+
+def test_a_saved_state_is_read() -> None:
+    home = fresh_home()
+    status(home)
+    home.write("state.json", saved('{"counts": [2, 1], "tally": {"asked": 2}}').encode())
+    assert status(home).account.own == 0
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
         ("state.json", "{"), ("state.json", "[]"), ("state.json", '{"friends": {"a": 1}}'),
-        ("state.json", json.dumps({"friends": {"a": {"counts": [1], "tally": {}}}})),
+        ("state.json", saved('{"counts": [1], "tally": {}}')),
         ("friends.json", "7"), ("friends.json", '["x"]'), ("certificate.pem", "x"),
         ("state.json", "[" * 100_000), ("friends.json", '{"a":' * 100_000),
-        ("state.json", '{"friends": {"a": {"counts": [Infinity, 1], "tally": {}}}}'),
-        ("state.json", '{"friends": {"a": {"counts": [1, 2], "tally": {}}}}'),
-        ("state.json", '{"friends": {"a": {"counts": [NaN, NaN], "tally": {}}}}'),
-        ("state.json", '{"at": "x", "friends": {}, "account": {"own": {}, "seen": {}}}'),
+        ("state.json", saved('{"counts": [Infinity, 1], "tally": {}}')),
+        ("state.json", saved('{"counts": [1, 2], "tally": {}}')),
+        ("state.json", saved('{"counts": [NaN, NaN], "tally": {}}')),
+        ("state.json", saved('{"counts": [2, 1], "tally": {"asked": "many"}}')),
+        ("state.json", saved('{"counts": [2, 1], "tally": {"unknown": 1}}')),
+        ("state.json", saved('{"counts": [2, 1], "tally": {}}').replace('"at": 0', '"at": "x"')),
+        ("state.json", saved('{"counts": [2, 1], "tally": {}}').replace("{}, ", '{"a": "x"}, ')),
     ],
-    ids=range(13),
+    ids=range(16),
 )  # fmt: skip
 def test_damaged_files_are_told(name: str, text: str) -> None:
     home = fresh_home()

@@ -359,8 +359,8 @@ def test_exposure_is_all_where_she_submits_all_herself() -> None:
         account.asked(text)
         account.submitted(text)
     assert account.exposure() == pytest.approx(100)
-    assert account.to_dict() == {
-        "own": 3, "own_distinct": 2, "seen": 3, "seen_distinct": 2, "seen_hers": 3,
+    assert account.counts().to_dict() == {
+        "own": 3, "own_distinct": 2, "seen": 3, "seen_distinct": 2, "seen_own": 3,
     }  # fmt: skip
 
 
@@ -379,8 +379,8 @@ def test_digests_need_the_secret() -> None:
     one, other = ExposureCounter(b"one"), ExposureCounter(b"other")
     for account in (one, other):
         account.asked("cats")
-    assert one.state()["own"].keys() != other.state()["own"].keys()
-    assert "texts" not in one.state()
+    assert one.state().own.keys() != other.state().own.keys()
+    assert "texts" not in one.state().to_dict()
 
 
 def test_texts_are_dropped_when_they_are_not_wanted_any_more() -> None:
@@ -389,7 +389,7 @@ def test_texts_are_dropped_when_they_are_not_wanted_any_more() -> None:
     again = ExposureCounter(b"key")
     again.restore(account.state())
     assert list(again.texts) == []
-    assert "texts" not in again.state()
+    assert "texts" not in again.state().to_dict()
 
 
 def test_counters_are_bounded(monkeypatch) -> None:
@@ -397,8 +397,8 @@ def test_counters_are_bounded(monkeypatch) -> None:
     account = ExposureCounter(b"key")
     for number in range(20):
         account.submitted(str(number))
-    assert account.to_dict()["seen"] == 20
-    assert account.to_dict()["seen_distinct"] == 6
+    assert account.counts().seen == 20
+    assert account.counts().seen_distinct == 6
 
 
 # --- the rate ------------------------------------------------------------------------------------

@@ -131,9 +131,9 @@ def test_in_a_crowd_a_program_is_told_to_wait_and_a_person_is_served(monkeypatch
             assert told.startswith("HTTP/1.1 503 ")
             assert "\r\nRetry-After: 2\r\n" in told
             assert told.endswith("Busy: try again in 2 s. Nothing was sent.\n")
-            assert node.account.to_dict()["own"] == 0
+            assert node.account.counts().own == 0
             assert await status_of(port, path, b"Sec-Fetch-Mode: navigate\r\n") == 200
-            assert node.account.to_dict()["own"] == 1
+            assert node.account.counts().own == 1
 
     asyncio.run(attack())
 

@@ -13,9 +13,10 @@ from small_nodes import QUICK, Node, Result, StubEngine, fresh_home, until
 
 from queryveil.peers.node.exposure import ExposureCounter
 from queryveil.peers.node.node import SearchOutcome
+from queryveil.peers.node.records import AccountCounts, FriendStatus, NodeStatus
 from queryveil.peers.node.state import load_secret, search_key
 from queryveil.peers.node.web import Pages, make_app
-from queryveil.peers.protocol.state import Limits
+from queryveil.peers.protocol.state import Limits, PeerCounts
 
 HERE = "http://127.0.0.1:7070"
 TYPED = {"Sec-Fetch-Site": "none"}
@@ -80,7 +81,7 @@ def test_another_site_cannot_search_in_her_name(headers: dict[str, str]) -> None
     assert answer.status_code == 403
     assert "<script" not in answer.text
     assert "<img" not in answer.text
-    assert node.account.to_dict()["own"] == 0
+    assert node.account.counts().own == 0
 
 
 def test_another_site_cannot_read_her_page() -> None:
@@ -95,7 +96,7 @@ def test_a_name_that_leads_here_is_refused(host: str, path: str) -> None:
     """DNS rebinding: the site's own name leads to 127.0.0.1, and is the page's own origin."""
     (answer,), node = visited(("GET", path, {"headers": TYPED | {"Host": host}}))
     assert answer.status_code == 421
-    assert node.account.to_dict()["own"] == 0
+    assert node.account.counts().own == 0
 
 
 BAD_FORMS = {
@@ -143,7 +144,7 @@ def test_fetching_ahead_sends_no_query() -> None:
         )
     )
     assert answer.status_code == 503
-    assert node.account.to_dict()["own"] == 0
+    assert node.account.counts().own == 0
 
 
 def test_nothing_and_too_much_to_search_for() -> None:
@@ -153,7 +154,7 @@ def test_nothing_and_too_much_to_search_for() -> None:
         ("GET", "/search?key={key}&q=" + "x" * 9000, {"headers": TYPED}),
     )
     assert [one.status_code for one in answers] == [400, 400, 414]
-    assert node.account.to_dict()["own"] == 0
+    assert node.account.counts().own == 0
 
 
 def test_every_page_forbids_scripts_frames_and_traces() -> None:
@@ -205,7 +206,7 @@ def test_a_link_that_reaches_the_page_asks_and_sends_nothing(path: str, headers:
     assert 'id="question"' in asked.text
     assert f'name="key" value="{search_key(node.home)}"' in asked.text
     assert done.status_code == 200
-    assert node.account.to_dict()["own"] == 1
+    assert node.account.counts().own == 1
 
 
 def test_the_search_key_stays_and_is_no_digest_of_a_text() -> None:
@@ -215,7 +216,7 @@ def test_the_search_key_stays_and_is_no_digest_of_a_text() -> None:
     assert len(search_key(home)) == 32
     account = ExposureCounter(load_secret(home))
     account.asked("search")
-    assert search_key(home) not in account.state()["own"]
+    assert search_key(home) not in account.state().own
 
 
 def test_an_answer_with_a_script_is_shown_as_text() -> None:
@@ -227,15 +228,16 @@ def test_an_answer_with_a_script_is_shown_as_text() -> None:
     assert 'href="https://x/?a=1&amp;b=2"' in page
 
 
-def test_her_page_shows_names_and_texts_as_text() -> None:
-    friend = {"name": NASTY, "present": True, "trust": 0.5, "carried": 1, "turned_down": 2,
-              "lost": 3, "served": 4, "refused": 5}  # fmt: skip
-    told = {
-        "exposure": 12.34, "texts": [NASTY], "friends": [friend], "turned_away": 6, "shed": 7,
-        "fingerprint": "ab" * 32,
-        "account": {"own": 2, "seen": 3, "seen_distinct": 3, "seen_hers": 1},
-    }  # fmt: skip
-    page = PAGES.home(told)
+def test_the_page_of_the_owner_shows_names_and_texts_as_text() -> None:
+    counts = PeerCounts(carried=1, turned_down=2, lost=3, served=4, refused=5)
+    friend = FriendStatus(
+        name=NASTY, fingerprint="cd" * 32, present=True, trust=0.5, counts=counts
+    )  # fmt: skip
+    account = AccountCounts(own=2, own_distinct=2, seen=3, seen_distinct=3, seen_own=1)
+    status = NodeStatus(
+        "ab" * 32, 12.34, account, texts=(NASTY,), friends=(friend,), turned_away=6, shed=7
+    )
+    page = PAGES.home(status)
     assert "<script" not in page
     assert '<p class="big" id="exposure">12.3%</p>' in page
     assert "7 of your searches were not begun" in page
@@ -246,7 +248,7 @@ def test_a_broken_engine_is_told() -> None:
     assert "did not answer" in PAGES.outcome("cats", SearchOutcome("broken", 1))
     nothing = PAGES.outcome("cats", SearchOutcome("answered", 1, (), "ann"))
     assert "Answered by ann" in nothing
-    assert "Nothing was found" in nothing
+    assert "There are no results" in nothing
 
 
 class Held(StubEngine):
@@ -277,8 +279,8 @@ def test_a_search_without_room_is_told_when_there_is_some() -> None:
             assert busy.status_code == 503
             assert busy.headers["Retry-After"] == "1"
             assert "Busy: try again in 1 s" in busy.text
-            assert node.account.to_dict()["own"] == 1  # what was not begun is not counted
-            assert node.status()["shed"] == 1
+            assert node.account.counts().own == 1  # what was not begun is not counted
+            assert node.status().shed == 1
             engine.may.set()
             assert "your own account" in (await own).text
             assert (await client.get(path, headers=TYPED)).status_code == 200

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,6 +13,7 @@ from ..cli.options import LogArguments, log_options, screen_options, with_option
 from ..cli.terminal import Terminal
 from ..comparison import parse_sweeps
 from ..errors import UsageError
+from ..log.query_log import QueryLog
 from . import cli_node, output, tables
 from .simulation import sweeps
 from .simulation.graphs import GRAPHS
@@ -77,18 +78,22 @@ def simulate(
         graph=graph, submit=submit, hops=hops, queries=queries, test=test, hidden=hidden,
         **{name: parse_fraction(text) for name, text in fractions.items()},
     )  # fmt: skip
-    options: dict[str, Any] = {"seed": seed, "ledger": ledger, "progress": screen}
+
+    def read() -> QueryLog:
+        return log.read(screen, seed)
+
     if not (sweep or out):
         if repeats > 1:
             raise UsageError("--repeats is for a sweep", hint="--sweep hops=1..5")
-        run = sweeps.simulate(lambda: log.read(screen, seed), scenario, **options)
+        run = sweeps.simulate(read, scenario, seed=seed, ledger=ledger, progress=screen)
         screen.result(run, lambda console: tables.print_simulation(console, run.summary))
         return
     if out is not None:
         output.check_sweep_output(out, overwrite)
-    options |= {"repeats": repeats, "most_hops": most_hops}
-    swept = parse_sweeps(sweep or [])
-    results = sweeps.sweep(lambda: log.read(screen, seed), swept, scenario, **options)
+    results = sweeps.sweep(
+        read, parse_sweeps(sweep or []), scenario, seed=seed, repeats=repeats, most_hops=most_hops,
+        ledger=ledger, progress=screen,
+    )  # fmt: skip
     if out is not None:
         output.write_sweep(results, out, overwrite)
     document = results.to_dict() | ({"folder": str(out)} if out else {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -16,6 +16,9 @@ from ..cli.terminal import Terminal, sanitize
 from ..core.bounded import read_within
 from ..errors import InputError, UsageError
 from .protocol.policy import ProtocolSettings
+
+if TYPE_CHECKING:  # the node needs packages that a plain installation lacks
+    from .node.records import SavedStatus
 
 app = typer.Typer(
     help="Your own node: friends submit your queries, and you theirs.", no_args_is_help=True
@@ -178,13 +181,13 @@ def _print_plain(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
-def _print_status(console: Console, status: dict[str, Any]) -> None:
-    value = status["exposure"]
+def _print_status(console: Console, status: SavedStatus) -> None:
+    value, account = status.exposure, status.account
     console.print("no query yet" if value is None else f"exposure (PEL) {value:.1f}%")
-    console.print(f"{status['own']} own queries, {status['seen']} seen under your account")
+    console.print(f"{account.own} own queries, {account.seen} seen under your account")
     table = Table("friend", "trust", "relayed for you", "you relayed", "refused you", box=None)
-    for friend in status["friends"]:
-        counts = (friend["carried"], friend["served"], friend["turned_down"])
-        table.add_row(sanitize(friend["name"]), f"{friend['trust']:.0%}", *map(str, counts))
-    console.print(table if status["friends"] else "no friends yet")
-    console.print(f"[dim]your fingerprint: {status['fingerprint']}[/]", soft_wrap=True)
+    for friend in status.friends:
+        counts = (friend.counts.carried, friend.counts.served, friend.counts.turned_down)
+        table.add_row(sanitize(friend.name), f"{friend.trust:.0%}", *map(str, counts))
+    console.print(table if status.friends else "no friends yet")
+    console.print(f"[dim]your fingerprint: {status.fingerprint}[/]", soft_wrap=True)

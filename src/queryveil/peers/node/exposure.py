@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hmac
 from collections import Counter, deque
-from typing import Any
 
 import polars as pl
 
 from ...measures.profile_exposure import exposure_levels
+from .records import AccountCounts, AccountState
 
 _MAX_TEXTS = 1000  # texts to keep, if any
 _MAX_DIGESTS = 100_000  # distinct digests; all others are counted together
@@ -43,27 +43,25 @@ class ExposureCounter:
         levels = exposure_levels(_to_frame(self._own), _to_frame(self._seen))
         return float(levels["coupling"][0]) if levels.height else None
 
-    def to_dict(self) -> dict[str, int]:
+    def counts(self) -> AccountCounts:
         """Return the counts for the owner's page."""
-        own_seen = sum(count for key, count in self._seen.items() if key in self._own)
-        return {
-            "own": self._own.total(),
-            "own_distinct": len(self._own),
-            "seen": self._seen.total(),
-            "seen_distinct": len(self._seen),
-            "seen_hers": own_seen,
-        }
+        return AccountCounts(
+            own=self._own.total(),
+            own_distinct=len(self._own),
+            seen=self._seen.total(),
+            seen_distinct=len(self._seen),
+            seen_own=sum(count for key, count in self._seen.items() if key in self._own),
+        )
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> AccountState:
         """Return the state that is saved for a restart."""
-        state: dict[str, Any] = {"own": dict(self._own), "seen": dict(self._seen)}
-        return state | ({"texts": list(self.texts)} if self._keep else {})
+        return AccountState(self._own, self._seen, tuple(self.texts) if self._keep else ())
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: AccountState) -> None:
         """Restore the state of an earlier run; texts only if they are still to be kept."""
-        self._own, self._seen = Counter(state["own"]), Counter(state["seen"])
+        self._own, self._seen = Counter(state.own), Counter(state.seen)
         if self._keep:
-            self.texts.extend(state.get("texts", []))
+            self.texts.extend(state.texts)
 
     def _count(self, counts: Counter[str], text: str, rest: str) -> None:
         normalized = " ".join(text.casefold().split())

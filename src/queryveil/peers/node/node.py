@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...errors import QueryveilError, UsageError
 from ..protocol.exchange import Exchange
@@ -27,6 +27,7 @@ from .engines import PLACES, SearchEngine
 from .exposure import ExposureCounter
 from .identity import Friend, load_identity, read_friends
 from .links import LinkManager
+from .records import FriendStatus, NodeStatus
 from .state import load_secret, load_state, save_state, snapshot
 from .storage import NodeDirectory
 
@@ -180,27 +181,27 @@ class Node:
         entry = self.friends.get(friend or "")
         return entry.name if entry else None
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> NodeStatus:
         """Return the status that the owner's page shows."""
-        friends = [
-            {
-                "name": friend.name,
-                "fingerprint": who,
-                "present": who in self.exchange.online_friends,
-                "trust": self.exchange.trust(who),
-                **self.exchange.stats(who).to_dict(),
-            }
-            for who, friend in self.friends.items()
-        ]
-        return {
-            "fingerprint": self.identity.fingerprint,
-            "exposure": self.account.exposure(),
-            "account": self.account.to_dict(),
-            "texts": list(self.account.texts),
-            "friends": friends,
-            "turned_away": self.links.turned_away,
-            "shed": self.exchange.shed,
-        }
+        friends = tuple(
+            FriendStatus(
+                name=friend.name,
+                fingerprint=fingerprint,
+                present=fingerprint in self.exchange.online_friends,
+                trust=self.exchange.trust(fingerprint),
+                counts=self.exchange.stats(fingerprint).snapshot(),
+            )
+            for fingerprint, friend in self.friends.items()
+        )
+        return NodeStatus(
+            fingerprint=self.identity.fingerprint,
+            exposure=self.account.exposure(),
+            account=self.account.counts(),
+            texts=tuple(self.account.texts),
+            friends=friends,
+            turned_away=self.links.turned_away,
+            shed=self.exchange.shed,
+        )
 
     # --- events ------------------------------------------------------------------------------
 
@@ -252,7 +253,7 @@ class Node:
                 results = limit_results(await self._engine.search(text))
         self._execute(self.exchange.engine_replied(number, results))
 
-    def _spawn(self, work: Any) -> None:
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hmac
 from secrets import token_bytes
-from typing import Any
 
-from ...errors import InputError
+from ...errors import InputError, VerificationError
 from ..protocol.exchange import Exchange
 from ..protocol.state import PeerStats
 from .exposure import ExposureCounter
+from .records import FriendState, NodeState
 from .storage import NodeDirectory
 
 _FILE, _SECRET = "state.json", "secret"
@@ -32,36 +32,37 @@ def search_key(home: NodeDirectory) -> str:
 
 def snapshot(
     exchange: Exchange, account: ExposureCounter, friends: list[str], now: float
-) -> dict[str, Any]:
-    """Return all counts as one JSON document, with the present time."""
+) -> NodeState:
+    """Return all counts with the present time."""
     entries = {
-        friend: {"counts": list(exchange.counts(friend)), "tally": exchange.stats(friend).to_dict()}
+        friend: FriendState(exchange.counts(friend), exchange.stats(friend).snapshot())
         for friend in friends
     }
-    return {"version": 1, "at": now, "friends": entries, "account": account.state()}
+    return NodeState(1, now, entries, account.state())
 
 
-def save_state(home: NodeDirectory, state: dict[str, Any]) -> None:
+def save_state(home: NodeDirectory, state: NodeState) -> None:
     """Write the counts to the folder of the node."""
-    home.write_json(_FILE, state)
+    home.write_json(_FILE, state.to_dict())
 
 
 def load_state(
     home: NodeDirectory, exchange: Exchange, account: ExposureCounter, now: float
 ) -> None:
     """Restore the counts of an earlier run, if there are any, with decay."""
-    state = home.read_json(_FILE)
-    if state is None:
+    document = home.read_json(_FILE)
+    if document is None:
         return
     where, hint = home.path / _FILE, "restore it, or remove it to begin anew"
     damaged = InputError("the saved counts of the node are damaged", where=where, hint=hint)
     try:
-        age = max(0.0, now - float(state.get("at", now)))  # never negative if a clock was set back
-        for friend, entry in state["friends"].items():
-            requests, accepted = map(float, entry["counts"])
-            if not 0 <= accepted <= requests < float("inf"):
-                raise damaged
-            exchange.restore(friend, (requests, accepted), PeerStats(**entry["tally"]), age)
-        account.restore(state["account"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        state = NodeState.from_dict(document)
+    except VerificationError as error:
         raise damaged from error
+    age = max(0.0, now - state.at)  # never negative if a clock was set back
+    for friend, entry in state.friends.items():
+        requests, accepted = entry.counts
+        if not 0 <= accepted <= requests < float("inf"):
+            raise damaged
+        exchange.restore(friend, entry.counts, PeerStats.resume(entry.tally), age)
+    account.restore(state.account)

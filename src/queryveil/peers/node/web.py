@@ -8,7 +8,6 @@ from hashlib import sha256
 from hmac import compare_digest
 from html import escape
 from secrets import token_urlsafe
-from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
@@ -20,6 +19,7 @@ from ...errors import UsageError
 from ..protocol.messages import Result
 from .identity import format_fingerprint
 from .node import Node, SearchOutcome
+from .records import FriendStatus, NodeStatus
 from .state import search_key
 
 _STYLE = """
@@ -84,21 +84,21 @@ class Pages:
         form = self._render_form(text)
         return _render_page("Search?", f'<p id="question">{message}</p>{form}')
 
-    def home(self, status: dict[str, Any]) -> str:
+    def home(self, status: NodeStatus) -> str:
         """Return the owner's page: exposure, submitted queries and friends."""
         parts = [
             self._render_form(""),
             _render_exposure(status),
             _render_seen(status),
-            _render_friends(status["friends"]),
+            _render_friends(status.friends),
         ]
         refused = (
-            f"{status['turned_away']} connections were refused: of strangers, or that violated "
+            f"{status.turned_away} connections were refused: of strangers, or that violated "
             "the protocol."
         )
-        if status["shed"]:
-            refused += f"<br>{status['shed']} of your searches were not begun: the node was busy."
-        fingerprint = f"Your fingerprint: {format_fingerprint(status['fingerprint'])}"
+        if status.shed:
+            refused += f"<br>{status.shed} of your searches were not begun: the node was busy."
+        fingerprint = f"Your fingerprint: {format_fingerprint(status.fingerprint)}"
         entry = f'<code id="entry">{escape(self.address)}%s</code>'
         setting = f"For your browser's search settings; keep this address secret: {entry}"
         soft = f'<p class="soft">{refused}<br>{fingerprint}<br>{setting}</p>'
@@ -146,12 +146,12 @@ def message_page(message: str) -> str:
     return _render_page("queryveil", f"<p>{escape(message)}</p>")
 
 
-def _render_exposure(status: dict[str, Any]) -> str:
-    value, account = status["exposure"], status["account"]
+def _render_exposure(status: NodeStatus) -> str:
+    value, account = status.exposure, status.account
     if value is None:
         return "<h2>Your exposure</h2><p>You have not searched yet.</p>"
     description = (
-        f"The profile exposure level (PEL): the part of the information in your {account['own']} "
+        f"The profile exposure level (PEL): the part of the information in your {account.own} "
         "queries that the engine learns from the queries under your account. 100%: it saw your "
         "queries and no others. 0%: what it saw contains no information on them."
     )
@@ -161,24 +161,24 @@ def _render_exposure(status: dict[str, Any]) -> str:
     )
 
 
-def _render_seen(status: dict[str, Any]) -> str:
-    account = status["account"]
+def _render_seen(status: NodeStatus) -> str:
+    account = status.account
     summary = (
-        f"{account['seen']} queries, {account['seen_distinct']} of them distinct. "
-        f"{account['seen_hers']} have a text that you searched for; the others are your friends'."
+        f"{account.seen} queries, {account.seen_distinct} of them distinct. "
+        f"{account.seen_own} have a text that you searched for; the others are your friends'."
     )
-    texts = "".join(f"<li>{escape(text)}</li>" for text in status["texts"])
+    texts = "".join(f"<li>{escape(text)}</li>" for text in status.texts)
     items = f'<ol class="texts">{texts}</ol>' if texts else ""
     return f'<h2>What the engine saw under your account</h2><p id="seen">{summary}</p>{items}'
 
 
-def _render_friends(friends: Iterable[dict[str, Any]]) -> str:
+def _render_friends(friends: Iterable[FriendStatus]) -> str:
     headers = ("friend", "online", "trust", "relayed for you", "refused you", "lost",
                "you relayed for them", "you refused")  # fmt: skip
     rows = [
-        (friend["name"], "yes" if friend["present"] else "no", f"{friend['trust']:.0%}",
-         friend["carried"], friend["turned_down"], friend["lost"], friend["served"],
-         friend["refused"])
+        (friend.name, "yes" if friend.present else "no", f"{friend.trust:.0%}",
+         friend.counts.carried, friend.counts.turned_down, friend.counts.lost,
+         friend.counts.served, friend.counts.refused)
         for friend in friends
     ]  # fmt: skip
     if not rows:
@@ -191,7 +191,7 @@ def _render_friends(friends: Iterable[dict[str, Any]]) -> str:
 
 def _render_answer(outcome: SearchOutcome) -> str:
     by = escape(outcome.by) if outcome.by else "your own account"
-    items = "".join(map(_render_result, outcome.results)) or "<li>Nothing was found.</li>"
+    items = "".join(map(_render_result, outcome.results)) or "<li>There are no results.</li>"
     return f'<p class="soft">Answered by {by}.</p><ol class="results">{items}</ol>'
 
 

@@ -12,8 +12,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
+from ...core.records import Json
 from ...errors import FormatError
 
 MAX_TEXT = 512  # characters of a query
@@ -129,7 +129,7 @@ def limit_results(results: Iterable[Result]) -> tuple[Result, ...]:
 
 def encode(message: Message) -> bytes:
     """Encode a message as JSON."""
-    document: dict[str, Any] = {"kind": _WIRE_NAMES[type(message)], "id": message.id}
+    document: dict[str, Json] = {"kind": _WIRE_NAMES[type(message)], "id": message.id}
     if isinstance(message, Query):
         document |= {"hops": message.hops, "text": message.text}
     elif isinstance(message, Answer):
@@ -149,20 +149,20 @@ def decode(data: bytes) -> Message:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise FormatError("a message is not valid JSON") from error
-    fields = document if isinstance(document, dict) else {}
+    fields: dict[str, Json] = document if isinstance(document, dict) else {}
     kind, message_id = fields.get("kind"), fields.get("id")
     if not isinstance(message_id, str) or not _ID.fullmatch(message_id):
         raise FormatError("the id of a message must have 32 hexadecimal digits")
     if kind == "query":
-        return _decode_query(fields)
+        return _decode_query(message_id, fields)
     if kind == "answer":
-        return _decode_answer(fields)
+        return _decode_answer(message_id, fields)
     if not isinstance(kind, str) or kind not in _PLAIN or fields.keys() != {"kind", "id"}:
         raise FormatError("the kind of a message is unknown, or its fields do not fit its kind")
     return _PLAIN[kind](message_id)
 
 
-def _decode_query(fields: dict[str, Any]) -> Query:
+def _decode_query(message_id: str, fields: dict[str, Json]) -> Query:
     hops, text = fields.get("hops"), fields.get("text")
     if fields.keys() != {"kind", "id", "hops", "text"} or not isinstance(text, str):
         raise FormatError("a query must have the fields kind, id, hops and text")
@@ -170,16 +170,16 @@ def _decode_query(fields: dict[str, Any]) -> Query:
         raise FormatError("the hop count of a query must be an integer from 1 to 20")
     if not text or sanitize_text(text, MAX_TEXT) != text:
         raise FormatError("a query's text is empty, too long, or has invisible characters")
-    return Query(fields["id"], hops, text)
+    return Query(message_id, hops, text)
 
 
-def _decode_answer(fields: dict[str, Any]) -> Answer:
+def _decode_answer(message_id: str, fields: dict[str, Json]) -> Answer:
     results = fields.get("results")
     if fields.keys() != {"kind", "id", "results"} or not isinstance(results, list):
         raise FormatError("an answer must have the fields kind, id and results")
     if len(results) > MAX_RESULTS:
         raise FormatError(f"an answer has at most {MAX_RESULTS} results, got {len(results):,}")
-    answer = Answer(fields["id"], tuple(map(_decode_result, results)))
+    answer = Answer(message_id, tuple(map(_decode_result, results)))
     if len(encode(answer)) > MAX_BYTES:  # our normalized form of an address may be longer
         raise FormatError(f"an answer has at most {MAX_BYTES:,} bytes")
     return answer

@@ -9,6 +9,7 @@ from enum import Enum
 from math import inf
 from typing import NamedTuple
 
+from ...core.records import Record
 from .messages import Message, Result
 from .policy import Route
 
@@ -70,14 +71,15 @@ class PendingQuery:
         return self.sender is None
 
 
-@dataclass(slots=True)
-class PeerStats:
+@dataclass(frozen=True, repr=False)
+class PeerCounts(Record):
     """Counts of the requests between a peer and one friend.
 
     Every request is counted: requests = ignored + refused + taken; taken = served + failed +
     unclaimed + pending; asked = turned_down + answered + lost + pending.
     """
 
+    shown = ("requests", "asked")
     requests: int = 0  # from the friend
     ignored: int = 0  # with an id that the friend had used before
     refused: int = 0
@@ -92,9 +94,33 @@ class PeerStats:
     carried: int = 0  # of those answered: the owner's queries
     stray: int = 0  # messages that matched no pending query
 
-    def to_dict(self) -> dict[str, int]:
-        """Return all counts by name."""
-        return {count.name: getattr(self, count.name) for count in fields(self)}
+
+@dataclass(slots=True)
+class PeerStats:
+    """The running counts between a peer and one friend: see `PeerCounts`."""
+
+    requests: int = 0
+    ignored: int = 0
+    refused: int = 0
+    taken: int = 0
+    served: int = 0
+    failed: int = 0
+    unclaimed: int = 0
+    asked: int = 0
+    turned_down: int = 0
+    answered: int = 0
+    lost: int = 0
+    carried: int = 0
+    stray: int = 0
+
+    @classmethod
+    def resume(cls, counts: PeerCounts) -> PeerStats:
+        """Continue from saved counts."""
+        return cls(**counts.to_dict())
+
+    def snapshot(self) -> PeerCounts:
+        """Return the present counts."""
+        return PeerCounts(**{count.name: getattr(self, count.name) for count in fields(self)})
 
 
 class PendingTable:

@@ -14,7 +14,7 @@ from ...core.extras import import_extra
 from ...core.parameters import parse_spec
 from ...core.randomness import RandomSource
 from ...errors import InputError, ParameterError, did_you_mean
-from .population import Population, similar_users
+from .population import Numbers, Population, similar_users
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class SocialGraph:
     rejected: dict[str, int] = field(default_factory=dict)
 
     @property
-    def degrees(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def degrees(self) -> Numbers:
         """The number of friends of each user."""
         return np.array([len(friends) for friends in self.friends], dtype=np.int64)
 

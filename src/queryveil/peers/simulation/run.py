@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,6 +16,8 @@ from .network import Network, Traffic, uniform_stream
 from .population import Numbers, Population, repeated_queries
 from .scenario import Scenario
 
+Mask = NDArray[np.bool_]
+
 
 @dataclass(frozen=True, repr=False)
 class SimulationRun:
@@ -28,8 +29,8 @@ class SimulationRun:
     scenario: Scenario
     people: Population
     graph: SocialGraph
-    selfish: NDArray[np.bool_]
-    dishonest: NDArray[np.bool_]
+    selfish: Mask
+    dishonest: Mask
     traffic: Traffic
     submitted: pl.DataFrame
 
@@ -64,7 +65,7 @@ def run_simulation(
     )
 
 
-def _roles(users: int, scenario: Scenario, rng: RandomSource) -> tuple[Any, Any]:
+def _roles(users: int, scenario: Scenario, rng: RandomSource) -> tuple[Mask, Mask]:
     """Sample the selfish and the dishonest users, as two masks; nobody is both."""
     order = rng.permutation(users)
     selfish, dishonest = round(users * scenario.selfish), round(users * scenario.dishonest)
