@@ -12,7 +12,7 @@ ROOT = Path(queryveil.__file__).parent
 ALL = "*"  # the module is public as a whole
 PUBLIC = {
     "_version": {"__version__"},
-    "cli.compare": {"Dataset", "Force", "Repeat", "Seed"},
+    "cli.compare": {"LedgerName", "Overwrite", "Repeats", "Seed"},
     "cli.config": {"parse_fraction"},
     "cli.options": ALL,
     "cli.terminal": ALL,
