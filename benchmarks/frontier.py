@@ -27,7 +27,7 @@ METHODS = (
     "click-graph:delta=0.000001",
 )  # fmt: skip
 SWEEP = {
-    "n": ("5", "20", "80"),
+    "min_users": ("5", "20", "80"),
     "sites": ("2", "5"),
     "k": ("2", "5", "10"),
     "epsilon": ("1", "10", "100"),

@@ -3,7 +3,7 @@
 import queryveil as qv
 
 log = qv.read_log("log.tsv")
-release = qv.anonymize(log, qv.FrequentQueries(n=30))
+release = qv.anonymize(log, qv.FrequentQueries(min_users=30))
 release.write("out")
 qv.verify("out")
 """

@@ -40,7 +40,7 @@ from queryveil.workflows.verification import verify
 USERS = 150
 # Parameters under which a log of so few users gives something to look at; else the defaults.
 LINES = {
-    "frequent-queries": "frequent-queries:n=6:m=3",
+    "frequent-queries": "frequent-queries:min-users=6:min-click-users=3",
     "semantic-microaggregation": "semantic-microaggregation:k=3",
     "string-microaggregation": "string-microaggregation:k=3",
     "category-microaggregation": "category-microaggregation:k=3",
@@ -220,14 +220,18 @@ def recount_frequent_queries(made: Made) -> None:
     assert len({query for _, query, *_ in released}) > 5
     assert any(url for *_, url in released)
     for _, query, time, rank, url in released:
-        assert len(queries[query]) >= made.method.n, query
+        assert len(queries[query]) >= made.method.min_users, query
         assert time is None or re.fullmatch(r"2006-\d\d-\d\d", time)
-        assert time is None or len(days[time]) >= made.method.n, time
+        assert time is None or len(days[time]) >= made.method.min_users, time
         if url is None:
             assert rank is None
         else:
-            assert len(pairs[query, url]) >= made.method.m, (query, url)
-        assert rank is None or len(ranks[query, url, rank]) >= made.method.m, (query, url, rank)
+            assert len(pairs[query, url]) >= made.method.min_click_users, (query, url)
+        assert rank is None or len(ranks[query, url, rank]) >= made.method.min_click_users, (
+            query,
+            url,
+            rank,
+        )
     assert any(time for _, _, time, _, _ in released)
     assert any(rank for _, _, _, rank, _ in released)
 
@@ -904,7 +908,7 @@ def test_a_figure_too_many_is_found(tsv: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        lambda card: card["parameters"].update(n=1000),
+        lambda card: card["parameters"].update(min_users=1000),
         lambda card: card["guarantee"].update(says="nobody can ever be found"),
         lambda card: card["guarantee"].update(model="pure-dp", epsilon=0.1),
         lambda card: card["guarantee"].update(not_covered=[]),
@@ -923,7 +927,7 @@ def test_any_change_of_the_card_is_found_by_its_owner(
 @pytest.mark.parametrize(
     "change",
     [
-        lambda card: card["parameters"].update(n=1000),
+        lambda card: card["parameters"].update(min_users=1000),
         lambda card: card["parameters"].update(power="great"),
         lambda card: card["guarantee"].update(says="nobody can ever be found"),
         lambda card: card["guarantee"].update(model="pure-dp", epsilon=0.1),

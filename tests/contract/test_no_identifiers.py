@@ -16,7 +16,7 @@ from queryveil.methods.microaggregation import emission as stand_ins
 from queryveil.methods.replacement import base as family
 
 LINES = {
-    "frequent-queries": "frequent-queries:n=5:m=2",
+    "frequent-queries": "frequent-queries:min-users=5:min-click-users=2",
     "semantic-microaggregation": "semantic-microaggregation:k=3",
     "string-microaggregation": "string-microaggregation:k=3",
     "category-microaggregation": "category-microaggregation:k=3",
@@ -25,7 +25,7 @@ LINES = {
     "profile-first": "profile-first:domain=A:max-queries-per-user=5",
     "concept-histogram": "concept-histogram:domain=sport:max-queries-per-user=5",
     "dp-statistics": "dp-statistics:epsilon=30:delta=1e-4:synthesize=20",
-    "disconnected-graph": "disconnected-graph:documents=1:sites=1",
+    "disconnected-graph": "disconnected-graph:min-documents=1:min-sites=1",
     "click-graph": "click-graph:epsilon=30:delta=1e-4",
 }
 OURS = [name for name, kind in qv.METHODS.items() if kind.__module__.startswith("queryveil.")]
@@ -115,6 +115,6 @@ def test_a_log_of_identifiers_alone(tmp_path: Path) -> None:
     path.write_text("user,query\n" + "".join(f"u{n},jane@mail.example\n" for n in range(30)))
     log = qv.read_log(path)
     with pytest.raises(qv.InputError, match="looks like an identifier"):
-        qv.anonymize(log, "frequent-queries:n=2:m=2")
+        qv.anonymize(log, "frequent-queries:min-users=2:min-click-users=2")
     release = qv.anonymize(log, LINES["dp-statistics"].replace(":synthesize=20", ""))
     assert {name: table.height for name, table in release.tables.items()}["queries"] == 0

@@ -15,7 +15,7 @@ import pytest
 import queryveil as qv
 from conftest import HANG
 
-METHOD = ("--method", "frequent-queries", "--n", "5")
+METHOD = ("--method", "frequent-queries", "--min-users", "5")
 LATE = 28  # until then a run that replaces a release does what every run does
 
 
@@ -41,7 +41,7 @@ def small(synthetic: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def release(small: Path) -> qv.Release:
-    return qv.anonymize(qv.read_log(small), qv.FrequentQueries(n=5))
+    return qv.anonymize(qv.read_log(small), qv.FrequentQueries(min_users=5))
 
 
 # --- at any time ---------------------------------------------------------------------------------

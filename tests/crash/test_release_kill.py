@@ -39,7 +39,11 @@ kind, name, when = moment.split(".")
 dying({"ledger": Ledger, "writing": writing}[kind], name, when)
 release.write(f"{top}/out")
 """
-DP, GROUPS, RULE = "dp-statistics:epsilon=2", "string-microaggregation:k=2", "frequent-queries:n=2"
+DP, GROUPS, RULE = (
+    "dp-statistics:epsilon=2",
+    "string-microaggregation:k=2",
+    "frequent-queries:min-users=2",
+)
 # What the ledger must know of the release, when it is in its place but was not confirmed.
 STATES = {(DP, "before"): "reserved", (DP, "after"): "confirmed",
           (GROUPS, "before"): "reserved", (GROUPS, "after"): "confirmed",

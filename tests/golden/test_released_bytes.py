@@ -18,7 +18,7 @@ import queryveil as qv
 
 GOLDEN = Path(__file__).with_name("released_bytes.json")
 SPECS = {
-    "frequent-queries": ["frequent-queries:n=6:m=3"],
+    "frequent-queries": ["frequent-queries:min-users=6:min-click-users=3"],
     "disconnected-graph": ["disconnected-graph"],
     "semantic-microaggregation": [
         "semantic-microaggregation:k=3",

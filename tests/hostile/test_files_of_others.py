@@ -34,7 +34,7 @@ def log() -> qv.QueryLog:
 
 @pytest.fixture
 def folder(log: qv.QueryLog, tmp_path: Path) -> Path:
-    qv.anonymize(log, qv.FrequentQueries(n=5)).write(tmp_path / "out")
+    qv.anonymize(log, qv.FrequentQueries(min_users=5)).write(tmp_path / "out")
     return tmp_path / "out"
 
 
@@ -61,7 +61,7 @@ def test_a_card_that_is_nested_deep(folder: Path, log: qv.QueryLog, cli: Any, te
 @pytest.mark.parametrize("name", ["public/release.json", "private/card.json"])
 def test_a_card_with_other_values(tmp_path: Path, log: qv.QueryLog, name: str) -> None:
     """Each value of a card in turn is something else; neighbors in the card differ in what."""
-    qv.anonymize(log, qv.FrequentQueries(n=5)).write(tmp_path / "out", format="tsv")
+    qv.anonymize(log, qv.FrequentQueries(min_users=5)).write(tmp_path / "out", format="tsv")
     path = tmp_path / "out" / name
     whole = json.loads(path.read_text())
     others = cycle((None, 7, "x", [], {}, [[]], {"a": [None]}, -1e300))

@@ -31,9 +31,9 @@ ROWS = [
     for text in ("weather", *(("tennis", "football") if number % 2 else ("hotels", "flights")))
 ]
 LINES = {
-    "rule": "frequent-queries:n=3",
-    "unfit": "frequent-queries:n=1",
-    "groups": "semantic-microaggregation:k=5:clicks=no:min-users=2",
+    "rule": "frequent-queries:min-users=3",
+    "unfit": "frequent-queries:min-users=1",
+    "groups": "semantic-microaggregation:k=5:include-clicks=no:min-users=2",
     "noise": "dp-statistics:mode=pure",
     "loud": "dp-statistics:mode=pure:epsilon=20",
 }
@@ -172,7 +172,7 @@ FORGERIES: dict[str, tuple[str, Forgery, str]] = {
     "warnings left out": ("rule", claim(warnings=[]), "warnings"),
     "a larger k": ("groups", promise(LINES["groups"].replace("k=5", "k=10")), "equal-logs"),
     "k alone": ("groups", guarantee(k=10), "promise"),
-    "a larger n": ("rule", promise("frequent-queries:n=40"), "min-ids"),
+    "a larger n": ("rule", promise("frequent-queries:min-users=40"), "min-ids"),
     "no limits": ("groups", guarantee(not_covered=[]), "promise"),
     "kind words": ("groups", guarantee(statement="Nobody can ever be found."), "promise"),
     "no assumptions": ("noise", guarantee(assumptions=[]), "promise"),

@@ -20,7 +20,7 @@ import pytest
 import queryveil as qv
 from queryveil.release.formats import read_public_log
 
-METHOD = ("--method", "frequent-queries", "--n", "3")
+METHOD = ("--method", "frequent-queries", "--min-users", "3")
 
 
 def write_jsonl(path: Path, queries: list[str], url: str | None = None) -> Path:
@@ -46,7 +46,16 @@ FORMULAS = [
 def test_formulas_are_harmless_and_come_back(cli, tmp_path: Path, form: str) -> None:
     log = write_jsonl(tmp_path / "log.jsonl", FORMULAS, "=http://a.example")
     ran = cli(
-        "anonymize", log, *METHOD, "--m", "3", "--out", "out", "--output-format", form, "--quiet"
+        "anonymize",
+        log,
+        *METHOD,
+        "--min-click-users",
+        "3",
+        "--out",
+        "out",
+        "--output-format",
+        form,
+        "--quiet",
     )
     assert ran == (0, "", "")
     public = tmp_path / "out" / "public"
@@ -73,7 +82,16 @@ def test_line_ends_inside_cells_make_no_rows(cli, tmp_path: Path, form: str) -> 
     queries = ["one\ntwo", "three\r\n\tfour", "five\u2028six", "seven\x0beight"]
     log = write_jsonl(tmp_path / "log.jsonl", queries, "http://a.example/\n=x\ty")
     ran = cli(
-        "anonymize", log, *METHOD, "--m", "3", "--out", "out", "--output-format", form, "--json"
+        "anonymize",
+        log,
+        *METHOD,
+        "--min-click-users",
+        "3",
+        "--out",
+        "out",
+        "--output-format",
+        form,
+        "--json",
     )
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["output"] == {"rows": 12, "ids": 3, "queries": 4, "urls": 1}
@@ -174,7 +192,7 @@ def release() -> qv.Release:
     # Long names of users, one row each: the mapping is the largest file.
     lines = [(f"someone-with-a-long-name-{n:08}", "weather", "2006-03-01 10:00:00", None, None)
              for n in range(3000)]  # fmt: skip
-    return qv.anonymize(qv.QueryLog.from_rows(lines), qv.FrequentQueries(n=5))
+    return qv.anonymize(qv.QueryLog.from_rows(lines), qv.FrequentQueries(min_users=5))
 
 
 @contextmanager
@@ -260,7 +278,16 @@ def test_huge_cells(cli, tmp_path: Path) -> None:
         tmp_path / "log.jsonl", ["x" * 60_000, "weather"], "http://a.example/" + "y" * 60_000
     )
     ran = cli(
-        "anonymize", log, *METHOD, "--m", "3", "--out", "out", "--output-format", "tsv", "--json"
+        "anonymize",
+        log,
+        *METHOD,
+        "--min-click-users",
+        "3",
+        "--out",
+        "out",
+        "--output-format",
+        "tsv",
+        "--json",
     )
     assert ran.code == 0, ran.err
     found = read_public_log(tmp_path / "out" / "public").collect()
@@ -271,7 +298,7 @@ def test_names_that_look_like_numbers_stay_names(tmp_path: Path) -> None:
     users = ["007", "7", "7.0", "1e3", "NaN", "null", "True", " 7 "]
     log = tmp_path / "log.csv"
     log.write_text("user,query\n" + "".join(f'"{user}",weather\n' for user in users))
-    release = qv.anonymize(qv.read_log(log), qv.FrequentQueries(n=7))
+    release = qv.anonymize(qv.read_log(log), qv.FrequentQueries(min_users=7))
     assert sorted(release.mapping["user"]) == sorted({user.strip() for user in users})
     release.write(tmp_path / "out")
     table = pl.read_csv(

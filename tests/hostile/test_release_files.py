@@ -21,7 +21,7 @@ ROWS = [(user, "weather", "2006-03-01 10:00:00", None, None) for user in "abc"]
 
 def made(place: Path, form: str) -> Path:
     log = qv.QueryLog.from_rows(ROWS)
-    qv.anonymize(log, "frequent-queries:n=2").write(place, format=form)
+    qv.anonymize(log, "frequent-queries:min-users=2").write(place, format=form)
     return place / "public"
 
 
@@ -99,7 +99,7 @@ def test_odd_texts_are_as_written(tmp_path: Path, form: str) -> None:
     rows = [(f"user {n}", text, None, 1, "http://a.example/?q='\\") for n in range(3)
             for text in odd]  # fmt: skip
     log = qv.QueryLog.from_rows(rows)
-    line = "frequent-queries:n=2"
+    line = "frequent-queries:min-users=2"
     qv.anonymize(log, line, identifiers="keep").write(tmp_path / "out", format=form)
     assert failing(tmp_path / "out") == set()
 

@@ -251,7 +251,9 @@ def test_a_log_that_was_read_with_a_limit_says_so_on_the_card(tmp_path):
 def test_other_methods_still_stop(cli, tmp_path):
     log = tmp_path / "log.csv"
     log.write_text("user,query,time\n" + LOGS["one person's unreadable rows"])
-    ran = cli("anonymize", log, "--method", "frequent-queries:n=2", "--out", tmp_path / "out")
+    ran = cli(
+        "anonymize", log, "--method", "frequent-queries:min-users=2", "--out", tmp_path / "out"
+    )
     assert ran.code == 1
     assert "9 of 10 rows cannot be read" in ran.err
 

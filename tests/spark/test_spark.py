@@ -129,7 +129,7 @@ def test_identifiers_are_searched_there_too(
     assert one.accounting.dropped == two.accounting.dropped
     assert one.accounting.normalized == two.accounting.normalized
     assert (one.count(), one.accounting.kept) == (two.count(), two.accounting.kept)
-    method = "frequent-queries:n=1:m=1:link=none"
+    method = "frequent-queries:min-users=1:min-click-users=1:pseudonym-scope=none"
     cards = [
         qv.anonymize(log, method, identifiers=setting).write(tmp_path / name, format="tsv")
         for log, name in ((here, "here"), (there, "there"))
@@ -229,7 +229,7 @@ def test_a_user_with_endless_lines_is_cut_by_whole_minutes(
 
 
 def test_frequent_queries_are_the_same(here: qv.QueryLog, there: qv.QueryLog) -> None:
-    line = "frequent-queries:n=3:m=2:link=session"
+    line = "frequent-queries:min-users=3:min-click-users=2:pseudonym-scope=session"
     one, two = qv.anonymize(here, line), qv.anonymize(there, line)
     assert_frame_equal(owned(one), owned(two))
     assert (one.dropped, one.blanked) == (two.dropped, two.blanked)
@@ -388,7 +388,14 @@ def test_errors_of_work_are_told_in_its_words(there: qv.QueryLog) -> None:
 def test_the_command_takes_the_running_session(
     engine: EngineConfig, path: Path, tmp_path: Path
 ) -> None:
-    command = ["anonymize", str(path), "--engine", "spark", "--method", "frequent-queries:n=5"]
+    command = [
+        "anonymize",
+        str(path),
+        "--engine",
+        "spark",
+        "--method",
+        "frequent-queries:min-users=5",
+    ]
     done = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     assert '"engine": "spark' in (tmp_path / "out" / "private" / "card.json").read_text()

@@ -20,14 +20,13 @@ from ..workflows.repeated_releases import unrecorded
 from . import catalog, compare, ledger, measure, replicate, tables, taxonomy
 from . import verification as checking
 from .config import load_config
-from .copies import check_copied_format, check_copy
+from .copies import check_copied_format, check_copy, check_groups_of
 from .options import (
     ExtensionIdentifiers,
     Identifiers,
     LogArguments,
     MapperArguments,
     MethodArguments,
-    check_groups_of,
     log_options,
     mapper_options,
     method_options,
@@ -170,8 +169,8 @@ def _draw_demo(console: Console, document: dict[str, Any]) -> None:
     )
     for command in (
         "profile YOUR_LOG",
-        f"plan {log} --method frequent-queries --n 20",
-        f"anonymize {log} --method frequent-queries --n 20 --out my-release",
+        f"plan {log} --method frequent-queries --min-users 20",
+        f"anonymize {log} --method frequent-queries --min-users 20 --out my-release",
         "verify my-release",
     ):
         console.print(f"  {_name_program()} {command}", soft_wrap=True)

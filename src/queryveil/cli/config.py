@@ -7,7 +7,7 @@
 
     [anonymize]
     method = "frequent-queries"
-    n = 50
+    min-users = 50
 """
 
 from __future__ import annotations

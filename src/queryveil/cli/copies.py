@@ -31,3 +31,13 @@ def check_copied_format(source: Path, output_format: str) -> None:
             where=source,
             hint="leave --output-format out",
         )
+
+
+def check_groups_of(groups_of: Path | None, extend: Path | None, copy_of: Path | None) -> None:
+    """Raise an error if --groups-of is used without a new release."""
+    if groups_of is not None and (extend is not None or copy_of is not None):
+        raise UsageError(
+            f"--groups-of cannot be combined with "
+            f"{'--extend' if extend is not None else '--copy-of'}",
+            hint="--groups-of is for a new release of the microaggregation family",
+        )

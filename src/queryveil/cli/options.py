@@ -241,7 +241,9 @@ def _build_log_arguments(values: dict[str, Any], typed: set[str]) -> LogArgument
 
 
 def _method_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Parameter]:
-    text = "Name of the method, see `queryveil methods`; or its spec: frequent-queries:n=20."
+    text = (
+        "Name of the method, see `queryveil methods`; or its spec: frequent-queries:min-users=20."
+    )
     shared: dict[str, list[tuple[str, Parameter]]] = {}
     for name, method in METHODS.items():
         for declared in method.parameters():
@@ -256,11 +258,19 @@ def _build_method_option(name: str, uses: list[tuple[str, Parameter]]) -> inspec
     first = uses[0][1]
     option = name.replace("_", "-")
     flags = (f"--{option}/--no-{option}",) if first.type is bool else (first.option,)
+    meanings: dict[tuple[str, str], list[tuple[str, Parameter]]] = {}
+    for method, declared in uses:  # methods may give a parameter another range
+        meanings.setdefault((declared.help, declared.allowed), []).append((method, declared))
+    text = " ".join(_describe_parameter(same) for same in meanings.values())
+    return _option(name, (bool if first.type is bool else str) | None, text, _METHOD, flags=flags)
+
+
+def _describe_parameter(uses: list[tuple[str, Parameter]]) -> str:
+    first = uses[0][1]
     methods = ", ".join(method for method, _ in uses)
     defaults = {str(declared.default) for _, declared in uses}
     default = f" (default {defaults.pop()})" if len(defaults) == 1 else ""
-    text = f"{first.help[0].upper()}{first.help[1:]}; {first.allowed}{default}. For {methods}."
-    return _option(name, (bool if first.type is bool else str) | None, text, _METHOD, flags=flags)
+    return f"{first.help[0].upper()}{first.help[1:]}; {first.allowed}{default}. For {methods}."
 
 
 def _build_method(values: dict[str, Any], typed: set[str]) -> Method:
@@ -308,16 +318,6 @@ class MethodArguments:
                 hint="leave it out, or name --method and all its parameters again",
             )
         return None
-
-
-def check_groups_of(groups_of: Path | None, extend: Path | None, copy_of: Path | None) -> None:
-    """Raise an error if --groups-of is used without a new release."""
-    if groups_of is not None and (extend is not None or copy_of is not None):
-        raise UsageError(
-            f"--groups-of cannot be combined with "
-            f"{'--extend' if extend is not None else '--copy-of'}",
-            hint="--groups-of is for a new release of the microaggregation family",
-        )
 
 
 @dataclass(frozen=True)

@@ -89,9 +89,10 @@ def compare(
 
     >>> from queryveil.log import QueryLog
     >>> rows = [(user, "tennis", None, None, None) for user in "abc"]
-    >>> comparison = compare(QueryLog.from_rows(rows), ["frequent-queries"], sweep={"n": [2, 3]})
+    >>> sweep = {"min_users": [2, 3]}
+    >>> comparison = compare(QueryLog.from_rows(rows), ["frequent-queries"], sweep=sweep)
     >>> [(row["swept"], row["value"]) for row in comparison.rows]
-    [({'n': 2}, 0.0), ({'n': 3}, 0.0)]
+    [({'min_users': 2}, 0.0), ({'min_users': 3}, 0.0)]
     """
     request = request_figures(methods, measures, sweep or {})
     options = RunOptions(

@@ -71,10 +71,12 @@ def expand_grid(
 
     A method without a swept parameter, or whose spec sets it, has one run.
 
-    >>> runs = expand_grid(["frequent-queries", "frequent-queries:n=9"], {"n": ["5", "7"]})
+    >>> sweep = {"min_users": ["5", "7"]}
+    >>> runs = expand_grid(["frequent-queries", "frequent-queries:min-users=9"], sweep)
     >>> [(str(run.method), run.label) for run in runs]  # doctest: +NORMALIZE_WHITESPACE
-    [('frequent-queries:n=5', 'frequent-queries'), ('frequent-queries:n=7', 'frequent-queries'),
-     ('frequent-queries:n=9', 'frequent-queries:n=9')]
+    [('frequent-queries:min-users=5', 'frequent-queries'),
+     ('frequent-queries:min-users=7', 'frequent-queries'),
+     ('frequent-queries:min-users=9', 'frequent-queries:min-users=9')]
     """
     wanted = {name.replace("-", "_"): values for name, values in sweep.items()}
     parsed = [

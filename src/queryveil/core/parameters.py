@@ -3,7 +3,7 @@
 The declaration is the source of the command help, the errors, the docs and the cards. Such a
 value prints as a spec, which is one line of text, and is parsed back from it::
 
-    frequent-queries:n=20:link=session
+    frequent-queries:min-users=20:pseudonym-scope=session
 """
 
 from __future__ import annotations

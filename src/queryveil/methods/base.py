@@ -5,7 +5,7 @@ The help of the commands, the errors, the docs and the cards are built from the 
 
 A method has a spec, a text of one line from which it can be parsed::
 
-    frequent-queries:n=20:link=session
+    frequent-queries:min-users=20:pseudonym-scope=session
 """
 
 from __future__ import annotations

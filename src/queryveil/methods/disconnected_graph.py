@@ -37,7 +37,7 @@ class DisconnectedGraph(Method):
     """Keep queries whose clicked results nobody reached by another query that is kept.
 
     >>> str(DisconnectedGraph(sites=3))
-    'disconnected-graph:sites=3'
+    'disconnected-graph:min-sites=3'
     """
 
     name: ClassVar[str] = "disconnected-graph"
@@ -45,13 +45,15 @@ class DisconnectedGraph(Method):
     paper: ClassVar[str] = "Poblete, Spiliopoulou, Baeza-Yates 2007, 2010"
     guarantee_summary: ClassVar[str] = "a rule about queries and results; nothing about a user"
 
-    documents: int = parameter(
+    min_documents: int = parameter(
         2, "different results that must have been clicked for a query", min=1, max=10**6
     )
-    sites: int = parameter(
+    min_sites: int = parameter(
         2, "different sites that these results come from", min=1, max=10**6, unit="sites"
     )
-    time: str = parameter("day", "resolution of released times", choices=("none", "month", "day"))
+    time_precision: str = parameter(
+        "day", "resolution of released times", choices=("none", "month", "day")
+    )
 
     def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Remove queries that target a site, disconnect the graph, keep the rows that are left."""
@@ -65,11 +67,11 @@ class DisconnectedGraph(Method):
         if not kept.height:
             raise EmptyReleaseError(
                 "no query is left, so nothing would be released",
-                hint="use smaller --sites or --documents",
+                hint="use smaller --min-sites or --min-documents",
             )
         with progress.stage("protect"):
             rows = filter_keys(log.local_frame, kept, ["query"]).with_columns(
-                time=coarsen_time(self.time)
+                time=coarsen_time(self.time_precision)
             )
             shuffled = shuffle_rows(rows, rng).collect()
             public, mapping = pseudonymize(shuffled, "user", rng)
@@ -85,7 +87,7 @@ class DisconnectedGraph(Method):
         The paper uses all results of a search engine. A log has the clicked ones only.
         """
         counts = clicks.group_by("query").agg(pl.len(), sites=pl.col("site").n_unique())
-        enough = (pl.col("len") >= self.documents) & (pl.col("sites") >= self.sites)
+        enough = (pl.col("len") >= self.min_documents) & (pl.col("sites") >= self.min_sites)
         return counts.filter(enough).select("query")
 
     def reasons_not_to_publish(self) -> tuple[str, ...]:
@@ -97,8 +99,9 @@ class DisconnectedGraph(Method):
         return Guarantee(
             model="none",
             statement=(
-                f"For every query at least {self.documents} different results from "
-                f"{self.sites} different sites were clicked, the query names the site of none of "
+                f"For every query at least {self.min_documents} different results from "
+                f"{self.min_sites} different sites were clicked, the query names the site of "
+                "none of "
                 "them, and no result was clicked for two released queries. This is a rule about "
                 "queries. It guarantees nothing about a user."
             ),
@@ -110,7 +113,10 @@ class DisconnectedGraph(Method):
                 "the queries of a user stay together under one pseudonym",
                 "clicks, ranks and days are released unchanged, also those of one user alone",
             ),
-            checks=(Check("disjoint-clicks", {}), Check("time-step", {"step": self.time})),
+            checks=(
+                Check("disjoint-clicks", {}),
+                Check("time-step", {"step": self.time_precision}),
+            ),
         )
 
 
@@ -141,7 +147,7 @@ def _disconnect(clicks: pl.DataFrame, sizes: pl.DataFrame) -> pl.DataFrame:
     if int((degrees * (degrees - 1)).sum()) > _MAX_EDGES:
         raise InputError(
             f"the graph of queries has more than {_MAX_EDGES:,} pairs that share a clicked result",
-            hint="use a larger --sites or --documents, which leaves fewer queries",
+            hint="use a larger --min-sites or --min-documents, which leaves fewer queries",
         )
     edges = table.join(table, on="url").filter(pl.col("node") != pl.col("node_right"))
     ends = edges.select("node", "node_right").unique().sort("node", "node_right").to_numpy()

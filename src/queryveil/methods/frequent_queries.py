@@ -1,7 +1,7 @@
 """Keep the queries that many users sent.
 
 The rule behind most published query data sets (Adar 2007 gives it with a secret threshold):
-a query that at least n different users sent cannot single out one of them by itself. It is
+a query that at least `min_users` users sent cannot single out one of them by itself. It is
 a rule, not k-anonymity of users: see docs/methods/frequent-queries.md.
 """
 
@@ -40,7 +40,7 @@ _LADDER = (2, 5, 10, 20, 30, 50, 100)
 _LINKED = (
     "all queries of a user stay together under one pseudonym: a few frequent ones can be a "
     "combination that nobody else has, which identifies the user and all their other queries; use "
-    "--link none or a method with a formal guarantee to avoid that"
+    "--pseudonym-scope none or a method with a formal guarantee to avoid that"
 )
 _IDS = {"user": "users", "session": "sessions", "none": "rows"}
 
@@ -50,7 +50,7 @@ class FrequentQueries(Method):
     """Keep a query that at least n users sent, and a click that at least m users made.
 
     >>> str(FrequentQueries(n=20))
-    'frequent-queries:n=20'
+    'frequent-queries:min-users=20'
     """
 
     name: ClassVar[str] = "frequent-queries"
@@ -59,19 +59,19 @@ class FrequentQueries(Method):
     guarantee_summary: ClassVar[str] = "none: a rule, not k-anonymity"
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "steps"
 
-    n: int = parameter(
+    min_users: int = parameter(
         30, "users that a query needs to be kept", min=1, max=_MAX_USERS, unit="users"
     )
-    m: int = parameter(
+    min_click_users: int = parameter(
         5, "users that a click on a URL needs to be kept", min=1, max=_MAX_USERS, unit="users"
     )
-    link: str = parameter(
+    pseudonym_scope: str = parameter(
         "user", "which rows share a pseudonym", choices=("user", "session", "none")
     )
-    time: str = parameter(
+    time_precision: str = parameter(
         "day", "resolution of released times", choices=("none", "month", "day", "hour")
     )
-    clicks: bool = parameter(True, "whether ranks and URLs are kept at all")
+    include_clicks: bool = parameter(True, "whether ranks and URLs are kept at all")
 
     def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Keep frequent queries, blank rare cells, shuffle and pseudonymize."""
@@ -86,16 +86,18 @@ class FrequentQueries(Method):
         return MethodOutput(
             log=output.rows,
             mapping=output.mapping,
-            dropped={f"query of fewer than {self.n} users": log.accounting.kept - rows},
+            dropped={f"query of fewer than {self.min_users} users": log.accounting.kept - rows},
             blanked={why: n for why, n in output.counts.items() if n and why != _KEPT},
         )
 
     def _frequent_queries(self, log: QueryLog) -> pl.DataFrame:
-        frequent = count_users_by_key(log.table, ["query"], self.n)
+        frequent = count_users_by_key(log.table, ["query"], self.min_users)
         if not frequent.height:
             raise EmptyReleaseError(
-                f"no query was sent by {self.n} or more users, so nothing would be released",
-                hint=f"the most frequent query has {_max_users(log):,} users: use no larger --n",
+                f"no query was sent by {self.min_users} or more users, so nothing would be "
+                "released",
+                hint=f"the most frequent query has {_max_users(log):,} users: use no larger "
+                "--min-users",
             )
         return frequent
 
@@ -104,18 +106,22 @@ class FrequentQueries(Method):
     ) -> pl.DataFrame:
         """Return the rows of frequent queries, with coarse times."""
         # Sessions are computed on the whole log: a dropped query must not end a session.
-        rows = add_sessions(frame) if self.link == "session" else frame
-        rows = rows.with_columns(time=coarsen_time(self.time))
+        rows = add_sessions(frame) if self.pseudonym_scope == "session" else frame
+        rows = rows.with_columns(time=coarsen_time(self.time_precision))
         kept = filter_keys(rows, match_encoding(frame, frequent, "query"), ["query"])
         return kept.collect(engine="streaming")
 
     def _common_keys(self, log: QueryLog, kept: Table) -> _Common:
         """Return the clicks, ranks and times that enough users have, each by its own threshold."""
-        times = partial(_count_users_by_time, step=self.time)
+        times = partial(_count_users_by_time, step=self.time_precision)
         return _Common(
-            count_users_by_key(kept, _KEYS["url"], self.m) if self.clicks else None,
-            count_users_by_key(kept, _KEYS["rank"], self.m) if self.clicks else None,
-            aggregate(log.table, times, ["time"], at_least=("users", self.n)),
+            count_users_by_key(kept, _KEYS["url"], self.min_click_users)
+            if self.include_clicks
+            else None,
+            count_users_by_key(kept, _KEYS["rank"], self.min_click_users)
+            if self.include_clicks
+            else None,
+            aggregate(log.table, times, ["time"], at_least=("users", self.min_users)),
         )
 
     def _protect_partition(
@@ -134,28 +140,28 @@ class FrequentQueries(Method):
     def _pseudonymize(
         self, rows: pl.DataFrame, rng: RandomSource
     ) -> tuple[pl.DataFrame, pl.DataFrame | None]:
-        if self.link == "none":
+        if self.pseudonym_scope == "none":
             names = pl.Series("user", rng.tokens(rows.height)).cast(pl.String)
             return _public_columns(rows.with_columns(names)), None
-        named, mapping = pseudonymize(rows, self.link, rng)
+        named, mapping = pseudonymize(rows, self.pseudonym_scope, rng)
         return _public_columns(named), mapping
 
     def reasons_not_to_publish(self) -> tuple[str, ...]:
         """Return that queries or clicks of one user alone can be released, where they can."""
-        single = {"queries that only one user sent": self.n == 1}
-        single["clicks that only one user made"] = self.clicks and self.m == 1
+        single = {"queries that only one user sent": self.min_users == 1}
+        single["clicks that only one user made"] = self.include_clicks and self.min_click_users == 1
         return tuple(f"the parameters keep {what}" for what, kept in single.items() if kept)
 
     def warnings(self) -> tuple[str, ...]:
         """Return that the queries of a user stay linked, where they do."""
-        return (_LINKED,) if self.link == "user" else ()
+        return (_LINKED,) if self.pseudonym_scope == "user" else ()
 
     def _count_blanked(self, before: pl.DataFrame, after: pl.DataFrame) -> dict[str, int]:
         """Count the blanked cells by reason."""
         blanked = _count_clicks(before) - _count_clicks(after)
-        reason = f"{self.time} of fewer than {self.n} users"
+        reason = f"{self.time_precision} of fewer than {self.min_users} users"
         times = {reason: _count_times(before) - _count_times(after)}
-        if not self.clicks:
+        if not self.include_clicks:
             return {"clicks not kept": blanked, **times}
         without_url = pl.col("rank").is_not_null() & pl.col("url").is_null()
         without_urls = int(before.select(without_url.sum()).item())
@@ -163,27 +169,32 @@ class FrequentQueries(Method):
         ranks = int((without_rank & after["url"].is_not_null()).sum())
         return {
             "rank without a URL": without_urls,
-            f"click of fewer than {self.m} users": blanked - without_urls,
-            f"rank of fewer than {self.m} users": ranks,
+            f"click of fewer than {self.min_click_users} users": blanked - without_urls,
+            f"rank of fewer than {self.min_click_users} users": ranks,
             **times,
         }
 
     def guarantee(self) -> Guarantee:
         """Return the rule, which guarantees nothing about a user."""
-        ids = _IDS[self.link]
-        checks = [Check("min-ids", {"columns": ["query"], "at_least": self.n, "ids": ids})]
-        for column in ("url", "rank") if self.clicks else ():
-            arguments = {"columns": list(_KEYS[column]), "at_least": self.m, "ids": ids}
+        ids = _IDS[self.pseudonym_scope]
+        checks = [Check("min-ids", {"columns": ["query"], "at_least": self.min_users, "ids": ids})]
+        for column in ("url", "rank") if self.include_clicks else ():
+            arguments = {
+                "columns": list(_KEYS[column]),
+                "at_least": self.min_click_users,
+                "ids": ids,
+            }
             checks.append(Check("min-ids", arguments))
-        if not self.clicks:
+        if not self.include_clicks:
             checks.append(Check("no-clicks", {}))
-        checks.append(Check("time-step", {"step": self.time}))
+        checks.append(Check("time-step", {"step": self.time_precision}))
         return Guarantee(
             model="none",
             statement=self._statement(),
             assumptions=(
                 "a user name of the log stands for one person, and one person has one user name",
-                f"nobody controls {max(self.n - 1, 1)} or more accounts of the log: whoever "
+                f"nobody controls {max(self.min_users - 1, 1)} or more accounts of the log: "
+                "whoever "
                 "does can send the query of one other user and so lift it over the threshold",
             ),
             not_covered=self._not_covered(),
@@ -192,18 +203,21 @@ class FrequentQueries(Method):
 
     def _statement(self) -> str:
         clicks = (
-            f"a click on a URL was made, for that query, by at least {self.m} users, and at that "
-            f"rank by at least {self.m}"
-            if self.clicks
+            f"a click on a URL was made, for that query, by at least {self.min_click_users} "
+            "users, and at that "
+            f"rank by at least {self.min_click_users}"
+            if self.include_clicks
             else "no clicks are released"
         )
         times = (
             "no times are released"
-            if self.time == "none"
-            else f"on every released {self.time} at least {self.n} users of the log sent a query"
+            if self.time_precision == "none"
+            else f"on every released {self.time_precision} at least {self.min_users} users of "
+            "the log sent a query"
         )
         return (
-            f"Every query in this release was sent by at least {self.n} different users of the "
+            f"Every query in this release was sent by at least {self.min_users} different users "
+            "of the "
             f"log; {clicks}; {times}. This is a rule about single queries. It guarantees nothing "
             "about a user."
         )
@@ -217,29 +231,30 @@ class FrequentQueries(Method):
             "can still be seen",
         }
         from_files = (
-            f"the public files allow to count {_IDS[self.link]} of each query, not users: that "
+            f"the public files allow to count {_IDS[self.pseudonym_scope]} of each query, not "
+            "users: that "
             "count is an upper bound"
         )
         return (
-            linked[self.link],
+            linked[self.pseudonym_scope],
             "whoever knows that a user sent a frequent query learns the other cells of the rows "
             "that match",
             "a query, a click and a time have enough users, each by itself: a row that combines "
             "them can still belong to one user",
             "counts are exact: comparing releases with and without a user can reveal their rows",
-            *(() if self.link == "user" else (from_files,)),
+            *(() if self.pseudonym_scope == "user" else (from_files,)),
         )
 
     def alternatives(self, log: QueryLog) -> tuple[Alternative, ...]:
-        """Return the queries and rows that other values of n would keep."""
+        """Return the queries and rows that other values of `min_users` would keep."""
         sizes = partial(count_users_and_rows, keys=["query"])
         known = aggregate(log.table, sizes, ["query"], at_least=("users", min(_LADDER)))
         total = max(log.accounting.kept, 1)
-        ladder = sorted({*_LADDER, self.n} - set(range(min(_LADDER))))
+        ladder = sorted({*_LADDER, self.min_users} - set(range(min(_LADDER))))
         steps = [(n, known.filter(pl.col("users") >= n)) for n in ladder]
         rows = [int(kept["lines"].sum()) for _, kept in steps]
         return tuple(
-            Alternative("n", n, kept.height, kept_rows, round(kept_rows / total, 4))
+            Alternative("min_users", n, kept.height, kept_rows, round(kept_rows / total, 4))
             for (n, kept), kept_rows in zip(steps, rows, strict=True)
         )
 

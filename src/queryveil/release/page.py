@@ -205,8 +205,8 @@ def _options(card: dict[str, Any]) -> dict[str, Any]:
 def _command(method: str, parameters: Mapping[str, Any]) -> str:
     """Return the command line that runs a method with these parameters.
 
-    >>> _command("click-graph", {"min_users": 5, "clicks": False})
-    'queryveil anonymize LOG --method click-graph --min-users 5 --no-clicks --out DIR'
+    >>> _command("click-graph", {"min_users": 5, "include_clicks": False})
+    'queryveil anonymize LOG --method click-graph --min-users 5 --no-include-clicks --out DIR'
     """
     words = ["queryveil", "anonymize", "LOG", "--method", method]
     for name, value in parameters.items():

@@ -82,7 +82,9 @@ def owners_figures(log: QueryLog, release: Release, progress: Progress) -> dict[
     would have to be brought to one machine.
     """
     rows = release.log
-    linked = release.mapping is not None and release.parameters.get("link", "user") == "user"
+    linked = (
+        release.mapping is not None and release.parameters.get("pseudonym_scope", "user") == "user"
+    )
     if (
         rows is None
         or not linked
@@ -126,7 +128,7 @@ def anonymize(
     groups_of: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Release:
-    """Anonymize a log with a method, or with its spec ("frequent-queries:n=20").
+    """Anonymize a log with a method, or with its spec ("frequent-queries:min-users=20").
 
     A differentially private release is charged here, before noise is drawn, to the ledger of the
     population: that of the log's folder, or of `ledger`.

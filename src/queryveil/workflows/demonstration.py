@@ -36,7 +36,7 @@ def demo(
         summary = write_synthetic_log(path, users=_USERS, seed=2006, progress=shown)
         log = read_log(path, progress=shown)
         figures = profile(log, progress=shown)
-        card = anonymize(log, FrequentQueries(n=_N), progress=shown).write(
+        card = anonymize(log, FrequentQueries(min_users=_N), progress=shown).write(
             target, overwrite=overwrite
         )
         log_path = target / "private" / "log.tsv"

@@ -18,14 +18,14 @@ from queryveil.methods.frequent_queries import FrequentQueries
 from queryveil.workflows.anonymization import anonymize
 
 COMMANDS = ("demo", "synth", "profile", "plan", "anonymize", "verify", "pack", "methods")
-METHOD = ("--method", "frequent-queries", "--n", "6")
+METHOD = ("--method", "frequent-queries", "--min-users", "6")
 
 
 @pytest.fixture(scope="module")
 def first(synthetic: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A release that no test changes."""
     folder = tmp_path_factory.mktemp("first") / "out"
-    anonymize(read_log(synthetic), FrequentQueries(n=6)).write(folder)
+    anonymize(read_log(synthetic), FrequentQueries(min_users=6)).write(folder)
     return folder
 
 
@@ -153,7 +153,14 @@ def test_the_help_names_every_command(cli) -> None:
 
 def test_help_of_methods_parameters_comes_from_their_declaration(cli) -> None:
     text = re.sub(r"[\s│]+", " ", cli("anonymize", "--help").out)
-    for option in ("--n", "--m", "--link", "--time", "--clicks", "--no-clicks"):
+    for option in (
+        "--min-users",
+        "--min-click-users",
+        "--pseudonym-scope",
+        "--time-precision",
+        "--include-clicks",
+        "--no-include-clicks",
+    ):
         assert option in text
     assert "Users that a query needs to be kept; a whole number from 1" in text
     assert "(default 30). For frequent-queries" in text
@@ -180,10 +187,11 @@ MISTAKES = [
     (2, ("anonymize", *METHOD, *NEW), "LOG"),
     (2, (*RUN, "--method", "frequent-querys", *NEW), 'did you mean "frequent-queries"?'),
     (2, (*RUN, "--method", "frequent-queries:q=3", *NEW), 'no parameter "q"'),
-    (2, (*RUN, "--method", "frequent-queries:n=6", "--n", "7", *NEW), "given twice"),
-    (2, (*RUN, *FREQUENT, "--n", "0", *NEW), "a whole number from 1"),
-    (2, (*RUN, *FREQUENT, "--n", "x", *NEW), '--n cannot be "x"'),
-    (2, (*RUN, *METHOD, "--link", "users", *NEW), "one of user, session, none"),
+    (2, (*RUN, "--method", "frequent-queries:min-users=6", "--min-users", "7", *NEW),
+     "given twice"),
+    (2, (*RUN, *FREQUENT, "--min-users", "0", *NEW), "a whole number from 1"),
+    (2, (*RUN, *FREQUENT, "--min-users", "x", *NEW), '--min-users cannot be "x"'),
+    (2, (*RUN, *METHOD, "--pseudonym-scope", "users", *NEW), "one of user, session, none"),
     (2, (*RUN, *METHOD, "--nn", "7", *NEW), "No such option"),
     (2, (*RUN, *METHOD, "--output-format", "xlsx", *NEW), 'unknown output format "xlsx"'),
     (2, (*RUN, *METHOD, "--seed", "-1", *NEW), "is negative"),
@@ -196,7 +204,7 @@ MISTAKES = [
     (2, (*RUN, *METHOD, "--format", "aoll", *NEW), 'did you mean "aol"?'),
     (1, (*RUN, *METHOD, "--encoding", "utf-9", *NEW), 'unknown encoding "utf-9"'),
     (1, (*RUN, *METHOD, "--exclude-users", "nobody.txt", *NEW), "cannot be read"),
-    (1, (*RUN, *FREQUENT, "--n", "5000", *NEW), "use no larger --n"),
+    (1, (*RUN, *FREQUENT, "--min-users", "5000", *NEW), "use no larger --min-users"),
     (1, (*RUN, *METHOD, "--since", "2030-01-01", *NEW), "no row of the log is left"),
     (1, ("anonymize", "nowhere.tsv", *METHOD, *NEW), "no such file"),
     (1, ("anonymize", ".", *METHOD, *NEW), "this is a folder"),
@@ -206,7 +214,8 @@ MISTAKES = [
     (1, (*RUN, *METHOD, "--out", "x" * 300), "File name too long"),
     (1, ("anonymize", "x" * 300, *METHOD, *NEW), "File name too long"),
     (2, ("plan", "LOG", "--method", "zzz"), "known are: category-microagg"),
-    (1, ("plan", "LOG", "--method", "frequent-queries:n=5000"), "use no larger --n"),
+    (1, ("plan", "LOG", "--method", "frequent-queries:"
+                                    "min-users=5000"), "use no larger --min-users"),
     (1, ("profile", "nowhere.tsv"), "no such file"),
     (1, ("verify", "nowhere"), "there is no such folder"),
     (1, ("verify", "."), "there is no release here"),
@@ -254,37 +263,40 @@ def test_mistakes_in_a_process_of_its_own(command, tmp_path: Path) -> None:
 
 def test_anonymize_options(cli, synthetic: Path, tmp_path: Path) -> None:
     ran = cli(
-        "anonymize", synthetic, "--method", "frequent-queries", "--n", "8", "--m", "4", "--link",
-        "session", "--time", "month", "--no-clicks", "--output-format", "tsv", "--no-mapping",
+        "anonymize", synthetic, "--method", "frequent-queries", "--min-users", "8",
+        "--min-click-users", "4", "--pseudonym-scope", "session", "--time-precision", "month",
+        "--no-include-clicks", "--output-format", "tsv", "--no-mapping",
         "--sample-users", "50%", "--seed", "5", "--since", "2006-03-02", "--out", "out", "--json",
     )  # fmt: skip
     assert ran.code == 0, ran.err
     card = document(ran.out)
     assert card["parameters"] == {
-        "n": 8,
-        "m": 4,
-        "link": "session",
-        "time": "month",
-        "clicks": False,
+        "min_users": 8,
+        "min_click_users": 4,
+        "pseudonym_scope": "session",
+        "time_precision": "month",
+        "include_clicks": False,
     }
     assert card["release_grade"] is False
     assert card["input"]["users"] == 150
     assert card["dropped"]["outside the dates asked for"] > 0
     assert (tmp_path / "out" / "public" / "log.tsv").exists()
     assert not (tmp_path / "out" / "private" / "mapping.tsv").exists()
-    again = cli("anonymize", synthetic, "--method", ("frequent-queries:n=8:m=4:link=session:"
-                "time=month:clicks=no"), "--output-format", "tsv", "--sample-users", "0.5",
-                "--seed", "5", "--since", "2006-03-02", "--out", "again", "--json")  # fmt: skip
+    spec = ("frequent-queries:min-users=8:min-click-users=4:pseudonym-scope=session:"
+            "time-precision=month:include-clicks=no")  # fmt: skip
+    again = cli("anonymize", synthetic, "--method", spec, "--output-format", "tsv",
+                "--sample-users", "0.5", "--seed", "5", "--since", "2006-03-02",
+                "--out", "again", "--json")  # fmt: skip
     assert document(again.out)["files"] == card["files"]
 
 
 def test_the_one_line_form(cli, synthetic: Path) -> None:
-    one = cli("plan", synthetic, "--method", "frequent-queries:n=20", "--json")
-    two = cli("plan", synthetic, "--method", "frequent-queries", "--n", "20", "--json")
+    one = cli("plan", synthetic, "--method", "frequent-queries:min-users=20", "--json")
+    two = cli("plan", synthetic, "--method", "frequent-queries", "--min-users", "20", "--json")
     assert document(one.out)["output"] == document(two.out)["output"]
-    assert document(one.out)["parameters"]["n"] == 20
-    assert "What frequent-queries:n=20 would release" in cli(
-        "plan", synthetic, "--method", "frequent-queries:n=20"
+    assert document(one.out)["parameters"]["min_users"] == 20
+    assert "What frequent-queries:min-users=20 would release" in cli(
+        "plan", synthetic, "--method", "frequent-queries:min-users=20"
     ).out  # fmt: skip
 
 
@@ -330,7 +342,12 @@ def test_methods(cli) -> None:
     found = document(cli("methods", "frequent-queries", "--json").out)["methods"]
     assert [method["name"] for method in found] == ["frequent-queries"]
     n = found[0]["parameters"][0]
-    assert (n["name"], n["option"], n["type"], n["default"]) == ("n", "--n", "int", 30)
+    assert (n["name"], n["option"], n["type"], n["default"]) == (
+        "min_users",
+        "--min-users",
+        "int",
+        30,
+    )
 
 
 def test_pack(cli, release: Path, tmp_path: Path) -> None:

@@ -27,13 +27,13 @@ def document(ran: Any) -> dict[str, Any]:
 
 
 def test_compare(cli, log: str, tmp_path: Path) -> None:
-    methods = "frequent-queries,frequent-queries:n=4"
-    ran = cli("compare", log, "--methods", methods, "--sweep", "n=2..3,9", "--repeats", 2,
+    methods = "frequent-queries,frequent-queries:min-users=4"
+    ran = cli("compare", log, "--methods", methods, "--sweep", "min-users=2..3,9", "--repeats", 2,
               "--measures", f"{RULER},{RULER}:topics=Sports", "--out", "out")  # fmt: skip
     assert ran.code == 0, ran.err
     for text in (
-        "frequent-queries n=4",
-        "n=2",
+        "frequent-queries min-users=4",
+        "min_users=2",
         "0.1556",
         "0.0000",
         "out/report.html",
@@ -44,12 +44,12 @@ def test_compare(cli, log: str, tmp_path: Path) -> None:
 
 
 def test_json(cli, log: str) -> None:
-    typed = ("compare", log, "--methods", "frequent-queries", "--sweep", "n=2,9", "--measures",
-             RULER, "--seed", 1, "--out", "out", "--json")  # fmt: skip
+    typed = ("compare", log, "--methods", "frequent-queries", "--sweep", "min-users=2,9",
+             "--measures", RULER, "--seed", 1, "--out", "out", "--json")  # fmt: skip
     found = document(cli(*typed))
     assert found["folder"] == "out"
     assert [row["value"] for row in found["rows"]] == [0.0, 1.0]
-    assert found["rows"][0]["swept"] == {"n": 2}
+    assert found["rows"][0]["swept"] == {"min_users": 2}
     assert found["log"]["rows"] == 6
     again = document(cli(*typed, "--overwrite"))
     assert [row["value"] for row in again["rows"]] == [0.0, 1.0]
@@ -70,7 +70,7 @@ def test_a_private_method_is_noted(cli, log: str) -> None:
         ((), "no method was named"),
         (("--methods", "frequent-queries", "--preset", "sanchez2018"), "a preset has its own"),
         (("--methods", "frequent-query"), "unknown method"),
-        (("--methods", "frequent-queries", "--sweep", "n"), "is no sweep"),
+        (("--methods", "frequent-queries", "--sweep", "min-users"), "is no sweep"),
         (("--methods", "frequent-queries", "--sweep", "zz=2"), "none of the methods"),
         (("--methods", "frequent-queries", "--measures", "loss"), "unknown measure"),
         (("--preset", "sanchez"), "there is no preset"),

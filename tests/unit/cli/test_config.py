@@ -24,45 +24,53 @@ def parameters(ran) -> dict[str, object]:
 
 
 def test_options_for_one_command(cli, config, synthetic: Path) -> None:
-    config('[plan]\nmethod = "frequent-queries"\nn = 7\nclicks = false\njson = true\n')
+    config(
+        '[plan]\nmethod = "frequent-queries"\nmin_users = 7\ninclude_clicks = false\njson = true\n'
+    )
     found = parameters(cli("plan", synthetic))
-    assert (found["n"], found["clicks"], found["m"]) == (7, False, 5)
+    assert (found["min_users"], found["include_clicks"], found["min_click_users"]) == (7, False, 5)
 
 
 def test_options_for_all_commands(cli, config, synthetic: Path) -> None:
-    config('[all]\nmethod = "frequent-queries"\nn = 7\njson = true\noverwrite = true\n')
-    assert parameters(cli("plan", synthetic))["n"] == 7
-    assert parameters(cli("anonymize", synthetic, "--out", "out"))["n"] == 7
-    assert parameters(cli("anonymize", synthetic, "--out", "out"))["n"] == 7  # overwrites
+    config('[all]\nmethod = "frequent-queries"\nmin_users = 7\njson = true\noverwrite = true\n')
+    assert parameters(cli("plan", synthetic))["min_users"] == 7
+    assert parameters(cli("anonymize", synthetic, "--out", "out"))["min_users"] == 7
+    assert parameters(cli("anonymize", synthetic, "--out", "out"))["min_users"] == 7  # overwrites
     assert json.loads(cli("methods").out)["methods"]
 
 
 def test_a_command_beats_all(cli, config, synthetic: Path) -> None:
-    config('[all]\nmethod = "frequent-queries"\nn = 7\nm = 4\njson = true\n[plan]\nn = 8\n')
+    config(
+        '[all]\nmethod = "frequent-queries"\nmin_users = 7\nmin_click_users = 4\njson = '
+        "true\n[plan]\nmin_users = 8\n"
+    )
     found = parameters(cli("plan", synthetic))
-    assert (found["n"], found["m"]) == (8, 4)
+    assert (found["min_users"], found["min_click_users"]) == (8, 4)
 
 
 def test_the_command_line_beats_the_file(cli, config, synthetic: Path) -> None:
-    config('[all]\nmethod = "frequent-queries"\nn = 7\nm = 4\nclicks = false\njson = true\n')
-    found = parameters(cli("plan", synthetic, "--n", "9", "--clicks"))
-    assert (found["n"], found["m"], found["clicks"]) == (9, 4, True)
+    config(
+        '[all]\nmethod = "frequent-queries"\nmin_users = 7\nmin_click_users = 4\ninclude_clicks '
+        "= false\njson = true\n"
+    )
+    found = parameters(cli("plan", synthetic, "--min-users", "9", "--include-clicks"))
+    assert (found["min_users"], found["min_click_users"], found["include_clicks"]) == (9, 4, True)
 
 
 def test_a_typed_line_beats_the_options_of_the_file(cli, config, synthetic: Path) -> None:
-    config('[all]\nmethod = "frequent-queries"\nn = 7\nm = 4\njson = true\n')
-    found = parameters(cli("plan", synthetic, "--method", "frequent-queries:n=9"))
-    assert (found["n"], found["m"]) == (9, 5)
+    config('[all]\nmethod = "frequent-queries"\nmin_users = 7\nmin_click_users = 4\njson = true\n')
+    found = parameters(cli("plan", synthetic, "--method", "frequent-queries:min-users=9"))
+    assert (found["min_users"], found["min_click_users"]) == (9, 5)
 
 
 def test_a_typed_option_beats_the_line_of_the_file(cli, config, synthetic: Path) -> None:
-    config('[all]\nmethod = "frequent-queries:n=7:m=4"\njson = true\n')
-    found = parameters(cli("plan", synthetic, "--n", "9"))
-    assert (found["n"], found["m"]) == (9, 4)
+    config('[all]\nmethod = "frequent-queries:min-users=7:min-click-users=4"\njson = true\n')
+    found = parameters(cli("plan", synthetic, "--min-users", "9"))
+    assert (found["min_users"], found["min_click_users"]) == (9, 4)
 
 
 def test_a_line_and_options_in_the_file_are_a_mistake(cli, config, synthetic: Path) -> None:
-    config('[all]\nmethod = "frequent-queries:n=7"\nn = 9\n')
+    config('[all]\nmethod = "frequent-queries:min-users=7"\nmin_users = 9\n')
     ran = cli("plan", synthetic)
     assert ran.code == 2
     assert "given twice" in ran.err
@@ -83,7 +91,8 @@ def test_the_log_can_stand_in_the_file(
 
 def test_options_are_named_as_they_are_typed(cli, config, synthetic: Path, tmp_path: Path) -> None:
     config(
-        '[anonymize]\nmethod = "frequent-queries:n=6"\noutput-format = "csv"\nmapping = false\n'
+        '[anonymize]\nmethod = "frequent-queries:min-users=6"\noutput-format = "csv"\nmapping = '
+        "false\n"
         'out = "out"\nsample_users = "90%"\nsince = 2006-03-02\nmax-rejected = 0.5\nquiet = true\n'
     )
     assert cli("anonymize", synthetic) == (0, "", "")
@@ -94,9 +103,9 @@ def test_options_are_named_as_they_are_typed(cli, config, synthetic: Path, tmp_p
 
 
 def test_another_file_can_be_named(cli, config, synthetic: Path) -> None:
-    config("[all]\nn = 3\n")
-    config("[all]\nn = 11\nmethod = 'frequent-queries'\njson = true\n", "other.toml")
-    assert parameters(cli("--config", "other.toml", "plan", synthetic))["n"] == 11
+    config("[all]\nmin_users = 3\n")
+    config("[all]\nmin_users = 11\nmethod = 'frequent-queries'\njson = true\n", "other.toml")
+    assert parameters(cli("--config", "other.toml", "plan", synthetic))["min_users"] == 11
 
 
 def test_comments_and_an_empty_file(cli, config) -> None:
@@ -114,12 +123,17 @@ MISTAKES = [
     ),
     (2, "[verify]\nmethod = 'x'\n", '[verify] has no option "method"', "known are: "),
     (2, "[all]\npaths = 'x'\n", 'no option "paths"', ""),
-    (2, "[anonymise]\nn = 3\n", "there is no command [anonymise]", 'did you mean "anonymize"?'),
-    (2, "n = 3\n", '"n" is outside a table', "begin with [all]"),
+    (
+        2,
+        "[anonymise]\nmin_users = 3\n",
+        "there is no command [anonymise]",
+        'did you mean "anonymize"?',
+    ),
+    (2, "min_users = 3\n", '"min_users" is outside a table', "begin with [all]"),
     (2, "all = 3\n", '"all" is outside a table', ""),
     (1, "[all\n", "this is not valid TOML", ""),
-    (1, "[all]\nn = \n", "this is not valid TOML", ""),
-    (1, "[all]\nn = 3\nn = 4\n", "this is not valid TOML", ""),
+    (1, "[all]\nmin_users = \n", "this is not valid TOML", ""),
+    (1, "[all]\nmin_users = 3\nmin_users = 4\n", "this is not valid TOML", ""),
 ]
 
 
@@ -137,11 +151,11 @@ def test_mistakes_are_explained(cli, config, code: int, text: str, says: str, hi
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("n = 0", "a whole number from 1"),
-        ("n = [1, 2]", "--n cannot be"),
-        ("n = 2.5", '--n cannot be "2.5"'),
-        ("n = {a = 1}", "--n cannot be"),
-        ("clicks = 'perhaps'", "--clicks"),
+        ("min_users = 0", "a whole number from 1"),
+        ("min_users = [1, 2]", "--min-users cannot be"),
+        ("min_users = 2.5", '--min-users cannot be "2.5"'),
+        ("min_users = {a = 1}", "--min-users cannot be"),
+        ("include-clicks = 'perhaps'", "--include-clicks"),
         ("json = 'perhaps'", "--json"),
         ("method = 'frequent'", 'did you mean "frequent-queries"?'),
         ("since = 7", '"7" is not a date'),
@@ -158,7 +172,7 @@ def test_wrong_values_are_explained(cli, config, synthetic: Path, line: str, say
 
 
 def test_a_file_that_is_no_text(cli, tmp_path: Path) -> None:
-    (tmp_path / "queryveil.toml").write_bytes(b"[all]\nn = '\xff'\n")
+    (tmp_path / "queryveil.toml").write_bytes(b"[all]\nmin_users = '\xff'\n")
     ran = cli("methods")
     assert ran.code == 1
     assert "this is not valid TOML" in ran.err

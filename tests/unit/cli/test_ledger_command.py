@@ -34,7 +34,7 @@ def log(tmp_path: Path) -> str:
         )
         ledger.confirm(1, "cd34", "out")
         ledger.record_copy(1, "out2")
-        ledger.reserve(kind="none", method="frequent-queries:n=5", log_digest="ab12")
+        ledger.reserve(kind="none", method="frequent-queries:min-users=5", log_digest="ab12")
     return "logs/log.tsv"
 
 

@@ -16,7 +16,9 @@ from queryveil.cli.app import app
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     qv.write_synthetic_log("log.tsv", topics="A", users=20, queries=5)
-    qv.anonymize(qv.read_log("log.tsv"), qv.FrequentQueries(n=2, m=1)).write("out")
+    qv.anonymize(qv.read_log("log.tsv"), qv.FrequentQueries(min_users=2, min_click_users=1)).write(
+        "out"
+    )
     return tmp_path
 
 

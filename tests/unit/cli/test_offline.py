@@ -50,7 +50,7 @@ def test_this_machine_can_talk_to_itself() -> None:
 def test_the_commands_need_no_network(command, synthetic: Path, tmp_path: Path) -> None:
     ran = command("demo")
     assert (ran.code, ran.err) == (0, "")
-    method = ("--method", "frequent-queries", "--n", "6")
+    method = ("--method", "frequent-queries", "--min-users", "6")
     ran = command("anonymize", synthetic, *method, "--out", "out", "--quiet")
     assert ran == (0, "", "")
     assert (tmp_path / "out" / "public" / "release.json").exists()

@@ -42,12 +42,12 @@ def log() -> qv.QueryLog:
 
 
 def test_rows(log: qv.QueryLog, measure: str) -> None:
-    methods = ["frequent-queries", qv.FrequentQueries(n=3)]
-    found = compare(log, methods, sweep={"n": ["2", "4"]}, repeats=2, measures=[measure])
+    methods = ["frequent-queries", qv.FrequentQueries(min_users=3)]
+    found = compare(log, methods, sweep={"min_users": ["2", "4"]}, repeats=2, measures=[measure])
     assert [(r["label"], r["swept"], r["repeat"]) for r in found.rows] == [
-        ("frequent-queries", {"n": 2}, 1), ("frequent-queries", {"n": 2}, 2),
-        ("frequent-queries", {"n": 4}, 1), ("frequent-queries", {"n": 4}, 2),
-        ("frequent-queries:n=3", {}, 1), ("frequent-queries:n=3", {}, 2),
+        ("frequent-queries", {"min_users": 2}, 1), ("frequent-queries", {"min_users": 2}, 2),
+        ("frequent-queries", {"min_users": 4}, 1), ("frequent-queries", {"min_users": 4}, 2),
+        ("frequent-queries:min-users=3", {}, 1), ("frequent-queries:min-users=3", {}, 2),
     ]  # fmt: skip
     half = pytest.approx(0.311278 / 2, abs=1e-6)  # a and b lose music
     assert [row["value"] for row in found.rows] == [0, 0, half, half, half, half]
@@ -56,20 +56,24 @@ def test_rows(log: qv.QueryLog, measure: str) -> None:
 
 
 def test_the_table(log: qv.QueryLog, measure: str, tmp_path: Path) -> None:
-    methods, sweep = ["frequent-queries", "click-graph"], {"n": [2], "link": ["user", "session"]}
+    methods, sweep = (
+        ["frequent-queries", "click-graph"],
+        {"min_users": [2], "pseudonym_scope": ["user", "session"]},
+    )
     ledger = str(tmp_path)  # click-graph is private: its ledger needs a place
     table = compare(log, methods, sweep=sweep, measures=[measure], ledger=ledger).to_polars()
     assert table.columns == [
-        "method", "label", "n", "link", "repeat", "measure", "value", "seconds", "error", "told",
+        "method", "label", "min_users", "pseudonym_scope", "repeat", "measure", "value", "seconds",
+        "error", "told",
     ]  # fmt: skip
-    assert table["n"].to_list() == [2, 2, None]
-    assert table["link"].to_list() == ["user", "session", None]
+    assert table["min_users"].to_list() == [2, 2, None]
+    assert table["pseudonym_scope"].to_list() == ["user", "session", None]
     assert table["value"].null_count() == 1
     assert json.loads(table["told"][0])["counts"]["users"] == 4
 
 
 def test_a_run_that_fails_is_a_row_and_the_others_go_on(log: qv.QueryLog, measure: str) -> None:
-    methods = ["string-microaggregation", "frequent-queries:n=2"]
+    methods = ["string-microaggregation", "frequent-queries:min-users=2"]
     found = compare(log, methods, sweep={"k": [9]}, measures=[measure])
     failed, done = found.rows
     assert failed["value"] is None
@@ -80,13 +84,16 @@ def test_a_run_that_fails_is_a_row_and_the_others_go_on(log: qv.QueryLog, measur
 
 def test_a_method_that_would_release_nothing_is_measured_as_that(log: qv.QueryLog) -> None:
     measures = ["query-coverage", "record-linkage", "uniqueness"]
-    rows = compare(log, ["frequent-queries:n=9"], measures=measures).rows
+    rows = compare(log, ["frequent-queries:min-users=9"], measures=measures).rows
     assert [(row["value"], row["error"]) for row in rows] == [(0, None)] * 3
     assert rows[1]["told"]["counts"]["vanished"] == 4
 
 
 def test_a_measure_that_fails_is_a_row(log: qv.QueryLog, measure: str, tmp_path: Path) -> None:
-    methods = ["click-graph:epsilon=100:delta=0.01:max-queries-per-user=1", "frequent-queries:n=2"]
+    methods = [
+        "click-graph:epsilon=100:delta=0.01:max-queries-per-user=1",
+        "frequent-queries:min-users=2",
+    ]
     rows = compare(log, methods, measures=[measure], ledger=str(tmp_path)).rows
     assert [row["value"] for row in rows] == [None, 0]
     assert rows[0]["error"]
@@ -105,14 +112,16 @@ def test_the_same_seed_gives_the_same_and_turns_differ(
 
     monkeypatch.setattr(cells, "compute_measure", peek)
     for seed in (7, 7, None):
-        compare(log, ["frequent-queries:n=2"], measures=["uniqueness"], repeats=2, seed=seed)
+        compare(
+            log, ["frequent-queries:min-users=2"], measures=["uniqueness"], repeats=2, seed=seed
+        )
     assert seen[:2] == seen[2:4]
     assert len(set(seen)) == 4
 
 
 def test_private_methods_are_noted_and_nothing_is_spent(tmp_path: Path, synthetic: Path) -> None:
     path = Path(shutil.copy(synthetic, tmp_path / "log.tsv"))
-    found = compare(qv.read_log(path), [PRIVATE, "frequent-queries:n=2"], repeats=2)
+    found = compare(qv.read_log(path), [PRIVATE, "frequent-queries:min-users=2"], repeats=2)
     with Ledger.open(tmp_path / "ledger.db", create=False) as ledger:
         entries, spent = ledger.entries(), ledger.spent()
     assert [(entry.kind, entry.method, entry.notes) for entry in entries] == [
@@ -126,7 +135,7 @@ def test_private_methods_are_noted_and_nothing_is_spent(tmp_path: Path, syntheti
 
 def test_others_leave_a_note_too(tmp_path: Path, synthetic: Path, measure: str) -> None:
     path = Path(shutil.copy(synthetic, tmp_path / "log.tsv"))
-    found = compare(qv.read_log(path), ["frequent-queries:n=2"])
+    found = compare(qv.read_log(path), ["frequent-queries:min-users=2"])
     assert DATA_ACCESS_NOTE in found.about["notes"][0]
     with Ledger.open(tmp_path / "ledger.db", create=False) as ledger:
         assert [entry.kind for entry in ledger.entries()] == ["look"]
@@ -160,11 +169,11 @@ def test_what_is_wrong_is_told_before_anything_is_run(log: qv.QueryLog, measure:
 def test_figures_share_runs(log: qv.QueryLog, measure: str) -> None:
     other = f"{measure}:topics=Sports"
     figures = [
-        Figure("one", ["frequent-queries"], measure, {"n": ["2", "3"]}, "n"),
-        Figure("two", ["frequent-queries"], other, {"n": ["3"]}, "n", "log"),
+        Figure("one", ["frequent-queries"], measure, {"min_users": ["2", "3"]}, "min_users"),
+        Figure("two", ["frequent-queries"], other, {"min_users": ["3"]}, "min_users", "log"),
     ]
     found = compare_figures(log, FigureRequest(tuple(figures)))
-    assert [(row["swept"]["n"], row["measure"]) for row in found.rows] == [
+    assert [(row["swept"]["min_users"], row["measure"]) for row in found.rows] == [
         (2, measure), (3, measure), (3, other),
     ]  # fmt: skip
     assert [len(figure["runs"]) for figure in found.figures] == [2, 1]
@@ -200,7 +209,10 @@ def part(synthetic: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_workers_find_the_same(part: Path) -> None:
-    methods, sweep = ["string-microaggregation", "frequent-queries:n=3"], {"k": [2, 3, 9999]}
+    methods, sweep = (
+        ["string-microaggregation", "frequent-queries:min-users=3"],
+        {"k": [2, 3, 9999]},
+    )
     asked = {"sweep": sweep, "measures": ["record-linkage", "query-coverage"], "seed": 5}
     one = compare(qv.read_log(part), methods, **asked)
     two = compare(qv.read_log(part), methods, workers=2, **asked)
@@ -210,7 +222,7 @@ def test_workers_find_the_same(part: Path) -> None:
 
 def test_a_worker_tells_what_is_wrong(part: Path, measure: str) -> None:
     with pytest.raises(qv.UsageError, match="Cooking"):
-        compare(qv.read_log(part), ["frequent-queries"], sweep={"n": [2, 3]}, workers=2,
+        compare(qv.read_log(part), ["frequent-queries"], sweep={"min_users": [2, 3]}, workers=2,
                 measures=[f"{measure}:topics=Cooking"])  # fmt: skip
 
 
@@ -260,7 +272,7 @@ def test_a_changed_file_is_another_ruler(synthetic: Path, tmp_path: Path, measur
     log = qv.read_log(synthetic)
     for expected in (0, 1, 0):
         journal = open_journal(tmp_path / "out")
-        found = compare(log, ["frequent-queries:n=3"], measures=[measure], journal=journal)
+        found = compare(log, ["frequent-queries:min-users=3"], measures=[measure], journal=journal)
         assert found.about["known_before"] == expected
         if expected:
             path = Path(measure.partition("taxonomy=")[2])
@@ -269,7 +281,7 @@ def test_a_changed_file_is_another_ruler(synthetic: Path, tmp_path: Path, measur
 
 def test_a_torn_line_is_left_out(synthetic: Path, tmp_path: Path) -> None:
     log, journal = qv.read_log(synthetic), open_journal(tmp_path / "out")
-    asked = {"sweep": {"n": [2, 3]}, "measures": ["query-coverage"]}
+    asked = {"sweep": {"min_users": [2, 3]}, "measures": ["query-coverage"]}
     compare(log, ["frequent-queries"], journal=journal, **asked)
     whole = journal.path.read_text()
     journal.path.write_text(whole[:-20] + "\nnonsense\n[1]\n")
@@ -284,7 +296,11 @@ def test_other_users_of_the_same_file_are_another_log(synthetic: Path, tmp_path:
         journal = open_journal(tmp_path / "out")
         part = log.filter_users(some, "not of this half")
         asked = {"measures": ["query-coverage"], "journal": journal}
-        found.append(compare(part, ["frequent-queries:n=1:m=1"], **asked).about["known_before"])
+        found.append(
+            compare(part, ["frequent-queries:min-users=1:min-click-users=1"], **asked).about[
+                "known_before"
+            ]
+        )
     assert found == [0, 0]
 
 
@@ -293,8 +309,8 @@ def test_only_workers_are_stopped(synthetic: Path, measure: str) -> None:
     other.start()
     try:
         with pytest.raises(qv.UsageError, match="Cooking"):
-            compare(qv.read_log(synthetic), ["frequent-queries"], sweep={"n": [2, 3]}, workers=2,
-                    measures=[f"{measure}:topics=Cooking"])  # fmt: skip
+            compare(qv.read_log(synthetic), ["frequent-queries"], sweep={"min_users": [2, 3]},
+                    workers=2, measures=[f"{measure}:topics=Cooking"])  # fmt: skip
         other.join(0.3)
         assert other.is_alive()
     finally:
@@ -314,7 +330,7 @@ def test_a_log_without_files_has_no_journal(log: qv.QueryLog, tmp_path: Path) ->
     for _ in range(2):
         journal = open_journal(tmp_path / "out")
         how = {"measures": ["query-coverage"], "journal": journal}
-        found = compare(log, ["frequent-queries:n=2"], **how)
+        found = compare(log, ["frequent-queries:min-users=2"], **how)
         assert found.about["known_before"] == 0
         assert not journal.path.exists()
 
@@ -324,8 +340,8 @@ def test_a_log_without_files_has_no_journal(log: qv.QueryLog, tmp_path: Path) ->
 
 @pytest.fixture
 def found(log: qv.QueryLog, measure: str) -> Comparison:
-    sweep = {"n": [2, 3, 9]}
-    return compare(log, ["frequent-queries", "frequent-queries:n=4"], sweep=sweep,
+    sweep = {"min_users": [2, 3, 9]}
+    return compare(log, ["frequent-queries", "frequent-queries:min-users=4"], sweep=sweep,
                    measures=[measure], repeats=2, seed=3)  # fmt: skip
 
 
@@ -341,7 +357,7 @@ def test_the_folder(found: Comparison, tmp_path: Path) -> None:
     card = json.loads((out / "comparison.json").read_text("utf-8"))
     assert card == json.loads(json.dumps(found.to_dict()))
     assert card["queryveil"] == qv.__version__
-    assert "--sweep n=2,3,9" in card["command"]
+    assert "--sweep min-users=2,3,9" in card["command"]
     assert "--seed 3" in card["command"]
 
 

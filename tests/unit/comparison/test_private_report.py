@@ -28,7 +28,7 @@ MEASURES = {
 @pytest.fixture(scope="module")
 def card(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     lines = [(user, "weather", None, None, None) for user in "abcdef"]
-    release = anonymize(QueryLog.from_rows(lines), FrequentQueries(n=5), seed=1)
+    release = anonymize(QueryLog.from_rows(lines), FrequentQueries(min_users=5), seed=1)
     return release.write(tmp_path_factory.mktemp("owner") / "out")
 
 

@@ -17,7 +17,7 @@ FAST = ("record-linkage", "query-coverage")
 
 @pytest.fixture
 def folder(synthetic: Path, tmp_path: Path) -> Path:
-    qv.anonymize(qv.read_log(synthetic), qv.FrequentQueries(n=4)).write(tmp_path / "out")
+    qv.anonymize(qv.read_log(synthetic), qv.FrequentQueries(min_users=4)).write(tmp_path / "out")
     return tmp_path / "out"
 
 
@@ -44,11 +44,14 @@ def test_what_was_measured_before_stays(synthetic: Path, folder: Path) -> None:
 
 def test_the_frontier_has_this_release_in_it(synthetic: Path, folder: Path) -> None:
     log = qv.read_log(synthetic)
-    found = measure_folder(log, folder, FAST, sweep={"n": [3, 4]}, methods=["frequent-queries:n=9"])
+    found = measure_folder(
+        log, folder, FAST, sweep={"min_users": [3, 4]}, methods=["frequent-queries:min-users=9"]
+    )
     rows = found["comparison"]["rows"]
     labels = {(row["label"], tuple(row["swept"].items())) for row in rows}
     assert labels == {
-        ("this release", ()), ("frequent-queries", (("n", 3),)), ("frequent-queries:n=9", ()),
+        ("this release", ()), ("frequent-queries", (("min_users", 3),)), ("frequent-queries:"
+                                                                  "min-users=9", ()),
     }  # fmt: skip
     own = {row["measure"]: row["value"] for row in rows if row["label"] == "this release"}
     assert own == {line: told["value"] for line, told in found["measures"].items()}

@@ -63,10 +63,12 @@ def test_the_registry_knows_each_method_once() -> None:
     ("line", "method"),
     [
         ("frequent-queries", FrequentQueries()),
-        ("frequent-queries:n=20", FrequentQueries(n=20)),
-        (" frequent-queries: n = 20 :link= none ", FrequentQueries(n=20, link="none")),
-        ("frequent-queries:clicks=no:time=month", FrequentQueries(clicks=False, time="month")),
-        ("frequent-queries:clicks=TRUE", FrequentQueries()),
+        ("frequent-queries:min-users=20", FrequentQueries(min_users=20)),
+        (" frequent-queries: min-users = 20 :pseudonym-scope= none ",
+         FrequentQueries(min_users=20, pseudonym_scope="none")),
+        ("frequent-queries:include-clicks=no:"
+         "time-precision=month", FrequentQueries(include_clicks=False, time_precision="month")),
+        ("frequent-queries:include-clicks=TRUE", FrequentQueries()),
     ],
 )  # fmt: skip
 def test_lines(line: str, method: Method) -> None:
@@ -80,22 +82,25 @@ def test_lines(line: str, method: Method) -> None:
         ("frequent-querys", 'Hint: did you mean "frequent-queries"?'),
         ("zzz", "known are: "),
         ("", 'unknown method ""'),
-        ("frequent-queries:lnik=user", 'has no parameter "lnik". Hint: did you mean "link"?'),
+        ("frequent-queries:pseudonym-scop=user", 'has no parameter "pseudonym-scop". Hint: did '
+                                                 'you mean "pseudonym-scope"?'),
         ("frequent-queries:n", '"n" in "frequent-queries:n". Hint: write it as name=value'),
         ("frequent-queries:", "Hint: write it as name=value"),
-        ("frequent-queries:n=0", '--n cannot be "0". Hint: it must be a whole number from 1'),
-        ("frequent-queries:n=-3", '--n cannot be "-3"'),
-        ("frequent-queries:n=2.5", '--n cannot be "2.5"'),
-        ("frequent-queries:n=many", '--n cannot be "many"'),
-        ("frequent-queries:n=", '--n cannot be ""'),
-        ("frequent-queries:n=inf", '--n cannot be "inf"'),
-        (f"frequent-queries:n={10**40}", "--n cannot be"),
-        (f"frequent-queries:n={'9' * 5000}", "--n cannot be"),
-        ("frequent-queries:link=person", "must be one of user, session, none: which rows share"),
-        ("frequent-queries:time=second", "one of none, month, day, hour"),
-        ("frequent-queries:clicks=maybe", '"maybe". Hint: it must be yes or no'),
-        ("frequent-queries:n=2:n=3", '"n" stands twice'),
-        ("frequent-queries:n=2=3", '--n cannot be "2=3"'),
+        ("frequent-queries:min-users=0", '--min-users cannot be "0". Hint: it must be a whole '
+                                         'number from 1'),
+        ("frequent-queries:min-users=-3", '--min-users cannot be "-3"'),
+        ("frequent-queries:min-users=2.5", '--min-users cannot be "2.5"'),
+        ("frequent-queries:min-users=many", '--min-users cannot be "many"'),
+        ("frequent-queries:min-users=", '--min-users cannot be ""'),
+        ("frequent-queries:min-users=inf", '--min-users cannot be "inf"'),
+        (f"frequent-queries:min-users={10**40}", "--min-users cannot be"),
+        (f"frequent-queries:min-users={'9' * 5000}", "--min-users cannot be"),
+        ("frequent-queries:pseudonym-scope=person", "must be one of user, session, none: which "
+                                                    "rows share"),
+        ("frequent-queries:time-precision=second", "one of none, month, day, hour"),
+        ("frequent-queries:include-clicks=maybe", '"maybe". Hint: it must be yes or no'),
+        ("frequent-queries:min-users=2:min-users=3", '"min-users" stands twice'),
+        ("frequent-queries:min-users=2=3", '--min-users cannot be "2=3"'),
     ],
 )  # fmt: skip
 def test_mistakes_are_explained(line: str, says: str) -> None:
@@ -108,7 +113,7 @@ def test_mistakes_are_explained(line: str, says: str) -> None:
 @pytest.mark.parametrize("value", [True, 2.0, None, [5], "x", 0, b"5"])
 def test_values_of_another_type_are_refused(value: object) -> None:
     with pytest.raises(ParameterError):
-        FrequentQueries(n=value)
+        FrequentQueries(min_users=value)
 
 
 def test_numbers() -> None:
@@ -129,14 +134,14 @@ def test_texts_are_taken_as_they_are() -> None:
 
 
 def test_a_method_cannot_be_changed() -> None:
-    method = FrequentQueries(n=3)
+    method = FrequentQueries(min_users=3)
     with pytest.raises(FrozenInstanceError):
-        method.n = 1
-    assert method == FrequentQueries(n="3")
-    assert hash(method) == hash(FrequentQueries(n=3))
+        method.min_users = 1
+    assert method == FrequentQueries(min_users="3")
+    assert hash(method) == hash(FrequentQueries(min_users=3))
 
 
 def test_a_parameter_by_its_option_or_its_name() -> None:
-    with pytest.raises(ParameterError, match='no parameter "min-users"'):
-        FrequentQueries.from_params({"min_users": 3})
+    with pytest.raises(ParameterError, match='no parameter "max-share"'):
+        FrequentQueries.from_params({"max_share": 3})
     assert METHODS.find("frequent-queries") is FrequentQueries

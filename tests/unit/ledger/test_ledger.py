@@ -109,7 +109,7 @@ def test_kinds_without_a_budget(place: Path) -> None:
         assert ledger.warnings() == []
         ledger.confirm(ledger.reserve(**K), "cd", "out")
         assert any("do not compose" in text for text in ledger.warnings())
-        ledger.reserve(kind="none", method="frequent-queries:n=5", log_digest="x")
+        ledger.reserve(kind="none", method="frequent-queries:min-users=5", log_digest="x")
         assert ledger.entries()[-1].guarantee == "unprotected"
         assert "1 release is unprotected: no budget covers that" in ledger.warnings()
         assert ledger.spent() == (0, 0)

@@ -100,9 +100,11 @@ def test_phrases(tmp_path: Path) -> None:
 def test_a_release_without_times_is_refused() -> None:
     rows = [(user, "ours", "2006-03-01 10:00:00", None, None) for user in "abc"]
     log = QueryLog.from_rows(rows)
-    dated = run_method(FrequentQueries(n=2), log, RandomSource(1), NoProgress())
+    dated = run_method(FrequentQueries(min_users=2), log, RandomSource(1), NoProgress())
     assert LongestOwnRun().compute(MeasureContext(log), dated).value == 1
-    bare = run_method(FrequentQueries(n=2, time="none"), log, RandomSource(1), NoProgress())
+    bare = run_method(
+        FrequentQueries(min_users=2, time_precision="none"), log, RandomSource(1), NoProgress()
+    )
     with pytest.raises(UsageError, match="no times"):
         LongestOwnRun().compute(MeasureContext(log), bare)
 

@@ -60,7 +60,7 @@ def test_the_repr_is_short_and_has_no_path() -> None:
 
 @pytest.mark.parametrize("one", ["profile-divergence", ProfileDivergence()])
 def test_one_measure_gives_its_result_and_a_list_gives_a_mapping(one: str | qv.Measure) -> None:
-    release = qv.anonymize(LOG, "frequent-queries:n=2")
+    release = qv.anonymize(LOG, "frequent-queries:min-users=2")
     alone, listed = qv.measure(LOG, release, one), qv.measure(LOG, release, [one])
     assert isinstance(alone, qv.MeasureResult)
     assert isinstance(listed, qv.MeasureResults)

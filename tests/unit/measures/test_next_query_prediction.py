@@ -139,7 +139,7 @@ def test_a_name_may_stand_for_a_session() -> None:
     log, hour = QueryLog.from_rows(rows), pl.col("time").dt.truncate("1h")
     hours = lambda log, **more: release(log, log=log.local_frame.with_columns(time=hour), **more)  # noqa: E731
     assert found(log, hours).value == 0
-    told = found(log, lambda log: hours(log, parameters={"link": "session"}))
+    told = found(log, lambda log: hours(log, parameters={"pseudonym_scope": "session"}))
     assert told.value == told.baselines["original"] == 1
 
 
@@ -209,7 +209,9 @@ def test_measures_over_the_same_folds_share_the_runs() -> None:
 
 
 def test_a_real_method() -> None:
-    made = qv.anonymize(LOG, "frequent-queries:n=1:m=1:time=day", seed=1)
+    made = qv.anonymize(
+        LOG, "frequent-queries:min-users=1:min-click-users=1:time-precision=day", seed=1
+    )
     told = qv.measure(LOG, made, ["next-query:folds=3"], seed=1)["next-query:folds=3"]
     assert (told.value, told.baselines["original"], told.baselines["popular"]) == (
         0,

@@ -64,7 +64,7 @@ def test_an_unchanged_and_an_empty_release() -> None:
 
 def test_frequent_queries_expose_no_rare_ones() -> None:
     log = log_of({str(n): ["ours", f"mine {n}"] for n in range(3)})
-    made = run_method(FrequentQueries(n=2), log, RandomSource(1), NoProgress())
+    made = run_method(FrequentQueries(min_users=2), log, RandomSource(1), NoProgress())
     told = RareQueryExposure().compute(MeasureContext(log), made)
     assert (told.value, told.counts["queries"]) == (0, 1)
 

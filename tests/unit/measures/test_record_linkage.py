@@ -115,7 +115,7 @@ def test_a_group_of_k_gives_one_in_k() -> None:
     log = log_of(people)
     shared = {user: ["ours", "theirs"] for user in people}
     assert found(people, shared).value == pytest.approx(100 / 6, abs=1e-5)
-    made = run_method(FrequentQueries(n=2), log, RandomSource(1), NoProgress())
+    made = run_method(FrequentQueries(min_users=2), log, RandomSource(1), NoProgress())
     assert RecordLinkage().compute(MeasureContext(log), made).value == pytest.approx(
         100 / 6, abs=1e-5
     )
@@ -184,7 +184,11 @@ def test_the_log_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert RecordLinkage().compute(before, release_of(before.log, {"1": ["a"]})).value == 50
 
 
-LINES = ("frequent-queries:n=3", "frequent-queries:n=2:link=session", "string-microaggregation:k=3")
+LINES = (
+    "frequent-queries:min-users=3",
+    "frequent-queries:min-users=2:pseudonym-scope=session",
+    "string-microaggregation:k=3",
+)
 
 
 @pytest.mark.parametrize("line", LINES)

@@ -71,7 +71,9 @@ def test_it_needs_no_mapping() -> None:
     same = {"1": ["a"], "2": ["b"]}
     assert found(same, same, mapping=None).value == 1
     log = log_of({str(n): ["a", "b"] for n in range(3)})
-    made = run_method(FrequentQueries(n=2, link="none"), log, RandomSource(1), NoProgress())
+    made = run_method(
+        FrequentQueries(min_users=2, pseudonym_scope="none"), log, RandomSource(1), NoProgress()
+    )
     told = Uniqueness().compute(MeasureContext(log), made)
     assert (told.value, told.counts["users"]) == (0, 6)
 

@@ -112,7 +112,7 @@ def test_synthetic_logs_are_taken(about: str | None, tmp_path: Path) -> None:
         qv.anonymize(qv.read_log(tmp_path / "log.tsv"), line)
 
 
-@pytest.mark.parametrize("line", ["string-microaggregation:k=3", "frequent-queries:n=2"])
+@pytest.mark.parametrize("line", ["string-microaggregation:k=3", "frequent-queries:min-users=2"])
 def test_methods_without_meaning_take_any_language(line: str) -> None:
     assert qv.anonymize(log_of(GERMAN), line).guarantee.model in ("k-anonymity", "none")
 

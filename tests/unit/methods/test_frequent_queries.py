@@ -37,11 +37,11 @@ LINES = st.lists(
 )
 METHODS = st.builds(
     FrequentQueries,
-    n=st.integers(1, 4),
-    m=st.integers(1, 4),
-    link=st.sampled_from(["user", "session", "none"]),
-    time=st.sampled_from(["none", "month", "day", "hour"]),
-    clicks=st.booleans(),
+    min_users=st.integers(1, 4),
+    min_click_users=st.integers(1, 4),
+    pseudonym_scope=st.sampled_from(["user", "session", "none"]),
+    time_precision=st.sampled_from(["none", "month", "day", "hour"]),
+    include_clicks=st.booleans(),
 )
 
 
@@ -63,18 +63,22 @@ def slowly(lines: list[Line], method: FrequentQueries) -> list[Line]:
     """Keep, coarsen and blank; users keep their names."""
     senders = users_of(lines, lambda line: line[1])
     kept = [
-        (user, query, coarse(time, method.time), rank, url)
+        (user, query, coarse(time, method.time_precision), rank, url)
         for user, query, time, rank, url in lines
-        if len(senders[query]) >= method.n
+        if len(senders[query]) >= method.min_users
     ]
-    timed = users_of(lines, lambda line: coarse(line[2], method.time))
+    timed = users_of(lines, lambda line: coarse(line[2], method.time_precision))
     clicked = users_of(kept, lambda line: (line[1], line[4]))
     ranked = users_of(kept, lambda line: (line[1], line[4], line[3]))
     found = []
     for user, query, time, rank, url in kept:
-        day = time if len(timed[time]) >= method.n else None
-        has_url = method.clicks and url is not None and len(clicked[query, url]) >= method.m
-        has_rank = has_url and len(ranked[query, url, rank]) >= method.m
+        day = time if len(timed[time]) >= method.min_users else None
+        has_url = (
+            method.include_clicks
+            and url is not None
+            and len(clicked[query, url]) >= method.min_click_users
+        )
+        has_rank = has_url and len(ranked[query, url, rank]) >= method.min_click_users
         found.append((user, query, day, rank if has_rank else None, url if has_url else None))
     return found
 
@@ -97,7 +101,9 @@ def test_it_does_what_the_plain_version_does(lines: list[Line], method: Frequent
     expected = slowly(lines, method)
     log = QueryLog.from_rows(lines)
     if not expected:
-        with pytest.raises(InputError, match=f"no query was sent by {method.n} or more users"):
+        with pytest.raises(
+            InputError, match=f"no query was sent by {method.min_users} or more users"
+        ):
             anonymize(log, method)
         return
     release = anonymize(log, method)
@@ -106,8 +112,11 @@ def test_it_does_what_the_plain_version_does(lines: list[Line], method: Frequent
     assert sum(release.dropped.values()) == len(lines) - len(expected)
     kept = [row for row in lines if row[1] in {row[1] for row in expected}]
     gone = [
-        (before[2] is not None and method.time != "none" and after[2] is None)
-        + (before[4] is not None and (after[4] is None or (method.clicks and after[3] is None)))
+        (before[2] is not None and method.time_precision != "none" and after[2] is None)
+        + (
+            before[4] is not None
+            and (after[4] is None or (method.include_clicks and after[3] is None))
+        )
         for before, after in zip(kept, expected, strict=True)
     ]
     assert sum(release.blanked.values()) == sum(gone)
@@ -129,7 +138,9 @@ def test_what_is_written_verifies(
 @settings(max_examples=40)
 @given(LINES)
 def test_linked_by_user(lines: list[Line]) -> None:
-    release = run(lines, n=1, m=1, link="user", time="none")
+    release = run(
+        lines, min_users=1, min_click_users=1, pseudonym_scope="user", time_precision="none"
+    )
     names = dict(release.mapping.rows())
     assert release.mapping.columns == ["user", "pseudonym"]
     assert len(set(names.values())) == len(names) == len({row[0] for row in lines})
@@ -156,7 +167,7 @@ def sessions_of(lines: list[Line]) -> list[Counter[tuple[str, int | None]]]:
 @settings(max_examples=40)
 @given(LINES)
 def test_linked_by_session(lines: list[Line]) -> None:
-    release = run(lines, n=1, m=1, link="session")
+    release = run(lines, min_users=1, min_click_users=1, pseudonym_scope="session")
     together = defaultdict(Counter)
     for name, query, _, rank, _ in published(release):
         together[name][query, rank] += 1
@@ -170,7 +181,7 @@ def test_linked_by_session(lines: list[Line]) -> None:
 @settings(max_examples=40)
 @given(LINES)
 def test_not_linked_at_all(lines: list[Line]) -> None:
-    release = run(lines, n=1, link="none")
+    release = run(lines, min_users=1, pseudonym_scope="none")
     names = [row[0] for row in published(release)]
     assert len(set(names)) == len(names) == len(lines)
     assert release.mapping is None
@@ -186,29 +197,34 @@ LOG: list[Line] = [
 
 
 def test_n_is_reached_exactly() -> None:
-    assert {row[1] for row in published(run(LOG, n=3, m=1))} == {"weather"}
+    assert {row[1] for row in published(run(LOG, min_users=3, min_click_users=1))} == {"weather"}
     with pytest.raises(InputError) as told:
-        run(LOG, n=4)
-    assert "has 3 users: use no larger --n" in str(told.value)
+        run(LOG, min_users=4)
+    assert "has 3 users: use no larger --min-users" in str(told.value)
 
 
 def test_lines_of_one_user_do_not_add_up() -> None:
     lines = [("ann", "mine", f"2006-04-0{day} 10:00:00", None, None) for day in range(1, 9)]
     with pytest.raises(InputError, match="no query was sent by 2 or more users"):
-        run(lines, n=2)
+        run(lines, min_users=2)
 
 
 def test_m_is_reached_exactly() -> None:
-    assert {row[4] for row in published(run(LOG, n=3, m=2))} == {"http://w.example", None}
-    assert {row[4] for row in published(run(LOG, n=3, m=3))} == {None}
-    assert run(LOG, n=3, m=3, time="none").blanked == {"click of fewer than 3 users": 3}
-    assert run(LOG, n=3, m=1, time="none").blanked == {}
+    assert {row[4] for row in published(run(LOG, min_users=3, min_click_users=2))} == {
+        "http://w.example",
+        None,
+    }
+    assert {row[4] for row in published(run(LOG, min_users=3, min_click_users=3))} == {None}
+    assert run(LOG, min_users=3, min_click_users=3, time_precision="none").blanked == {
+        "click of fewer than 3 users": 3
+    }
+    assert run(LOG, min_users=3, min_click_users=1, time_precision="none").blanked == {}
 
 
 def test_a_rank_or_a_day_of_one_user_alone_is_blanked() -> None:
     lines = [(user, "weather", "2006-04-01 10:00:00", 1, "http://w.example") for user in "abc"]
     lines.append(("a", "weather", "2006-12-24 10:00:00", 77, "http://w.example"))
-    release = run(lines, n=3, m=2)
+    release = run(lines, min_users=3, min_click_users=2)
     assert {row[2] for row in published(release)} == {"2006-04-01", None}
     assert {row[3:] for row in published(release)} == {(1, "http://w.example"),
                                                        (None, "http://w.example")}  # fmt: skip
@@ -217,19 +233,19 @@ def test_a_rank_or_a_day_of_one_user_alone_is_blanked() -> None:
 
 def test_clicks_count_for_their_own_query_only() -> None:
     # w.example has two users for "weather", and one for ann's street.
-    found = published(run(LOG, n=1, m=2))
+    found = published(run(LOG, min_users=1, min_click_users=2))
     assert [row[4] for row in found if row[1] == "ann's own street"] == [None]
 
 
 def test_a_rank_without_a_url_is_blanked() -> None:
     lines = [(user, "weather", "2006-04-01 10:00:00", 7, None) for user in "abc"]
-    release = run(lines, n=3, m=1)
+    release = run(lines, min_users=3, min_click_users=1)
     assert {row[3] for row in published(release)} == {None}
     assert sum(release.blanked.values()) == 3
 
 
 def test_without_clicks() -> None:
-    release = run(LOG, n=3, clicks=False, time="none")
+    release = run(LOG, min_users=3, include_clicks=False, time_precision="none")
     assert {row[3:] for row in published(release)} == {(None, None)}
     assert release.blanked == {"clicks not kept": 3}
     assert "no clicks are released" in release.guarantee.statement
@@ -247,7 +263,7 @@ def test_without_clicks() -> None:
     ],
 )  # fmt: skip
 def test_times(time: str, expected: set[str | None]) -> None:
-    assert {row[2] for row in published(run(LOG, n=1, time=time))} == expected
+    assert {row[2] for row in published(run(LOG, min_users=1, time_precision=time))} == expected
 
 
 @pytest.mark.parametrize("form", ["tsv", "csv", "jsonl"])
@@ -258,7 +274,7 @@ def test_times(time: str, expected: set[str | None]) -> None:
 def test_times_are_written_as_people_write_them(
     tmp_path: Path, form: str, time: str, written: str
 ) -> None:
-    run(LOG, n=1, time=time).write(tmp_path / "out", format=form)
+    run(LOG, min_users=1, time_precision=time).write(tmp_path / "out", format=form)
     text = (tmp_path / "out" / "public" / f"log.{form}").read_text()
     cell = {"tsv": f"\t{written}\t", "csv": f",{written},", "jsonl": f'"time":"{written}"'}[form]
     assert cell in text
@@ -271,27 +287,32 @@ def test_odd_years_keep_the_promise(tmp_path: Path, year: str, time: str) -> Non
     table = pl.select(user=pl.Series(["a", "b"]), query=pl.lit("q"), time=moment,
                       rank=pl.lit(None, pl.Int32), url=pl.lit(None, pl.String))  # fmt: skip
     for form in ("parquet", "tsv", "jsonl"):
-        release = anonymize(QueryLog.from_frame(table), FrequentQueries(n=2, time=time))
+        release = anonymize(
+            QueryLog.from_frame(table), FrequentQueries(min_users=2, time_precision=time)
+        )
         release.write(tmp_path / form, format=form)
         assert verify(tmp_path / form)["holds"]
 
 
 def test_n_of_one_is_not_for_publication(tmp_path: Path) -> None:
-    card = run(LOG, n=1).write(tmp_path / "out")
+    card = run(LOG, min_users=1).write(tmp_path / "out")
     assert card["release_grade"] is False
     why = "the parameters keep queries that only one user sent"
     assert card["not_release_grade_because"] == [why]
 
 
 def test_m_of_one_is_not_for_publication() -> None:
-    assert run(LOG, n=3, m=1).not_release_grade_because == (
+    assert run(LOG, min_users=3, min_click_users=1).not_release_grade_because == (
         "the parameters keep clicks that only one user made",
     )
-    assert run(LOG, n=3, m=1, clicks=False).not_release_grade_because == ()
+    assert (
+        run(LOG, min_users=3, min_click_users=1, include_clicks=False).not_release_grade_because
+        == ()
+    )
 
 
 def test_limits_are_those_of_the_linking() -> None:
-    limits = {link: " ".join(run(LOG, n=3, link=link).guarantee.not_covered)
+    limits = {link: " ".join(run(LOG, min_users=3, pseudonym_scope=link).guarantee.not_covered)
               for link in ("user", "session", "none")}  # fmt: skip
     assert "one pseudonym" in limits["user"]
     assert "session" in limits["session"]
@@ -309,9 +330,9 @@ def test_nothing_left_of_the_log_is_an_error() -> None:
 @settings(max_examples=40)
 @given(LINES, st.integers(1, 6))
 def test_alternatives_are_what_a_run_would_keep(lines: list[Line], n: int) -> None:
-    log, method = QueryLog.from_rows(lines), FrequentQueries(n=n)
+    log, method = QueryLog.from_rows(lines), FrequentQueries(min_users=n)
     for step in method.alternatives(log):
-        kept = slowly(lines, FrequentQueries(n=step.value))
+        kept = slowly(lines, FrequentQueries(min_users=step.value))
         assert step.rows == len(kept)
         assert step.queries == len({row[1] for row in kept})
         assert step.fraction == round(len(kept) / len(lines), 4)
@@ -321,7 +342,7 @@ def test_alternatives_are_what_a_run_would_keep(lines: list[Line], n: int) -> No
 
 
 def test_the_card_is_json(tmp_path: Path) -> None:
-    card = run(LOG, n=3).write(tmp_path / "out")
+    card = run(LOG, min_users=3).write(tmp_path / "out")
     assert json.loads(json.dumps(card)) == card
 
 
@@ -333,17 +354,21 @@ def test_sessions_are_those_of_the_whole_log() -> None:
         for user in "abc"
         for query, time in zip(("weather", f"rare {user}", "news"), times, strict=True)
     ]
-    release = anonymize(QueryLog.from_rows(rows), FrequentQueries(n=3, link="session"))
+    release = anonymize(
+        QueryLog.from_rows(rows), FrequentQueries(min_users=3, pseudonym_scope="session")
+    )
     assert release.log.collect()["user"].n_unique() == 3
 
 
 def test_without_times_no_session_links_anything() -> None:
     rows = [(user, query, None, None, None) for user in "abc" for query in ("weather", "news")]
-    release = anonymize(QueryLog.from_rows(rows), FrequentQueries(n=3, link="session"))
+    release = anonymize(
+        QueryLog.from_rows(rows), FrequentQueries(min_users=3, pseudonym_scope="session")
+    )
     assert release.log.collect()["user"].n_unique() == 6
 
 
 def test_a_rank_without_a_url_is_blanked_with_its_own_reason() -> None:
     rows = [(user, "weather", None, 1, None) for user in "abcdef"]
-    release = anonymize(QueryLog.from_rows(rows), "frequent-queries:n=3")
+    release = anonymize(QueryLog.from_rows(rows), "frequent-queries:min-users=3")
     assert release.blanked == {"rank without a URL": 6}

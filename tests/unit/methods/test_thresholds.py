@@ -68,7 +68,7 @@ def test_days_that_nobody_shares_are_left_empty_and_counted() -> None:
     release, rows = released(lines, "string-microaggregation:k=3")
     assert {row[2] for row in rows} == {None}
     assert release.blanked == {"day of fewer than 3 users, or beyond a member's share": len(rows)}
-    _, rows = released(lines, "string-microaggregation:k=3:time=month")
+    _, rows = released(lines, "string-microaggregation:k=3:time-precision=month")
     assert {str(row[2]) for row in rows} == {"2006-03-01"}  # all six share the month
 
 

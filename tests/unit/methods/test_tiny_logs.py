@@ -75,7 +75,8 @@ def test_tiny_logs_are_shared_or_refused(users: list[Rows], k: int) -> None:
         check(users, method, k)
 
 
-@pytest.mark.parametrize("more", [":min-users=1", ":clicks=no", ":time=none", ":emit=full",
+@pytest.mark.parametrize("more", [":min-users=1", ":include-clicks=no",
+                                  ":time-precision=none", ":emit=full",
                                   ":refine=yes", ":partition=blocked"])  # fmt: skip
 def test_no_released_phrase_is_a_whole_query(more: str) -> None:
     check(SHOES, "semantic", 2, more)

@@ -39,7 +39,7 @@ class Tags(HTMLParser):
 @pytest.fixture(scope="module")
 def card(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     lines = [(user, "weather", "2006-03-01 10:00:00", None, None) for user in "abcdef"]
-    release = anonymize(QueryLog.from_rows(lines), FrequentQueries(n=5), seed=1)
+    release = anonymize(QueryLog.from_rows(lines), FrequentQueries(min_users=5), seed=1)
     return release.write(tmp_path_factory.mktemp("page") / "out")
 
 
@@ -76,7 +76,7 @@ def test_an_empty_log_draws(card: dict[str, object]) -> None:
 
 def test_pages_stand_in_both_folders(tmp_path: Path) -> None:
     lines = [(user, "weather", None, None, None) for user in "abcdef"]
-    anonymize(QueryLog.from_rows(lines), FrequentQueries(n=5)).write(tmp_path / "out")
+    anonymize(QueryLog.from_rows(lines), FrequentQueries(min_users=5)).write(tmp_path / "out")
     assert "public card" in (tmp_path / "out" / "public" / "report.html").read_text()
     assert "internal card" in (tmp_path / "out" / "private" / "report.html").read_text()
 

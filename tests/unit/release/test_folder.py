@@ -29,7 +29,7 @@ from queryveil.workflows.verification import verify
 def release() -> Release:
     lines = [(f"user{n}", f"weather {n % 2}", "2006-03-01 10:00:00", 1, "http://a.example")
              for n in range(40)]  # fmt: skip
-    return anonymize(QueryLog.from_rows(lines), FrequentQueries(n=5))
+    return anonymize(QueryLog.from_rows(lines), FrequentQueries(min_users=5))
 
 
 @pytest.fixture

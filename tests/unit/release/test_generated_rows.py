@@ -84,7 +84,7 @@ def test_what_was_made_is_no_matter_of_the_public(release: Release, tmp_path: Pa
 
 def test_nothing_is_made_unless_a_method_says_so() -> None:
     lines = [(user, "weather", "2006-03-01 10:00:00", None, None) for user in USERS]
-    card = anonymize(QueryLog.from_rows(lines), FrequentQueries(n=5)).preview_card()
+    card = anonymize(QueryLog.from_rows(lines), FrequentQueries(min_users=5)).preview_card()
     assert card["made"] == {}
     assert re.search(r"released +6 +█+ 100.0%", drawn(card))
     assert re.search(r"distinct queries +1 +of 1", drawn(card))

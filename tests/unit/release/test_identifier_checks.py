@@ -83,7 +83,7 @@ def edited(folder: Path, **change: object) -> None:
 def written(tmp_path: Path) -> Path:
     rows = [(user, "weather", "2006-03-01 10:00:00", None, None) for user in "abc"]
     log = qv.QueryLog.from_rows(rows)
-    qv.anonymize(log, qv.FrequentQueries(n=2)).write(tmp_path / "out", format="tsv")
+    qv.anonymize(log, qv.FrequentQueries(min_users=2)).write(tmp_path / "out", format="tsv")
     return tmp_path / "out"
 
 

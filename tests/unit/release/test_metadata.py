@@ -117,7 +117,7 @@ def assert_describes(told: dict[str, Any], public: Path, fields: dict[str, dict[
 
 @pytest.mark.parametrize("form", OUTPUT_FORMATS)
 def test_a_log_is_described(form: str, tmp_path: Path) -> None:
-    made = anonymize(QueryLog.from_rows(ROWS), FrequentQueries(n=5))
+    made = anonymize(QueryLog.from_rows(ROWS), FrequentQueries(min_users=5))
     told = written(made, tmp_path / "out", form)
     assert_describes(told, tmp_path / "out" / "public", {f"log.{form}": LOG_FIELDS})
     changed = [f["name"] for f in told["recordSet"][0]["field"] if "transform" in f["source"]]
@@ -135,7 +135,7 @@ def test_a_log_is_described(form: str, tmp_path: Path) -> None:
     ],
 )
 def test_times_are_what_the_card_says(step: str, kind: str, says: str, tmp_path: Path) -> None:
-    made = anonymize(QueryLog.from_rows(ROWS), FrequentQueries(n=5, time=step))
+    made = anonymize(QueryLog.from_rows(ROWS), FrequentQueries(min_users=5, time_precision=step))
     time = written(made, tmp_path / "out")["recordSet"][0]["field"][2]
     assert (time["name"], time["dataType"], time["description"]) == ("time", kind, says)
 
@@ -298,7 +298,7 @@ def test_a_change_is_found(out: Path, how: str) -> None:
 
 
 def test_an_entry_beside_a_release_without_one_is_found(tmp_path: Path) -> None:
-    anonymize(QueryLog.from_rows(ROWS), FrequentQueries(n=5)).write(tmp_path / "out")
+    anonymize(QueryLog.from_rows(ROWS), FrequentQueries(min_users=5)).write(tmp_path / "out")
     public = tmp_path / "out" / "public"
     (public / "dp-deployment.json").write_text("{}")
     mend(public)
@@ -320,7 +320,7 @@ def test_nothing_private_is_in_them(tmp_path: Path) -> None:
     lines += ["\t".join(map(str, row)) for row in ROWS if row[2]]
     lines += [f"private-name-1\tsecret {n}\t2006-03-01 10:00:00\t\t" for n in range(5)]
     path.write_text("\n".join(lines) + "\n")
-    card = anonymize(qv.read_log(path), FrequentQueries(n=5)).write(tmp_path / "out")
+    card = anonymize(qv.read_log(path), FrequentQueries(min_users=5)).write(tmp_path / "out")
     text = "".join(metadata_files(card).values())
     assert text == (tmp_path / "out" / "public" / "croissant.json").read_text("utf-8")
     digests = list(card["input"]["sha256"].values())

@@ -22,7 +22,7 @@ from queryveil.workflows.verification import pack, verify
 def folder(tmp_path: Path) -> Path:
     lines = [(f"user{n}", "weather", "2006-03-01 10:00:00", None, None) for n in range(9)]
     target = tmp_path / "my release"
-    anonymize(QueryLog.from_rows(lines), FrequentQueries(n=5)).write(target, format="tsv")
+    anonymize(QueryLog.from_rows(lines), FrequentQueries(min_users=5)).write(target, format="tsv")
     return target
 
 
@@ -132,7 +132,7 @@ def test_a_relative_folder_gives_its_name(folder: Path, monkeypatch: pytest.Monk
 
 def test_what_is_not_for_publication_is_packed_if_that_is_said(tmp_path: Path) -> None:
     rows = [(user, "weather", "2006-03-01 10:00:00", None, None) for user in "abc"]
-    release = qv.anonymize(qv.QueryLog.from_rows(rows), qv.FrequentQueries(n=2), seed=1)
+    release = qv.anonymize(qv.QueryLog.from_rows(rows), qv.FrequentQueries(min_users=2), seed=1)
     release.write(tmp_path / "out")
     with pytest.raises(
         qv.UsageError, match=r"not for publication: a fixed seed.*Hint: remove these"

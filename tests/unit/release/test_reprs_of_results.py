@@ -16,8 +16,8 @@ ROWS = [
     for day, text in ((1, "buy red shoes"), (2, "weather in paris"))
 ]
 LINES = (
-    "frequent-queries:n=2:m=2",
-    "semantic-microaggregation:k=2:clicks=no",
+    "frequent-queries:min-users=2:min-click-users=2",
+    "semantic-microaggregation:k=2:include-clicks=no",
     "dp-statistics",
     "semantic-replacement:max-queries-per-user=2:domain=A",
 )

@@ -20,7 +20,9 @@ ROWS = [(user, "weather", "2006-03-01 10:00:00", None, None) for user in "abc"]
 
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
-    qv.anonymize(qv.QueryLog.from_rows(ROWS), "frequent-queries:n=2").write(tmp_path / "out")
+    qv.anonymize(qv.QueryLog.from_rows(ROWS), "frequent-queries:min-users=2").write(
+        tmp_path / "out"
+    )
     return tmp_path / "out"
 
 
@@ -142,7 +144,15 @@ def test_the_commands(out: Path, tmp_path: Path, cli, monkeypatch: pytest.Monkey
     log = tmp_path / "log.tsv"
     lines = [f"{user}\t{query}\t{time}\t\t" for user, query, time, _, _ in ROWS]
     log.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n" + "\n".join(lines) + "\n")
-    made = ("anonymize", str(log), "--format", "aol", "--method", "frequent-queries:n=2", "--out")
+    made = (
+        "anonymize",
+        str(log),
+        "--format",
+        "aol",
+        "--method",
+        "frequent-queries:min-users=2",
+        "--out",
+    )
     assert cli(*made, str(tmp_path / "no"), "--sign", str(tmp_path / "missing")).code == 1
     assert not (tmp_path / "no").exists()
     assert cli(*made, str(tmp_path / "new"), "--sign", str(signing.key_place())).code == 0
@@ -167,7 +177,7 @@ def test_a_folder_that_stands_is_signed(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("queryveil.core.folders._rename_if_free", named)
-    method = qv.parse_method("frequent-queries:n=2")
+    method = qv.parse_method("frequent-queries:min-users=2")
     with pytest.raises(KeyboardInterrupt):
         anonymize_to_folder(qv.QueryLog.from_rows(ROWS), method, tmp_path / "new", sign=key)
     assert seen == [True]

@@ -57,7 +57,7 @@ def test_a_condition_is_never_left_out() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("frequent-queries:n=1", "only one user sent"),
+        ("frequent-queries:min-users=1", "only one user sent"),
         ("semantic-microaggregation:min-users=1", "only one user sent"),
         ("dp-statistics:mode=paper", "do not give the epsilon"),
         ("dp-statistics:epsilon=10.5", "epsilon is 10.5, above 10"),
@@ -76,7 +76,12 @@ def test_parameters_that_speak_against_publication(line: str, reason: str) -> No
 
 @pytest.mark.parametrize(
     "line",
-    ["frequent-queries:n=2", "semantic-microaggregation", "dp-statistics", "semantic-replacement"],
+    [
+        "frequent-queries:min-users=2",
+        "semantic-microaggregation",
+        "dp-statistics",
+        "semantic-replacement",
+    ],
 )
 def test_usual_parameters(line: str) -> None:
     method = qv.parse_method(line)
@@ -102,7 +107,7 @@ def everything(folder: Path) -> str:
 
 
 def test_a_rule_alone_is_never_said_to_be_fit(log: str, cli) -> None:
-    ran = cli("anonymize", log, "--method", "frequent-queries", "--n", "2", "--out", "out")
+    ran = cli("anonymize", log, "--method", "frequent-queries", "--min-users", "2", "--out", "out")
     assert ran.code == 0
     assert "may be published" not in ran.out
     assert "a rule only: nothing is promised about a person" in ran.out
@@ -126,8 +131,8 @@ def test_the_demo_says_what_its_rule_is_worth(tmp_path: Path, cli) -> None:
 
 
 def test_a_formal_guarantee_is_told_with_its_numbers(log: str, cli) -> None:
-    ran = cli("anonymize", log, "--method", "semantic-microaggregation", "--k", "4", "--no-clicks",
-              "--out", "out")  # fmt: skip
+    ran = cli("anonymize", log, "--method", "semantic-microaggregation", "--k", "4",
+              "--no-include-clicks", "--out", "out")  # fmt: skip
     words = "k-anonymity with k = 4: each user's released log is that of at least 4 users"
     assert f"may be published: {words}" in ran.out
     page = Path("out/public/report.html").read_text()
@@ -137,7 +142,7 @@ def test_a_formal_guarantee_is_told_with_its_numbers(log: str, cli) -> None:
 
 def test_users_who_stay_together_are_warned_of(log: str, cli) -> None:
     """How many stand alone is told to the owner, on the screen and in private/, and no further."""
-    ran = cli("anonymize", log, "--method", "frequent-queries", "--n", "2", "--out", "out")
+    ran = cli("anonymize", log, "--method", "frequent-queries", "--min-users", "2", "--out", "out")
     assert "Warning: all queries of a user stay together" in " ".join(ran.out.split())
     told = "12 of 12 released users have a log that nobody else has"
     assert told in " ".join(ran.out.split())
@@ -152,7 +157,9 @@ def test_users_who_stay_together_are_warned_of(log: str, cli) -> None:
 
 @pytest.mark.parametrize("link", ["session", "none"])
 def test_rows_that_are_not_linked_need_no_warning(link: str) -> None:
-    made = qv.anonymize(qv.QueryLog.from_rows(ROWS), f"frequent-queries:n=2:link={link}")
+    made = qv.anonymize(
+        qv.QueryLog.from_rows(ROWS), f"frequent-queries:min-users=2:pseudonym-scope={link}"
+    )
     assert (made.warnings, made.measured) == ((), {})
 
 

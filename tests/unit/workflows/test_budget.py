@@ -133,7 +133,7 @@ def test_a_copy_never_takes_the_place_of_its_source(log: Path, tmp_path: Path) -
             qv.copy_release(tmp_path / "one", place, overwrite=True)
 
 
-@pytest.mark.parametrize("line", [LINE, "frequent-queries:n=5"])
+@pytest.mark.parametrize("line", [LINE, "frequent-queries:min-users=5"])
 def test_a_release_may_be_written_twice(log: Path, tmp_path: Path, line: str) -> None:
     made = qv.anonymize(qv.read_log(log), line)
     made.write(tmp_path / "one")
@@ -180,7 +180,7 @@ def test_a_log_without_a_file_needs_a_name(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_other_releases_are_noted_too(log: Path, tmp_path: Path) -> None:
-    release(log, tmp_path / "one", "frequent-queries:n=5")
+    release(log, tmp_path / "one", "frequent-queries:min-users=5")
     for name in ("two", "three"):
         release(log, tmp_path / name, "string-microaggregation:k=3")
     with Ledger.open(log.parent / "ledger.db", create=False) as ledger:

@@ -21,15 +21,17 @@ Look = Callable[[qv.QueryLog], Any]
 
 
 def measured(log: qv.QueryLog) -> Any:
-    made = qv.anonymize(log, "frequent-queries:n=5")
+    made = qv.anonymize(log, "frequent-queries:min-users=5")
     return qv.measure(log, made, ["query-coverage"])
 
 
 LOOKS: dict[str, Look] = {
     "profile": qv.profile,
-    "plan": lambda log: qv.plan(log, qv.FrequentQueries(n=5)),
+    "plan": lambda log: qv.plan(log, qv.FrequentQueries(min_users=5)),
     "measure": measured,
-    "compare": lambda log: qv.compare(log, ["frequent-queries:n=5"], measures=["query-coverage"]),
+    "compare": lambda log: qv.compare(
+        log, ["frequent-queries:min-users=5"], measures=["query-coverage"]
+    ),
     "peers simulate": lambda log: simulate(log, seed=1),
     "peers sweep": lambda log: sweep(log, {"hops": [1]}, seed=1),
 }

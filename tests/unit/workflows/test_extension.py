@@ -492,7 +492,7 @@ def test_what_is_not_for_publication(top: Path) -> None:
 
 
 def test_methods_without_slots(top: Path) -> None:
-    qv.anonymize_to_folder(read(top, "one"), qv.FrequentQueries(n=2), top / "frequent")
+    qv.anonymize_to_folder(read(top, "one"), qv.FrequentQueries(min_users=2), top / "frequent")
     with pytest.raises(ParameterError, match="frequent-queries cannot extend an earlier release"):
         append(top, "two", "frequent", "b")
     nothing = PreviousContributions(NONE, 1)
@@ -604,7 +604,7 @@ CALLS = [
     _Cased(("--method", "slotted", "--add-budget", *NEW), 2, "--add-budget needs --extend"),
     _Cased(("--add-budget", *NEW), 2, "--add-budget needs --extend"),
     _Cased(("--extend", "a", "--seed", "1", *NEW), 2, "--seed cannot be combined with --extend"),
-    _Cased(("--extend", "a", "--n", "3", *NEW), 2, "--n needs --method"),
+    _Cased(("--extend", "a", "--min-users", "3", *NEW), 2, "--min-users needs --method"),
     _Cased(("--extend", "a", "--method", "frequent-queries", *NEW), 2, "made by slotted"),
     _Cased(("--extend", "nowhere", *NEW), 1, "there is no such folder"),
     _Cased(("--extend", "a", "--out", "a"), 1, "this exists already"),
@@ -622,7 +622,7 @@ def test_mistakes_of_the_command(top: Path, cli, case: _Cased) -> None:
 
 
 def test_the_command(top: Path, cli) -> None:
-    (top / "queryveil.toml").write_text('[anonymize]\nmethod = "frequent-queries"\nn = 9\n')
+    (top / "queryveil.toml").write_text('[anonymize]\nmethod = "frequent-queries"\nmin_users = 9\n')
     ran = cli("anonymize", "logs/two.tsv", "--extend", "a", *NEW, "--since", "2006-03-03", "--json")
     assert (ran.code, ran.err) == (0, "")
     assert json.loads(ran.out)["method"] == "slotted"

@@ -18,7 +18,7 @@ from queryveil.errors import UsageError
 LINES = ["user,query,time"]
 LINES += [f"u{n},weather,2006-03-01 10:00:00" for n in range(9)]
 LINES += [f"u{n},jane@mail.example,2006-03-01 10:01:00" for n in range(9)]
-METHOD = "frequent-queries:n=3:m=3"
+METHOD = "frequent-queries:min-users=3:min-click-users=3"
 
 
 @pytest.fixture
@@ -105,7 +105,17 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 def test_the_commands_ask_for_it(cli: Run, path: Path, tmp_path: Path) -> None:
-    asked = ("anonymize", path, "--method", "frequent-queries", "--n", 3, "--m", 3, "--json")
+    asked = (
+        "anonymize",
+        path,
+        "--method",
+        "frequent-queries",
+        "--min-users",
+        3,
+        "--min-click-users",
+        3,
+        "--json",
+    )
     dropped = json.loads(cli(*asked, "--out", "a")[1])
     assert (dropped["identifiers"], dropped["output"]["rows"]) == ("drop", 9)
     kept = json.loads(cli(*asked, "--identifiers", "keep", "--out", "b")[1])

@@ -28,7 +28,7 @@ def test_files_say_what_memory_says(log: qv.QueryLog, tmp_path: Path, form: str)
 
 
 def test_without_the_mapping_it_says_why_not(log: qv.QueryLog, tmp_path: Path) -> None:
-    release = qv.anonymize(log, qv.FrequentQueries(n=2, m=1))
+    release = qv.anonymize(log, qv.FrequentQueries(min_users=2, min_click_users=1))
     release.write(tmp_path / "out", include_mapping=False)
     with pytest.raises(UsageError, match="no private mapping"):
         qv.measure(log, tmp_path / "out", [LINE])
@@ -38,7 +38,7 @@ def test_without_the_mapping_it_says_why_not(log: qv.QueryLog, tmp_path: Path) -
 
 
 def test_a_damaged_mapping_is_refused(log: qv.QueryLog, tmp_path: Path) -> None:
-    qv.anonymize(log, qv.FrequentQueries(n=2, m=1)).write(tmp_path / "out")
+    qv.anonymize(log, qv.FrequentQueries(min_users=2, min_click_users=1)).write(tmp_path / "out")
     (tmp_path / "out" / "private" / "mapping.tsv").write_text("nothing\n1\n")
     with pytest.raises(VerificationError, match="damaged"):
         qv.measure(log, tmp_path / "out", [LINE])
@@ -47,7 +47,7 @@ def test_a_damaged_mapping_is_refused(log: qv.QueryLog, tmp_path: Path) -> None:
 def test_no_release_and_no_measure(log: qv.QueryLog, tmp_path: Path) -> None:
     with pytest.raises(QueryveilError, match="no release here"):
         qv.measure(log, tmp_path)
-    release = qv.anonymize(log, qv.FrequentQueries(n=2, m=1))
+    release = qv.anonymize(log, qv.FrequentQueries(min_users=2, min_click_users=1))
     with pytest.raises(UsageError, match="unknown measure"):
         qv.measure(log, release, ["none"])
     with pytest.raises(UsageError, match="no measure was named"):

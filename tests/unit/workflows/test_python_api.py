@@ -39,7 +39,7 @@ def test_importing_draws_in_nothing_heavy() -> None:
 
 def test_the_whole_way(synthetic: Path, tmp_path: Path) -> None:
     log = qv.read_log(synthetic)
-    method = qv.FrequentQueries(n=6, m=3)
+    method = qv.FrequentQueries(min_users=6, min_click_users=3)
     planned = qv.plan(log, method)
     release = qv.anonymize(log, method)
     assert isinstance(release, qv.Release)
@@ -61,7 +61,7 @@ def test_errors_have_one_root_and_tell_what_to_do() -> None:
 
 
 def test_a_release_can_be_written_twice(synthetic: Path, tmp_path: Path) -> None:
-    release = qv.anonymize(qv.read_log(synthetic), qv.FrequentQueries(n=6))
+    release = qv.anonymize(qv.read_log(synthetic), qv.FrequentQueries(min_users=6))
     release.write(tmp_path / "one", format="tsv")
     release.write(tmp_path / "two", format="tsv")
     one, two = ((tmp_path / name / "public" / "log.tsv").read_bytes() for name in ("one", "two"))
@@ -70,7 +70,7 @@ def test_a_release_can_be_written_twice(synthetic: Path, tmp_path: Path) -> None
 
 def test_a_sample_of_users_is_accounted_for(synthetic: Path, tmp_path: Path) -> None:
     log = qv.read_log(synthetic, sample_users=100)
-    card = qv.anonymize(log, qv.FrequentQueries(n=4)).write(tmp_path / "out")
+    card = qv.anonymize(log, qv.FrequentQueries(min_users=4)).write(tmp_path / "out")
     assert card["input"]["users"] == 100
     assert card["dropped"]["not in the sample of users"] > 1000
     assert card["input"]["rows"] == card["output"]["rows"] + sum(card["dropped"].values())
@@ -78,7 +78,7 @@ def test_a_sample_of_users_is_accounted_for(synthetic: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("form", ["parket", "", "PARQUET", "xlsx"])
 def test_unknown_forms(synthetic: Path, tmp_path: Path, form: str) -> None:
-    release = qv.anonymize(qv.read_log(synthetic), qv.FrequentQueries(n=6))
+    release = qv.anonymize(qv.read_log(synthetic), qv.FrequentQueries(min_users=6))
     with pytest.raises(qv.UsageError, match="unknown output format"):
         release.write(tmp_path / "out", format=form)
     assert not (tmp_path / "out").exists()

@@ -225,11 +225,13 @@ def test_what_has_no_groups_is_refused(
     logs: tuple[Path, Path], tmp_path: Path, cli: Command
 ) -> None:
     release(logs[0], tmp_path / "one")
-    release(logs[0], tmp_path / "none", "frequent-queries:n=2:m=2")
+    release(logs[0], tmp_path / "none", "frequent-queries:min-users=2:min-click-users=2")
     with pytest.raises(UsageError, match="not k-anonymous"):
         release(logs[1], tmp_path / "two", groups_of=tmp_path / "none")
     with pytest.raises(UsageError, match="has no groups"):
-        release(logs[1], tmp_path / "two", "frequent-queries:n=2", groups_of=tmp_path / "one")
+        release(
+            logs[1], tmp_path / "two", "frequent-queries:min-users=2", groups_of=tmp_path / "one"
+        )
     with pytest.raises(UsageError, match="seed"):
         release(logs[1], tmp_path / "two", groups_of=tmp_path / "one", seed=1)
     (tmp_path / "one" / "public" / "log.parquet").write_bytes(b"")

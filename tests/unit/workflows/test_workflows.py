@@ -22,7 +22,7 @@ LINES += [("u1", "only mine", "2006-03-01 12:00:00", None, None)]
 
 
 def test_a_plan_says_what_other_values_would_keep() -> None:
-    card = qv.plan(qv.QueryLog.from_rows(LINES), qv.FrequentQueries(n=7))
+    card = qv.plan(qv.QueryLog.from_rows(LINES), qv.FrequentQueries(min_users=7))
     assert card["output"] == {"rows": 12, "ids": 12, "queries": 1, "urls": 1}
     assert card["dropped"] == {"query of fewer than 7 users": 7}
     assert [(step.value, step.rows) for step in card["alternatives"]] == [
@@ -33,13 +33,13 @@ def test_a_plan_says_what_other_values_would_keep() -> None:
 
 def test_a_plan_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    qv.plan(qv.QueryLog.from_rows(LINES), qv.FrequentQueries(n=2))
+    qv.plan(qv.QueryLog.from_rows(LINES), qv.FrequentQueries(min_users=2))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_plan_that_keeps_nothing_says_what_would() -> None:
-    with pytest.raises(qv.InputError, match="has 12 users: use no larger --n"):
-        qv.plan(qv.QueryLog.from_rows(LINES), qv.FrequentQueries(n=13))
+    with pytest.raises(qv.InputError, match="has 12 users: use no larger --min-users"):
+        qv.plan(qv.QueryLog.from_rows(LINES), qv.FrequentQueries(min_users=13))
 
 
 # --- verify --------------------------------------------------------------------------------------
@@ -48,7 +48,9 @@ def test_a_plan_that_keeps_nothing_says_what_would() -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     target = tmp_path / "out"
-    qv.anonymize(qv.QueryLog.from_rows(LINES), qv.FrequentQueries(n=5)).write(target, format="tsv")
+    qv.anonymize(qv.QueryLog.from_rows(LINES), qv.FrequentQueries(min_users=5)).write(
+        target, format="tsv"
+    )
     return target
 
 
@@ -203,7 +205,7 @@ def test_the_demo_spares_what_is_not_its_own(
 
 
 def test_the_demo_spares_a_real_release(tmp_path: Path, synthetic) -> None:
-    qv.anonymize(qv.read_log(synthetic), qv.FrequentQueries(n=5)).write(tmp_path / "mine")
+    qv.anonymize(qv.read_log(synthetic), qv.FrequentQueries(min_users=5)).write(tmp_path / "mine")
     with pytest.raises(qv.OutputError, match="exists already"):
         qv.demo(tmp_path / "mine")
     assert (tmp_path / "mine" / "private" / "mapping.tsv").exists()
@@ -212,6 +214,6 @@ def test_the_demo_spares_a_real_release(tmp_path: Path, synthetic) -> None:
 def test_a_sample_that_can_be_drawn_again_is_not_for_publication(synthetic) -> None:
     log = qv.read_log(synthetic, sample_users=0.9, chance=RandomSource(seed=3))
     assert log.seeded
-    assert qv.anonymize(log, qv.FrequentQueries(n=5)).not_release_grade_because
+    assert qv.anonymize(log, qv.FrequentQueries(min_users=5)).not_release_grade_because
     secret = qv.read_log(synthetic, sample_users=0.9)
-    assert not qv.anonymize(secret, qv.FrequentQueries(n=5)).not_release_grade_because
+    assert not qv.anonymize(secret, qv.FrequentQueries(min_users=5)).not_release_grade_because

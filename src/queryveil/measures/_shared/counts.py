@@ -260,7 +260,7 @@ def _statistics_of_rows(rows: pl.LazyFrame, parameters: Mapping[str, Any]) -> Lo
         note = ", whose phrases are taken for queries: a query of several phrases has no match"
     if rows.collect_schema()["time"].is_integer():
         note += ", whose times are numbers of rows: a user's rows are taken for one session"
-    whole = parameters.get("link") == "session"
+    whole = parameters.get("pseudonym_scope") == "session"
     return statistics_of_log(rows, whole, f"the released log{note}")
 
 

@@ -113,8 +113,10 @@ class Microaggregation(Method):
     max_share: float = parameter(
         0.0, "maximal fraction of a group's log from one member; 0 is 0.4, or 1/k", min=0, max=1
     )
-    time: str = parameter("day", "resolution of released times", choices=("none", "month", "day"))
-    clicks: bool = parameter(True, "whether clicks are drawn for the released queries")
+    time_precision: str = parameter(
+        "day", "resolution of released times", choices=("none", "month", "day")
+    )
+    include_clicks: bool = parameter(True, "whether clicks are drawn for the released queries")
     taxonomy: str = parameter("wordnet", "taxonomy of concepts: wordnet, or a file")
 
     def __post_init__(self) -> None:
@@ -216,12 +218,16 @@ class Microaggregation(Method):
         grouped = log.local_frame.join(numbers, on="user", maintain_order="left")
         rows = grouped.select("group", "time", user="number").collect()
         group = prototypes["group"].to_numpy()
-        times, dayless = sample_times(rows, group, self.time, self.least, self.most_share, rng)
+        times, dayless = sample_times(
+            rows, group, self.time_precision, self.least, self.most_share, rng
+        )
         filled = prototypes.select("group", "query", times)
         copies = np.bincount(members["group"].to_numpy())[group]  # released rows of each text
-        reason = f"{self.time} of fewer than {self.least} users, or beyond a member's share"
+        reason = (
+            f"{self.time_precision} of fewer than {self.least} users, or beyond a member's share"
+        )
         blanked = {reason: int(copies[dayless].sum())}
-        if self.clicks:
+        if self.include_clicks:
             clicks = sample_clicks(log.local_frame, prototypes["query"], self.least, rng)
             filled = filled.with_columns(clicks["rank"], clicks["url"])
             for noun, flag, name in (("click", "click", "url"), ("rank", "ranked", "rank")):
@@ -239,8 +245,11 @@ class Microaggregation(Method):
 
     def guarantee(self) -> Guarantee:
         """Return k-anonymity: each released log is shared by at least k users."""
-        checks = [Check("equal-logs", {"k": self.k}), Check("time-step", {"step": self.time})]
-        if not self.clicks:
+        checks = [
+            Check("equal-logs", {"k": self.k}),
+            Check("time-step", {"step": self.time_precision}),
+        ]
+        if not self.include_clicks:
             checks.append(Check("no-clicks", {}))
         return Guarantee(
             model="k-anonymity",
@@ -270,7 +279,7 @@ class Microaggregation(Method):
         return (
             f", and every click, for that query, made by at least {self.least}, at that rank "
             f"by at least {self.least}"
-            if self.clicks
+            if self.include_clicks
             else "; no clicks are released"
         )
 
@@ -282,9 +291,9 @@ class Microaggregation(Method):
         return f"{shared}: no member contributed more than {limit}."
 
     def _about_times(self) -> str:
-        if self.time == "none":
+        if self.time_precision == "none":
             return "; no times are released"
-        return f"; every released {self.time} is one of at least {self.least} users"
+        return f"; every released {self.time_precision} is one of at least {self.least} users"
 
     def _not_covered(self) -> tuple[str, ...]:
         few = (
