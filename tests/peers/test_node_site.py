@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+from base64 import b64encode
+from hashlib import sha256
 from typing import Any
 from xml.etree import ElementTree
 
@@ -11,12 +13,15 @@ import httpx
 import pytest
 from small_nodes import QUICK, Node, Result, StubEngine, fresh_home, until
 
+from queryveil.peers.node.engines import DemoSearchEngine
 from queryveil.peers.node.exposure import ExposureCounter
 from queryveil.peers.node.node import SearchOutcome
+from queryveil.peers.node.pages import Pages
 from queryveil.peers.node.records import AccountCounts, FriendStatus, NodeStatus
 from queryveil.peers.node.state import load_secret, search_key
-from queryveil.peers.node.web import Pages, make_app
+from queryveil.peers.node.web import make_app
 from queryveil.peers.protocol.state import Limits, PeerCounts
+from queryveil.render.html import environment
 
 HERE = "http://127.0.0.1:7070"
 TYPED = {"Sec-Fetch-Site": "none"}
@@ -173,6 +178,35 @@ def test_every_page_forbids_scripts_frames_and_traces() -> None:
         assert answer.headers["Cache-Control"] == "no-store"
         assert answer.headers["Referrer-Policy"] == "same-origin"
         assert "access-control-allow-origin" not in answer.headers
+
+
+def test_the_policy_names_the_style_of_the_page() -> None:
+    (answer,), _ = visited(("GET", "/", {"headers": TYPED}))
+    style = re.search("<style>(.*?)</style>", answer.text, re.DOTALL)[1]
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    assert f"style-src 'sha256-{digest}';" in answer.headers["Content-Security-Policy"]
+    assert " style=" not in answer.text
+
+
+def test_the_demo_engine_shows_queries_as_text() -> None:
+    async def ask() -> httpx.Response:
+        where = httpx.ASGITransport(app=DemoSearchEngine().app())
+        async with httpx.AsyncClient(transport=where, base_url=HERE) as client:
+            await client.get("/search", params={"q": NASTY})
+            return await client.get("/")
+
+    answer = asyncio.run(ask())
+    assert "&lt;script&gt;" in answer.text
+    assert "<script" not in answer.text
+    assert answer.headers["Content-Security-Policy"] == "default-src 'none'"
+
+
+def test_every_template_of_peers_compiles() -> None:
+    templates = environment("queryveil.peers")
+    names = templates.list_templates(extensions=["j2"])
+    assert {"sweep.svg.j2", "node/home.html.j2", "base.html.j2"} <= set(names)
+    for name in names:
+        templates.get_template(name)
 
 
 def test_the_description_names_the_search() -> None:

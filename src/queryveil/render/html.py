@@ -84,11 +84,14 @@ def read_static(name: str, package: str = PACKAGE) -> str:
     return (files(package) / "static" / name).read_text("utf-8")
 
 
-def load_styles(names: Sequence[str]) -> str:
-    """Return style sheets as the content of a `style` element, marked as not to be escaped."""
+def load_styles(names: Sequence[str], package: str = PACKAGE) -> str:
+    """Return style sheets of a package as the content of a `style` element.
+
+    They are marked as not to be escaped.
+    """
     from markupsafe import Markup  # noqa: PLC0415
 
-    return Markup("".join(map(read_static, names)))  # noqa: S704 package data
+    return Markup("".join(read_static(name, package) for name in names))  # noqa: S704 package data
 
 
 def content_digest(text: str) -> str:

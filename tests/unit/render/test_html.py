@@ -99,3 +99,24 @@ def test_every_template_compiles() -> None:
     assert "base.html.j2" in names
     for name in names:
         TEMPLATES.get_template(name)
+
+
+SOURCE = files("queryveil")
+MARKUP = re.compile(r"</?(?:p|div|table|t[dhr]|svg|g|[uo]l|li|span|section|h[12]|style)[ >]")
+
+
+def modules(folder=SOURCE):
+    """Yield the text of every module that draws, or could."""
+    for one in folder.iterdir():
+        if one.is_dir() and one.name != "testing":
+            yield from modules(one)
+        elif one.name.endswith(".py"):
+            yield one.name, one.read_text("utf-8")
+
+
+def test_no_module_has_markup_or_escapes_it() -> None:
+    """Templates draw pages: one that is drawn elsewhere would need an escape for every value."""
+    texts = list(modules())
+    assert len(texts) > 100
+    assert [name for name, text in texts if MARKUP.search(text)] == []
+    assert [name for name, text in texts if "from html import escape" in text] == []

@@ -16,7 +16,6 @@ from base64 import b64decode
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, Protocol
 from urllib.parse import quote, urlsplit
@@ -28,6 +27,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from ...errors import InputError, UsageError
+from ...render.html import render_template
 from ..protocol.messages import MAX_RESULTS, Result, make_result
 
 PLACES = 20  # concurrent queries of the owner, and as many of all friends together
@@ -217,14 +217,8 @@ class DemoSearchEngine:
         return JSONResponse({"seen": rows})
 
     async def _page(self, request: Request) -> Response:  # noqa: ARG002
-        rows = "".join(
-            f"<tr><td>{escape(account)}<td>{escape(text)}" for account, text in self.seen
-        )
-        head = "<!doctype html><meta charset=utf-8><title>A toy engine</title>"
-        return HTMLResponse(
-            f"{head}<h1>What the engine has seen</h1><table><tr><th>account<th>query{rows}</table>",
-            headers={"Content-Security-Policy": "default-src 'none'"},
-        )
+        page = render_template("engine.html.j2", package="queryveil.peers", seen=self.seen)
+        return HTMLResponse(page, headers={"Content-Security-Policy": "default-src 'none'"})
 
 
 def _read_account(request: Request) -> str:
