@@ -153,12 +153,12 @@ def test_a_damaged_taxonomy_does_not_hide_the_others(cli: Any, tmp_path: Path) -
     (tmp_path / "bad.qvt").write_bytes(qv_file.read_bytes()[:100])
     (tmp_path / "empty.qvt").write_bytes(b"")
     os.mkfifo(tmp_path / "pipe.qvt")
-    listed = {Path(one["name"]).name: one for one in list_taxonomies(tmp_path)}
-    assert listed["good.qvt"]["concepts"] == 3
-    assert listed["wordnet"]["concepts"] == 82_115
+    listed = {Path(one.name).name: one for one in list_taxonomies(tmp_path).taxonomies}
+    assert listed["good.qvt"].concepts == 3
+    assert listed["wordnet"].concepts == 82_115
     for name in ("bad.qvt", "empty.qvt", "pipe.qvt"):
-        assert listed[name]["concepts"] is None
-        assert listed[name]["description"].startswith("not readable: this ")
+        assert listed[name].concepts is None
+        assert listed[name].description.startswith("not readable: this ")
     assert "no plain file" in cli("taxonomy", "show", "pipe.qvt").err
     ran = cli("taxonomy", "list")
     assert ran.code == 0

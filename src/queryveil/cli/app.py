@@ -154,8 +154,8 @@ def demo(
 
 
 def _draw_demo(console: Console, document: dict[str, Any]) -> None:
-    folder, log = sanitize(document["folder"]), sanitize(document["log"]["out"])
-    console.print(f"[bold]1. A synthetic log[/]: {document['log']['rows']:,} rows\n")
+    folder, log = sanitize(document["folder"]), sanitize(document["log"].out)
+    console.print(f"[bold]1. A synthetic log[/]: {document['log'].rows:,} rows\n")
     tables.print_profile(console, document["profile"])
     console.print()
     tables.print_card(console, document["card"], "2. Anonymized with frequent-queries")
@@ -210,7 +210,7 @@ def synth(
         overwrite=overwrite,
         progress=screen,
     )
-    text = f"{summary['rows']:,} rows of {summary['users']:,} users in {sanitize(summary['out'])}"
+    text = f"{summary.rows:,} rows of {summary.users:,} users in {sanitize(summary.out)}"
     screen.result(summary, lambda console: console.print(text, soft_wrap=True))
 
 

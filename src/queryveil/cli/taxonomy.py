@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import polars as pl
 import typer
@@ -14,8 +15,17 @@ from rich.tree import Tree
 
 from .. import workflows
 from ..concepts.loaders.registry import TAXONOMY_LOADERS
+from ..concepts.mapping.explanation import PhraseStep, QueryExplanation
+from ..concepts.taxonomy.validation import TaxonomyStatistics
 from ..core.bounded import MOST_LIST, BoundsError, read_within
 from ..errors import InputError, UsageError, VerificationError
+from ..workflows.taxonomy_records import (
+    ConceptDescription,
+    ConceptMatch,
+    TaxonomyImport,
+    TaxonomyList,
+    TaxonomyReport,
+)
 from .options import MapperArguments, loader_options, mapper_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
@@ -28,15 +38,15 @@ _MATCH_KINDS = {
 }
 
 
-def print_import(console: Console, summary: dict[str, Any]) -> None:
+def print_import(console: Console, imported: TaxonomyImport) -> None:
     """Print what was imported, left out and repaired."""
-    print_taxonomy(console, {"taxonomy": summary["out"], **summary})
+    print_taxonomy(console, imported.out, imported.statistics)
     table = Table.grid(padding=(0, 3))
-    for section in ("counted", "repaired"):
-        for reason, number in summary[section].items():
+    for section, counts in (("counted", imported.counted), ("repaired", imported.repaired)):
+        for reason, number in counts.items():
             table.add_row(f"  {section}", f"{number:,}", sanitize(reason))
     console.print(table)
-    name = sanitize(summary["out"])
+    name = sanitize(imported.out)
     console.print(f'\nNext: queryveil taxonomy map "some query" --taxonomy {name}', soft_wrap=True)
 
 
@@ -44,98 +54,100 @@ def _format_count(count: int | None) -> str:
     return "" if count is None else f"{count:,}"
 
 
-def print_list(console: Console, taxonomies: list[dict[str, Any]]) -> None:
+def print_list(console: Console, taxonomies: TaxonomyList) -> None:
     """Print a list of taxonomies."""
     table = Table("taxonomy", "concepts", "labels", "", box=None)
-    for taxonomy in taxonomies:
+    for entry in taxonomies.taxonomies:
         table.add_row(
-            sanitize(taxonomy["name"]),
-            _format_count(taxonomy["concepts"]),
-            _format_count(taxonomy["labels"]),
-            sanitize(taxonomy["description"]),
+            sanitize(entry.name),
+            _format_count(entry.concepts),
+            _format_count(entry.labels),
+            sanitize(entry.description),
         )
     console.print(table)
 
 
-def print_taxonomy(console: Console, description: dict[str, Any]) -> None:
+def print_taxonomy(console: Console, title: str, statistics: TaxonomyStatistics) -> None:
     """Print the figures of a taxonomy and its branches."""
-    console.print(f"[bold]{sanitize(description['taxonomy'])}[/]")
+    console.print(f"[bold]{sanitize(title)}[/]")
     table = Table.grid(padding=(0, 3))
-    for name in ("concepts", "labels", "edges", "concepts with several parents", "greatest depth",
-                 "mean depth", "leaves", "ambiguous labels"):  # fmt: skip
-        table.add_row(f"  {name}", f"{description[name]:,}")
+    for name, value in (
+        ("concepts", statistics.concepts),
+        ("labels", statistics.labels),
+        ("edges", statistics.edges),
+        ("concepts with several parents", statistics.concepts_with_several_parents),
+        ("maximal depth", statistics.max_depth),
+        ("mean depth", statistics.mean_depth),
+        ("leaves", statistics.leaves),
+        ("ambiguous labels", statistics.ambiguous_labels),
+    ):
+        table.add_row(f"  {name}", f"{value:,}")
     console.print(table)
-    shown = description["branches"][:12]
-    names = ", ".join(f"{sanitize(branch['name'])} ({branch['concepts']:,})" for branch in shown)
-    more = len(description["branches"]) - len(shown)
+    shown = statistics.branches[:12]
+    names = ", ".join(f"{sanitize(branch.name)} ({branch.concepts:,})" for branch in shown)
+    more = len(statistics.branches) - len(shown)
     console.print(f"  branches: {names}{f' and {more} more' if more > 0 else ''}")
 
 
-def print_concept(console: Console, description: dict[str, Any]) -> None:
+def print_concept(console: Console, description: ConceptDescription) -> None:
     """Print a concept with its ancestors, its children and its other meanings."""
-    console.print(f"[bold]{sanitize(description['label'])}[/]  {sanitize(description['concept'])}")
-    console.print(
-        f"  also called: {sanitize(', '.join(description['labels'][1:]) or 'nothing else')}"
-    )
-    path = " > ".join(sanitize(concept["label"]) for concept in description["ancestors"])
+    console.print(f"[bold]{sanitize(description.label)}[/]  {sanitize(description.concept)}")
+    console.print(f"  also called: {sanitize(', '.join(description.labels[1:]) or 'nothing else')}")
+    path = " > ".join(sanitize(concept.label) for concept in description.ancestors)
     console.print(f"  {path}")
-    below = ", ".join(sanitize(concept["label"]) for concept in description["children"])
-    count = description["number_of_children"]
-    more = count - len(description["children"])
+    below = ", ".join(sanitize(concept.label) for concept in description.children)
+    count = description.number_of_children
+    more = count - len(description.children)
     console.print(
-        f"  {count} children, {description['concepts_below']:,} concepts below"
+        f"  {count} children, {description.concepts_below:,} concepts below"
         f"{': ' + below if below else ''}{f' and {more} more' if more else ''}"
     )
-    for other in description["other_meanings"]:
-        console.print(
-            f"  [dim]also means {sanitize(other['label'])} {sanitize(other['concept'])}[/]"
-        )
+    for other in description.other_meanings:
+        console.print(f"  [dim]also means {sanitize(other.label)} {sanitize(other.concept)}[/]")
 
 
-def print_search(console: Console, matches: list[dict[str, Any]]) -> None:
+def print_search(console: Console, matches: Sequence[ConceptMatch]) -> None:
     """Print the concepts that match a search."""
     table = Table.grid(padding=(0, 3))
     for match in matches:
-        table.add_row(
-            sanitize(match["label"]), sanitize(match["concept"]), f"[dim]{match['score']:.2f}[/]"
-        )
+        table.add_row(sanitize(match.label), sanitize(match.concept), f"[dim]{match.score:.2f}[/]")
     console.print(table if matches else "No concept matches.")
 
 
-def print_check(console: Console, result: dict[str, Any]) -> None:
+def print_check(console: Console, report: TaxonomyReport) -> None:
     """Print the outcome of each check."""
-    for check in result["findings"]:
-        sign = "[green]✓[/]" if check["holds"] else "[bold red]✗[/]"
-        console.print(f"{sign} {sanitize(check['message'])}", soft_wrap=True)
+    for check in report.findings:
+        sign = "[green]✓[/]" if check.holds else "[bold red]✗[/]"
+        console.print(f"{sign} {sanitize(check.message)}", soft_wrap=True)
 
 
-def print_mapping(console: Console, explanation: dict[str, Any]) -> None:
+def print_mapping(console: Console, explanation: QueryExplanation) -> None:
     """Print step by step how a query is mapped to concepts."""
-    tree = Tree(f"[bold]{sanitize(explanation['query'])}[/]")
+    tree = Tree(f"[bold]{sanitize(explanation.query)}[/]")
     words = tree.add("words")
-    for about in explanation["words"]:
-        words.add(f"{sanitize(about['word'])}  [dim]{about['kind']} ({sanitize(about['tag'])})[/]")
-    for phrase in explanation["phrases"]:
+    for step in explanation.words:
+        words.add(f"{sanitize(step.word)}  [dim]{step.kind} ({sanitize(step.tag)})[/]")
+    for phrase in explanation.phrases:
         _add_phrase(tree, phrase)
-    if not explanation["phrases"]:
+    if not explanation.phrases:
         tree.add("[yellow]no phrase[/]")
     console.print(tree)
 
 
-def _add_phrase(tree: Tree, phrase: dict[str, Any]) -> None:
-    attempt = " [dim](second try)[/]" if phrase["second_try"] else ""
-    branch = tree.add(f'phrase "{sanitize(phrase["text"])}"{attempt}')
-    *failed, last = phrase["tried"] or [phrase["text"]]
+def _add_phrase(tree: Tree, phrase: PhraseStep) -> None:
+    attempt = " [dim](second try)[/]" if phrase.second_try else ""
+    branch = tree.add(f'phrase "{sanitize(phrase.text)}"{attempt}')
+    *failed, last = phrase.tried or (phrase.text,)
     for text in failed:
         branch.add(f'[dim]"{sanitize(text)}" is no label[/]')
-    if phrase["concept"] is None:
+    if phrase.concept is None:
         branch.add(f'[yellow]"{sanitize(last)}" is no label: no concept[/]')
         return
-    kind = phrase["how"]
+    kind = phrase.how or ""
     reason = _MATCH_KINDS.get(kind, f"one of the items that a label names ({kind})")
     match = branch.add(f'"{sanitize(last)}" is {reason}')
-    path = " > ".join(sanitize(label) for label in phrase["ancestors"])
-    match.add(f"[green]{sanitize(phrase['label'])}[/]  {sanitize(phrase['concept'])}").add(
+    path = " > ".join(sanitize(label) for label in phrase.ancestors)
+    match.add(f"[green]{sanitize(phrase.label or '')}[/]  {sanitize(phrase.concept)}").add(
         f"[dim]{path}[/]"
     )
 
@@ -153,7 +165,7 @@ Name = Annotated[
 @with_options(loader_options, screen_options)
 def import_(
     screen: Terminal,
-    options: dict[str, Any],
+    options: dict[str, str | bool | None],
     kind: Annotated[str, typer.Argument(help=f"{', '.join(TAXONOMY_LOADERS)}.")],
     files: Annotated[list[Path], typer.Argument(help="For odp: structure, then content.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write, as shop.qvt.")],
@@ -175,7 +187,7 @@ def list_(
 ) -> None:
     """List the built-in taxonomies, and those in a folder."""
     taxonomies = workflows.list_taxonomies(folder)
-    screen.result({"taxonomies": taxonomies}, lambda console: print_list(console, taxonomies))
+    screen.result(taxonomies, lambda console: print_list(console, taxonomies))
 
 
 @app.command()
@@ -188,9 +200,14 @@ def show(
     ] = None,
 ) -> None:
     """Describe a taxonomy, or one concept of it."""
-    description = workflows.describe_taxonomy_file(taxonomy, concept)
-    draw = print_taxonomy if concept is None else print_concept
-    screen.result(description, lambda console: draw(console, description))
+    if concept is None:
+        figures = workflows.describe_taxonomy_file(taxonomy)
+        screen.result(
+            figures, lambda console: print_taxonomy(console, figures.taxonomy, figures.statistics)
+        )
+        return
+    description = workflows.describe_concept(taxonomy, concept)
+    screen.result(description, lambda console: print_concept(console, description))
 
 
 @app.command()
@@ -202,8 +219,8 @@ def search(
     number: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many to show.")] = 10,
 ) -> None:
     """Search concepts by words, best match first."""
-    matches = workflows.search_taxonomy(taxonomy, " ".join(words), number)
-    screen.result({"found": matches}, lambda console: print_search(console, matches))
+    result = workflows.search_taxonomy(taxonomy, " ".join(words), number)
+    screen.result(result, lambda console: print_search(console, result.matches))
 
 
 @app.command()
@@ -212,9 +229,8 @@ def check(screen: Terminal, taxonomy: Name = "wordnet") -> None:
     """Check that a taxonomy is complete and consistent."""
     result = workflows.check_taxonomy_file(taxonomy)
     screen.result(result, lambda console: print_check(console, result))
-    if not result["holds"]:
-        checks = result["findings"]
-        failures = "; ".join(check["message"] for check in checks if not check["holds"])
+    if not result:
+        failures = "; ".join(check.message for check in result.findings if not check.holds)
         raise VerificationError(f"this taxonomy is not sound: {failures}", where=taxonomy)
 
 
@@ -245,8 +261,8 @@ def map_(
     summary = workflows.map_to_file(
         mapper.make(), _read_queries(source), out, overwrite=overwrite, progress=screen
     )
-    message = f"{summary['queries']:,} queries, {summary['coverage']:.1%} with a concept: "
-    screen.result(summary, lambda console: console.print(message + sanitize(summary["out"])))
+    message = f"{summary.queries:,} queries, {summary.coverage:.1%} with a concept: "
+    screen.result(summary, lambda console: console.print(message + sanitize(summary.out)))
 
 
 def _read_queries(source: Path) -> pl.Series:

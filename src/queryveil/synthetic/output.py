@@ -6,6 +6,7 @@ import gzip
 import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -14,12 +15,27 @@ import zstandard
 
 from ..core.files import atomic_file
 from ..core.progress import NoProgress, Progress, prefetch
+from ..core.records import Record
 from ..errors import OutputError, UsageError
 from .generator import generate_blocks, planned_rows
 from .topical import topical_rows
 
 _MAX_USERS, _MAX_QUERIES = 100_000, 1_000
 _HEADER = ("AnonID", "Query", "QueryTime", "ItemRank", "ClickURL")
+
+
+@dataclass(frozen=True, repr=False)
+class SyntheticLogSummary(Record):
+    """The file of a synthetic log, and its size."""
+
+    shown = ("users", "rows", "seed")
+    schema_number = 1
+
+    out: str
+    users: int
+    rows: int
+    seed: int
+    bytes: int
 
 
 def write_synthetic_log(
@@ -32,7 +48,7 @@ def write_synthetic_log(
     queries: int | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> SyntheticLogSummary:
     """Write a synthetic log in AOL's form; the suffix of the name sets format and compression.
 
     `.tsv`, `.tsv.gz`, `.tsv.zst`, `.csv`, `.jsonl` and `.parquet` are known. With `topics`, a
@@ -53,14 +69,7 @@ def write_synthetic_log(
             raise OutputError(
                 f"cannot be written ({str(error).splitlines()[0]})", where=path
             ) from error
-    size = path.stat().st_size
-    return {
-        "out": str(path),
-        "users": counted.users,
-        "rows": counted.rows,
-        "seed": seed,
-        "bytes": size,
-    }
+    return SyntheticLogSummary(str(path), counted.users, counted.rows, seed, path.stat().st_size)
 
 
 def _plan(

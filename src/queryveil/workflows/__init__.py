@@ -12,6 +12,7 @@ from .profiling import profile
 from .signing import make_signing_key, show_signing_key, sign
 from .taxonomies import (
     check_taxonomy_file,
+    describe_concept,
     describe_taxonomy_file,
     explain_queries,
     import_taxonomy,
@@ -32,6 +33,7 @@ __all__ = [
     "check_yield",
     "copy_release",
     "demo",
+    "describe_concept",
     "describe_taxonomy_file",
     "explain_queries",
     "extend_release",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +44,9 @@ def demo(
         log_path.write_bytes(path.read_bytes())
         log_path.chmod(0o600)
     verification = verify(target, progress=shown)
-    summary["out"] = str(log_path)
     return {
         "folder": str(target),
-        "log": summary,
+        "log": replace(summary, out=str(log_path)),
         "profile": figures,
         "card": card,
         "verify": verification,

@@ -15,7 +15,7 @@ from ..concepts.loaders.registry import (
     open_taxonomy,
     read_custom_terms,
 )
-from ..concepts.mapping.explanation import explain_query
+from ..concepts.mapping.explanation import QueryExplanation, explain_query
 from ..concepts.mapping.mapper import Mapper
 from ..concepts.mapping.result import ConceptMapping
 from ..concepts.taxonomy.builder import RepairLog
@@ -28,6 +28,18 @@ from ..engine.operations import unique_queries
 from ..errors import InputError, OutputError, QueryveilError, UsageError
 from ..log.query_log import QueryLog
 from ..release.formats import escape_formula
+from .taxonomy_records import (
+    ConceptDescription,
+    ConceptMatch,
+    ConceptMatches,
+    ConceptName,
+    MappedFile,
+    TaxonomyEntry,
+    TaxonomyFigures,
+    TaxonomyImport,
+    TaxonomyList,
+    TaxonomyReport,
+)
 
 _MAX_SHOWN = 20
 
@@ -41,7 +53,7 @@ def import_taxonomy(
     overwrite: bool = False,
     progress: Progress | None = None,
     **options: Any,
-) -> dict[str, Any]:
+) -> TaxonomyImport:
     """Convert a knowledge base into a taxonomy file, with a search index if it has texts.
 
     Further keyword arguments are the options of the loader, such as `columns` of `csv`.
@@ -53,15 +65,15 @@ def import_taxonomy(
     loaded = loader.run(paths, repairs, shown, options)
     taxonomy, texts, counts = loaded.taxonomy, loaded.texts, loaded.counts
     _write(taxonomy, texts, target, shown, overwrite)
-    return {
-        "out": str(target),
-        "kind": kind,
-        "bytes": target.stat().st_size,
-        "search": str(index_path(target)) if texts is not None else None,
-        **describe_taxonomy(taxonomy),
-        "counted": dict(counts),
-        "repaired": dict(repairs.counts),
-    }
+    return TaxonomyImport(
+        out=str(target),
+        kind=kind,
+        bytes=target.stat().st_size,
+        search=str(index_path(target)) if texts is not None else None,
+        statistics=describe_taxonomy(taxonomy),
+        counted=dict(counts),
+        repaired=dict(repairs.counts),
+    )
 
 
 def _write(
@@ -77,71 +89,71 @@ def _write(
         taxonomy.write(out, overwrite=overwrite)
 
 
-def list_taxonomies(folder: str | Path = ".") -> list[dict[str, Any]]:
+def list_taxonomies(folder: str | Path = ".") -> TaxonomyList:
     """List the built-in taxonomies, and the taxonomy files of a folder."""
     if not Path(folder).is_dir():
         raise InputError("there is no such folder", where=folder)
     files = [str(file) for file in sorted(Path(folder).glob("*.qvt"))]
     built_in = [_describe_entry(name, text) for name, text in BUILT_IN.items()]
-    return built_in + [_describe_entry(file) for file in files]
+    return TaxonomyList((*built_in, *(_describe_entry(file) for file in files)))
 
 
-def _describe_entry(name: str, description: str = "") -> dict[str, Any]:
+def _describe_entry(name: str, description: str = "") -> TaxonomyEntry:
     """Return one entry of the list; a file that cannot be opened has an entry too."""
     try:
         taxonomy = open_taxonomy(name) if description else Taxonomy.open(name)
     except QueryveilError as error:
-        return {"name": name, "description": f"not readable: {error.what}", "concepts": None,
-                "labels": None}  # fmt: skip
-    counts = {"concepts": len(taxonomy), "labels": len(taxonomy.labels)}
-    return {"name": name, "description": description or "a file", **counts}
+        return TaxonomyEntry(name, f"not readable: {error.what}", None, None)
+    return TaxonomyEntry(name, description or "a file", len(taxonomy), len(taxonomy.labels))
 
 
-def describe_taxonomy_file(name: str, concept: str | None = None) -> dict[str, Any]:
-    """Describe a taxonomy, or one concept of it."""
+def describe_taxonomy_file(name: str) -> TaxonomyFigures:
+    """Describe a taxonomy."""
     taxonomy = open_taxonomy(name)
-    if concept is None:
-        return {"taxonomy": taxonomy.title, **describe_taxonomy(taxonomy)}
+    return TaxonomyFigures(taxonomy=taxonomy.title, statistics=describe_taxonomy(taxonomy))
+
+
+def describe_concept(name: str, concept: str) -> ConceptDescription:
+    """Describe one concept of a taxonomy."""
+    taxonomy = open_taxonomy(name)
     number = taxonomy.find(concept)
     children = taxonomy.children(number).tolist()
     others = [other for other in taxonomy.lookup(concept) if other != number]
-    return {
-        "taxonomy": taxonomy.title,
-        "concept": taxonomy.name(number),
-        "label": taxonomy.label(number),
-        "labels": taxonomy.labels_of(number),
-        "ancestors": _describe_concepts(taxonomy, taxonomy.ancestors(number).tolist()),
-        "depth": int(taxonomy.depths[number]),
-        "parents": _describe_concepts(taxonomy, taxonomy.parents[number].tolist()),
-        "children": _describe_concepts(taxonomy, children[:_MAX_SHOWN]),
-        "number_of_children": len(children),
-        "concepts_below": len(taxonomy.descendants(number)) - 1,
-        "other_meanings": _describe_concepts(taxonomy, others[:_MAX_SHOWN]),
-    }
+    return ConceptDescription(
+        taxonomy=taxonomy.title,
+        concept=taxonomy.name(number),
+        label=taxonomy.label(number),
+        labels=tuple(taxonomy.labels_of(number)),
+        ancestors=_name_concepts(taxonomy, taxonomy.ancestors(number).tolist()),
+        depth=int(taxonomy.depths[number]),
+        parents=_name_concepts(taxonomy, taxonomy.parents[number].tolist()),
+        children=_name_concepts(taxonomy, children[:_MAX_SHOWN]),
+        number_of_children=len(children),
+        concepts_below=len(taxonomy.descendants(number)) - 1,
+        other_meanings=_name_concepts(taxonomy, others[:_MAX_SHOWN]),
+    )
 
 
-def _describe_concepts(taxonomy: Taxonomy, concepts: list[int]) -> list[dict[str, str]]:
-    return [{"concept": taxonomy.name(c), "label": taxonomy.label(c)} for c in concepts]
+def _name_concepts(taxonomy: Taxonomy, concepts: list[int]) -> tuple[ConceptName, ...]:
+    return tuple(ConceptName(taxonomy.name(c), taxonomy.label(c)) for c in concepts)
 
 
-def search_taxonomy(name: str, words: str, n: int = 10) -> list[dict[str, Any]]:
+def search_taxonomy(name: str, words: str, n: int = 10) -> ConceptMatches:
     """Return concepts by words in their labels, in their ancestors' labels and in their texts."""
     taxonomy = open_taxonomy(name)
-    return [
-        {"concept": taxonomy.name(c), "label": taxonomy.label(c), "score": round(score, 4)}
-        for c, score in SearchIndex.open(taxonomy).find(words, n)
-    ]
+    return ConceptMatches(
+        tuple(
+            ConceptMatch(taxonomy.name(c), taxonomy.label(c), round(score, 4))
+            for c, score in SearchIndex.open(taxonomy).find(words, n)
+        )
+    )
 
 
-def check_taxonomy_file(name: str) -> dict[str, Any]:
+def check_taxonomy_file(name: str) -> TaxonomyReport:
     """Check that a taxonomy is complete and consistent."""
     taxonomy = open_taxonomy(name)
-    checks = check_taxonomy(taxonomy)
-    return {
-        "taxonomy": taxonomy.title,
-        "holds": all(check["holds"] for check in checks),
-        "findings": checks,
-    }
+    checks = tuple(check_taxonomy(taxonomy))
+    return TaxonomyReport(taxonomy.title, all(check.holds for check in checks), checks)
 
 
 def make_mapper(
@@ -177,7 +189,7 @@ def map_log(
     return make_mapper(taxonomy).map(unique_queries(log.local_frame), progress)
 
 
-def explain_queries(mapper: Mapper, queries: Sequence[str]) -> list[dict[str, Any]]:
+def explain_queries(mapper: Mapper, queries: Sequence[str]) -> list[QueryExplanation]:
     """Map single queries and explain each step."""
     return [explain_query(mapper, query) for query in queries]
 
@@ -189,7 +201,7 @@ def map_to_file(
     *,
     overwrite: bool = False,
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> MappedFile:
     """Map queries and write a table of their phrases and concepts (.tsv, .csv or .parquet).
 
     The table has the queries of a log, so only the data owner can read the file. Cells that a
@@ -201,12 +213,9 @@ def map_to_file(
     mapping = mapper.map(queries.unique(maintain_order=True), progress)
     with atomic_file(target, overwrite=overwrite, private=True) as part:
         _WRITERS[target.suffix](mapping.to_polars(), part)
-    return {
-        "out": str(target),
-        "queries": len(mapping.queries),
-        "phrases": mapping.phrases.height,
-        "coverage": round(mapping.coverage(), 4),
-    }
+    return MappedFile(
+        str(target), len(mapping.queries), mapping.phrases.height, round(mapping.coverage(), 4)
+    )
 
 
 def _escape_formulas(table: pl.DataFrame) -> pl.DataFrame:

@@ -57,7 +57,7 @@ KEYS = {
     "import": {"out", "kind", "bytes", "concepts", "labels", "branches", "counted", "repaired"},
     "list": {"taxonomies"},
     "show": {"taxonomy"},
-    "search": {"found"},
+    "search": {"matches"},
     "check": {"taxonomy", "holds", "findings"},
     "map": set(),
 }
@@ -163,11 +163,11 @@ def test_show_and_search(cli, odp: str) -> None:
     assert "Sports > Water Sports > Windsurfing" in ran.out
     assert document(cli("taxonomy", "show", odp, DIVING, "--json"))["concept"] == DIVING
     found = document(cli("taxonomy", "search", "water", "sports", "--taxonomy", odp, "--json"))
-    assert found["found"][0]["concept"] == "Top/Sports/Water_Sports"
+    assert found["matches"][0]["concept"] == "Top/Sports/Water_Sports"
     assert "Windsurfing" in cli("taxonomy", "search", "sails", "--taxonomy", odp).out
     assert "No concept matches." in cli("taxonomy", "search", "zqx", "--taxonomy", odp).out
     assert len(document(cli("taxonomy", "search", "sports", "--taxonomy", odp, "-n", "1", "--json"))
-               ["found"]) == 1  # fmt: skip
+               ["matches"]) == 1  # fmt: skip
     ran = cli("taxonomy", "show", odp, "windsurf")
     assert ran.code == 2
     assert "is no concept of odp" in ran.err
@@ -290,7 +290,8 @@ def test_map_a_file(cli, odp: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "queries.txt").write_text(text, "utf-8")
     call = ("taxonomy", "map", "--taxonomy", odp, "--tagger", "none", "--input")
     told = document(cli(*call, "queries.txt", "--out", "out.tsv", "--json"))
-    assert told == {"out": "out.tsv", "queries": 3, "phrases": 3, "coverage": 0.6667}
+    figures = {"out": "out.tsv", "queries": 3, "phrases": 3, "coverage": 0.6667}
+    assert told == {"schema": 1, **figures}
     table = pl.read_csv(tmp_path / "out.tsv", separator="\t")
     assert table.select("query", "name").rows() == [
         ("diving", DIVING), ("zqx", None), ("windsurfing", "Top/Sports/Water_Sports/Windsurfing"),
@@ -373,7 +374,7 @@ def test_a_section_for_a_command_within_another(cli, odp: str, tmp_path: Path) -
 def test_a_taxonomy_for_all_commands(cli, odp: str, tmp_path: Path) -> None:
     (tmp_path / "queryveil.toml").write_text('[all]\ntaxonomy = "odp.qvt"\njson = true\n')
     assert document(cli("taxonomy", "map", "diving"))["phrases"][0]["concept"] == DIVING
-    assert document(cli("taxonomy", "search", "diving"))["found"][0]["concept"] == DIVING
+    assert document(cli("taxonomy", "search", "diving"))["matches"][0]["concept"] == DIVING
     assert document(cli("taxonomy", "show"))["taxonomy"] == "odp"
     assert document(cli("profile", "log.tsv"))["topics"]["taxonomy"] == "odp"
 

@@ -125,13 +125,13 @@ def test_the_longest_label_at_the_end(query: str, label: str) -> None:
 
 def test_what_was_tried_on_the_way() -> None:
     told = explain_query(plain("Sports"), "big winter sports")
-    (phrase,) = told["phrases"]
-    assert phrase["tried"] == ["big winter sports", "winter sports", "sports"]
-    assert (phrase["label"], phrase["concept"]) == ("Sports", "Top/Sports")
-    assert phrase["ancestors"] == ["Sports"]
-    (missed,) = explain_query(plain("Sports"), "big zebra")["phrases"]
-    assert missed["tried"] == ["big zebra", "zebra"]
-    assert (missed["label"], missed["concept"], missed["ancestors"]) == (None, None, [])
+    (phrase,) = told.phrases
+    assert phrase.tried == ("big winter sports", "winter sports", "sports")
+    assert (phrase.label, phrase.concept) == ("Sports", "Top/Sports")
+    assert phrase.ancestors == ("Sports",)
+    (missed,) = explain_query(plain("Sports"), "big zebra").phrases
+    assert missed.tried == ("big zebra", "zebra")
+    assert (missed.label, missed.concept, missed.ancestors) == (None, None, ())
 
 
 def test_words_are_dropped_from_the_left_first() -> None:
@@ -299,7 +299,7 @@ def warm(batet: Mapper) -> Mapper:
 @pytest.mark.parametrize("query", ODD, ids=ascii)
 def test_odd_queries_alone(warm: Mapper, query: str) -> None:
     assert mapped(warm, query).to_polars()["label"].drop_nulls().to_list() == []
-    assert explain_query(warm, query)["query"] == query
+    assert explain_query(warm, query).query == query
 
 
 def test_odd_queries_in_wordnet(english: Mapper) -> None:

@@ -189,7 +189,7 @@ def test_numbers_rise_with_the_level_and_then_with_the_line(graph):
     pairs = list(zip(levels.tolist(), lines.tolist(), strict=True))
     assert pairs == sorted(pairs)
     assert all((taxonomy.parents[c] < c).all() for c in range(len(taxonomy)))
-    assert all(one["holds"] for one in check_taxonomy(taxonomy))
+    assert all(one.holds for one in check_taxonomy(taxonomy))
 
 
 @given(graphs())
@@ -228,4 +228,4 @@ def test_a_file_gives_back_what_was_written(tmp_path_factory, packed, graph, cou
     opened = Taxonomy.open(path)
     assert same(opened, taxonomy)
     assert (opened.stored_ancestors is None) == packed
-    assert all(one["holds"] for one in check_taxonomy(opened))
+    assert all(one.holds for one in check_taxonomy(opened))

@@ -14,7 +14,7 @@ from queryveil.concepts.taxonomy.arrays import RaggedArray, StringArray
 from queryveil.concepts.taxonomy.builder import RepairLog, TaxonomyBuilder
 from queryveil.concepts.taxonomy.graph import Taxonomy
 from queryveil.concepts.taxonomy.storage import read_arrays, write_arrays
-from queryveil.concepts.taxonomy.validation import check_taxonomy, describe_taxonomy
+from queryveil.concepts.taxonomy.validation import Branch, check_taxonomy, describe_taxonomy
 from queryveil.errors import FormatError, InputError
 
 
@@ -31,7 +31,7 @@ def shop() -> Taxonomy:
 
 
 def failed(taxonomy: Taxonomy) -> list[str]:
-    return [one["check"] for one in check_taxonomy(taxonomy) if not one["holds"]]
+    return [one.check for one in check_taxonomy(taxonomy) if not one.holds]
 
 
 def changed(lists: RaggedArray, at: int, value: int) -> RaggedArray:
@@ -42,7 +42,7 @@ def changed(lists: RaggedArray, at: int, value: int) -> RaggedArray:
 
 def test_a_whole_taxonomy(tmp_path):
     findings = check_taxonomy(shop())
-    assert [one["check"] for one in findings] == [
+    assert [one.check for one in findings] == [
         "texts",
         "sizes",
         "parents",
@@ -56,8 +56,8 @@ def test_a_whole_taxonomy(tmp_path):
         "names",
         "ambiguous labels",
     ]
-    assert all(one["holds"] for one in findings)
-    assert findings[-1]["message"] == '1 labels mean several concepts: "tap" 2'
+    assert all(one.holds for one in findings)
+    assert findings[-1].message == '1 labels mean several concepts: "tap" 2'
     for packed in (False, True):
         shop().write(tmp_path / "shop.qvt", packed=packed)
         assert failed(Taxonomy.open(tmp_path / "shop.qvt")) == []
@@ -65,7 +65,7 @@ def test_a_whole_taxonomy(tmp_path):
 
 def test_paths_may_end_alike():
     found = check_taxonomy(taxonomy_from_paths(["Top/A/News", "Top/B/News"]))
-    assert all(one["holds"] for one in found)
+    assert all(one.holds for one in found)
     assert found[-2] == {
         "check": "paths",
         "holds": True,
@@ -114,7 +114,7 @@ BROKEN = {
 def test_each_fault_is_found_by_its_check(case):
     expected = case.split(" of ")[0].split(" below ")[0].split(" without ")[0]
     assert expected in failed(BROKEN[case])
-    assert all(one["message"] for one in check_taxonomy(BROKEN[case]))
+    assert all(one.message for one in check_taxonomy(BROKEN[case]))
 
 
 def test_stored_ancestors_that_are_right():
@@ -122,15 +122,15 @@ def test_stored_ancestors_that_are_right():
 
 
 def test_figures():
-    assert describe_taxonomy(good) == {
+    assert describe_taxonomy(good).to_dict() == {
         "concepts": 5,
         "labels": 6,
         "edges": 5,
-        "concepts with several parents": 1,
-        "greatest depth": 3,
-        "mean depth": 2.2,
+        "concepts_with_several_parents": 1,
+        "max_depth": 3,
+        "mean_depth": 2.2,
         "leaves": 2,
-        "ambiguous labels": 1,
+        "ambiguous_labels": 1,
         "branches": [
             {"concept": "kitchen", "name": "kitchen", "concepts": 3},
             {"concept": "garden", "name": "garden", "concepts": 2},
@@ -140,15 +140,15 @@ def test_figures():
 
 def test_an_artificial_root_is_not_counted():
     figures = describe_taxonomy(taxonomy_from_paths(["Top/Arts/News", "Top/Sports"]))
-    assert figures["concepts"] == figures["labels"] == 3
-    assert (figures["edges"], figures["greatest depth"], figures["leaves"]) == (1, 2, 2)
-    assert figures["branches"][0] == {"concept": "Arts", "name": "Top/Arts", "concepts": 2}
+    assert figures.concepts == figures.labels == 3
+    assert (figures.edges, figures.max_depth, figures.leaves) == (1, 2, 2)
+    assert figures.branches[0] == Branch("Arts", "Top/Arts", 2)
 
 
 def test_one_concept():
     one = taxonomy_from_paths(["Home"])
     assert failed(one) == []
-    assert describe_taxonomy(one)["branches"] == []
+    assert describe_taxonomy(one).branches == ()
 
 
 # --- damaged files ------------------------------------------------------------------------------

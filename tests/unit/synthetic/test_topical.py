@@ -57,7 +57,7 @@ def test_a_seed_gives_the_same_log(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("one.tsv", "two.tsv", "three.tsv")]
     for path, seed in zip(paths, (5, 5, 6), strict=True):
         card = qv.write_synthetic_log(path, users=20, topics="A", queries=7, seed=seed)
-        assert (card["users"], card["rows"]) == (20, 140)
+        assert (card.users, card.rows) == (20, 140)
     one, two, three = (path.read_bytes() for path in paths)
     assert one == two != three
     log = qv.read_log(paths[0])
@@ -66,7 +66,7 @@ def test_a_seed_gives_the_same_log(tmp_path: Path) -> None:
 
 def test_by_default_there_are_a_hundred_queries_each(tmp_path: Path) -> None:
     card = qv.write_synthetic_log(tmp_path / "log.parquet", users=3, topics="A")
-    assert card["rows"] == 300
+    assert card.rows == 300
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from queryveil.log.query_log import QueryLog
 from queryveil.workflows.profiling import profile
 from queryveil.workflows.taxonomies import (
     check_taxonomy_file,
+    describe_concept,
     describe_taxonomy_file,
     explain_queries,
     import_taxonomy,
@@ -25,6 +26,7 @@ from queryveil.workflows.taxonomies import (
     map_to_file,
     search_taxonomy,
 )
+from queryveil.workflows.taxonomy_records import ConceptName, MappedFile
 
 PATHS = """Top/Sports/Water_Sports/Windsurfing\tboards and sails
 Top/Sports/Water_Sports/Swimming_and_Diving
@@ -84,18 +86,18 @@ def labels(path: str) -> set[str]:
 
 def test_import_paths() -> None:
     told = import_taxonomy("paths", ["odp.txt"], "new.qvt")
-    assert (told["out"], told["kind"], told["concepts"]) == ("new.qvt", "paths", 7)
-    assert told["bytes"] == Path("new.qvt").stat().st_size
-    assert (told["search"], told["repaired"]) == ("new.qvt.search", {})
-    assert told["counted"]["lines"] == 3
+    assert (told.out, told.kind, told.statistics.concepts) == ("new.qvt", "paths", 7)
+    assert told.bytes == Path("new.qvt").stat().st_size
+    assert (told.search, told.repaired) == ("new.qvt.search", {})
+    assert told.counted["lines"] == 3
     assert Path("new.qvt.search").exists()
     assert labels("new.qvt") >= {"Windsurfing", "Swimming and Diving", "Mediterranean"}
-    assert json.dumps(told)
+    assert json.loads(told.to_json())["max_depth"] == 3
 
 
 def test_import_a_table() -> None:
     told = import_taxonomy("csv", ["shop.csv"], "new.qvt")
-    assert (told["concepts"], told["search"], told["counted"]) == (3, None, {})
+    assert (told.statistics.concepts, told.search, told.counted) == (3, None, {})
     assert labels("new.qvt") == {"home", "garden", "hose"}
     assert not Path("new.qvt.search").exists()
     Path("odd.csv").write_text("von,nach\nhome,garden\n")
@@ -116,10 +118,10 @@ def test_import_skos(language: str, found: set[str]) -> None:
 
 def test_import_odp() -> None:
     told = import_taxonomy("odp", ["structure.rdf.u8", "content.rdf.u8"], "new.qvt")
-    assert told["search"] == "new.qvt.search"
+    assert told.search == "new.qvt.search"
     assert {"Arts", "Music"} <= labels("new.qvt")
     assert not {"Dansk", "Adult"} & labels("new.qvt")
-    assert search_taxonomy("new.qvt", "reeds")[0]["concept"] == "Top/Arts/Music"
+    assert search_taxonomy("new.qvt", "reeds").matches[0].concept == "Top/Arts/Music"
     import_taxonomy("odp", ["structure.rdf.u8"], "all.qvt", all_languages=True, include_adult=True)
     assert {"Dansk", "Adult"} <= labels("all.qvt")
 
@@ -143,8 +145,8 @@ def test_import_repairs_only_when_told() -> None:
     assert "--repair" in caught.value.hint
     assert not Path("new.qvt").exists()
     told = import_taxonomy("csv", ["bad.csv"], "new.qvt", repair=True)
-    assert told["repaired"] == {"a cycle": 1}
-    assert check_taxonomy_file("new.qvt")["holds"]
+    assert told.repaired == {"a cycle": 1}
+    assert check_taxonomy_file("new.qvt")
 
 
 @pytest.mark.parametrize(
@@ -183,16 +185,19 @@ def test_import_of_a_file_that_is_not_there(kind: str) -> None:
 
 
 def test_list(odp: str, folder: Path) -> None:
-    inside, own = list_taxonomies()
-    assert (inside["name"], inside["concepts"]) == ("wordnet", 82_115)
-    assert (own["name"], own["description"], own["concepts"]) == ("odp.qvt", "a file", 8)
-    assert [one["name"] for one in list_taxonomies(folder)] == ["wordnet", str(folder / "odp.qvt")]
+    inside, own = list_taxonomies().taxonomies
+    assert (inside.name, inside.concepts) == ("wordnet", 82_115)
+    assert (own.name, own.description, own.concepts) == ("odp.qvt", "a file", 8)
+    assert [one.name for one in list_taxonomies(folder).taxonomies] == [
+        "wordnet",
+        str(folder / "odp.qvt"),
+    ]
 
 
 def test_list_a_folder_with_a_comma_in_its_name(odp: str) -> None:
     Path("a,b").mkdir()
     Path(odp).rename("a,b/odp.qvt")
-    assert [one["name"] for one in list_taxonomies("a,b")] == ["wordnet", "a,b/odp.qvt"]
+    assert [one.name for one in list_taxonomies("a,b").taxonomies] == ["wordnet", "a,b/odp.qvt"]
 
 
 def test_list_a_folder_that_is_not_there() -> None:
@@ -202,44 +207,44 @@ def test_list_a_folder_that_is_not_there() -> None:
 
 def test_show_a_taxonomy(odp: str) -> None:
     told = describe_taxonomy_file(odp)
-    assert (told["taxonomy"], told["concepts"], told["greatest depth"]) == ("odp", 7, 3)
-    assert {one["name"] for one in told["branches"]} == {"Top/Sports", "Top/Regional"}
+    assert (told.taxonomy, told.statistics.concepts, told.statistics.max_depth) == ("odp", 7, 3)
+    assert {one.name for one in told.statistics.branches} == {"Top/Sports", "Top/Regional"}
 
 
 @pytest.mark.parametrize(
     "concept", ["Water Sports", "water_sports", "Top/Sports/Water_Sports", "Sports/Water_Sports/"]
 )
 def test_show_a_concept(odp: str, concept: str) -> None:
-    told = describe_taxonomy_file(odp, concept)
-    assert told["concept"] == "Top/Sports/Water_Sports"
-    assert (told["label"], told["labels"], told["depth"]) == ("Water Sports", ["Water Sports"], 2)
-    assert [one["label"] for one in told["ancestors"]] == ["Sports", "Water Sports"]
-    assert told["parents"] == [{"concept": "Top/Sports", "label": "Sports"}]
-    assert [one["label"] for one in told["children"]] == ["Windsurfing", "Swimming and Diving"]
-    assert (told["number_of_children"], told["concepts_below"]) == (2, 2)
-    assert told["other_meanings"] == []
+    told = describe_concept(odp, concept)
+    assert told.concept == "Top/Sports/Water_Sports"
+    assert (told.label, told.labels, told.depth) == ("Water Sports", ("Water Sports",), 2)
+    assert [one.label for one in told.ancestors] == ["Sports", "Water Sports"]
+    assert told.parents == (ConceptName("Top/Sports", "Sports"),)
+    assert [one.label for one in told.children] == ["Windsurfing", "Swimming and Diving"]
+    assert (told.number_of_children, told.concepts_below) == (2, 2)
+    assert told.other_meanings == ()
 
 
 def test_show_a_concept_that_is_not_there(odp: str) -> None:
     with pytest.raises(UsageError, match='"windsurf" is no concept of odp') as caught:
-        describe_taxonomy_file(odp, "windsurf")
+        describe_concept(odp, "windsurf")
     assert caught.value.hint
 
 
 def test_show_other_meanings() -> None:
-    told = describe_taxonomy_file("wordnet", "bank")
-    assert told["label"] == "bank"
-    assert len(told["other_meanings"]) == 9
-    assert len(describe_taxonomy_file("wordnet", "person")["children"]) == 20
-    assert describe_taxonomy_file("wordnet", "person")["number_of_children"] > 100
+    told = describe_concept("wordnet", "bank")
+    assert told.label == "bank"
+    assert len(told.other_meanings) == 9
+    assert len(describe_concept("wordnet", "person").children) == 20
+    assert describe_concept("wordnet", "person").number_of_children > 100
 
 
 def test_search(odp: str) -> None:
-    (first, *_) = search_taxonomy(odp, "diving")
-    assert first["concept"] == "Top/Sports/Water_Sports/Swimming_and_Diving"
-    assert search_taxonomy(odp, "sails")[0]["label"] == "Windsurfing"  # by its text
-    assert len(search_taxonomy(odp, "sports", 1)) == 1
-    assert search_taxonomy(odp, "zqx") == []
+    (first, *_) = search_taxonomy(odp, "diving").matches
+    assert first.concept == "Top/Sports/Water_Sports/Swimming_and_Diving"
+    assert search_taxonomy(odp, "sails").matches[0].label == "Windsurfing"  # by its text
+    assert len(search_taxonomy(odp, "sports", 1).matches) == 1
+    assert search_taxonomy(odp, "zqx").matches == ()
 
 
 # --- check ---------------------------------------------------------------------------------------
@@ -257,9 +262,9 @@ def damaged(path: str, name: str, array: str = "labels") -> str:
 
 def test_check(odp: str) -> None:
     told = check_taxonomy_file(odp)
-    assert (told["taxonomy"], told["holds"]) == ("odp", True)
-    assert check_taxonomy_file("odp.txt")["holds"]
-    assert check_taxonomy_file("wordnet")["holds"]
+    assert (told.taxonomy, told.holds) == ("odp", True)
+    assert check_taxonomy_file("odp.txt")
+    assert check_taxonomy_file("wordnet")
 
 
 @pytest.mark.parametrize("name", ["bad.qvt", "bad.tax", "bad.qvt,odp.txt"])
@@ -282,11 +287,11 @@ def test_check_a_file_that_is_cut_off(odp: str, size: int) -> None:
 
 def test_map_queries_tells_every_step(odp: str) -> None:
     told, other = explain_queries(make_mapper(odp), ["diving in the Mediterranean", "zqx"])
-    assert told["query"] == "diving in the Mediterranean"
-    assert [(one["word"], one["kind"]) for one in told["words"]] == [
+    assert told.query == "diving in the Mediterranean"
+    assert [(one.word, one.kind) for one in told.words] == [
         ("diving", "noun"), ("in", "stop word"), ("the", "stop word"), ("mediterranean", "noun"),
     ]  # fmt: skip
-    assert told["phrases"][0] == {
+    assert told.phrases[0].to_dict() == {
         "text": "diving",
         "concept": "Top/Sports/Water_Sports/Swimming_and_Diving",
         "label": "Swimming and Diving",
@@ -295,14 +300,14 @@ def test_map_queries_tells_every_step(odp: str) -> None:
         "second_try": False,
         "ancestors": ["Sports", "Water Sports", "Swimming and Diving"],
     }
-    assert [one["concept"] for one in other["phrases"]] == [None]
+    assert [one.concept for one in other.phrases] == [None]
 
 
 def test_make_mapper_with_own_terms(odp: str) -> None:
     Path("terms.tsv").write_text("scuba\tSwimming and Diving\nzqx\tMediterranean\n")
     mapper = make_mapper(odp, custom_terms="terms.tsv")
     (told,) = explain_queries(mapper, ["scuba in the zqx"])
-    assert [one["label"] for one in told["phrases"]] == ["Swimming and Diving", "Mediterranean"]
+    assert [one.label for one in told.phrases] == ["Swimming and Diving", "Mediterranean"]
 
 
 @pytest.fixture(scope="module")
@@ -322,7 +327,7 @@ READERS = {
 def test_map_file(mapper: Mapper, form: str) -> None:
     queries = pl.Series(["diving", 'zqx, "zqx"', "diving", "the", "mediterranean\tdiving"])
     told = map_to_file(mapper, queries, f"out{form}")
-    assert told == {"out": f"out{form}", "queries": 4, "phrases": 3, "coverage": 0.5}
+    assert told == MappedFile(f"out{form}", 4, 3, 0.5)
     table = READERS[form](f"out{form}")
     assert table.columns == ["query", "phrase", "concept", "name", "label", "how", "loose"]
     assert table["query"].to_list() == [queries[0], queries[1], queries[4]]

@@ -118,8 +118,8 @@ def test_targets_are_refused_before_any_work(folder: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize("ending", [".tsv", ".tsv.gz", ".tsv.zst", ".csv", ".jsonl", ".parquet"])
 def test_a_synthetic_log_reads_back_in_every_form(tmp_path: Path, ending: str) -> None:
     made = qv.write_synthetic_log(tmp_path / f"log{ending}", users=20, lines=800, seed=3)
-    assert (made["users"], made["rows"], made["seed"]) == (20, 800, 3)
-    assert made["bytes"] == (tmp_path / f"log{ending}").stat().st_size
+    assert (made.users, made.rows, made.seed) == (20, 800, 3)
+    assert made.bytes == (tmp_path / f"log{ending}").stat().st_size
     plain = tmp_path / "plain.tsv"
     qv.write_synthetic_log(plain, users=20, lines=800, seed=3)
     found, expected = (qv.read_log(path) for path in (tmp_path / f"log{ending}", plain))
@@ -186,7 +186,7 @@ def test_the_demo_goes_the_whole_way_and_again(
         assert found["card"]["output"]["queries"] > 20
         assert found["profile"].size.users > 1900
         assert [path.name for path in tmp_path.iterdir()] == ["queryveil-demo"]
-        log = Path(found["log"]["out"])
+        log = Path(found["log"].out)
         assert log == Path("queryveil-demo/private/log.tsv")
         assert log.stat().st_mode & 0o777 == 0o600
         assert qv.verify("queryveil-demo")["holds"]

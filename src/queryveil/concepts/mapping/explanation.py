@@ -2,23 +2,66 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
+from ...core.records import Record
 from .mapper import Mapper
 from .tagging import MODIFIER, NOUN, VERB
 
 _CLASS_NAMES = {NOUN: "noun", MODIFIER: "modifier", VERB: "verb"}
+_STOP_WORD = "stop word"
 
 
-def explain_query(mapper: Mapper, query: str) -> dict[str, Any]:
+@dataclass(frozen=True, repr=False)
+class WordStep(Record):
+    """A word of a query, its part of speech and its class."""
+
+    word: str
+    tag: str
+    kind: str
+
+
+@dataclass(frozen=True, repr=False)
+class PhraseStep(Record):
+    """A phrase of a query, and the concept that its lookup returned.
+
+    Attributes:
+        concept: Name of the concept; None if no lookup matched.
+        tried: The texts that were looked up; the last one matched, if any did.
+        how: How the last text matched a label.
+        second_try: Whether the phrase was formed by the looser rule.
+    """
+
+    text: str
+    concept: str | None
+    label: str | None
+    tried: tuple[str, ...]
+    how: str | None
+    second_try: bool
+    ancestors: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class QueryExplanation(Record):
+    """How a query is mapped to concepts: its words, its phrases, their lookups and matches."""
+
+    schema_number = 1
+
+    query: str
+    words: tuple[WordStep, ...]
+    phrases: tuple[PhraseStep, ...]
+
+
+def explain_query(mapper: Mapper, query: str) -> QueryExplanation:
     """Return each step of the mapping of a query: words, phrases, lookups and matches.
 
     >>> from queryveil.concepts import open_taxonomy
     >>> steps = explain_query(Mapper(open_taxonomy("wordnet")), "cheap hotels in paris")
-    >>> [(phrase["text"], phrase["tried"], phrase["label"]) for phrase in steps["phrases"]]
-    [('cheap hotels', ['cheap hotels', 'hotels'], 'hotel'), ('paris', ['paris'], 'paris')]
+    >>> [(phrase.text, phrase.tried, phrase.label) for phrase in steps.phrases]
+    [('cheap hotels', ('cheap hotels', 'hotels'), 'hotel'), ('paris', ('paris',), 'paris')]
     """
     queries = pl.Series("query", [query], dtype=pl.String)
     block = mapper.tokenize(queries)
@@ -26,38 +69,32 @@ def explain_query(mapper: Mapper, query: str) -> dict[str, Any]:
     tags = mapper.tagger.names(block.texts)
     mapping = mapper.map(queries)
     rows = mapping.to_polars().with_columns(mapping.phrases.select("begin", "words", "matched"))
-    word_steps = [
-        {
-            "word": word,
-            "tag": tag,
-            "kind": _CLASS_NAMES.get(word_class, "other") if is_content else "stop word",
-        }
+    word_steps = tuple(
+        WordStep(word, tag, _CLASS_NAMES.get(word_class, "other") if is_content else _STOP_WORD)
         for word, tag, word_class, is_content in zip(
             words, tags, block.kinds.tolist(), block.content.tolist(), strict=True
         )
-    ]
-    phrases = [
-        _explain_phrase(mapper, row, words, word_steps) for row in rows.iter_rows(named=True)
-    ]
-    return {"query": query, "words": word_steps, "phrases": phrases}
+    )
+    phrases = tuple(
+        _explain_phrase(mapper, rows[number], word_steps) for number in range(rows.height)
+    )
+    return QueryExplanation(query, word_steps, phrases)
 
 
-def _explain_phrase(
-    mapper: Mapper, row: dict[str, Any], words: list[str], word_steps: list[dict[str, str]]
-) -> dict[str, Any]:
-    begin, end = row["begin"], row["begin"] + row["words"]
-    looked_up = [word for word, step in zip(words[begin:end], word_steps[begin:end], strict=True)
-                 if step["kind"] != "stop word"]  # fmt: skip
-    last = len(looked_up) - row["matched"] if row["concept"] is not None else len(looked_up) - 1
-    taxonomy, concept = mapper.taxonomy, row["concept"]
-    return {
-        "text": row["phrase"],
-        "concept": row["name"],
-        "label": row["label"],
-        "tried": [" ".join(looked_up[start:]) for start in range(last + 1)],
-        "how": row["how"],
-        "second_try": row["loose"],
-        "ancestors": []
-        if concept is None
-        else [taxonomy.label(c) for c in taxonomy.ancestors(concept).tolist()],
-    }
+def _explain_phrase(mapper: Mapper, phrase: pl.DataFrame, steps: Sequence[WordStep]) -> PhraseStep:
+    """Explain one phrase, a table of one row."""
+    row = phrase.row(0, named=True)
+    begin, concept = row["begin"], row["concept"]
+    own = steps[begin : begin + row["words"]]
+    looked_up = [step.word for step in own if step.kind != _STOP_WORD]
+    last = len(looked_up) - (1 if concept is None else row["matched"])
+    ancestors = [] if concept is None else mapper.taxonomy.ancestors(concept).tolist()
+    return PhraseStep(
+        text=row["phrase"],
+        concept=row["name"],
+        label=row["label"],
+        tried=tuple(" ".join(looked_up[start:]) for start in range(last + 1)),
+        how=row["how"],
+        second_try=row["loose"],
+        ancestors=tuple(mapper.taxonomy.label(c) for c in ancestors),
+    )

@@ -18,7 +18,7 @@ import polars as pl
 from ...errors import FormatError, UsageError, did_you_mean
 from .arrays import BoolArray, IntArray, RaggedArray, StringArray
 from .depths import DeepError, compute_ancestors, compute_depths
-from .storage import fault_of, lists_of, read_arrays, write_arrays
+from .storage import TaxonomyDescription, lists_of, read_taxonomy_arrays, write_arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,14 +218,14 @@ class Taxonomy:
         }
         if not packed:
             arrays |= _to_arrays("ancestors", self.all_ancestors)
-        about = {
-            "title": self.title,
-            "paths": self.paths,
-            "root_counts": self.has_real_root,
-            "language": self.language,
-            "mark_names": self.tag_names,
-        }
-        write_arrays(Path(path), about, arrays, packed=packed, overwrite=overwrite)
+        about = TaxonomyDescription(
+            title=self.title,
+            paths=self.paths,
+            root_counts=self.has_real_root,
+            language=self.language,
+            mark_names={name: tuple(names) for name, names in self.tag_names.items()},
+        )
+        write_arrays(Path(path), about.to_dict(), arrays, packed=packed, overwrite=overwrite)
 
     @classmethod
     def open(cls, path: str | Path) -> Taxonomy:
@@ -234,25 +234,21 @@ class Taxonomy:
         Raises:
             FormatError: The file is damaged.
         """
-        about, arrays = read_arrays(Path(path))
-        fault = fault_of(about, arrays)
-        if fault:
-            what = f"this taxonomy is damaged ({fault})"
-            raise FormatError(what, where=path, hint="import it again")
+        about, arrays = read_taxonomy_arrays(Path(path))
         ancestors = lists_of("ancestors", arrays) if "ancestors sizes" in arrays else None
         tags = {n.removeprefix("mark "): a for n, a in arrays.items() if n.startswith("mark ")}
         return cls(
-            title=about["title"],
+            title=about.title,
             names=StringArray(arrays["names"]),
             labels=StringArray(arrays["labels"]),
             label_concepts=lists_of("meanings", arrays),
             titles=arrays["titles"],
             parents=lists_of("parents", arrays),
-            paths=about["paths"],
-            has_real_root=about["root_counts"],
-            language=about["language"],
+            paths=about.paths,
+            has_real_root=about.root_counts,
+            language=about.language,
             tags=tags,
-            tag_names=about["mark_names"],
+            tag_names={name: list(names) for name, names in about.mark_names.items()},
             stored_ancestors=ancestors,
             file=Path(path),
         )

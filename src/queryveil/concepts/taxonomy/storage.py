@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from numpy.typing import NDArray
 
 from ...core.bounded import parse_json
 from ...core.files import atomic_file
-from ...errors import FormatError, InputError
+from ...core.records import Json, Record
+from ...errors import FormatError, InputError, VerificationError
 from .arrays import IntArray, RaggedArray
 from .depths import MOST_LEVELS, DeepError, compute_depths
 
@@ -35,8 +37,60 @@ _FREE_EXPANSION, _MAX_RATIO = 64 << 20, 100
 _HINT = "import it again"
 
 
+@dataclass(frozen=True, repr=False)
+class StoredArray(Record):
+    """Where an array is in a file, and its check sum."""
+
+    shown = ("kind", "length")
+
+    kind: str
+    length: int
+    at: int
+    bytes: int
+    crc32: int
+
+    @property
+    def size(self) -> int:
+        """The number of its bytes in memory."""
+        return self.length * np.dtype(self.kind).itemsize
+
+    def is_valid(self, packed: bool) -> bool:
+        """Return whether it has values that `write_arrays` writes."""
+        numbers = (self.length, self.at, self.bytes, self.crc32)
+        if self.kind not in _DTYPES or min(numbers) < 0:
+            return False
+        return packed or self.bytes == self.size
+
+
+@dataclass(frozen=True, repr=False)
+class FileHeader(Record):
+    """The header of a file: what the file is, and its arrays."""
+
+    about: Mapping[str, Json]
+    packed: bool
+    arrays: Mapping[str, StoredArray]
+
+
+@dataclass(frozen=True, repr=False)
+class TaxonomyDescription(Record):
+    """What the header of a file tells of its taxonomy.
+
+    Attributes:
+        root_counts: Whether the root is a concept of the knowledge base.
+        mark_names: The names of the values of each tag.
+    """
+
+    shown = ("title",)
+
+    title: str
+    paths: bool
+    root_counts: bool
+    language: str
+    mark_names: Mapping[str, tuple[str, ...]]
+
+
 def write_arrays(
-    path: Path, about: dict[str, Any], arrays: Arrays, *, packed: bool, overwrite: bool = True
+    path: Path, about: Mapping[str, Json], arrays: Arrays, *, packed: bool, overwrite: bool = True
 ) -> None:
     """Write the file of a taxonomy atomically."""
     pieces = [_pack(array) if packed else array.tobytes() for array in arrays.values()]
@@ -45,16 +99,10 @@ def write_arrays(
         offsets.append(end)
         end += -(-len(piece) // _ALIGN) * _ALIGN
     entries = {
-        name: {
-            "kind": str(array.dtype),
-            "length": len(array),
-            "at": offset,
-            "bytes": len(piece),
-            "crc32": zlib.crc32(piece),
-        }
+        name: StoredArray(str(array.dtype), len(array), offset, len(piece), zlib.crc32(piece))
         for (name, array), offset, piece in zip(arrays.items(), offsets, pieces, strict=True)
     }
-    header = json.dumps({"about": about, "packed": packed, "arrays": entries}).encode()
+    header = json.dumps(FileHeader(about, packed, entries).to_dict()).encode()
     header += b" " * (-(len(header) + 8) % _ALIGN)
     with atomic_file(path, overwrite=overwrite) as part, part.open("wb") as file:
         file.write(_MAGIC + len(header).to_bytes(4, "little") + header)
@@ -68,7 +116,7 @@ def check_plain_file(path: Path) -> None:
         raise InputError("this is no plain file", where=path, hint="name a file of a taxonomy")
 
 
-def read_arrays(path: Path) -> tuple[dict[str, Any], Arrays]:
+def read_arrays(path: Path) -> tuple[Mapping[str, Json], Arrays]:
     """Read the description and the arrays of a taxonomy file.
 
     All sizes in the header are compared with that of the file, and all check sums are verified,
@@ -82,62 +130,52 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], Arrays]:
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=path) from error
     header, start = _read_header(path, data)
-    pieces = {
-        name: _slice_array(path, data, start, entry) for name, entry in header["arrays"].items()
-    }
-    for name, entry in header["arrays"].items():
-        if zlib.crc32(pieces[name].data) != entry["crc32"]:
+    pieces = {name: _slice_array(path, data, start, entry) for name, entry in header.arrays.items()}
+    for name, entry in header.arrays.items():
+        if zlib.crc32(pieces[name].data) != entry.crc32:
             raise _damage_error(path, name)
-    if not header["packed"]:
-        dtypes = {name: np.dtype(entry["kind"]) for name, entry in header["arrays"].items()}
-        return header["about"], {name: piece.view(dtypes[name]) for name, piece in pieces.items()}
-    _check_unpacked(path, header["arrays"], len(data))
-    return header["about"], {
-        name: _unpack(path, name, pieces[name], entry) for name, entry in header["arrays"].items()
+    if not header.packed:
+        dtypes = {name: np.dtype(entry.kind) for name, entry in header.arrays.items()}
+        return header.about, {name: piece.view(dtypes[name]) for name, piece in pieces.items()}
+    _check_unpacked(path, header, len(data))
+    return header.about, {
+        name: _unpack(path, name, pieces[name], entry) for name, entry in header.arrays.items()
     }
 
 
 def _slice_array(
-    path: Path, data: NDArray[np.uint8], start: int, entry: dict[str, Any]
+    path: Path, data: NDArray[np.uint8], start: int, entry: StoredArray
 ) -> NDArray[np.uint8]:
-    content = data[start + entry["at"] : start + entry["at"] + entry["bytes"]]
-    if len(content) != entry["bytes"]:
+    content = data[start + entry.at : start + entry.at + entry.bytes]
+    if len(content) != entry.bytes:
         raise FormatError("this taxonomy is cut off", where=path, hint=_HINT)
     return content
 
 
-def _check_unpacked(path: Path, entries: dict[str, dict[str, Any]], size: int) -> None:
+def _check_unpacked(path: Path, header: FileHeader, size: int) -> None:
     """Raise FormatError if a small file would unpack to more than the memory limit."""
-    total = sum(entry["length"] * np.dtype(entry["kind"]).itemsize for entry in entries.values())
+    total = sum(entry.size for entry in header.arrays.values())
     if total > max(_FREE_EXPANSION, _MAX_RATIO * size):
         raise _damage_error(path, f"it would unpack to {total:,} bytes from {size:,}")
 
 
-def _read_header(path: Path, data: NDArray[np.uint8]) -> tuple[dict[str, Any], int]:
+def _read_header(path: Path, data: NDArray[np.uint8]) -> tuple[FileHeader, int]:
     start = data[:8].tobytes()
     size = int.from_bytes(start[4:], "little")
     if start[:4] != _MAGIC or not 0 < size <= _MAX_HEADER:
         raise _no_taxonomy_error(path)
     try:
-        header: dict[str, Any] = parse_json(data[8 : 8 + size].tobytes())
-        packed = header["packed"]
-        is_valid = isinstance(header["about"], dict) and isinstance(packed, bool)
-        is_valid &= len(header["arrays"]) <= _MAX_ARRAYS
-        is_valid &= all(_is_valid_entry(entry, packed) for entry in header["arrays"].values())
-        is_valid &= sum(entry["bytes"] for entry in header["arrays"].values()) <= len(data)
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        header = FileHeader.from_dict(parse_json(data[8 : 8 + size].tobytes()))
+    except (ValueError, VerificationError) as error:
         raise _damage_error(path, "header") from error
-    if not is_valid:
+    entries = header.arrays.values()
+    if (
+        len(entries) > _MAX_ARRAYS
+        or not all(entry.is_valid(header.packed) for entry in entries)
+        or sum(entry.bytes for entry in entries) > len(data)
+    ):
         raise _damage_error(path, "header")
     return header, 8 + size
-
-
-def _is_valid_entry(entry: dict[str, Any], packed: bool) -> bool:
-    """Return whether a header entry has the form that `write_arrays` writes."""
-    numbers = [entry[name] for name in ("length", "at", "bytes", "crc32")]
-    if entry["kind"] not in _DTYPES or not all(type(n) is int and n >= 0 for n in numbers):
-        return False
-    return packed or entry["bytes"] == entry["length"] * np.dtype(entry["kind"]).itemsize
 
 
 def _damage_error(path: Path, what: str) -> FormatError:
@@ -158,9 +196,9 @@ def _pack(array: NDArray[Any]) -> bytes:
     return zstandard.ZstdCompressor(level=19).compress(planes.tobytes())
 
 
-def _unpack(path: Path, name: str, piece: NDArray[np.uint8], entry: dict[str, Any]) -> NDArray[Any]:
-    dtype = np.dtype(entry["kind"])
-    packed, size = piece.tobytes(), dtype.itemsize * entry["length"]
+def _unpack(path: Path, name: str, piece: NDArray[np.uint8], entry: StoredArray) -> NDArray[Any]:
+    dtype = np.dtype(entry.kind)
+    packed, size = piece.tobytes(), entry.size
     try:
         if zstandard.frame_content_size(packed) != size:  # checked first: may be a bomb
             raise _damage_error(path, name)
@@ -173,20 +211,26 @@ def _unpack(path: Path, name: str, piece: NDArray[np.uint8], entry: dict[str, An
     return np.ascontiguousarray(rows).reshape(-1).view(dtype)
 
 
-_DESCRIPTION_TYPES = {
-    "title": str,
-    "paths": bool,
-    "root_counts": bool,
-    "language": str,
-    "mark_names": dict,
-}
 _TEXTS = ("names", "labels")
 _NUMBERS = ("titles", "meanings sizes", "meanings items", "parents sizes", "parents items")
 _ANCESTORS = ("ancestors sizes", "ancestors items")
 _NEWLINE = 10
 
 
-def fault_of(about: dict[str, Any], arrays: Arrays) -> str | None:
+def read_taxonomy_arrays(path: Path) -> tuple[TaxonomyDescription, Arrays]:
+    """Read the description and the arrays of a taxonomy, and check that they fit each other."""
+    described, arrays = read_arrays(path)
+    try:
+        about = TaxonomyDescription.from_dict(described)
+    except VerificationError as error:
+        raise _damage_error(path, error.what) from error
+    fault = find_fault(about, arrays)
+    if fault:
+        raise _damage_error(path, fault)
+    return about, arrays
+
+
+def find_fault(about: TaxonomyDescription, arrays: Arrays) -> str | None:
     """Return the first fault in the contents of a file, or None."""
     for stage in (
         _check_types,
@@ -208,14 +252,11 @@ def lists_of(name: str, arrays: Arrays) -> RaggedArray:
     return RaggedArray.from_sizes(arrays[f"{name} sizes"], arrays[f"{name} items"])
 
 
-def _check_types(about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
-    missing = (_DESCRIPTION_TYPES.keys() - about.keys()) | ({*_TEXTS, *_NUMBERS} - arrays.keys())
+def _check_types(_about: TaxonomyDescription, arrays: Arrays) -> Iterator[str]:
+    missing = {*_TEXTS, *_NUMBERS} - arrays.keys()
     if missing:
         yield f"no {', '.join(sorted(missing))}"
         return
-    for name, expected_type in _DESCRIPTION_TYPES.items():
-        if not isinstance(about[name], expected_type):
-            yield name
     for name, array in arrays.items():
         if not name.startswith("mark ") and (array.dtype == np.uint8) != (name in _TEXTS):
             yield name
@@ -223,7 +264,7 @@ def _check_types(about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
         yield "ancestors"
 
 
-def _check_texts(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
+def _check_texts(_about: TaxonomyDescription, arrays: Arrays) -> Iterator[str]:
     for name in _TEXTS:
         data = arrays[name]
         try:
@@ -234,7 +275,7 @@ def _check_texts(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
             yield name
 
 
-def _check_sizes(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
+def _check_sizes(_about: TaxonomyDescription, arrays: Arrays) -> Iterator[str]:
     names, labels = (int(np.count_nonzero(arrays[name] == _NEWLINE)) for name in _TEXTS)
     concepts = len(arrays["parents sizes"])
     expected = {"titles": concepts, "meanings sizes": labels}
@@ -256,7 +297,7 @@ def _has_matching_sizes(arrays: Arrays, name: str) -> bool:
     )
 
 
-def _check_ranges(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
+def _check_ranges(_about: TaxonomyDescription, arrays: Arrays) -> Iterator[str]:
     concepts, labels = len(arrays["parents sizes"]), len(arrays["meanings sizes"])
     ranges = {
         "parents items": concepts,
@@ -273,7 +314,7 @@ def _is_within(items: IntArray, low: int, high: int) -> bool:
     return not len(items) or (int(items.min()) >= low and int(items.max()) < high)
 
 
-def _check_structure(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
+def _check_structure(_about: TaxonomyDescription, arrays: Arrays) -> Iterator[str]:
     parents = lists_of("parents", arrays)
     if np.flatnonzero(parents.sizes == 0).tolist() != [0]:
         yield "not exactly one root, the first"
@@ -289,12 +330,12 @@ def _check_structure(_about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
         yield "concepts that are not numbered by level"
 
 
-def _check_ancestors(about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
+def _check_ancestors(about: TaxonomyDescription, arrays: Arrays) -> Iterator[str]:
     """Check that each list ascends and ends with its concept; an artificial root has none."""
     if "ancestors sizes" not in arrays:
         return
     lists = lists_of("ancestors", arrays)
-    first = 0 if about["root_counts"] else 1
+    first = 0 if about.root_counts else 1
     is_complete = bool((lists.sizes[first:] > 0).all()) and not lists.sizes[:first].any()
     if not is_complete:
         yield "ancestors"
@@ -306,13 +347,10 @@ def _check_ancestors(about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
         yield "ancestors"
 
 
-def _check_tags(about: dict[str, Any], arrays: Arrays) -> Iterator[str]:
+def _check_tags(about: TaxonomyDescription, arrays: Arrays) -> Iterator[str]:
     """Check that the values of a tag with names are indices of these names, or -1."""
-    for name, names in about["mark_names"].items():
-        is_valid = isinstance(names, list) and all(isinstance(item, str) for item in names)
-        if not is_valid:
-            yield f"mark names {name[:60]}"
-        elif (
+    for name, names in about.mark_names.items():
+        if (
             names
             and f"mark {name}" in arrays
             and not _is_within(arrays[f"mark {name}"], -1, len(names))

@@ -3,45 +3,88 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from ...core.records import Record
 from .arrays import IntArray, RaggedArray, StringArray
 from .depths import compute_ancestors, compute_depths
 from .graph import Taxonomy
 
-CheckResult = dict[str, Any]
+
+@dataclass(frozen=True, repr=False)
+class TaxonomyCheck(Record):
+    """The result of one check of a taxonomy."""
+
+    shown = ("check", "holds", "message")
+
+    check: str
+    holds: bool
+    message: str
+
+
+@dataclass(frozen=True, repr=False)
+class Branch(Record):
+    """A child of the root, and the number of concepts of its domain."""
+
+    shown = ("name", "concepts")
+
+    concept: str
+    name: str
+    concepts: int
+
+
+@dataclass(frozen=True, repr=False)
+class TaxonomyStatistics(Record):
+    """Statistics of a taxonomy; an artificial root, and edges to it, are not counted.
+
+    Attributes:
+        branches: The children of the root, the largest domain first.
+    """
+
+    shown = ("concepts", "labels", "max_depth")
+
+    concepts: int
+    labels: int
+    edges: int
+    concepts_with_several_parents: int
+    max_depth: int
+    mean_depth: float
+    leaves: int
+    ambiguous_labels: int
+    branches: tuple[Branch, ...]
+
 
 _MAX_EXAMPLES = 3
 
 
-def check_taxonomy(taxonomy: Taxonomy) -> list[CheckResult]:
-    """Check all that the program relies on; each result has `check`, `holds` and `message`.
+def check_taxonomy(taxonomy: Taxonomy) -> list[TaxonomyCheck]:
+    """Check all that the program relies on.
 
     The checks run in stages and stop after the first stage that fails, since later stages rely
     on it.
 
     >>> from queryveil.concepts import taxonomy_from_paths
     >>> results = check_taxonomy(taxonomy_from_paths(["Home/Garden/Mowers", "Home/Kitchen"]))
-    >>> all(result["holds"] for result in results), results[1]["message"]
+    >>> all(result.holds for result in results), results[1].message
     (True, '4 concepts and 4 labels; all arrays fit them')
     """
-    results: list[CheckResult] = []
+    results: list[TaxonomyCheck] = []
     for stage in (_check_texts, _check_sizes, _check_ranges, _check_structure, _check_labels):
         results += stage(taxonomy)
-        if not all(result["holds"] for result in results):
+        if not all(result.holds for result in results):
             break
     return results
 
 
-def _result(check: str, wrong: object, fine: str, fault: str) -> CheckResult:
+def _result(check: str, wrong: object, fine: str, fault: str) -> TaxonomyCheck:
     """Return a check result with the message of the outcome: `fine`, or `fault` if `wrong`."""
-    return {"check": check, "holds": not wrong, "message": fault if wrong else fine}
+    return TaxonomyCheck(check, not wrong, fault if wrong else fine)
 
 
-def _check_texts(taxonomy: Taxonomy) -> Iterator[CheckResult]:
+def _check_texts(taxonomy: Taxonomy) -> Iterator[TaxonomyCheck]:
     bad = [name for name in ("names", "labels") if not _is_readable(getattr(taxonomy, name))]
     yield _result("texts", bad, "all texts can be read", f"no text: {' and '.join(bad)}")
 
@@ -55,7 +98,7 @@ def _is_readable(texts: StringArray) -> bool:
     return not data or data.endswith(b"\n")
 
 
-def _check_sizes(taxonomy: Taxonomy) -> Iterator[CheckResult]:
+def _check_sizes(taxonomy: Taxonomy) -> Iterator[TaxonomyCheck]:
     concepts, labels = len(taxonomy), len(taxonomy.labels)
     sizes = {
         "names": (len(taxonomy.names), concepts),
@@ -85,7 +128,7 @@ def _has_matching_sizes(lists: RaggedArray) -> bool:
     return int(lists.start[-1]) == len(lists.items) and bool((lists.sizes >= 0).all())
 
 
-def _check_ranges(taxonomy: Taxonomy) -> Iterator[CheckResult]:
+def _check_ranges(taxonomy: Taxonomy) -> Iterator[TaxonomyCheck]:
     concepts, labels = len(taxonomy), len(taxonomy.labels)
     ranges: dict[str, tuple[IntArray, int]] = {
         "parents": (taxonomy.parents.items, concepts),
@@ -98,7 +141,7 @@ def _check_ranges(taxonomy: Taxonomy) -> Iterator[CheckResult]:
         yield _result(check, outside, fine, f"{outside:,} are not within 0 to {size - 1:,}")
 
 
-def _check_structure(taxonomy: Taxonomy) -> Iterator[CheckResult]:
+def _check_structure(taxonomy: Taxonomy) -> Iterator[TaxonomyCheck]:
     parents = taxonomy.parents
     roots = np.flatnonzero(parents.sizes == 0)
     has_one_root = roots.tolist() == [0]
@@ -116,7 +159,7 @@ def _check_structure(taxonomy: Taxonomy) -> Iterator[CheckResult]:
         yield _check_ancestors(taxonomy, levels)
 
 
-def _check_ancestors(taxonomy: Taxonomy, levels: IntArray) -> CheckResult:
+def _check_ancestors(taxonomy: Taxonomy, levels: IntArray) -> TaxonomyCheck:
     stored = taxonomy.stored_ancestors
     if stored is None:
         return _result("ancestors", False, "none stored: they are computed", "")
@@ -128,7 +171,7 @@ def _check_ancestors(taxonomy: Taxonomy, levels: IntArray) -> CheckResult:
     return _result("ancestors", not same, fine, "those stored do not follow from the parents")
 
 
-def _check_labels(taxonomy: Taxonomy) -> Iterator[CheckResult]:
+def _check_labels(taxonomy: Taxonomy) -> Iterator[TaxonomyCheck]:
     size = len(taxonomy)
     meanings = taxonomy.label_concepts
     pairs = meanings.row_ids.astype(np.int64) * size + meanings.items
@@ -165,40 +208,34 @@ def _describe_ambiguity(taxonomy: Taxonomy) -> str:
     return f"{count:,} labels mean several concepts" + (f": {examples}" if examples else "")
 
 
-def describe_taxonomy(taxonomy: Taxonomy) -> dict[str, Any]:
-    """Return statistics of a taxonomy; an artificial root, and edges to it, are not counted.
-
-    `branches` lists the children of the root, each with the number of concepts of its domain, the
-    largest first.
+def describe_taxonomy(taxonomy: Taxonomy) -> TaxonomyStatistics:
+    """Return statistics of a taxonomy.
 
     >>> from queryveil.concepts import taxonomy_from_paths
     >>> figures = describe_taxonomy(taxonomy_from_paths(["Home/Garden/Mowers", "Home/Kitchen"]))
-    >>> figures["concepts"], figures["greatest depth"], figures["branches"][0]
-    (4, 3, {'concept': 'Garden', 'name': 'Home/Garden', 'concepts': 2})
+    >>> figures.max_depth, figures.branches[0]
+    (3, Branch(name='Home/Garden', concepts=2))
     """
     first = 0 if taxonomy.has_real_root else 1  # skips an artificial root
     parents, meanings = taxonomy.parents, taxonomy.label_concepts
     counted = np.bincount(meanings.row_ids[meanings.items >= first], minlength=len(meanings))
     depths = taxonomy.depths[first:]
     inner = np.unique(parents.items)
-    return {
-        "concepts": len(taxonomy) - first,
-        "labels": int(np.count_nonzero(counted)),
-        "edges": int(np.count_nonzero(parents.items >= first)),
-        "concepts with several parents": int(np.count_nonzero(parents.sizes > 1)),
-        "greatest depth": int(depths.max(initial=0)),
-        "mean depth": round(float(depths.mean()), 2) if len(depths) else 0.0,
-        "leaves": len(taxonomy) - len(inner),
-        "ambiguous labels": int(np.count_nonzero(counted > 1)),
-        "branches": _list_branches(taxonomy),
-    }
+    return TaxonomyStatistics(
+        concepts=len(taxonomy) - first,
+        labels=int(np.count_nonzero(counted)),
+        edges=int(np.count_nonzero(parents.items >= first)),
+        concepts_with_several_parents=int(np.count_nonzero(parents.sizes > 1)),
+        max_depth=int(depths.max(initial=0)),
+        mean_depth=round(float(depths.mean()), 2) if len(depths) else 0.0,
+        leaves=len(taxonomy) - len(inner),
+        ambiguous_labels=int(np.count_nonzero(counted > 1)),
+        branches=_list_branches(taxonomy),
+    )
 
 
-def _list_branches(taxonomy: Taxonomy) -> list[dict[str, Any]]:
+def _list_branches(taxonomy: Taxonomy) -> tuple[Branch, ...]:
     domains = np.bincount(taxonomy.all_ancestors.items, minlength=len(taxonomy))
     children = taxonomy.children(0)
     order = children[np.argsort(-domains[children], kind="stable")].tolist()
-    return [
-        {"concept": taxonomy.label(c), "name": taxonomy.name(c), "concepts": int(domains[c])}
-        for c in order
-    ]
+    return tuple(Branch(taxonomy.label(c), taxonomy.name(c), int(domains[c])) for c in order)
