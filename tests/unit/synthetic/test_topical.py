@@ -73,20 +73,20 @@ def test_by_default_there_are_a_hundred_queries_each(tmp_path: Path) -> None:
     "asked",
     [
         {"queries": 5},
-        {"about": "A", "lines": 100},
-        {"about": "A", "users": 0},
-        {"about": "A", "queries": 0},
-        {"about": "A", "queries": 1001},
-        {"about": "A", "users": 100_001},
-        {"about": "A", "users": -1},
-        {"about": "astma"},
-        {"about": ""},
-        {"about": "n#14145095"},  # not two topics with words
+        {"topics": "A", "lines": 100},
+        {"topics": "A", "users": 0},
+        {"topics": "A", "queries": 0},
+        {"topics": "A", "queries": 1001},
+        {"topics": "A", "users": 100_001},
+        {"topics": "A", "users": -1},
+        {"topics": "astma"},
+        {"topics": ""},
+        {"topics": "n#14145095"},  # not two topics with words
     ],
 )
 def test_what_is_refused(tmp_path: Path, asked: dict[str, Any]) -> None:
-    if asked.get("about") == "n#14145095":
-        asked = {"about": _leaf()}
+    if asked.get("topics") == "n#14145095":
+        asked = {"topics": _leaf()}
     with pytest.raises(UsageError):
         qv.write_synthetic_log(tmp_path / "log.tsv", **asked)
     assert not list(tmp_path.iterdir())
