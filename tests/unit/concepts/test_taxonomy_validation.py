@@ -66,7 +66,7 @@ def test_a_whole_taxonomy(tmp_path):
 def test_paths_may_end_alike():
     found = check_taxonomy(taxonomy_from_paths(["Top/A/News", "Top/B/News"]))
     assert all(one.holds for one in found)
-    assert found[-2] == {
+    assert found[-2].to_dict() == {
         "check": "paths",
         "holds": True,
         "message": "every concept has its own path",
