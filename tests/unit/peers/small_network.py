@@ -17,14 +17,14 @@ from queryveil.peers.protocol.state import (
     Deliver,
     EngineFailed,
     Limits,
-    NoRelayFound,
+    NoRelay,
     Send,
     Submit,
     Timeouts,
 )
 
 PAGE = (Result("A page", "https://example.org/", "text"),)
-_ENDS = {Deliver: "deliver", NoRelayFound: "nobody", EngineFailed: "broken", Busy: "busy"}
+_ENDS = {Deliver: "deliver", NoRelay: "nobody", EngineFailed: "broken", Busy: "busy"}
 WAITS = Timeouts(reply=2, engine=10, hop=2, own=60, owner=5)
 
 
@@ -107,7 +107,7 @@ class World:
                     self.submitted[text] += 1
                     self.on_submit(name, text)
                     self.submit(name, peer, number)
-                case Deliver(number) | NoRelayFound(number) | EngineFailed(number) | Busy(number):
+                case Deliver(number) | NoRelay(number) | EngineFailed(number) | Busy(number):
                     kind = _ENDS[type(action)]
                     self.by[self.texts[peer, number]] = getattr(action, "friend", None)
                     self.ends[self.texts[peer, number]].append(kind)

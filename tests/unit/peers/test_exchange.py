@@ -23,7 +23,7 @@ from queryveil.peers.protocol.state import (
     Deliver,
     EngineFailed,
     Limits,
-    NoRelayFound,
+    NoRelay,
     PeerStats,
     QueryState,
     Send,
@@ -114,7 +114,7 @@ def test_the_next_is_asked_and_then_the_owner(silent: bool) -> None:
     number, (first,) = peer.start_query("cats")
     (second,) = no(first.friend, ONE)
     assert {first.friend, second.friend} == {"ann", "bob"}
-    assert no(second.friend, TWO) == [NoRelayFound(number)]
+    assert no(second.friend, TWO) == [NoRelay(number)]
     assert peer.counts("ann") == peer.counts("bob") == (1, 0)
     assert peer.message_received(first.friend, Accepted(ONE)) == []  # too late
     assert peer.submit_directly(number) == [Submit(number, "cats")]
@@ -130,7 +130,7 @@ def test_her_own_share_needs_no_question() -> None:
 
 def test_without_friends_she_is_asked() -> None:
     peer, clock = made()
-    assert peer.start_query("cats") == (1, [NoRelayFound(1)])
+    assert peer.start_query("cats") == (1, [NoRelay(1)])
     clock.now = 301
     assert peer.handle_timeouts() == []
     assert (peer.open_count, peer.submit_directly(1)) == (0, [])
@@ -148,7 +148,7 @@ def test_a_friend_who_had_the_text_and_is_lost_is_the_last_to_read_it(way: str) 
     else:
         clock.now = 12  # the engine's time, and that of the last hop
         actions = peer.handle_timeouts()
-    assert actions == [NoRelayFound(number)]
+    assert actions == [NoRelay(number)]
     assert peer.stats(first.friend).lost == 1
     assert peer.counts(first.friend) == (1, 0)  # accepting alone earns no trust
     assert peer.submit_directly(number) == [Submit(number, "cats")]
@@ -299,7 +299,7 @@ def test_unanswered_searches_do_not_lock_the_owner_out() -> None:
     numbers = []
     for _ in range(1000):
         number, actions = peer.start_query("cats")
-        assert actions == [NoRelayFound(number)]
+        assert actions == [NoRelay(number)]
         numbers.append(number)
         clock.now += 0.01
     assert peer.open_count == 3

@@ -18,7 +18,7 @@ from ..protocol.state import (
     Deliver,
     EngineFailed,
     Limits,
-    NoRelayFound,
+    NoRelay,
     Send,
     Submit,
     Timeouts,
@@ -228,7 +228,7 @@ class Node:
                     self._spawn(self._submit(number, text))
                 case Deliver(number, results, friend):
                     self._end(SearchOutcome("answered", number, results, self.name_of(friend)))
-                case NoRelayFound(number):
+                case NoRelay(number):
                     self._end(SearchOutcome("nobody", number))
                 case EngineFailed(number):
                     self._end(SearchOutcome("broken", number))

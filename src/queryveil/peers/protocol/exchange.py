@@ -31,7 +31,7 @@ from .state import (
     Deliver,
     EngineFailed,
     Limits,
-    NoRelayFound,
+    NoRelay,
     PeerStats,
     PendingQuery,
     PendingTable,
@@ -293,7 +293,7 @@ class Exchange:
         self._book.wait(pending, QueryState.NOBODY, self._clock() + self._waits.owner)
         for old in self._book.undecided()[: -self._limits.undecided]:
             self._close(old)
-        return [NoRelayFound(pending.number)]
+        return [NoRelay(pending.number)]
 
     def _shed(self, pending: PendingQuery, seconds: float) -> list[Action]:
         self._close(pending)

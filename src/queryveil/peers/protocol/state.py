@@ -236,7 +236,7 @@ class Deliver(NamedTuple):
     friend: str | None
 
 
-class NoRelayFound(NamedTuple):
+class NoRelay(NamedTuple):
     """Ask the owner whether to submit a query under their own account: no friend answered."""
 
     number: int
@@ -255,4 +255,4 @@ class Busy(NamedTuple):
     seconds: int
 
 
-Action = Send | Submit | Deliver | NoRelayFound | EngineFailed | Busy
+Action = Send | Submit | Deliver | NoRelay | EngineFailed | Busy
