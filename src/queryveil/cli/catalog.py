@@ -41,6 +41,7 @@ def _describe(method: type[Method]) -> dict[str, Any]:
             "help": declared.help,
         }
         for declared in method.parameters()
+        if not declared.internal
     ]
     about = {
         "name": method.name,

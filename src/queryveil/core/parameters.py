@@ -20,7 +20,10 @@ from ..errors import ParameterError, did_you_mean
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter: its type, range, default, unit and one line of help."""
+    """A parameter: its type, range, default, unit and one line of help.
+
+    An internal parameter is set by the program: it is on cards and in specs, and never in help.
+    """
 
     name: str
     type: type
@@ -30,6 +33,7 @@ class Parameter:
     max: float | None = None
     choices: tuple[str, ...] = ()
     unit: str = ""
+    internal: bool = False
 
     @property
     def option(self) -> str:
@@ -84,10 +88,11 @@ def parameter(
     max: float | None = None,  # noqa: A002
     choices: tuple[str, ...] = (),
     unit: str = "",
+    internal: bool = False,
 ) -> Any:
     """Declare a parameter: its default, one line of help, and its range."""
     metadata = {"help": help, "min": min, "max": max, "choices": choices, "unit": unit}
-    return field(default=default, metadata=metadata)
+    return field(default=default, metadata=metadata | {"internal": internal})
 
 
 @dataclass(frozen=True)

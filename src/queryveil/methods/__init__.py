@@ -2,6 +2,7 @@
 
 from .base import METHODS, Method, MethodOutput, parse_method
 from .click_graph import ClickGraph
+from .continuation import ContinuableMethod, PreviousContributions
 from .disconnected_graph import DisconnectedGraph
 from .frequent_queries import FrequentQueries
 from .microaggregation.base import Microaggregation
@@ -10,7 +11,6 @@ from .microaggregation.semantic import SemanticMicroaggregation, StringMicroaggr
 from .microaggregation.syntactic import SyntacticMicroaggregation
 from .publication import pseudonymize
 from .replacement.concept_histogram import ConceptHistogram
-from .replacement.phrases import PreviousContributions
 from .replacement.profile_first import ProfileFirst
 from .replacement.semantic import SemanticReplacement
 from .runner import check_parallelism, run_method
@@ -21,6 +21,7 @@ __all__ = [
     "CategoryMicroaggregation",
     "ClickGraph",
     "ConceptHistogram",
+    "ContinuableMethod",
     "DisconnectedGraph",
     "DpStatistics",
     "FrequentQueries",

@@ -23,12 +23,10 @@ from ..core.progress import Progress
 from ..core.randomness import RandomSource
 from ..core.registry import SpecRegistry
 from ..engine.table import RemoteTable
-from ..errors import ParameterError
 from ..log.query_log import QueryLog
 from ..release.guarantee import Guarantee
 from ..release.noise import CountNoise
 from .forecast import Alternative, Forecast
-from .replacement.phrases import PreviousContributions
 
 
 @dataclass(frozen=True, repr=False)
@@ -164,35 +162,6 @@ class Method(Parametrized, ABC):
     def repartition(self, rows: RemoteTable, progress: Progress) -> RemoteTable:  # noqa: ARG002
         """Repartition a table so that each partition can be anonymized by itself."""
         return rows
-
-    def continue_release(
-        self,
-        log: QueryLog,  # noqa: ARG002
-        earlier: PreviousContributions,  # noqa: ARG002
-        rng: RandomSource,  # noqa: ARG002
-        progress: Progress,  # noqa: ARG002
-    ) -> MethodOutput:
-        """Anonymize rows that came after an earlier release, with its pseudonyms and budget.
-
-        The mapping of the release has all users, including those of `earlier`, and the slots that
-        each has used in total: `earlier.updated(self.count_contributions(log, earlier), rng)`.
-        """
-        raise self.cannot_extend()
-
-    def count_contributions(self, log: QueryLog, earlier: PreviousContributions) -> pl.DataFrame:  # noqa: ARG002
-        """Return the slots that `continue_release` uses for each user: user, slots.
-
-        It is deterministic. It is called before noise is drawn, and again for a run that was
-        killed.
-        """
-        raise self.cannot_extend()
-
-    def cannot_extend(self) -> ParameterError:
-        """Return the error for a method that cannot extend a release."""
-        return ParameterError(
-            f"{self.name} cannot extend an earlier release",
-            hint="create a new release: only methods with a budget for each query can extend",
-        )
 
 
 METHODS: SpecRegistry[Method] = SpecRegistry(

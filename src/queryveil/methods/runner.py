@@ -24,8 +24,8 @@ from ..release.release import Release
 from .base import Method, MethodOutput
 
 if TYPE_CHECKING:
+    from .continuation import ContinuableMethod, PreviousContributions
     from .microaggregation.base import Microaggregation
-    from .replacement.phrases import PreviousContributions
 
 _COUNTERS = ("dropped", "blanked", "generated")  # members of MethodOutput, counted by reason
 _TEXTS = ("notes", "warnings", "not_release_grade_because")  # the same in every partition
@@ -78,7 +78,7 @@ def run_with_groups(
 
 
 def run_extension(
-    method: Method,
+    method: ContinuableMethod,
     log: QueryLog,
     earlier: PreviousContributions,
     rng: RandomSource,

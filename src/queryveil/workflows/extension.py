@@ -25,13 +25,13 @@ from ..ledger.entries import LedgerEntry
 from ..log.query_log import QueryLog
 from ..log.screening import check_setting
 from ..methods.base import Method
-from ..methods.replacement.phrases import PreviousContributions
+from ..methods.continuation import ContinuableMethod, PreviousContributions
 from ..methods.runner import run_extension
 from ..release.release import Release
 from ..release.signing import Signer
 from .anonymization import check_release_output, finished, searched
 from .budget import attach_reservation
-from .extension_terms import ExtensionTerms, compute_extension_terms
+from .extension_terms import ExtensionTerms, cannot_extend, compute_extension_terms
 from .previous_release import PreviousRelease, base_method, open_previous_release
 
 # These texts are on cards of releases: do not reword them.
@@ -112,10 +112,10 @@ def _check_arguments(log: QueryLog, old: Path, new: Path) -> None:
         )
 
 
-def _get_base_method(previous: PreviousRelease, method: Method | None) -> Method:
+def _get_base_method(previous: PreviousRelease, method: Method | None) -> ContinuableMethod:
     base = base_method(previous, method)
-    if type(base).continue_release is Method.continue_release:
-        raise base.cannot_extend()
+    if not isinstance(base, ContinuableMethod):
+        raise cannot_extend(base)
     base.check_ready()
     return base
 
@@ -151,7 +151,7 @@ def _select_new_rows(log: QueryLog, first: date | None) -> QueryLog:
 
 
 def _add_lost_attempts(
-    base: Method,
+    base: ContinuableMethod,
     log: QueryLog,
     mapping: pl.DataFrame,
     lost: tuple[LedgerEntry, ...],

@@ -17,6 +17,7 @@ from ..ledger.reservation import Reservation
 from ..ledger.streams import ReleaseStream
 from ..log.query_log import QueryLog
 from ..methods.base import Method
+from ..methods.continuation import ContinuableMethod
 from .budget import (
     NOT_REPEATABLE,
     exact_fraction,
@@ -37,14 +38,26 @@ class ExtensionTerms:
         lost: Earlier attempts that ended early; each counts as released.
     """
 
-    method: Method
+    method: ContinuableMethod
     account: Reservation
     max_contributions: int
     lost: tuple[LedgerEntry, ...]
 
 
+def cannot_extend(method: Method) -> ParameterError:
+    """Return the error for a method that cannot extend a release."""
+    return ParameterError(
+        f"{method.name} cannot extend an earlier release",
+        hint="create a new release: only methods with a budget for each query can extend",
+    )
+
+
 def compute_extension_terms(
-    log: QueryLog, base: Method, previous: PreviousRelease, ledger: str | None, lower: bool
+    log: QueryLog,
+    base: ContinuableMethod,
+    previous: PreviousRelease,
+    ledger: str | None,
+    lower: bool,
 ) -> ExtensionTerms:
     """Find the earlier release in the ledger, and compute the terms of its extension."""
     cap, slot_cost = _compute_slot_cost(base)
@@ -113,7 +126,7 @@ def _compute_slot_cost(method: Method) -> tuple[int, Fraction]:
             hint="extend a release that was made without --delta",
         )
     if guarantee.model not in ("pure-dp", "conditional-dp") or not cap or not whole:
-        raise method.cannot_extend()
+        raise cannot_extend(method)
     return int(cap), whole / int(cap)
 
 
@@ -165,16 +178,10 @@ def _find_stream(reservation: Reservation, previous: PreviousRelease) -> Release
     return stream
 
 
-def _state_total_cost(base: Method, total: Fraction) -> Method:
+def _state_total_cost(base: ContinuableMethod, total: Fraction) -> ContinuableMethod:
     """Return the method with the guarantee of all releases of the stream together."""
     whole = exact_fraction(base.guarantee().epsilon) or Fraction(0)
-    if "goes_on" in base.params():
-        base = replace(base, **{"goes_on": True})
-    if total == whole:
-        return base
-    if "spent_before" not in base.params():
-        raise ParameterError(f"{base.name} has no parameter for what was spent before")
-    method = replace(base, **{"spent_before": _round_up_to_float(total - whole)})
+    method = base.continuing(_round_up_to_float(total - whole))
     stated = exact_fraction(method.guarantee().epsilon) or Fraction(0)
     if stated < total * (1 - Fraction(1, 10**12)):  # tolerates the rounding of a float
         raise VerificationError(

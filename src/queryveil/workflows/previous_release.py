@@ -18,9 +18,6 @@ from ..release.reading import read_pseudonyms
 from ..release.untrusted import file_digest
 from .verification import verify
 
-# Parameters that an extension sets; they do not belong to the method of the first release.
-_ADDED = {"spent_before": 0.0, "goes_on": False}
-
 
 @dataclass(frozen=True, repr=False)
 class PreviousRelease:
@@ -112,8 +109,7 @@ def base_method(previous: PreviousRelease, requested: Method | None) -> Method:
             where=previous.folder,
             hint="name the method again, with --method and all its parameters",
         )
-    added = {name: value for name, value in _ADDED.items() if name in method.params()}
-    return replace(method, **added)
+    return replace(method, **{d.name: d.default for d in method.parameters() if d.internal})
 
 
 def _check_same(previous: PreviousRelease, method: Method) -> None:
@@ -126,7 +122,7 @@ def _check_same(previous: PreviousRelease, method: Method) -> None:
     for declared in method.parameters():
         value = getattr(method, declared.name)
         card_value = parameters.get(declared.name, declared.default)
-        if declared.name not in _ADDED and not _is_same(value, card_value):
+        if not declared.internal and not _is_same(value, card_value):
             message = f"it was made with {declared.option} {card_value}, not {value}"
             raise UsageError(message, where=previous.folder, hint=hint)
 

@@ -145,3 +145,17 @@ def test_a_parameter_by_its_option_or_its_name() -> None:
     with pytest.raises(ParameterError, match='no parameter "max-share"'):
         FrequentQueries.from_params({"max_share": 3})
     assert METHODS.find("frequent-queries") is FrequentQueries
+
+
+def test_internal_parameters_are_on_cards_and_in_no_help() -> None:
+    from queryveil.cli.catalog import _describe
+    from queryveil.cli.options import _method_parameters
+
+    kind = METHODS["semantic-replacement"]
+    internal = {declared.name for declared in kind.parameters() if declared.internal}
+    assert internal == {"previous_epsilon", "continues"}
+    assert internal <= set(kind().public_params())
+    shown = {option.name for option in _method_parameters()}
+    assert "epsilon" in shown
+    assert not internal & shown
+    assert not internal & {parameter["name"] for parameter in _describe(kind)["parameters"]}

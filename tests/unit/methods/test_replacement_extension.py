@@ -13,8 +13,8 @@ from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.ledger.ledger import Ledger
+from queryveil.methods.continuation import PreviousContributions
 from queryveil.methods.replacement import base as family
-from queryveil.methods.replacement.phrases import PreviousContributions
 from queryveil.methods.replacement.semantic import SemanticReplacement as Replacement
 from queryveil.methods.runner import run_extension, run_method
 
@@ -135,7 +135,7 @@ def test_every_row_of_an_extension_is_accounted_for() -> None:
 
 
 def test_what_was_spent_before_is_told() -> None:
-    promise = Replacement(epsilon=2, spent_before=1.5).guarantee()
+    promise = Replacement(epsilon=2, previous_epsilon=1.5).guarantee()
     assert promise.epsilon == 3.5
     assert "includes epsilon 1.5" in promise.statement
     assert promise.per_query_epsilon == pytest.approx(0.02)

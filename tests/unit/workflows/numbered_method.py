@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,15 +15,15 @@ from queryveil.core.parameters import parameter
 from queryveil.core.progress import Progress
 from queryveil.core.randomness import RandomSource
 from queryveil.log.query_log import QueryLog
-from queryveil.methods.base import METHODS, Method, MethodOutput
-from queryveil.methods.replacement.phrases import PreviousContributions
+from queryveil.methods.base import METHODS, MethodOutput
+from queryveil.methods.continuation import ContinuableMethod, PreviousContributions
 from queryveil.release.guarantee import Check, Guarantee
 
 NONE = pl.DataFrame(schema={"user": pl.String, "pseudonym": pl.String, "slots": pl.Int64})
 
 
 @dataclass(frozen=True)
-class Slotted(Method):
+class Slotted(ContinuableMethod):
     """Each row is a slot, and gives way to a number; `drawn` notes what anybody may have seen."""
 
     name: ClassVar[str] = "slotted"
@@ -35,7 +35,7 @@ class Slotted(Method):
     epsilon: float = parameter(1.0, "what one person can change", min=0.001, max=1000.0)
     max_queries_per_user: int = parameter(4, "rows of a user", min=1, max=1000)
     words: str = parameter("", "a file")
-    spent_before: float = parameter(0.0, "what was spent before", min=0.0, max=1e6)
+    previous_epsilon: float = parameter(0.0, "spent before", min=0.0, max=1e6, internal=True)
 
     def input_files(self) -> tuple[Path, ...]:
         return (Path(self.words),) if self.words else ()
@@ -48,7 +48,7 @@ class Slotted(Method):
             model="conditional-dp",
             statement="A promise.",
             relation="replace-one",
-            epsilon=self.spent_before + self.epsilon,
+            epsilon=self.previous_epsilon + self.epsilon,
             checks=(Check("no-clicks", {}),),
         )
 
@@ -66,6 +66,9 @@ class Slotted(Method):
         return self.continue_release(
             log, PreviousContributions(NONE, self.max_queries_per_user), chance, progress
         )
+
+    def continuing(self, previous_epsilon: float) -> Slotted:
+        return replace(self, previous_epsilon=previous_epsilon)
 
     def continue_release(
         self,

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from numbered_method import NONE, Slotted, known, write_log
 
 import queryveil as qv
-from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.errors import (
     BudgetError,
@@ -32,7 +31,7 @@ from queryveil.errors import (
 from queryveil.ledger import store as files
 from queryveil.ledger.entries import LedgerEntry
 from queryveil.ledger.ledger import Ledger
-from queryveil.methods.replacement.phrases import PreviousContributions
+from queryveil.methods.continuation import PreviousContributions
 from queryveil.release.release import Release
 from queryveil.workflows.budget import set_ledger_limit
 
@@ -220,7 +219,7 @@ def test_nothing_new_is_an_empty_part_that_can_be_extended(top: Path) -> None:
 def test_a_lower_guarantee_is_the_sum(top: Path) -> None:
     card = append(top, "two", "a", "b", add_budget=True)
     assert card["guarantee"]["epsilon"] == 2.0
-    assert card["parameters"]["spent_before"] == 1.0
+    assert card["parameters"]["previous_epsilon"] == 1.0
     assert card["ledger"]["most"] == 8
     assert (spent(top), entries(top)[1].epsilon) == (2, 1)
     assert qv.verify(top / "b")["holds"]
@@ -237,7 +236,7 @@ def test_decimals_stay_what_they_are(top: Path) -> None:
     qv.anonymize_to_folder(read(top, "one"), method, top / "a1")
     append(top, "two", "a1", "b1", add_budget=True)
     card = append(top, "three", "b1", "c1", add_budget=True)
-    assert card["parameters"]["spent_before"] == 0.2
+    assert card["parameters"]["previous_epsilon"] == 0.2
     assert card["guarantee"]["epsilon"] >= 0.3
     assert spent(top) == 1 + Fraction("0.3")
     assert qv.verify(top / "c1")["holds"]
@@ -495,16 +494,9 @@ def test_methods_without_slots(top: Path) -> None:
     qv.anonymize_to_folder(read(top, "one"), qv.FrequentQueries(min_users=2), top / "frequent")
     with pytest.raises(ParameterError, match="frequent-queries cannot extend an earlier release"):
         append(top, "two", "frequent", "b")
-    nothing = PreviousContributions(NONE, 1)
-    for call in (
-        lambda: qv.FrequentQueries().count_contributions(read(top, "one"), nothing),
-        lambda: qv.FrequentQueries().continue_release(
-            read(top, "one"), nothing, RandomSource(), NoProgress()
-        ),
-    ):
-        with pytest.raises(ParameterError, match="cannot extend") as caught:
-            call()
-        assert caught.value.hint
+    with pytest.raises(ParameterError, match="cannot extend") as caught:
+        append(top, "two", "frequent", "b", method=qv.FrequentQueries(n=2))
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize("promise", [{"delta": 1e-6}, {"model": "none", "epsilon": None}])

@@ -91,7 +91,7 @@ def replacement_guarantee(method: SemanticReplacement, checks: tuple[Check, ...]
 def _state_condition(method: SemanticReplacement) -> str | None:
     parts = [_TOPICS] if is_split_by_topic(method.domain) else []
     parts += [_LENGTHS] if method.keep_length else []
-    parts += [_FIRST] if method.goes_on else []
+    parts += [_FIRST] if method.continues else []
     return " and ".join(parts) or None
 
 
@@ -120,9 +120,9 @@ def _state_guarantee(method: SemanticReplacement, given: str | None) -> str:
 
 
 def _state_earlier_releases(method: SemanticReplacement) -> str:
-    if not method.spent_before:
+    if not method.previous_epsilon:
         return ""
-    before = f"{method.spent_before:g}"
+    before = f"{method.previous_epsilon:g}"
     return f" That includes epsilon {before} of the releases that this one extends."
 
 
@@ -132,7 +132,7 @@ def _not_covered(method: SemanticReplacement) -> tuple[str, ...]:
     return (
         *((topics,) if is_split_by_topic(method.domain) else ()),
         *((lengths,) if method.keep_length else ()),
-        *((f"{_FIRST}: a new pseudonym is recognized as new", _RETRY) if method.goes_on else ()),
+        *((f"{_FIRST}: a new pseudonym is recognized as new", _RETRY) if method.continues else ()),
         *NOT_COVERED,
     )
 

@@ -9,7 +9,6 @@ import polars as pl
 
 from ...concepts.mapping.result import ConceptMapping
 from ...concepts.taxonomy.arrays import IntArray
-from ...core.randomness import RandomSource
 from ...engine.operations import unique_users
 from ...log.query_log import QueryLog
 
@@ -117,38 +116,3 @@ def _count_dropped(
         NO_CONCEPT: ~used & ~unused,
     }
     return {reason: int(rows[mask].sum()) for reason, mask in reasons.items() if mask.any()}
-
-
-@dataclass(frozen=True, repr=False)
-class PreviousContributions:
-    """The users of earlier releases, and the slots that each has used.
-
-    Attributes:
-        mapping: user and pseudonym (strings) and slots (Int64): the slots used in total so far,
-            including killed runs whose output may have been seen.
-        max_contributions: The public bound on the slots of a user in total after this release.
-            In this release alone a user uses no more slots than the bound of the method.
-    """
-
-    mapping: pl.DataFrame
-    max_contributions: int
-
-    def updated(self, slots: pl.DataFrame, rng: RandomSource) -> pl.DataFrame:
-        """Return the mapping after users have used further slots: user, pseudonym, slots.
-
-        Users keep their pseudonyms. New users get new, unique ones.
-        """
-        more = slots.select(pl.col("user").cast(pl.String), more=pl.col("slots").cast(pl.Int64))
-        known = self.mapping.join(more, on="user", how="left", maintain_order="left").select(
-            "user", "pseudonym", pl.col("slots") + pl.col("more").fill_null(0)
-        )
-        new = more.join(self.mapping, on="user", how="anti").sort("user")
-        names = self._draw_pseudonyms(new.height, rng)
-        return pl.concat([known, new.select("user", names, slots="more")])
-
-    def _draw_pseudonyms(self, size: int, rng: RandomSource) -> pl.Series:
-        taken = self.mapping["pseudonym"].implode()
-        while True:
-            names = pl.Series("pseudonym", rng.tokens(size)).cast(pl.String)
-            if not names.is_in(taken).any():  # almost always: pseudonyms have 48 bits or more
-                return names

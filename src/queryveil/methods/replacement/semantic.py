@@ -20,6 +20,7 @@ from ...errors import ParameterError
 from ...log.query_log import QueryLog
 from ...release.guarantee import Guarantee
 from ..base import MethodOutput
+from ..continuation import ContinuableMethod, PreviousContributions
 from ..forecast import Forecast, ForecastFact
 from .base import REWRITE_BLOCKER, ReplacementMethod, replacement_guarantee
 from .mechanism import (
@@ -30,14 +31,14 @@ from .mechanism import (
     calibrate_mechanism,
 )
 from .noise_description import describe_replacement_noise
-from .phrases import BoundedPhrases, PreviousContributions, bound_phrases, pad_phrases
+from .phrases import BoundedPhrases, bound_phrases, pad_phrases
 from .rendering import by_pseudonym, render_rows, substitute_phrases
 
 _NO_USERS = pl.DataFrame(schema={"user": pl.String, "pseudonym": pl.String, "slots": pl.Int64})
 
 
 @dataclass(frozen=True)
-class SemanticReplacement(ReplacementMethod):
+class SemanticReplacement(ReplacementMethod, ContinuableMethod):
     """Replace each query by a label of similar meaning, drawn at random.
 
     >>> str(SemanticReplacement(criterion="sqc1", epsilon=2))
@@ -64,12 +65,10 @@ class SemanticReplacement(ReplacementMethod):
     rewrite: bool = parameter(
         False, "whether the other words of a query are kept, which no epsilon covers"
     )
-    spent_before: float = parameter(
-        0.0, "epsilon that earlier releases of these users spent; set by --extend", min=0.0,
-        max=1e6,
-    )  # fmt: skip
-
-    goes_on: bool = parameter(False, "whether it extends an earlier release; set by --extend")
+    previous_epsilon: float = parameter(
+        0.0, "epsilon that earlier releases of these users spent", min=0.0, max=1e6, internal=True
+    )
+    continues: bool = parameter(False, "whether it continues an earlier release", internal=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -96,7 +95,7 @@ class SemanticReplacement(ReplacementMethod):
     @property
     def total_epsilon(self) -> Fraction:
         """The epsilon of a user's whole log, including that of earlier releases."""
-        return self.user_epsilon + Fraction(repr(self.spent_before))
+        return self.user_epsilon + Fraction(repr(self.previous_epsilon))
 
     def guarantee(self) -> Guarantee:
         """Return the guarantee of these parameters."""
@@ -177,6 +176,10 @@ class SemanticReplacement(ReplacementMethod):
         bounds = self._user_bounds(log, earlier)
         slots = bound_phrases(log, concept_mapping, domains.index_of, bounds)
         return _contributions(slots, self._used_slots(slots))
+
+    def continuing(self, previous_epsilon: float) -> SemanticReplacement:
+        """Return this method with the guarantee of all releases together."""
+        return replace(self, continues=True, previous_epsilon=previous_epsilon)
 
     def continue_release(
         self,
