@@ -32,7 +32,7 @@ def dying(kind, name, when):
         os.kill(os.getpid(), signal.SIGKILL)
     setattr(kind, name, die)
 
-release = qv.anonymize(qv.read_log(Path(top) / "log.tsv"), spec, population=10**6)
+release = qv.anonymize(qv.read_log(Path(top) / "log.tsv"), spec, expected_users=10**6)
 for number in range(int(writings)):
     release.write(f"{top}/before{number}")
 kind, name, when = moment.split(".")
@@ -80,8 +80,8 @@ def test_killed_between_renaming_and_confirming(
     (entry,) = entries(tmp_path)
     assert entry.state == STATES[spec, when]
     assert entry.epsilon == (Fraction(2) if spec == DP else None)
-    again = qv.anonymize(qv.read_log(log), spec, population=10**6)
-    again.write(tmp_path / "out", force=True)
+    again = qv.anonymize(qv.read_log(log), spec, expected_users=10**6)
+    again.write(tmp_path / "out", overwrite=True)
     states = [one.state for one in entries(tmp_path)]
     assert states == [STATES[spec, when], "confirmed"]
     with Ledger.open(tmp_path / "ledger.db") as ledger:
@@ -100,9 +100,9 @@ def test_killed_when_written_twice(log: Path, tmp_path: Path, spec: str) -> None
 
 @pytest.mark.parametrize("spec", [DP, GROUPS, RULE])
 def test_written_twice(log: Path, tmp_path: Path, spec: str) -> None:
-    release = qv.anonymize(qv.read_log(log), spec, population=10**6)
+    release = qv.anonymize(qv.read_log(log), spec, expected_users=10**6)
     release.write(tmp_path / "one")
-    release.write(tmp_path / "two", form="tsv")
+    release.write(tmp_path / "two", format="tsv")
     first, second = entries(tmp_path)
     assert (first.state, second.state, second.copy_of) == ("confirmed", "copied", first.number)
     assert second.epsilon in (0, None)
