@@ -40,8 +40,7 @@ def _describe(method: type[Method]) -> dict[str, Any]:
             "unit": declared.unit,
             "help": declared.help,
         }
-        for declared in method.parameters()
-        if not declared.internal
+        for declared in method.user_parameters()
     ]
     about = {
         "name": method.name,

@@ -246,9 +246,8 @@ def _method_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.P
     )
     shared: dict[str, list[tuple[str, Parameter]]] = {}
     for name, method in METHODS.items():
-        for declared in method.parameters():
-            if not declared.internal:
-                shared.setdefault(declared.name, []).append((name, declared))
+        for declared in method.user_parameters():
+            shared.setdefault(declared.name, []).append((name, declared))
     return [
         _option("method", str if default is not None else str | None, text, _METHOD, default),
         *(_build_method_option(name, uses) for name, uses in shared.items()),

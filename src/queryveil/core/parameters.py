@@ -116,6 +116,11 @@ class Parametrized:
         )
 
     @classmethod
+    def user_parameters(cls) -> tuple[Parameter, ...]:
+        """Return the parameters that users set, for help: all but internal ones."""
+        return tuple(declared for declared in cls.parameters() if not declared.internal)
+
+    @classmethod
     def from_params(cls, values: dict[str, Any]) -> Self:
         """Build an instance from values or texts; raise if a name is not a parameter."""
         known = [declared.name for declared in cls.parameters()]
