@@ -32,7 +32,7 @@ from readme import put_table
 
 HERE = Path(__file__).parent
 DATA = HERE / "data"
-LINE = "dp-statistics:epsilon=1:delta=1e-7:max-queries-per-user=10:split=1/0/0"
+LINE = "dp-statistics:epsilon=1:delta=1e-7:max-queries-per-user=10:budget-split=1/0/0"
 WAYS = ("auto", "gaussian", "guided", "laplace", "weighted", "sips")
 RIVALS = {
     "opendp": ("opendp[polars]==0.16.0",),
@@ -60,7 +60,7 @@ def task_ours(users: int, way: str, prefer: str) -> dict[str, Any]:
     """Release the query table, from the file to the counts."""
     start = time.perf_counter()
     log = qv.read_log(log_of(users))
-    method = qv.parse_method(f"{LINE}:selection={way}:prefer={prefer}")
+    method = qv.parse_method(f"{LINE}:selection={way}:contribution-order={prefer}")
     found = run_method(method, log, RandomSource(), NoProgress()).tables["queries"]
     return {"seconds": time.perf_counter() - start, "released": found.height}
 

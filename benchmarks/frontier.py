@@ -28,7 +28,7 @@ METHODS = (
 )  # fmt: skip
 SWEEP = {
     "min_users": ("5", "20", "80"),
-    "sites": ("2", "5"),
+    "min_sites": ("2", "5"),
     "k": ("2", "5", "10"),
     "epsilon": ("1", "10", "100"),
 }

@@ -37,7 +37,7 @@ DATA = HERE / "data"
 SCALE = HERE.parent / "docs" / "scale.md"
 SIZES = "1000000,10000000,36389567,100000000"
 TABLES = "dp-statistics:epsilon=1:delta=1e-7:max-queries-per-user=10:max-clicks-per-user=10"
-QUERIES = f"{TABLES}:split=1/0/0"
+QUERIES = f"{TABLES}:budget-split=1/0/0"
 
 
 def _engine(executors: int | str) -> EngineConfig:

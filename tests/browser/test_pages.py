@@ -247,7 +247,7 @@ NARROW = """
 def test_pages_fit_a_phone(tmp_path: Path) -> None:
     """Nothing but a table in its own frame is wider than the page."""
     log = qv.QueryLog.from_rows([(user, "tennis", None, None, None) for user in "abc"])
-    method = qv.DpStatistics(epsilon=9.0, delta=1e-4, max_queries_per_user=2, split="1/0/0")
+    method = qv.DpStatistics(epsilon=9.0, delta=1e-4, max_queries_per_user=2, budget_split="1/0/0")
     qv.anonymize(log, method, ledger=str(tmp_path)).write(tmp_path / "out")
     compared = comparison() | {"notes": [], "command": f"queryveil compare {LONG}"}
     compared["log"] = compared["log"] | {"files": {f"/{LONG}.tsv": "0" * 64}}

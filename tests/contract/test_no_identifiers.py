@@ -24,7 +24,7 @@ LINES = {
     "semantic-replacement": "semantic-replacement:domain=sport:max-queries-per-user=5",
     "profile-first": "profile-first:domain=A:max-queries-per-user=5",
     "concept-histogram": "concept-histogram:domain=sport:max-queries-per-user=5",
-    "dp-statistics": "dp-statistics:epsilon=30:delta=1e-4:synthesize=20",
+    "dp-statistics": "dp-statistics:epsilon=30:delta=1e-4:synthetic-users=20",
     "disconnected-graph": "disconnected-graph:min-documents=1:min-sites=1",
     "click-graph": "click-graph:epsilon=30:delta=1e-4",
 }
@@ -116,5 +116,5 @@ def test_a_log_of_identifiers_alone(tmp_path: Path) -> None:
     log = qv.read_log(path)
     with pytest.raises(qv.InputError, match="looks like an identifier"):
         qv.anonymize(log, "frequent-queries:min-users=2:min-click-users=2")
-    release = qv.anonymize(log, LINES["dp-statistics"].replace(":synthesize=20", ""))
+    release = qv.anonymize(log, LINES["dp-statistics"].replace(":synthetic-users=20", ""))
     assert {name: table.height for name, table in release.tables.items()}["queries"] == 0

@@ -37,7 +37,7 @@ SPECS = {
         "dp-statistics:epsilon=9:delta=1e-3",
         "dp-statistics:epsilon=9:delta=1e-3:selection=gaussian",
         "dp-statistics:mode=pure:epsilon=9",
-        "dp-statistics:mode=paper:epsilon=9:paper-threshold=5",
+        "dp-statistics:mode=paper:epsilon=9:published-threshold=5",
     ],
     "click-graph": ["click-graph:epsilon=9:delta=1e-3"],
 }

@@ -195,7 +195,7 @@ def test_two_rows_of_one_user_do_not_turn_months_and_days(tmp_path):
 
 PRIVATE = [
     "dp-statistics:epsilon=1:delta=1e-6:selection=gaussian",
-    "dp-statistics:epsilon=1:delta=1e-6:selection=laplace:synthesize=20",
+    "dp-statistics:epsilon=1:delta=1e-6:selection=laplace:synthetic-users=20",
     "dp-statistics:epsilon=1:mode=pure",
     "click-graph:epsilon=1:delta=1e-6",
     "semantic-replacement:epsilon=1:domain=entertainment",

@@ -118,7 +118,7 @@ def lists(tmp_path: Path) -> dict[str, str]:
     pool, results = tmp_path / "pool.txt", tmp_path / "results.tsv"
     pool.write_text("\n".join(query(n) for n in range(SHARED)), "utf-8")
     results.write_text("\n".join(f"{query(n)}\t{url(n)}" for n in range(SHARED)), "utf-8")
-    return {"pool": str(pool), "url_pool": str(results)}
+    return {"public_queries": str(pool), "public_results": str(results)}
 
 
 BOUNDS = {"max_queries_per_user": QUERIES, "max_clicks_per_user": URLS}
@@ -139,7 +139,9 @@ def check(found: dict[str, Counter]) -> None:
 def test_tables_of_keys_that_nobody_knows(
     selection: str, prefer: str, far: bool, tmp_path: Path
 ) -> None:
-    method = DpStatistics(epsilon=50, delta=1e-6, selection=selection, prefer=prefer, **BOUNDS)
+    method = DpStatistics(
+        epsilon=50, delta=1e-6, selection=selection, contribution_order=prefer, **BOUNDS
+    )
     check(changed(method, tmp_path, far))
 
 
@@ -149,7 +151,7 @@ def test_tables_of_keys_that_nobody_knows(
 def test_tables_of_public_keys(
     prefer: str, far: bool, tmp_path: Path, lists: dict[str, str]
 ) -> None:
-    method = DpStatistics(mode="pure", epsilon=50, prefer=prefer, **BOUNDS, **lists)
+    method = DpStatistics(mode="pure", epsilon=50, contribution_order=prefer, **BOUNDS, **lists)
     check(changed(method, tmp_path, far))
 
 
@@ -157,7 +159,7 @@ def test_tables_of_public_keys(
 @pytest.mark.parametrize("far", [False, True], ids=["here", "shares"])
 def test_click_graph_counts_occurrences(far: bool, tmp_path: Path, lists: dict[str, str]) -> None:
     """All that may count of a user can fall on one key; never more than that in all."""
-    method = ClickGraph(epsilon=50, delta=1e-6, results=lists["url_pool"], **BOUNDS)
+    method = ClickGraph(epsilon=50, delta=1e-6, public_results=lists["public_results"], **BOUNDS)
     found = changed(method, tmp_path, far)
     for name, most in (("queries", QUERIES), ("clicks", URLS)):
         assert min(found[name].values()) > 0

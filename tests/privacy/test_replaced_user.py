@@ -65,6 +65,6 @@ def test_losses_are_those_of_the_noise() -> None:
         assert swap.rho >= 2 * add.rho * (1 - Fraction(1, 10**9))
         assert add.delta == swap.delta <= Fraction(repr(promise.delta or 0.0))
         assert 0 < add.rho <= Fraction(repr(promise.epsilon)) ** 2 / 2
-    made = parse_method("dp-statistics:max-queries-per-user=1:split=1/0/0").mechanisms()
+    made = parse_method("dp-statistics:max-queries-per-user=1:budget-split=1/0/0").mechanisms()
     assert made.selection == "laplace"
     assert made.rho == 1 / (2 * made.queries.scale**2)

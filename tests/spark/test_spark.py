@@ -248,8 +248,8 @@ def test_statistics_without_noise_are_the_same(
     asked = "epsilon=100:max-queries-per-user=5:max-clicks-per-user=5"
     lines = [
         *(f"dp-statistics:{asked}:delta=0.001:selection={way}" for way in ("gaussian", "sips")),
-        f"dp-statistics:{asked}:delta=0.001:selection=guided:prefer=random",
-        f"dp-statistics:{asked}:mode=pure:pool={tmp_path}/pool.txt:url-pool={tmp_path}/results.tsv",
+        f"dp-statistics:{asked}:delta=0.001:selection=guided:contribution-order=random",
+        f"dp-statistics:{asked}:mode=pure:public-queries={tmp_path}/pool.txt:public-results={tmp_path}/results.tsv",
         f"click-graph:{asked}:results={tmp_path}/results.tsv",
     ]
     for line in lines:

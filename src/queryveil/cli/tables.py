@@ -192,7 +192,7 @@ def draw_emptiness(console: Console, card: dict[str, Any]) -> None:
 
 
 def _explain_empty(card: dict[str, Any], name: str) -> str:
-    if name == "clicks.tsv" and card["parameters"].get("results") == "":
+    if name == "clicks.tsv" and card["parameters"].get("public_results") == "":
         return "Only clicks on public results are counted, and none were named (--results)."
     return "No count reached the threshold."
 

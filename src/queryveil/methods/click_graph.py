@@ -50,7 +50,7 @@ _MAX_BOUND = 10_000
 _BUDGET_FRACTIONS = {
     "with results": (Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)),
     "without": (Fraction(1, 2), Fraction(1, 2), Fraction(0)),
-    "removal": (Fraction(1), Fraction(0), Fraction(0)),
+    "logs": (Fraction(1), Fraction(0), Fraction(0)),
 }
 _LINKED = "the release shows which safe queries each user sent, and no guarantee covers that"
 
@@ -83,16 +83,15 @@ class ClickGraph(Method):
     max_clicks_per_user: int = parameter(
         1, "first clicks of each user that are counted", min=1, max=_MAX_BOUND, unit="clicks"
     )
-    results: str = parameter("", "file of public results, a query, a tab and a URL on each line")
-    theorem: str = parameter(
+    public_results: str = parameter("", "file of public results: a query, a tab and a URL per line")
+    bound: str = parameter(
         "tight",
         "which threshold: the paper's, or the lowest possible",
         choices=("published", "tight"),
     )
-    reading: str = parameter(
-        "statistics", "tables with noise, or user logs without rare queries",
-        choices=("statistics", "removal"),
-    )  # fmt: skip
+    output_kind: str = parameter(
+        "tables", "tables with noise, or user logs without rare queries", choices=("tables", "logs")
+    )
 
     @property
     def budget(self) -> tuple[Fraction, Fraction]:
@@ -100,16 +99,16 @@ class ClickGraph(Method):
         return Fraction(repr(self.epsilon)), Fraction(repr(self.delta))
 
     def _budget_fractions(self) -> tuple[Fraction, Fraction, Fraction]:
-        if self.reading == "removal":
-            return _BUDGET_FRACTIONS["removal"]
-        return _BUDGET_FRACTIONS["with results" if self.results else "without"]
+        if self.output_kind == "logs":
+            return _BUDGET_FRACTIONS["logs"]
+        return _BUDGET_FRACTIONS["with results" if self.public_results else "without"]
 
     def selection(self) -> OccurrenceThreshold:
         """Return the mechanism that selects the queries, from the parameters alone."""
         epsilon, delta = self.budget
         calibrate = (
             OccurrenceThreshold.calibrate
-            if self.theorem == "tight"
+            if self.bound == "tight"
             else OccurrenceThreshold.as_published
         )
         return calibrate(self.max_queries_per_user, epsilon * self._budget_fractions()[0], delta)
@@ -134,7 +133,7 @@ class ClickGraph(Method):
 
     def input_files(self) -> tuple[Path, ...]:
         """Return the file of public results, if there is one."""
-        return (Path(self.results),) if self.results else ()
+        return (Path(self.public_results),) if self.public_results else ()
 
     def check_ready(self) -> None:
         """Raise an error if the public results cannot be read."""
@@ -144,18 +143,18 @@ class ClickGraph(Method):
     def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Bound contributions, count and select; then build tables, or logs of selected queries."""
         noise = NoiseSource(None if rng.is_secure else rng.uint64s)
-        results = read_public_results(self.results) if self.results else _NO_CLICKS
+        results = read_public_results(self.public_results) if self.public_results else _NO_CLICKS
         with progress.stage("count occurrences"):
             count = partial(count_first_events, bound=self.max_queries_per_user)
             counted = aggregate_remote(log.table, count, ["query"])
             selected = select_frequent_keys(counted, self.selection(), noise, rng)
-        if self.reading == "removal":
+        if self.output_kind == "logs":
             return self._release_logs(log, selected, results, rng, progress)
         return self._release_tables(log, selected, results, noise, progress)
 
     def expected_queries(self) -> Callable[[int], int] | None:
         """Return a function from the number of users to the expected number of queries."""
-        return None if self.reading == "removal" else self._selection_threshold().queries
+        return None if self.output_kind == "logs" else self._selection_threshold().queries
 
     def _selection_threshold(self) -> SelectionThreshold:
         selection = self.selection()
@@ -166,7 +165,7 @@ class ClickGraph(Method):
 
     def forecast(self, expected_users: int) -> Forecast | None:
         """Return noise, threshold and the expected number of queries."""
-        if self.reading == "removal":
+        if self.output_kind == "logs":
             return None
         return Forecast(
             expected=self._selection_threshold().expected(expected_users),
@@ -271,21 +270,21 @@ class ClickGraph(Method):
 
     def public_params(self) -> dict[str, Any]:
         """Return the parameters for the card; the folder of a file is private."""
-        return {**self.params(), "results": Path(self.results).name}
+        return {**self.params(), "public_results": Path(self.public_results).name}
 
     def guarantee(self) -> Guarantee:
         """Return (epsilon, delta) for a user's whole log, or no guarantee for a removal."""
-        if self.reading == "removal":
+        if self.output_kind == "logs":
             return self._removal_guarantee()
         return self._statistics_guarantee()
 
     def output_files(self) -> frozenset[str]:
         """Return the two tables, or the log of a removal."""
-        return frozenset({"log"} if self.reading == "removal" else {"queries", "clicks"})
+        return frozenset({"log"} if self.output_kind == "logs" else {"queries", "clicks"})
 
     def reasons_not_to_publish(self) -> tuple[str, ...]:
         """Return that no guarantee covers the logs of a removal."""
-        return (_LINKED,) if self.reading == "removal" else ()
+        return (_LINKED,) if self.output_kind == "logs" else ()
 
     def _statistics_guarantee(self) -> Guarantee:
         epsilon, delta = (format_amount(amount) for amount in self.budget)
@@ -294,7 +293,7 @@ class ClickGraph(Method):
         clicks = (
             f"of their clicks the {_first(self.max_clicks_per_user, 'click')}, counted for "
             "each URL of a public list of results, also for URLs without a click"
-            if self.results
+            if self.public_results
             else "no clicks are released, because there was no public list of results"
         )
         return Guarantee(
@@ -330,7 +329,7 @@ class ClickGraph(Method):
         epsilon, delta = (format_amount(amount) for amount in self.budget)
         queries = _first(self.max_queries_per_user, "query")
         checks = [Check("time-step", {"step": "day"})]
-        checks += [] if self.results else [Check("no-clicks", {})]
+        checks += [] if self.public_results else [Check("no-clicks", {})]
         return Guarantee(
             model="none",
             statement=(
@@ -346,7 +345,7 @@ class ClickGraph(Method):
                 "pseudonym, and a few of them can be a combination that only one user has",
                 "how often and on which days a user sent them: these are exact",
                 "comparing releases made with and without a user reveals their rows",
-                *(("ranks are released unchanged",) if self.results else ()),
+                *(("ranks are released unchanged",) if self.public_results else ()),
             ),
             checks=tuple(checks),
         )

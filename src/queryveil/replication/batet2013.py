@@ -20,11 +20,11 @@ STRING = "string-microaggregation:min-users=1:max-share=1"
 OURS = "semantic-microaggregation:min-users=2"
 GROUPED = (STRING, SYNTACTIC, CATEGORY, SEMANTIC)  # from the worst to the best, as published
 # Korolova et al. as the paper reads them: e^epsilon = 10, delta = 1e-5, logs without rare queries.
-REMOVAL = "click-graph:reading=removal:epsilon=2.302585:delta=0.00001:theorem=published"
+REMOVAL = "click-graph:output-kind=logs:epsilon=2.302585:delta=0.00001:bound=published"
 GRAPH = "disconnected-graph"
 _K = {"k": ("2", "3", "4", "5", "6", "7")}
 _D = {"max_queries_per_user": ("1", "2", "5", "10", "20")}
-_SITES = {"sites": ("2", "5", "10", "20", "30", "40")}
+_SITES = {"min_sites": ("2", "5", "10", "20", "30", "40")}
 
 
 def _figures() -> tuple[Figure, ...]:
@@ -33,7 +33,7 @@ def _figures() -> tuple[Figure, ...]:
         drawn += [
             Figure(f"{title} over k", (*GROUPED, OURS), measure, _K, "k"),
             Figure(f"{title} of Korolova et al. over d", (REMOVAL,), measure, _D, next(iter(_D))),
-            Figure(f"{title} of Poblete et al. over sites", (GRAPH,), measure, _SITES, "sites"),
+            Figure(f"{title} of Poblete et al. over sites", (GRAPH,), measure, _SITES, "min_sites"),
         ]
     return (*drawn, Figure("Queries kept by Korolova et al.", (REMOVAL,), KEPT, _D, next(iter(_D))))
 
@@ -47,7 +47,7 @@ def _removal(evidence: Evidence, measure: str, name: str = "value") -> Curve:
 
 
 def _graph(evidence: Evidence, measure: str, name: str = "value") -> Curve:
-    return evidence.series(GRAPH, measure, "sites", name)
+    return evidence.series(GRAPH, measure, "min_sites", name)
 
 
 def _explain_suppression(evidence: Evidence) -> str:

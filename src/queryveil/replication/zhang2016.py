@@ -17,7 +17,7 @@ REPAIRED = f"dp-statistics:{_BOUNDS}:delta=0.000001"
 GRAPH = "click-graph:delta=0.000001:max-queries-per-user=100:max-clicks-per-user=100"
 # b = 299 / epsilon: 10, 50, 100 and 500.
 _EPSILON = {"epsilon": ("29.99", "5.98", "2.99", "0.598")}
-_K = {"paper_threshold": ("10", "100", "500")}
+_K = {"published_threshold": ("10", "100", "500")}
 WALK = "retrieval:model=random-walk"
 FEEDBACK = "retrieval:model=implicit-feedback:feedback=test"
 _PUBLISHED = {
@@ -38,7 +38,7 @@ def _figures() -> tuple[Figure, ...]:
     drawn = [
         Figure(
             f"{title}, {scope}",
-            (f"{PUBLISHED}:paper-threshold=500", REPAIRED, GRAPH),
+            (f"{PUBLISHED}:published-threshold=500", REPAIRED, GRAPH),
             named(model),
             _EPSILON,
             "epsilon",
@@ -68,7 +68,7 @@ def _same(evidence: Evidence, measure: str) -> Verdict:
     """
 
     def at_published(name: str) -> float:
-        label = f"{PUBLISHED}:paper-threshold=500"
+        label = f"{PUBLISHED}:published-threshold=500"
         return evidence.series(label, measure, "epsilon", name)[29.99]
 
     low, high = at_published("difference_low"), at_published("difference_high")
@@ -85,7 +85,7 @@ def _same(evidence: Evidence, measure: str) -> Verdict:
 
 
 def _grid(evidence: Evidence, k: int) -> Curve:
-    at = {"paper_threshold": k}
+    at = {"published_threshold": k}
     return evidence.series(PUBLISHED, _released(FEEDBACK), "epsilon", at=at)
 
 
@@ -112,7 +112,7 @@ def _one_relevant(evidence: Evidence) -> Verdict:
 
 
 def _original(evidence: Evidence, metric: str) -> float:
-    name, label = f"metrics.original.{metric}", f"{PUBLISHED}:paper-threshold=500"
+    name, label = f"metrics.original.{metric}", f"{PUBLISHED}:published-threshold=500"
     return evidence.series(label, _released(WALK), "epsilon", name)[29.99]
 
 

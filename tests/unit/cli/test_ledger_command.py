@@ -174,7 +174,7 @@ def test_releases_of_two_relations_are_counted_in_one(
     monkeypatch.setenv("COLUMNS", "140")
     shutil.copy(synthetic, tmp_path / "log.tsv")
     assert cli("ledger", *LIMIT, "log.tsv", "--composition", "sum").code == 0
-    add = ("--method", "dp-statistics:split=1/0/0", "--yes", "--out", "a")
+    add = ("--method", "dp-statistics:budget-split=1/0/0", "--yes", "--out", "a")
     swap = ("--method", "semantic-replacement:domain=sport", "--out", "b")
     ran = cli("anonymize", "log.tsv", *add, "--json")
     assert json.loads(ran.out)["guarantee"]["relation"] == "add-remove"

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import add_subjects
 
-METHOD = "dp-statistics:epsilon=1:delta=1e-4:max-queries-per-user=2:split=1/0/0"
+METHOD = "dp-statistics:epsilon=1:delta=1e-4:max-queries-per-user=2:budget-split=1/0/0"
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from queryveil.ledger.state import warnings_of
 from queryveil.methods.microaggregation import emission as stand_ins
 from queryveil.workflows.budget import DATA_ACCESS_NOTE
 
-PRIVATE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:split=1/0/0"
+PRIVATE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:budget-split=1/0/0"
 
 
 @pytest.fixture

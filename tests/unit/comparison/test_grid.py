@@ -76,8 +76,8 @@ def test_what_cannot_be_run_is_told_before_anything_is() -> None:
 
 
 def test_a_list_of_lines_may_have_commas_in_values() -> None:
-    text = "dp-statistics:pool=a,b, frequent-queries:min-users=3,click-graph"
+    text = "dp-statistics:public-queries=a,b, frequent-queries:min-users=3,click-graph"
     assert split_specs(text, METHODS) == [
-        "dp-statistics:pool=a,b", "frequent-queries:min-users=3", "click-graph",
+        "dp-statistics:public-queries=a,b", "frequent-queries:min-users=3", "click-graph",
     ]  # fmt: skip
     assert split_specs("unknown,frequent-queries", METHODS) == ["unknown", "frequent-queries"]

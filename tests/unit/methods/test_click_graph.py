@@ -133,7 +133,7 @@ def test_what_many_sent_shows_and_what_one_sent_does_not() -> None:
 
 
 def test_clicks_are_those_of_the_public_list(results: Path) -> None:
-    release = run(ClickGraph(**GENEROUS, results=str(results)), rows_of(300))
+    release = run(ClickGraph(**GENEROUS, public_results=str(results)), rows_of(300))
     clicks = {(query, url): n for query, url, n in release.tables["clicks"].rows()}
     assert clicks.keys() == {
         ("weather", "http://weather.example"), ("weather", "http://rain.example"),
@@ -153,7 +153,7 @@ def test_the_budget_is_split(results: Path) -> None:
     plain = ClickGraph(epsilon=0.7)
     assert Fraction(34, 100) < plain.selection().epsilon <= Fraction(35, 100)
     assert plain.count_mechanism().keys() == {"queries"}
-    both = ClickGraph(epsilon=0.7, results=str(results))
+    both = ClickGraph(epsilon=0.7, public_results=str(results))
     for method in (plain, both):
         parts = [
             method.selection().epsilon,
@@ -168,13 +168,13 @@ def test_the_budget_is_split(results: Path) -> None:
 
 
 def test_the_published_threshold_is_higher() -> None:
-    tight, paper = (ClickGraph(max_queries_per_user=20, theorem=t) for t in ("tight", "published"))
+    tight, paper = (ClickGraph(max_queries_per_user=20, bound=t) for t in ("tight", "published"))
     assert tight.selection().threshold < paper.selection().threshold
     assert f"{paper.selection().threshold:,}" in paper.guarantee().statement
 
 
 def test_seeds_repeat_and_secrets_do_not(results: Path) -> None:
-    method = ClickGraph(**GENEROUS, results=str(results))
+    method = ClickGraph(**GENEROUS, public_results=str(results))
     one, two, three = (run(method, rows_of(200), seed).tables for seed in (1, 1, 2))
     assert all(one[name].equals(two[name]) for name in one)
     assert any(not one[name].equals(three[name]) for name in one)
@@ -184,12 +184,12 @@ def test_seeds_repeat_and_secrets_do_not(results: Path) -> None:
 
 
 def test_a_written_release_holds(results: Path, tmp_path: Path) -> None:
-    release = run(ClickGraph(**GENEROUS, results=str(results)), rows_of(300), None)
+    release = run(ClickGraph(**GENEROUS, public_results=str(results)), rows_of(300), None)
     release.write(tmp_path / "out")
     found = verify(tmp_path / "out")
     assert found["holds"], found
     card = json.loads((tmp_path / "out" / "public" / "release.json").read_text())
-    assert card["parameters"]["results"] == "results.tsv"  # and not where it lies
+    assert card["parameters"]["public_results"] == "results.tsv"  # and not where it lies
     assert card["guarantee"]["model"] == "approx-dp"
     assert (card["guarantee"]["epsilon"], card["guarantee"]["delta"]) == (20.0, 1e-6)
     assert (card["standing"], card["release_grade"]) == ("not-for-publication", False)
@@ -218,7 +218,7 @@ def test_a_click_of_a_query_that_was_not_released_is_found() -> None:
 
 # --- removal -------------------------------------------------------------------------------------
 
-REMOVAL = ClickGraph(**GENEROUS, reading="removal")
+REMOVAL = ClickGraph(**GENEROUS, output_kind="logs")
 
 
 def test_users_keep_exactly_their_safe_queries() -> None:
@@ -242,7 +242,7 @@ def test_the_whole_budget_chooses_the_safe_set() -> None:
 
 
 def test_clicks_on_public_results_stay(results: Path) -> None:
-    release = run(replace(REMOVAL, results=str(results)), rows_of(300))
+    release = run(replace(REMOVAL, public_results=str(results)), rows_of(300))
     log = release.log.collect().with_columns(pl.col("query", "url").cast(pl.String))
     clicks = Counter(log.drop_nulls("url").select("query", "rank", "url").rows())
     assert clicks == {
@@ -254,13 +254,13 @@ def test_clicks_on_public_results_stay(results: Path) -> None:
 
 
 def test_a_removal_promises_nothing(results: Path, tmp_path: Path) -> None:
-    for method in (REMOVAL, replace(REMOVAL, results=str(results))):
+    for method in (REMOVAL, replace(REMOVAL, public_results=str(results))):
         release = run(method, rows_of(300), None)
         assert release.guarantee.model == "none"
         assert release.guarantee.epsilon is None
         assert "guarantees nothing about a user" in release.guarantee.statement
         assert len(release.not_release_grade_because) == 1
-        folder = tmp_path / ("with" if method.results else "without")
+        folder = tmp_path / ("with" if method.public_results else "without")
         release.write(folder)
         found = verify(folder)
         assert found["holds"], found
@@ -271,7 +271,7 @@ def test_a_removal_promises_nothing(results: Path, tmp_path: Path) -> None:
 
 def test_a_removal_of_everything_is_an_error() -> None:
     with pytest.raises(InputError, match="nothing would be released"):
-        run(ClickGraph(reading="removal"), rows_of(5))
+        run(ClickGraph(output_kind="logs"), rows_of(5))
 
 
 # --- the file of results -------------------------------------------------------------------------
@@ -291,12 +291,12 @@ def test_a_bad_file_of_results_is_told(text: bytes | None, says: str, tmp_path: 
     if text is not None:
         path.write_bytes(text)
     with pytest.raises(InputError, match=says):
-        run(ClickGraph(results=str(path)), rows_of(3))
+        run(ClickGraph(public_results=str(path)), rows_of(3))
 
 
 def test_parameters() -> None:
-    assert str(qv.parse_method("click-graph:reading=removal")) == "click-graph:reading=removal"
+    assert str(qv.parse_method("click-graph:output-kind=logs")) == "click-graph:output-kind=logs"
     with pytest.raises(ParameterError):
-        ClickGraph(theorem="loose")
+        ClickGraph(bound="loose")
     with pytest.raises(ParameterError):
         ClickGraph(max_queries_per_user=0)

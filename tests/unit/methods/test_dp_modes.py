@@ -83,8 +83,16 @@ def urls(tmp_path: Path) -> str:
         ("dp-statistics:mode=approx:delta=1e-6", "approx", "approx-dp"),
         ("dp-statistics:mode=pure", "pure", "pure-dp"),
         ("dp-statistics:mode=pure:delta=0", "pure", "pure-dp"),
-        ("dp-statistics:mode=pure:pool=list.txt:url-pool=urls.tsv", "pure", "pure-dp"),
-        ("dp-statistics:mode=paper:paper-threshold=100:pool=list.txt", "paper", "none"),
+        (
+            "dp-statistics:mode=pure:public-queries=list.txt:public-results=urls.tsv",
+            "pure",
+            "pure-dp",
+        ),
+        (
+            "dp-statistics:mode=paper:published-threshold=100:public-queries=list.txt",
+            "paper",
+            "none",
+        ),
     ],
 )
 def test_modes_by_their_line_and_by_their_values(line: str, mode: str, model: str) -> None:
@@ -104,14 +112,14 @@ def test_modes_by_their_line_and_by_their_values(line: str, mode: str, model: st
         ({"mode": "paper", "delta": 1e-6}, "paper mode has no delta"),
         ({"delta": 0.0}, "approx mode needs at least"),
         ({"delta": 1e-31}, "--delta cannot be"),
-        ({"pool": "list.txt"}, "approx mode has no pool"),
-        ({"url_pool": "urls.tsv"}, "approx mode has no url-pool"),
-        ({"mode": "paper", "url_pool": "urls.tsv"}, "paper mode has no url-pool"),
-        ({"mode": "pure", "paper_threshold": 9}, "use --mode paper"),
+        ({"public_queries": "list.txt"}, "approx mode has no public-queries"),
+        ({"public_results": "urls.tsv"}, "approx mode has no public-results"),
+        ({"mode": "paper", "public_results": "urls.tsv"}, "paper mode has no public-results"),
+        ({"mode": "pure", "published_threshold": 9}, "use --mode paper"),
         ({"mode": "pure", "selection": "laplace"}, "pure mode has no selection"),
-        ({"mode": "paper", "split": "1/1/1"}, "use --mode approx or pure"),
-        ({"mode": "pure", "split": "1"}, "--split cannot be"),
-        ({"mode": "pure", "url_pool": "u", "split": "1/0/1"}, "no weight for clicks"),
+        ({"mode": "paper", "budget_split": "1/1/1"}, "use --mode approx or pure"),
+        ({"mode": "pure", "budget_split": "1"}, "--budget-split cannot be"),
+        ({"mode": "pure", "public_results": "u", "budget_split": "1/0/1"}, "no weight for clicks"),
     ],
 )
 def test_refusals(values: dict[str, object], says: str) -> None:
@@ -123,12 +131,16 @@ def test_noise_that_cannot_be_drawn_is_refused_before_it_is_paid_for() -> None:
     wide = {"epsilon": 0.001, "max_queries_per_user": 3_000}
     assert DpStatistics(mode="pure", **wide).guarantee().epsilon == 0.001
     with pytest.raises(UsageError, match="no threshold is high enough"):
-        DpStatistics(mode="pure", split="1/0/99", **wide).guarantee()
+        DpStatistics(mode="pure", budget_split="1/0/99", **wide).guarantee()
 
 
 def test_defaults() -> None:
     method = DpStatistics(mode="pure")
-    assert (method.pool, method.url_pool, method.paper_threshold) == ("wordnet", "", 500)
+    assert (method.public_queries, method.public_results, method.published_threshold) == (
+        "wordnet",
+        "",
+        500,
+    )
     assert method.budget == (1, 0)
     assert DpStatistics().budget == (1, Fraction(1, 10**9))
 
@@ -171,19 +183,29 @@ def test_a_list_that_is_none(content: bytes | None, says: str, tmp_path: Path) -
         path.write_bytes(content)
     for mode in ("pure", "paper"):
         with pytest.raises(InputError, match=says):
-            run(lines(3, "weather"), mode=mode, pool=str(path))
+            run(lines(3, "weather"), mode=mode, public_queries=str(path))
     with pytest.raises(InputError, match="cannot be read"):
-        run(lines(3, "weather"), mode="pure", pool=str(tmp_path))
+        run(lines(3, "weather"), mode="pure", public_queries=str(tmp_path))
 
 
 @pytest.mark.parametrize("content", ["weather\n", "weather\t\n", "\thttp://a\n", "a\tb\tc\n"])
 def test_results_that_are_none(content: str, tmp_path: Path, pool: str) -> None:
     (tmp_path / "bad").write_text("weather\thttp://a\n" + content)
     with pytest.raises(InputError, match="line 2 is not a query, a tab and a URL"):
-        run(lines(3, "weather"), mode="pure", pool=pool, url_pool=str(tmp_path / "bad"))
+        run(
+            lines(3, "weather"),
+            mode="pure",
+            public_queries=pool,
+            public_results=str(tmp_path / "bad"),
+        )
     (tmp_path / "bad").write_text("\n")
     with pytest.raises(InputError, match="no results"):
-        run(lines(3, "weather"), mode="pure", pool=pool, url_pool=str(tmp_path / "bad"))
+        run(
+            lines(3, "weather"),
+            mode="pure",
+            public_queries=pool,
+            public_results=str(tmp_path / "bad"),
+        )
 
 
 # --- pure ----------------------------------------------------------------------------------------
@@ -192,7 +214,7 @@ def test_results_that_are_none(content: str, tmp_path: Path, pool: str) -> None:
 def test_pure_counts_users_once(pool: str, urls: str) -> None:
     rows = lines(300, "weather", "news today", "weather", "maps")
     rows += lines(40, "news today")  # the same users again
-    release = run(rows, mode="pure", epsilon=SURE, pool=pool, url_pool=urls)
+    release = run(rows, mode="pure", epsilon=SURE, public_queries=pool, public_results=urls)
     queries = table(release, "queries")
     assert queries.keys() >= {("weather",), ("news today",), ("maps",)}
     assert all(abs(queries[(q,)] - 300) < 40 for q in ("weather", "news today", "maps"))
@@ -209,7 +231,7 @@ def test_pure_counts_users_once(pool: str, urls: str) -> None:
 @pytest.mark.parametrize("seed", [None, 1])
 def test_a_query_that_is_not_public_never_shows(pool: str, seed: int | None) -> None:
     rows = lines(400, "my secret", "weather", "other secret")
-    release = run(rows, seed, mode="pure", epsilon=SURE, pool=pool)
+    release = run(rows, seed, mode="pure", epsilon=SURE, public_queries=pool)
     known = set(read_public_queries(pool).to_list())
     assert ("weather",) in table(release, "queries")
     for frame in release.tables.values():
@@ -219,17 +241,19 @@ def test_a_query_that_is_not_public_never_shows(pool: str, seed: int | None) -> 
 
 def test_only_public_queries_use_up_a_users_number(pool: str) -> None:
     rows = lines(200, *(f"x{n}" for n in range(30)), "weather", url=False)
-    release = run(rows, mode="pure", epsilon=SURE, pool=pool, max_queries_per_user=1)
+    release = run(rows, mode="pure", epsilon=SURE, public_queries=pool, max_queries_per_user=1)
     assert abs(table(release, "queries")["weather",] - 200) < 20
 
 
 def test_without_public_results_no_clicks(pool: str) -> None:
     rows = lines(300, "weather", "maps")
-    release = run(rows, mode="pure", epsilon=SURE, pool=pool)
+    release = run(rows, mode="pure", epsilon=SURE, public_queries=pool)
     assert release.tables["clicks"].height == 0
     assert release.tables["clicks"].columns == ["query", "url", "count"]
-    assert "clicks" not in run(rows, mode="pure", pool=pool, split="1/0/1").tables
-    assert set(run(rows, mode="pure", pool=pool, split="1/0/0").tables) == {"queries"}
+    assert "clicks" not in run(rows, mode="pure", public_queries=pool, budget_split="1/0/1").tables
+    assert set(run(rows, mode="pure", public_queries=pool, budget_split="1/0/0").tables) == {
+        "queries"
+    }
 
 
 def test_the_share_of_clicks_goes_to_the_others(pool: str, urls: str, monkeypatch) -> None:
@@ -241,9 +265,9 @@ def test_the_share_of_clicks_goes_to_the_others(pool: str, urls: str, monkeypatc
         return whole(self, *given)
 
     monkeypatch.setattr(PublicCounts, "release", release)
-    for given, tables in (({}, 2), ({"url_pool": urls}, 3)):
+    for given, tables in (({}, 2), ({"public_results": urls}, 3)):
         made.clear()
-        run(lines(50, "weather"), mode="pure", epsilon=0.5, pool=pool, **given)
+        run(lines(50, "weather"), mode="pure", epsilon=0.5, public_queries=pool, **given)
         assert len(made) == tables
         assert Fraction("0.49") < sum(one.epsilon for one in made) <= Fraction("0.5")
 
@@ -256,7 +280,7 @@ def test_the_share_of_clicks_goes_to_the_others(pool: str, urls: str, monkeypatc
 )  # fmt: skip
 @pytest.mark.parametrize("mode", ["approx", "pure", "paper"])
 def test_tiny_logs(rows: list[Line], mode: str, pool: str, tmp_path: Path) -> None:
-    given = {"selection": "laplace"} if mode == "approx" else {"pool": pool}
+    given = {"selection": "laplace"} if mode == "approx" else {"public_queries": pool}
     release = run(rows, mode=mode, **given)
     assert set(release.tables) == {"queries", "clicks", "transitions"}
     release.write(tmp_path / "out")
@@ -266,7 +290,7 @@ def test_tiny_logs(rows: list[Line], mode: str, pool: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("mode", ["approx", "pure", "paper"])
 def test_the_same_seed_gives_the_same_tables(mode: str, pool: str) -> None:
     rows = lines(700, "weather", "maps", "weather")
-    given = {"selection": "laplace"} if mode == "approx" else {"pool": pool}
+    given = {"selection": "laplace"} if mode == "approx" else {"public_queries": pool}
     one, two, other = (
         run(rows, seed, mode=mode, epsilon=9.0, **given).tables for seed in (1, 1, 2)
     )
@@ -279,7 +303,7 @@ def test_a_list_of_a_million_queries_takes_no_loop_over_it(tmp_path: Path) -> No
     path.write_text("\n".join(f"query {n}" for n in range(10**6)))
     rows = lines(400, "query 7", "query 999999", "secret")
     with python_calls() as made:
-        release = run(rows, mode="pure", epsilon=20.0, pool=str(path))
+        release = run(rows, mode="pure", epsilon=20.0, public_queries=str(path))
     assert len(made) < 500_000  # an eighth of that
     found = table(release, "queries")
     assert found.keys() >= {("query 7",), ("query 999999",)}
@@ -301,15 +325,17 @@ def test_the_list_inside_on_a_synthetic_log(tmp_path: Path) -> None:
 
 def test_the_card_of_pure_mode(pool: str, urls: str, tmp_path: Path) -> None:
     log = QueryLog.from_rows(lines(300, "weather", "maps"))
-    method = DpStatistics.from_params({"mode": "pure", "pool": pool, "url_pool": urls})
+    method = DpStatistics.from_params(
+        {"mode": "pure", "public_queries": pool, "public_results": urls}
+    )
     anonymize(log, method, ledger=f"{tmp_path}/").write(tmp_path / "out")
     card = json.loads((tmp_path / "out" / "public" / "release.json").read_text("utf-8"))
     promise = card["guarantee"]
     assert (promise["model"], promise["epsilon"], promise["delta"]) == ("pure-dp", 1.0, None)
     assert card["release_grade"]
     assert card["parameters"]["delta"] == 0
-    assert card["parameters"]["pool"] == "pool.txt"  # where it lies is private
-    assert card["parameters"]["url_pool"] == "urls.tsv"
+    assert card["parameters"]["public_queries"] == "pool.txt"  # where it lies is private
+    assert card["parameters"]["public_results"] == "urls.tsv"
     assert str(tmp_path) not in json.dumps(card)
     names = [check.get("table") for check in promise["checks"]]
     assert names == ["queries", "clicks", "transitions", None]  # the last: no identifiers
@@ -318,14 +344,14 @@ def test_the_card_of_pure_mode(pool: str, urls: str, tmp_path: Path) -> None:
 
 def test_a_file_that_is_called_wordnet(tmp_path: Path) -> None:
     (tmp_path / "wordnet").write_text("weather\n")
-    release = run(lines(9, "weather"), mode="pure", pool=str(tmp_path / "wordnet"))
-    assert release.parameters["pool"] == "./wordnet"
+    release = run(lines(9, "weather"), mode="pure", public_queries=str(tmp_path / "wordnet"))
+    assert release.parameters["public_queries"] == "./wordnet"
     release.write(tmp_path / "out")
     assert verify(tmp_path / "out")["holds"]
 
 
 def test_the_forecast_of_pure_mode(pool: str) -> None:
-    told = DpStatistics(mode="pure", pool=pool).forecast(1000)
+    told = DpStatistics(mode="pure", public_queries=pool).forecast(1000)
     assert told is not None
     assert told.tables[0].public_keys == 4
     assert DpStatistics(mode="paper").forecast(1000) is None
@@ -361,7 +387,7 @@ def test_the_papers_steps_without_noise(pool: str, monkeypatch) -> None:
     rows += lines(3, "rare")
     rows += [("u0", "unique-term x", moment(100 + n), None, None) for n in range(0, 60, 2)]
     rows += [("u0", "maps", moment(101 + n), 1, "http://only-u0.example") for n in range(0, 60, 2)]
-    values = {"mode": "paper", "pool": pool, "paper_threshold": 4, "epsilon": 1.0}
+    values = {"mode": "paper", "public_queries": pool, "published_threshold": 4, "epsilon": 1.0}
     most = {"max_queries_per_user": 8, "max_clicks_per_user": 9}
     release = run(rows, **values, **most)
     expected = slowly(rows, 8, 9)
@@ -385,7 +411,7 @@ def test_the_papers_noise() -> None:
 
 
 def test_paper_mode_is_not_for_publication(pool: str, tmp_path: Path) -> None:
-    release = run(lines(900, "weather", "maps"), mode="paper", pool=pool)
+    release = run(lines(900, "weather", "maps"), mode="paper", public_queries=pool)
     assert {("weather",), ("maps",)} <= table(release, "queries").keys()
     release.write(tmp_path / "out")
     found = verify(tmp_path / "out")

@@ -115,7 +115,7 @@ def test_odd_values_are_quoted(card: dict[str, object]) -> None:
     words = typed(
         render_card(card | {"parameters": {"pool": "my list; rm", "empty": "", "x": None}})
     )
-    assert words[words.index("--pool") + 1] == "my list; rm"
+    assert words[words.index("--public-queries") + 1] == "my list; rm"
     assert words[words.index("--empty") + 1] == ""
     assert "--x" not in words
 

@@ -98,7 +98,7 @@ def lists(tmp_path: Path) -> dict[str, str]:
     names = [f"q{n:02}" for n in range(KEYS)]
     pool.write_text("\n".join(names), "utf-8")
     results.write_text("\n".join(f"{name}\thttp://{name}.example" for name in names), "utf-8")
-    return {"pool": str(pool), "url_pool": str(results)}
+    return {"public_queries": str(pool), "public_results": str(results)}
 
 
 Make = Callable[[dict[str, str]], qv.Method]
@@ -112,7 +112,7 @@ METHODS: dict[str, Make] = {
     },
     "pure": lambda lists: DpStatistics(mode="pure", epsilon=2, **BOUNDS, **lists),
     "click-graph": lambda lists: ClickGraph(
-        epsilon=2, delta=1e-4, results=lists["url_pool"], **BOUNDS
+        epsilon=2, delta=1e-4, public_results=lists["public_results"], **BOUNDS
     ),
 }
 

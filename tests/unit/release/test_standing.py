@@ -63,7 +63,7 @@ def test_a_condition_is_never_left_out() -> None:
         ("dp-statistics:epsilon=10.5", "epsilon is 10.5, above 10"),
         ("semantic-replacement:budget=per-query:epsilon=0.5", "epsilon is 50, above 10"),
         ("semantic-replacement:rewrite=yes:keep-length=yes", "no epsilon covers"),
-        ("click-graph:reading=removal", "no guarantee covers that"),
+        ("click-graph:output-kind=logs", "no guarantee covers that"),
         ("disconnected-graph", "one user alone"),
     ],
 )

@@ -15,7 +15,7 @@ from queryveil.ledger.ledger import Ledger
 from queryveil.workflows.anonymization import anonymize_to_folder
 from queryveil.workflows.budget import DATA_ACCESS_NOTE, set_ledger_limit
 
-LINE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:split=1/0/0"
+LINE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:budget-split=1/0/0"
 
 
 @pytest.fixture
@@ -156,7 +156,10 @@ def test_beyond_the_limit_nothing_is_written(log: Path, tmp_path: Path) -> None:
 
 
 def test_a_bad_list_costs_nothing(log: Path, tmp_path: Path) -> None:
-    for line in ("dp-statistics:mode=pure:pool=none.txt", "click-graph:results=none.txt"):
+    for line in (
+        "dp-statistics:mode=pure:public-queries=none.txt",
+        "click-graph:public-results=none.txt",
+    ):
         with pytest.raises((InputError, UsageError)):
             release(log, tmp_path / "one", line)
     assert spent(log) == (0, 0)
@@ -214,7 +217,7 @@ def test_a_plan_does_not_open_the_log() -> None:
 
 
 def test_a_synthetic_log_of_the_tables(log: Path, tmp_path: Path) -> None:
-    line = "dp-statistics:epsilon=99:delta=1e-3:max-queries-per-user=3:synthesize=50"
+    line = "dp-statistics:epsilon=99:delta=1e-3:max-queries-per-user=3:synthetic-users=50"
     card = release(log, tmp_path / "one", line, format="tsv")
     rows = (tmp_path / "one" / "public" / "log.tsv").read_text("utf-8").split("\n")[1:-1]
     assert len({row.split("\t")[0] for row in rows}) == card["output"]["ids"] == 50

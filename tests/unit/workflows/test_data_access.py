@@ -16,7 +16,7 @@ from queryveil.ledger.ledger import Ledger
 from queryveil.peers.simulation import simulate, sweep
 from queryveil.workflows.budget import DATA_ACCESS_NOTE, DATA_ACCESS_RECORDED
 
-PRIVATE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:split=1/0/0"
+PRIVATE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:budget-split=1/0/0"
 Look = Callable[[qv.QueryLog], Any]
 
 

@@ -14,8 +14,8 @@ from queryveil.core.randomness import RandomSource
 from queryveil.methods.runner import run_method
 from queryveil.workflows.expected_yield import HANDFUL, check_yield, low_yield, people_needed
 
-TABLES = "dp-statistics:epsilon=1:split=1/0/0:selection=gaussian"
-GENEROUS = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:split=1/0/0"
+TABLES = "dp-statistics:epsilon=1:budget-split=1/0/0:selection=gaussian"
+GENEROUS = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:budget-split=1/0/0"
 SPENDING = [TABLES, "dp-statistics:mode=pure", "click-graph", "click-graph:max-queries-per-user=5"]
 
 
@@ -69,7 +69,7 @@ def test_the_hint_helps_in_python_too() -> None:
 
 def test_nothing_is_asked_of_what_spends_nothing_or_gives_everybody_rows() -> None:
     free = ["frequent-queries", "semantic-microaggregation", "dp-statistics:mode=paper",
-            "click-graph:reading=removal"]  # fmt: skip
+            "click-graph:output-kind=logs"]  # fmt: skip
     everybody = ["semantic-replacement", "concept-histogram", "profile-first"]
     for line in free + everybody:
         check_yield(qv.parse_method(line), None)
@@ -107,7 +107,7 @@ def test_rare_queries_do_not_seem_to_show() -> None:
         assert expected(100) == 0
 
 
-NEAR = ["dp-statistics:epsilon=8:delta=1e-5:split=1/0/0",
+NEAR = ["dp-statistics:epsilon=8:delta=1e-5:budget-split=1/0/0",
         "click-graph:epsilon=10:delta=1e-4:max-queries-per-user=5",
         "click-graph:epsilon=100"]  # fmt: skip
 
@@ -166,7 +166,7 @@ def test_an_empty_table_exits_with_0_and_says_so(log: Path, cli: Callable, tmp_p
         "anonymize",
         str(log),
         "--method",
-        "dp-statistics:epsilon=0.1:split=1/0/0:selection=laplace",
+        "dp-statistics:epsilon=0.1:budget-split=1/0/0:selection=laplace",
     )
     ran = cli(*asked, "--out", str(tmp_path / "out"), "--yes")
     assert ran.code == 0

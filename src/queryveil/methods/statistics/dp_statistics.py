@@ -35,11 +35,11 @@ _MIN_DELTA = 1e-30
 _MODES_OF = {
     "delta": ("approx",),
     "selection": ("approx",),
-    "prefer": ("approx", "pure"),
-    "split": ("approx", "pure"),
-    "pool": ("pure", "paper"),
-    "url_pool": ("pure",),
-    "paper_threshold": ("paper",),
+    "contribution_order": ("approx", "pure"),
+    "budget_split": ("approx", "pure"),
+    "public_queries": ("pure", "paper"),
+    "public_results": ("pure",),
+    "published_threshold": ("paper",),
 }
 
 
@@ -73,21 +73,21 @@ class DpStatistics(Method):
         20, "clicks of each user that are counted", min=1, max=_MAX_BOUND, unit="clicks"
     )
     selection: str = parameter("auto", "how frequent queries are selected", choices=SELECTIONS)
-    prefer: str = parameter(
+    contribution_order: str = parameter(
         "short",
         "which queries of a user are counted, if they have more",
         choices=("short", "random"),
     )
-    split: str = parameter("2/1/1", "weights of the budget: queries, clicks, transitions")
-    pool: str = parameter(
+    budget_split: str = parameter("2/1/1", "weights of the budget: queries, clicks, transitions")
+    public_queries: str = parameter(
         WORDNET, "public list of queries: wordnet, or a file with one query per line"
     )
-    url_pool: str = parameter("", "file of public results: a query, a tab and a URL per line")
-    synthesize: int = parameter(
+    public_results: str = parameter("", "file of public results: a query, a tab and a URL per line")
+    synthetic_users: int = parameter(
         0, "users of a synthetic log that is sampled from the tables; 0 for none", min=0, max=10**8,
         unit="users",
     )  # fmt: skip
-    paper_threshold: int = parameter(
+    published_threshold: int = parameter(
         500, "noisy count above which the paper releases a query", min=1, max=10**6
     )
 
@@ -108,24 +108,25 @@ class DpStatistics(Method):
                 hint=f"approx mode needs at least {_MIN_DELTA}; --mode pure needs no delta",
             )
         _, clicks, _ = self.budget_weights  # raises an error if the split is invalid
-        if self.url_pool and not clicks:
+        if self.public_results and not clicks:
             raise ParameterError(
-                "--url-pool is set, but --split has no weight for clicks",
+                "--public-results is set, but --budget-split has no weight for clicks",
                 hint="use 2/1/1, for example",
             )
 
     @property
     def budget_weights(self) -> tuple[Fraction, Fraction, Fraction]:
         """The fractions of the budget for queries, clicks and transitions."""
-        parts = self.split.split("/")
+        parts = self.budget_split.split("/")
         if len(parts) != 3 or not all(part.isdecimal() and len(part) < 4 for part in parts):
             raise ParameterError(
-                f'--split cannot be "{self.split}"', hint="use three integers, such as 2/1/1"
+                f'--budget-split cannot be "{self.budget_split}"',
+                hint="use three integers, such as 2/1/1",
             )
         queries, clicks, transitions = (int(part) for part in parts)
         if not queries:
             raise ParameterError(
-                "--split has no weight for the table of queries",
+                "--budget-split has no weight for the table of queries",
                 hint="clicks and transitions need released queries: use 2/1/1 or 1/0/0",
             )
         total = queries + clicks + transitions
@@ -151,26 +152,30 @@ class DpStatistics(Method):
     def public_list_release(self) -> PublicListRelease:
         """Return the release of mode pure, before the public lists are read."""
         return PublicListRelease.of(
-            self.pool, self.url_pool, self.budget[0], self.contribution_bounds, self.budget_weights
+            self.public_queries,
+            self.public_results,
+            self.budget[0],
+            self.contribution_bounds,
+            self.budget_weights,
         )
 
     def _paper_release(self) -> AsPublished:
         bounds = (self.max_queries_per_user, self.max_clicks_per_user)
-        return AsPublished(self.pool, self.budget[0], *bounds, self.paper_threshold)
+        return AsPublished(self.public_queries, self.budget[0], *bounds, self.published_threshold)
 
     def input_files(self) -> tuple[Path, ...]:
         """Return the files of the public lists."""
-        names = [self.url_pool] if self.mode == "pure" else []
-        if self.mode != "approx" and self.pool != WORDNET:
-            names.append(self.pool)
+        names = [self.public_results] if self.mode == "pure" else []
+        if self.mode != "approx" and self.public_queries != WORDNET:
+            names.append(self.public_queries)
         return tuple(Path(name) for name in names if name)
 
     def check_ready(self) -> None:
         """Raise an error if a public list cannot be read."""
         if self.mode != "approx":
-            read_public_queries(self.pool)
-        if self.url_pool:
-            read_public_results(self.url_pool)
+            read_public_queries(self.public_queries)
+        if self.public_results:
+            read_public_results(self.public_results)
 
     def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Bound contributions, count, add noise, apply thresholds."""
@@ -178,13 +183,15 @@ class DpStatistics(Method):
         table_noise: tuple[CountNoise, ...] | None = self.table_noise({})
         if self.mode == "pure":
             tables, table_noise = self.public_list_release().release(
-                log, self.prefer, rng, noise, progress
+                log, self.contribution_order, rng, noise, progress
             )
         elif self.mode == "paper":
             tables = self._paper_release().release(log, noise, progress)
         else:
             mechanisms = self.mechanisms()
-            tables = release_approximate(log, mechanisms, self.prefer, rng, noise, progress)
+            tables = release_approximate(
+                log, mechanisms, self.contribution_order, rng, noise, progress
+            )
         synthetic, notes = self._synthesize(tables, rng, progress)
         return MethodOutput(
             tables=tables,
@@ -211,12 +218,12 @@ class DpStatistics(Method):
         self, tables: Mapping[str, pl.DataFrame], rng: RandomSource, progress: Progress
     ) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
         """Return a log sampled from the released tables, and notes on its public constants."""
-        if not self.synthesize:
+        if not self.synthetic_users:
             return None, ()
         if not (tables["queries"]["count"] > 0).any():
             return None, ("no query was released, so there is no synthetic log",)
         with progress.stage("synthesize"):
-            log = synthesize_log(tables, self.synthesize, rng)
+            log = synthesize_log(tables, self.synthetic_users, rng)
         return log, (
             SYNTHESIS_NOTE,
             *(f"{name}: {fact}" for name, fact in public_constants().items()),
@@ -224,10 +231,16 @@ class DpStatistics(Method):
 
     def public_params(self) -> dict[str, Any]:
         """Return the parameters for the card; the folder of a file is private."""
-        pool = self.pool if self.pool == WORDNET else Path(self.pool).name
-        if pool == WORDNET != self.pool:  # a file with this name is not the list in the package
+        pool = (
+            self.public_queries
+            if self.public_queries == WORDNET
+            else Path(self.public_queries).name
+        )
+        if (
+            pool == WORDNET != self.public_queries
+        ):  # a file with this name is not the list in the package
             pool = f"./{pool}"
-        names = {"pool": pool, "url_pool": Path(self.url_pool).name}
+        names = {"public_queries": pool, "public_results": Path(self.public_results).name}
         return self.params() | names | ({} if self.mode == "approx" else {"delta": 0.0})
 
     def forecast(self, expected_users: int) -> Forecast | None:
@@ -242,7 +255,7 @@ class DpStatistics(Method):
         """Return the tables that have budget, and the synthetic log if there is one."""
         names = zip(("queries", "clicks", "transitions"), self.budget_weights, strict=True)
         tables = {name for name, weight in names if weight or self.mode == "paper"}
-        return frozenset(tables | ({"log"} if self.synthesize else set()))
+        return frozenset(tables | ({"log"} if self.synthetic_users else set()))
 
     def reasons_not_to_publish(self) -> tuple[str, ...]:
         """Return that the published steps do not have the claimed guarantee."""

@@ -77,8 +77,14 @@ def pure_guarantee(method: DpStatistics) -> Guarantee:
     """
     rho = method.public_list_release().rho  # raises an error if the noise cannot be drawn
     tables = [name for name, weight in zip(_TABLES, method.budget_weights, strict=True) if weight]
-    listed = "the nouns of WordNet" if method.pool == WORDNET else Path(method.pool).name
-    results = f", and only results on {Path(method.url_pool).name}" if method.url_pool else ""
+    listed = (
+        "the nouns of WordNet"
+        if method.public_queries == WORDNET
+        else Path(method.public_queries).name
+    )
+    results = (
+        f", and only results on {Path(method.public_results).name}" if method.public_results else ""
+    )
     return Guarantee(
         model="pure-dp",
         statement=(
@@ -109,10 +115,10 @@ def published_guarantee(method: DpStatistics) -> Guarantee:
         statement=(
             "The steps of Zhang, Yang and Singh 2016 as they are printed, for comparison. The "
             f"paper claims epsilon {format_amount(method.budget[0])} for them, which is wrong. "
-            f"A query is released if its noisy count is above {method.paper_threshold:,}."
+            f"A query is released if its noisy count is above {method.published_threshold:,}."
         ),
         not_covered=_DEFECTS,
-        checks=(_min_count("queries", method.paper_threshold + 1),),
+        checks=(_min_count("queries", method.published_threshold + 1),),
     )
 
 
