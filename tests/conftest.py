@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from types import FrameType
@@ -23,6 +24,9 @@ import pytest
 from hypothesis import settings
 
 from queryveil.cli import main
+from queryveil.concepts.mapping.mapper import Mapper
+from queryveil.methods.microaggregation import emission
+from queryveil.methods.replacement import base as replacement
 from queryveil.synthetic.generator import generate_blocks
 
 # Writing a file takes as long as the disk takes.
@@ -153,6 +157,16 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A log of 200,000 lines, so that a run takes a while."""
     table = pl.concat(generate_blocks(lines=200_000, seed=12))
     return write_aol(table, tmp_path_factory.mktemp("logs") / "large.tsv")
+
+
+@pytest.fixture(scope="module")
+def one_mapper() -> Iterator[None]:
+    """Make each mapper of methods once: to make one takes a third of a run."""
+    with pytest.MonkeyPatch.context() as patch:
+        cached = cache(Mapper)
+        patch.setattr(replacement, "Mapper", cached)
+        patch.setattr(emission, "Mapper", cached)
+        yield
 
 
 # --- work ----------------------------------------------------------------------------------------

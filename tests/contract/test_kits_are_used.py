@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from queryveil.concepts.loaders.registry import TAXONOMY_LOADERS
+from queryveil.log.readers.registry import local_readers
 from queryveil.measures.base import MEASURES, Measure
+from queryveil.methods.base import METHODS, Method
 
 UNIT = Path(__file__).parents[1] / "unit"
 
@@ -18,3 +22,16 @@ def texts(folder: str) -> str:
 @pytest.mark.parametrize("kind", MEASURES.values(), ids=MEASURES)
 def test_each_measure_passes_its_kit(kind: type[Measure]) -> None:
     assert f"measure_checks({kind.__name__}(" in texts("measures")
+
+
+@pytest.mark.parametrize("kind", METHODS.values(), ids=METHODS)
+def test_each_method_passes_its_kit(kind: type[Method]) -> None:
+    assert re.search(rf"method_checks\(\s*{kind.__name__}\(", texts("methods"))
+
+
+def test_each_reader_and_each_loader_passes_its_kit() -> None:
+    used = re.findall(r"\breader_checks\((\w+)", texts("log"))
+    assert sorted(name.lower() for name in used) == sorted(r.name for r in local_readers())
+    used = re.findall(r"taxonomy_loader_checks\((\w+)", texts("concepts"))
+    names = [name.lower().replace("table", "csv") for name in used]
+    assert sorted(names) == sorted(TAXONOMY_LOADERS)

@@ -61,7 +61,7 @@ def taxonomy_loader_checks(
         checks[f"writes {one.name} as .qvt"] = partial(_writes, loader, one)
         checks[f"reads {one.name} compressed"] = partial(_reads_compressed, loader, one)
         checks[f"explains damage of {one.name}"] = partial(_explains_damage, loader, one)
-        if loader.extensions:
+        if loader.extensions and not one.options:
             checks[f"opens {one.name} by its name"] = partial(_opens, loader, one)
     return [KitCheck(name, run) for name, run in checks.items()]
 

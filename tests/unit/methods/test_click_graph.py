@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from recounts import recount_tables
 
 import queryveil as qv
 from queryveil.core.progress import NoProgress
@@ -20,6 +21,7 @@ from queryveil.methods.first_contributions import _count_first_rows
 from queryveil.methods.runner import run_method
 from queryveil.release.checks import run_check
 from queryveil.release.guarantee import Check
+from queryveil.testing import KitCheck, method_checks
 from queryveil.workflows.verification import verify
 
 Row = tuple[str, str, str | None, int | None, str | None]
@@ -300,3 +302,23 @@ def test_parameters() -> None:
         ClickGraph(bound="loose")
     with pytest.raises(ParameterError):
         ClickGraph(max_queries_per_user=0)
+
+
+# 40 queries of 60 users each: two draws of noise for so many counts are never equal.
+SUBJECTS = [
+    (
+        f"someone-{n:06}",
+        f"subject {n % 40:02} of many",
+        "2006-03-01 10:00:00",
+        1,
+        "http://a.example",
+    )
+    for n in range(2400)
+]
+CHECKS = method_checks(ClickGraph(epsilon=3, delta=1e-2), SUBJECTS, recount=recount_tables)
+
+
+@pytest.mark.usefixtures("one_mapper")
+@pytest.mark.parametrize("check", CHECKS, ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from recounts import recount_checks
 
 import queryveil as qv
 from queryveil.concepts.loaders.registry import open_taxonomy
@@ -26,6 +27,7 @@ from queryveil.methods.replacement import base as family
 from queryveil.methods.replacement.concept_histogram import ConceptHistogram, _spread
 from queryveil.methods.replacement.profile_first import ProfileFirst, _topic_concepts
 from queryveil.methods.runner import run_method
+from queryveil.testing import KitCheck, method_checks
 
 SPORT = "n#00523513"
 WATER = "n#00441824"
@@ -240,3 +242,14 @@ def test_both_epsilons_of_the_histogram() -> None:
 def test_both_epsilons_of_a_profile() -> None:
     promise = ProfileFirst(epsilon=2, max_queries_per_user=100).guarantee()
     assert (promise.epsilon, promise.per_query_epsilon) == (2.0, 2.0)
+
+
+CHECKS = method_checks(
+    ConceptHistogram(domain="sport", max_queries_per_user=5), recount=recount_checks
+)
+
+
+@pytest.mark.usefixtures("one_mapper")
+@pytest.mark.parametrize("check", CHECKS, ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

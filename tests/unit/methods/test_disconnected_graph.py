@@ -10,11 +10,13 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from recounts import recount_checks, recount_rows_of_the_log
 
 import queryveil as qv
 from queryveil.concepts.taxonomy.arrays import RaggedArray
 from queryveil.errors import InputError
-from queryveil.methods.disconnected_graph import _remove_greedily
+from queryveil.methods.disconnected_graph import DisconnectedGraph, _remove_greedily
+from queryveil.testing import KitCheck, MethodRun, method_checks
 
 TIME = "2006-03-01 10:00:00"
 
@@ -99,3 +101,17 @@ def test_greedy_equals_the_plain_definition(nodes: int, data: st.DataObject) -> 
         gone = max(left, key=lambda n: (len(near[n] & left), -rows[n], -n))
         left.discard(gone)
     assert set(np.flatnonzero(_remove_greedily(lists, np.array(rows))).tolist()) == left
+
+
+def recount_disconnected_graph(run: MethodRun) -> None:
+    recount_checks(run)
+    recount_rows_of_the_log(run)
+
+
+CHECKS = method_checks(DisconnectedGraph(), recount=recount_disconnected_graph)
+
+
+@pytest.mark.usefixtures("one_mapper")
+@pytest.mark.parametrize("check", CHECKS, ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from recounts import recount_tables
 
 from conftest import python_calls
 from queryveil.core.progress import NoProgress
@@ -25,6 +26,7 @@ from queryveil.methods.statistics.dp_statistics import DpStatistics
 from queryveil.methods.statistics.public_lists import read_public_queries, read_public_results
 from queryveil.release.release import Release
 from queryveil.synthetic.generator import generate_blocks
+from queryveil.testing import KitCheck, method_checks
 from queryveil.workflows.anonymization import anonymize
 from queryveil.workflows.verification import verify
 
@@ -425,3 +427,25 @@ def test_paper_mode_is_not_for_publication(pool: str, tmp_path: Path) -> None:
         {"check": "min-count", "table": "queries", "at_least": 501}
     ]
     assert "do not give the epsilon" in card["not_release_grade_because"][0]
+
+
+CHECKS = [
+    check
+    for selection in ("auto", "laplace", "gaussian")
+    for check in method_checks(
+        DpStatistics(
+            epsilon=99,
+            delta=1e-3,
+            max_queries_per_user=3,
+            max_clicks_per_user=3,
+            selection=selection,
+        ),
+        recount=recount_tables,
+    )
+]
+
+
+@pytest.mark.usefixtures("one_mapper")
+@pytest.mark.parametrize("check", CHECKS, ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -12,11 +13,13 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from recounts import recount_rows_of_the_log
 
 from queryveil.errors import InputError
 from queryveil.log.query_log import QueryLog
 from queryveil.methods.frequent_queries import FrequentQueries
 from queryveil.release.release import Release
+from queryveil.testing import KitCheck, MethodRun, method_checks
 from queryveil.workflows.anonymization import anonymize
 from queryveil.workflows.verification import verify
 
@@ -372,3 +375,35 @@ def test_a_rank_without_a_url_is_blanked_with_its_own_reason() -> None:
     rows = [(user, "weather", None, 1, None) for user in "abcdef"]
     release = anonymize(QueryLog.from_rows(rows), "frequent-queries:min-users=3")
     assert release.blanked == {"rank without a URL": 6}
+
+
+def recount_frequent_queries(run: MethodRun) -> None:
+    recount_rows_of_the_log(run)
+    queries, pairs, ranks, days = (defaultdict(set) for _ in range(4))
+    for user, query, time, rank, url in run.rows:
+        queries[query].add(user)
+        pairs[query, url].add(user)
+        ranks[query, url, rank].add(user)
+        days[time[:10]].add(user)
+    assert len({query for _, query, *_ in run.released}) > 5
+    assert any(url for *_, url in run.released)
+    assert any(time for _, _, time, _, _ in run.released)
+    assert any(rank for _, _, _, rank, _ in run.released)
+    for _, query, time, rank, url in run.released:
+        assert len(queries[query]) >= run.method.n, query
+        assert time is None or re.fullmatch(r"2006-\d\d-\d\d", time)
+        assert time is None or len(days[time]) >= run.method.n, time
+        if url is None:
+            assert rank is None
+        else:
+            assert len(pairs[query, url]) >= run.method.m, (query, url)
+        assert rank is None or len(ranks[query, url, rank]) >= run.method.m, (query, url, rank)
+
+
+CHECKS = method_checks(FrequentQueries(n=6, m=3), recount=recount_frequent_queries)
+
+
+@pytest.mark.usefixtures("one_mapper")
+@pytest.mark.parametrize("check", CHECKS, ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from recounts import recount_checks
 
 import queryveil as qv
 from queryveil.concepts.loaders.registry import open_taxonomy
@@ -22,8 +23,9 @@ from queryveil.core.randomness import RandomSource
 from queryveil.errors import ParameterError, QueryveilError, UsageError
 from queryveil.ledger.ledger import Ledger
 from queryveil.methods.replacement import base as family
-from queryveil.methods.replacement.semantic import SemanticReplacement as Replacement
+from queryveil.methods.replacement.semantic import SemanticReplacement
 from queryveil.methods.runner import run_method
+from queryveil.testing import KitCheck, method_checks
 
 Row = tuple[str, str, str | None, int | None, str | None]
 
@@ -31,6 +33,9 @@ SPORT, ABSTRACTION = "n#00523513", "n#00002137"
 
 
 known_mapper = cache(Mapper)  # to make one takes longer than most tests here
+
+
+Replacement = SemanticReplacement
 
 
 @pytest.fixture(autouse=True)
@@ -455,3 +460,14 @@ def test_a_log_whose_queries_are_all_unknown() -> None:
 def test_rewriting_a_log_whose_queries_are_all_unknown() -> None:
     method = Replacement(domain=SPORT, keep_length=True, rewrite=True)
     assert written(run(method, sent("ann", "xqzzy"))).height == 0
+
+
+CHECKS = method_checks(
+    SemanticReplacement(domain="sport", max_queries_per_user=5), recount=recount_checks
+)
+
+
+@pytest.mark.usefixtures("one_mapper")
+@pytest.mark.parametrize("check", CHECKS, ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

@@ -1,0 +1,17 @@
+"""Profile-first replacement passes the kit for methods."""
+
+from __future__ import annotations
+
+import pytest
+from recounts import recount_checks
+
+from queryveil.methods.replacement.profile_first import ProfileFirst
+from queryveil.testing import KitCheck, method_checks
+
+CHECKS = method_checks(ProfileFirst(domain="A", max_queries_per_user=5), recount=recount_checks)
+
+
+@pytest.mark.usefixtures("one_mapper")
+@pytest.mark.parametrize("check", CHECKS, ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()

@@ -1,0 +1,23 @@
+"""Semantic and string microaggregation pass the kit for methods."""
+
+from __future__ import annotations
+
+import pytest
+from recounts import recount_microaggregation
+
+from queryveil.methods.microaggregation.semantic import (
+    SemanticMicroaggregation,
+    StringMicroaggregation,
+)
+from queryveil.testing import KitCheck, method_checks
+
+CHECKS = [
+    *method_checks(SemanticMicroaggregation(k=3), recount=recount_microaggregation),
+    *method_checks(StringMicroaggregation(k=3), recount=recount_microaggregation),
+]
+
+
+@pytest.mark.usefixtures("one_mapper")
+@pytest.mark.parametrize("check", CHECKS, ids=str)
+def test_kit(check: KitCheck) -> None:
+    check()
