@@ -390,17 +390,23 @@ def recount_frequent_queries(run: MethodRun) -> None:
     assert any(time for _, _, time, _, _ in run.released)
     assert any(rank for _, _, _, rank, _ in run.released)
     for _, query, time, rank, url in run.released:
-        assert len(queries[query]) >= run.method.n, query
+        assert len(queries[query]) >= run.method.min_users, query
         assert time is None or re.fullmatch(r"2006-\d\d-\d\d", time)
-        assert time is None or len(days[time]) >= run.method.n, time
+        assert time is None or len(days[time]) >= run.method.min_users, time
         if url is None:
             assert rank is None
         else:
-            assert len(pairs[query, url]) >= run.method.m, (query, url)
-        assert rank is None or len(ranks[query, url, rank]) >= run.method.m, (query, url, rank)
+            assert len(pairs[query, url]) >= run.method.min_click_users, (query, url)
+        assert rank is None or len(ranks[query, url, rank]) >= run.method.min_click_users, (
+            query,
+            url,
+            rank,
+        )
 
 
-CHECKS = method_checks(FrequentQueries(n=6, m=3), recount=recount_frequent_queries)
+CHECKS = method_checks(
+    FrequentQueries(min_users=6, min_click_users=3), recount=recount_frequent_queries
+)
 
 
 @pytest.mark.usefixtures("one_mapper")
