@@ -54,15 +54,14 @@ def taxonomy_loader_checks(
     """Return the checks of `check_taxonomy_loader`, for `pytest.mark.parametrize`."""
     checks: dict[str, Callable[[], None]] = {"is described": lambda: _is_described(loader, samples)}
     for sample in samples:
-        one = sample
-        checks[f"loads {one.name}"] = partial(_loads, loader, one)
-        checks[f"makes a sound taxonomy of {one.name}"] = partial(_is_sound, loader, one)
-        checks[f"resolves the labels of {one.name}"] = partial(_resolves, loader, one)
-        checks[f"writes {one.name} as .qvt"] = partial(_writes, loader, one)
-        checks[f"reads {one.name} compressed"] = partial(_reads_compressed, loader, one)
-        checks[f"explains damage of {one.name}"] = partial(_explains_damage, loader, one)
-        if loader.extensions and not one.options:
-            checks[f"opens {one.name} by its name"] = partial(_opens, loader, one)
+        checks[f"loads {sample.name}"] = partial(_loads, loader, sample)
+        checks[f"makes a sound taxonomy of {sample.name}"] = partial(_is_sound, loader, sample)
+        checks[f"resolves the labels of {sample.name}"] = partial(_resolves, loader, sample)
+        checks[f"writes {sample.name} as .qvt"] = partial(_writes, loader, sample)
+        checks[f"reads {sample.name} compressed"] = partial(_reads_compressed, loader, sample)
+        checks[f"explains damage of {sample.name}"] = partial(_explains_damage, loader, sample)
+        if loader.extensions and not sample.options:
+            checks[f"opens {sample.name} by its name"] = partial(_opens, loader, sample)
     return [KitCheck(name, run) for name, run in checks.items()]
 
 
@@ -148,9 +147,9 @@ def _writes(loader: TaxonomyLoader, sample: TaxonomySample) -> None:
 
 def _reads_compressed(loader: TaxonomyLoader, sample: TaxonomySample) -> None:
     packed = {f"{name}.gz": gzip.compress(text.encode()) for name, text in sample.files.items()}
-    one, two = _load(loader, sample, sample.files), _load(loader, sample, packed)
+    plain, same = _load(loader, sample, sample.files), _load(loader, sample, packed)
     require(
-        [one.name(c) for c in range(len(one))] == [two.name(c) for c in range(len(two))],
+        [plain.name(c) for c in range(len(plain))] == [same.name(c) for c in range(len(same))],
         "a compressed file gives another taxonomy: open files with `log.readers.source.TextFile`",
     )
 

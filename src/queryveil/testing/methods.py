@@ -201,18 +201,18 @@ def _is_sorted_by_slot(run: MethodRun) -> bool:
 
 
 def _takes_fresh_pseudonyms(runs: MethodRuns) -> None:
-    one, two = ({row[0] for row in runs.make(number=n).released} for n in (0, 1))
+    first, second = ({row[0] for row in runs.make(number=n).released} for n in (0, 1))
     require(
-        one.isdisjoint(two),
+        first.isdisjoint(second),
         "two releases share pseudonyms, so that they can be linked: use "
         "`methods.publication.pseudonymize`",
     )
 
 
 def _differs_unseeded(runs: MethodRuns) -> None:
-    one, two = (runs.make(number=n).public_bytes() for n in (0, 1))
-    data = [name for name in one if name.endswith(".tsv") and one[name].count(b"\n") > 2]
-    same = [name for name in data if one[name] == two.get(name)]
+    first, second = (runs.make(number=n).public_bytes() for n in (0, 1))
+    data = [name for name in first if name.endswith(".tsv") and first[name].count(b"\n") > 2]
+    same = [name for name in data if first[name] == second.get(name)]
     require(
         not data or len(same) < len(data),
         "two runs without a seed published the same: take all randomness from `rng`",
@@ -220,17 +220,17 @@ def _differs_unseeded(runs: MethodRuns) -> None:
 
 
 def _repeats_seeded(runs: MethodRuns) -> None:
-    one, two = (runs.make(_SEED, n).public_bytes() for n in (0, 1))
-    wrong = [name for name in one if one[name] != two.get(name)]
+    first, second = (runs.make(_SEED, n).public_bytes() for n in (0, 1))
+    wrong = [name for name in first if first[name] != second.get(name)]
     require(
         not wrong,
         f"with the same seed {', '.join(wrong)} differs: take all randomness from `rng`, and let "
         "no order depend on threads or on hashes of texts",
     )
     other = runs.make(_OTHER_SEED).public_bytes()
-    data = [name for name in one if name.endswith(".tsv") and one[name].count(b"\n") > 2]
+    data = [name for name in first if name.endswith(".tsv") and first[name].count(b"\n") > 2]
     require(
-        not data or any(one[name] != other.get(name) for name in data),
+        not data or any(first[name] != other.get(name) for name in data),
         "another seed gives the same data",
     )
 
@@ -239,8 +239,8 @@ def _ignores_names(runs: MethodRuns) -> None:
     """Check that the same users under other names give the same public bytes."""
     numbers = {user: n for n, user in enumerate(sorted({row[0] for row in runs.rows}))}
     renamed: list[Row] = [(f"person-{numbers[row[0]]:09}", *row[1:]) for row in runs.rows]
-    one, two = runs.make(_SEED).public_bytes(), runs.run_on(renamed, _SEED).public_bytes()
-    wrong = [name for name in one if one[name] != two.get(name)]
+    first, second = runs.make(_SEED).public_bytes(), runs.run_on(renamed, _SEED).public_bytes()
+    wrong = [name for name in first if first[name] != second.get(name)]
     require(
         not wrong,
         f"{', '.join(wrong)} changes if users have other names: a pseudonym must be drawn, and "

@@ -71,14 +71,13 @@ def reader_checks(reader: Reader, samples: Sequence[ReaderSample]) -> list[KitCh
         "leaves the files of other readers": lambda: _leaves_others(reader),
     }
     for sample in samples:
-        one = sample
-        checks[f"detects {one.name}"] = partial(_detects, reader, one)
-        checks[f"reads {one.name}"] = partial(_reads, reader, one, one.name, one.data)
-        checks[f"survives damage of {one.name}"] = partial(_survives, reader, one)
-        if isinstance(one.text, str):
-            for ending, data in _variants(one.text).items():
-                checks[f"reads {one.name}{ending}"] = partial(
-                    _reads, reader, one, one.name + ending.split(" ")[0], data
+        checks[f"detects {sample.name}"] = partial(_detects, reader, sample)
+        checks[f"reads {sample.name}"] = partial(_reads, reader, sample, sample.name, sample.data)
+        checks[f"survives damage of {sample.name}"] = partial(_survives, reader, sample)
+        if isinstance(sample.text, str):
+            for ending, data in _variants(sample.text).items():
+                checks[f"reads {sample.name}{ending}"] = partial(
+                    _reads, reader, sample, sample.name + ending.split(" ")[0], data
                 )
     return [KitCheck(name, run) for name, run in checks.items()]
 
