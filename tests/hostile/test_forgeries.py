@@ -189,7 +189,7 @@ FORGERIES: dict[str, tuple[str, Forgery, str]] = {
     "one who stands alone": ("groups", own_row("jane doe springfield"), "equal-logs"),
     "a group that was thinned": ("groups", thinned, "equal-logs"),
     "times of day": ("rule", finer_times, "time-step"),
-    "a parameter too few": ("rule", lambda _, c: c["parameters"].pop("min_click_users"), "parameters"),
+    "a parameter too few": ("rule", lambda _, c: c["parameters"].pop("min_users"), "parameters"),
     "a parameter too many": ("rule", lambda _, c: c["parameters"].update(x=1), "promise"),
     "an unknown method": ("rule", claim(method="perfect-privacy"), "promise"),
     "a tenth of the noise": ("noise", quieter, "scale"),

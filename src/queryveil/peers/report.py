@@ -202,7 +202,7 @@ def _table(sweep: PeerSweep) -> SortableTable:
     rows = [
         (
             Cell(format_setting(setting.params), "text"),
-            Cell("best" if setting.best else "on the front" if setting.front else ""),
+            Cell("best" if setting.best else "on the front" if setting.front else "", "short"),
             *(
                 number_cell(_format(value), value)
                 for value in (getattr(setting.figures, name) for name in _COLUMNS)
