@@ -1,4 +1,4 @@
-"""Risk and use of all methods on one synthetic log: the picture and the table of the README.
+"""Risk and utility of all methods on one synthetic log: the picture and the table of the README.
 
 Every method at a few values of its main parameter, each measured by attacks and by uses that make
 sense for it. The comparison itself is written to benchmarks/data/frontier, with its page.
@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from microaggregation import log_of
 from queryveil import comparison
@@ -37,28 +37,26 @@ USE = ("word-frequency", "query-coverage", "profile-divergence", "personalisatio
 ACROSS, UP = "membership", USE[0]
 
 
-def found(users: int, repeats: int) -> dict[str, Any]:
+def found(users: int, repeats: int) -> comparison.Comparison:
     journal = comparison.open_journal(
         OUT, resume=False
     )  # code may have changed under the same version
     asked = comparison.request_figures(METHODS, (*RISK, *USE), SWEEP)
-    how = comparison.RunOptions(
-        repeats=repeats, seed=1, workers=0, journal=journal, ledger=str(OUT.parent)
-    )
-    made = comparison.compare_figures(log_of(users), asked, how)
+    how = comparison.RunOptions(repeats=repeats, seed=1, workers=0, ledger=str(OUT.parent))
+    made = comparison.compare_figures(log_of(users), asked, how, journal=journal)
     comparison.write_comparison(made, OUT, overwrite=True, journal=journal)
-    return made.to_dict()
+    return made
 
 
-def table(rows: list[dict[str, Any]]) -> str:
+def table(rows: Sequence[comparison.ComparisonRow]) -> str:
     """A row a run: what was swept, and the mean of each measure, or a dash where it has none."""
     measures = (*RISK, *USE)
     runs: dict[tuple[str, str], dict[str, list[float]]] = {}
     for row in rows:
-        swept = ", ".join(f"{name}={value:g}" for name, value in row["swept"].items())
-        cells = runs.setdefault((row["label"].partition(":")[0], swept), {})
-        if row["value"] is not None:
-            cells.setdefault(row["measure"], []).append(row["value"])
+        swept = ", ".join(f"{name}={value:g}" for name, value in row.params.items())
+        cells = runs.setdefault((row.label.partition(":")[0], swept), {})
+        if row.value is not None:
+            cells.setdefault(row.measure, []).append(row.value)
     head = "| method | at | " + " | ".join(measures) + " |"
     body = [
         f"| `{method}` | {swept} | " + " | ".join(_cell(cells.get(one)) for one in measures) + " |"
@@ -79,9 +77,9 @@ def main() -> None:
     asked = parser.parse_args()
     start = time.perf_counter()
     made = found(asked.users, asked.repeats)
-    print(f"{len(made['rows'])} figures, {made['known_before']} of them known before, in "
+    print(f"{len(made.rows)} figures, {made.known_before} of them known before, in "
           f"{time.perf_counter() - start:.0f} s: {OUT / 'report.html'}")  # fmt: skip
-    written = table(made["rows"])
+    written = table(made.rows)
     print(written)
     if asked.readme:
         put_table("frontier", written)

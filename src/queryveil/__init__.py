@@ -10,7 +10,7 @@ qv.verify("out")
 
 from ._version import __version__
 from .comparison.comparing import compare
-from .comparison.result import Comparison
+from .comparison.result import ClaimResult, Comparison, ComparisonRow, RunOptions
 from .concepts.loaders.registry import open_taxonomy
 from .concepts.mapping.mapper import Mapper
 from .concepts.mapping.result import ConceptMapping
@@ -53,6 +53,7 @@ from .methods.statistics.dp_statistics import DpStatistics
 from .release.guarantee import Guarantee
 from .release.release import Release
 from .replication.replicating import replicate
+from .replication.result import Replication
 from .synthetic.output import write_synthetic_log
 from .workflows.anonymization import anonymize, anonymize_to_folder
 from .workflows.copying import copy_release
@@ -70,9 +71,11 @@ __all__ = [
     "METHODS",
     "BudgetError",
     "CategoryMicroaggregation",
+    "ClaimResult",
     "ClickGraph",
     "ColumnError",
     "Comparison",
+    "ComparisonRow",
     "ConceptHistogram",
     "ConceptMapping",
     "CoverageError",
@@ -99,6 +102,8 @@ __all__ = [
     "QueryveilError",
     "ReadOptions",
     "Release",
+    "Replication",
+    "RunOptions",
     "SemanticMicroaggregation",
     "SemanticReplacement",
     "StringMicroaggregation",

@@ -11,12 +11,19 @@ from base64 import b64encode
 from hashlib import sha256
 from html import unescape
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 import queryveil as qv
 from queryveil.comparison.page import render_comparison
+from queryveil.comparison.result import (
+    Comparison,
+    ComparisonRow,
+    LogSummary,
+    MeasureInfo,
+    RunOptions,
+)
 from queryveil.comparison.scatter import build_scatter
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -74,18 +81,23 @@ def driven(page: str, driver: str, folder: Path) -> Any:
     return {"told": json.loads(unescape(found[1])), "console": errors}
 
 
-def row(label: str, k: int | None, measure: str, value: float | None, repeat: int = 1) -> Any:
-    swept = {} if k is None else {"k": k}
-    return {
-        "label": label, "method": f"{label}:k={k}", "swept": swept, "repeat": repeat,
-        "measure": measure, "value": value, "seconds": 0.1, "told": {},
-        "error": "it broke" if value is None else None,
-    }  # fmt: skip
+def row(
+    label: str, k: int | None, measure: str, value: float | None, repeat: int = 1
+) -> ComparisonRow:
+    return ComparisonRow(
+        method=f"{label}:k={k}",
+        label=label,
+        params={} if k is None else {"k": k},
+        repeat=repeat,
+        measure=measure,
+        value=value,
+        seconds=0.1,
+        error="it broke" if value is None else None,
+    )
 
 
-def about(kind: str, better: str) -> dict[str, Any]:
-    return {"title": f"a {kind}", "description": "what it is", "paper": "none", "unit": "share",
-            "better": better, "kind": kind, "parameters": {}}  # fmt: skip
+def about(kind: Literal["risk", "utility"], better: Literal["lower", "higher"]) -> MeasureInfo:
+    return MeasureInfo(f"a {kind}", "what it is", "none", "share", better, kind, {})
 
 
 HOSTILE = "</script><script>hacked=1</script><img src=x onerror=hacked=2>"
@@ -100,18 +112,28 @@ MEASURES = {
 }  # fmt: skip
 
 
-def comparison() -> dict[str, Any]:
+def comparison(
+    notes: tuple[str, ...] = (HOSTILE,),
+    command: str = "queryveil compare",
+    files: dict[str, str] | None = None,
+) -> Comparison:
     rows = [
         row(label, k, measure, value and value + 0.1 * turn, turn)
         for (label, k), values in VALUES.items()
         for measure, value in zip(MEASURES, values, strict=True)
         for turn in (1, 2)
     ]
-    return {
-        "queryveil": "1", "repeat": 2, "seed": None, "notes": [HOSTILE], "rows": rows,
-        "figures": [], "log": {"files": {}, "rows": 10, "users": 3, "queries": 4},
-        "command": "queryveil compare", "measures": MEASURES,
-    }  # fmt: skip
+    return Comparison(
+        queryveil="1",
+        options=RunOptions(repeats=2),
+        log=LogSummary(files=files or {}, rows=10, users=3, queries=4),
+        notes=notes,
+        known_before=0,
+        command=command,
+        measures=MEASURES,
+        figures=(),
+        rows=tuple(rows),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -226,7 +248,7 @@ def test_paper_shows_what_is_folded(told: dict[str, Any]) -> None:
 
 def test_no_other_script_can_run(tmp_path: Path) -> None:
     """Even if a text were not escaped, the policy would keep it from running."""
-    page = render_comparison(comparison() | {"notes": []})
+    page = render_comparison(comparison(notes=()))
     bad = '<script>hacked=1</script><p onclick="hacked=2">x</p><img src="x.png">'
     found = driven(page.replace("<h1>", f"{bad}<h1>"), """
       document.querySelector("[onclick]").click();
@@ -249,8 +271,8 @@ def test_pages_fit_a_phone(tmp_path: Path) -> None:
     log = qv.QueryLog.from_rows([(user, "tennis", None, None, None) for user in "abc"])
     method = qv.DpStatistics(epsilon=9.0, delta=1e-4, max_queries_per_user=2, budget_split="1/0/0")
     qv.anonymize(log, method, ledger=str(tmp_path)).write(tmp_path / "out")
-    compared = comparison() | {"notes": [], "command": f"queryveil compare {LONG}"}
-    compared["log"] = compared["log"] | {"files": {f"/{LONG}.tsv": "0" * 64}}
+    command, files = f"queryveil compare {LONG}", {f"/{LONG}.tsv": "0" * 64}
+    compared = comparison(notes=(), command=command, files=files)
     pages = [
         (tmp_path / "out" / "public" / "report.html").read_text(),
         (tmp_path / "out" / "private" / "report.html").read_text(),

@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 import queryveil as qv
-from queryveil.comparison.journal import Journal
+from queryveil.comparison.journal import Journal, JournalEntry
+from queryveil.comparison.result import ComparisonRow
 from queryveil.core.folders import read_json_card
 from queryveil.errors import InputError, QueryveilError
 from queryveil.peers.node.storage import NodeDirectory
@@ -95,10 +96,11 @@ def _changed(value: Any, place: tuple[Any, ...], other: Any) -> Any:
 
 
 def test_a_journal_with_lines_of_others(tmp_path: Path) -> None:
-    row = {"key": "a", "value": 1.0, "error": None, "told": {}}
-    path = tmp_path / "runs.jsonl"
-    path.write_text("\n".join([DEEP, HALF, "[]", "7", "x" * (2 << 20), json.dumps(row)]))
-    assert Journal(path).known("a") == {"value": 1.0, "error": None, "told": {}}
+    row = ComparisonRow("m:k=2", "m", {"k": 2}, 1, "uniqueness", 1.0)
+    line, path = JournalEntry("a", row).to_json(indent=None), tmp_path / "runs.jsonl"
+    bad = line.replace("1.0", '"1"')
+    path.write_text("\n".join([DEEP, HALF, "[]", "7", bad, "x" * (2 << 20), line]))
+    assert Journal(path).known("a") == row
     path.unlink()
     os.mkfifo(path)
     assert Journal(path).known("a") is None

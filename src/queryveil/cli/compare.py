@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -12,6 +14,7 @@ from rich.table import Table
 from .. import comparison
 from ..comparison.series import short_labels
 from ..core.parameters import split_specs
+from ..core.records import Record, Scalar
 from ..errors import UsageError
 from ..measures.base import MEASURES, Measure
 from ..methods.base import METHODS
@@ -85,18 +88,16 @@ def compare(
     else:
         request = comparison.get_preset(preset)
     journal = comparison.open_journal(out, resume=resume)
-    options = comparison.RunOptions(
-        repeats, seed, ledger, workers, journal, identifiers=identifiers
-    )
+    options = comparison.RunOptions(repeats, seed, ledger, workers, identifiers=identifiers)
     result = comparison.compare_figures(
-        lambda: log.read(screen, seed), request, options, progress=screen
+        lambda: log.read(screen, seed), request, options, journal=journal, progress=screen
     )
     comparison.write_comparison(result, out, overwrite, journal)
     document = {"folder": str(out), **result.to_dict()}
-    screen.result(document, lambda console: _draw_comparison(console, document))
+    screen.result(document, lambda console: _draw_comparison(console, result, out))
 
 
-def _check_choice(preset: str | None, others: dict[str, Any]) -> None:
+def _check_choice(preset: str | None, others: Mapping[str, str | list[str] | None]) -> None:
     used = [name for name, value in others.items() if value]
     if preset is not None and used:
         raise UsageError(f"a preset has its own {', '.join(used)}", hint="leave one of them out")
@@ -104,51 +105,51 @@ def _check_choice(preset: str | None, others: dict[str, Any]) -> None:
         raise UsageError("no method was named", hint="--methods a,b, or --preset NAME")
 
 
-def _draw_comparison(console: Console, document: dict[str, Any]) -> None:
-    for spec, about in document["measures"].items():
+def _draw_comparison(console: Console, result: comparison.Comparison, out: Path) -> None:
+    for spec, about in result.measures.items():
         console.print(
-            f"[bold]{sanitize(spec)}[/]  {sanitize(about['title'])}, {about['better']} is better"
+            f"[bold]{sanitize(spec)}[/]  {sanitize(about.title)}, {about.better} is better"
         )
         table = Table.grid(padding=(0, 3))
-        for (label, swept), rows in _group_runs(document["rows"], spec).items():
+        for (label, swept), rows in _group_runs(result.rows, spec).items():
             table.add_row(f"  {sanitize(label)}", sanitize(swept), *_format_cells(rows))
         console.print(table)
         console.print()
-    if document["known_before"]:
-        console.print(f"{document['known_before']:,} figures were known from an earlier run.")
-    for note in document["notes"]:
+    if result.known_before:
+        console.print(f"{result.known_before:,} figures were known from an earlier run.")
+    for note in result.notes:
         console.print(f"[yellow]Note:[/] {sanitize(note)}", soft_wrap=True)
     console.print(
-        f"{sanitize(document['folder'])}/report.html has the figures. They are computed from "
+        f"{sanitize(str(out))}/report.html has the figures. They are computed from "
         "private data: for the owner of the log only.",
         soft_wrap=True,
     )
 
 
-def failed_runs(document: dict[str, Any]) -> list[str]:
+def failed_runs(rows: Sequence[comparison.ComparisonRow]) -> list[str]:
     """Return the runs that failed and their errors, without duplicates."""
-    failed = [row for row in document["rows"] if row["error"]]
-    texts = (f"{row['method']} ({row['measure']}): {row['error']}" for row in failed)
+    failed = [row for row in rows if row.error]
+    texts = (f"{row.method} ({row.measure}): {row.error}" for row in failed)
     return list(dict.fromkeys(texts))
 
 
 def _group_runs(
-    rows: list[dict[str, Any]], measure: str
-) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    rows: Sequence[comparison.ComparisonRow], measure: str
+) -> dict[tuple[str, str], list[comparison.ComparisonRow]]:
     """Return the repeats of each run, by its shortened label and its swept values."""
-    short = short_labels(dict.fromkeys(row["label"] for row in rows))
-    runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    short = short_labels(dict.fromkeys(row.label for row in rows))
+    runs: dict[tuple[str, str], list[comparison.ComparisonRow]] = {}
     for row in rows:
-        if row["measure"] == measure:
-            swept = " ".join(f"{name}={value}" for name, value in row["swept"].items())
-            runs.setdefault((short[row["label"]], swept), []).append(row)
+        if row.measure == measure:
+            swept = " ".join(f"{name}={value}" for name, value in row.params.items())
+            runs.setdefault((short[row.label], swept), []).append(row)
     return runs
 
 
-def _format_cells(rows: list[dict[str, Any]]) -> tuple[str, str]:
-    values = [row["value"] for row in rows if row["value"] is not None]
+def _format_cells(rows: Sequence[comparison.ComparisonRow]) -> tuple[str, str]:
+    values = [row.value for row in rows if row.value is not None]
     if not values:
-        return "", f"[yellow]{sanitize(rows[0]['error'])}[/]"
+        return "", f"[yellow]{sanitize(rows[0].error or '')}[/]"
     spread = f"{min(values):.4f} to {max(values):.4f}" if len(values) > 1 else ""
     return f"{sum(values) / len(values):.4f}", f"[dim]{spread}[/]"
 
@@ -161,33 +162,74 @@ def measures(
 ) -> None:
     """List the measures with their parameters and papers."""
     chosen = [MEASURES.find(name)] if name else list(MEASURES.values())
-    descriptions = [_describe(measure) for measure in chosen]
-    screen.result({"measures": descriptions}, lambda console: _draw_measures(console, descriptions))
+    descriptions = tuple(_describe(measure) for measure in chosen)
+    screen.result(MeasureList(descriptions), lambda console: _draw_measures(console, descriptions))
 
 
-def _describe(measure: type[Measure]) -> dict[str, Any]:
-    names = ("name", "title", "description", "paper", "unit", "better", "kind")
-    parameters = [
-        {
-            "name": declared.name,
-            "type": declared.type.__name__,
-            "default": declared.default,
-            "range": declared.allowed,
-            "help": declared.help,
-        }
-        for declared in measure.parameters()
-    ]
-    return {name: getattr(measure, name) for name in names} | {"parameters": parameters}
+@dataclass(frozen=True, repr=False)
+class ParameterDescription(Record):
+    """A parameter of a measure."""
+
+    name: str
+    type: str
+    default: Scalar
+    range: str
+    help: str
 
 
-def _draw_measures(console: Console, measures: list[dict[str, Any]]) -> None:
+@dataclass(frozen=True, repr=False)
+class MeasureDescription(Record):
+    """A measure and its parameters."""
+
+    name: str
+    title: str
+    description: str
+    paper: str
+    unit: str
+    better: str
+    kind: str
+    parameters: tuple[ParameterDescription, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class MeasureList(Record):
+    """The document of `queryveil measures --json`."""
+
+    schema_number = 1
+
+    measures: tuple[MeasureDescription, ...]
+
+
+def _describe(measure: type[Measure]) -> MeasureDescription:
+    return MeasureDescription(
+        name=measure.name,
+        title=measure.title,
+        description=measure.description,
+        paper=measure.paper,
+        unit=measure.unit,
+        better=measure.better,
+        kind=measure.kind,
+        parameters=tuple(
+            ParameterDescription(
+                declared.name,
+                declared.type.__name__,
+                declared.default,
+                declared.allowed,
+                declared.help,
+            )
+            for declared in measure.parameters()
+        ),
+    )
+
+
+def _draw_measures(console: Console, measures: Sequence[MeasureDescription]) -> None:
     for measure in measures:
-        console.print(f"[bold]{measure['name']}[/]  {sanitize(measure['title'])}")
-        console.print(f"  {sanitize(measure['description'])}; {measure['better']} is better")
-        console.print(f"  [dim]paper:[/] {sanitize(measure['paper'])}")
+        console.print(f"[bold]{measure.name}[/]  {sanitize(measure.title)}")
+        console.print(f"  {sanitize(measure.description)}; {measure.better} is better")
+        console.print(f"  [dim]paper:[/] {sanitize(measure.paper)}")
         table = Table.grid(padding=(0, 2))
-        for declared in measure["parameters"]:
-            name = declared["name"].replace("_", "-")
-            text = f"{sanitize(declared['help'])} [dim]({sanitize(declared['range'])})[/]"
-            table.add_row(f"  {name}={sanitize(str(declared['default']))}", text)
+        for declared in measure.parameters:
+            name = declared.name.replace("_", "-")
+            text = f"{sanitize(declared.help)} [dim]({sanitize(declared.range)})[/]"
+            table.add_row(f"  {name}={sanitize(str(declared.default))}", text)
         console.print(table)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -13,7 +13,7 @@ from .. import comparison
 from ..core.parameters import split_specs
 from ..errors import UsageError
 from ..measures.base import MEASURES, RerunMeasure
-from ..measures.result import baseline_title, sort_baselines
+from ..measures.result import MeasureResult, baseline_title, sort_baselines
 from ..methods.base import METHODS
 from .compare import LedgerName, Repeats, Seed, Sweep, Workers, failed_runs
 from .options import LogArguments, log_options, screen_options, with_options
@@ -49,7 +49,7 @@ def measure(
         raise UsageError("name the log, and then the folder of a release", hint="measure LOG DIR")
     chosen = split_specs(measures, MEASURES) if measures else None
     read = LogArguments(paths, log.options, log.engine).read(screen)
-    document = comparison.measure_folder(
+    measurement = comparison.measure_folder(
         read,
         folder,
         chosen,
@@ -58,34 +58,34 @@ def measure(
         how=comparison.RunOptions(repeats, seed, ledger, workers),
         progress=screen,
     )
-    screen.result(document, lambda console: _draw(console, document))
+    screen.result(measurement, lambda console: _draw(console, measurement))
 
 
-def _describe_result(result: dict[str, Any]) -> str:
-    """Return the summary of a result, or its unit and reference values."""
-    if "skipped_because" in result or "summary" in result:
-        return str(result.get("skipped_because") or result["summary"])
-    baselines = result.get("baselines", {})
-    references = [
-        f"{baseline_title(name)} {baselines[name]:,.4g}" for name in sort_baselines(baselines)
+def _describe_result(result: MeasureResult) -> str:
+    """Return the summary of a result, or its unit and its baselines."""
+    if result.skipped_because or result.summary:
+        return result.skipped_because or result.summary or ""
+    baselines = [
+        f"{baseline_title(name)} {result.baselines[name]:,.4g}"
+        for name in sort_baselines(result.baselines)
     ]
-    unit = f"{result['title']}: {result['unit']}, {result['better']} is better"
-    return "; ".join([unit, *references])
+    unit = f"{result.title}: {result.unit}, {result.better} is better"
+    return "; ".join([unit, *baselines])
 
 
-def _draw(console: Console, document: dict[str, Any]) -> None:
+def _draw(console: Console, measurement: comparison.ReleaseMeasurement) -> None:
     table = Table.grid(padding=(0, 3))
-    for spec, result in document["measures"].items():
-        value = "[dim]none[/]" if result["value"] is None else f"{result['value']:,.4g}"
+    for spec, result in measurement.results.items():
+        value = "[dim]none[/]" if result.value is None else f"{result.value:,.4g}"
         table.add_row(sanitize(spec), value, sanitize(_describe_result(result)))
     console.print(table)
-    for row in failed_runs(document.get("comparison", {"rows": []})):
+    for row in failed_runs(measurement.comparison.rows if measurement.comparison else ()):
         console.print(f"[yellow]Did not run:[/] {sanitize(row)}", soft_wrap=True)
-    for note in document["notes"]:
+    for note in measurement.results.notes:
         console.print(f"[yellow]Note:[/] {sanitize(note)}", soft_wrap=True)
     console.print("These are figures of private data: for the owner of the log only.")
-    if document["report"]:
-        console.print(f"They are in {sanitize(document['report'])} too.", soft_wrap=True)
+    if measurement.report:
+        console.print(f"They are in {sanitize(measurement.report)} too.", soft_wrap=True)
     reruns = ", ".join(_list_rerun_measures())
     console.print(f"[dim]Computed only if named, as they run the method again: {reruns}[/]")
 

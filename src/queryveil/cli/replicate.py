@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -40,14 +40,14 @@ def replicate(
     """Repeat the evaluation of a paper on a synthetic log or on yours, and check its claims."""
     comparison.check_comparison_output(out, overwrite)
     journal = comparison.open_journal(out, resume=resume)
-    options = comparison.RunOptions(repeats, seed, ledger, workers, journal)
+    options = comparison.RunOptions(repeats, seed, ledger, workers)
     read = (lambda: log.read(screen, seed)) if log.paths else None
     result = replication.replicate(
-        paper, read, options, users=users, taxonomy=taxonomy, progress=screen
+        paper, read, options, users=users, taxonomy=taxonomy, journal=journal, progress=screen
     )
-    comparison.write_comparison(result, out, overwrite, journal)
+    result.write(out, overwrite=overwrite, journal=journal)
     document = {"folder": str(out), **result.to_dict()}
-    screen.result(document, lambda console: _draw(console, document, out))
+    screen.result(document, lambda console: _draw(console, result, out))
 
 
 _OUTCOMES = {
@@ -57,24 +57,22 @@ _OUTCOMES = {
 }
 
 
-def _draw(console: Console, document: dict[str, Any], out: Path) -> None:
-    log = document["log"]
-    source = "a synthetic log" if document["synthetic"] else "the log"
-    console.print(f"On {source} of {log['users']:,} users and {log['rows']:,} rows:")
+def _draw(console: Console, result: replication.Replication, out: Path) -> None:
+    log, options = result.comparison.log, result.comparison.options
+    source = "a synthetic log" if options.synthetic else "the log"
+    console.print(f"On {source} of {log.users:,} users and {log.rows:,} rows:")
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for name in ("claim", "published", "ours", ""):
         table.add_column(name, overflow="fold")
-    for claim in document["claims"]:
-        ours = (
-            f"{claim['ours']} [dim]{sanitize(claim['why'])}[/]" if claim["why"] else claim["ours"]
-        )
+    for claim in result.claims:
+        ours = f"{claim.ours} [dim]{sanitize(claim.why)}[/]" if claim.why else claim.ours
         table.add_row(
-            sanitize(claim["claim"]), sanitize(claim["published"]), ours, _OUTCOMES[claim["holds"]]
+            sanitize(claim.claim), sanitize(claim.published), ours, _OUTCOMES[claim.holds]
         )
     console.print(table)
     console.print("\nWhy our figures may differ:")
-    for reason in document["differs"]:
+    for reason in result.deviations:
         console.print(f"  - {sanitize(reason)}", soft_wrap=True)
-    for note in document["notes"]:
+    for note in result.comparison.notes:
         console.print(f"[yellow]Note:[/] {sanitize(note)}", soft_wrap=True)
     console.print(f"{sanitize(str(out))}/report.html has the figures.", soft_wrap=True)

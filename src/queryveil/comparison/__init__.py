@@ -1,11 +1,11 @@
 """Comparison of methods over a grid of parameters, with pages and charts."""
 
-from .comparing import RunOptions, compare, compare_figures
+from .comparing import compare, compare_figures
 from .frontier import frontier_svg
 from .grid import (
     PRESETS,
-    Figure,
     FigureRequest,
+    FigureSpec,
     expand_grid,
     get_preset,
     parse_sweeps,
@@ -13,16 +13,32 @@ from .grid import (
 )
 from .journal import Journal, open_journal
 from .page import render_comparison
-from .private_report import measure_folder, render_private_report
-from .result import Comparison, check_comparison_output, write_comparison
+from .private_report import render_private_report
+from .release_measurement import ReleaseMeasurement, measure_folder
+from .result import (
+    ClaimResult,
+    Comparison,
+    ComparisonRow,
+    Figure,
+    LogSummary,
+    MeasureInfo,
+    RunOptions,
+)
 from .series import short_labels
+from .writing import check_comparison_output, write_comparison, write_documents
 
 __all__ = [
     "PRESETS",
+    "ClaimResult",
     "Comparison",
+    "ComparisonRow",
     "Figure",
     "FigureRequest",
+    "FigureSpec",
     "Journal",
+    "LogSummary",
+    "MeasureInfo",
+    "ReleaseMeasurement",
     "RunOptions",
     "check_comparison_output",
     "compare",
@@ -38,4 +54,5 @@ __all__ = [
     "request_figures",
     "short_labels",
     "write_comparison",
+    "write_documents",
 ]

@@ -5,15 +5,12 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 from .._version import __version__
 from ..core.progress import NoProgress, Progress
-from ..core.randomness import RandomSource
-from ..errors import InputError, UsageError
+from ..core.records import Scalar
+from ..errors import InputError
 from ..log.query_log import QueryLog
-from ..log.screening import check_setting
 from ..measures.base import Measure, parse_measure
 from ..measures.context import MeasureContext
 from ..methods.base import Method
@@ -23,52 +20,20 @@ from ..workflows.budget import (
     note_look,
     record_data_access,
 )
-from .grid import Figure, FigureRequest, MethodRun, expand_grid, request_figures
+from .grid import FigureRequest, FigureSpec, MethodRun, expand_grid, request_figures
 from .journal import Journal, log_cache_key, row_key
-from .result import Comparison
-from .runner import ComparisonRow, Measurement, default_workers, group_tasks, run_tasks
+from .result import Comparison, ComparisonRow, Figure, LogSummary, MeasureInfo, RunOptions
+from .runner import Measurement, default_workers, group_tasks, run_tasks
 
 LogOrReader = QueryLog | Callable[[], QueryLog]
 Wanted = dict[tuple[str, str], tuple[MethodRun, dict[str, Measure]]]
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """Options of the runs of a comparison.
-
-    Attributes:
-        repeats: Runs of each method and parameter combination.
-        seed: Makes the runs repeatable.
-        ledger: Name or folder of the ledger that records the data access, unless the log is
-            `synthetic`.
-        workers: Parallel processes; 0 for one per core.
-        journal: Rows that are known and not computed again.
-        synthetic: Whether the log is synthetic, so that no data access is recorded.
-        identifiers: How identifiers in queries are treated, as by `anonymize`.
-    """
-
-    repeats: int = 1
-    seed: int | None = None
-    ledger: str | None = None
-    workers: int = 1
-    journal: Journal = field(default_factory=Journal)
-    synthetic: bool = False
-    identifiers: str = "drop"
-
-    def __post_init__(self) -> None:
-        if self.repeats < 1:
-            raise UsageError(f"repeats must be an integer of at least 1, got {self.repeats}")
-        if self.workers < 0:
-            raise UsageError(f"workers must be an integer of at least 0, got {self.workers}")
-        check_setting(self.identifiers)
-        RandomSource(self.seed)  # raises for a bad seed before any work is done
 
 
 def compare(
     log: LogOrReader,
     methods: Sequence[str | Method],
     *,
-    sweep: Mapping[str, Sequence[Any]] | None = None,
+    sweep: Mapping[str, Sequence[Scalar]] | None = None,
     repeats: int = 1,
     measures: Sequence[str | Measure] = ("profile-divergence",),
     seed: int | None = None,
@@ -91,14 +56,12 @@ def compare(
     >>> rows = [(user, "tennis", None, None, None) for user in "abc"]
     >>> sweep = {"min_users": [2, 3]}
     >>> comparison = compare(QueryLog.from_rows(rows), ["frequent-queries"], sweep=sweep)
-    >>> [(row["swept"], row["value"]) for row in comparison.rows]
+    >>> [(row.params, row.value) for row in comparison.rows]
     [({'min_users': 2}, 0.0), ({'min_users': 3}, 0.0)]
     """
     request = request_figures(methods, measures, sweep or {})
-    options = RunOptions(
-        repeats, seed, ledger, workers, journal or Journal(), identifiers=identifiers
-    )
-    return compare_figures(log, request, options, progress=progress)
+    options = RunOptions(repeats, seed, ledger, workers, identifiers=identifiers)
+    return compare_figures(log, request, options, journal=journal, progress=progress)
 
 
 def compare_figures(
@@ -106,27 +69,34 @@ def compare_figures(
     request: FigureRequest,
     how: RunOptions | None = None,
     *,
+    journal: Journal | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Compute the values of any figures; a run of several figures is done once."""
+    """Compute the values of any figures; a run of several figures is done once.
+
+    Rows that the journal has are not computed again.
+    """
     how, stages = how or RunOptions(), progress or NoProgress()
     drawn = [(figure, expand_grid(figure.methods, figure.sweep)) for figure in request.figures]
     wanted = _collect_runs(drawn)
     before = MeasureContext(_read_log(log))
     runs = [] if how.synthetic else [run for run, _ in wanted.values()]
     notes = _record_access(before.log, runs, how.ledger)
-    rows, known = _compute_rows(before, wanted, how, stages)
-    about = _describe_log(before.log, how) | {"notes": notes, "known_before": known}
-    about["command"] = _format_command(request.arguments, how)
+    rows, known = _compute_rows(before, wanted, how, journal or Journal(), stages)
     return Comparison(
-        about=about,
+        queryveil=__version__,
+        options=how,
+        log=_summarize_log(before.log),
+        notes=tuple(notes),
+        known_before=known,
+        command=_format_command(request.arguments, how),
         measures={
             line: _describe_measure(measure)
             for _, run_measures in wanted.values()
             for line, measure in run_measures.items()
         },
-        figures=[_describe_figure(figure, runs) for figure, runs in drawn],
-        rows=rows,
+        figures=tuple(_describe_figure(figure, runs) for figure, runs in drawn),
+        rows=tuple(rows),
     )
 
 
@@ -137,7 +107,7 @@ def _read_log(log: LogOrReader) -> QueryLog:
     return read
 
 
-def _collect_runs(drawn: Sequence[tuple[Figure, list[MethodRun]]]) -> Wanted:
+def _collect_runs(drawn: Sequence[tuple[FigureSpec, list[MethodRun]]]) -> Wanted:
     """Return each distinct run with all its measures."""
     measures = {figure.measure: parse_measure(figure.measure) for figure, _ in drawn}
     wanted: Wanted = {}
@@ -162,11 +132,15 @@ def _record_access(log: QueryLog, runs: Sequence[MethodRun], ledger: str | None)
 
 
 def _compute_rows(
-    context: MeasureContext, wanted: Wanted, options: RunOptions, progress: Progress
+    context: MeasureContext,
+    wanted: Wanted,
+    options: RunOptions,
+    journal: Journal,
+    progress: Progress,
 ) -> tuple[list[ComparisonRow], int]:
     """Return the row of every run, turn and measure, and how many of them the journal had."""
     cells = _list_cells(context.log, wanted, options)
-    journal = options.journal if log_cache_key(context.log) else Journal()
+    journal = journal if log_cache_key(context.log) else Journal()
     results = {cell.key: row for cell in cells if (row := journal.known(cell.key)) is not None}
     known, tasks = len(results), group_tasks(cells, results)
     with progress.stages(Counter(task[0].run.label for task in tasks)) as advance:
@@ -174,7 +148,7 @@ def _compute_rows(
             results |= rows
             journal.add(rows)
             advance(task[0].run.label)
-    return [cell.row(results[cell.key]) for cell in cells], known
+    return [cell.relabel(results[cell.key]) for cell in cells], known
 
 
 def _list_cells(log: QueryLog, wanted: Wanted, options: RunOptions) -> list[Measurement]:
@@ -195,34 +169,35 @@ def _list_cells(log: QueryLog, wanted: Wanted, options: RunOptions) -> list[Meas
     ]
 
 
-def _describe_measure(measure: Measure) -> dict[str, Any]:
-    names = ("title", "description", "paper", "unit", "better", "kind")
-    return {name: getattr(measure, name) for name in names} | {"parameters": measure.params()}
+def _describe_measure(measure: Measure) -> MeasureInfo:
+    return MeasureInfo(
+        title=measure.title,
+        description=measure.description,
+        paper=measure.paper,
+        unit=measure.unit,
+        better=measure.better,
+        kind=measure.kind,
+        parameters=measure.params(),
+    )
 
 
-def _describe_figure(figure: Figure, runs: Sequence[MethodRun]) -> dict[str, Any]:
-    return {
-        "title": figure.title,
-        "measure": figure.measure,
-        "x": figure.x and figure.x.replace("-", "_"),
-        "scale": figure.scale,
-        "runs": [[run.label, str(run.method)] for run in runs],
-    }
+def _describe_figure(figure: FigureSpec, runs: Sequence[MethodRun]) -> Figure:
+    return Figure(
+        title=figure.title,
+        measure=figure.measure,
+        x=figure.x and figure.x.replace("-", "_"),
+        scale=figure.scale,
+        runs=tuple((run.label, str(run.method)) for run in runs),
+    )
 
 
-def _describe_log(log: QueryLog, options: RunOptions) -> dict[str, Any]:
-    return {
-        "queryveil": __version__,
-        "repeat": options.repeats,
-        "seed": options.seed,
-        "identifiers": options.identifiers,
-        "log": {
-            "files": {source.path: source.sha256 for source in log.sources},
-            "rows": log.accounting.kept,
-            "users": log.count_distinct("user"),
-            "queries": log.count_distinct("query"),
-        },
-    }
+def _summarize_log(log: QueryLog) -> LogSummary:
+    return LogSummary(
+        files={source.path: source.sha256 for source in log.sources},
+        rows=log.accounting.kept,
+        users=log.count_distinct("user"),
+        queries=log.count_distinct("query"),
+    )
 
 
 def _format_command(arguments: Sequence[str], options: RunOptions) -> str:

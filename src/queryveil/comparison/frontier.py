@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ..errors import UsageError
 from ..render.charts.chart import LegendEntry, place_legend
 from ..render.charts.scatter import ScatterChart, ScatterDrawing
 from ..render.html import CHART_STYLES, load_styles, render_template
+from .result import Comparison
 from .scatter import build_scatter
 
 FRONTIER_STYLES = ("chart.css", "frontier.css")
@@ -37,7 +37,7 @@ class FrontierView:
     missing: str
 
 
-def frontier_view(comparison: Mapping[str, Any]) -> FrontierView | None:
+def frontier_view(comparison: Comparison) -> FrontierView | None:
     """Return the section of a comparison, or None if it lacks a risk or a utility."""
     chart = build_scatter(comparison)
     if chart is None:
@@ -48,7 +48,7 @@ def frontier_view(comparison: Mapping[str, Any]) -> FrontierView | None:
         pair=pair,
         drawing=chart.draw(pair),
         legend=tuple(group.legend for group in chart.groups),
-        repeated=comparison["repeat"] > 1,
+        repeated=comparison.options.repeats > 1,
         best=tuple(chart.describe(i, pair) for i in chart.fronts[pair].best),
         own=_describe_own(chart, pair),
         missing="; ".join(chart.missing(pair)),
@@ -70,7 +70,7 @@ _MARGIN, _ROW, _MAX_NAME = 20, 24, 36  # of the picture; longest name for two co
 
 
 def frontier_svg(
-    comparison: Mapping[str, Any],
+    comparison: Comparison,
     x_measure: str,
     y_measure: str,
     labels: Mapping[str, str] | None = None,

@@ -6,9 +6,9 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..core.parameters import parse_spec
+from ..core.records import Scalar
 from ..errors import UsageError, did_you_mean
 from ..measures.base import Measure, parse_measure
 from ..methods.base import Method, parse_method
@@ -22,7 +22,7 @@ class MethodRun:
 
     method: Method
     label: str
-    params: Mapping[str, Any]
+    params: Mapping[str, Scalar]
 
 
 def parse_sweep(text: str) -> tuple[str, tuple[str, ...]]:
@@ -65,7 +65,7 @@ def parse_sweeps(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def expand_grid(
-    methods: Sequence[str | Method], sweep: Mapping[str, Sequence[Any]]
+    methods: Sequence[str | Method], sweep: Mapping[str, Sequence[Scalar]]
 ) -> list[MethodRun]:
     """Return every method at every combination of the swept values that apply to it.
 
@@ -95,7 +95,7 @@ def expand_grid(
 
 
 def _expand_method(
-    label: str, method: Method, sweep: Mapping[str, Sequence[Any]]
+    label: str, method: Method, sweep: Mapping[str, Sequence[Scalar]]
 ) -> list[MethodRun]:
     _, own = parse_spec(label)
     names = [name for name in sweep if name in method.params() and name not in own]
@@ -106,7 +106,7 @@ def _expand_method(
     return runs
 
 
-def _check_names(methods: Sequence[Method], sweep: Mapping[str, Sequence[Any]]) -> None:
+def _check_names(methods: Sequence[Method], sweep: Mapping[str, Sequence[Scalar]]) -> None:
     known = {name for method in methods for name in method.params()}
     for name, values in sweep.items():
         if isinstance(values, str) or not values:
@@ -119,7 +119,7 @@ def _check_names(methods: Sequence[Method], sweep: Mapping[str, Sequence[Any]]) 
 
 
 @dataclass(frozen=True)
-class Figure:
+class FigureSpec:
     """One figure: a line for each method, over the swept parameter `x`.
 
     `scale` is that of x: linear, log, names, or auto, which depends on the values.
@@ -128,7 +128,7 @@ class Figure:
     title: str
     methods: Sequence[str | Method]
     measure: str
-    sweep: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    sweep: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     x: str | None = None
     scale: str = "auto"
 
@@ -137,14 +137,14 @@ class Figure:
 class FigureRequest:
     """Requested figures, and the command-line arguments of the same request."""
 
-    figures: tuple[Figure, ...]
+    figures: tuple[FigureSpec, ...]
     arguments: tuple[str, ...] = ()
 
 
 def request_figures(
     methods: Sequence[str | Method],
     measures: Sequence[str | Measure],
-    sweep: Mapping[str, Sequence[Any]],
+    sweep: Mapping[str, Sequence[Scalar]],
 ) -> FigureRequest:
     """Request one figure per measure; the first swept parameter is the x axis."""
     if not methods or not measures:
@@ -154,7 +154,7 @@ def request_figures(
     for name, values in swept.items():
         arguments += ["--sweep", f"{name.replace('_', '-')}={','.join(map(str, values))}"]
     x = next(iter(swept), None)
-    figures = tuple(Figure(_figure_title(line), methods, line, swept, x) for line in lines)
+    figures = tuple(FigureSpec(_figure_title(line), methods, line, swept, x) for line in lines)
     return FigureRequest(figures, tuple(arguments))
 
 
@@ -187,9 +187,9 @@ _MECHANISMS = {
 }
 
 
-def _sanchez_figure(setting: str, budget: str) -> Figure:
+def _sanchez_figure(setting: str, budget: str) -> FigureSpec:
     setting_params = f"budget={budget}:domain={setting}"
-    return Figure(
+    return FigureSpec(
         title=f"Setting {setting}, epsilon {budget.replace('-', ' ')}",
         methods=(
             *(
@@ -209,7 +209,7 @@ def _sanchez_figure(setting: str, budget: str) -> Figure:
     )
 
 
-PRESETS: dict[str, tuple[Figure, ...]] = {
+PRESETS: dict[str, tuple[FigureSpec, ...]] = {
     "sanchez2018": tuple(
         _sanchez_figure(setting, budget) for setting in _TOPICS for budget in _BUDGETS
     ),

@@ -11,18 +11,19 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from .._version import __version__
 from ..core.bounded import parse_json, read_within
 from ..core.parameters import Parametrized
+from ..core.records import Record, json_field
 from ..engine.operations import unique_users
-from ..errors import OutputError
+from ..errors import InputError, OutputError, VerificationError
 from ..log.query_log import QueryLog
 from ..measures.base import Measure
 from .grid import MethodRun
-from .runner import ComparisonRow
+from .result import ComparisonRow
 
 FILE = "runs.jsonl"
 _MAX_BYTES, _MAX_LINE = 256 << 20, 1 << 20  # a row has a few hundred bytes
@@ -35,6 +36,16 @@ def open_journal(folder: Path, *, resume: bool = True) -> Journal:
     if not resume:
         path.unlink(missing_ok=True)
     return Journal(path, (whole / FILE,) if resume else ())
+
+
+@dataclass(frozen=True, repr=False)
+class JournalEntry(Record):
+    """A line of the journal: a row, and the key of all that it depends on."""
+
+    schema_number = 1
+
+    key: str
+    row: ComparisonRow = json_field(flat=True)
 
 
 class Journal:
@@ -57,7 +68,7 @@ class Journal:
 
     def add(self, rows: Mapping[str, ComparisonRow]) -> None:
         """Add rows; failed rows are not kept, since the next run may succeed."""
-        good = {key: row for key, row in rows.items() if row["error"] is None}
+        good = {key: row for key, row in rows.items() if row.error is None}
         self._rows |= good
         if self.path is not None:
             _append(self.path, _format_lines(good))
@@ -123,7 +134,7 @@ def _file_stamp(path: Path) -> str:
 
 
 def _format_lines(rows: Mapping[str, ComparisonRow]) -> str:
-    return "".join(json.dumps({"key": key, **row}) + "\n" for key, row in rows.items())
+    return "".join(JournalEntry(key, row).to_json(indent=None) + "\n" for key, row in rows.items())
 
 
 def _read_rows(path: Path) -> dict[str, ComparisonRow]:
@@ -132,16 +143,26 @@ def _read_rows(path: Path) -> dict[str, ComparisonRow]:
         text = read_within(path, _MAX_BYTES, plain=True).decode("utf-8")
     except (OSError, ValueError):
         return {}
-    rows = [_parse_row(line) for line in text.splitlines() if len(line) <= _MAX_LINE]
-    return {str(row.pop("key")): row for row in rows if row is not None}
+    entries = [_parse_entry(line, path) for line in text.splitlines() if len(line) <= _MAX_LINE]
+    return {entry.key: entry.row for entry in entries if entry is not None}
 
 
-def _parse_row(line: str) -> dict[str, Any] | None:
+def _parse_entry(line: str, path: Path) -> JournalEntry | None:
+    """Parse a line, or return None for a damaged one; raise for one of another version."""
     try:
-        row = parse_json(line)
+        document = parse_json(line)
     except ValueError:
         return None
-    return row if isinstance(row, dict) and {"key", "value", "error", "told"} <= set(row) else None
+    if isinstance(document, dict) and document.get("schema") != JournalEntry.schema_number:
+        raise InputError(
+            "another version of queryveil wrote this journal of a comparison",
+            where=path,
+            hint="--no-resume runs everything again, or remove the file",
+        )
+    try:
+        return JournalEntry.from_dict(document)
+    except VerificationError:
+        return None
 
 
 def _append(path: Path, line: str) -> None:

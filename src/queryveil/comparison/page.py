@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..render.charts.line import LineChart, line_chart
 from ..render.charts.scales import Range
-from ..render.html import format_value, render_page
+from ..render.html import render_page
 from ..render.tables import Cell, Column, SortableTable, number_cell
 from .frontier import FRONTIER_SCRIPTS, FRONTIER_STYLES, FrontierView, frontier_view
+from .result import ClaimResult, Comparison, ComparisonRow, Figure, MeasureInfo
 from .series import (
     ChartSeries,
     RunSummary,
@@ -70,51 +70,54 @@ class ComparisonView:
     specs: tuple[str, ...]
 
 
-def render_comparison(comparison: dict[str, Any]) -> str:
-    """Render the page of a comparison, as comparison.json has it."""
+def render_comparison(
+    comparison: Comparison, claims: Sequence[ClaimResult] = (), deviations: Sequence[str] = ()
+) -> str:
+    """Render the page of a comparison, or of a replication: with claims, and known deviations."""
     return render_page(
         "comparison.html.j2",
         styles=FRONTIER_STYLES,
         scripts=FRONTIER_SCRIPTS,
-        view=comparison_view(comparison),
+        view=comparison_view(comparison, claims, deviations),
     )
 
 
-def comparison_view(comparison: dict[str, Any]) -> ComparisonView:
+def comparison_view(
+    comparison: Comparison, claims: Sequence[ClaimResult] = (), deviations: Sequence[str] = ()
+) -> ComparisonView:
     """Return what the page of a comparison shows."""
-    log, rows, claims = comparison["log"], comparison["rows"], comparison.get("claims") or ()
+    log, rows = comparison.log, comparison.rows
     return ComparisonView(
         title=_title(claims),
-        version=str(comparison["queryveil"]),
-        synthetic=comparison.get("synthetic", False),
-        rows=log["rows"],
-        users=log["users"],
-        queries=log["queries"],
-        repeat=comparison["repeat"],
-        notes=tuple(comparison["notes"]),
+        version=comparison.queryveil,
+        synthetic=comparison.options.synthetic,
+        rows=log.rows,
+        users=log.users,
+        queries=log.queries,
+        repeat=comparison.options.repeats,
+        notes=comparison.notes,
         claims=_claims_table(claims) if claims else None,
-        deviations=tuple(comparison.get("differs") or ()),
+        deviations=tuple(deviations),
         frontier=frontier_view(comparison),
-        figures=tuple(_figure(figure, comparison) for figure in comparison["figures"]),
+        figures=tuple(_figure(figure, comparison) for figure in comparison.figures),
         all_runs=_all_runs(comparison),
         errors=_errors(rows),
         measures=tuple(
-            f"{name}: {about['title']}, {about['unit']}; {about['better']} is better. "
-            f"{about['paper']}."
-            for name, about in comparison["measures"].items()
+            f"{name}: {about.title}, {about.unit}; {about.better} is better. {about.paper}."
+            for name, about in comparison.measures.items()
         ),
-        command=comparison["command"],
-        files=tuple(f"{path} (SHA-256 {digest})" for path, digest in log["files"].items()),
+        command=comparison.command,
+        files=tuple(f"{path} (SHA-256 {digest})" for path, digest in log.files.items()),
         specs=tuple(dict.fromkeys(_format_spec(row) for row in rows)),
     )
 
 
-def _title(claims: Sequence[Mapping[str, Any]]) -> str:
-    papers = list(dict.fromkeys(claim["paper"] for claim in claims))
+def _title(claims: Sequence[ClaimResult]) -> str:
+    papers = list(dict.fromkeys(claim.paper for claim in claims))
     return f"{', '.join(papers)}, replicated" if papers else "Methods compared"
 
 
-def _claims_table(claims: Sequence[Mapping[str, Any]]) -> SortableTable:
+def _claims_table(claims: Sequence[ClaimResult]) -> SortableTable:
     """Return claim, verdict, published value, our value, reason and paper of each claim."""
     columns = (
         Column("claim", "text"),
@@ -127,51 +130,47 @@ def _claims_table(claims: Sequence[Mapping[str, Any]]) -> SortableTable:
     return SortableTable(columns, tuple(_claim_row(claim) for claim in claims))
 
 
-def _claim_row(claim: Mapping[str, Any]) -> tuple[Cell, ...]:
-    kind, verdict = _VERDICTS[claim["holds"]]
+def _claim_row(claim: ClaimResult) -> tuple[Cell, ...]:
+    kind, verdict = _VERDICTS[claim.holds]
     return (
-        Cell(str(claim["claim"]), "text"),
+        Cell(claim.claim, "text"),
         Cell(verdict, kind, strong=True),
-        Cell(_format_optional(claim["published"])),
-        Cell(_format_optional(claim["ours"])),
-        Cell(_format_optional(claim.get("why")), "text"),
-        Cell(str(claim["paper"])),
+        Cell(claim.published),
+        Cell(claim.ours),
+        Cell(claim.why, "text"),
+        Cell(claim.paper),
     )
 
 
-def _format_optional(value: object) -> str:
-    return "" if value is None else format_value(value)
-
-
-def _figure(figure: dict[str, Any], comparison: dict[str, Any]) -> FigureView:
-    rows, about = comparison["rows"], comparison["measures"][figure["measure"]]
+def _figure(figure: Figure, comparison: Comparison) -> FigureView:
+    rows, about = comparison.rows, comparison.measures[figure.measure]
     series = figure_series(figure, rows)
-    is_swept = figure["x"] is not None and not all(line.level for line in series)
+    is_swept = figure.x is not None and not all(line.level for line in series)
     references = reference_lines(figure, rows) if is_swept else []
     return FigureView(
-        title=figure["title"],
-        measure=figure["measure"],
-        description=about["description"],
-        better=about["better"],
+        title=figure.title,
+        measure=figure.measure,
+        description=about.description,
+        better=about.better,
         chart=_chart(figure, series, about, references) if is_swept else None,
-        table=_table(figure["x"], [*series, *references]) if is_swept else None,
+        table=_table(figure.x or "", [*series, *references]) if is_swept else None,
         bars=_bars(series) if series and not is_swept else None,
         bases=_bases(figure, rows),
     )
 
 
 def _chart(
-    figure: dict[str, Any],
+    figure: Figure,
     series: Sequence[ChartSeries],
-    measure: dict[str, Any],
+    measure: MeasureInfo,
     references: Sequence[ChartSeries],
 ) -> LineChart | None:
-    lines, scale, names = chart_lines(series, figure["scale"], references)
+    lines, scale, names = chart_lines(series, figure.scale, references)
     return line_chart(
         lines,
-        title=f"{figure['title']}: {measure['title']}",
-        x_title=figure["x"].replace("_", "-") + " (log scale)" * (scale == "log"),
-        y_title=measure["unit"],
+        title=f"{figure.title}: {measure.title}",
+        x_title=(figure.x or "").replace("_", "-") + " (log scale)" * (scale == "log"),
+        y_title=measure.unit,
         scale=scale,
         names=names,
     )
@@ -180,14 +179,14 @@ def _chart(
 def _bars(series: Sequence[ChartSeries]) -> SortableTable:
     """Return one value per method, if no parameter is swept."""
     ranges = {line.label: _range(line.values[None]) for line in series}
-    maximum = max(one.high for one in ranges.values()) or 1.0
+    maximum = max(values.high for values in ranges.values()) or 1.0
     rows = [
         (
             Cell(label),
-            _range_cell(one),
-            Cell("", "fill", percent=max(0.0, 100 * one.mean / maximum)),
+            _range_cell(values),
+            Cell("", "fill", percent=max(0.0, 100 * values.mean / maximum)),
         )
-        for label, one in ranges.items()
+        for label, values in ranges.items()
     ]
     columns = (Column("method"), Column("value", "number"), Column(""))
     return SortableTable(columns, tuple(rows))
@@ -220,9 +219,9 @@ def _range_cell(values: Range) -> Cell:
     return number_cell(f"{values.mean:.4g}", values.mean, note=values.spread)
 
 
-def _all_runs(comparison: dict[str, Any]) -> SortableTable:
+def _all_runs(comparison: Comparison) -> SortableTable:
     """Return every run with all its measures."""
-    measures = list(comparison["measures"])
+    measures = list(comparison.measures)
     columns = (Column("method"), Column("at"), *(Column(name, "number") for name in measures))
     rows = [
         (Cell(run.short), Cell(run.at), *(_measured_cell(run, name) for name in measures))
@@ -239,36 +238,33 @@ def _measured_cell(run: RunSummary, measure: str) -> Cell:
     return Cell("", "number", "", "none" if error else "", "warn", tooltip=error)
 
 
-def _bases(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+def _bases(figure: Figure, rows: Sequence[ComparisonRow]) -> tuple[str, ...]:
     """Return the bases of the values; methods may differ in how their releases are read."""
-    shown = {label for label, _ in figure["runs"]}
+    shown = {label for label, _ in figure.runs}
     bases: dict[str, dict[str, None]] = {}
     for row in rows:
-        here = row["measure"] == figure["measure"] and row["label"] in shown
-        if here and "basis" in row["told"]:
-            bases.setdefault(_format_basis(row["told"]), {})[row["label"].partition(":")[0]] = None
+        here = row.measure == figure.measure and row.label in shown
+        if here and row.basis is not None:
+            bases.setdefault(_format_basis(row), {})[row.label.partition(":")[0]] = None
     if len(bases) == 1:
         return tuple(f"Basis: {basis}." for basis in bases)
     return tuple(f"Basis of {', '.join(names)}: {basis}." for basis, names in bases.items())
 
 
-def _format_basis(result: dict[str, Any]) -> str:
-    counts = result.get("counts", {})
-    if "users" not in counts:
-        return str(result["basis"])
-    left_out = counts.get("left_out", 0)
-    return f"{result['basis']}; {counts['users']:,} users measured, {left_out:,} left out"
+def _format_basis(row: ComparisonRow) -> str:
+    if "users" not in row.counts:
+        return str(row.basis)
+    users, left_out = row.counts["users"], row.counts.get("left_out", 0)
+    return f"{row.basis}; {users:,} users measured, {left_out:,} left out"
 
 
-def _errors(rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+def _errors(rows: Sequence[ComparisonRow]) -> tuple[str, ...]:
     errors = (
-        f"{_format_spec(row)} ({row['measure']}): {row['error']}"
-        for row in rows
-        if row["error"] is not None
+        f"{_format_spec(row)} ({row.measure}): {row.error}" for row in rows if row.error is not None
     )
     return tuple(dict.fromkeys(errors))
 
 
-def _format_spec(row: dict[str, Any]) -> str:
+def _format_spec(row: ComparisonRow) -> str:
     """Return the spec of a run with all swept values, also if these are defaults."""
-    return ":".join([row["label"], *(f"{name}={value}" for name, value in row["swept"].items())])
+    return ":".join([row.label, *(f"{name}={value}" for name, value in row.params.items())])

@@ -1,71 +1,217 @@
-"""The result of a comparison, as one object, as a table, and as files."""
+"""The result of a comparison: records of its request and of its rows, and its tables."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
-from ..core.folders import atomic_folder, check_output_folder, is_queryveil_folder
-from .journal import FILE, Journal
-from .page import render_comparison
+from ..core.extras import import_extra
+from ..core.randomness import RandomSource
+from ..core.records import Json, Record, Scalar, json_field
+from ..errors import UsageError
+from ..log.screening import check_setting
 
-_FILES = {"results.csv", "results.parquet", "comparison.json", "report.html", FILE}
 
+@dataclass(frozen=True, repr=False)
+class RunOptions(Record):
+    """Options of the runs of a comparison.
 
-@dataclass(frozen=True)
-class Comparison:
-    """The request (`about`, `measures`, `figures`) and the results: one row per run and measure.
-
-    A row has method (the full spec), label (the spec as requested), swept (parameter: value),
-    repeat, measure, value, seconds, error, and told: the other results of the measure.
+    Attributes:
+        repeats: Runs of each method and parameter combination.
+        seed: Makes the runs repeatable.
+        ledger: Name or folder of the ledger that records the data access, unless the log is
+            `synthetic`.
+        workers: Parallel processes; 0 for one per core.
+        synthetic: Whether the log is synthetic, so that no data access is recorded.
+        identifiers: How identifiers in queries are treated, as by `anonymize`.
     """
 
-    about: dict[str, Any]
-    measures: dict[str, dict[str, Any]]
-    figures: list[dict[str, Any]]
-    rows: list[dict[str, Any]]
+    shown = ("repeats", "seed", "workers", "synthetic", "identifiers")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as one JSON document."""
-        return {
-            **self.about,
-            "measures": self.measures,
-            "figures": self.figures,
-            "rows": [row | {"swept": dict(row["swept"])} for row in self.rows],
-        }
+    repeats: int = 1
+    seed: int | None = None
+    ledger: str | None = None
+    workers: int = 1
+    synthetic: bool = False
+    identifiers: str = "drop"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.repeats < 1:
+            raise UsageError(f"repeats must be an integer of at least 1, got {self.repeats}")
+        if self.workers < 0:
+            raise UsageError(f"workers must be an integer of at least 0, got {self.workers}")
+        check_setting(self.identifiers)
+        RandomSource(self.seed)  # raises for a bad seed before any work is done
+
+
+@dataclass(frozen=True, repr=False)
+class LogSummary(Record):
+    """The size of the compared log, and the SHA-256 of each of its files."""
+
+    shown = ("rows", "users", "queries")
+
+    files: Mapping[str, str]
+    rows: int
+    users: int
+    queries: int
+
+
+@dataclass(frozen=True, repr=False)
+class MeasureInfo(Record):
+    """The description of a measure, and its parameters."""
+
+    shown = ("title", "kind", "better")
+
+    title: str
+    description: str
+    paper: str
+    unit: str
+    better: Literal["lower", "higher"]
+    kind: Literal["risk", "utility"]
+    parameters: Mapping[str, Scalar]
+
+
+@dataclass(frozen=True, repr=False)
+class Figure(Record):
+    """One figure: a line for each method over the swept parameter `x`.
+
+    Attributes:
+        runs: The label and the full spec of the method of each run.
+    """
+
+    shown = ("title", "x")
+
+    title: str
+    measure: str
+    x: str | None
+    scale: str
+    runs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, repr=False)
+class ComparisonRow(Record):
+    """The value of one measure for one run of a method.
+
+    Attributes:
+        method: The full spec of the method.
+        label: The spec as requested, without the swept values.
+        params: The swept values.
+        seconds: The time of the run of the method; None if it failed.
+        error: Why there is no value.
+        details: The other results of the measure (see `MeasureResult`).
+    """
+
+    method: str
+    label: str
+    params: Mapping[str, Scalar]
+    repeat: int
+    measure: str
+    value: float | None
+    seconds: float | None = None
+    error: str | None = None
+    details: Mapping[str, Json] = json_field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        method, measure = (spec.partition(":")[0] for spec in (self.label, self.measure))
+        value = "none" if self.value is None else f"{self.value:.4g}"
+        return f"ComparisonRow({measure} of {method} = {value})"
+
+    @property
+    def baselines(self) -> Mapping[str, float]:
+        """The baselines of the measure by name."""
+        baselines = self.details.get("baselines")
+        return baselines if isinstance(baselines, Mapping) else {}  # type: ignore[return-value]
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """The counts of the measure by name."""
+        counts = self.details.get("counts")
+        return counts if isinstance(counts, Mapping) else {}  # type: ignore[return-value]
+
+    @property
+    def basis(self) -> str | None:
+        """How the measure read the release."""
+        basis = self.details.get("basis")
+        return None if basis is None else str(basis)
+
+
+@dataclass(frozen=True, repr=False)
+class ClaimResult(Record):
+    """A published claim and our result; `holds` is None if the claim is undecided."""
+
+    shown = ("claim", "holds")
+
+    paper: str
+    claim: str
+    published: str
+    ours: str
+    holds: bool | None
+    why: str
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Comparison(Record):
+    """Methods side by side: the request, and one row for each run and measure.
+
+    Attributes:
+        known_before: The number of rows that an earlier run had computed.
+        command: The command that repeats the comparison.
+    """
+
+    schema_number = 1
+
+    queryveil: str
+    options: RunOptions = json_field(flat=True)
+    log: LogSummary
+    notes: tuple[str, ...]
+    known_before: int
+    command: str
+    measures: Mapping[str, MeasureInfo]
+    figures: tuple[Figure, ...]
+    rows: tuple[ComparisonRow, ...]
+
+    def __repr__(self) -> str:
+        methods = len({row.label for row in self.rows})
+        size = f"{len(self.rows)} rows: {methods} methods, {len(self.measures)} measures"
+        return f"Comparison({size}, repeats={self.options.repeats})"
 
     def to_polars(self) -> pl.DataFrame:
-        """Return the rows as a table, with one column per swept parameter."""
-        names = list(dict.fromkeys(name for row in self.rows for name in row["swept"]))
-        flat = ("measure", "value", "seconds", "error")
+        """Return the rows as a table, with one column per swept parameter; details are JSON."""
+        rows = self.rows
+        names = list(dict.fromkeys(name for row in rows for name in row.params))
         return pl.DataFrame(
             [
-                *(self._texts(name) for name in ("method", "label")),
-                *(_column(name, [row["swept"].get(name) for row in self.rows]) for name in names),
-                pl.Series("repeat", [row["repeat"] for row in self.rows], pl.Int64),
-                *(pl.Series(n, [row.get(n) for row in self.rows], _DTYPES[n]) for n in flat),
-                pl.Series("told", [json.dumps(row["told"]) for row in self.rows], pl.String),
+                pl.Series("method", [row.method for row in rows], pl.String),
+                pl.Series("label", [row.label for row in rows], pl.String),
+                *(_params_column(name, [row.params.get(name) for row in rows]) for name in names),
+                pl.Series("repeat", [row.repeat for row in rows], pl.Int64),
+                pl.Series("measure", [row.measure for row in rows], pl.String),
+                pl.Series("value", [row.value for row in rows], pl.Float64),
+                pl.Series("seconds", [row.seconds for row in rows], pl.Float64),
+                pl.Series("error", [row.error for row in rows], pl.String),
+                pl.Series("details", [json.dumps(row.details) for row in rows], pl.String),
             ]
         )
 
-    def _texts(self, name: str) -> pl.Series:
-        return pl.Series(name, [row[name] for row in self.rows], pl.String)
+    def to_pandas(self) -> Any:  # pandas has no types, and need not be installed
+        """Return the rows as a `pandas.DataFrame`, as `to_polars` does."""
+        pandas = import_extra("pandas", "a table of pandas", of="pandas")
+        return pandas.DataFrame(self.to_polars().to_dict(as_series=False))
 
     def write(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write table, figures and page into a folder that only the data owner can read."""
+        from .writing import write_comparison  # noqa: PLC0415  (the page needs this module)
+
         return write_comparison(self, Path(folder), overwrite)
 
 
-_DTYPES = {"measure": pl.String, "value": pl.Float64, "seconds": pl.Float64, "error": pl.String}
-
-
-def _column(name: str, values: Sequence[Any]) -> pl.Series:
+def _params_column(name: str, values: Sequence[Scalar]) -> pl.Series:
     """Build a column of swept values; parameters of one name may differ in type by method."""
     types = {type(value) for value in values if value is not None}
     for python_type, dtype in ((bool, pl.Boolean), (int, pl.Int64)):
@@ -75,38 +221,3 @@ def _column(name: str, values: Sequence[Any]) -> pl.Series:
         return pl.Series(name, values, pl.Float64, strict=False)
     texts = [None if value is None else str(value) for value in values]
     return pl.Series(name, texts, pl.String)
-
-
-def check_comparison_output(folder: Path, overwrite: bool) -> None:
-    """Raise if a folder cannot be written, before any work is done."""
-    check_output_folder(folder, overwrite, _is_comparison)
-
-
-def write_comparison(
-    comparison: Comparison, folder: Path, overwrite: bool = False, journal: Journal | None = None
-) -> Path:
-    """Write results.csv, results.parquet, comparison.json and report.html, or nothing.
-
-    With a journal its rows are written too, so that a later comparison need not rerun them.
-    """
-    data, table = comparison.to_dict(), comparison.to_polars()
-    with atomic_folder(folder, lambda: check_comparison_output(folder, overwrite)) as part:
-        table.write_csv(part / "results.csv")
-        table.write_parquet(part / "results.parquet")
-        _write_text(part / "comparison.json", json.dumps(data, indent=2, ensure_ascii=False))
-        _write_text(part / "report.html", render_comparison(data))
-        if journal is not None:
-            (part / FILE).write_text(journal.text(), encoding="utf-8")
-        for path in part.iterdir():
-            path.chmod(0o600)  # figures of private data
-    if journal is not None:
-        journal.close()
-    return folder
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text + os.linesep, encoding="utf-8", errors="backslashreplace")
-
-
-def _is_comparison(folder: Path) -> bool:
-    return is_queryveil_folder(folder, "comparison.json", _FILES)

@@ -10,16 +10,16 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from ..core.randomness import RandomSource
+from ..core.records import Json
 from ..errors import QueryveilError
 from ..log.query_log import COLUMNS, QueryLog
 from ..measures.base import Measure, Rerun
@@ -27,8 +27,7 @@ from ..measures.context import MeasureContext
 from ..release.release import Release
 from ..workflows.measurement import compute_measure, make_rerun, run_for_measurement
 from .grid import MethodRun
-
-ComparisonRow = dict[str, Any]
+from .result import ComparisonRow
 
 
 @dataclass(frozen=True)
@@ -43,15 +42,30 @@ class Measurement:
     identifiers: str
     key: str
 
-    def row(self, results: ComparisonRow) -> ComparisonRow:
-        """Build the row from its results, with the labels of this comparison."""
-        about = {
-            "method": str(self.run.method),
-            "label": self.run.label,
-            "swept": dict(self.run.params),
-            "repeat": self.turn,
-        }
-        return about | {"measure": self.line} | results
+    def row(
+        self,
+        value: float | None,
+        *,
+        seconds: float | None = None,
+        error: str | None = None,
+        details: Mapping[str, Json] | None = None,
+    ) -> ComparisonRow:
+        """Build the row from its results."""
+        return ComparisonRow(
+            method=str(self.run.method),
+            label=self.run.label,
+            params=self.run.params,
+            repeat=self.turn,
+            measure=self.line,
+            value=value,
+            seconds=seconds,
+            error=error,
+            details=details or {},
+        )
+
+    def relabel(self, row: ComparisonRow) -> ComparisonRow:
+        """Return a row, which may be of an earlier comparison, with the labels of this one."""
+        return self.row(row.value, seconds=row.seconds, error=row.error, details=row.details)
 
 
 Task = tuple[Measurement, ...]
@@ -76,30 +90,34 @@ def run_task(context: MeasureContext, task: Task) -> dict[str, ComparisonRow]:
         method.check_ready()
         release = run_for_measurement(method, context.log, rng, first.identifiers)
     except QueryveilError as error:
-        return {cell.key: _failure_row(error) for cell in task}
-    seconds = {"seconds": round(time.perf_counter() - start, 3)}
+        return {cell.key: cell.row(None, error=str(error)) for cell in task}
+    seconds = round(time.perf_counter() - start, 3)
     again = make_rerun(method, rng.seed, first.identifiers)
-    return {
-        cell.key: seconds | _measure_release(context, release, again, cell.measure) for cell in task
-    }
+    return {cell.key: _measure_release(context, release, again, cell, seconds) for cell in task}
 
 
 def _measure_release(
-    context: MeasureContext, release: Release, rerun: Rerun, measure: Measure
+    context: MeasureContext, release: Release, rerun: Rerun, cell: Measurement, seconds: float
 ) -> ComparisonRow:
     try:
-        result = compute_measure(measure, context, release, rerun)
+        result = compute_measure(cell.measure, context, release, rerun)
     except QueryveilError as error:
-        return _failure_row(error)
-    return {"value": result.value, "error": None, "told": dict(result.to_row_details())}
-
-
-def _failure_row(error: QueryveilError) -> ComparisonRow:
-    return {"value": None, "error": str(error), "told": {}}
+        return cell.row(None, seconds=seconds, error=str(error))
+    return cell.row(result.value, seconds=seconds, details=result.to_row_details())
 
 
 _THREADS = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-_worker_state: dict[str, Any] = {}  # of a worker process: the log, and the measures to prepare
+
+
+@dataclass
+class _WorkerState:
+    """The state of a worker process: the log, and the measures that are not prepared yet."""
+
+    context: MeasureContext
+    measures: Sequence[Measure]
+
+
+_worker_states: list[_WorkerState] = []  # one in a worker process, none in the main process
 
 
 def default_workers(tasks: int) -> int:
@@ -181,13 +199,12 @@ def _prepare(context: MeasureContext, measures: Iterable[Measure]) -> None:
 
 def _init_worker(table: pl.DataFrame, measures: Sequence[Measure]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
-    _worker_state["before"], _worker_state["measures"] = (
-        MeasureContext(QueryLog.from_frame(table)),
-        measures,
-    )
+    _worker_states.append(_WorkerState(MeasureContext(QueryLog.from_frame(table)), measures))
 
 
 def _run_in_worker(task: Task) -> dict[str, ComparisonRow]:
     # Not in the initializer of the process, where an error would break the whole pool.
-    _prepare(_worker_state["before"], _worker_state.pop("measures", ()))
-    return run_task(_worker_state["before"], task)
+    (state,) = _worker_states
+    measures, state.measures = state.measures, ()
+    _prepare(state.context, measures)
+    return run_task(state.context, task)

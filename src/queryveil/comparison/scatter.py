@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ..render.charts.scatter import (
     Front,
@@ -14,6 +13,7 @@ from ..render.charts.scatter import (
     ScatterRun,
     make_measure_axis,
 )
+from .result import Comparison, MeasureInfo
 from .series import RunSummary, measures_of_kind, sort_runs, summarize_runs
 
 THIS_RELEASE = "this release"  # the label of the run of the reported release
@@ -53,7 +53,7 @@ def dominates(one: Point, other: Point) -> bool:
 
 
 def build_scatter(
-    comparison: Mapping[str, Any], names: Mapping[str, str] | None = None
+    comparison: Comparison, names: Mapping[str, str] | None = None
 ) -> ScatterChart | None:
     """Build the chart of a comparison, or None if it lacks a risk or a utility."""
     runs = summarize_runs(comparison, names)
@@ -63,7 +63,7 @@ def build_scatter(
         return None
     groups = _make_groups(runs)
     strands = _make_strands(runs)
-    about = comparison["measures"]
+    about = comparison.measures
     return ScatterChart(
         groups=tuple(groups.values()),
         runs=_make_runs(runs, groups, strands),
@@ -106,7 +106,7 @@ def _make_runs(
 
 def _make_strands(runs: Sequence[RunSummary]) -> tuple[tuple[int, ...], ...]:
     """Group the runs of a method that differ in their first swept value only."""
-    strands: dict[tuple[Any, ...], list[RunSummary]] = {}
+    strands: dict[tuple[object, ...], list[RunSummary]] = {}
     for run in runs:
         rest = tuple(run.swept.items())[1:]
         strands.setdefault((run.label, *rest), []).append(run)
@@ -115,17 +115,17 @@ def _make_strands(runs: Sequence[RunSummary]) -> tuple[tuple[int, ...], ...]:
 
 
 def _make_axis(
-    name: str, about: Mapping[str, Any], runs: Sequence[RunSummary], *, upright: bool
+    name: str, about: MeasureInfo, runs: Sequence[RunSummary], *, upright: bool
 ) -> MeasureAxis:
     ranges = [run.spread(name) for run in runs]
-    return make_measure_axis(name, about["title"], about["better"], ranges, upright=upright)
+    return make_measure_axis(name, about.title, about.better, ranges, upright=upright)
 
 
 def _make_front(
     runs: Sequence[RunSummary],
     groups: Mapping[str, ScatterGroup],
-    risk: tuple[str, Mapping[str, Any]],
-    utility: tuple[str, Mapping[str, Any]],
+    risk: tuple[str, MeasureInfo],
+    utility: tuple[str, MeasureInfo],
 ) -> Front:
     points = _points(runs, risk, utility)
     shown = list(points)
@@ -138,12 +138,12 @@ def _make_front(
 
 def _points(
     runs: Sequence[RunSummary],
-    risk: tuple[str, Mapping[str, Any]],
-    utility: tuple[str, Mapping[str, Any]],
+    risk: tuple[str, MeasureInfo],
+    utility: tuple[str, MeasureInfo],
 ) -> dict[int, Point]:
     """Return the runs that have both values, such that a low risk and a high utility are good."""
-    risk_sign = 1 if risk[1]["better"] == "lower" else -1
-    utility_sign = 1 if utility[1]["better"] == "higher" else -1
+    risk_sign = 1 if risk[1].better == "lower" else -1
+    utility_sign = 1 if utility[1].better == "higher" else -1
     points = {}
     for i, run in enumerate(runs):
         across, up = run.spread(risk[0]), run.spread(utility[0])

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..core.records import Scalar
 from ..measures.result import baseline_title, sort_baselines
 from ..render.charts.line import ChartLine, ChartPoint
 from ..render.charts.scales import Range, choose_scale, is_drawable
+from .result import Comparison, ComparisonRow, Figure
 
 
 @dataclass(frozen=True)
@@ -27,32 +29,28 @@ class ChartSeries:
         return set(self.values) == {None}
 
 
-def figure_series(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[ChartSeries]:
+def figure_series(figure: Figure, rows: Sequence[ComparisonRow]) -> list[ChartSeries]:
     """Return the series of a figure, in the order of its methods, without missing values."""
-    wanted = {(label, method) for label, method in figure["runs"]}
-    short = short_labels(label for label, _ in figure["runs"])
+    wanted = set(figure.runs)
+    short = short_labels(label for label, _ in figure.runs)
     series: dict[str, dict[Any, list[float]]] = {}
     for row in rows:
-        is_shown = (row["label"], row["method"]) in wanted and row["measure"] == figure["measure"]
-        if not is_shown or not is_drawable(row["value"]):
+        is_shown = (row.label, row.method) in wanted and row.measure == figure.measure
+        if not is_shown or row.value is None or not is_drawable(row.value):
             continue
-        other_values = (
-            f"{name}={value}" for name, value in row["swept"].items() if name != figure["x"]
-        )
-        label = " ".join([short[row["label"]], *other_values])
+        other_values = (f"{name}={value}" for name, value in row.params.items() if name != figure.x)
+        label = " ".join([short[row.label], *other_values])
         points = series.setdefault(label, {})
-        points.setdefault(row["swept"].get(figure["x"]), []).append(row["value"])
+        at = None if figure.x is None else row.params.get(figure.x)
+        points.setdefault(at, []).append(row.value)
     return [ChartSeries(label, values) for label, values in series.items()]
 
 
-def reference_lines(figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[ChartSeries]:
+def reference_lines(figure: Figure, rows: Sequence[ComparisonRow]) -> list[ChartSeries]:
     """Return the reference series of a figure: one for all methods, or one per method."""
     references = []
-    baselines = [row["told"].get("baselines", {}) for row in rows]
-    for name in sort_baselines(name for known in baselines for name in known):
-        reference_rows = [
-            row | {"value": known.get(name)} for row, known in zip(rows, baselines, strict=True)
-        ]
+    for name in sort_baselines(name for row in rows for name in row.baselines):
+        reference_rows = [replace(row, value=row.baselines.get(name)) for row in rows]
         groups: list[list[ChartSeries]] = []
         for series in figure_series(figure, reference_rows):
             match = next((group for group in groups if _look_equal(group[0], series)), None)
@@ -145,7 +143,7 @@ class RunSummary:
 
     label: str
     short: str
-    swept: Mapping[str, Any]
+    swept: Mapping[str, Scalar]
     values: dict[str, list[float]] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
 
@@ -168,30 +166,24 @@ class RunSummary:
 
 
 def summarize_runs(
-    comparison: Mapping[str, Any], names: Mapping[str, str] | None = None
+    comparison: Comparison, names: Mapping[str, str] | None = None
 ) -> list[RunSummary]:
     """Group the rows by run, in their order; `names` replaces labels."""
-    short = short_labels(dict.fromkeys(row["label"] for row in comparison["rows"])) | dict(
-        names or {}
-    )
+    short = short_labels(dict.fromkeys(row.label for row in comparison.rows)) | dict(names or {})
     runs: dict[tuple[str, str], RunSummary] = {}
-    for row in comparison["rows"]:
-        new = RunSummary(row["label"], short[row["label"]], row["swept"])
-        run = runs.setdefault((row["label"], row["method"]), new)
-        if row["value"] is not None:
-            run.values.setdefault(row["measure"], []).append(row["value"])
-        if not is_drawable(row["value"]):
-            error = row["error"] or f"a value is {row['value']}"
-            run.errors.setdefault(row["measure"], error)
+    for row in comparison.rows:
+        new = RunSummary(row.label, short[row.label], row.params)
+        run = runs.setdefault((row.label, row.method), new)
+        if row.value is not None:
+            run.values.setdefault(row.measure, []).append(row.value)
+        if not is_drawable(row.value):
+            run.errors.setdefault(row.measure, row.error or f"a value is {row.value}")
     return list(runs.values())
 
 
-def measures_of_kind(
-    comparison: Mapping[str, Any], runs: Sequence[RunSummary], kind: str
-) -> list[str]:
+def measures_of_kind(comparison: Comparison, runs: Sequence[RunSummary], kind: str) -> list[str]:
     """Return the measures of a kind, "risk" or "utility", that have a value for any run."""
-    about: Mapping[str, Mapping[str, Any]] = comparison["measures"]
-    lines = [line for line, measure in about.items() if measure.get("kind") == kind]
+    lines = [line for line, measure in comparison.measures.items() if measure.kind == kind]
     return [line for line in lines if any(run.spread(line) for run in runs)]
 
 

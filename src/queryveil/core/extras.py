@@ -1,4 +1,4 @@
-"""Import optional packages only when a measure needs them."""
+"""Import optional packages only when they are needed."""
 
 from __future__ import annotations
 

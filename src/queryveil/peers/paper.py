@@ -34,7 +34,6 @@ from .simulation.summary import summarize
 _SELFISH = (0.0, 0.1, 0.3)
 _MIN_USERS = 20  # in a smaller network the claims are not checked
 _LOST = "(its numbers are lost)"
-_FACT = "simulations of peers"
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,11 +50,11 @@ class _Simulations:
     queries_of_others: list[int]
 
 
-def _simulate(log: QueryLog, taxonomy: str, progress: Progress) -> dict[str, _Simulations]:  # noqa: ARG001
-    """Run both tests of the paper; return nothing for a network that is too small."""
+def _simulate(log: QueryLog, taxonomy: str, progress: Progress) -> _Simulations | None:  # noqa: ARG001
+    """Run both tests of the paper; return None for a network that is too small."""
     people = population_from_log(log)
     if people.users < _MIN_USERS:
-        return {}
+        return None
     with progress.stage("simulate peers", len(_SELFISH) + 1) as advance:
         t1 = summarize(run_simulation(people, Scenario(test="t1"), RandomSource(0)))
         advance(1)
@@ -64,7 +63,7 @@ def _simulate(log: QueryLog, taxonomy: str, progress: Progress) -> dict[str, _Si
             runs[fraction] = run_simulation(people, Scenario(selfish=fraction), RandomSource(0))
             advance(1)
     t2 = {fraction: summarize(run) for fraction, run in runs.items()}
-    return {_FACT: _Simulations(t1, t2, *_count_queries(runs[0.0]))}
+    return _Simulations(t1, t2, *_count_queries(runs[0.0]))
 
 
 def _count_queries(run: SimulationRun) -> tuple[list[int], list[int]]:
@@ -77,8 +76,7 @@ def _count_queries(run: SimulationRun) -> tuple[list[int], list[int]]:
 
 
 def _simulations(evidence: Evidence) -> _Simulations:
-    simulations: _Simulations = evidence.fact(_FACT)
-    return simulations
+    return evidence.facts_of(_Simulations)
 
 
 def _known(value: float | None) -> float:

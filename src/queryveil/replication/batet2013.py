@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 
-from ..comparison.grid import Figure
+from ..comparison.grid import FigureSpec
 from .claims import Claim, Curve, Evidence, Paper, Verdict, format_percent, format_series
 
 LOSS, LINKED, KEPT = "information-loss", "record-linkage", "query-coverage:count=volume"
@@ -27,15 +27,22 @@ _D = {"max_queries_per_user": ("1", "2", "5", "10", "20")}
 _SITES = {"min_sites": ("2", "5", "10", "20", "30", "40")}
 
 
-def _figures() -> tuple[Figure, ...]:
+def _figures() -> tuple[FigureSpec, ...]:
     drawn = []
     for measure, title in ((LOSS, "Information loss"), (LINKED, "Record linkage")):
         drawn += [
-            Figure(f"{title} over k", (*GROUPED, OURS), measure, _K, "k"),
-            Figure(f"{title} of Korolova et al. over d", (REMOVAL,), measure, _D, next(iter(_D))),
-            Figure(f"{title} of Poblete et al. over sites", (GRAPH,), measure, _SITES, "min_sites"),
+            FigureSpec(f"{title} over k", (*GROUPED, OURS), measure, _K, "k"),
+            FigureSpec(
+                f"{title} of Korolova et al. over d", (REMOVAL,), measure, _D, next(iter(_D))
+            ),
+            FigureSpec(
+                f"{title} of Poblete et al. over sites", (GRAPH,), measure, _SITES, "min_sites"
+            ),
         ]
-    return (*drawn, Figure("Queries kept by Korolova et al.", (REMOVAL,), KEPT, _D, next(iter(_D))))
+    return (
+        *drawn,
+        FigureSpec("Queries kept by Korolova et al.", (REMOVAL,), KEPT, _D, next(iter(_D))),
+    )
 
 
 def _grouped(evidence: Evidence, measure: str) -> dict[str, Curve]:

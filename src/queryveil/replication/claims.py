@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeVar
 
-from ..comparison.grid import Figure
+from ..comparison.grid import FigureSpec
+from ..comparison.result import ComparisonRow
 from ..core.progress import Progress
+from ..core.records import Json, Scalar
 from ..errors import QueryveilError
 from ..log.query_log import QueryLog
+
+T = TypeVar("T")
 
 
 class MissingResultError(QueryveilError):
@@ -26,10 +30,10 @@ class Curve(dict[Any, float]):
 
 @dataclass(frozen=True)
 class Evidence:
-    """The rows of the runs, and other timed or counted values (`facts`)."""
+    """The rows of the runs, and the other values that the paper computes of the log (`facts`)."""
 
-    rows: Sequence[Mapping[str, Any]]
-    facts: Mapping[str, Any]
+    rows: Sequence[ComparisonRow]
+    facts: object | None = None
 
     def series(
         self,
@@ -37,47 +41,47 @@ class Evidence:
         measure: str,
         x: str,
         name: str = "value",
-        at: Mapping[str, Any] | None = None,
+        at: Mapping[str, Scalar] | None = None,
     ) -> Curve:
         """Return the mean over repeats at each value of a swept parameter.
 
-        `name` is another result of the measure, if not the value; `at` has values of other swept
-        parameters.
+        `name` is another result of the measure, if not the value, such as `baselines.chance`;
+        `at` has values of other swept parameters.
 
-        >>> row = {"label": "m", "measure": "loss", "swept": {"k": 2}, "value": 3.0, "told": {}}
-        >>> Evidence([row], {}).series("m", "loss", "k")
+        >>> row = ComparisonRow("m:k=2", "m", {"k": 2}, repeat=1, measure="loss", value=3.0)
+        >>> Evidence([row]).series("m", "loss", "k")
         {2: 3.0}
         """
         values: dict[Any, list[float]] = {}
         for row in self.rows:
-            here = (row["label"], row["measure"]) == (label, measure) and x in row["swept"]
-            if here and (at or {}).items() <= row["swept"].items():
-                value = row["value"] if name == "value" else _get_nested(row, name)
+            here = (row.label, row.measure) == (label, measure) and x in row.params
+            if here and (at or {}).items() <= row.params.items():
+                value = row.value if name == "value" else _get_nested(row, name)
                 if value is not None:
-                    values.setdefault(row["swept"][x], []).append(float(value))
+                    values.setdefault(row.params[x], []).append(value)
         if not values:
             raise MissingResultError(self._explain_missing(label, measure))
         return Curve({here: fmean(repeats) for here, repeats in values.items()})
 
     def _explain_missing(self, label: str, measure: str) -> str:
         """Return why there are no values: the error of a failed run, if there is one."""
-        rows = [row for row in self.rows if (row["label"], row["measure"]) == (label, measure)]
-        failed = [str(row["error"]) for row in rows if row.get("error")]
+        rows = [row for row in self.rows if (row.label, row.measure) == (label, measure)]
+        failed = [row.error for row in rows if row.error]
         return f"{label.partition(':')[0]}: {failed[0] if failed else f'no {measure}'}"
 
-    def fact(self, name: str) -> Any:
-        """Return one of the facts."""
-        if name not in self.facts:
-            raise MissingResultError(f"{name} was not measured")
-        return self.facts[name]
+    def facts_of(self, kind: type[T]) -> T:
+        """Return the facts, which have that type; without them the claim is undecided."""
+        if not isinstance(self.facts, kind):
+            raise MissingResultError("this was not measured, as the log is too small")
+        return self.facts
 
 
-def _get_nested(row: Mapping[str, Any], name: str) -> Any:
+def _get_nested(row: ComparisonRow, name: str) -> float | None:
     """Return another result of a measure; `a.b` is b within a."""
-    value: Any = row["told"] if row["value"] is not None else {}
+    value: Json = row.details if row.value is not None else {}
     for part in name.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
-    return value
+    return float(value) if isinstance(value, int | float) else None
 
 
 @dataclass(frozen=True)
@@ -97,33 +101,30 @@ class Claim:
     published: str
     check: Callable[[Evidence], Verdict]
 
-    def evaluate(self, evidence: Evidence) -> dict[str, Any]:
+    def evaluate(self, evidence: Evidence) -> Verdict:
         """Check the claim; it is undecided if results are missing."""
         try:
-            verdict = self.check(evidence)
+            return self.check(evidence)
         except MissingResultError as error:
-            verdict = Verdict("", None, error.what)
-        return {
-            "claim": self.claim,
-            "published": self.published,
-            "ours": verdict.ours,
-            "holds": verdict.holds,
-            "why": verdict.why,
-        }
+            return Verdict("", None, error.what)
 
 
 @dataclass(frozen=True)
 class Paper:
-    """An evaluation to replicate: its log, figures and claims, and known deviations of ours."""
+    """An evaluation to replicate: its log, figures and claims, and known deviations of ours.
+
+    `facts` computes what its claims need besides the figures, of a log and with a taxonomy: an
+    object of a type of its own, or None if the log is too small.
+    """
 
     name: str
     title: str
     users: int
-    figures: tuple[Figure, ...]
+    figures: tuple[FigureSpec, ...]
     claims: tuple[Claim, ...]
     deviations: tuple[str, ...]
     topical_domain: str | None = None
-    facts: Callable[[QueryLog, str, Progress], dict[str, Any]] | None = None
+    facts: Callable[[QueryLog, str, Progress], object | None] | None = None
 
 
 def format_percent(values: Iterable[float]) -> str:

@@ -5,9 +5,10 @@ SPEC 3.6 has the settings, 9.2 the reported values.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from ..comparison.grid import Figure
+from ..comparison.grid import FigureSpec
 from ..concepts.loaders.registry import open_taxonomy
 from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
@@ -32,10 +33,10 @@ def _at(evidence: Evidence, levels: int, categories: int, level: int) -> Curve:
     return evidence.series(_spec(levels, categories), REMAINS, "k", f"levels.{level}")
 
 
-def _figures() -> tuple[Figure, ...]:
+def _figures() -> tuple[FigureSpec, ...]:
     lines = tuple(_spec(levels, categories) for levels in (1, 5) for categories in (1, 5))
     return tuple(
-        Figure(f"What remains on level {level}", lines, _measure(level), _K, "k")
+        FigureSpec(f"What remains on level {level}", lines, _measure(level), _K, "k")
         for level in _LEVELS
     )
 
@@ -68,7 +69,7 @@ def _above_random(evidence: Evidence) -> Verdict:
 
 
 def _same_at_one(evidence: Evidence) -> Verdict:
-    if evidence.fact("categories of level 1") < 2:
+    if evidence.facts_of(MethodTimes).first_level_categories < 2:
         raise MissingResultError("the first level of this taxonomy is one category for all")
     one, five = _at(evidence, 1, 1, 1), _at(evidence, 1, 5, 1)
     apart = {k: 100 * (five[k] - one[k]) for k in one}
@@ -92,12 +93,13 @@ def _at_all(evidence: Evidence, name: str) -> float:
 
 
 def _cost_ratio(evidence: Evidence) -> Verdict:
-    ratio = evidence.fact("seconds of five categories") / evidence.fact("seconds of one category")
+    times = evidence.facts_of(MethodTimes)
+    ratio = times.five_categories_seconds / sum(times.stages.values())
     return Verdict(f"{ratio:.1f} times", 2 <= ratio <= 4)
 
 
 def _linear(evidence: Evidence) -> Verdict:
-    times: dict[int, float] = evidence.fact("seconds by queries")
+    times = evidence.facts_of(MethodTimes).seconds_by_queries
     if len(times) < 2:
         raise MissingResultError("the log is too small to be timed at several sizes")
     (few, short), *_, (many, long) = sorted(times.items())
@@ -111,7 +113,7 @@ def _linear(evidence: Evidence) -> Verdict:
 
 
 def _small_part(evidence: Evidence) -> Verdict:
-    stages: dict[str, float] = evidence.fact("stages")
+    stages = evidence.facts_of(MethodTimes).stages
     percent = 100 * stages["group users"] / sum(stages.values())
     why = (
         ""
@@ -121,11 +123,28 @@ def _small_part(evidence: Evidence) -> Verdict:
     return Verdict(f"{percent:.0f}%", percent < 1, why)
 
 
-def _measure_times(log: QueryLog, taxonomy: str, progress: Progress) -> dict[str, Any]:
+@dataclass(frozen=True)
+class MethodTimes:
+    """The times of the method.
+
+    Attributes:
+        seconds_by_queries: The seconds of samples of the log, by their number of queries.
+        stages: The seconds of each stage with one category, on the whole log.
+        five_categories_seconds: The seconds with five categories, on the whole log.
+        first_level_categories: The number of categories of the first level of the taxonomy.
+    """
+
+    seconds_by_queries: Mapping[int, float]
+    stages: Mapping[str, float]
+    five_categories_seconds: float
+    first_level_categories: int
+
+
+def _measure_times(log: QueryLog, taxonomy: str, progress: Progress) -> MethodTimes | None:
     """Measure the time at a quarter, half and all of the users, and with five categories."""
     users, k = log.count_distinct("user"), 2
     if users < 8 * k:
-        return {}
+        return None
     times: dict[int, float] = {}
     with progress.stage("time the method", 4) as advance:
         # The first run opens the taxonomy, which is not timed.
@@ -139,13 +158,12 @@ def _measure_times(log: QueryLog, taxonomy: str, progress: Progress) -> dict[str
     five = CategoryMicroaggregation(
         k, taxonomy=taxonomy, min_users=1, max_share=1.0, categories="5"
     )
-    return {
-        "seconds by queries": dict(list(times.items())[1:]),
-        "stages": seconds,
-        "categories of level 1": _first_level(taxonomy),
-        "seconds of one category": sum(seconds.values()),
-        "seconds of five categories": sum(_stages(log, five).values()),
-    }
+    return MethodTimes(
+        seconds_by_queries=dict(list(times.items())[1:]),
+        stages=seconds,
+        five_categories_seconds=sum(_stages(log, five).values()),
+        first_level_categories=_first_level(taxonomy),
+    )
 
 
 def _first_level(taxonomy: str) -> int:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import shlex
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..comparison.comparing import RunOptions, compare_figures
-from ..comparison.grid import Figure, FigureRequest
-from ..comparison.result import Comparison
+from ..comparison.comparing import compare_figures
+from ..comparison.grid import FigureRequest, FigureSpec
+from ..comparison.journal import Journal
+from ..comparison.result import ClaimResult, ComparisonRow, RunOptions
 from ..core.progress import NoProgress, Progress
 from ..core.registry import Registry, discover_values, value_fault
 from ..errors import UsageError
@@ -22,6 +23,7 @@ from ..measures.base import parse_measure
 from ..methods.base import parse_method
 from ..synthetic.output import write_synthetic_log
 from .claims import Evidence, Paper
+from .result import Replication
 
 
 def _paper_fault(name: str, item: Any) -> str | None:
@@ -42,31 +44,41 @@ def replicate(
     *,
     users: int | None = None,
     taxonomy: str | None = None,
+    journal: Journal | None = None,
     progress: Progress | None = None,
-) -> Comparison:
+) -> Replication:
     """Compute a paper's figures and check its claims; without a log, on a synthetic one.
 
-    The result has `claims` in `about`: claim, published, ours, holds (None if it is undecided)
-    and why. `users` is the size of the synthetic log, `taxonomy` replaces WordNet.
+    `users` is the size of the synthetic log, `taxonomy` replaces WordNet.
     """
     target, stages, how = PAPERS.find(paper), progress or NoProgress(), how or RunOptions()
     with _open_log(target, log, users, stages) as read:
         request = FigureRequest(_set_taxonomy(target.figures, taxonomy))
-        comparison = compare_figures(
-            read, request, replace(how, synthetic=log is None), progress=stages
+        options = replace(how, synthetic=log is None)
+        comparison = compare_figures(read, request, options, journal=journal, progress=stages)
+        facts = target.facts(read, taxonomy or "wordnet", stages) if target.facts else None
+    evidence = Evidence(_remove_taxonomy(comparison.rows, taxonomy), facts)
+    command = _format_command(target, log is None, users, taxonomy, how)
+    return Replication(
+        comparison=replace(comparison, command=command),
+        claims=_evaluate_claims(target, evidence),
+        deviations=target.deviations,
+    )
+
+
+def _evaluate_claims(paper: Paper, evidence: Evidence) -> tuple[ClaimResult, ...]:
+    verdicts = [(claim, claim.evaluate(evidence)) for claim in paper.claims]
+    return tuple(
+        ClaimResult(
+            paper=paper.title,
+            claim=claim.claim,
+            published=claim.published,
+            ours=verdict.ours,
+            holds=verdict.holds,
+            why=verdict.why,
         )
-        facts = target.facts(read, taxonomy or "wordnet", stages) if target.facts else {}
-    rows = _remove_taxonomy(comparison.rows, taxonomy)
-    claims = [
-        {"paper": target.title} | claim.evaluate(Evidence(rows, facts)) for claim in target.claims
-    ]
-    about = comparison.about | {
-        "claims": claims,
-        "differs": list(target.deviations),
-        "synthetic": log is None,
-        "command": _format_command(target, log is None, users, taxonomy, how),
-    }
-    return replace(comparison, about=about)
+        for claim, verdict in verdicts
+    )
 
 
 @contextmanager
@@ -94,7 +106,7 @@ def _open_log(
         yield read_log(path, progress=progress)
 
 
-def _set_taxonomy(figures: tuple[Figure, ...], taxonomy: str | None) -> tuple[Figure, ...]:
+def _set_taxonomy(figures: tuple[FigureSpec, ...], taxonomy: str | None) -> tuple[FigureSpec, ...]:
     """Replace the taxonomy of the methods and measures that have one."""
     if taxonomy is None:
         return figures
@@ -111,15 +123,19 @@ def _set_taxonomy(figures: tuple[Figure, ...], taxonomy: str | None) -> tuple[Fi
     )
 
 
-def _add_taxonomy(spec: str, values: Mapping[str, Any], taxonomy: str) -> str:
-    return f"{spec}:taxonomy={taxonomy}" if "taxonomy" in values else spec
+def _add_taxonomy(spec: str, names: Container[str], taxonomy: str) -> str:
+    return f"{spec}:taxonomy={taxonomy}" if "taxonomy" in names else spec
 
 
-def _remove_taxonomy(rows: list[dict[str, Any]], taxonomy: str | None) -> list[dict[str, Any]]:
+def _remove_taxonomy(
+    rows: Sequence[ComparisonRow], taxonomy: str | None
+) -> Sequence[ComparisonRow]:
     """Remove the taxonomy from the specs, as the claims have none."""
     end = f":taxonomy={taxonomy}"
-    names = ("label", "measure")
-    return [row | {name: str(row[name]).removesuffix(end) for name in names} for row in rows]
+    return [
+        replace(row, label=row.label.removesuffix(end), measure=row.measure.removesuffix(end))
+        for row in rows
+    ]
 
 
 def _format_command(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..comparison.grid import PRESETS, Figure
+from ..comparison.grid import PRESETS, FigureSpec
 from .claims import Claim, Curve, Evidence, Paper, Verdict, format_series
 
 _CRITERIA = ("sqc1", "sqc2", "nsqc")
@@ -110,9 +110,9 @@ _CHECKS: tuple[tuple[str, str, Check], ...] = (
 )
 
 
-def _same_figures() -> tuple[Figure, ...]:
+def _same_figures() -> tuple[FigureSpec, ...]:
     return tuple(
-        Figure(
+        FigureSpec(
             title=f"Domain as the topics, epsilon {budget.replace('-', ' ')}",
             methods=tuple(_spec(criterion, "A", budget) for criterion in _CRITERIA),
             measure=_SAME,

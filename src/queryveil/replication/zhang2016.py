@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..comparison.grid import Figure
+from ..comparison.grid import FigureSpec
 from .claims import Claim, Curve, Evidence, Paper, Verdict, format_series
 
 _BOUNDS = "max-queries-per-user=100:max-clicks-per-user=100"
@@ -34,9 +34,9 @@ def _all(model: str) -> str:
     return f"{model}:scope=all"
 
 
-def _figures() -> tuple[Figure, ...]:
+def _figures() -> tuple[FigureSpec, ...]:
     drawn = [
-        Figure(
+        FigureSpec(
             f"{title}, {scope}",
             (f"{PUBLISHED}:published-threshold=500", REPAIRED, GRAPH),
             named(model),
@@ -47,7 +47,7 @@ def _figures() -> tuple[Figure, ...]:
         for model, title in ((WALK, "Random walk"), (FEEDBACK, "Implicit feedback"))
         for named, scope in ((_released, "searches that are released"), (_all, "all searches"))
     ]
-    grid = Figure(
+    grid = FigureSpec(
         "Implicit feedback over K and b",
         (PUBLISHED,),
         _released(FEEDBACK),

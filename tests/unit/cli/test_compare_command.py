@@ -49,7 +49,7 @@ def test_json(cli, log: str) -> None:
     found = document(cli(*typed))
     assert found["folder"] == "out"
     assert [row["value"] for row in found["rows"]] == [0.0, 1.0]
-    assert found["rows"][0]["swept"] == {"min_users": 2}
+    assert found["rows"][0]["params"] == {"min_users": 2}
     assert found["log"]["rows"] == 6
     again = document(cli(*typed, "--overwrite"))
     assert [row["value"] for row in again["rows"]] == [0.0, 1.0]

@@ -2,51 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
-from typing import Any
+
+from queryveil.comparison.result import (
+    Comparison,
+    ComparisonRow,
+    LogSummary,
+    MeasureInfo,
+    RunOptions,
+)
+from queryveil.core.records import Scalar
 
 VOID = {"meta", "circle", "rect", "line", "path", "polyline", "polygon", "br"}
-RISK = {
-    "title": "users found",
-    "description": "how many are found",
-    "paper": "none",
-    "unit": "percent",
-    "better": "lower",
-    "kind": "risk",
-    "parameters": {},
-}
-USE = RISK | {"title": "queries kept", "better": "higher", "kind": "utility", "unit": "share"}
+RISK = MeasureInfo(
+    title="users found",
+    description="how many are found",
+    paper="none",
+    unit="percent",
+    better="lower",
+    kind="risk",
+    parameters={},
+)
+USE = replace(RISK, title="queries kept", better="higher", kind="utility", unit="share")
 
 
-def cells(label: str, swept: dict[str, Any], repeat: int = 1, **values: float | None) -> list[Any]:
-    """Give the rows of a run, one a measure; a value that is none failed."""
-    method = ":".join([label, *(f"{name}={one}" for name, one in swept.items())])
-    about = {"label": label, "method": method, "swept": swept, "repeat": repeat, "seconds": 0.1}
+def cells(
+    label: str, params: dict[str, Scalar], repeat: int = 1, **values: float | None
+) -> list[ComparisonRow]:
+    """Return the rows of a run, one for each measure; a value that is None failed."""
+    method = ":".join([label, *(f"{name}={value}" for name, value in params.items())])
     return [
-        about
-        | {
-            "measure": name,
-            "value": value,
-            "told": {},
-            "error": None if value is not None else f"no {name} here",
-        }
+        ComparisonRow(
+            method=method,
+            label=label,
+            params=params,
+            repeat=repeat,
+            measure=name,
+            value=value,
+            seconds=0.1,
+            error=None if value is not None else f"no {name} here",
+        )
         for name, value in values.items()
     ]
 
 
-def compared(rows: list[dict[str, Any]], **measures: dict[str, Any]) -> dict[str, Any]:
-    """Give what a comparison found."""
-    return {
-        "queryveil": "1",
-        "repeat": 1,
-        "seed": None,
-        "notes": [],
-        "figures": [],
-        "rows": rows,
-        "log": {"files": {}, "rows": 10, "users": 3, "queries": 4},
-        "command": "queryveil compare",
-        "measures": measures or {"found": RISK, "kept": USE},
-    }
+def compared(rows: Sequence[ComparisonRow], **measures: MeasureInfo) -> Comparison:
+    """Return a comparison of these rows."""
+    return Comparison(
+        queryveil="1",
+        options=RunOptions(),
+        log=LogSummary(files={}, rows=10, users=3, queries=4),
+        notes=(),
+        known_before=0,
+        command="queryveil compare",
+        measures=measures or {"found": RISK, "kept": USE},
+        figures=(),
+        rows=tuple(rows),
+    )
 
 
 class Balanced(HTMLParser):

@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import shutil
 import time
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -14,10 +15,17 @@ import pytest
 
 import queryveil as qv
 from queryveil.comparison import runner as cells
-from queryveil.comparison.comparing import RunOptions, compare, compare_figures
-from queryveil.comparison.grid import PRESETS, Figure, FigureRequest, get_preset, request_figures
+from queryveil.comparison.comparing import compare, compare_figures
+from queryveil.comparison.grid import (
+    PRESETS,
+    FigureRequest,
+    FigureSpec,
+    get_preset,
+    request_figures,
+)
 from queryveil.comparison.journal import open_journal
-from queryveil.comparison.result import Comparison, write_comparison
+from queryveil.comparison.result import Comparison, ComparisonRow, RunOptions
+from queryveil.comparison.writing import write_comparison
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.ledger.ledger import Ledger
 from queryveil.ledger.state import warnings_of
@@ -44,15 +52,15 @@ def log() -> qv.QueryLog:
 def test_rows(log: qv.QueryLog, measure: str) -> None:
     methods = ["frequent-queries", qv.FrequentQueries(min_users=3)]
     found = compare(log, methods, sweep={"min_users": ["2", "4"]}, repeats=2, measures=[measure])
-    assert [(r["label"], r["swept"], r["repeat"]) for r in found.rows] == [
+    assert [(r.label, r.params, r.repeat) for r in found.rows] == [
         ("frequent-queries", {"min_users": 2}, 1), ("frequent-queries", {"min_users": 2}, 2),
         ("frequent-queries", {"min_users": 4}, 1), ("frequent-queries", {"min_users": 4}, 2),
         ("frequent-queries:min-users=3", {}, 1), ("frequent-queries:min-users=3", {}, 2),
     ]  # fmt: skip
     half = pytest.approx(0.311278 / 2, abs=1e-6)  # a and b lose music
-    assert [row["value"] for row in found.rows] == [0, 0, half, half, half, half]
-    assert all(row["seconds"] >= 0 and row["error"] is None for row in found.rows)
-    assert {row["told"]["counts"]["users"] for row in found.rows} == {4}
+    assert [row.value for row in found.rows] == [0, 0, half, half, half, half]
+    assert all(row.seconds >= 0 and row.error is None for row in found.rows)
+    assert {row.details["counts"]["users"] for row in found.rows} == {4}
 
 
 def test_the_table(log: qv.QueryLog, measure: str, tmp_path: Path) -> None:
@@ -64,29 +72,29 @@ def test_the_table(log: qv.QueryLog, measure: str, tmp_path: Path) -> None:
     table = compare(log, methods, sweep=sweep, measures=[measure], ledger=ledger).to_polars()
     assert table.columns == [
         "method", "label", "min_users", "pseudonym_scope", "repeat", "measure", "value", "seconds",
-        "error", "told",
+        "error", "details",
     ]  # fmt: skip
     assert table["min_users"].to_list() == [2, 2, None]
     assert table["pseudonym_scope"].to_list() == ["user", "session", None]
     assert table["value"].null_count() == 1
-    assert json.loads(table["told"][0])["counts"]["users"] == 4
+    assert json.loads(table["details"][0])["counts"]["users"] == 4
 
 
 def test_a_run_that_fails_is_a_row_and_the_others_go_on(log: qv.QueryLog, measure: str) -> None:
     methods = ["string-microaggregation", "frequent-queries:min-users=2"]
     found = compare(log, methods, sweep={"k": [9]}, measures=[measure])
     failed, done = found.rows
-    assert failed["value"] is None
-    assert "9" in failed["error"]
-    assert done["value"] == 0
+    assert failed.value is None
+    assert "9" in failed.error
+    assert done.value == 0
     assert found.to_polars()["error"].null_count() == 1
 
 
 def test_a_method_that_would_release_nothing_is_measured_as_that(log: qv.QueryLog) -> None:
     measures = ["query-coverage", "record-linkage", "uniqueness"]
     rows = compare(log, ["frequent-queries:min-users=9"], measures=measures).rows
-    assert [(row["value"], row["error"]) for row in rows] == [(0, None)] * 3
-    assert rows[1]["told"]["counts"]["vanished"] == 4
+    assert [(row.value, row.error) for row in rows] == [(0, None)] * 3
+    assert rows[1].details["counts"]["vanished"] == 4
 
 
 def test_a_measure_that_fails_is_a_row(log: qv.QueryLog, measure: str, tmp_path: Path) -> None:
@@ -95,8 +103,8 @@ def test_a_measure_that_fails_is_a_row(log: qv.QueryLog, measure: str, tmp_path:
         "frequent-queries:min-users=2",
     ]
     rows = compare(log, methods, measures=[measure], ledger=str(tmp_path)).rows
-    assert [row["value"] for row in rows] == [None, 0]
-    assert rows[0]["error"]
+    assert [row.value for row in rows] == [None, 0]
+    assert rows[0].error
 
 
 def test_the_same_seed_gives_the_same_and_turns_differ(
@@ -129,14 +137,14 @@ def test_private_methods_are_noted_and_nothing_is_spent(tmp_path: Path, syntheti
     ]
     assert spent.epsilon == 0
     assert warnings_of(entries, spent, None, None) == []  # no release, and nothing to confirm
-    assert DATA_ACCESS_NOTE in found.about["notes"][0]
+    assert DATA_ACCESS_NOTE in found.notes[0]
     assert DATA_ACCESS_NOTE in qv.anonymize(qv.read_log(path), PRIVATE).notes
 
 
 def test_others_leave_a_note_too(tmp_path: Path, synthetic: Path, measure: str) -> None:
     path = Path(shutil.copy(synthetic, tmp_path / "log.tsv"))
     found = compare(qv.read_log(path), ["frequent-queries:min-users=2"])
-    assert DATA_ACCESS_NOTE in found.about["notes"][0]
+    assert DATA_ACCESS_NOTE in found.notes[0]
     with Ledger.open(tmp_path / "ledger.db", create=False) as ledger:
         assert [entry.kind for entry in ledger.entries()] == ["look"]
 
@@ -169,14 +177,14 @@ def test_what_is_wrong_is_told_before_anything_is_run(log: qv.QueryLog, measure:
 def test_figures_share_runs(log: qv.QueryLog, measure: str) -> None:
     other = f"{measure}:topics=Sports"
     figures = [
-        Figure("one", ["frequent-queries"], measure, {"min_users": ["2", "3"]}, "min_users"),
-        Figure("two", ["frequent-queries"], other, {"min_users": ["3"]}, "min_users", "log"),
+        FigureSpec("one", ["frequent-queries"], measure, {"min_users": ["2", "3"]}, "min_users"),
+        FigureSpec("two", ["frequent-queries"], other, {"min_users": ["3"]}, "min_users", "log"),
     ]
     found = compare_figures(log, FigureRequest(tuple(figures)))
-    assert [(row["swept"]["min_users"], row["measure"]) for row in found.rows] == [
+    assert [(row.params["min_users"], row.measure) for row in found.rows] == [
         (2, measure), (3, measure), (3, other),
     ]  # fmt: skip
-    assert [len(figure["runs"]) for figure in found.figures] == [2, 1]
+    assert [len(figure.runs) for figure in found.figures] == [2, 1]
 
 
 def test_the_preset_of_the_paper() -> None:
@@ -196,8 +204,8 @@ def test_the_preset_of_the_paper() -> None:
 # --- side by side, and from where it stopped -----------------------------------------------------
 
 
-def _values(found: Comparison) -> list[dict]:
-    return [{name: row[name] for name in row if name != "seconds"} for row in found.rows]
+def _values(found: Comparison) -> list[ComparisonRow]:
+    return [replace(row, seconds=None) for row in found.rows]
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +225,7 @@ def test_workers_find_the_same(part: Path) -> None:
     one = compare(qv.read_log(part), methods, **asked)
     two = compare(qv.read_log(part), methods, workers=2, **asked)
     assert _values(one) == _values(two)
-    assert sum(row["error"] is not None for row in one.rows) == 2  # k = 9999
+    assert sum(row.error is not None for row in one.rows) == 2  # k = 9999
 
 
 def test_a_worker_tells_what_is_wrong(part: Path, measure: str) -> None:
@@ -247,22 +255,22 @@ def test_what_is_known_is_not_run_again(
         return found
 
     first = go("query-coverage", k=(2, 3, 9999))
-    assert first.about["known_before"] == 0
+    assert first.known_before == 0
     assert len(ran) == 3
     again = go("query-coverage", k=(2, 3, 9999))
-    assert again.about["known_before"] == 2  # what failed is tried again
-    assert [row["value"] for row in again.rows] == [row["value"] for row in first.rows]
+    assert again.known_before == 2  # what failed is tried again
+    assert [row.value for row in again.rows] == [row.value for row in first.rows]
     assert ran[3:] == [("string-microaggregation:k=9999", ["query-coverage"])]
     ran.clear()
     more = go("query-coverage", "uniqueness", k=(3, 4))
-    assert more.about["known_before"] == 1
+    assert more.known_before == 1
     assert ran == [
         ("string-microaggregation:k=3", ["uniqueness"]),
         ("string-microaggregation:k=4", ["query-coverage", "uniqueness"]),
     ]
     ran.clear()
     for other in ({"seed": 1}, {"resume": False}):
-        assert go("query-coverage", k=(3,), **other).about["known_before"] == 0
+        assert go("query-coverage", k=(3,), **other).known_before == 0
     assert len(ran) == 2
     assert not list(tmp_path.glob(".out*"))
     assert (out / "runs.jsonl").stat().st_mode & 0o077 == 0
@@ -273,7 +281,7 @@ def test_a_changed_file_is_another_ruler(synthetic: Path, tmp_path: Path, measur
     for expected in (0, 1, 0):
         journal = open_journal(tmp_path / "out")
         found = compare(log, ["frequent-queries:min-users=3"], measures=[measure], journal=journal)
-        assert found.about["known_before"] == expected
+        assert found.known_before == expected
         if expected:
             path = Path(measure.partition("taxonomy=")[2])
             path.write_text(path.read_text() + "Top/Sports/Rowing\n")
@@ -286,7 +294,7 @@ def test_a_torn_line_is_left_out(synthetic: Path, tmp_path: Path) -> None:
     whole = journal.path.read_text()
     journal.path.write_text(whole[:-20] + "\nnonsense\n[1]\n")
     found = compare(log, ["frequent-queries"], journal=open_journal(tmp_path / "out"), **asked)
-    assert found.about["known_before"] == 1
+    assert found.known_before == 1
 
 
 def test_other_users_of_the_same_file_are_another_log(synthetic: Path, tmp_path: Path) -> None:
@@ -297,9 +305,7 @@ def test_other_users_of_the_same_file_are_another_log(synthetic: Path, tmp_path:
         part = log.filter_users(some, "not of this half")
         asked = {"measures": ["query-coverage"], "journal": journal}
         found.append(
-            compare(part, ["frequent-queries:min-users=1:min-click-users=1"], **asked).about[
-                "known_before"
-            ]
+            compare(part, ["frequent-queries:min-users=1:min-click-users=1"], **asked).known_before
         )
     assert found == [0, 0]
 
@@ -322,7 +328,7 @@ def test_nobodys_log_is_not_noted(tmp_path: Path, synthetic: Path) -> None:
     path = Path(shutil.copy(synthetic, tmp_path / "log.tsv"))
     asked = request_figures([PRIVATE], ["query-coverage"], {})
     found = compare_figures(qv.read_log(path), asked, RunOptions(synthetic=True))
-    assert found.about["notes"] == []
+    assert found.notes == ()
     assert not (tmp_path / "ledger.db").exists()
 
 
@@ -331,7 +337,7 @@ def test_a_log_without_files_has_no_journal(log: qv.QueryLog, tmp_path: Path) ->
         journal = open_journal(tmp_path / "out")
         how = {"measures": ["query-coverage"], "journal": journal}
         found = compare(log, ["frequent-queries:min-users=2"], **how)
-        assert found.about["known_before"] == 0
+        assert found.known_before == 0
         assert not journal.path.exists()
 
 
@@ -377,7 +383,7 @@ def test_a_stumble_leaves_nothing(
     def stumble(_: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("queryveil.comparison.result.render_comparison", stumble)
+    monkeypatch.setattr("queryveil.comparison.writing.render_comparison", stumble)
     with pytest.raises(KeyboardInterrupt):
         found.write(tmp_path / "out")
     assert not [path for path in tmp_path.iterdir() if "out" in path.name]

@@ -3,36 +3,59 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from small_comparisons import RISK, USE, Balanced, cells, compared
 
 from queryveil.comparison.page import render_comparison
+from queryveil.comparison.result import (
+    ClaimResult,
+    Comparison,
+    ComparisonRow,
+    Figure,
+    LogSummary,
+    RunOptions,
+)
 from queryveil.comparison.series import chart_lines, figure_series, reference_lines, short_labels
+from queryveil.core.records import Scalar
 
 
-def row(label: str, value: float | None, repeat: int = 1, **swept: Any) -> dict[str, Any]:
-    method = ":".join([label, *(f"{name}={one}" for name, one in swept.items())])
-    return {
-        "method": method, "label": label, "swept": swept, "repeat": repeat, "measure": "loss:a=1",
-        "value": value, "seconds": 0.1, "error": None if value is not None else "it <b>broke",
-        "told": {"basis": "a basis & more"} if value is not None else {},
-    }  # fmt: skip
+def row(label: str, value: float | None, repeat: int = 1, **params: Scalar) -> ComparisonRow:
+    method = ":".join([label, *(f"{name}={value}" for name, value in params.items())])
+    return ComparisonRow(
+        method=method,
+        label=label,
+        params=params,
+        repeat=repeat,
+        measure="loss:a=1",
+        value=value,
+        seconds=0.1,
+        error=None if value is not None else "it <b>broke",
+        details={"basis": "a basis & more"} if value is not None else {},
+    )
 
 
-def comparison(rows: list[dict[str, Any]], x: str | None = "k", **more: Any) -> dict[str, Any]:
-    runs = [list(run) for run in dict.fromkeys((r["label"], r["method"]) for r in rows)]
-    about = {"title": "a loss", "description": "what is <lost>", "paper": "none", "unit": "bits",
-             "better": "lower", "parameters": {}}  # fmt: skip
-    return {
-        "queryveil": "1", "repeat": 2, "seed": None, "notes": [],
-        "log": {"files": {"a&b.tsv": "12ab"}, "rows": 10, "users": 3, "queries": 4},
-        "command": "queryveil compare LOG --methods 'a<b'", "measures": {"loss:a=1": about},
-        "figures": [{"title": "Losses", "measure": "loss:a=1", "x": x, "scale": "auto",
-                     "runs": runs}],
-        "rows": rows,
-    } | more  # fmt: skip
+def comparison(
+    rows: Sequence[ComparisonRow],
+    x: str | None = "k",
+    repeat: int = 2,
+    notes: tuple[str, ...] = (),
+) -> Comparison:
+    runs = tuple(dict.fromkeys((row.label, row.method) for row in rows))
+    info = replace(RISK, title="a loss", description="what is <lost>", unit="bits", kind="utility")
+    return Comparison(
+        queryveil="1",
+        options=RunOptions(repeats=repeat),
+        log=LogSummary(files={"a&b.tsv": "12ab"}, rows=10, users=3, queries=4),
+        notes=notes,
+        known_before=0,
+        command="queryveil compare LOG --methods 'a<b'",
+        measures={"loss:a=1": info},
+        figures=(Figure("Losses", "loss:a=1", x, "auto", runs),),
+        rows=tuple(rows),
+    )
 
 
 ROWS = [
@@ -42,7 +65,7 @@ ROWS = [
 
 
 def test_the_page_is_whole_and_fetches_nothing() -> None:
-    page = render_comparison(comparison(ROWS, notes=["a note & more"]))
+    page = render_comparison(comparison(ROWS, notes=("a note & more",)))
     found = Balanced(page)
     assert found.fetched == []
     assert not re.search(r"https?:|@import|url\(|<link|<img|fetch|XMLHttp|import\(", page)
@@ -56,7 +79,8 @@ def test_the_page_is_whole_and_fetches_nothing() -> None:
 
 def test_a_basis_names_its_methods() -> None:
     rows = [row("m:a=1", 0.2, k=2), row("n", 0.5)]
-    rows[1]["told"] = {"basis": "another", "counts": {"users": 1200, "left_out": 3}}
+    details = {"basis": "another", "counts": {"users": 1200, "left_out": 3}}
+    rows[1] = replace(rows[1], details=details)
     text = Balanced(render_comparison(comparison(rows))).text
     assert "Basis of m: a basis & more." in text
     assert "Basis of n: another; 1,200 users measured, 3 left out." in text
@@ -84,7 +108,7 @@ def test_zero_everywhere_can_be_drawn() -> None:
 
 def test_series() -> None:
     found = comparison([*ROWS, row("m", 0.9, k=2, link="user")])
-    series = figure_series(found["figures"][0], found["rows"])
+    series = figure_series(found.figures[0], found.rows)
     assert [(one.label, one.level, one.values) for one in series] == [
         ("m", False, {2: [0.2, 0.4], 3: [0.6]}),
         ("flat n=1", True, {None: [0.5]}),
@@ -99,10 +123,10 @@ def test_series() -> None:
 
 def test_a_scale_that_does_not_suit_is_not_taken() -> None:
     rows = [row("m", 0.1, k=0), row("m", 0.2, k=50)]
-    series = figure_series(comparison(rows)["figures"][0], rows)
+    series = figure_series(comparison(rows).figures[0], rows)
     assert chart_lines(series, "log")[1] == "linear"
     rows = [row("m", 0.1, k="a"), row("m", 0.2, k="b")]
-    series = figure_series(comparison(rows)["figures"][0], rows)
+    series = figure_series(comparison(rows).figures[0], rows)
     assert chart_lines(series, "log")[1:] == ("names", ["a", "b"])
 
 
@@ -137,11 +161,11 @@ def test_all_runs_stand_in_one_table() -> None:
 
 
 def test_claims_are_told_in_words() -> None:
-    told = [
-        {"paper": "P", "claim": f"c{i}", "published": "<1", "ours": 0.5, "holds": holds, "why": why}
-        for i, (holds, why) in enumerate([(True, ""), (False, "a < b"), (None, None)])
+    claims = [
+        ClaimResult("P", f"c{i}", "<1", "0.5", holds, why)
+        for i, (holds, why) in enumerate([(True, ""), (False, "a < b"), (None, "")])
     ]
-    text = Balanced(render_comparison(compared(cells("m", {}, found=1.0)) | {"claims": told})).text
+    text = Balanced(render_comparison(compared(cells("m", {}, found=1.0)), claims)).text
     assert text.index("Published claims and our results") < text.index("All runs")
     for words in ("\u2713 holds", "\u2715 does not hold", "? undecided", "a < b", "<1"):
         assert words in text
@@ -155,23 +179,23 @@ HOSTILE = """</script><script>hacked=1</script><img src=x onerror="hacked=2">'\u
 def test_hostile_texts_stay_texts() -> None:
     rows = cells(HOSTILE, {HOSTILE: HOSTILE}, **{HOSTILE: 1.0, "kept": 0.5})
     rows += cells("m", {}, **{HOSTILE: None, "kept": 0.5})
-    rows[-2]["error"] = HOSTILE
+    rows[-2] = replace(rows[-2], error=HOSTILE)
     about = {
-        HOSTILE: RISK | {"title": HOSTILE, "description": HOSTILE, "unit": HOSTILE},
+        HOSTILE: replace(RISK, title=HOSTILE, description=HOSTILE, unit=HOSTILE),
         "kept": USE,
     }
-    claim = {"paper": HOSTILE, "claim": HOSTILE, "published": HOSTILE, "ours": HOSTILE,
-             "holds": None, "why": HOSTILE}  # fmt: skip
-    page = render_comparison(compared(rows, **about) | {"claims": [claim], "notes": [HOSTILE]})
+    claim = ClaimResult(HOSTILE, HOSTILE, HOSTILE, HOSTILE, None, HOSTILE)
+    found = replace(compared(rows, **about), notes=(HOSTILE,))
+    page = render_comparison(found, [claim], [HOSTILE])
     tags = [tag for tag, _ in Balanced(page).seen]
     assert "img" not in tags
     assert tags.count("script") == 3  # sorting, the picture, and its values
 
 
-def referred(chance: dict[str, list[float]], **more: Any) -> dict[str, Any]:
+def referred(chance: dict[str, list[float]], **more: float) -> Comparison:
     """A comparison of methods, each with a level of chance at k = 2, 3 ..."""
     rows = [
-        row(label, 0.5, k=k) | {"told": {"baselines": {"chance": value} | more, "basis": "r"}}
+        replace(row(label, 0.5, k=k), details={"baselines": {"chance": value, **more}})
         for label, values in chance.items()
         for k, value in enumerate(values, 2)
     ]
@@ -180,7 +204,7 @@ def referred(chance: dict[str, list[float]], **more: Any) -> dict[str, Any]:
 
 def test_what_values_are_read_against_is_drawn_once_if_it_is_the_same() -> None:
     found = referred({"m": [0.10, 0.20], "n": [0.101, 0.199]})
-    [line] = reference_lines(found["figures"][0], found["rows"])
+    [line] = reference_lines(found.figures[0], found.rows)
     assert (line.label, line.values) == ("by chance", {2: [0.10], 3: [0.20]})
     page = render_comparison(found)
     assert page.count('<g class="tint-soft faint"') == 1
@@ -188,10 +212,10 @@ def test_what_values_are_read_against_is_drawn_once_if_it_is_the_same() -> None:
 
 
 def test_and_apart_if_it_is_not() -> None:
-    found = referred({"m": [0.1, 0.2], "n": [0.1, 0.4]}, worst_case=0.5, original=None)
-    lines = reference_lines(found["figures"][0], found["rows"])
+    found = referred({"m": [0.1, 0.2], "n": [0.1, 0.4]}, worst_case=0.5)
+    lines = reference_lines(found.figures[0], found.rows)
     assert [line.label for line in lines] == [
         "by chance (m)", "by chance (n)", "worst case of the paper",
     ]  # fmt: skip
-    drawn, _, _ = chart_lines(figure_series(found["figures"][0], found["rows"]), "linear", lines)
+    drawn, _, _ = chart_lines(figure_series(found.figures[0], found.rows), "linear", lines)
     assert [line.faint for line in drawn] == [False, False, True, True, True]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -13,6 +14,7 @@ from small_comparisons import RISK, USE, Balanced, cells, compared
 
 from queryveil.comparison.frontier import frontier_svg, frontier_view
 from queryveil.comparison.page import render_comparison
+from queryveil.comparison.result import RunOptions
 from queryveil.comparison.scatter import build_scatter, dominates, pareto_front
 from queryveil.errors import UsageError
 
@@ -109,7 +111,7 @@ def test_runs_are_joined_in_the_order_of_what_was_swept() -> None:
 def test_better_is_left_and_up(risk: str, use: str) -> None:
     x, y = (1.0 if risk == "lower" else 9.0), (9.0 if use == "higher" else 1.0)
     rows = [*cells("good", {}, found=x, kept=y), *cells("bad", {}, found=10 - x, kept=10 - y)]
-    about = {"found": RISK | {"better": risk}, "kept": USE | {"better": use}}
+    about = {"found": replace(RISK, better=risk), "kept": replace(USE, better=use)}
     html = section(compared(rows, **about))
     (good, bad) = marks(svg_of(html))
     assert good[0] < bad[0]
@@ -121,11 +123,11 @@ def test_better_is_left_and_up(risk: str, use: str) -> None:
 
 @pytest.mark.parametrize(
     "about",
-    [{"found": RISK}, {"kept": USE}, {"found": {**RISK, "kind": None}, "kept": USE}],
-    ids=["no use", "no risk", "no kind"],
+    [{"found": RISK}, {"kept": USE}, {"found": replace(RISK, kind="utility"), "kept": USE}],
+    ids=["no utility", "no risk", "two utilities"],
 )
 def test_without_both_there_is_no_picture(about: dict) -> None:
-    rows = [row for row in ROWS if row["measure"] in about]
+    rows = [row for row in ROWS if row.measure in about]
     assert frontier_view(compared(rows, **about)) is None
     assert "Risk and utility" not in render_comparison(compared(rows, **about))
 
@@ -153,7 +155,7 @@ def test_what_is_no_number_is_not_drawn() -> None:
 
 def test_repeats_reach() -> None:
     rows = cells("m", {}, 1, found=1.0, kept=1.0) + cells("m", {}, 2, found=3.0, kept=2.0)
-    html = section(compared(rows) | {"repeat": 2})
+    html = section(replace(compared(rows), options=RunOptions(repeats=2)))
     reach = re.search(r'class="reach" d="M(\S+) 0H(\S+)M0 (\S+)V(\S+)"', html)
     left, right, low, high = map(float, reach.groups())
     assert left < 0 < right

@@ -8,21 +8,27 @@ from small_comparisons import Balanced, cells, compared
 from queryveil.comparison.private_report import render_private_report
 from queryveil.errors import UsageError
 from queryveil.log.query_log import QueryLog
+from queryveil.measures.result import MeasureResult
 from queryveil.methods.frequent_queries import FrequentQueries
 from queryveil.release.page import render_card
 from queryveil.workflows.anonymization import anonymize
 
-MEASURES = {
-    "linkage:known=5": {
-        "title": "users found", "unit": "percent", "better": "lower", "kind": "risk",
-        "value": 2.34771, "baselines": {"chance": 0.3}, "basis": "a <basis>",
-        "summary": "an attacker who knows five queries finds 7 of 300; guessing finds 1",
-    },
-    "loss": {"title": "loss", "unit": "bits", "better": "lower", "kind": "utility", "value": 81.4,
-             "baselines": {"chance": 85.44}},
-    "kept": {"title": "kept", "unit": "share", "better": "higher", "kind": "utility", "value": None,
-             "skipped_because": "no users' <logs>"},
-}  # fmt: skip
+LINKED = MeasureResult(
+    measure="linkage:known=5",
+    title="users found",
+    unit="percent",
+    better="lower",
+    kind="risk",
+    value=2.34771,
+    baselines={"chance": 0.3},
+    basis="a <basis>",
+    summary="an attacker who knows five queries finds 7 of 300; guessing finds 1",
+)
+LOSS = MeasureResult("loss", "loss", "bits", "lower", "utility", 81.4, baselines={"chance": 85.44})
+KEPT = MeasureResult(
+    "kept", "kept", "share", "higher", "utility", None, skipped_because="no users' <logs>"
+)
+MEASURES = {result.measure: result for result in (LINKED, LOSS, KEPT)}
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +59,7 @@ def test_other_methods_stand_beside_it(card: dict[str, object]) -> None:
 
 def test_nothing_measured_is_nothing_shown(card: dict[str, object]) -> None:
     text = Balanced(render_private_report(card)).text
-    assert "Risk and use, measured" not in text
+    assert "Measured risk and utility" not in text
     assert "In numbers" in text
 
 
@@ -66,6 +72,6 @@ def test_a_public_page_shows_no_measure(card: dict[str, object]) -> None:
 
 def test_hostile_measures(card: dict[str, object]) -> None:
     bad = "</td><script>hacked=1</script>"
-    told = dict.fromkeys(("title", "unit", "better", "kind", "summary", "basis"), bad)
-    found = Balanced(render_private_report(card, {bad: told | {"value": 1.0}}))
+    result = MeasureResult(bad, bad, bad, "lower", "risk", 1.0, summary=bad, basis=bad)
+    found = Balanced(render_private_report(card, {bad: result}))
     assert [tag for tag, _ in found.seen].count("script") == 2

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import queryveil as qv
-from queryveil.comparison.private_report import measure_folder
+from queryveil.comparison.release_measurement import ReleaseMeasurement, measure_folder
 
 FAST = ("record-linkage", "query-coverage")
 
@@ -25,10 +25,10 @@ def test_the_private_report_has_the_figures(synthetic: Path, folder: Path) -> No
     public = {path.name: path.read_bytes() for path in (folder / "public").iterdir()}
     found = measure_folder(qv.read_log(synthetic), folder, FAST)
     private = folder / "private"
-    assert found["report"] == str(private / "report.html")
+    assert found.report == str(private / "report.html")
     page = (private / "report.html").read_text()
-    for told in found["measures"].values():
-        assert told["title"] in page
+    for result in found.results.values():
+        assert result.title in page
     assert {path.name: path.read_bytes() for path in (folder / "public").iterdir()} == public
     assert all(path.stat().st_mode & 0o077 == 0 for path in private.iterdir())
     assert qv.verify(folder)["holds"]
@@ -47,14 +47,14 @@ def test_the_frontier_has_this_release_in_it(synthetic: Path, folder: Path) -> N
     found = measure_folder(
         log, folder, FAST, sweep={"min_users": [3, 4]}, methods=["frequent-queries:min-users=9"]
     )
-    rows = found["comparison"]["rows"]
-    labels = {(row["label"], tuple(row["swept"].items())) for row in rows}
+    rows = found.comparison.rows
+    labels = {(row.label, tuple(row.params.items())) for row in rows}
     assert labels == {
         ("this release", ()), ("frequent-queries", (("min_users", 3),)), ("frequent-queries:"
                                                                   "min-users=9", ()),
     }  # fmt: skip
-    own = {row["measure"]: row["value"] for row in rows if row["label"] == "this release"}
-    assert own == {line: told["value"] for line, told in found["measures"].items()}
+    own = {row.measure: row.value for row in rows if row.label == "this release"}
+    assert own == {spec: result.value for spec, result in found.results.items()}
     assert "this release" in (folder / "private" / "report.html").read_text()
     measure_folder(log, folder, ["uniqueness"])  # the frontier stays
     assert "comparison" in json.loads((folder / "private" / "measures.json").read_text())
@@ -63,7 +63,7 @@ def test_the_frontier_has_this_release_in_it(synthetic: Path, folder: Path) -> N
 def test_a_public_copy_is_measured_without_a_report(synthetic: Path, folder: Path) -> None:
     shutil.rmtree(folder / "private")
     found = measure_folder(qv.read_log(synthetic), folder, ["query-coverage"])
-    assert found["report"] is None
+    assert found.report is None
     assert not (folder / "private").exists()
 
 
@@ -76,7 +76,7 @@ def test_another_log_is_refused(synthetic: Path, folder: Path, tmp_path: Path) -
     assert (folder / "private" / "report.html").read_bytes() == before
     packed = tmp_path / "same.tsv.gz"
     packed.write_bytes(gzip.compress(synthetic.read_bytes()))
-    assert measure_folder(qv.read_log(packed), folder, FAST)["report"]
+    assert measure_folder(qv.read_log(packed), folder, FAST).report
 
 
 def test_a_sweep_of_nothing_is_told_before_anything_is_measured(
@@ -98,4 +98,16 @@ def test_a_method_with_files_is_run_again_with_them(synthetic: Path, tmp_path: P
     found = measure_folder(
         qv.read_log(synthetic), tmp_path / "out", ["uniqueness"], sweep={"k": [3]}
     )
-    assert [row["error"] for row in found["comparison"]["rows"]] == [None, None]
+    assert [row.error for row in found.comparison.rows] == [None, None]
+
+
+def test_earlier_measurements_that_cannot_be_read_are_replaced_with_a_note(
+    synthetic: Path, folder: Path
+) -> None:
+    path = folder / "private" / "measures.json"
+    for text in ('{"method": "m", "measures": {"record-linkage": {"words": "w"}}}', "nonsense"):
+        path.write_text(text)
+        found = measure_folder(qv.read_log(synthetic), folder, ["query-coverage"])
+        assert "they are replaced" in found.results.notes[-1]
+        kept = ReleaseMeasurement.from_dict(json.loads(path.read_text()))
+        assert set(kept.results) == {"query-coverage"}

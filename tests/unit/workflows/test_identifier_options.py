@@ -10,9 +10,10 @@ import pytest
 from numbered_method import Slotted, known
 
 import queryveil as qv
-from queryveil.comparison.comparing import RunOptions, compare, compare_figures
+from queryveil.comparison.comparing import compare, compare_figures
 from queryveil.comparison.grid import request_figures
 from queryveil.comparison.journal import open_journal
+from queryveil.comparison.result import RunOptions
 from queryveil.errors import UsageError
 
 LINES = ["user,query,time"]
@@ -61,17 +62,17 @@ def test_compare_runs_what_anonymize_would(path: Path, tmp_path: Path) -> None:
         setting: compare(log, [METHOD], measures=[measure], identifiers=setting)
         for setting in ("drop", "keep")
     }
-    assert {name: one.rows[0]["value"] for name, one in found.items()} == {"drop": 0.5, "keep": 1}
-    assert found["keep"].about["identifiers"] == "keep"
-    assert "--identifiers keep" in found["keep"].about["command"]
+    assert {name: one.rows[0].value for name, one in found.items()} == {"drop": 0.5, "keep": 1}
+    assert found["keep"].options.identifiers == "keep"
+    assert "--identifiers keep" in found["keep"].command
 
 
 def test_what_is_known_is_known_for_one_setting(path: Path, tmp_path: Path) -> None:
     log, asked = qv.read_log(path), request_figures([METHOD], ["query-coverage"], {})
     known_before = [
         compare_figures(
-            log, asked, RunOptions(journal=open_journal(tmp_path / "out"), identifiers=setting)
-        ).about["known_before"]
+            log, asked, RunOptions(identifiers=setting), journal=open_journal(tmp_path / "out")
+        ).known_before
         for setting in ("drop", "keep", "drop")
     ]
     assert known_before == [0, 0, 1]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -248,14 +247,14 @@ def statistics_of_release(release: Release) -> LogStatistics:
     if release.log is None or len(tables) == len(PUBLIC_TABLES):
         rest, read = statistics_of_log(_NO_ROWS), "the released tables"
     else:
-        rest = _statistics_of_rows(release.log, release.parameters)
+        rest = _statistics_of_rows(release, release.log)
         read = f"the released tables and {rest.read}" if tables else rest.read
     queries, clicks = tables.get("queries", rest.queries), tables.get("clicks", rest.clicks)
     return LogStatistics(queries, clicks, tables.get("transitions", rest.steps), read)
 
 
-def _statistics_of_rows(rows: pl.LazyFrame, parameters: Mapping[str, Any]) -> LogStatistics:
-    note = ""
+def _statistics_of_rows(release: Release, rows: pl.LazyFrame) -> LogStatistics:
+    parameters, note = release.parameters, ""
     if parameters.get("emit") == "phrase":
         note = ", whose phrases are taken for queries: a query of several phrases has no match"
     if rows.collect_schema()["time"].is_integer():
