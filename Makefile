@@ -22,9 +22,12 @@ coverage: $(READY)
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage report --fail-under=90
 
-# The developer's loop: no processes, no browser, no Spark; less than a minute.
+# The developer's loop, in less than a minute on two cores: unit tests of all packages, without the
+# files in tests/slow.txt, each of which takes about two seconds or more.
+QUICK  := tests/unit tests/house/test_layers.py tests/house/test_sources.py tests/house/test_words.py \
+  $(addprefix --ignore=,$(shell cat tests/slow.txt))
 quick: $(READY)
-	POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile tests/unit/dp tests/unit/engine tests/unit/release tests/house/test_layers.py tests/house/test_sources.py tests/house/test_words.py
+	POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile $(QUICK)
 
 check: $(READY)
 	$(BIN)/ruff format --check .

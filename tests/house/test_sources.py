@@ -56,3 +56,12 @@ def test_nothing_names_an_index_or_another_host() -> None:
     lock = (REPO / "requirements.lock").read_text()
     assert "--hash=sha256:" in lock
     assert not re.search(r"https?://|index-url|find-links|file:", lock)
+
+
+def test_the_quick_tests_leave_no_package_out() -> None:
+    """Files that `make quick` leaves out exist, and each package keeps some."""
+    slow = (REPO / "tests" / "slow.txt").read_text().split()
+    assert [path for path in slow if not (REPO / path).is_file()] == []
+    for package in (REPO / "tests" / "unit").iterdir():
+        files = {path.relative_to(REPO).as_posix() for path in package.rglob("test_*.py")}
+        assert not files or files - set(slow), package.name

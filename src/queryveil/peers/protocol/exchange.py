@@ -22,7 +22,7 @@ from collections.abc import Callable
 from math import ceil
 from secrets import SystemRandom, token_hex
 
-from .history import Memory, Shares
+from .history import Memory, Quota
 from .messages import Accepted, Answer, Message, NoAnswer, Query, Refused, Request, Result
 from .policy import Peer, ProtocolSettings, draw_initial_hops
 from .state import (
@@ -65,8 +65,8 @@ class Exchange:
         self._peer: Peer[str] = Peer([], settings, draw)
         self._memory = Memory(self._peer, clock, waits.half)
         self._used: dict[str, OrderedDict[str, None]] = {}  # ids that friends have used
-        self._incoming_quota = Shares(limits.minute, clock)  # of queries from each friend
-        self._outgoing_quota = Shares(_LIMIT_FRACTION * limits.minute, clock)  # to each friend
+        self._incoming_quota = Quota(limits.minute, clock)  # of queries from each friend
+        self._outgoing_quota = Quota(_LIMIT_FRACTION * limits.minute, clock)  # to each friend
         self._book = PendingTable()
         self._mean_seconds = 1.0  # that an own query takes, as a moving average
         self.shed = 0  # own queries that were not started because the peer was busy

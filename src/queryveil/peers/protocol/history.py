@@ -67,14 +67,14 @@ class Memory:
         return 0.5 ** (seconds / self._half) if seconds >= _STEP else 1.0
 
 
-class Shares:
+class Quota:
     """A rate limit per friend: `minute` queries at once, and as many in each minute after that.
 
     >>> now = iter([0.0, 0.0, 0.0, 15.0, 30.0]).__next__
-    >>> shares = Shares(2, now)
-    >>> shares.take("ann"), shares.take("ann"), shares.take("ann"), shares.wait("ann")
+    >>> quota = Quota(2, now)
+    >>> quota.take("ann"), quota.take("ann"), quota.take("ann"), quota.wait("ann")
     (True, True, False, 15.0)
-    >>> shares.take("ann")
+    >>> quota.take("ann")
     True
     """
 

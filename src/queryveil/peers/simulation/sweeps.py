@@ -185,8 +185,8 @@ def sweep(
             settings.append(
                 Setting(params=params, figures=figures, runs=tuple(runs), front=False, best=False)
             )
-    marked = mark_best(settings, most_hops)
-    best = next((setting for setting in marked if setting.best), None)
+    compared = mark_best(settings, most_hops)
+    best = next((setting for setting in compared if setting.best), None)
     return PeerSweep(
         queryveil=__version__,
         seed=seed,
@@ -199,7 +199,7 @@ def sweep(
         classes=_common_extremes(settings),
         notes=tuple(notes),
         best=best and replace(best, runs=()),
-        settings=marked,
+        settings=compared,
     )
 
 
