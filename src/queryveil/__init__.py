@@ -50,6 +50,8 @@ from .methods.replacement.concept_histogram import ConceptHistogram
 from .methods.replacement.profile_first import ProfileFirst
 from .methods.replacement.semantic import SemanticReplacement
 from .methods.statistics.dp_statistics import DpStatistics
+from .release.cards import PrivateCard, PublicCard
+from .release.checks import CheckResult
 from .release.guarantee import Guarantee
 from .release.release import Release
 from .replication.replicating import replicate
@@ -64,13 +66,14 @@ from .workflows.planning import plan
 from .workflows.profiling import profile
 from .workflows.signing import make_signing_key, show_signing_key, sign
 from .workflows.taxonomies import import_taxonomy, make_mapper, map_log
-from .workflows.verification import pack, verify
+from .workflows.verification import VerificationReport, pack, verify
 
 __all__ = [
     "MEASURES",
     "METHODS",
     "BudgetError",
     "CategoryMicroaggregation",
+    "CheckResult",
     "ClaimResult",
     "ClickGraph",
     "ColumnError",
@@ -96,8 +99,10 @@ __all__ = [
     "OutputError",
     "ParameterError",
     "PopulationWarning",
+    "PrivateCard",
     "ProfileDivergence",
     "ProfileFirst",
+    "PublicCard",
     "QueryLog",
     "QueryveilError",
     "ReadOptions",
@@ -113,6 +118,7 @@ __all__ = [
     "UnknownVersionError",
     "UsageError",
     "VerificationError",
+    "VerificationReport",
     "__version__",
     "anonymize",
     "anonymize_to_folder",

@@ -32,6 +32,7 @@ from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.errors import QueryveilError
 from queryveil.methods.microaggregation import emission as stand_ins
 from queryveil.methods.replacement import base as family
+from queryveil.release.cards import PrivateCard, PublicCard
 from queryveil.release.guarantee import standing_of
 from queryveil.release.metadata import metadata_files
 from queryveil.release.page import render_card
@@ -74,7 +75,7 @@ class Made:
     """A release on disk, with what went in."""
 
     folder: Path
-    card: dict[str, Any]
+    card: PrivateCard
     method: qv.Method
     log: qv.QueryLog
 
@@ -85,12 +86,12 @@ class Made:
     @property
     def makes_rows(self) -> bool:
         """Whether the card says that released rows are no rows of the log."""
-        return bool(self.card["made"])
+        return bool(self.card.generated)
 
     @property
     def has_slots(self) -> bool:
         """Whether rows are numbered instead of dated."""
-        return any(check.name == "slots" for check in self.method.guarantee().checks)
+        return any(check.check == "slots" for check in self.method.guarantee().checks)
 
     @property
     def shares_logs(self) -> bool:
@@ -216,7 +217,7 @@ def recount_frequent_queries(made: Made) -> None:
         ranks[query, url, rank].add(user)
         days[time[:10]].add(user)
     released = made.rows()
-    assert made.card["made"] == {}  # it leaves out and blanks, and makes nothing
+    assert made.card.generated == {}  # it leaves out and blanks, and makes nothing
     assert len({query for _, query, *_ in released}) > 5
     assert any(url for *_, url in released)
     for _, query, time, rank, url in released:
@@ -310,12 +311,12 @@ def test_the_promise_holds_on_the_written_file(made: Made) -> None:
         RECOUNTS[made.method.name](made)
         return
     guarantee = made.method.guarantee()
-    names = {check.name for check in guarantee.checks}
+    names = {check.check for check in guarantee.checks}
     assert names <= CHECKS.keys(), "this method has no recount of its promise here"
     if guarantee.model == "k-anonymity":
         assert "equal-logs" in names
     for check in guarantee.checks:
-        CHECKS[check.name](made, check.arguments)
+        CHECKS[check.check](made, check.arguments)
 
 
 def words_of(text: str) -> str:
@@ -366,13 +367,13 @@ def test_the_mapping_says_who_is_who(made: Made) -> None:
 
 def test_verify_passes(made: Made) -> None:
     found = verify(made.folder)
-    assert found["holds"], found
-    assert {f["check"] for f in found["findings"]} >= {"files", "figures", "private", "card"}
+    assert found.holds, found
+    assert {f.check for f in found.findings} >= {"files", "figures", "private", "card"}
 
 
 def test_verify_passes_on_a_copy_of_the_public_files_alone(made: Made, tmp_path: Path) -> None:
     copy = shutil.copytree(made.public, tmp_path / "copy")
-    assert verify(copy)["holds"]
+    assert verify(copy).holds
 
 
 # --- what must not be in it ----------------------------------------------------------------------
@@ -394,7 +395,7 @@ def test_output_is_shuffled(made: Made) -> None:
 
 def test_unseeded_runs_differ(one: Made, line: str, synthetic: Path, tmp_path: Path) -> None:
     two = make(synthetic, tmp_path / "two", line, "tsv")
-    assert one.card["files"] != two.card["files"]
+    assert one.card.public.files != two.card.public.files
     assert [row[1:] for row in one.rows()] != [row[1:] for row in two.rows()]
     assert {row[0] for row in one.rows()}.isdisjoint(row[0] for row in two.rows())
 
@@ -466,7 +467,7 @@ def public_bytes(folder: Path) -> dict[str, bytes]:
 # --- the cards -----------------------------------------------------------------------------------
 
 PUBLIC = {
-    "queryveil", "method", "parameters", "guarantee", "standing", "release_grade",
+    "schema", "queryveil", "method", "parameters", "guarantee", "standing", "release_grade",
     "not_release_grade_because", "warnings", "figures", "files", "notes", "noise",
     "identifiers",
 }  # fmt: skip
@@ -477,9 +478,9 @@ GUARANTEE = {
 INTERNAL = {
     "input",
     "engine",
-    "recipe",
+    "method_spec",
     "output",
-    "made",
+    "generated",
     "dropped",
     "blanked",
     "ledger",
@@ -510,7 +511,7 @@ def test_cards_are_complete(made: Made) -> None:
     assert public["method"] == made.method.name
     assert public["queryveil"] == qv.__version__
     assert internal.keys() == public.keys() | INTERNAL
-    assert internal == made.card
+    assert PrivateCard.from_dict(internal) == made.card
     assert {key: internal[key] for key in public} == public
     assert internal["input"].keys() >= {"rows", "users", "queries", "rejected", "sha256"}
     assert internal["seconds"].keys() >= {"write", "verify"}
@@ -532,9 +533,9 @@ def test_every_row_is_accounted_for(made: Made) -> None:
     rejected, dropped = card["input"]["rejected"], card["dropped"]
     lines = Path(made.log.sources[0].path).read_bytes().count(b"\n") - 1  # the header is no row
     total = len(made.rows()) + sum(dropped.values()) + sum(rejected.values())
-    assert card["input"]["rows"] == lines == total - sum(card["made"].values())
-    assert sum(card["made"].values()) <= len(made.rows())
-    assert all(rows > 0 for rows in card["made"].values())
+    assert card["input"]["rows"] == lines == total - sum(card["generated"].values())
+    assert sum(card["generated"].values()) <= len(made.rows())
+    assert all(rows > 0 for rows in card["generated"].values())
 
 
 def test_rows_that_cannot_be_read_are_accounted_for(
@@ -551,7 +552,7 @@ def test_rows_that_cannot_be_read_are_accounted_for(
     card, lines = cards(made)[1], len(log.read_bytes().splitlines()) - 1
     assert sum(card["input"]["rejected"].values()) == 2
     total = card["output"]["rows"] + sum(card["dropped"].values()) + 2
-    assert card["input"]["rows"] == total - sum(card["made"].values()) == lines
+    assert card["input"]["rows"] == total - sum(card["generated"].values()) == lines
     table = (tmp_path / "out" / "private" / "rejected.tsv").read_text().splitlines()
     assert [row.split("\t")[1] for row in table] == ["line", str(lines - 1), str(lines)]
 
@@ -573,7 +574,7 @@ def test_the_public_card_tells_nothing_of_the_log(made: Made) -> None:
     counts = internal["input"]
     secret = {counts["rows"], counts["users"], counts["queries"], *counts["normalised"].values()}
     secret |= {*internal["dropped"].values(), *internal["blanked"].values()}
-    secret |= set(internal["made"].values())
+    secret |= set(internal["generated"].values())
     if made.makes_rows:
         # Every user may have got a pseudonym, and every row may have been made: then anyone
         # can count them in the public log.
@@ -639,7 +640,7 @@ def test_a_seed_is_marked_as_not_for_publication(seeded: Made) -> None:
     assert public["release_grade"] is False
     assert any("seed" in reason for reason in public["not_release_grade_because"])
     assert "not for publication" in (seeded.public / "report.html").read_text()
-    assert verify(seeded.folder)["release_grade"] is False
+    assert verify(seeded.folder).release_grade is False
 
 
 def test_without_a_seed_it_is_for_publication(made: Made) -> None:
@@ -682,8 +683,8 @@ def failed(folder: Path) -> set[str]:
     except QueryveilError as error:
         assert error.exit_code == 1
         return {type(error).__name__}
-    names = {f["check"] for f in found["findings"] if not f["holds"]}
-    assert found["holds"] == (not names)
+    names = {f.check for f in found.findings if not f.holds}
+    assert found.holds == (not names)
     return names
 
 
@@ -735,13 +736,13 @@ def edit_card(public: Path, change: Callable[[dict[str, Any]], object]) -> None:
 def redraw(public: Path, card: dict[str, Any]) -> None:
     """Make the page and the metadata fit the card, as a careful forger would."""
     with suppress(Exception):  # a card with odd values cannot be drawn
-        (public / "report.html").write_text(render_card(card), "utf-8")
+        (public / "report.html").write_text(render_card(PublicCard.from_dict(card)), "utf-8")
     for old in public.glob("*-deployment.json"):  # another promise may have none
         old.unlink()
         if isinstance(card["files"], dict):
             del card["files"][old.name]
     with suppress(Exception):
-        for name, text in metadata_files(card).items():
+        for name, text in metadata_files(PublicCard.from_dict(card)).items():
             (public / name).write_text(text, "utf-8")
     for name in ("report.html", "croissant.json", "dp-deployment.json"):
         if isinstance(card["files"], dict) and (public / name).exists():
@@ -909,11 +910,10 @@ def test_a_figure_too_many_is_found(tsv: Path) -> None:
     "change",
     [
         lambda card: card["parameters"].update(min_users=1000),
-        lambda card: card["guarantee"].update(says="nobody can ever be found"),
+        lambda card: card["guarantee"].update(statement="nobody can ever be found"),
         lambda card: card["guarantee"].update(model="pure-dp", epsilon=0.1),
         lambda card: card["guarantee"].update(not_covered=[]),
         lambda card: card.update(release_grade=not card["release_grade"]),
-        lambda card: card.update(more="about the log"),
         lambda card: card["guarantee"]["checks"].pop(),
     ],
 )
@@ -924,12 +924,20 @@ def test_any_change_of_the_card_is_found_by_its_owner(
     assert "card" in failed(tsv)
 
 
+@pytest.mark.parametrize("place", [(), ("guarantee",), ("noise",)])
+def test_a_part_that_a_card_does_not_have_is_refused(tsv: Path, place: tuple[str, ...]) -> None:
+    edit_card(
+        tsv / "public", lambda card: reduce(getitem, place, card).update(more="about the log")
+    )
+    assert failed(tsv) == {"VerificationError"}
+
+
 @pytest.mark.parametrize(
     "change",
     [
         lambda card: card["parameters"].update(min_users=1000),
         lambda card: card["parameters"].update(power="great"),
-        lambda card: card["guarantee"].update(says="nobody can ever be found"),
+        lambda card: card["guarantee"].update(statement="nobody can ever be found"),
         lambda card: card["guarantee"].update(model="pure-dp", epsilon=0.1),
         lambda card: card["guarantee"].update(not_covered=[]),
         lambda card: card["guarantee"]["checks"].pop(),

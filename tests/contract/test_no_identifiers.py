@@ -14,6 +14,7 @@ import queryveil as qv
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.methods.microaggregation import emission as stand_ins
 from queryveil.methods.replacement import base as family
+from queryveil.release.guarantee import Check
 
 LINES = {
     "frequent-queries": "frequent-queries:min-users=5:min-click-users=2",
@@ -80,17 +81,17 @@ def test_no_identifier_is_released(
     card = release.write(tmp_path / "out", format="tsv")
     text = written(tmp_path / "out").lower()
     assert [part for part in PARTS if part in text] == []
-    assert card["identifiers"] == setting
-    assert {"check": "no-identifiers"} in card["guarantee"]["checks"]
+    assert card.public.identifiers == setting
+    assert Check("no-identifiers") in card.guarantee.checks
     found = qv.verify(tmp_path / "out")
-    assert found["holds"], found
-    assert "no-identifiers" in {finding["check"] for finding in found["findings"]}
-    rows = card["output"]["rows"] if release.log is not None else 0
-    gone = sum(card["dropped"].values()) + sum(card["input"]["rejected"].values())
+    assert found.holds, found
+    assert "no-identifiers" in {finding.check for finding in found.findings}
+    rows = card.output.rows if release.log is not None else 0
+    gone = sum(card.dropped.values()) + sum(card.input.rejected.values())
     if release.log is not None or not release.generated:
-        assert card["input"]["rows"] + sum(card["made"].values()) == rows + gone
+        assert card.input.rows + sum(card.generated.values()) == rows + gone
     if setting == "drop":
-        looks = {reason: n for reason, n in card["dropped"].items() if "looks like" in reason}
+        looks = {reason: n for reason, n in card.dropped.items() if "looks like" in reason}
         assert sum(looks.values()) == USERS * len(SECRETS)
     assert not [n for n in json.loads((tmp_path / "out/public/release.json").read_text())["notes"]
                 if "looks like" in n]  # fmt: skip
@@ -102,9 +103,9 @@ def test_kept_identifiers_are_never_release_grade(
 ) -> None:
     release = qv.anonymize(log, LINES["frequent-queries"], identifiers="keep")
     card = release.write(tmp_path / "out", format=form)
-    assert (card["identifiers"], card["release_grade"]) == ("keep", False)
-    assert any("let through" in why for why in card["not_release_grade_because"])
-    assert qv.verify(tmp_path / "out")["holds"]
+    assert (card.public.identifiers, card.public.release_grade) == ("keep", False)
+    assert any("let through" in why for why in card.public.not_release_grade_because)
+    assert qv.verify(tmp_path / "out").holds
     if form != "parquet":
         assert SECRETS["email"] in written(tmp_path / "out")
 

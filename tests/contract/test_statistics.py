@@ -60,7 +60,7 @@ def cards(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def test_the_promise_holds_on_the_files(made: Path) -> None:
     found = verify(made)
-    assert found["holds"], found
+    assert found.holds, found
     rows, (public, _) = tables(made / "public"), cards(made)
     checks = [check for check in public["guarantee"]["checks"] if "table" in check]
     least = {check["table"]: check["at_least"] for check in checks}
@@ -125,7 +125,7 @@ def test_seeds(line: str, place: Path, tmp_path: Path) -> None:
     assert one["queries.tsv"] != three["queries.tsv"]
     public, _ = cards(folders[0])
     assert public["release_grade"] is False
-    assert verify(folders[0])["holds"]
+    assert verify(folders[0]).holds
 
 
 def test_unseeded_runs_differ(line: str, place: Path, made: Path, tmp_path: Path) -> None:
@@ -146,9 +146,9 @@ def test_damage_is_found(made: Path, tmp_path: Path, damage: str) -> None:
         "file": rows[:-1],
     }[damage]
     path.write_text("\n".join([header, *changed, ""]), "utf-8")
-    names = {f["check"] for f in verify(copy)["findings"] if not f["holds"]}
+    names = {f["check"] for f in verify(copy).findings if not f["holds"]}
     assert "files" in names
     card = json.loads((copy / "public" / "release.json").read_text("utf-8"))
     card["files"]["queries.tsv"] = sha256(path.read_bytes()).hexdigest()
     (copy / "public" / "release.json").write_text(json.dumps(card), "utf-8")
-    assert not verify(copy)["holds"]
+    assert not verify(copy).holds

@@ -25,7 +25,7 @@ def leftovers(folder: Path) -> list[str]:
 
 def assert_whole_or_missing(target: Path) -> None:
     if target.exists():
-        assert qv.verify(target)["holds"], target
+        assert qv.verify(target).holds, target
         assert {path.name for path in (target / "private").iterdir()} == {
             "card.json", "mapping.tsv", "rejected.tsv", "report.html",
         }  # fmt: skip
@@ -123,7 +123,7 @@ def test_killed_at_many_moments(
         assert codes[name] in (0, -signal.SIGKILL)
         assert_whole_or_missing(target)
         release.write(target, overwrite=True)
-        assert qv.verify(target)["holds"]
+        assert qv.verify(target).holds
         assert leftovers(folder / name) == []
     assert -signal.SIGKILL in [codes[name] for name, *_ in KILLS]
 
@@ -136,7 +136,7 @@ def test_stopped_in_the_middle(
     assert "Traceback" not in (folder / f"{name}.told").read_text()
     assert leftovers(folder / name) == []
     if (folder / name / "out").exists():  # it was faster than the signal
-        assert qv.verify(folder / name / "out")["holds"]
+        assert qv.verify(folder / name / "out").holds
     else:
         assert codes[name] == 128 + number
 
@@ -222,7 +222,7 @@ def test_killed_at_every_other_step(small: Path, release: qv.Release, tmp_path: 
         left += bool(leftovers(folder))
         release.write(folder / "out", overwrite=True)
         assert leftovers(folder) == []
-        assert qv.verify(folder / "out")["holds"]
+        assert qv.verify(folder / "out").holds
     assert left > 10  # else the kills came too early or too late to prove anything
 
 
@@ -242,7 +242,7 @@ def test_killed_at_every_step_of_replacing(
     forms = []
     for step in codes:
         folder = tmp_path / str(step)
-        assert qv.verify(folder / "out")["holds"]  # the old one or the new one, at every moment
+        assert qv.verify(folder / "out").holds  # the old one or the new one, at every moment
         assert_whole_or_missing(folder / "out")
         forms += [path.suffix for path in (folder / "out" / "public").glob("log.*")]
         release.write(folder / "out", overwrite=True)
@@ -265,7 +265,7 @@ def test_killed_at_every_step_of_replacing_in_two_steps(
         assert_whole_or_missing(folder / "out")
         if not (folder / "out").exists():  # killed between two renamings: nothing is lost
             (old,) = (folder / name for name in leftovers(folder) if name.endswith(".old"))
-            assert qv.verify(old)["holds"]
+            assert qv.verify(old).holds
             between += 1
         release.write(folder / "out", overwrite=True)
         assert leftovers(folder) == []
@@ -296,7 +296,7 @@ def test_stopped_at_every_step_of_replacing(
     for step in codes:
         folder = tmp_path / str(step)
         assert leftovers(folder) == [], step
-        assert qv.verify(folder / "out")["holds"], step
+        assert qv.verify(folder / "out").holds, step
         forms |= {path.suffix for path in (folder / "out" / "public").glob("log.*")}
     assert ".tsv" in forms  # the release that was there, as long as the new one did not stand
 
@@ -314,4 +314,4 @@ def test_nohup_is_honoured(small: Path, tmp_path: Path) -> None:
     args = ["anonymize", str(small), *METHOD, "--out", str(tmp_path / "out"), "--quiet"]
     done = subprocess.run([sys.executable, "-c", code, *args], env=os.environ, check=False)
     assert done.returncode == 0
-    assert qv.verify(tmp_path / "out")["holds"]
+    assert qv.verify(tmp_path / "out").holds

@@ -76,7 +76,7 @@ def test_killed_between_renaming_and_confirming(
 ) -> None:
     """The folder is whole, its cost is counted, and it may be written by a new run."""
     killed(tmp_path, spec, 0, f"ledger.confirm.{when}")
-    assert qv.verify(tmp_path / "out")["holds"]
+    assert qv.verify(tmp_path / "out").holds
     (entry,) = entries(tmp_path)
     assert entry.state == STATES[spec, when]
     assert entry.epsilon == (Fraction(2) if spec == DP else None)
@@ -92,8 +92,8 @@ def test_killed_between_renaming_and_confirming(
 def test_killed_when_written_twice(log: Path, tmp_path: Path, spec: str) -> None:
     """The second writing costs nothing, and a kill loses the record of that copy alone."""
     killed(tmp_path, spec, 1, "ledger.rewritten.before")
-    assert qv.verify(tmp_path / "before0")["holds"]
-    assert qv.verify(tmp_path / "out")["holds"]
+    assert qv.verify(tmp_path / "before0").holds
+    assert qv.verify(tmp_path / "out").holds
     (entry,) = entries(tmp_path)
     assert (entry.state, entry.folder) == ("confirmed", str(tmp_path / "before0"))
 

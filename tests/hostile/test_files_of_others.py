@@ -48,7 +48,7 @@ def test_a_card_that_is_nested_deep(folder: Path, log: qv.QueryLog, cli: Any, te
     (folder / "private" / "card.json").write_text(text)
     assert read_json_card(folder / "private" / "card.json") == {}
     found = qv.verify(folder)
-    assert [one["check"] for one in found["findings"] if not one["holds"]] == ["card"]
+    assert [one.check for one in found.findings if not one.holds] == ["card"]
     (folder / "public" / "release.json").write_text(text)
     for command in (("verify", folder), ("pack", folder)):
         ran = cli(*command)

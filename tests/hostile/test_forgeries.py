@@ -10,6 +10,7 @@ import json
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,10 @@ import polars as pl
 import pytest
 
 import queryveil as qv
-from queryveil.release.cards import public_figures
+from queryveil.release.cards import PublicCard, public_figures
 from queryveil.release.formats import read_public_log, read_public_tables
 from queryveil.release.metadata import metadata_files
-from queryveil.release.noise import CountNoise, noise_of
+from queryveil.release.noise import CountNoise, describe_noise
 from queryveil.release.page import render_card
 from queryveil.release.untrusted import file_digest
 
@@ -63,12 +64,10 @@ def mend(public: Path, card: Card) -> None:
             card["files"][path.name] = file_digest(path)
     data = {name: digest for name, digest in card["files"].items() if not name.endswith(".txt")}
     log, tables = read_public_log(public), read_public_tables(public)
-    card["figures"] = public_figures(log, tables)
-    with suppress(KeyError, TypeError):  # what cannot be drawn stays as it was
-        drawn = {
-            "report.html": render_card({**card, "files": data}),
-            **metadata_files({**card, "files": data}),
-        }
+    card["figures"] = public_figures(log, tables).to_dict()
+    with suppress(qv.VerificationError):  # what cannot be drawn stays as it was
+        typed = PublicCard.from_dict({**card, "files": data})
+        drawn = {"report.html": render_card(typed), **metadata_files(typed)}
         for name, text in drawn.items():
             (public / name).write_text(text)
     for name in ("report.html", "croissant.json", "dp-deployment.json"):
@@ -90,10 +89,10 @@ def failing(folder: Path) -> set[str]:
         found = qv.verify(folder)
     except qv.QueryveilError as error:
         return {type(error).__name__}
-    assert found["holds"] is (not any(f["holds"] is False for f in found["findings"])) or (
-        found["holds"] is None
+    assert found.holds is (not any(f.holds is False for f in found.findings)) or (
+        found.holds is None
     )
-    return {finding["check"] for finding in found["findings"] if finding["holds"] is False}
+    return {finding.check for finding in found.findings if finding.holds is False}
 
 
 def claim(**parts: object) -> Forgery:
@@ -106,7 +105,7 @@ def promise(line: str) -> Forgery:
     def change(_: Path, card: Card) -> None:
         method = qv.parse_method(line)
         card["parameters"] = method.params()
-        card["guarantee"] = json.loads(json.dumps(method.guarantee().as_dict()))
+        card["guarantee"] = method.guarantee().to_dict()
 
     return change
 
@@ -142,10 +141,11 @@ def finer_times(public: Path, _: Card) -> None:
 
 def quieter(public: Path, card: Card) -> None:
     """Claim a tenth of the noise, with all that follows from it."""
-    names = CountNoise.__dataclass_fields__
+    names = [declared.name for declared in fields(CountNoise)]
     told = [{name: one[name] for name in names} for one in card["noise"]["tables"]]
     noises = [CountNoise(**one | {"scale": one["scale"] / 10}) for one in told]
-    card["noise"]["tables"] = noise_of(noises, read_public_tables(public))
+    described = describe_noise(noises, read_public_tables(public))
+    card["noise"]["tables"] = [table.to_dict() for table in described]
 
 
 def silent(public: Path, card: Card) -> None:
@@ -163,7 +163,7 @@ RULE = FIT | {"standing": "rule-only"}
 FORGERIES: dict[str, tuple[str, Forgery, str]] = {
     "a rule called formal": ("rule", claim(standing="formal"), "standing"),
     "a rule called k-anonymity": ("rule", guarantee(model="k-anonymity", k=5), "promise"),
-    "an unknown standing": ("rule", claim(standing="certified"), "standing"),
+    "an unknown standing": ("rule", claim(standing="certified"), "VerificationError"),
     "reasons left out": ("unfit", claim(**RULE), "reasons"),
     "only the grade turned": ("unfit", claim(release_grade=True), "standing"),
     "epsilon of 20 without its reason": ("loud", claim(**FIT), "reasons"),
@@ -177,8 +177,8 @@ FORGERIES: dict[str, tuple[str, Forgery, str]] = {
     "kind words": ("groups", guarantee(statement="Nobody can ever be found."), "promise"),
     "no assumptions": ("noise", guarantee(assumptions=[]), "promise"),
     "a smaller epsilon": ("noise", guarantee(epsilon=0.01), "promise"),
-    "a part of its own": ("rule", claim(certified="by everybody"), "keys"),
-    "notes left out": ("noise", lambda _, card: card.pop("notes"), "keys"),
+    "a part of its own": ("rule", claim(certified="by everybody"), "VerificationError"),
+    "notes left out": ("noise", lambda _, card: card.pop("notes"), "VerificationError"),
     "the mapping": ("rule", put("mapping.tsv"), "names"),
     "a second log": ("rule", put("log.tsv", "user\tquery\ttime\trank\turl\n"), "names"),
     "a log of another name": ("rule", put("log2.csv"), "names"),
@@ -189,12 +189,14 @@ FORGERIES: dict[str, tuple[str, Forgery, str]] = {
     "one who stands alone": ("groups", own_row("jane doe springfield"), "equal-logs"),
     "a group that was thinned": ("groups", thinned, "equal-logs"),
     "times of day": ("rule", finer_times, "time-step"),
-    "a parameter too few": ("rule", lambda _, c: c["parameters"].pop("min_users"), "parameters"),
+    "a parameter too few": (
+        "rule", lambda _, c: c["parameters"].pop("min_click_users"), "parameters",
+    ),
     "a parameter too many": ("rule", lambda _, c: c["parameters"].update(x=1), "promise"),
     "an unknown method": ("rule", claim(method="perfect-privacy"), "promise"),
     "a tenth of the noise": ("noise", quieter, "scale"),
     "no noise": ("noise", silent, "scale"),
-    "a part beside the noise": ("noise", noise_key, "noise"),
+    "a part beside the noise": ("noise", noise_key, "VerificationError"),
     "no checks": ("groups", guarantee(checks=[]), "checks"),
 }  # fmt: skip
 
@@ -244,7 +246,7 @@ def test_nothing_stands_beside_what_was_checked(
 
 def test_a_long_claim_says_that_it_is_longer(made: dict[str, Path], tmp_path: Path) -> None:
     public = forge(made["rule"], tmp_path / "bare", claim(notes=["x" * 3000]))
-    assert any("2,506 more characters" in one for one in qv.verify(public)["claims"])
+    assert any("2,506 more characters" in one for one in qv.verify(public).claims)
 
 
 @pytest.mark.parametrize("source", [*LINES, "seeded"])
@@ -255,10 +257,10 @@ def test_what_is_honest_passes_and_says_what_it_cannot_show(
     public = forge(made[source], tmp_path / "bare", lambda *_: None)
     assert failing(public) == set()
     found = qv.verify(public)
-    assert found["holds"] is True
-    assert ("that no fixed seed was used" in found["claims"]) is (source != "seeded")
+    assert found.holds is True
+    assert ("that no fixed seed was used" in found.claims) is (source != "seeded")
     notes = read(public)["notes"]
-    assert all(any(f"note: {note}"[:500] in one for one in found["claims"]) for note in notes)
+    assert all(any(f"note: {note}"[:500] in one for one in found.claims) for note in notes)
 
 
 def test_a_flattering_note_is_told_to_be_nobodys_proof(
@@ -282,7 +284,7 @@ def test_another_version_is_neither_passed_nor_failed(
     card = read(public)
     card["files"]["report.html"] = file_digest(public / "report.html")
     (public / "release.json").write_text(json.dumps(card, indent=2))
-    assert qv.verify(public)["holds"] is None
+    assert qv.verify(public).holds is None
     ran = cli("verify", str(public), "--json")
     assert ran.code == 3
     found = {f["check"]: f["holds"] for f in json.loads(ran.out)["findings"]}
@@ -292,7 +294,7 @@ def test_another_version_is_neither_passed_nor_failed(
         qv.pack(tmp_path / "copy")
     card["guarantee"]["model"] = "k-anonymity"  # what can be compared still is
     (public / "release.json").write_text(json.dumps(card, indent=2))
-    assert qv.verify(public)["holds"] is False
+    assert qv.verify(public).holds is False
 
 
 def test_a_name_that_stands_twice_is_refused(made: dict[str, Path], tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_a_log_whose_name_is_no_text(command, synthetic: Path, tmp_path: Path) -
     assert [name.endswith("caf\udce9.tsv") for name in card["input"]["sha256"]] == [True]
     assert json.loads((tmp_path / "out" / "private" / "card.json").read_text()) == card
     assert b"caf" not in b"".join(p.read_bytes() for p in (tmp_path / "out" / "public").iterdir())
-    assert qv.verify(tmp_path / "out")["holds"]
+    assert qv.verify(tmp_path / "out").holds
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_a_full_disk_leaves_nothing(release: qv.Release, tmp_path: Path, form: s
         assert list(tmp_path.iterdir()) == [], size
     with largest_file(max(sizes)):
         release.write(tmp_path / "out", format=form)
-    assert qv.verify(tmp_path / "out")["holds"]
+    assert qv.verify(tmp_path / "out").holds
 
 
 def test_a_full_disk_spares_the_release_that_was_to_be_replaced(

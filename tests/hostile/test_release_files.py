@@ -12,6 +12,7 @@ import pytest
 from test_parquet import ABORTS
 
 import queryveil as qv
+from queryveil.release.cards import PublicCard
 from queryveil.release.metadata import metadata_files
 from queryveil.release.page import render_card
 from queryveil.release.untrusted import file_digest
@@ -29,15 +30,16 @@ def mend(public: Path, name: str) -> None:
     """Write card, page and descriptions that fit the changed log."""
     card = json.loads((public / "release.json").read_text())
     card["files"] = {name: file_digest(public / name)}
-    for other, text in {"report.html": render_card(card), **metadata_files(card)}.items():
+    typed = PublicCard.from_dict(card)
+    for other, text in {"report.html": render_card(typed), **metadata_files(typed)}.items():
         (public / other).write_text(text)
         card["files"][other] = file_digest(public / other)
     (public / "release.json").write_text(json.dumps(card))
 
 
 def failing(public: Path) -> set[str]:
-    found = qv.verify(public)["findings"]
-    return {finding["check"] for finding in found if finding["holds"] is False}
+    found = qv.verify(public).findings
+    return {finding.check for finding in found if finding.holds is False}
 
 
 def more_fields(path: Path) -> None:

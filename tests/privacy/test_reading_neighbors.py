@@ -219,7 +219,7 @@ def test_no_row_stops_a_private_release(cli, tmp_path, method):
         assert (ran.code, ran.out) == (0, ""), ran
         card = json.loads((tmp_path / name / "public" / "release.json").read_text())
         assert not [note for note in card["notes"] if "a limit on rows" in note]
-        assert qv.verify(tmp_path / name)["holds"]
+        assert qv.verify(tmp_path / name).holds
 
 
 @pytest.mark.parametrize(

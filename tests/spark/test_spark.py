@@ -284,8 +284,8 @@ def test_each_user_has_her_slots_once(
 ) -> None:
     release = qv.anonymize(there, line, ledger=f"{tmp_path}/")
     card = release.write(tmp_path / "out")
-    assert card["engine"].startswith("spark ")
-    assert qv.verify(tmp_path / "out")["holds"]
+    assert card.engine.startswith("spark ")
+    assert qv.verify(tmp_path / "out").holds
     rows = plain(release.log)
     slots = int(release.parameters["max_queries_per_user"])
     expected = pl.DataFrame({"time": range(1, slots + 1)}, schema={"time": pl.Int32})
@@ -306,13 +306,11 @@ def test_blocks_are_anonymous_each(
     monkeypatch.setattr("queryveil.methods.microaggregation.blocking.BLOCK_USERS", 160)
     release = qv.anonymize(there, "semantic-microaggregation:k=4")
     card = release.write(tmp_path / "out")
-    assert qv.verify(tmp_path / "out")["holds"]
+    assert qv.verify(tmp_path / "out").holds
     groups = plain(release.mapping)
     assert groups["user"].n_unique() == groups.height == there.count_distinct("user")
-    identifiers = sum(n for why, n in card["dropped"].items() if "looks like" in why)
-    assert (
-        card["dropped"]["replaced by the log of the group"] + identifiers == there.accounting.kept
-    )
+    identifiers = sum(n for why, n in card.dropped.items() if "looks like" in why)
+    assert card.dropped["replaced by the log of the group"] + identifiers == there.accounting.kept
     sizes = groups.group_by("group").len()["len"]
     assert sizes.min() >= 4 and sizes.max() < 8
 
@@ -360,7 +358,7 @@ def test_a_lost_executor_costs_nothing(
 
     card = kills.while_killing(job, ledger.exists)
     assert card["figures"]["rows"] == 100 * here.count_distinct("user")
-    assert qv.verify(tmp_path / "out")["holds"]
+    assert qv.verify(tmp_path / "out").holds
     with Ledger.open(ledger) as book:
         assert [entry.epsilon for entry in book.entries()] == [1]
 
@@ -438,9 +436,9 @@ def test_a_repeat_is_paid_and_a_named_copy_is_not(far_crowd: qv.QueryLog, tmp_pa
     line = qv.parse_method("click-graph:epsilon=5")
     for name in ("one", "two"):
         card = qv.anonymize_to_folder(far_crowd, line, tmp_path / name, ledger=f"{tmp_path}/")
-        assert "copied" not in card
+        assert card.copied is None
     copied = qv.copy_release(tmp_path / "one", tmp_path / "three", ledger=f"{tmp_path}/")
-    assert copied["copied"] == str(tmp_path / "one")
+    assert copied.copied == str(tmp_path / "one")
 
 
 def test_a_log_is_named_by_its_rows(

@@ -16,6 +16,7 @@ from .. import synthetic, workflows
 from .._version import __version__
 from ..errors import UsageError
 from ..methods.base import Method
+from ..release.cards import PrivateCard
 from ..workflows.repeated_releases import unrecorded
 from . import catalog, compare, ledger, measure, replicate, tables, taxonomy
 from . import verification as checking
@@ -162,7 +163,7 @@ def _draw_demo(console: Console, document: dict[str, Any]) -> None:
     console.print("\n[bold]3. Verified on the written files[/]")
     tables.print_verification(console, document["verify"])
     console.print(
-        f"\nWritten: [bold]{folder}/public[/] ({may_be_published(document['card'])}) and "
+        f"\nWritten: [bold]{folder}/public[/] ({may_be_published(document['card'].public)}) and "
         f"[bold]{folder}/private[/] (never publish).\n"
         f"Open {folder}/public/report.html in a browser.\n\nTry next:",
         soft_wrap=True,
@@ -256,7 +257,9 @@ def plan(
             tables.print_forecast(console, card)
         if "input" not in card:
             return
-        tables.print_card(console, card, f"What {method} would release")
+        more = {"alternatives", "looked", "peeked", "forecast", "population"}
+        preview = PrivateCard.from_dict({key: card[key] for key in card.keys() - more})
+        tables.print_card(console, preview, f"What {method} would release")
         tables.print_alternatives(console, card.get("alternatives", []))
         console.print("\nNothing was written.")
 
@@ -315,7 +318,7 @@ def anonymize(
             include_mapping=include_mapping,
         )
         folder = sanitize(str(out))
-        screen.result(card, lambda console: _draw_written(console, card, card["method"], folder))
+        screen.result(card, lambda console: _draw_written(console, card, card.method, folder))
         return
     if sign is not None:
         workflows.show_signing_key(sign)  # raises an error for a bad key before anything is charged
@@ -340,7 +343,7 @@ def anonymize(
         arguments |= {"method": chosen, "add_budget": add_budget}
         arguments["identifiers"] = identifiers
         card = workflows.extend_release(read, extend or out, out, **arguments)
-    method_name = str(chosen or card["method"])
+    method_name = str(chosen or card.method)
     screen.result(
         card, lambda console: _draw_written(console, card, method_name, sanitize(str(out)))
     )
@@ -371,17 +374,18 @@ def _check_extension(extend: Path | None, add_budget: bool, seed: int | None) ->
         )
 
 
-def _draw_written(console: Console, card: dict[str, Any], method: str, folder: str) -> None:
-    if "copied" in card:
-        text = f"A copy of {card['copied']}: the same bytes, at no cost."
+def _draw_written(console: Console, card: PrivateCard, method: str, folder: str) -> None:
+    if card.copied:
+        text = f"A copy of {card.copied}: the same bytes, at no cost."
         console.print(sanitize(text), soft_wrap=True)
     tables.print_card(console, card, f"Released with {method}")
-    tables.draw_emptiness(console, card)
+    tables.draw_emptiness(console, card.public)
     for warning in unrecorded(card):
         console.print(f"[yellow]Warning:[/] {warning}")
     console.print(
-        f"\nWritten and verified: {folder}/public ({may_be_published(card)}), {folder}/private "
-        f"(never publish).\nNext: queryveil verify {folder}; queryveil pack {folder}",
+        f"\nWritten and verified: {folder}/public ({may_be_published(card.public)}), "
+        f"{folder}/private (never publish).\n"
+        f"Next: queryveil verify {folder}; queryveil pack {folder}",
         soft_wrap=True,
     )
 

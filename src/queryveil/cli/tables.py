@@ -10,9 +10,11 @@ from rich.table import Table
 
 from ..ledger.groups import OTHER_GROUPS_NOTE
 from ..methods.forecast import Alternative, Forecast, ForecastFact, TableForecast
-from ..release.guarantee import Level, words_of
+from ..release.cards import PrivateCard, PublicCard
+from ..release.guarantee import Guarantee, Level, Standing, summarize_standing
 from ..workflows.expected_yield import HANDFUL
 from ..workflows.log_profile import LogProfile, RiskSummary, TopicSummary
+from ..workflows.verification import VerificationReport
 from .terminal import sanitize
 
 _MAX_TOPICS = 8
@@ -112,87 +114,92 @@ def _print_risks(console: Console, risks: RiskSummary) -> None:
     console.print(table)
 
 
-def print_card(console: Console, card: dict[str, Any], heading: str) -> None:
+def print_card(console: Console, card: PrivateCard, heading: str) -> None:
     """Print the contents and the guarantee of a release."""
-    rows, out, generated = card["input"]["rows"], card["output"], card["made"]
+    rows, out = card.input.rows, card.output
     table = _grid(heading)
-    table.add_row("rows in", f"{rows:,}", f"{card['input']['users']:,} users")
-    fraction = out["rows"] / rows if rows else 0
+    table.add_row("rows in", f"{rows:,}", f"{card.input.users:,} users")
+    fraction = out.rows / rows if rows else 0
     # Generated rows are no fraction of the input rows.
-    fraction_text = "" if generated else f"{_bar(fraction)} {fraction:.1%}"
-    table.add_row("released", f"{out['rows']:,}", fraction_text)
-    for reason, number in generated.items():
-        table.add_row("generated", f"{number:,}", sanitize(reason))
-    for reason, number in card["dropped"].items():
-        table.add_row("dropped", f"{number:,}", sanitize(reason))
-    for reason, number in card["input"]["rejected"].items():
-        table.add_row("rejected", f"{number:,}", sanitize(reason))
-    for reason, number in card["blanked"].items():
-        table.add_row("blanked cells", f"{number:,}", sanitize(reason))
-    input_queries = f"{card['input']['queries']:,}"
-    of = f"{input_queries} in the log" if generated else f"of {input_queries}"
-    for name, number in out.items():
-        if name.endswith(".tsv"):
-            table.add_row(sanitize(name), f"{number:,}", _describe_noise(card, name))
-    table.add_row("distinct queries", f"{out['queries']:,}", of)
+    fraction_text = "" if card.generated else f"{_bar(fraction)} {fraction:.1%}"
+    table.add_row("released", f"{out.rows:,}", fraction_text)
+    counts = {
+        "generated": card.generated,
+        "dropped": card.dropped,
+        "rejected": card.input.rejected,
+        "blanked cells": card.blanked,
+    }
+    for title, reasons in counts.items():
+        for reason, number in reasons.items():
+            table.add_row(title, f"{number:,}", sanitize(reason))
+    for name, number in out.tables.items():
+        table.add_row(sanitize(name), f"{number:,}", _describe_noise(card.public, name))
+    input_queries = f"{card.input.queries:,}"
+    of = f"{input_queries} in the log" if card.generated else f"of {input_queries}"
+    table.add_row("distinct queries", f"{out.queries:,}", of)
     console.print(table)
     console.print()
-    _draw_guarantee(console, card)
+    _draw_guarantee(console, card.public)
+    _draw_measured(console, card)
 
 
-def _describe_noise(card: dict[str, Any], name: str) -> str:
+def _describe_noise(card: PublicCard, name: str) -> str:
     """Return the scale of the noise in a table as text."""
-    noise_tables = card.get("noise", {}).get("tables", [])  # an older release has none
-    noises = {f"{noise['table']}.tsv": noise["interval_95"] for noise in noise_tables}
-    if name not in noises:
-        return "rows"
-    return f"rows; noise of up to {noises[name]:,} in 95 of 100 counts"
+    for table in card.noise.tables:
+        if f"{table.noise.table}.tsv" == name:
+            return f"rows; noise of up to {table.interval_95:,} in 95 of 100 counts"
+    return "rows"
 
 
-def _draw_guarantee(console: Console, card: dict[str, Any]) -> None:
-    guarantee = card["guarantee"]
-    console.print(f"[bold]Guarantee[/] (model: {guarantee['model']})")
-    console.print(f"  {sanitize(guarantee['statement'])}")
+def _draw_guarantee(console: Console, card: PublicCard) -> None:
+    guarantee = card.guarantee
+    console.print(f"[bold]Guarantee[/] (model: {guarantee.model})")
+    console.print(f"  {sanitize(guarantee.statement)}")
     console.print("[bold]What is not covered[/]")
-    for limit in guarantee["not_covered"]:
+    for limit in guarantee.not_covered:
         console.print(f"  • {sanitize(limit)}")
-    for note in card["notes"]:
+    for note in card.notes:
         console.print(f"[yellow]Note:[/] {sanitize(note)}")
         if note == OTHER_GROUPS_NOTE:
             hint = "keep the groups of the earlier release: --groups-of DIR"
             console.print(f"[bold]Hint:[/] {hint}")
-    _draw_standing(console, card)
+    standing = Standing(card.standing, card.not_release_grade_because)
+    _draw_standing(console, guarantee, standing, card.warnings)
 
 
-def _draw_standing(console: Console, card: dict[str, Any]) -> None:
-    """Print the standing, the warnings, and figures for the data owner."""
-    for reason in card["not_release_grade_because"]:
+def _draw_standing(
+    console: Console, guarantee: Guarantee, standing: Standing, warnings: Sequence[str]
+) -> None:
+    """Print the standing, and the warnings."""
+    for reason in standing.because:
         console.print(f"[yellow]Not for publication:[/] {sanitize(reason)}")
-    if not card["not_release_grade_because"]:
-        color = "green" if card["standing"] == Level.FORMAL else "yellow"
-        summary = sanitize(words_of(card["guarantee"], card["standing"]))
-        console.print(f"[{color}]Standing: {card['standing']}[/] ({summary})")
-    for warning in card["warnings"]:
+    if not standing.because:
+        color = "green" if standing.level is Level.FORMAL else "yellow"
+        summary = sanitize(summarize_standing(guarantee, standing.level))
+        console.print(f"[{color}]Standing: {standing.level.value}[/] ({summary})")
+    for warning in warnings:
         console.print(f"[yellow]Warning:[/] {sanitize(warning)}")
-    for result in card.get("measured", {}).values():
-        console.print(f"[bold]For the owner only:[/] {sanitize(result['words'])}")
 
 
-def draw_emptiness(console: Console, card: dict[str, Any]) -> None:
+def _draw_measured(console: Console, card: PrivateCard) -> None:
+    for measurement in card.measured.values():
+        console.print(f"[bold]For the owner only:[/] {sanitize(measurement.summary)}")
+
+
+def draw_emptiness(console: Console, card: PublicCard) -> None:
     """Print which tables are empty and why, and what the noise means for the rows."""
-    empty = [name for name, rows in card["output"].items() if name.endswith(".tsv") and not rows]
-    for name in empty:
+    for name in [name for name, rows in card.figures.tables.items() if not rows]:
         console.print(
             f"[yellow]Empty:[/] {sanitize(name)}. {_explain_empty(card, name)} "
             "The empty table is published, and the budget is spent.",
             soft_wrap=True,
         )
-    for text in card.get("noise", {}).get("statements", []):
+    for text in card.noise.statements:
         console.print(f"[bold]Noise:[/] {sanitize(text)}", soft_wrap=True)
 
 
-def _explain_empty(card: dict[str, Any], name: str) -> str:
-    if name == "clicks.tsv" and card["parameters"].get("public_results") == "":
+def _explain_empty(card: PublicCard, name: str) -> str:
+    if name == "clicks.tsv" and card.parameters.get("public_results") == "":
         return "Only clicks on public results are counted, and none were named (--results)."
     return "No count reached the threshold."
 
@@ -221,7 +228,9 @@ def print_forecast(console: Console, card: dict[str, Any]) -> None:
         f"[bold]What one user can change[/]\n  {sanitize(card['guarantee']['statement'])}"
     )
     if "input" not in card:  # else print_card shows it
-        _draw_standing(console, card)
+        standing = Standing(Level(card["standing"]), tuple(card["not_release_grade_because"]))
+        guarantee = Guarantee.from_dict(card["guarantee"])
+        _draw_standing(console, guarantee, standing, card["warnings"])
     console.print("Nothing was written or spent.")
 
 
@@ -275,22 +284,21 @@ def print_alternatives(console: Console, alternatives: Sequence[Alternative]) ->
 _SIGNS = {True: "[green]✓[/]", False: "[bold red]✗[/]", None: "[yellow]?[/]"}
 
 
-def print_verification(console: Console, verification: dict[str, Any]) -> None:
+def print_verification(console: Console, report: VerificationReport) -> None:
     """Print the outcome of each check, and the claims that cannot be checked."""
-    for check in verification["findings"]:
-        console.print(f"{_SIGNS[check['holds']]} {sanitize(check['message'])}", soft_wrap=True)
-    if verification["claims"]:
+    for finding in report.findings:
+        console.print(f"{_SIGNS[finding.holds]} {sanitize(finding.message)}", soft_wrap=True)
+    if report.claims:
         console.print("[bold]Claims of the data owner that cannot be checked on the files[/]")
-    for claim in verification["claims"]:
+    for claim in report.claims:
         console.print(f"  • {sanitize(claim)}", soft_wrap=True)
-    for warning in verification["warnings"]:
+    for warning in report.warnings:
         console.print(f"[yellow]Warning:[/] {sanitize(warning)}", soft_wrap=True)
-    if verification["holds"]:
-        outcome = "The rule holds" if verification["model"] == "none" else "The guarantee holds"
-        method, model = sanitize(verification["method"]), sanitize(verification["model"])
+    if report:
+        outcome = "The rule holds" if report.model == "none" else "The guarantee holds"
         console.print(
-            f"[green]{outcome}[/] (method {method}, model {model}). "
-            f"Standing: {sanitize(verification['standing'])} ({sanitize(verification['words'])}).",
+            f"[green]{outcome}[/] (method {sanitize(report.method)}, model {report.model}). "
+            f"Standing: {report.standing.value} ({sanitize(report.summary)}).",
             soft_wrap=True,
         )
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from .. import workflows
 from ..errors import UnknownVersionError, VerificationError
 from ..ledger.groups import OTHER_GROUPS_NOTE
-from ..release.guarantee import Level, words_of
+from ..release.cards import PublicCard
+from ..release.guarantee import Level
 from ..release.verification import read_public_card
 from ..workflows.repeated_releases import warnings_of_folder
 from . import tables
@@ -79,13 +80,12 @@ def verify(
     ] = None,
 ) -> None:
     """Check the guarantee of a release on its written files."""
-    result = workflows.verify(folder, signer=signer, progress=screen)
-    screen.result(result, lambda console: tables.print_verification(console, result))
-    holds, checks = result["holds"], result["findings"]
-    problems = "; ".join(check["message"] for check in checks if check["holds"] is holds)
-    if holds is False:
+    report = workflows.verify(folder, signer=signer, progress=screen)
+    screen.result(report, lambda console: tables.print_verification(console, report))
+    problems = "; ".join(report.messages(report.holds))
+    if report.holds is False:
         raise VerificationError(f"the guarantee does not hold: {problems}", where=folder)
-    if holds is None:
+    if report.holds is None:
         hint = "verify it with the version that wrote it"
         raise UnknownVersionError(f"some checks are unknown: {problems}", where=folder, hint=hint)
 
@@ -112,13 +112,13 @@ def pack(
     )
     card = read_public_card(folder / "public")
     size = archive.stat().st_size
-    document = {"archive": str(archive), "bytes": size, "standing": card["standing"]}
+    document = {"archive": str(archive), "bytes": size, "standing": card.standing.value}
     text = f"{sanitize(str(archive))} has the public files only ({size:,} bytes): "
     text += f"{may_be_published(card, warnings_of_folder(folder))}."
     screen.result(document, lambda console: console.print(text, soft_wrap=True))
 
 
-def may_be_published(card: dict[str, Any], warned: Sequence[str] = ()) -> str:
+def may_be_published(card: PublicCard, warned: Sequence[str] = ()) -> str:
     """Return a text on whether the public files may be published.
 
     Only a formal guarantee is enough for a yes.
@@ -126,9 +126,9 @@ def may_be_published(card: dict[str, Any], warned: Sequence[str] = ()) -> str:
     Args:
         warned: Warnings of the ledger about other releases of the same users.
     """
-    summary = sanitize(words_of(card["guarantee"], card["standing"]))
-    if card["standing"] != Level.FORMAL:
+    summary = sanitize(card.standing_summary)
+    if card.standing is not Level.FORMAL:
         return summary
-    has_others = bool(warned) or OTHER_GROUPS_NOTE in card.get("notes", ())
+    has_others = bool(warned) or OTHER_GROUPS_NOTE in card.notes
     condition = "only if no other release of the same users is" if has_others else ""
     return f"may be published {condition}".rstrip() + f": {summary}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ..errors import UsageError
 from ..measures.result import MeasureResult, baseline_title, sort_baselines
+from ..release.cards import PrivateCard
 from ..release.page import card_view
 from ..render.charts.scales import is_drawable
 from ..render.html import format_sentence, render_page
@@ -25,7 +25,7 @@ class ReportView:
 
 
 def render_private_report(
-    card: dict[str, Any],
+    card: PrivateCard,
     measures: Mapping[str, MeasureResult] | None = None,
     comparison: Comparison | None = None,
 ) -> str:
@@ -33,7 +33,7 @@ def render_private_report(
 
     In the comparison, the run with the label "this release" is highlighted.
     """
-    if "input" not in card:
+    if not isinstance(card, PrivateCard):
         raise UsageError(
             "measures are figures of private data, and the public card cannot show them",
             hint="use the card of private/card.json",

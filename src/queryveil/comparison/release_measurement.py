@@ -8,7 +8,6 @@ from pathlib import Path
 
 from ..core.bounded import parse_json, read_within
 from ..core.files import atomic_file
-from ..core.folders import read_json_card
 from ..core.progress import NoProgress, Progress
 from ..core.records import Record, Scalar, json_field
 from ..errors import VerificationError
@@ -113,7 +112,7 @@ def _write_report(private: Path, new: ReleaseMeasurement) -> ReleaseMeasurement:
     except VerificationError:
         new = replace(new, results=replace(new.results, notes=(*new.results.notes, _REPLACED)))
         merged = new
-    page = render_private_report(read_json_card(card), merged.results.measures, merged.comparison)
+    page = render_private_report(card, merged.results.measures, merged.comparison)
     _write(measures_path, merged.to_json() + "\n")
     _write(report, page)
     return replace(new, report=str(report))

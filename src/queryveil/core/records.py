@@ -19,8 +19,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import Enum
@@ -41,20 +42,30 @@ from typing import (
     get_type_hints,
 )
 
-from ..errors import VerificationError
+from ..errors import QueryveilError, VerificationError
 
 Scalar: TypeAlias = str | int | float | bool | None
 # What `json` reads and writes: its values have any type until a record has checked them.
 JsonObject: TypeAlias = dict[str, Any]
 if TYPE_CHECKING:
-    Json: TypeAlias = Scalar | list["Json"] | tuple["Json", ...] | Mapping[str, "Json"]
+    Json: TypeAlias = Scalar | Sequence["Json"] | Mapping[str, "Json"]
 else:
     Json = Any  # type hints of records are read at run time, where a recursive alias has no end
+
+# The digits are bounded: "1e999999999" would fill the memory.
+_FRACTION = re.compile(r"-?([0-9]{1,1300}(/[0-9]{1,1300})?|[0-9.]{1,40}(E[+-]?[0-9]{1,4})?)")
+
+
+def _parse_fraction(text: str) -> Fraction:
+    if not _FRACTION.fullmatch(text):
+        raise VerificationError(f"{text[:40]} is not an exact number")
+    return Fraction(text)
+
 
 _TEXT_FORMS: dict[Any, Any] = {
     datetime: datetime.fromisoformat,
     date: date.fromisoformat,
-    Fraction: Fraction,
+    Fraction: _parse_fraction,
     Path: Path,
 }
 
@@ -77,6 +88,10 @@ class FrozenDict(dict[str, Any]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return FrozenDict, (dict(self),)
+
+
+# For a required field whose keys stand beside the others: `field(metadata=FLAT)`.
+FLAT = {"flat": True}
 
 
 def json_field(*, flat: bool = False, optional: bool = False, **kwargs: Any) -> Any:
@@ -196,8 +211,15 @@ def _read_record(cls: Any, document: Any, where: str) -> Any:
         )
     values = _read_fields(cls, rest, where)
     if rest:
-        raise VerificationError(f'{where} has an unknown key "{next(iter(rest))}"')
-    return cls(**values)
+        raise VerificationError(f'{where} has an unknown key "{str(next(iter(rest)))[:40]}"')
+    return _build(cls, values, where)
+
+
+def _build(cls: Any, values: JsonObject, where: str) -> Any:
+    try:
+        return cls(**values)
+    except QueryveilError as error:  # a value that the class itself refuses
+        raise VerificationError(f"{where} is damaged: {error.what}") from error
 
 
 def _read_fields(cls: Any, rest: JsonObject, where: str) -> JsonObject:
@@ -234,7 +256,7 @@ def _read_flat(expected: Any, rest: JsonObject, where: str) -> Any:
     if record is not None:
         if may_be_none and not any(key in rest for key in field_types(record)):
             return None
-        return record(**_read_fields(record, rest, where))
+        return _build(record, _read_fields(record, rest, where), where)
     taken = dict(rest)
     rest.clear()
     return read_value(expected, taken, where)
@@ -293,15 +315,15 @@ def _read_mapping(arguments: tuple[Any, ...], value: Any, where: str) -> FrozenD
 
 def _read_plain(expected: type[Any], value: Any, where: str) -> Any:
     """Read a text, a number, a truth value, or what is written as a text."""
-    if expected is float and type(value) is int:
+    if expected is float and type(value) is int and abs(value) < 1 << 1000:
         return float(value)
     if expected in (str, int, float, bool):
         if type(value) is expected:
             return value
-    elif isinstance(value, str | int) and (expected in _TEXT_FORMS or issubclass(expected, Enum)):
+    elif isinstance(value, str) and (expected in _TEXT_FORMS or issubclass(expected, Enum)):
         try:
             return _TEXT_FORMS.get(expected, expected)(value)
-        except (ValueError, TypeError, ZeroDivisionError):
+        except (ValueError, TypeError, ZeroDivisionError, VerificationError):
             pass
     raise _wrong(where, f"of type {expected.__name__}", value)
 

@@ -22,7 +22,7 @@ _PLAIN: dict[Any, JsonObject] = {
     Path: {"type": "string"},
     datetime: {"type": "string", "format": "date-time"},
     date: {"type": "string", "format": "date"},
-    Fraction: {"type": "string", "pattern": "^-?[0-9]+(/[0-9]+)?$"},
+    Fraction: {"type": "string", "pattern": "^-?[0-9.]+(E[+-]?[0-9]+)?(/[0-9]+)?$"},
     Any: {},
 }
 
@@ -53,7 +53,8 @@ def _object_schema(cls: type[Record], definitions: JsonObject) -> JsonObject:
             record, may_be_none = flat
             inner = _object_schema(record, definitions)
             properties |= inner["properties"]
-            required += [] if may_be_none else inner["required"]
+            if not may_be_none:
+                required += [name for name in inner["required"] if name not in required]
         else:  # a mapping whose keys stand beside the others
             additional = _schema_of(kind, definitions).get("additionalProperties", True)
     summary = (cls.__doc__ or "").strip().split("\n")[0]

@@ -7,14 +7,13 @@ Renyi divergence of every order a > 1 is at most a * rho. docs/ledger.md has the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
+from ..core.records import JsonObject, Record
 from ..errors import UsageError
-from .budget import stored_amount
 
 # Add-remove: one of two logs has the whole log of one more user. Replace-one: the users are the
 # same, and one of them has another log. The second is coarser: it is two steps of the first.
@@ -26,13 +25,15 @@ _EXACT = Context(prec=40, rounding=ROUND_CEILING, Emin=-(10**6), Emax=10**6)
 _MAX_EXPONENT = 1000  # for larger epsilons the bound on a delta is 1 anyway
 
 
-@dataclass(frozen=True)
-class Loss:
+@dataclass(frozen=True, repr=False)
+class Loss(Record):
     """The loss of a release in one neighboring relation: rho, except with probability delta.
 
-    >>> Loss("add-remove", Fraction(1, 3)).as_dict()
+    >>> Loss("add-remove", Fraction(1, 3)).to_dict()
     {'relation': 'add-remove', 'rho': '0.333333333334', 'delta': '0'}
     """
+
+    shown = ("relation", "rho", "delta")
 
     relation: Relation
     rho: Fraction
@@ -47,22 +48,13 @@ class Loss:
         for name in ("rho", "delta"):
             object.__setattr__(self, name, rounded_up(getattr(self, name)))
 
-    def as_dict(self) -> dict[str, str]:
-        """Return the form in the ledger and on the card."""
+    def to_dict(self) -> JsonObject:
+        """Return the form in the ledger and on the card: the amounts as decimals."""
         return {
             "relation": self.relation,
             "rho": _format_decimal(self.rho),
             "delta": _format_decimal(self.delta),
         }
-
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> Loss:
-        """Read the stored form.
-
-        Raises:
-            KeyError, TypeError, UsageError: `stored` has another form.
-        """
-        return cls(stored["relation"], stored_amount(stored["rho"]), stored_amount(stored["delta"]))
 
 
 def losses_of(rho: Fraction, delta: Fraction = Fraction(0)) -> tuple[Loss, Loss]:

@@ -74,7 +74,7 @@ class LedgerEntry:
             "protection": self.guarantee,
             "epsilon": None if self.epsilon is None else format_exact(self.epsilon),
             "delta": None if self.delta is None else format_exact(self.delta),
-            "losses": [loss.as_dict() for loss in self.losses],
+            "losses": [loss.to_dict() for loss in self.losses],
             "notes": list(self.notes),
         }
 

@@ -54,7 +54,7 @@ def reservation_event(
         raise UsageError(
             f'"{relation}" is no neighboring relation', hint=did_you_mean(relation, RELATIONS)
         )
-    stored = [loss.as_dict() for loss in losses]
+    stored = [loss.to_dict() for loss in losses]
     event |= {"event": "charged", "extends": extends, "relation": relation, "losses": stored}
     return event
 

@@ -23,7 +23,7 @@ from typing import Any, Literal, Self
 
 from ..dp.budget import check_delta, check_epsilon
 from ..dp.losses import RELATIONS, Loss, Relation
-from ..errors import InputError, UsageError, did_you_mean
+from ..errors import InputError, QueryveilError, UsageError, did_you_mean
 from .entries import EntryKind, LedgerEntry, charge_in, entry_of
 from .events import entry_cost, require_text, reservation_event, timestamp
 from .limits import COMPOSITIONS, Budget, Composition, Limit
@@ -289,7 +289,7 @@ class Ledger:
         for head, event in self._file.read_after(self._head):
             try:
                 self._book.apply(event)
-            except (LookupError, TypeError, ValueError, ArithmeticError, UsageError) as error:
+            except (LookupError, TypeError, ValueError, ArithmeticError, QueryveilError) as error:
                 raise chain_error(
                     self.path, head.number, "is no event that this ledger knows"
                 ) from error

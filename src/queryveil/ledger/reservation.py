@@ -4,15 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from ..core.records import Record, json_field
 from ..dp.losses import Loss, Relation
 from ..errors import QueryveilError
 from .entries import EntryKind
 from .groups import GROUPS_OF, OTHER_GROUPS_NOTE, has_other_groups
 from .ledger import Ledger
+
+
+@dataclass(frozen=True, repr=False)
+class LedgerReference(Record):
+    """The entry of a release in a ledger, or the reason why it has none.
+
+    Attributes:
+        file: The path of the ledger.
+        entry: The number of the entry; None for a release without a budget, which is recorded
+            once it is written.
+        extends: The entry of the release that this one extends.
+        max_contributions: What a user may have contributed to it and to all that it extends.
+        since: The first day of the rows by which it extends the other.
+    """
+
+    shown = ("entry",)
+
+    file: str | None = None
+    entry: int | None = None
+    notes: tuple[str, ...] = ()
+    extends: int | None = json_field(default=None, optional=True)
+    max_contributions: int | None = json_field(default=None, optional=True)
+    identifiers: str | None = json_field(default=None, optional=True)
+    since: date | None = json_field(default=None, optional=True)
+    not_recorded_because: str | None = json_field(default=None, optional=True)
 
 
 @dataclass
@@ -125,11 +152,18 @@ class Reservation:
             lost=self.lost,
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def reference(self) -> LedgerReference:
         """Return the ledger section of the private card."""
         if self.path is None:
-            return {"not recorded": self.why_not}
-        section = {"file": str(self.path), "entry": self.number, "notes": list(self.notes)}
+            return LedgerReference(not_recorded_because=self.why_not)
+        reference = LedgerReference(str(self.path), self.number, self.notes)
         if self.extends is None:
-            return section
-        return section | {"extends": self.extends, **self.extra}
+            return reference
+        since = self.extra.get("since")
+        return replace(
+            reference,
+            extends=self.extends,
+            max_contributions=self.extra.get("most"),
+            identifiers=self.extra.get("identifiers"),
+            since=None if since is None else date.fromisoformat(since),
+        )

@@ -179,12 +179,8 @@ class FrequentQueries(Method):
         ids = _IDS[self.pseudonym_scope]
         checks = [Check("min-ids", {"columns": ["query"], "at_least": self.min_users, "ids": ids})]
         for column in ("url", "rank") if self.include_clicks else ():
-            arguments = {
-                "columns": list(_KEYS[column]),
-                "at_least": self.min_click_users,
-                "ids": ids,
-            }
-            checks.append(Check("min-ids", arguments))
+            columns, min_users = list(_KEYS[column]), self.min_click_users
+            checks.append(Check("min-ids", {"columns": columns, "at_least": min_users, "ids": ids}))
         if not self.include_clicks:
             checks.append(Check("no-clicks", {}))
         checks.append(Check("time-step", {"step": self.time_precision}))

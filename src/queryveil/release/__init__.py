@@ -1,8 +1,9 @@
 """A release: its guarantee, cards, files, and their verification."""
 
+from .cards import PrivateCard, PublicCard
 from .checks import CheckResult
 from .formats import check_output_format, data_of
-from .guarantee import SEEDED, Check, Guarantee, Level, Standing, standing_of, words_of
+from .guarantee import SEEDED, Check, Guarantee, Level, Standing, standing_of, summarize_standing
 from .identifiers import promised, without_identifiers
 from .noise import CountNoise
 from .release import Release
@@ -17,6 +18,8 @@ __all__ = [
     "CountNoise",
     "Guarantee",
     "Level",
+    "PrivateCard",
+    "PublicCard",
     "Release",
     "Standing",
     "archive_public",
@@ -27,7 +30,7 @@ __all__ = [
     "promised",
     "read_public_card",
     "standing_of",
+    "summarize_standing",
     "verify_public",
     "without_identifiers",
-    "words_of",
 ]

@@ -7,75 +7,214 @@ log: they are on the private card alone.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any, TypeVar
 
 import polars as pl
 
+from .._version import __version__
+from ..core.bounded import check_depth, read_within
+from ..core.records import FLAT, JsonObject, Record, Scalar, json_field
 from ..engine.operations import count_rows, values_of
-from .guarantee import Standing
-
-# The keys of a public card; an unknown key could hide any text from the checks.
-CARD_KEYS = frozenset({
-    "queryveil", "method", "parameters", "guarantee", "standing", "release_grade",
-    "not_release_grade_because", "warnings", "notes", "noise", "identifiers", "figures", "files",
-})  # fmt: skip
+from ..errors import UnknownVersionError, VerificationError
+from ..ledger.reservation import LedgerReference
+from .guarantee import Guarantee, Level, summarize_standing
+from .noise import NoiseDescription
 
 
-class InternalCard(dict[str, Any]):
-    """The private card: a dict whose `repr` shows no numbers of the log in a notebook.
+@dataclass(frozen=True, repr=False)
+class Figures(Record):
+    """The numbers of rows, pseudonyms, distinct queries and URLs of the public files.
 
-    >>> InternalCard({"method": "frequent-queries", "input": {"rows": 17}})
-    InternalCard(method='frequent-queries', what it counts of the log is not shown)
+    Attributes:
+        tables: The number of rows of each table, by its file name.
     """
 
-    def __repr__(self) -> str:
-        method = self.get("method")
-        return f"InternalCard(method={method!r}, what it counts of the log is not shown)"
+    shown = ("rows", "ids", "queries", "urls")
+
+    rows: int
+    ids: int
+    queries: int
+    urls: int
+    tables: Mapping[str, int] = json_field(flat=True, default_factory=dict)
 
 
 def public_figures(
     log: pl.LazyFrame | None, tables: Mapping[str, pl.DataFrame] | None = None
-) -> dict[str, int]:
+) -> Figures:
     """Count rows, distinct pseudonyms, queries and URLs of the public files; rows of tables."""
     tables = tables or {}
     sizes = {f"{name}.tsv": table.height for name, table in tables.items()}
     if log is None:
         queries = tables["queries"].height if "queries" in tables else 0
         urls = tables["clicks"]["url"].n_unique() if "clicks" in tables else 0
-        return {"rows": 0, "ids": 0, "queries": queries, "urls": urls} | sizes
-    columns = {"ids": "user", "queries": "query", "urls": "url"}
-    distinct = {name: values_of(log, column).height for name, column in columns.items()}
-    return {"rows": count_rows(log), **distinct} | sizes
+        return Figures(0, 0, queries, urls, sizes)
+    ids, queries, urls = (values_of(log, column).height for column in ("user", "query", "url"))
+    return Figures(count_rows(log), ids, queries, urls, sizes)
 
 
-def make_public_card(
-    *,
-    version: str,
-    method: str,
-    parameters: dict[str, Any],
-    guarantee: dict[str, Any],
-    standing: Standing,
-    warnings: list[str],
-    notes: list[str],
-    noise: dict[str, Any],
-    identifiers: str | None,
-    figures: dict[str, int],
-    files: dict[str, str],
-) -> dict[str, Any]:
-    """Return the public card."""
-    return {
-        "queryveil": version,
-        "method": method,
-        "parameters": parameters,
-        "guarantee": guarantee,
-        "standing": standing.level.value,
-        "release_grade": standing.release_grade,
-        "not_release_grade_because": list(standing.because),
-        "warnings": warnings,
-        "notes": notes,
-        "noise": noise,
-        "identifiers": identifiers,
-        "figures": figures,
-        "files": files,
-    }
+@dataclass(frozen=True, repr=False)
+class PublicCard(Record):
+    """What a release is and what it guarantees: the file `public/release.json`.
+
+    Attributes:
+        queryveil: The version that wrote it.
+        standing: Whether it has a formal guarantee, follows a rule only, or is not to be published.
+        identifiers: The setting of identifiers; None where the method was run by itself.
+        files: The SHA-256 of each other public file, by its name.
+    """
+
+    shown = ("method", "standing")
+    schema_number = 1
+
+    queryveil: str
+    method: str
+    parameters: Mapping[str, Scalar]
+    guarantee: Guarantee
+    standing: Level
+    release_grade: bool
+    not_release_grade_because: tuple[str, ...]
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    noise: NoiseDescription
+    identifiers: str | None
+    figures: Figures
+    files: Mapping[str, str]
+
+    @property
+    def is_of_this_version(self) -> bool:
+        """Whether this version of queryveil wrote it."""
+        return self.queryveil == __version__
+
+    @property
+    def standing_summary(self) -> str:
+        """The standing in one sentence."""
+        return summarize_standing(self.guarantee, self.standing)
+
+
+@dataclass(frozen=True, repr=False)
+class InputSummary(Record):
+    """What is known of the log of a release: figures of private data.
+
+    Attributes:
+        until: The last day that was read, if the data owner named one.
+        sha256: The digest of each file, by its path.
+        columns: The columns that were used, by the path of the file.
+        objections: The numbers of users who objected, and of those who had rows.
+        coverage: The fraction of rows that have a concept, where the method knows it.
+    """
+
+    rows: int
+    users: int
+    queries: int
+    until: date | None
+    rejected: Mapping[str, int]
+    normalised: Mapping[str, int]
+    sha256: Mapping[str, str]
+    columns: Mapping[str, Mapping[str, str]]
+    objections: Mapping[str, int]
+    formats: tuple[str, ...]
+    coverage: float | None
+
+
+@dataclass(frozen=True, repr=False)
+class OwnerMeasurement(Record):
+    """How many released users have a log that nobody else has, for the data owner."""
+
+    users: int
+    singled_out: int
+    singled_out_by_queries_alone: int
+    value: float
+    summary: str
+
+
+@dataclass(frozen=True, repr=False)
+class PrivateCard(Record):
+    """The public card and what only the data owner may know: the file `private/card.json`.
+
+    Its `repr` shows no numbers of the log, because a notebook with its output is often shared.
+
+    Attributes:
+        method_spec: The spec of the method with the paths of its files, for a rerun.
+        generated: The numbers of released rows that are no row of the log, by reason.
+        dropped: The numbers of dropped rows by reason.
+        blanked: The numbers of blanked cells of released rows by reason.
+        measured: Measurements for the data owner by name.
+        seconds: The duration of each stage.
+        copied: The folder of which the release is a copy.
+    """
+
+    shown = ("method", "standing")
+    schema_number = 1
+
+    public: PublicCard = field(metadata=FLAT)
+    input: InputSummary
+    engine: str
+    method_spec: str | None
+    output: Figures
+    generated: Mapping[str, int]
+    dropped: Mapping[str, int]
+    blanked: Mapping[str, int]
+    ledger: LedgerReference | None
+    measured: Mapping[str, OwnerMeasurement]
+    seconds: Mapping[str, float]
+    peak_mb: int
+    copied: str | None = json_field(default=None, optional=True)
+
+    @property
+    def method(self) -> str:
+        """The name of the method."""
+        return self.public.method
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The guarantee of the release."""
+        return self.public.guarantee
+
+    @property
+    def standing(self) -> Level:
+        """The standing of the release."""
+        return self.public.standing
+
+
+CardType = TypeVar("CardType", PublicCard, PrivateCard)
+
+
+def read_card(path: Path, kind: type[CardType]) -> CardType:
+    """Read a card of unknown origin, within bounds of size and depth.
+
+    Raises:
+        VerificationError: The card is damaged: parts are missing, unknown or of another form.
+        UnknownVersionError: Another version wrote a card that this one cannot read.
+    """
+    try:
+        text = read_within(path, plain=True).decode("utf-8")
+        check_depth(text)
+        document = json.loads(text, object_pairs_hook=_each_once)
+    except (OSError, ValueError, RecursionError, VerificationError) as error:
+        raise VerificationError(
+            "the card is damaged: it is no JSON, or a key is repeated", where=path
+        ) from error
+    try:
+        return kind.from_dict(document)
+    except VerificationError as error:
+        version = document.get("queryveil") if isinstance(document, dict) else None
+        if isinstance(version, str) and version != __version__:
+            raise UnknownVersionError(
+                f"the card is of version {version[:20]}, which queryveil {__version__} cannot read",
+                where=path,
+                hint="use the version that wrote it",
+            ) from error
+        raise VerificationError(f"the card is damaged: {error.what}", where=path) from error
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> JsonObject:
+    """Return the pairs as a dict; raise for a repeated key: JSON readers differ on which counts."""
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        raise VerificationError("a key is repeated")
+    return document

@@ -6,14 +6,16 @@ published log or tables and the arguments, and returns a check result.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 import polars as pl
 
+from ..core.records import Record
 from ..engine.operations import count_rows
+from ..errors import VerificationError
 from ..log.query_log import is_click
 from ..log.screening import flagged
 from .guarantee import Check
@@ -21,32 +23,106 @@ from .guarantee import Check
 _BATCH = 1 << 20  # rows at a time
 
 
-@dataclass(frozen=True)
-class CheckResult:
+Tables = Mapping[str, pl.DataFrame]
+
+
+@dataclass(frozen=True, repr=False)
+class CheckResult(Record):
     """The result of a check; `holds` is None where this version of queryveil cannot decide."""
+
+    shown = ("check", "holds", "message")
 
     check: str
     holds: bool | None
     message: str
 
 
-def run_check(
-    check: Check, log: pl.LazyFrame | None, tables: dict[str, pl.DataFrame] | None = None
-) -> CheckResult:
+@dataclass(frozen=True, repr=False)
+class MinIds(Record):
+    """Arguments of `min-ids`: the columns of a value, and how many pseudonyms it must have."""
+
+    columns: tuple[str, ...]
+    at_least: int
+    ids: str
+
+
+@dataclass(frozen=True, repr=False)
+class EqualLogs(Record):
+    """Arguments of `equal-logs`."""
+
+    k: int
+
+
+@dataclass(frozen=True, repr=False)
+class TimeStep(Record):
+    """Arguments of `time-step`."""
+
+    step: Literal["none", "hour", "day", "month"]
+
+
+@dataclass(frozen=True, repr=False)
+class Slots(Record):
+    """Arguments of `slots`: the rows of each pseudonym, exactly or at most so many."""
+
+    rows: int
+    all: bool
+
+
+@dataclass(frozen=True, repr=False)
+class MinCount(Record):
+    """Arguments of `min-count`."""
+
+    table: str
+    at_least: int
+
+
+@dataclass(frozen=True, repr=False)
+class KeysReleased(Record):
+    """Arguments of `keys-released`: each query of a table is one `of` another table."""
+
+    table: str
+    of: str
+
+
+@dataclass(frozen=True, repr=False)
+class NoArguments(Record):
+    """Arguments of a check that has none."""
+
+
+Data = TypeVar("Data")
+Arguments = TypeVar("Arguments", bound=Record)
+
+
+@dataclass(frozen=True)
+class _ExecutableCheck(Generic[Data, Arguments]):
+    """A function that checks a log or tables, and the type of its arguments."""
+
+    arguments: type[Arguments]
+    function: Callable[[Data, Arguments], CheckResult]
+
+    def run(self, check: Check, data: Data) -> CheckResult:
+        try:
+            arguments = self.arguments.from_dict(check.arguments)
+        except VerificationError as error:
+            return CheckResult(check.check, False, f"the check on the card is damaged: {error}")
+        return self.function(data, arguments)
+
+
+def run_check(check: Check, log: pl.LazyFrame | None, tables: Tables | None = None) -> CheckResult:
     """Run one check on the published log or tables; an unknown check does not hold."""
-    if check.name == "no-identifiers":
+    name = check.check
+    if name == "no-identifiers":
         return _check_no_identifiers(log, tables or {})
-    if check.name in _TABLE_CHECKS:
-        return _TABLE_CHECKS[check.name](tables or {}, check.arguments)
-    known = _CHECKS.get(check.name)
-    if known is None:
-        return CheckResult(check.name, False, "this version of queryveil does not know this check")
+    if name in _TABLE_CHECKS:
+        return _TABLE_CHECKS[name].run(check, tables or {})
+    if name not in _LOG_CHECKS:
+        return CheckResult(name, False, "this version of queryveil does not know this check")
     if log is None:
-        return CheckResult(check.name, False, "there is no log to check")
-    return known(log, check.arguments)
+        return CheckResult(name, False, "there is no log to check")
+    return _LOG_CHECKS[name].run(check, log)
 
 
-def _check_no_identifiers(log: pl.LazyFrame | None, tables: dict[str, pl.DataFrame]) -> CheckResult:
+def _check_no_identifiers(log: pl.LazyFrame | None, tables: Tables) -> CheckResult:
     """Check that no query and no URL, in the log or a table, matches an identifier pattern."""
     frames = [table.lazy() for table in tables.values()] + ([] if log is None else [log])
     texts = [
@@ -64,10 +140,10 @@ def _check_no_identifiers(log: pl.LazyFrame | None, tables: dict[str, pl.DataFra
     )
 
 
-def _check_min_ids(log: pl.LazyFrame, arguments: dict[str, Any]) -> CheckResult:
+def _check_min_ids(log: pl.LazyFrame, arguments: MinIds) -> CheckResult:
     """Check that each value (query, or query and url) occurs with enough distinct pseudonyms."""
-    columns, min_users, unit = arguments["columns"], arguments["at_least"], arguments["ids"]
-    if type(min_users) is not int or min_users < 1:
+    columns, min_users, unit = list(arguments.columns), arguments.at_least, arguments.ids
+    if min_users < 1:
         message = f"the card's threshold must be an integer of at least 1, got {min_users!r} {unit}"
         return CheckResult("min-ids", False, message)
     rows = log.select("user", *columns).drop_nulls(columns)
@@ -81,10 +157,10 @@ def _check_min_ids(log: pl.LazyFrame, arguments: dict[str, Any]) -> CheckResult:
     return CheckResult("min-ids", holds, message)
 
 
-def _check_equal_logs(log: pl.LazyFrame, arguments: dict[str, Any]) -> CheckResult:
+def _check_equal_logs(log: pl.LazyFrame, arguments: EqualLogs) -> CheckResult:
     """Check that each pseudonym's whole log, as a multiset of rows, is that of k or more."""
-    k = arguments["k"]
-    if type(k) is not int or k < 2:
+    k = arguments.k
+    if k < 2:
         return CheckResult("equal-logs", False, f"the card's k of {k!r} hides nobody")
     shared = _collect_logs(log).group_by("rows").agg(users=pl.len())
     counts = shared.select(
@@ -118,9 +194,9 @@ _STEPS = {
 }
 
 
-def _check_time_step(log: pl.LazyFrame, arguments: dict[str, Any]) -> CheckResult:
+def _check_time_step(log: pl.LazyFrame, arguments: TimeStep) -> CheckResult:
     """Check that no time is finer than the step of the guarantee."""
-    step = arguments["step"]
+    step = arguments.step
     times = log.select(pl.col("time").unique().cast(pl.String))
     time = pl.col("time")
     finer = time.is_not_null() if step == "none" else ~time.str.contains(_STEPS[step])
@@ -131,17 +207,17 @@ def _check_time_step(log: pl.LazyFrame, arguments: dict[str, Any]) -> CheckResul
     return CheckResult("time-step", rows == 0, message)
 
 
-def _check_no_clicks(log: pl.LazyFrame, arguments: dict[str, Any]) -> CheckResult:  # noqa: ARG001
+def _check_no_clicks(log: pl.LazyFrame, _: NoArguments) -> CheckResult:
     """Check that no row has a rank or a URL."""
     rows = count_rows(log.filter(is_click()))
     message = "no clicks are given" if not rows else f"{rows:,} rows have a click"
     return CheckResult("no-clicks", rows == 0, message)
 
 
-def _check_slots(log: pl.LazyFrame, arguments: dict[str, Any]) -> CheckResult:
+def _check_slots(log: pl.LazyFrame, arguments: Slots) -> CheckResult:
     """Check that each pseudonym has the guaranteed number of rows, numbered instead of dated."""
-    max_rows, full = arguments["rows"], arguments["all"]
-    if type(max_rows) is not int or max_rows < 1 or type(full) is not bool:
+    max_rows, full = arguments.rows, arguments.all
+    if max_rows < 1:
         message = f"the card's number of rows must be an integer of at least 1, got {max_rows!r}"
         return CheckResult("slots", False, message)
     numbered = log.select("user", slot=_slot())
@@ -190,10 +266,7 @@ def _count_repeated_numbers(numbered: pl.LazyFrame, users: pl.DataFrame) -> int:
     return len(np.unique(np.searchsorted(ends, missing, side="right")))
 
 
-def _check_disjoint_clicks(
-    log: pl.LazyFrame,
-    arguments: dict[str, Any],  # noqa: ARG001
-) -> CheckResult:
+def _check_disjoint_clicks(log: pl.LazyFrame, _: NoArguments) -> CheckResult:
     """Check that no URL occurs with two different queries."""
     pairs = log.select("query", "url").drop_nulls("url").unique()
     shared = count_rows(pairs.group_by("url").len().filter(pl.col("len") > 1))
@@ -205,20 +278,20 @@ def _check_disjoint_clicks(
     )
 
 
-_CHECKS: dict[str, Callable[[pl.LazyFrame, dict[str, Any]], CheckResult]] = {
-    "min-ids": _check_min_ids,
-    "equal-logs": _check_equal_logs,
-    "time-step": _check_time_step,
-    "no-clicks": _check_no_clicks,
-    "slots": _check_slots,
-    "disjoint-clicks": _check_disjoint_clicks,
+_LOG_CHECKS: Mapping[str, _ExecutableCheck[pl.LazyFrame, Any]] = {
+    "min-ids": _ExecutableCheck(MinIds, _check_min_ids),
+    "equal-logs": _ExecutableCheck(EqualLogs, _check_equal_logs),
+    "time-step": _ExecutableCheck(TimeStep, _check_time_step),
+    "no-clicks": _ExecutableCheck(NoArguments, _check_no_clicks),
+    "slots": _ExecutableCheck(Slots, _check_slots),
+    "disjoint-clicks": _ExecutableCheck(NoArguments, _check_disjoint_clicks),
 }
 
 
-def _check_min_count(tables: dict[str, pl.DataFrame], arguments: dict[str, Any]) -> CheckResult:
+def _check_min_count(tables: Tables, arguments: MinCount) -> CheckResult:
     """Check that no count of a table is below its threshold."""
-    name, min_count = arguments["table"], arguments["at_least"]
-    if name not in tables or type(min_count) is not int:
+    name, min_count = arguments.table, arguments.at_least
+    if name not in tables:
         return CheckResult("min-count", False, f"there is no table {name} to check")
     low = int((tables[name]["count"] < min_count).sum())
     statement = f"each count of {name}.tsv is {min_count:,} or more"
@@ -227,9 +300,9 @@ def _check_min_count(tables: dict[str, pl.DataFrame], arguments: dict[str, Any])
     )
 
 
-def _check_keys_released(tables: dict[str, pl.DataFrame], arguments: dict[str, Any]) -> CheckResult:
+def _check_keys_released(tables: Tables, arguments: KeysReleased) -> CheckResult:
     """Check that every query of one table is in another one."""
-    name, other = arguments["table"], arguments["of"]
+    name, other = arguments.table, arguments.of
     if name not in tables or other not in tables:
         return CheckResult(
             "keys-released", False, f"there are no tables {name} and {other} to check"
@@ -241,7 +314,7 @@ def _check_keys_released(tables: dict[str, pl.DataFrame], arguments: dict[str, A
     return CheckResult("keys-released", holds, message)
 
 
-_TABLE_CHECKS: dict[str, Callable[[dict[str, pl.DataFrame], dict[str, Any]], CheckResult]] = {
-    "min-count": _check_min_count,
-    "keys-released": _check_keys_released,
+_TABLE_CHECKS: Mapping[str, _ExecutableCheck[Tables, Any]] = {
+    "min-count": _ExecutableCheck(MinCount, _check_min_count),
+    "keys-released": _ExecutableCheck(KeysReleased, _check_keys_released),
 }

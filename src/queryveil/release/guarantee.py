@@ -3,38 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Literal
 
+from ..core.records import Json, Record, json_field
 from ..dp.losses import Loss, Relation
 
 Model = Literal["k-anonymity", "pure-dp", "approx-dp", "conditional-dp", "none"]
 
 
-@dataclass(frozen=True)
-class Check:
+@dataclass(frozen=True, repr=False)
+class Check(Record):
     """One testable part of a guarantee, as data: the name of a check and its arguments.
 
-    >>> Check("min-ids", {"columns": ["query"], "at_least": 30}).as_dict()
+    >>> Check("min-ids", {"columns": ["query"], "at_least": 30}).to_dict()
     {'check': 'min-ids', 'columns': ['query'], 'at_least': 30}
     """
 
-    name: str
-    arguments: dict[str, Any]
+    shown = ("check", "arguments")
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the form on the card."""
-        return {"check": self.name, **self.arguments}
-
-    @classmethod
-    def from_dict(cls, card: dict[str, Any]) -> Check:
-        """Read the form on the card."""
-        return cls(card["check"], {key: value for key, value in card.items() if key != "check"})
+    check: str
+    arguments: Mapping[str, Json] = json_field(flat=True, default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Guarantee:
+@dataclass(frozen=True, repr=False)
+class Guarantee(Record):
     """A guarantee with its unit, its neighboring relation, its assumptions and its limits.
 
     Attributes:
@@ -45,6 +39,8 @@ class Guarantee:
         given: What must be public already for a conditional guarantee to hold.
         losses: The privacy losses that are proved for the mechanisms besides (epsilon, delta).
     """
+
+    shown = ("model", "k", "epsilon", "delta")
 
     model: Model
     statement: str
@@ -60,14 +56,6 @@ class Guarantee:
     assumptions: tuple[str, ...] = ()
     not_covered: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the form on the card."""
-        card = asdict(self)
-        card["assumptions"], card["not_covered"] = list(self.assumptions), list(self.not_covered)
-        card["losses"] = [loss.as_dict() for loss in self.losses]
-        card["checks"] = [check.as_dict() for check in self.checks]
-        return card
 
 
 # Above this, e^epsilon is over 22,000: the guarantee allows near certainty about a user.
@@ -126,22 +114,24 @@ def reasons_of(guarantee: Guarantee) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def words_of(guarantee: Mapping[str, Any], level: str) -> str:
-    """Return one sentence on a standing, from the guarantee as on a card.
+def summarize_standing(guarantee: Guarantee, level: Level) -> str:
+    """Return one sentence on the standing of a release.
 
-    >>> words_of({"model": "k-anonymity", "k": 5}, "formal")
+    >>> summarize_standing(Guarantee("k-anonymity", "", k=5), Level.FORMAL)
     "k-anonymity with k = 5: each user's released log is that of at least 5 users"
     """
-    if level == Level.NOT_FOR_PUBLICATION:
+    if level is Level.NOT_FOR_PUBLICATION:
         return "not for publication"
-    if level == Level.RULE_ONLY:
+    if level is Level.RULE_ONLY:
         return "a rule only: nothing is promised about a person"
-    if guarantee["model"] == "k-anonymity":
-        k = guarantee["k"]
+    k, epsilon, delta = guarantee.k, guarantee.epsilon, guarantee.delta
+    if guarantee.model == "k-anonymity":
         return f"k-anonymity with k = {k}: each user's released log is that of at least {k} users"
-    delta = guarantee.get("delta")
-    words = f"differential privacy for a user's whole log, epsilon {guarantee['epsilon']:g}"
-    words += f", delta {delta:g}" if delta else ""
+    if epsilon is None:  # on a forged card alone
+        return "nothing: the card contradicts itself"
+    summary = f"differential privacy for a user's whole log, epsilon {epsilon:g}"
+    summary += f", delta {delta:g}" if delta else ""
     # A conditional guarantee is a theorem too, but is never named without its condition.
-    given = guarantee.get("given")
-    return f"{words}, only given that public is: {given}" if given else words
+    if guarantee.given:
+        summary += f", only given that public is: {guarantee.given}"
+    return summary

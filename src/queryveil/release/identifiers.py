@@ -61,7 +61,7 @@ def _clean_log(release: Release, log: pl.LazyFrame) -> Release:
     queries, urls = flagged(log, "query"), flagged(log, "url")
     if queries.height:
         bad = pl.col("query").is_in(queries["query"].implode())
-        if any(check.name == "slots" for check in release.guarantee.checks):
+        if any(check.check == "slots" for check in release.guarantee.checks):
             # Here a user's number of rows is part of the guarantee, so no row may be dropped.
             log = _mask_queries(log, queries)
         else:

@@ -3,69 +3,83 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TypeAlias
 
+from ..core.records import Json
+from .cards import PublicCard
 from .formats import OUTPUT_FORMATS, PUBLIC_SCHEMA, PUBLIC_TABLES
-from .guarantee import words_of
-from .noise import about_noise, about_texts
+from .guarantee import Check, Guarantee
 
-_NUMBERS = ("k", "epsilon", "delta", "per_query_epsilon")
+# A document in the format of others: they choose its keys.
+ForeignDocument: TypeAlias = dict[str, Json]
 
 
-def releases_log(card: dict[str, Any]) -> bool:
+def releases_log(card: PublicCard) -> bool:
     """Return whether the release has users' logs, and not only statistics."""
-    return any(name.startswith("log.") for name in card["files"])
+    return any(name.startswith("log.") for name in card.files)
 
 
-def describe_release(card: dict[str, Any]) -> str:
+def describe_release(card: PublicCard) -> str:
     """Return a description of the release and its guarantee; reasons against publication first."""
     what = "A log of web searches" if releases_log(card) else "Statistics of a log of web searches"
-    unfit = " ".join(f"Not for publication: {why}." for why in card["not_release_grade_because"])
+    unfit = " ".join(f"Not for publication: {why}." for why in card.not_release_grade_because)
     claim = "" if unfit else f" {_claim(card)}."
-    promise = f"{what}, released with the method {card['method']}.{claim}"
-    return f"{unfit} {promise} {card['guarantee']['statement']}".lstrip()
+    promise = f"{what}, released with the method {card.method}.{claim}"
+    return f"{unfit} {promise} {card.guarantee.statement}".lstrip()
 
 
-def _claim(card: dict[str, Any]) -> str:
+def _claim(card: PublicCard) -> str:
     """Return the standing as a sentence without its period."""
-    words = words_of(card["guarantee"], card["standing"])
-    return words[:1].upper() + words[1:]
+    summary = card.standing_summary
+    return summary[:1].upper() + summary[1:]
 
 
-def format_parameters(card: dict[str, Any]) -> str:
+def format_parameters(card: PublicCard) -> str:
     """Return the parameters on one line."""
-    parameters = card["parameters"].items()
+    parameters = card.parameters.items()
     return ", ".join(f"{name}={json.dumps(x, ensure_ascii=False)}" for name, x in parameters)
 
 
-def responsible_ai_fields(card: dict[str, Any]) -> dict[str, Any]:
+def _list_numbers(guarantee: Guarantee) -> dict[str, float]:
+    """Return the numbers of a guarantee by name, without those that it does not have."""
+    numbers = {
+        "k": guarantee.k,
+        "epsilon": guarantee.epsilon,
+        "delta": guarantee.delta,
+        "per_query_epsilon": guarantee.per_query_epsilon,
+    }
+    return {name: number for name, number in numbers.items() if number is not None}
+
+
+def responsible_ai_fields(card: PublicCard) -> ForeignDocument:
     """Return the responsible-AI fields of a Croissant description."""
-    promise, unfit = card["guarantee"], card["not_release_grade_because"]
-    numbers = "".join(f", {n} {promise[n]}" for n in _NUMBERS if promise[n] is not None)
+    guarantee, unfit = card.guarantee, card.not_release_grade_because
+    numbers = "".join(f", {name} {value}" for name, value in _list_numbers(guarantee).items())
     use = "logs of pseudonyms" if releases_log(card) else "counts, which are nobody's log"
     return {
         "rai:dataCollection": "What people searched for, as it was logged. How, where and when "
         "that was, the publisher knows and this file does not.",
         "rai:dataCollectionMissingData": "What was left out is not told: how much it is could tell "
         "whether a person is in the log.",
-        "rai:dataManipulationProtocol": f"queryveil {card['queryveil']}, method {card['method']}"
-        f" ({format_parameters(card)}). {promise['statement']}",
+        "rai:dataManipulationProtocol": f"queryveil {card.queryveil}, method {card.method}"
+        f" ({format_parameters(card)}). {guarantee.statement}",
         "rai:personalSensitiveInformation": [
             "Queries can tell of anything: health, belief, money, names, places.",
-            f"Standing: {card['standing']}. {_claim(card)}.",
-            f"Promise: {promise['model']}{numbers}; the unit is a {promise['unit']}'s whole log.",
-            *([f"Only given that public is: {promise['given']}"] if promise["given"] else []),
-            *(f"Assumed: {text}" for text in promise["assumptions"]),
+            f"Standing: {card.standing}. {_claim(card)}.",
+            f"Promise: {guarantee.model}{numbers}; the unit is a {guarantee.unit}'s whole log.",
+            *([f"Only given that public is: {guarantee.given}"] if guarantee.given else []),
+            *(f"Assumed: {text}" for text in guarantee.assumptions),
         ],
         "rai:dataLimitations": [
             *(f"Not for publication: {why}" for why in unfit),
-            *(f"Not covered by the promise: {text}" for text in promise["not_covered"]),
-            *card["warnings"],
-            *card["notes"],
+            *(f"Not covered by the promise: {text}" for text in guarantee.not_covered),
+            *card.warnings,
+            *card.notes,
             *(
                 f"{name}: {text}" if name else text
-                for name, statements in about_noise(card).items()
+                for name, statements in card.noise.statements_by_file().items()
                 for text in statements
             ),
         ],
@@ -86,7 +100,7 @@ _TERMS = (
     "path", "recordSet", "references", "regex", "repeated", "replace", "samplingRate",
     "separator", "source", "subField", "transform",
 )  # fmt: skip
-_CONTEXT: dict[str, Any] = {
+_CONTEXT: ForeignDocument = {
     "@language": "en",
     "@vocab": "https://schema.org/",
     "sc": "https://schema.org/",
@@ -97,7 +111,8 @@ _CONTEXT: dict[str, Any] = {
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "examples": {"@id": "cr:examples", "@type": "@json"},
-} | {term: f"cr:{term}" for term in _TERMS}
+    **{term: f"cr:{term}" for term in _TERMS},
+}
 
 _COLUMNS = {
     "user": ("sc:Text", "a random pseudonym"),
@@ -109,20 +124,21 @@ _COLUMNS = {
 }
 
 
-def croissant_metadata(card: dict[str, Any]) -> dict[str, Any]:
+def croissant_metadata(card: PublicCard) -> ForeignDocument:
     """Return the Croissant description of a release: files, columns and responsible use."""
-    names = [name for name in card["files"] if _columns_of(name)]
+    names = [name for name in card.files if _columns_of(name)]
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": [f"{_STANDARD}1.0", f"{_STANDARD}RAI/1.0"],
-        "name": f"query-log-{card['method']}",
+        "name": f"query-log-{card.method}",
         "description": describe_release(card),
-        "keywords": ["query log", "web search", "anonymization", card["method"]],
+        "keywords": ["query log", "web search", "anonymization", card.method],
         "isLiveDataset": False,
-        "distribution": [_file(name, card["files"][name]) for name in names],
-        "recordSet": [_records(name, card["guarantee"]["checks"]) for name in names],
-    } | responsible_ai_fields(card)
+        "distribution": [_file(name, card.files[name]) for name in names],
+        "recordSet": [_records(name, card.guarantee.checks) for name in names],
+        **responsible_ai_fields(card),
+    }
 
 
 def _columns_of(name: str) -> tuple[str, ...]:
@@ -135,7 +151,7 @@ def _columns_of(name: str) -> tuple[str, ...]:
     return tuple(PUBLIC_SCHEMA) if path.stem == "log" else ()
 
 
-def _file(name: str, digest: str) -> dict[str, Any]:
+def _file(name: str, digest: str) -> ForeignDocument:
     return {
         "@type": "cr:FileObject",
         "@id": name,
@@ -146,26 +162,31 @@ def _file(name: str, digest: str) -> dict[str, Any]:
     }
 
 
-def _records(name: str, checks: list[dict[str, Any]]) -> dict[str, Any]:
+def _records(name: str, checks: Sequence[Check]) -> ForeignDocument:
     stem = PurePath(name).stem
     columns = {"time": _time(checks), **_COLUMNS}
     fields = [_field(name, column, *columns[column]) for column in _columns_of(name)]
     key = [{"@id": f"{stem}/{column}"} for column in PUBLIC_TABLES.get(stem, ())]
-    records = {"@type": "cr:RecordSet", "@id": stem, "name": stem, "field": fields}
-    return records | ({"key": key} if key else {})
+    return {
+        "@type": "cr:RecordSet",
+        "@id": stem,
+        "name": stem,
+        "field": fields,
+        **({"key": key} if key else {}),
+    }
 
 
-def _time(checks: list[dict[str, Any]]) -> tuple[str, str]:
+def _time(checks: Sequence[Check]) -> tuple[str, str]:
     """Return type and description of times; without a step, rows are numbered instead of dated."""
-    steps = [check["step"] for check in checks if check["check"] == "time-step"]
+    steps = [check.arguments.get("step") for check in checks if check.check == "time-step"]
     if not steps:
         return "sc:Integer", "a number in place of a date: the order of a user's rows"
     kind = "sc:DateTime" if steps[0] == "hour" else "sc:Date"
     return kind, "not given" if steps[0] == "none" else f"when, to the {steps[0]}"
 
 
-def _field(name: str, column: str, kind: str, description: str) -> dict[str, Any]:
-    source: dict[str, Any] = {"fileObject": {"@id": name}, "extract": {"column": column}}
+def _field(name: str, column: str, kind: str, description: str) -> ForeignDocument:
+    source: ForeignDocument = {"fileObject": {"@id": name}, "extract": {"column": column}}
     if kind == "sc:Text" and name.endswith((".tsv", ".csv")):
         # Removes the apostrophe of `escape_formula`.
         source["transform"] = {"regex": r"^'?([\s\S]*)$"}
@@ -188,18 +209,18 @@ _VARIANTS = {
 }
 
 
-def deployment(card: dict[str, Any]) -> dict[str, Any] | None:
+def deployment(card: PublicCard) -> ForeignDocument | None:
     """Return the entry for a registry of DP deployments; None without differential privacy."""
-    promise = card["guarantee"]
-    if promise["model"] not in _VARIANTS:
+    guarantee = card.guarantee
+    if guarantee.model not in _VARIANTS:
         return None
     return {
         "url_slug": _TO_FILL_IN.replace(" ", "-"),
         "deployment": {
             "basic": _basic(card),
-            "dp_variant": _variant(promise),
-            "privacy_loss": _loss(promise),
-            "deployment_model": _model(promise),
+            "dp_variant": _variant(guarantee),
+            "privacy_loss": _loss(guarantee),
+            "deployment_model": _model(guarantee),
             "implementation": _implementation(card),
             "administrative": {
                 "status": "Draft",
@@ -210,9 +231,9 @@ def deployment(card: dict[str, Any]) -> dict[str, Any] | None:
     }
 
 
-def _basic(card: dict[str, Any]) -> dict[str, Any]:
+def _basic(card: PublicCard) -> ForeignDocument:
     return {
-        "name": f"Web searches, released with {card['method']}",
+        "name": f"Web searches, released with {card.method}",
         "data_curators": [{"data_curator_name": _TO_FILL_IN, "data_curator_type": _TO_FILL_IN}],
         "description": describe_release(card),
         "intended_use": _TO_FILL_IN,
@@ -222,33 +243,35 @@ def _basic(card: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _variant(promise: dict[str, Any]) -> dict[str, Any]:
-    given = [f"Taken as public already: {promise['given']}"] if promise["given"] else []
+def _variant(guarantee: Guarantee) -> ForeignDocument:
+    given = [f"Taken as public already: {guarantee.given}"] if guarantee.given else []
     return {
-        "variant_name": _VARIANTS[promise["model"]],
+        "variant_name": _VARIANTS[guarantee.model],
         "data_domain": "Logs of web searches: rows of user, query and time, with rank and URL of "
         "the result where one was clicked.",
-        "unprotected_quantities": _list([*given, *promise["not_covered"]]),
+        "unprotected_quantities": _list([*given, *guarantee.not_covered]),
     }
 
 
-def _loss(promise: dict[str, Any]) -> dict[str, Any]:
-    numbers = {name: promise[name] for name in ("epsilon", "delta") if promise[name] is not None}
-    single = promise["per_query_epsilon"]
+def _loss(guarantee: Guarantee) -> ForeignDocument:
+    numbers = _list_numbers(guarantee)
+    single = guarantee.per_query_epsilon
     details = f" Epsilon of one query: {single}." if single is not None else ""
     return {
-        "privacy_unit": f"{promise['unit']}-level: a {promise['unit']}'s whole log",
-        "privacy_unit_details": f"Adjacent are {promise['neighbours']}.",
-        "privacy_parameters": numbers,
-        "privacy_parameters_details": promise["statement"] + details,
+        "privacy_unit": f"{guarantee.unit}-level: a {guarantee.unit}'s whole log",
+        "privacy_unit_details": f"Adjacent are {guarantee.neighbours}.",
+        "privacy_parameters": {
+            name: numbers[name] for name in ("epsilon", "delta") if name in numbers
+        },
+        "privacy_parameters_details": guarantee.statement + details,
     }
 
 
-def _model(promise: dict[str, Any]) -> dict[str, Any]:
+def _model(guarantee: Guarantee) -> ForeignDocument:
     return {
         "model_name": "Central",
         "model_name_details": "Who made the release had the whole log and keeps it private.",
-        "trust_assumptions": _list(promise["assumptions"]),
+        "trust_assumptions": _list(guarantee.assumptions),
         "release_type_details": "The parameters are those of this release. Other releases about "
         "the same people add to them, but for those that it says it includes.",
         "access_type": "Non-interactive",
@@ -256,26 +279,28 @@ def _model(promise: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _implementation(card: dict[str, Any]) -> dict[str, Any]:
+def _implementation(card: PublicCard) -> ForeignDocument:
     return {
         "preprocessing_and_hyperparameter_tuning": _list(
-            [f"Parameters: {format_parameters(card)}", *card["warnings"], *card["notes"]]
+            [f"Parameters: {format_parameters(card)}", *card.warnings, *card.notes]
         ),
-        "mechanisms": f"Method {card['method']} of queryveil {card['queryveil']}. Its "
+        "mechanisms": f"Method {card.method} of queryveil {card.queryveil}. Its "
         "documentation has the mechanism and the proof." + _noise(card),
         "composition": "The parameters are for all files of the release together.",
     }
 
 
-def _noise(card: dict[str, Any]) -> str:
+def _noise(card: PublicCard) -> str:
     """Return the size of the noise, table by table."""
-    sizes = [text for statements in about_noise(card).values() for text in statements[:1]]
-    names = [name or "rows" for name in about_noise(card)]
+    sizes = [
+        text for statements in card.noise.statements_by_file().values() for text in statements[:1]
+    ]
+    names = [name or "rows" for name in card.noise.statements_by_file()]
     lines = [f"{name}: {text}" for name, text in zip(names, sizes, strict=True)]
     return "\n" + _list(lines) if lines else ""
 
 
-def _list(texts: list[str]) -> str:
+def _list(texts: Iterable[str]) -> str:
     """Return a list in Markdown, the format of texts in the registry."""
     return "\n".join(f"- {text}" for text in texts)
 
@@ -284,17 +309,17 @@ _BUILDERS = {"croissant.json": croissant_metadata, "dp-deployment.json": deploym
 _ABOUT = tuple(f"{name}.about.txt" for name in PUBLIC_TABLES)
 
 
-def metadata_files(card: dict[str, Any]) -> dict[str, str]:
+def metadata_files(card: PublicCard) -> dict[str, str]:
     """Return the text of each metadata file by its name; it depends on the card alone."""
     contents = {name: build(card) for name, build in _BUILDERS.items()}
     return {
         name: json.dumps(content, indent=2, ensure_ascii=False) + "\n"
         for name, content in contents.items()
         if content is not None
-    } | about_texts(card)
+    } | card.noise.about_texts()
 
 
-def metadata_matches(card: dict[str, Any], public: Path) -> bool:
+def metadata_matches(card: PublicCard, public: Path) -> bool:
     """Return whether the metadata files are exactly those that follow from the card."""
     expected = metadata_files(card)
     present = {name for name in (*_BUILDERS, *_ABOUT) if (public / name).exists()}

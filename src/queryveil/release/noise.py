@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
+
+from ..core.records import FLAT, Record
 
 Kind = Literal["laplace", "gaussian"]
 
@@ -24,8 +26,8 @@ _MAX_SUMMED_SCALE = 1_000  # up to this scale the probabilities of a Gaussian ar
 _NAMES = {"laplace": "discrete Laplace", "gaussian": "discrete Gaussian"}
 
 
-@dataclass(frozen=True)
-class CountNoise:
+@dataclass(frozen=True, repr=False)
+class CountNoise(Record):
     """The noise of one table, from public parameters alone.
 
     Attributes:
@@ -38,6 +40,8 @@ class CountNoise:
     >>> noise.interval, noise.difference
     (60, 83)
     """
+
+    shown = ("table", "kind", "scale")
 
     table: str
     kind: Kind
@@ -79,33 +83,70 @@ class CountNoise:
         return max(0, count - self.interval), max(0, count + self.interval)
 
 
-def noise_of(
+@dataclass(frozen=True, repr=False)
+class TableNoise(Record):
+    """The noise of one released table, as numbers and as statements.
+
+    Attributes:
+        interval_95: The noise of one count is at most this, up or down, in 95 of 100 cases.
+        difference_95: The same for the difference of two counts.
+        distinct_ranks: The number of first ranks that the noise does not blur.
+        tied_ranks: The first and the last rank that the noise blurs; empty if none.
+    """
+
+    shown = ("noise",)
+
+    noise: CountNoise = field(metadata=FLAT)
+    interval_95: int
+    difference_95: int
+    distinct_ranks: int
+    tied_ranks: tuple[int, ...]
+    statements: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class NoiseDescription(Record):
+    """The noise of a release: table by table, or as statements if it has no tables."""
+
+    tables: tuple[TableNoise, ...] = ()
+    statements: tuple[str, ...] = ()
+
+    def statements_by_file(self) -> dict[str, tuple[str, ...]]:
+        """Return the statements by the file of their table; the name "" is for all."""
+        by_table = {f"{table.noise.table}.tsv": table.statements for table in self.tables}
+        return ({"": self.statements} if self.statements else {}) | by_table
+
+    def about_texts(self) -> dict[str, str]:
+        """Return the text files beside the tables, by file name."""
+        return {
+            f"{name.removesuffix('.tsv')}.about.txt": _format_about(name, statements)
+            for name, statements in self.statements_by_file().items()
+            if name
+        }
+
+    def follows_from(self, tables: Mapping[str, pl.DataFrame]) -> bool:
+        """Return whether the numbers and statements follow from the scales and the tables."""
+        return describe_noise([table.noise for table in self.tables], tables) == self.tables
+
+
+def describe_noise(
     noises: Sequence[CountNoise], tables: Mapping[str, pl.DataFrame]
-) -> list[dict[str, Any]]:
+) -> tuple[TableNoise, ...]:
     """Return the noise of each table in the form on the card."""
-    return [_describe(noise, tables[noise.table]["count"]) for noise in noises]
+    return tuple(_describe(noise, tables[noise.table]["count"]) for noise in noises)
 
 
-def noise_fits(card: dict[str, Any], tables: Mapping[str, pl.DataFrame]) -> bool:
-    """Return whether the noise on a card follows from its parameters and the tables."""
-    names = CountNoise.__dataclass_fields__
-    described = card["noise"]["tables"]
-    if card["noise"].keys() != {"tables", "statements"}:
-        return False
-    noises = [CountNoise(**{name: table[name] for name in names}) for table in described]
-    return bool(noise_of(noises, tables) == described)
-
-
-def _describe(noise: CountNoise, counts: pl.Series) -> dict[str, Any]:
+def _describe(noise: CountNoise, counts: pl.Series) -> TableNoise:
     together = _find_last_ties(counts, noise.difference)
     apart = _count_distinct_ranks(counts, noise.difference)
-    return asdict(noise) | {
-        "interval_95": noise.interval,
-        "difference_95": noise.difference,
-        "ranks_told_apart": apart,
-        "ranks_not_told_apart": together,
-        "statements": _build_statements(noise, counts, apart, together),
-    }
+    return TableNoise(
+        noise=noise,
+        interval_95=noise.interval,
+        difference_95=noise.difference,
+        distinct_ranks=apart,
+        tied_ranks=tuple(together),
+        statements=tuple(_build_statements(noise, counts, apart, together)),
+    )
 
 
 def _count_distinct_ranks(counts: pl.Series, difference: int) -> int:
@@ -188,25 +229,6 @@ def _gaussian_interval(scale: float) -> int:
         reach += 1
         inside += 2 * weights[reach]
     return reach
-
-
-# -- statements, for the page and beside the tables -----------------------------------------------
-
-
-def about_noise(card: dict[str, Any]) -> dict[str, list[str]]:
-    """Return the statements on the noise by the file of their table; "" is for all."""
-    noise = card.get("noise") or {"tables": [], "statements": []}
-    by_table = {f"{table['table']}.tsv": list(table["statements"]) for table in noise["tables"]}
-    return ({"": list(noise["statements"])} if noise["statements"] else {}) | by_table
-
-
-def about_texts(card: dict[str, Any]) -> dict[str, str]:
-    """Return the text files beside the tables, by file name."""
-    return {
-        f"{name.removesuffix('.tsv')}.about.txt": _format_about(name, statements)
-        for name, statements in about_noise(card).items()
-        if name
-    }
 
 
 def _format_about(name: str, statements: Sequence[str]) -> str:

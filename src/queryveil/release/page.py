@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from ..core.records import Scalar
 from ..render.html import format_sentence, render_page
-from .guarantee import Level, words_of
-from .noise import about_noise
+from .cards import PrivateCard, PublicCard
+from .guarantee import Check, Guarantee, Level
 
 _PART_COLORS = 7  # of colors.css
 _MODELS = {
@@ -20,13 +20,6 @@ _MODELS = {
     "conditional-dp": "Differential privacy, under a condition",
 }
 _BADGES = {Level.FORMAL: ("formal guarantee", "good"), Level.RULE_ONLY: ("rule only", "warn")}
-_NUMBERS = {
-    "k": "k",
-    "epsilon": "epsilon",
-    "delta": "delta",
-    "per_query_epsilon": "epsilon of one query",
-}
-_FIGURES = {"rows": "rows", "ids": "pseudonyms", "queries": "queries", "urls": "URLs"}
 _IDENTIFIERS = {
     "drop": "drop: queries that look like one were left out, such URLs blanked",
     "mask": "mask: what looks like one was masked in queries, such URLs blanked",
@@ -84,19 +77,19 @@ class CardView:
     statement: str
     warnings: tuple[str, ...]
     model: str
-    guarantee: Mapping[str, Any]
+    guarantee: Mapping[str, Scalar]
     noise: Mapping[str, Sequence[str]]
     not_covered: tuple[str, ...]
     assumptions: tuple[str, ...]
     notes: tuple[str, ...]
     figures: Mapping[str, int]
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Scalar]
     checks: tuple[str, ...]
     command: str
     owner: OwnerView | None
 
 
-def render_card(card: dict[str, Any]) -> str:
+def render_card(card: PublicCard | PrivateCard) -> str:
     """Return a card, public or private, as a page.
 
     A public page depends on its card alone, and `verify` renders it again.
@@ -104,105 +97,112 @@ def render_card(card: dict[str, Any]) -> str:
     return render_page("card.html.j2", card=card_view(card))
 
 
-def card_view(card: dict[str, Any]) -> CardView:
+def card_view(card: PublicCard | PrivateCard) -> CardView:
     """Return what the page of a card shows."""
-    guarantee = card["guarantee"]
+    public, private = (card.public, card) if isinstance(card, PrivateCard) else (card, None)
+    guarantee = public.guarantee
     return CardView(
-        method=card["method"],
-        version=str(card["queryveil"]),
-        badge=_badge(card),
-        statement=guarantee["statement"],
-        warnings=tuple(card["warnings"]),
-        model=_MODELS[guarantee["model"]],
+        method=public.method,
+        version=public.queryveil,
+        badge=_badge(public),
+        statement=guarantee.statement,
+        warnings=public.warnings,
+        model=_MODELS[guarantee.model],
         guarantee=_guarantee_rows(guarantee),
-        noise=about_noise(card),
-        not_covered=tuple(guarantee["not_covered"]),
-        assumptions=tuple(guarantee["assumptions"]),
-        notes=tuple(card.get("notes") or ()),
-        figures=_figures(card),
-        parameters=_parameters(card),
-        checks=tuple(_describe_check(check) for check in guarantee["checks"]),
-        command=_command(card["method"], _options(card)),
-        owner=_owner_view(card) if "input" in card else None,
+        noise=public.noise.statements_by_file(),
+        not_covered=guarantee.not_covered,
+        assumptions=guarantee.assumptions,
+        notes=public.notes,
+        figures=_figures(public, private),
+        parameters=_parameters(public),
+        checks=tuple(_describe_check(check) for check in guarantee.checks),
+        command=_command(public.method, _options(public)),
+        owner=None if private is None else _owner_view(private),
     )
 
 
-def _badge(card: dict[str, Any]) -> BadgeView:
-    level, guarantee = card["standing"], card["guarantee"]
-    if level == Level.NOT_FOR_PUBLICATION:
-        reasons = tuple(card["not_release_grade_because"])
-        return BadgeView("not for publication", "warn", reasons=reasons)
-    name, kind = _BADGES[level]
-    if guarantee.get("given"):
+def _badge(card: PublicCard) -> BadgeView:
+    if card.standing is Level.NOT_FOR_PUBLICATION:
+        return BadgeView("not for publication", "warn", reasons=card.not_release_grade_because)
+    name, kind = _BADGES[card.standing]
+    if card.guarantee.given:
         name, kind = f"{name}, under a condition", "warn"
-    return BadgeView(name, kind, format_sentence(words_of(guarantee, level)))
+    return BadgeView(name, kind, format_sentence(card.standing_summary))
 
 
-def _guarantee_rows(guarantee: dict[str, Any]) -> dict[str, Any]:
-    numbers = {label: guarantee[name] for name, label in _NUMBERS.items()}
-    rows = {name: value for name, value in numbers.items() if value is not None}
-    rows["unit"] = f"one {guarantee['unit']}: a person's whole log"
-    if guarantee.get("given"):
-        rows["only given that public is"] = guarantee["given"]
-    if guarantee["neighbours"]:
-        rows["neighbors"] = guarantee["neighbours"]
-    return rows
+def _guarantee_rows(guarantee: Guarantee) -> dict[str, Scalar]:
+    rows: dict[str, Scalar] = {
+        "k": guarantee.k,
+        "epsilon": guarantee.epsilon,
+        "delta": guarantee.delta,
+        "epsilon of one query": guarantee.per_query_epsilon,
+        "unit": f"one {guarantee.unit}: a person's whole log",
+        "only given that public is": guarantee.given or None,
+        "neighbors": guarantee.neighbours or None,
+    }
+    return {name: value for name, value in rows.items() if value is not None}
 
 
-def _owner_view(card: dict[str, Any]) -> OwnerView:
-    seconds = {f"{stage}, seconds": value for stage, value in card["seconds"].items()}
+def _owner_view(card: PrivateCard) -> OwnerView:
+    seconds = {f"{stage}, seconds": value for stage, value in card.seconds.items()}
     return OwnerView(
-        measured=tuple(str(result["words"]) for result in card.get("measured", {}).values()),
+        measured=tuple(measurement.summary for measurement in card.measured.values()),
         accounting=_row_accounting(card),
-        files=tuple(f"{path} (SHA-256 {sha})" for path, sha in card["input"]["sha256"].items()),
-        run=seconds | {"peak memory, MB": card["peak_mb"]},
+        files=tuple(f"{path} (SHA-256 {sha})" for path, sha in card.input.sha256.items()),
+        run=seconds | {"peak memory, MB": card.peak_mb},
     )
 
 
-def _row_accounting(card: dict[str, Any]) -> AccountingView:
-    generated, released = card["made"], card["output"]["rows"]
-    rows_of_log = released - sum(generated.values())
+def _row_accounting(card: PrivateCard) -> AccountingView:
+    generated, released = dict(card.generated), card.output.rows
     name = "released as a row of the log" if generated else "released"
-    counts = {name: rows_of_log} | card["dropped"]
-    counts |= {f"rejected: {reason}": n for reason, n in card["input"]["rejected"].items()}
-    total = max(card["input"]["rows"], 1)
+    counts = {name: released - sum(generated.values()), **card.dropped}
+    counts |= {f"rejected: {reason}": n for reason, n in card.input.rejected.items()}
+    total = max(card.input.rows, 1)
     return AccountingView(
-        rows=card["input"]["rows"],
+        rows=card.input.rows,
         parts=tuple(
             BarPart(name, i % _PART_COLORS, n, n / total)
             for i, (name, n) in enumerate(counts.items())
         ),
         generated=generated | {"released in all": released} if generated else {},
-        blanked=card["blanked"],
+        blanked=card.blanked,
     )
 
 
-def _figures(card: dict[str, Any]) -> dict[str, int]:
-    figures = {_FIGURES.get(name, name): n for name, n in card["figures"].items()}
-    if "input" in card:
-        figures |= {f"{name}, in the log": card["input"][name] for name in ("users", "queries")}
+def _figures(public: PublicCard, private: PrivateCard | None) -> dict[str, int]:
+    counts = public.figures
+    figures = {
+        "rows": counts.rows,
+        "pseudonyms": counts.ids,
+        "queries": counts.queries,
+        "URLs": counts.urls,
+        **counts.tables,
+    }
+    if private is not None:
+        figures["users, in the log"] = private.input.users
+        figures["queries, in the log"] = private.input.queries
     return figures
 
 
-def _parameters(card: dict[str, Any]) -> dict[str, Any]:
-    rows = dict(card["parameters"])
-    if card.get("identifiers"):
-        rows["identifiers"] = _IDENTIFIERS.get(card["identifiers"], card["identifiers"])
+def _parameters(card: PublicCard) -> dict[str, Scalar]:
+    rows = dict(card.parameters)
+    if card.identifiers:
+        rows["identifiers"] = _IDENTIFIERS.get(card.identifiers, card.identifiers)
     return rows
 
 
-def _describe_check(check: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}: {value}" for key, value in check.items())
+def _describe_check(check: Check) -> str:
+    return ", ".join(f"{key}: {value}" for key, value in check.to_dict().items())
 
 
-def _options(card: dict[str, Any]) -> dict[str, Any]:
+def _options(card: PublicCard) -> dict[str, Scalar]:
     """Return the parameters, and the setting of identifiers unless it is the default."""
-    setting = card.get("identifiers") or "drop"
-    more = {} if setting == "drop" else {"identifiers": setting}
-    return dict(card["parameters"]) | more
+    setting = card.identifiers or "drop"
+    return {**card.parameters, **({} if setting == "drop" else {"identifiers": setting})}
 
 
-def _command(method: str, parameters: Mapping[str, Any]) -> str:
+def _command(method: str, parameters: Mapping[str, Scalar]) -> str:
     """Return the command line that runs a method with these parameters.
 
     >>> _command("click-graph", {"min_users": 5, "include_clicks": False})

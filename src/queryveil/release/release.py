@@ -13,9 +13,16 @@ from .._version import __version__
 from ..core.progress import NoProgress, Progress, peak_memory_mb
 from ..ledger.reservation import Reservation
 from ..log.query_log import QueryLog
-from .cards import InternalCard, make_public_card, public_figures
+from .cards import (
+    Figures,
+    InputSummary,
+    OwnerMeasurement,
+    PrivateCard,
+    PublicCard,
+    public_figures,
+)
 from .guarantee import Guarantee, Standing, standing_of
-from .noise import CountNoise, noise_of
+from .noise import CountNoise, NoiseDescription, describe_noise
 
 if TYPE_CHECKING:
     from .signing import Signer
@@ -77,7 +84,7 @@ class Release:
     method_spec: str | None = None
     identifiers: str | None = None
     reservation: Reservation | None = None
-    measured: Mapping[str, Any] = field(default_factory=dict)
+    measured: Mapping[str, OwnerMeasurement] = field(default_factory=dict)
     progress: Progress = field(default_factory=NoProgress)
 
     def __repr__(self) -> str:
@@ -99,7 +106,7 @@ class Release:
         overwrite: bool = False,
         include_mapping: bool = True,
         signer: Signer | None = None,
-    ) -> dict[str, Any]:
+    ) -> PrivateCard:
         """Write the folder atomically, verify it, and return the private card.
 
         A `signer` signs the public files before the folder gets its name.
@@ -108,58 +115,61 @@ class Release:
 
         return write_release(self, Path(folder), format, overwrite, include_mapping, signer)
 
-    def public_card(self, figures: dict[str, int], files: dict[str, str]) -> dict[str, Any]:
+    def public_card(self, figures: Figures, files: Mapping[str, str]) -> PublicCard:
         """Return the card that may be published."""
-        return make_public_card(
-            version=__version__,
+        standing = self.standing
+        return PublicCard(
+            queryveil=__version__,
             method=self.method,
             parameters=dict(self.parameters),
-            guarantee=self.guarantee.as_dict(),
-            standing=self.standing,
-            warnings=list(self.warnings),
-            notes=list(self.notes),
-            noise={
-                "tables": noise_of(self.noise, self.tables),
-                "statements": list(self.noise_statements),
-            },
+            guarantee=self.guarantee,
+            standing=standing.level,
+            release_grade=standing.release_grade,
+            not_release_grade_because=standing.because,
+            warnings=self.warnings,
+            notes=self.notes,
+            noise=NoiseDescription(describe_noise(self.noise, self.tables), self.noise_statements),
             identifiers=self.identifiers,
             figures=figures,
             files=files,
         )
 
-    def private_card(self, public: dict[str, Any]) -> dict[str, Any]:
+    def private_card(self, public: PublicCard) -> PrivateCard:
         """Return the public card with what only the data owner may know."""
-        tally = self.source.accounting
-        dropped = dict(tally.dropped)
+        dropped = dict(self.source.accounting.dropped)
         for reason, rows in self.dropped.items():
             dropped[reason] = dropped.get(reason, 0) + rows
-        own = {
-            "input": {
-                "rows": tally.rows,
-                "users": self.source.count_distinct("user"),
-                "queries": self.source.count_distinct("query"),
-                "until": None if self.source.until is None else self.source.until.isoformat(),
-                "rejected": dict(tally.rejected),
-                "normalised": dict(tally.normalized),
-                "sha256": {source.path: source.sha256 for source in self.source.sources},
-                "columns": {source.path: dict(source.columns) for source in self.source.sources},
-                "objections": dict(tally.excluded_users),
-                "formats": sorted({source.format for source in self.source.sources}),
-                "coverage": self.coverage,
-            },
-            "engine": self.source.engine,
-            "recipe": self.method_spec,
-            "output": dict(public["figures"]),
-            "made": dict(self.generated),
-            "dropped": dropped,
-            "blanked": dict(self.blanked),
-            "ledger": {} if self.reservation is None else self.reservation.to_dict(),
-            "measured": dict(self.measured),
-            "seconds": dict(self.progress.seconds),
-            "peak_mb": peak_memory_mb(),
-        }
-        return InternalCard(public | own)
+        return PrivateCard(
+            public=public,
+            input=self._summarize_input(),
+            engine=self.source.engine,
+            method_spec=self.method_spec,
+            output=public.figures,
+            generated=dict(self.generated),
+            dropped=dropped,
+            blanked=dict(self.blanked),
+            ledger=None if self.reservation is None else self.reservation.reference(),
+            measured=dict(self.measured),
+            seconds=dict(self.progress.seconds),
+            peak_mb=peak_memory_mb(),
+        )
 
-    def preview_card(self) -> dict[str, Any]:
+    def _summarize_input(self) -> InputSummary:
+        accounting, sources = self.source.accounting, self.source.sources
+        return InputSummary(
+            rows=accounting.rows,
+            users=self.source.count_distinct("user"),
+            queries=self.source.count_distinct("query"),
+            until=self.source.until,
+            rejected=dict(accounting.rejected),
+            normalised=dict(accounting.normalized),
+            sha256={source.path: source.sha256 for source in sources},
+            columns={source.path: dict(source.columns) for source in sources},
+            objections=dict(accounting.excluded_users),
+            formats=tuple(sorted({source.format for source in sources})),
+            coverage=self.coverage,
+        )
+
+    def preview_card(self) -> PrivateCard:
         """Return the private card as it would be, without writing anything."""
         return self.private_card(self.public_card(public_figures(self.log, self.tables), {}))

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import tarfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from ..core.files import atomic_file
 from ..core.folders import atomic_folder, check_output_folder, is_queryveil_folder
 from ..errors import OutputError, VerificationError
-from .cards import public_figures
+from .cards import PrivateCard, PublicCard, public_figures
 from .formats import (
     CARD,
     SIGNATURE,
@@ -46,7 +45,7 @@ def write_release(
     overwrite: bool,
     include_mapping: bool,
     signer: Signer | None = None,
-) -> dict[str, Any]:
+) -> PrivateCard:
     """Write, verify and sign a release, then name the folder; return the private card.
 
     The ledger has an entry before the folder has its name; its record of the folder comes after.
@@ -66,15 +65,15 @@ def write_release(
             _check_written(public)
         if signer is not None:
             signer.sign(public)
-        internal = release.private_card(card)
-        _write_private(release, private, internal, include_mapping)
+        private_card = release.private_card(card)
+        _write_private(release, private, private_card, include_mapping)
         digest = file_digest(public / CARD)
     if release.reservation is not None:
         release.reservation.confirm(digest, target)
-    return internal
+    return private_card
 
 
-def _write_public(release: Release, public: Path, output_format: str) -> dict[str, Any]:
+def _write_public(release: Release, public: Path, output_format: str) -> PublicCard:
     with release.progress.stage("write"):
         try:
             paths = write_public_tables(release.tables, public)
@@ -87,8 +86,9 @@ def _write_public(release: Release, public: Path, output_format: str) -> dict[st
         card = release.public_card(public_figures(release.log, release.tables), digests)
     for name, text in {"report.html": render_card(card), **metadata_files(card)}.items():
         _write_text(public / name, text)
-        card["files"][name] = file_digest(public / name)
-    _write_text(public / "release.json", _json(card))
+        digests[name] = file_digest(public / name)
+    card = replace(card, files=digests)
+    _write_text(public / CARD, card.to_json() + os.linesep)
     return card
 
 
@@ -103,7 +103,7 @@ def _check_written(public: Path) -> None:
 
 
 def _write_private(
-    release: Release, private: Path, card: dict[str, Any], include_mapping: bool
+    release: Release, private: Path, card: PrivateCard, include_mapping: bool
 ) -> None:
     rejected = release.source.accounting.rejected_rows()
     _write_table(private / "rejected.tsv", rejected)
@@ -111,7 +111,7 @@ def _write_private(
         _write_table(private / "mapping.tsv", release.mapping)
     if release.absent is not None and include_mapping:
         _write_table(private / "absent.tsv", release.absent)
-    _write_text(private / "card.json", _json(card))
+    _write_text(private / "card.json", card.to_json() + os.linesep)
     _write_text(private / "report.html", render_card(card))
     for path in private.iterdir():
         path.chmod(0o600)
@@ -127,10 +127,6 @@ def _write_table(path: Path, table: pl.DataFrame | pl.LazyFrame) -> None:
 def _write_text(path: Path, text: str) -> None:
     # A file name may hold bytes that are not UTF-8; in JSON the replacement is an escape.
     path.write_text(text, encoding="utf-8", errors="backslashreplace")
-
-
-def _json(card: dict[str, Any]) -> str:
-    return json.dumps(card, indent=2, ensure_ascii=False) + os.linesep
 
 
 def archive_public(folder: Path, archive: Path | None = None, overwrite: bool = False) -> Path:
@@ -159,7 +155,7 @@ def _check(target: Path, folder: Path) -> None:
 
 def _write(public: Path, part: Path, name: str) -> None:
     there = [SIGNATURE] if (public / SIGNATURE).exists() else []
-    names = sorted([CARD, *read_public_card(public)["files"], *there])
+    names = sorted([CARD, *read_public_card(public).files, *there])
     with (
         part.open("wb") as raw,
         gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,

@@ -250,20 +250,18 @@ def _ignores_names(runs: MethodRuns) -> None:
 
 def _is_marked_seeded(runs: MethodRuns) -> None:
     run = runs.make(_SEED)
-    require(run.card["release_grade"] is False, "a release with a seed is marked as publishable")
+    require(run.card.release_grade is False, "a release with a seed is marked as publishable")
     require(not failed_checks(run.method, run.folder), "a release with a seed does not verify")
 
 
 def _has_its_standing(run: MethodRun) -> None:
     expected = standing_of(run.method.guarantee(), run.method.reasons_not_to_publish())
-    stated = run.card["not_release_grade_because"]
+    stated = run.card.not_release_grade_because
     missing = [reason for reason in expected.because if reason not in stated]
     require(not missing, f"the card lacks a reason against publication: {missing[:1]}")
-    require(
-        run.card["release_grade"] == (not stated), "the card's reasons and its standing disagree"
-    )
+    require(run.card.release_grade == (not stated), "the card's reasons and its standing disagree")
     texts = run.method.warnings()
-    require(set(texts) <= {*run.card["warnings"]}, "the card lacks a warning of the method")
+    require(set(texts) <= {*run.card.warnings}, "the card lacks a warning of the method")
 
 
 def _verifies(run: MethodRun) -> None:

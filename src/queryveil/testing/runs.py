@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import csv
-import json
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from ..errors import PopulationWarning, QueryveilError
 from ..log.query_log import QueryLog
 from ..methods.base import METHODS, Method
+from ..release.cards import PublicCard
 from ..release.release import Release
+from ..release.verification import read_public_card
 from ..workflows.anonymization import anonymize
 from ..workflows.verification import verify
 from .logs import Row
@@ -62,10 +62,9 @@ class MethodRun:
         }
 
     @cached_property
-    def card(self) -> Mapping[str, Any]:
-        """The public card, as JSON."""
-        card: dict[str, Any] = json.loads((self.public / "release.json").read_text("utf-8"))
-        return card
+    def card(self) -> PublicCard:
+        """The public card."""
+        return read_public_card(self.public)
 
     @cached_property
     def mapping(self) -> list[list[str]]:
@@ -131,4 +130,4 @@ def failed_checks(method: Method, folder: Path) -> set[str]:
             report = verify(folder)
         except QueryveilError as error:
             return {type(error).__name__}
-    return {finding["check"] for finding in report["findings"] if not finding["holds"]}
+    return {finding.check for finding in report.findings if not finding.holds}

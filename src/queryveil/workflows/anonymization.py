@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from ..core.folders import check_output_folder
 from ..core.progress import NoProgress, Progress
@@ -18,6 +17,7 @@ from ..log.screening import check_setting, screen
 from ..measures.uniqueness import count_unique
 from ..methods.base import Method, parse_method
 from ..methods.runner import check_parallelism, run_method
+from ..release.cards import OwnerMeasurement, PrivateCard
 from ..release.formats import check_output_format
 from ..release.guarantee import SEEDED
 from ..release.identifiers import without_identifiers
@@ -75,7 +75,9 @@ def run_screened(
     return finished(release, log, setting)
 
 
-def owners_figures(log: QueryLog, release: Release, progress: Progress) -> dict[str, Any]:
+def owners_figures(
+    log: QueryLog, release: Release, progress: Progress
+) -> dict[str, OwnerMeasurement]:
     """Return how many users have a unique released log, if the method is a rule without a model.
 
     The result is empty if the rows of a user are not linked, and on a cluster, where all logs
@@ -96,16 +98,16 @@ def owners_figures(log: QueryLog, release: Release, progress: Progress) -> dict[
         by_rows, users = count_unique(rows)
         by_queries, _ = count_unique(rows.select("user", "query").unique())
     return {
-        "uniqueness": {
-            "users": users,
-            "singled_out": by_rows,
-            "singled_out_by_queries_alone": by_queries,
-            "value": round(by_rows / max(users, 1), 6),
-            "words": (
+        "uniqueness": OwnerMeasurement(
+            users=users,
+            singled_out=by_rows,
+            singled_out_by_queries_alone=by_queries,
+            value=round(by_rows / max(users, 1), 6),
+            summary=(
                 f"{by_rows:,} of {users:,} released users have a log that nobody else has; "
                 f"{by_queries:,} are alone by the set of their queries, without dates and clicks"
             ),
-        }
+        )
     }
 
 
@@ -176,7 +178,7 @@ def anonymize_to_folder(
     groups_of: str | Path | None = None,
     sign: str | Path | None = None,
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> PrivateCard:
     """Anonymize a log, write the release and return its private card.
 
     The other arguments are those of `anonymize`. To repeat a differentially private release

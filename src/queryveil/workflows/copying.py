@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from ..core.folders import atomic_folder, check_output_folder, read_json_card
+from ..core.folders import atomic_folder, check_output_folder
 from ..errors import InputError, UsageError, VerificationError
 from ..ledger.entries import LedgerEntry
 from ..ledger.ledger import Ledger, locate_ledger
-from ..release.cards import InternalCard
+from ..release.cards import PrivateCard, read_card
 from ..release.untrusted import file_digest
 from ..release.verification import verify_public
 from ..release.writing import is_release
@@ -29,7 +29,7 @@ def copy_release(
     ledger: str | None = None,
     overwrite: bool = False,
     include_mapping: bool = True,
-) -> dict[str, Any]:
+) -> PrivateCard:
     """Copy the release in `source` to `folder`, and return its private card.
 
     The ledger is that of `ledger`, else that of the folder of `logs`, else the one that the
@@ -43,16 +43,16 @@ def copy_release(
         entry = _find_entry(opened, old)
         _copy(old, new, entry, overwrite=overwrite, include_mapping=include_mapping)
         opened.record_copy(entry.number, new.absolute())
-    return InternalCard(read_json_card(new / "private" / "card.json") | {"copied": str(old)})
+    return replace(_read_private_card(new), copied=str(old))
 
 
-def _read_private_card(source: Path) -> dict[str, Any]:
+def _read_private_card(source: Path) -> PrivateCard:
     path = source / "private" / "card.json"
     if not path.is_file():
         raise InputError(
             "there is no private/card.json", where=source, hint="name what `anonymize --out` wrote"
         )
-    return read_json_card(path)
+    return read_card(path, PrivateCard)
 
 
 def _check_target(old: Path, new: Path) -> None:
@@ -64,17 +64,15 @@ def _check_target(old: Path, new: Path) -> None:
         )
 
 
-def _locate_ledger(card: dict[str, Any], logs: Sequence[str | Path], ledger: str | None) -> Path:
+def _locate_ledger(card: PrivateCard, logs: Sequence[str | Path], ledger: str | None) -> Path:
     if ledger is not None or logs:
         return locate_ledger(ledger, [Path(log) for log in logs])
-    named = card.get("ledger")
-    path = named.get("file") if isinstance(named, dict) else None
-    if not isinstance(path, str):
+    if card.ledger is None or card.ledger.file is None:
         raise UsageError(
             "the card of this release names no ledger",
             hint="name the population: --ledger NAME",
         )
-    return Path(path)
+    return Path(card.ledger.file)
 
 
 def _find_entry(ledger: Ledger, source: Path) -> LedgerEntry:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -27,6 +26,7 @@ from ..log.screening import check_setting
 from ..methods.base import Method
 from ..methods.continuation import ContinuableMethod, PreviousContributions
 from ..methods.runner import run_extension
+from ..release.cards import PrivateCard
 from ..release.release import Release
 from ..release.signing import Signer
 from .anonymization import check_release_output, finished, searched
@@ -58,7 +58,7 @@ def extend_release(
     identifiers: str | None = None,
     sign: str | Path | None = None,
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> PrivateCard:
     """Anonymize the new rows of a log, write them as an extension and return its private card.
 
     Users keep their pseudonyms, and use their remaining slots.
@@ -81,7 +81,7 @@ def extend_release(
     base = _get_base_method(previous, method)
     first = _get_first_day(log, previous, since)
     new_rows = _select_new_rows(log, first)
-    setting = identifiers or previous.card.get("identifiers") or "drop"
+    setting = identifiers or previous.card.public.identifiers or "drop"
     check_setting(setting)
     terms = compute_extension_terms(log, base, previous, ledger, add_budget)
     extra = {**terms.account.extra, "identifiers": setting, "since": first.isoformat()}

@@ -47,7 +47,7 @@ def plan(
     notes = note_look(read, ledger, "plan")
     with shown.stage("compare"):
         alternatives = method.alternatives(screen(read, identifiers))
-    card = anonymize(read, method, identifiers=identifiers, progress=shown).preview_card()
+    card = anonymize(read, method, identifiers=identifiers, progress=shown).preview_card().to_dict()
     return card | {"alternatives": alternatives, "looked": notes}
 
 
@@ -56,7 +56,7 @@ def _forecast(method: Method, expected_users: int) -> dict[str, Any]:
     return {
         "method": method.name,
         "parameters": method.params(),
-        "guarantee": method.guarantee().as_dict(),
+        "guarantee": method.guarantee().to_dict(),
         "standing": standing.level.value,
         "not_release_grade_because": list(standing.because),
         "warnings": list(method.warnings()),
@@ -70,5 +70,5 @@ def _run_and_record(
 ) -> dict[str, Any]:
     """Record the data access in the ledger, then run the method for the data owner."""
     record_data_access(log, method, ledger)
-    card = run_screened(method, log, RandomSource(), progress, identifiers).preview_card()
+    card = run_screened(method, log, RandomSource(), progress, identifiers).preview_card().to_dict()
     return card | {"peeked": DATA_ACCESS_NOTE}

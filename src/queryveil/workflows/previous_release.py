@@ -9,12 +9,12 @@ from typing import Any
 
 import polars as pl
 
-from ..core.bounded import read_json
 from ..core.progress import Progress
 from ..errors import InputError, UsageError, VerificationError
 from ..methods.base import METHODS, Method
+from ..release.cards import PrivateCard
 from ..release.formats import read_public_log
-from ..release.reading import read_pseudonyms
+from ..release.reading import read_private_card, read_pseudonyms
 from ..release.untrusted import file_digest
 from .verification import verify
 
@@ -29,19 +29,13 @@ class PreviousRelease:
     """
 
     folder: Path
-    card: dict[str, Any]
+    card: PrivateCard
     digest: str
 
     @property
     def until(self) -> date | None:
         """The last day of its log, if the data owner named one."""
-        day = self.card["input"].get("until")
-        try:
-            return None if day is None else date.fromisoformat(day)
-        except (TypeError, ValueError) as error:
-            raise VerificationError(
-                "its card is damaged: input.until is no date", where=self.folder
-            ) from error
+        return self.card.input.until
 
     def mapping(self) -> pl.DataFrame:
         """Read the pseudonym of each user, and how many slots they have used."""
@@ -70,21 +64,19 @@ class PreviousRelease:
 
 def open_previous_release(folder: Path, progress: Progress) -> PreviousRelease:
     """Open the folder of a release, and check that it is unchanged and can be extended."""
-    verification = verify(folder, progress=progress)
-    if verification["holds"] is False:
-        checks = verification["findings"]
-        failures = "; ".join(check["message"] for check in checks if check["holds"] is False)
+    report = verify(folder, progress=progress)
+    if report.holds is False:
+        failures = "; ".join(report.messages(False))
         raise VerificationError(f"this release does not verify: {failures}", where=folder)
-    path = folder / "private" / "card.json"
-    if not path.is_file():
+    card = read_private_card(folder)
+    if card is None:
         raise InputError(
             "there is no private/card.json", where=folder, hint="name what `anonymize --out` wrote"
         )
-    card = read_json(path)  # safe: verify has parsed and compared it
-    if not card["release_grade"]:
+    if not card.public.release_grade:
         raise UsageError(
             "this release is not for publication, and no real release may be linked to it: "
-            + "; ".join(map(str, card.get("not_release_grade_because", []))),
+            + "; ".join(card.public.not_release_grade_because),
             where=folder,
             hint="extend a release that was made without a seed",
         )
@@ -96,12 +88,12 @@ def base_method(previous: PreviousRelease, requested: Method | None) -> Method:
 
     `requested` is the method that the caller named, if any. It must be that of the release.
     """
-    card = previous.card
+    card = previous.card.public
     if requested is not None:
         _check_same(previous, requested)
         method = requested
     else:
-        method = METHODS.find(card["method"]).from_params(card["parameters"])
+        method = METHODS.find(card.method).from_params(dict(card.parameters))
     if requested is None and method.input_files():
         names = ", ".join(path.name for path in method.input_files())
         raise UsageError(
@@ -115,7 +107,7 @@ def base_method(previous: PreviousRelease, requested: Method | None) -> Method:
 def _check_same(previous: PreviousRelease, method: Method) -> None:
     """Raise an error that names the first difference between a method and that of the release."""
     hint = "leave --method out to use that of the release"
-    name, parameters = previous.card["method"], previous.card["parameters"]
+    name, parameters = previous.card.method, previous.card.public.parameters
     if method.name != name:
         message = f"it was made by {name}, not by {method.name}"
         raise UsageError(message, where=previous.folder, hint=hint)

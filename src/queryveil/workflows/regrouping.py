@@ -50,7 +50,7 @@ class EarlierGroups:
 def read_groups(folder: Path, progress: Progress) -> EarlierGroups:
     """Read the groups of an unchanged k-anonymous release."""
     previous = open_previous_release(folder, progress)
-    if previous.card["guarantee"]["model"] != "k-anonymity":
+    if previous.card.guarantee.model != "k-anonymity":
         raise UsageError(
             "this release has no groups: it is not k-anonymous",
             where=folder,
@@ -66,7 +66,7 @@ def read_groups(folder: Path, progress: Progress) -> EarlierGroups:
     mapping = read_pseudonyms(path)
     _check_mapping(mapping, previous, path)
     groups = _select_groups(mapping)
-    if _GROUPS_KEPT_NOTE in previous.card["notes"]:
+    if _GROUPS_KEPT_NOTE in previous.card.public.notes:
         groups = pl.concat([groups, _read_absent(folder, groups)])
     return EarlierGroups(previous.digest, groups)
 
@@ -105,9 +105,7 @@ def _check_mapping(mapping: pl.DataFrame, previous: PreviousRelease, path: Path)
     if is_valid and log is not None:
         users = mapping.select("user", "pseudonym", "group")
         pseudonyms = log.select(pseudonym="user").unique().collect(engine="streaming")
-        too_small = (
-            users.group_by("group").len().filter(pl.col("len") < previous.card["guarantee"]["k"])
-        )
+        too_small = users.group_by("group").len().filter(pl.col("len") < previous.card.guarantee.k)
         is_valid = (
             not sum(users.null_count().row(0))
             and users["user"].is_unique().all()

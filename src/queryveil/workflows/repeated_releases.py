@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from ..core.folders import read_json_card
-from ..errors import QueryveilError
+from ..errors import QueryveilError, VerificationError
 from ..ledger.entries import LedgerEntry
 from ..ledger.groups import list_k_anonymous, trace_groups
 from ..ledger.ledger import Ledger
+from ..release.cards import PrivateCard
+from ..release.reading import read_private_card
 from ..release.untrusted import file_digest
-from ..release.verification import read_public_card
 
 _NOT_RECORDED = (
     "this release is in no ledger: whether other releases of the same users exist is unknown, and "
@@ -25,25 +24,23 @@ def warnings_of_folder(folder: Path) -> list[str]:
     private, public = folder / "private", folder / "public"
     if not private.is_dir():
         return []
-    card = read_public_card(public) | {
-        "ledger": read_json_card(private / "card.json").get("ledger")
-    }
-    return _warn_of_other_groups(card, file_digest(public / "release.json"))
+    try:
+        card = read_private_card(folder)
+    except VerificationError:  # which `verify` reports as a check that fails
+        card = None
+    return [] if card is None else _warn_of_other_groups(card, file_digest(public / "release.json"))
 
 
-def unrecorded(card: dict[str, Any]) -> list[str]:
+def unrecorded(card: PrivateCard) -> list[str]:
     """Return a warning if a k-anonymous release that may be published has no ledger."""
-    ledger, model = card.get("ledger"), card["guarantee"]["model"]
-    not_recorded = isinstance(ledger, dict) and "not recorded" in ledger
-    return (
-        [_NOT_RECORDED] if not_recorded and model == "k-anonymity" and card["release_grade"] else []
-    )
+    not_recorded = card.ledger is not None and card.ledger.not_recorded_because is not None
+    is_k_anonymous = card.guarantee.model == "k-anonymity" and card.public.release_grade
+    return [_NOT_RECORDED] if not_recorded and is_k_anonymous else []
 
 
-def _warn_of_other_groups(card: dict[str, Any], digest: str) -> list[str]:
-    ledger = card.get("ledger")
-    path = ledger.get("file") if isinstance(ledger, dict) else None
-    if not isinstance(path, str) or card["guarantee"]["model"] != "k-anonymity":
+def _warn_of_other_groups(card: PrivateCard, digest: str) -> list[str]:
+    path = None if card.ledger is None else card.ledger.file
+    if path is None or card.guarantee.model != "k-anonymity":
         return unrecorded(card)
     try:
         entries = _read_entries(Path(path))

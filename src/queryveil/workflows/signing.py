@@ -43,10 +43,9 @@ def sign(
         raise OutputError(
             "this release is signed already", where=public, hint="--overwrite signs it again"
         )
-    verification = verify(path, progress=progress, signed=False)
-    checks = verification["findings"]
-    problems = [check["message"] for check in checks if check["holds"] is not True]
-    if problems:
+    report = verify(path, progress=progress, signed=False)
+    if not report:
+        problems = [*report.messages(False), *report.messages(None)]
         raise VerificationError(
             "a release that does not verify cannot be signed: " + "; ".join(problems), where=path
         )

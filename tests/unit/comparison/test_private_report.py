@@ -10,6 +10,7 @@ from queryveil.errors import UsageError
 from queryveil.log.query_log import QueryLog
 from queryveil.measures.result import MeasureResult
 from queryveil.methods.frequent_queries import FrequentQueries
+from queryveil.release.cards import PrivateCard
 from queryveil.release.page import render_card
 from queryveil.workflows.anonymization import anonymize
 
@@ -32,13 +33,13 @@ MEASURES = {result.measure: result for result in (LINKED, LOSS, KEPT)}
 
 
 @pytest.fixture(scope="module")
-def card(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+def card(tmp_path_factory: pytest.TempPathFactory) -> PrivateCard:
     lines = [(user, "weather", None, None, None) for user in "abcdef"]
     release = anonymize(QueryLog.from_rows(lines), FrequentQueries(min_users=5), seed=1)
     return release.write(tmp_path_factory.mktemp("owner") / "out")
 
 
-def test_risk_is_told_in_words(card: dict[str, object]) -> None:
+def test_risk_is_told_in_words(card: PrivateCard) -> None:
     text = Balanced(render_private_report(card, dict(reversed(MEASURES.items())))).text
     for words in (
         "An attacker who knows five queries finds 7 of 300; guessing finds 1.", "2.348",
@@ -49,7 +50,7 @@ def test_risk_is_told_in_words(card: dict[str, object]) -> None:
     assert text.index("users found") < text.index("Not measured")  # risk first
 
 
-def test_other_methods_stand_beside_it(card: dict[str, object]) -> None:
+def test_other_methods_stand_beside_it(card: PrivateCard) -> None:
     rows = [*cells("this release", {}, found=1.0, kept=0.5), *cells("m", {}, found=2.0, kept=0.6)]
     drawn = render_private_report(card, MEASURES, compared(rows))
     found = Balanced(drawn)
@@ -57,20 +58,19 @@ def test_other_methods_stand_beside_it(card: dict[str, object]) -> None:
     assert found.fetched == []
 
 
-def test_nothing_measured_is_nothing_shown(card: dict[str, object]) -> None:
+def test_nothing_measured_is_nothing_shown(card: PrivateCard) -> None:
     text = Balanced(render_private_report(card)).text
     assert "Measured risk and utility" not in text
     assert "In numbers" in text
 
 
-def test_a_public_page_shows_no_measure(card: dict[str, object]) -> None:
-    public = {name: value for name, value in card.items() if name != "input"}
-    assert "In numbers" in render_card(public)
+def test_a_public_page_shows_no_measure(card: PrivateCard) -> None:
+    assert "In numbers" in render_card(card.public)
     with pytest.raises(UsageError, match="private data"):
-        render_private_report(public, MEASURES)
+        render_private_report(card.public, MEASURES)
 
 
-def test_hostile_measures(card: dict[str, object]) -> None:
+def test_hostile_measures(card: PrivateCard) -> None:
     bad = "</td><script>hacked=1</script>"
     result = MeasureResult(bad, bad, bad, "lower", "risk", 1.0, summary=bad, basis=bad)
     found = Balanced(render_private_report(card, {bad: result}))

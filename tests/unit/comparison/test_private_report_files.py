@@ -31,7 +31,7 @@ def test_the_private_report_has_the_figures(synthetic: Path, folder: Path) -> No
         assert result.title in page
     assert {path.name: path.read_bytes() for path in (folder / "public").iterdir()} == public
     assert all(path.stat().st_mode & 0o077 == 0 for path in private.iterdir())
-    assert qv.verify(folder)["holds"]
+    assert qv.verify(folder).holds
 
 
 def test_what_was_measured_before_stays(synthetic: Path, folder: Path) -> None:

@@ -173,7 +173,7 @@ def test_without_a_delta_epsilons_are_added() -> None:
 def test_a_loss_is_stored_rounded_up() -> None:
     loss = Loss("replace-one", Fraction(1, 3), Fraction(10**20 + 1, 10**30))
     assert loss.rho == Fraction("0.333333333334")
-    assert Loss.from_dict(loss.as_dict()) == loss
+    assert Loss.from_dict(loss.to_dict()) == loss
     assert loss.delta > Fraction(1, 10**10)
     assert [one.rho for one in losses_of(Fraction(1, 2))] == [Fraction(1, 2), 1]
     assert pure_rho(Fraction(2)) == 2

@@ -11,6 +11,7 @@ import pytest
 from queryveil.errors import QueryveilError
 from queryveil.ledger import Ledger, LedgerEntry, Reservation
 from queryveil.ledger.groups import GROUPS_OF, OTHER_GROUPS_NOTE
+from queryveil.ledger.reservation import LedgerReference
 
 NOTHING = (None, None)
 
@@ -96,7 +97,7 @@ def test_without_a_ledger_nothing_is_recorded(tmp_path: Path) -> None:
     assert made.record_writing() == ()
     made.confirm("a", tmp_path / "a")
     assert list(tmp_path.iterdir()) == []
-    assert made.to_dict() == {"not recorded": "read-only"}
+    assert made.reference() == LedgerReference(not_recorded_because="read-only")
 
 
 def test_only_what_was_paid_must_be_confirmed(path: Path, tmp_path: Path) -> None:
@@ -119,7 +120,9 @@ def test_no_folder_for_a_ledger_is_no_reason_to_stop(tmp_path: Path) -> None:
 
 def test_the_section_of_the_card(path: Path) -> None:
     reserved = replace(paid(path), notes=("seen",)).reserve()
-    assert reserved.to_dict() == {"file": str(path), "entry": 1, "notes": ["seen"]}
+    assert reserved.reference() == LedgerReference(str(path), 1, ("seen",))
     further = replace(reserved, extends=1, extra={"most": 4})
-    assert further.to_dict() == reserved.to_dict() | {"extends": 1, "most": 4}
+    assert further.reference() == LedgerReference(
+        str(path), 1, ("seen",), extends=1, max_contributions=4
+    )
     assert "digest" not in repr(reserved)

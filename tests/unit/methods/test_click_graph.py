@@ -189,7 +189,7 @@ def test_a_written_release_holds(results: Path, tmp_path: Path) -> None:
     release = run(ClickGraph(**GENEROUS, public_results=str(results)), rows_of(300), None)
     release.write(tmp_path / "out")
     found = verify(tmp_path / "out")
-    assert found["holds"], found
+    assert found.holds, found
     card = json.loads((tmp_path / "out" / "public" / "release.json").read_text())
     assert card["parameters"]["public_results"] == "results.tsv"  # and not where it lies
     assert card["guarantee"]["model"] == "approx-dp"
@@ -265,9 +265,9 @@ def test_a_removal_promises_nothing(results: Path, tmp_path: Path) -> None:
         folder = tmp_path / ("with" if method.public_results else "without")
         release.write(folder)
         found = verify(folder)
-        assert found["holds"], found
-        assert found["release_grade"] is False
-        checks = [check.name for check in release.guarantee.checks]
+        assert found.holds, found
+        assert found.release_grade is False
+        checks = [check.check for check in release.guarantee.checks]
         assert ("no-clicks" in checks) == (not method.results)
 
 

@@ -132,8 +132,8 @@ def test_everybody_has_the_same_number_of_rows(method: qv.Method) -> None:
     assert promise.model == "pure-dp"
     assert promise.epsilon == float(method.user_epsilon)
     card = release.preview_card()
-    assert card["input"]["rows"] == sum(card["dropped"].values()) == len(ROWS)
-    assert sum(card["made"].values()) == log.height
+    assert card.input.rows == sum(card.dropped.values()) == len(ROWS)
+    assert sum(card.generated.values()) == log.height
     assert sorted(release.mapping["user"]) == ["ann", "bob", "cat"]
 
 

@@ -286,7 +286,7 @@ def test_tiny_logs(rows: list[Line], mode: str, pool: str, tmp_path: Path) -> No
     release = run(rows, mode=mode, **given)
     assert set(release.tables) == {"queries", "clicks", "transitions"}
     release.write(tmp_path / "out")
-    assert verify(tmp_path / "out")["holds"]
+    assert verify(tmp_path / "out").holds
 
 
 @pytest.mark.parametrize("mode", ["approx", "pure", "paper"])
@@ -322,7 +322,7 @@ def test_the_list_inside_on_a_synthetic_log(tmp_path: Path) -> None:
         read_public_queries("wordnet").to_list()
     )
     release.write(tmp_path / "out")
-    assert verify(tmp_path / "out")["holds"]
+    assert verify(tmp_path / "out").holds
 
 
 def test_the_card_of_pure_mode(pool: str, urls: str, tmp_path: Path) -> None:
@@ -341,7 +341,7 @@ def test_the_card_of_pure_mode(pool: str, urls: str, tmp_path: Path) -> None:
     assert str(tmp_path) not in json.dumps(card)
     names = [check.get("table") for check in promise["checks"]]
     assert names == ["queries", "clicks", "transitions", None]  # the last: no identifiers
-    assert verify(tmp_path / "out")["holds"]
+    assert verify(tmp_path / "out").holds
 
 
 def test_a_file_that_is_called_wordnet(tmp_path: Path) -> None:
@@ -349,7 +349,7 @@ def test_a_file_that_is_called_wordnet(tmp_path: Path) -> None:
     release = run(lines(9, "weather"), mode="pure", public_queries=str(tmp_path / "wordnet"))
     assert release.parameters["public_queries"] == "./wordnet"
     release.write(tmp_path / "out")
-    assert verify(tmp_path / "out")["holds"]
+    assert verify(tmp_path / "out").holds
 
 
 def test_the_forecast_of_pure_mode(pool: str) -> None:
@@ -417,8 +417,8 @@ def test_paper_mode_is_not_for_publication(pool: str, tmp_path: Path) -> None:
     assert {("weather",), ("maps",)} <= table(release, "queries").keys()
     release.write(tmp_path / "out")
     found = verify(tmp_path / "out")
-    assert found["holds"]
-    assert not found["release_grade"]
+    assert found.holds
+    assert not found.release_grade
     card = json.loads((tmp_path / "out" / "public" / "release.json").read_text("utf-8"))
     assert card["guarantee"]["model"] == "none"
     assert card["guarantee"]["epsilon"] is None

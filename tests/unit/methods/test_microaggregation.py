@@ -327,4 +327,4 @@ def test_the_card_does_not_tell_where_a_taxonomy_lies(tmp_path) -> None:
     release = qv.anonymize(log_of(*ROWS), method)
     assert release.parameters["taxonomy"] == "shop.txt,wordnet"
     release.write(tmp_path / "out")
-    assert qv.verify(tmp_path / "out")["holds"]
+    assert qv.verify(tmp_path / "out").holds

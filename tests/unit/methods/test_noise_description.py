@@ -82,4 +82,4 @@ def test_the_page_and_the_card_say_it(tmp_path: Path) -> None:
     assert "of their rows have it" in (public / "report.html").read_text("utf-8")
     assert "of their rows have it" in (public / "croissant.json").read_text("utf-8")
     assert not list(public.glob("*.about.txt"))
-    assert qv.verify(tmp_path / "out")["holds"]
+    assert qv.verify(tmp_path / "out").holds

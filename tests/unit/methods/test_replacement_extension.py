@@ -124,8 +124,8 @@ def test_every_row_of_an_extension_is_accounted_for() -> None:
         )
         card = release.preview_card()
         released = release.log.collect().height
-        assert card["input"]["rows"] + sum(card["made"].values()) == released + sum(
-            card["dropped"].values()
+        assert card.input.rows + sum(card.generated.values()) == released + sum(
+            card.dropped.values()
         )
     nothing = "nothing is left of the user's budget"
     release = run_extension(
@@ -160,11 +160,11 @@ def test_from_release_to_release(method: Replacement, tmp_path: Path) -> None:
     )
     qv.anonymize_to_folder(qv.read_log(one), method, tmp_path / "a")
     card = qv.extend_release(qv.read_log(two, since="2006-03-05"), tmp_path / "a", tmp_path / "b")
-    assert qv.verify(tmp_path / "b")["holds"]
-    assert card["guarantee"]["epsilon"] == 1
+    assert qv.verify(tmp_path / "b").holds
+    assert card.guarantee.epsilon == 1
     # Who is new in the second log is seen, so the promise about both is conditional.
-    assert card["guarantee"]["model"] == "conditional-dp"
-    assert "in which of the logs each user first appears" in card["guarantee"]["given"]
+    assert card.guarantee.model == "conditional-dp"
+    assert "in which of the logs each user first appears" in card.guarantee.given
     rows = pl.read_parquet(tmp_path / "b" / "public" / "log.parquet")
     assert rows.height == (3 if method is STRICT else 2)
     with Ledger.open(tmp_path / "logs" / "ledger.db", create=False) as ledger:
@@ -172,8 +172,8 @@ def test_from_release_to_release(method: Replacement, tmp_path: Path) -> None:
     three = write(tmp_path / "logs" / "three.tsv", "ann polo 6,bob golf 8,dan judo 9")
     log = qv.read_log(three, since="2006-03-07")
     more = qv.extend_release(log, tmp_path / "b", tmp_path / "c", add_budget=True)
-    assert more["guarantee"]["epsilon"] == 2
-    assert qv.verify(tmp_path / "c")["holds"]
+    assert more.guarantee.epsilon == 2
+    assert qv.verify(tmp_path / "c").holds
     rows = pl.read_parquet(tmp_path / "c" / "public" / "log.parquet")
     numbers = sorted(rows["time"].cast(pl.Int64).to_list())
     # All four users again, those of before from 4 on; or bob's second phrase and dan's first.

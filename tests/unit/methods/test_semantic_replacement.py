@@ -149,10 +149,10 @@ def test_a_users_first_queries_in_time_count() -> None:
 def test_every_row_is_accounted_for(more: dict[str, Any]) -> None:
     release = run(Replacement(**{"domain": SPORT, "max_queries_per_user": 3} | more))
     card = release.preview_card()
-    total = written(release).height + sum(card["dropped"].values())
-    total += sum(card["input"]["rejected"].values())
-    assert card["input"]["rows"] + sum(card["made"].values()) == total
-    assert card["input"]["rows"] == len(ROWS)
+    total = written(release).height + sum(card.dropped.values())
+    total += sum(card.input.rejected.values())
+    assert card.input.rows + sum(card.generated.values()) == total
+    assert card.input.rows == len(ROWS)
 
 
 def test_reasons_of_dropped_rows() -> None:
@@ -225,9 +225,9 @@ def test_with_a_delta_one_query_costs_more_than_its_share() -> None:
 
 
 def test_checks_are_what_was_promised() -> None:
-    checks = {check.name: check.arguments for check in Replacement().guarantee().checks}
+    checks = {check.check: check.arguments for check in Replacement().guarantee().checks}
     assert checks == {"slots": {"rows": 100, "all": True}, "no-clicks": {}}
-    checks = {c.name: c.arguments for c in Replacement(keep_length=True).guarantee().checks}
+    checks = {c.check: c.arguments for c in Replacement(keep_length=True).guarantee().checks}
     assert checks["slots"] == {"rows": 100, "all": False}
 
 
@@ -429,8 +429,8 @@ def test_a_tree_of_paths(odp: Path, criterion: str) -> None:
         "Sports", "Tennis", "Golf", "Water Sports", "Swimming", "Health", "Asthma", "Flu",
     }  # fmt: skip
     card = release.preview_card()
-    assert card["parameters"]["taxonomy"] == "odp.txt"
-    assert "secret-folder" not in str(card["parameters"]) + str(card["notes"])
+    assert card.public.parameters["taxonomy"] == "odp.txt"
+    assert "secret-folder" not in str(card.public.parameters) + str(card.public.notes)
     assert method.input_files() == (odp,)
 
 

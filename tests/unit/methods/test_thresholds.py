@@ -75,12 +75,12 @@ def test_days_that_nobody_shares_are_left_empty_and_counted() -> None:
 def test_the_card_shows_the_threshold_and_who_could_get_round_it(tmp_path) -> None:
     release, _ = released(lines_of(), "semantic-microaggregation:k=4")
     card = release.write(tmp_path / "out")
-    assert card["parameters"]["min_users"] == 4
-    assert card["release_grade"]
-    assert qv.verify(tmp_path / "out")["holds"]
-    said = " ".join(card["guarantee"]["assumptions"])
+    assert card.public.parameters["min_users"] == 4
+    assert card.public.release_grade
+    assert qv.verify(tmp_path / "out").holds
+    said = " ".join(card.guarantee.assumptions)
     assert "nobody controls 3 or more accounts" in said
-    assert not [limit for limit in card["guarantee"]["not_covered"] if "fewer than k" in limit]
+    assert not [limit for limit in card.guarantee.not_covered if "fewer than k" in limit]
 
 
 def test_a_lower_threshold_is_stated_plainly() -> None:

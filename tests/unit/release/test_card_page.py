@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,6 +16,7 @@ from queryveil.cli.app import app
 from queryveil.log.query_log import QueryLog
 from queryveil.methods.base import METHODS, Method
 from queryveil.methods.frequent_queries import FrequentQueries
+from queryveil.release.cards import PrivateCard
 from queryveil.release.page import render_card
 from queryveil.workflows.anonymization import anonymize
 
@@ -37,14 +39,14 @@ class Tags(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def card(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+def card(tmp_path_factory: pytest.TempPathFactory) -> PrivateCard:
     lines = [(user, "weather", "2006-03-01 10:00:00", None, None) for user in "abcdef"]
     release = anonymize(QueryLog.from_rows(lines), FrequentQueries(min_users=5), seed=1)
     return release.write(tmp_path_factory.mktemp("page") / "out")
 
 
-def test_the_page_is_well_formed(card: dict[str, object]) -> None:
-    for one in (card, {k: v for k, v in card.items() if k not in ("input", "output")}):
+def test_the_page_is_well_formed(card: PrivateCard) -> None:
+    for one in (card, card.public):
         tags = Tags()
         tags.feed(render_card(one))
         assert tags.open == []
@@ -52,16 +54,20 @@ def test_the_page_is_well_formed(card: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", '"><img src=x>', "a & b"])
-def test_texts_are_escaped(card: dict[str, object], text: str) -> None:
-    odd = card | {
-        "method": text,
-        "dropped": {text: 3},
-        "blanked": {text: 1},
-        "made": {text: 2},
-        "parameters": {"n": text, text: True},
-        "not_release_grade_because": [text],
-        "seconds": {text: 1.0},
-    }
+def test_texts_are_escaped(card: PrivateCard, text: str) -> None:
+    odd = replace(
+        card,
+        public=replace(
+            card.public,
+            method=text,
+            parameters={"n": text, text: True},
+            not_release_grade_because=(text,),
+        ),
+        dropped={text: 3},
+        blanked={text: 1},
+        generated={text: 2},
+        seconds={text: 1.0},
+    )
     drawn = render_card(odd)
     tags = Tags()
     tags.feed(drawn)
@@ -69,8 +75,8 @@ def test_texts_are_escaped(card: dict[str, object], text: str) -> None:
     assert text not in drawn
 
 
-def test_an_empty_log_draws(card: dict[str, object]) -> None:
-    nothing = card | {"input": card["input"] | {"rows": 0, "rejected": {}}, "dropped": {}}
+def test_an_empty_log_draws(card: PrivateCard) -> None:
+    nothing = replace(card, input=replace(card.input, rows=0, rejected={}), dropped={})
     assert "0 rows were read" in render_card(nothing)
 
 
@@ -89,11 +95,11 @@ def typed(drawn: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", list(METHODS))
-def test_the_command_asks_for_the_same_method(card: dict[str, object], name: str) -> None:
+def test_the_command_asks_for_the_same_method(card: PrivateCard, name: str) -> None:
     """Typed as it stands on the page, the command line gives the method back."""
     method = turned(METHODS[name]())
     program, command, *words = typed(
-        render_card(card | {"method": name, "parameters": method.params()})
+        render_card(replace(card.public, method=name, parameters=method.params()))
     )
     assert (program, command) == ("queryveil", "anonymize")
     given = get_command(app).commands["anonymize"].make_context("anonymize", words).params
@@ -111,22 +117,24 @@ def turned(method: Method) -> Method:
     )
 
 
-def test_odd_values_are_quoted(card: dict[str, object]) -> None:
+def test_odd_values_are_quoted(card: PrivateCard) -> None:
     words = typed(
-        render_card(card | {"parameters": {"pool": "my list; rm", "empty": "", "x": None}})
+        render_card(
+            replace(card.public, parameters={"pool": "my list; rm", "empty": "", "x": None})
+        )
     )
     assert words[words.index("--public-queries") + 1] == "my list; rm"
     assert words[words.index("--empty") + 1] == ""
     assert "--x" not in words
 
 
-def test_the_promise_stands_at_the_top(card: dict[str, object]) -> None:
+def test_the_promise_stands_at_the_top(card: PrivateCard) -> None:
     drawn = render_card(card)
-    assert drawn.count(card["guarantee"]["statement"]) == 1
-    assert drawn.index(card["guarantee"]["statement"]) < drawn.index("What is guaranteed")
+    assert drawn.count(card.guarantee.statement) == 1
+    assert drawn.index(card.guarantee.statement) < drawn.index("What is guaranteed")
 
 
-def test_the_log_is_named_to_its_owner_alone(card: dict[str, object]) -> None:
-    named = card | {"input": card["input"] | {"sha256": {"my<log.tsv": "12ab"}}}
+def test_the_log_is_named_to_its_owner_alone(card: PrivateCard) -> None:
+    named = replace(card, input=replace(card.input, sha256={"my<log.tsv": "12ab"}))
     assert "my&lt;log.tsv (SHA-256 12ab)" in render_card(named)
-    assert "12ab" not in render_card({k: v for k, v in named.items() if k != "input"})
+    assert "12ab" not in render_card(named.public)

@@ -78,7 +78,7 @@ def test_public_can_be_read(release: Release, target: Path) -> None:
 
 def test_missing_parents_are_made(release: Release, tmp_path: Path) -> None:
     release.write(tmp_path / "a" / "b" / "out")
-    assert verify(tmp_path / "a" / "b" / "out")["holds"]
+    assert verify(tmp_path / "a" / "b" / "out").holds
 
 
 @pytest.mark.parametrize("kind", ["release", "folder", "empty", "file", "link", "dangling"])
@@ -115,7 +115,7 @@ def test_force_replaces_a_release(release: Release, target: Path) -> None:
     assert (target / "public" / "log.csv").exists()
     assert not (target / "public" / "log.tsv").exists()
     assert tree(target) != before
-    assert verify(target)["holds"]
+    assert verify(target).holds
 
 
 @pytest.mark.parametrize("kind", ["folder", "empty", "file", "link", "dangling"])
@@ -236,7 +236,7 @@ def test_force_replaces_what_ended_first(
     after_the_check(monkeypatch, lambda: first.rename(target))
     release.write(target, overwrite=True)
     assert (target / "public" / "log.parquet").exists()
-    assert verify(target)["holds"]
+    assert verify(target).holds
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
@@ -257,7 +257,7 @@ def test_what_came_after_the_check_is_put_back(
     with pytest.raises(OutputError, match="replaces only what queryveil wrote"):
         release.write(target, overwrite=True)
     assert tree(target) == {"thesis.txt": b"mine"}
-    assert verify(tmp_path / "moved")["holds"]
+    assert verify(tmp_path / "moved").holds
 
 
 @pytest.mark.usefixtures("system")
@@ -274,7 +274,7 @@ def test_many_runs_that_end_together(release: Release, tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         told = list(pool.map(run, range(4)))
     assert sorted(told) == ["this exists already"] * 3 + ["written"]
-    assert verify(target)["holds"]
+    assert verify(target).holds
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
@@ -322,7 +322,7 @@ def test_the_mapping_can_be_forgotten(release: Release, target: Path) -> None:
     assert not (target / "private" / "mapping.tsv").exists()
     private = b"".join(path.read_bytes() for path in (target / "private").iterdir())
     assert b"user7" not in private
-    assert verify(target)["holds"]
+    assert verify(target).holds
 
 
 # --- leftovers -----------------------------------------------------------------------------------
@@ -412,8 +412,8 @@ def test_relative_names(release: Release, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     release.write("out")
     release.write(Path("a") / ".." / "b")
-    assert verify("out")["holds"]
-    assert verify("b")["holds"]
+    assert verify("out").holds
+    assert verify("b").holds
     monkeypatch.chdir(tmp_path / "out")
     with pytest.raises(OutputError, match="exists already"):
         release.write(".")

@@ -67,25 +67,25 @@ def drawn(card: dict[str, Any]) -> str:
 
 def test_rows_add_up(release: Release, tmp_path: Path) -> None:
     card = release.write(tmp_path / "out")
-    assert card["made"] == {"row of a prototype": 9}
-    rows, out = card["input"]["rows"], card["output"]["rows"]
-    lost = sum(card["dropped"].values()) + sum(card["input"]["rejected"].values())
-    assert rows + sum(card["made"].values()) == out + lost == 15
-    assert release.preview_card()["made"] == card["made"]
+    assert card.generated == {"row of a prototype": 9}
+    rows, out = card.input.rows, card.output.rows
+    lost = sum(card.dropped.values()) + sum(card.input.rejected.values())
+    assert rows + sum(card.generated.values()) == out + lost == 15
+    assert release.preview_card().generated == card.generated
 
 
 def test_what_was_made_is_no_matter_of_the_public(release: Release, tmp_path: Path) -> None:
     release.write(tmp_path / "out")
     public = tmp_path / "out" / "public"
-    assert "made" not in json.loads((public / "release.json").read_text())
+    assert "generated" not in json.loads((public / "release.json").read_text())
     assert "row of a prototype" not in (public / "report.html").read_text()
-    assert json.loads((tmp_path / "out" / "private" / "card.json").read_text())["made"]
+    assert json.loads((tmp_path / "out" / "private" / "card.json").read_text())["generated"]
 
 
 def test_nothing_is_made_unless_a_method_says_so() -> None:
     lines = [(user, "weather", "2006-03-01 10:00:00", None, None) for user in USERS]
     card = anonymize(QueryLog.from_rows(lines), FrequentQueries(min_users=5)).preview_card()
-    assert card["made"] == {}
+    assert card.generated == {}
     assert re.search(r"released +6 +█+ 100.0%", drawn(card))
     assert re.search(r"distinct queries +1 +of 1", drawn(card))
     assert not re.search(r"^made", drawn(card), flags=re.M)
@@ -130,7 +130,7 @@ def test_a_log_of_groups_is_written_and_verified(
     assert all(finding.holds for finding in findings)
     says = {finding.check: finding.message for finding in findings}
     assert says["equal-logs"] == ("each of 2 distinct logs is shared by 3 or more users (6 users)")
-    private = {f["check"]: f["holds"] for f in verify(tmp_path / "out")["findings"]}
+    private = {f.check: f.holds for f in verify(tmp_path / "out").findings}
     assert private["private"]
     assert private["card"]
 

@@ -66,12 +66,12 @@ def test_kept_texts_stay_and_the_card_says_so() -> None:
     kept = cleaned(release(), "keep")
     assert kept.log.collect().height == 4
     card = kept.preview_card()
-    assert (card["identifiers"], card["release_grade"]) == ("keep", False)
+    assert (card.public.identifiers, card.public.release_grade) == ("keep", False)
 
 
 def test_a_method_run_by_itself_is_not_for_publication() -> None:
     card = release().preview_card()
-    assert (card["identifiers"], card["release_grade"]) == (None, False)
+    assert (card.public.identifiers, card.public.release_grade) == (None, False)
 
 
 def edited(folder: Path, **change: object) -> None:
@@ -104,11 +104,12 @@ def test_a_card_that_does_not_say_is_found(written: Path) -> None:
     told = json.loads(card.read_text())
     del told["identifiers"]
     card.write_text(json.dumps(told))
-    assert "identifiers" in failed(written)
+    with pytest.raises(qv.VerificationError, match='no key "identifiers"'):
+        verify_public(written / "public")
 
 
 @pytest.mark.parametrize("setting", ["keep", None, "lost"])
 def test_a_badge_beside_kept_identifiers_is_found(written: Path, setting: object) -> None:
     edited(written, identifiers=setting)
-    assert not qv.verify(written)["holds"]
+    assert not qv.verify(written).holds
     assert "identifiers" in failed(written)

@@ -14,6 +14,7 @@ import pytest
 import queryveil as qv
 from queryveil.log.query_log import QueryLog
 from queryveil.methods.frequent_queries import FrequentQueries
+from queryveil.release.cards import PublicCard
 from queryveil.release.formats import OUTPUT_FORMATS
 from queryveil.release.guarantee import Check, Guarantee
 from queryveil.release.metadata import metadata_files
@@ -321,9 +322,9 @@ def test_nothing_private_is_in_them(tmp_path: Path) -> None:
     lines += [f"private-name-1\tsecret {n}\t2006-03-01 10:00:00\t\t" for n in range(5)]
     path.write_text("\n".join(lines) + "\n")
     card = anonymize(qv.read_log(path), FrequentQueries(min_users=5)).write(tmp_path / "out")
-    text = "".join(metadata_files(card).values())
+    text = "".join(metadata_files(card.public).values())
     assert text == (tmp_path / "out" / "public" / "croissant.json").read_text("utf-8")
-    digests = list(card["input"]["sha256"].values())
+    digests = list(card.input.sha256.values())
     assert digests
     for word in ("private-name", "secret", "my-input", str(tmp_path), *digests):
         assert word not in text
@@ -331,8 +332,8 @@ def test_nothing_private_is_in_them(tmp_path: Path) -> None:
 
 def test_they_are_decided_by_the_card(tmp_path: Path) -> None:
     card = release(promise()).write(tmp_path / "out")
-    public = load(tmp_path / "out" / "public" / "release.json")
-    assert metadata_files(card) == metadata_files(public)  # the internal card adds nothing
+    public = PublicCard.from_dict(load(tmp_path / "out" / "public" / "release.json"))
+    assert metadata_files(card.public) == metadata_files(public)
     for name, text in metadata_files(public).items():
         assert (tmp_path / "out" / "public" / name).read_text("utf-8") == text
 

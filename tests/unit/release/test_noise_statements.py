@@ -19,7 +19,7 @@ from queryveil.methods.click_graph import ClickGraph
 from queryveil.methods.runner import run_method
 from queryveil.methods.statistics.dp_statistics import DpStatistics
 from queryveil.release.formats import read_public_tables
-from queryveil.release.noise import CountNoise, noise_of
+from queryveil.release.noise import CountNoise, describe_noise
 
 KEYS = 40
 Rows = list[tuple[str, str, str | None, int | None, str | None]]
@@ -166,7 +166,7 @@ def test_a_reader_is_told_on_the_page_the_card_and_beside_the_table(
         assert f"scale {told['scale']:,.4g}" in beside
         assert "selected" in beside or "released" in beside
         assert "cannot be told apart" in beside
-    assert qv.verify(tmp_path / "out")["holds"]
+    assert qv.verify(tmp_path / "out").holds
 
 
 def test_what_is_told_follows_from_parameters_and_tables(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_what_is_told_follows_from_parameters_and_tables(tmp_path: Path) -> None
     one, two = (run_method(method, QueryLog.from_rows(rows_of(n)), RandomSource(1), NoProgress())
                 for n in (3_000, 4_000))  # fmt: skip
     assert one.noise == two.noise
-    assert noise_of(one.noise, two.tables) == noise_of(two.noise, two.tables)
+    assert describe_noise(one.noise, two.tables) == describe_noise(two.noise, two.tables)
 
 
 def test_verify_sees_words_that_the_tables_do_not_bear_out(tmp_path: Path) -> None:
@@ -184,8 +184,8 @@ def test_verify_sees_words_that_the_tables_do_not_bear_out(tmp_path: Path) -> No
     card = json.loads(path.read_text("utf-8"))
     card["noise"]["tables"][0]["interval_95"] = 1
     path.write_text(json.dumps(card), "utf-8")
-    found = {finding["check"]: finding["holds"] for finding in
-             qv.verify(tmp_path / "out")["findings"]}  # fmt: skip
+    found = {finding.check: finding.holds for finding in
+             qv.verify(tmp_path / "out").findings}  # fmt: skip
     assert found["noise"] is False
 
 
@@ -206,7 +206,7 @@ def test_verify_sees_words_that_the_tables_do_not_bear_out(tmp_path: Path) -> No
 def test_ranks_in_words(counts: list[int], says: str) -> None:
     table = pl.DataFrame({"query": [str(n) for n in range(len(counts))], "count": counts},
                          schema={"query": pl.String, "count": pl.Int64})  # fmt: skip
-    told = noise_of([noise("laplace", 20.0)], {"queries": table})[0]
-    assert says in " ".join(told["statements"])
-    assert told["interval_95"] == 60
-    assert told["difference_95"] == 83
+    told = describe_noise([noise("laplace", 20.0)], {"queries": table})[0]
+    assert says in " ".join(told.statements)
+    assert told.interval_95 == 60
+    assert told.difference_95 == 83

@@ -40,7 +40,7 @@ def test_only_the_public_files_are_in_it(folder: Path, tmp_path: Path) -> None:
             assert file.read() == (folder / "public" / name).read_bytes()
         safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
         tar.extractall(tmp_path / "there", **safely)
-    assert verify(tmp_path / "there" / "my release")["holds"]
+    assert verify(tmp_path / "there" / "my release").holds
 
 
 def test_the_metadata_is_constant(folder: Path) -> None:
@@ -112,7 +112,7 @@ def test_an_archive_is_not_overwritten(folder: Path) -> None:
 def test_an_archive_is_not_put_into_the_release(folder: Path, inside: str) -> None:
     with pytest.raises(OutputError, match="this is inside the release"):
         pack(folder, folder / inside)
-    assert verify(folder)["holds"]
+    assert verify(folder).holds
 
 
 @pytest.mark.parametrize("where", ["file/x.tar.gz", "missing/x.tar.gz", "/proc/x.tar.gz"])

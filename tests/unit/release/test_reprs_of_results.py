@@ -46,7 +46,7 @@ def test_a_release_shows_nothing_private(line: str) -> None:
     assert len(shown) >= 4
     assert not [text for text in shown if PRIVATE.search(text)]
     assert made.method in repr(made)
-    assert card["input"]["rows"] == 12  # it is there for whoever asks
+    assert card.input.rows == 12  # it is there for whoever asks
 
 
 def test_what_is_asked_shows_nobody() -> None:

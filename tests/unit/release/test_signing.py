@@ -34,7 +34,7 @@ def key(tmp_path: Path) -> Path:
 
 def told(folder: Path, signer: str | None = None) -> tuple[bool | None, str]:
     found = qv.verify(folder, signer=signer)
-    return next((f["holds"], f["message"]) for f in found["findings"] if f["check"] == "signature")
+    return next((f.holds, f.message) for f in found.findings if f.check == "signature")
 
 
 def test_unsigned(out: Path, key: Path) -> None:
@@ -51,7 +51,7 @@ def test_signed(out: Path, key: Path, tmp_path: Path) -> None:
     assert told(out, public) == (True, f"signed by {public} (the key that was named)")
     (tmp_path / "reader.pub").write_text(public + "\n")
     assert told(out / "public", str(tmp_path / "reader.pub"))[0] is True
-    assert qv.verify(out)["holds"] is True
+    assert qv.verify(out).holds is True
 
 
 def test_only_the_bytes_of_the_files_are_signed(out: Path, key: Path) -> None:

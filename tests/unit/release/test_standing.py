@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 import queryveil as qv
-from queryveil.release.guarantee import SEEDED, Guarantee, Level, Model, standing_of, words_of
+from queryveil.release.guarantee import (
+    SEEDED,
+    Guarantee,
+    Level,
+    Model,
+    standing_of,
+    summarize_standing,
+)
 
 DAY = "2006-03-01 10:00:00"
 USERS = [f"u{number}" for number in range(12)]
@@ -47,8 +54,8 @@ def test_it_follows(promise: Guarantee, against: tuple[str, ...], level: Level) 
 
 
 def test_a_condition_is_never_left_out() -> None:
-    promise = guarantee("conditional-dp", epsilon=1.0, delta=1e-6, given="the lengths").as_dict()
-    assert words_of(promise, "formal") == (
+    promise = guarantee("conditional-dp", epsilon=1.0, delta=1e-6, given="the lengths")
+    assert summarize_standing(promise, Level.FORMAL) == (
         "differential privacy for a user's whole log, epsilon 1, delta 1e-06, only given that "
         "public is: the lengths"
     )

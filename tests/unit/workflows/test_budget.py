@@ -59,7 +59,7 @@ def test_a_repeat_does_not_tell_whether_the_log_changed(
     if change == "a line":
         log.write_bytes(log.read_bytes() + b"new\tweather\t2006-03-01 10:00:00\t\t\n")
     again = release(log, tmp_path / "two", line)
-    assert "copied" not in again
+    assert again.copied is None
     assert spent(log) == (2, 2)  # the same cost, whatever the log is
     one, two = (tmp_path / name / "public" / "queries.tsv" for name in ("one", "two"))
     assert one.read_bytes() != two.read_bytes()
@@ -69,11 +69,11 @@ def test_a_copy_is_named_and_free(log: Path, tmp_path: Path) -> None:
     release(log, tmp_path / "one")
     log.unlink()  # it is not opened
     card = qv.copy_release(tmp_path / "one", tmp_path / "two")
-    assert card["copied"] == str(tmp_path / "one")
+    assert card.copied == str(tmp_path / "one")
     for path in (tmp_path / "one" / "public").iterdir():
         assert path.read_bytes() == (tmp_path / "two" / "public" / path.name).read_bytes()
     assert (tmp_path / "two" / "private").stat().st_mode & 0o077 == 0
-    assert qv.verify(tmp_path / "two")["holds"]
+    assert qv.verify(tmp_path / "two").holds
     assert spent(log) == (9, 2)
     shutil.rmtree(tmp_path / "one")
     qv.copy_release(tmp_path / "two", tmp_path / "three", logs=[log])
@@ -143,7 +143,7 @@ def test_a_release_may_be_written_twice(log: Path, tmp_path: Path, line: str) ->
     assert [(e.state, e.copy_of) for e in entries] == [("confirmed", None), ("copied", 1)]
     assert int(sum(e.epsilon or 0 for e in entries)) == (9 if line == LINE else 0)
     qv.copy_release(tmp_path / "two", tmp_path / "three")
-    assert qv.verify(tmp_path / "three")["holds"]
+    assert qv.verify(tmp_path / "three").holds
 
 
 def test_beyond_the_limit_nothing_is_written(log: Path, tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_beyond_the_limit_nothing_is_written(log: Path, tmp_path: Path) -> None:
     with pytest.raises(BudgetError, match="needs epsilon 9, but 1 is left"):
         release(log, tmp_path / "two", LINE.replace("user=2", "user=3"))
     assert not (tmp_path / "two").exists()
-    assert "copied" in qv.copy_release(tmp_path / "one", tmp_path / "three")  # it costs nothing
+    assert qv.copy_release(tmp_path / "one", tmp_path / "three").copied  # it costs nothing
 
 
 def test_a_bad_list_costs_nothing(log: Path, tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_look_at_the_data_is_told_for_ever(log: Path, tmp_path: Path) -> None:
     card = json.loads((tmp_path / "one" / "public" / "release.json").read_text("utf-8"))
     assert DATA_ACCESS_NOTE in card["notes"]
     assert DATA_ACCESS_NOTE in (tmp_path / "one" / "public" / "report.html").read_text("utf-8")
-    assert qv.verify(tmp_path / "one")["holds"]
+    assert qv.verify(tmp_path / "one").holds
 
 
 def test_a_plan_does_not_open_the_log() -> None:
@@ -220,9 +220,9 @@ def test_a_synthetic_log_of_the_tables(log: Path, tmp_path: Path) -> None:
     line = "dp-statistics:epsilon=99:delta=1e-3:max-queries-per-user=3:synthetic-users=50"
     card = release(log, tmp_path / "one", line, format="tsv")
     rows = (tmp_path / "one" / "public" / "log.tsv").read_text("utf-8").split("\n")[1:-1]
-    assert len({row.split("\t")[0] for row in rows}) == card["output"]["ids"] == 50
+    assert len({row.split("\t")[0] for row in rows}) == card.output.ids == 50
     shown = (tmp_path / "one" / "public" / "queries.tsv").read_text("utf-8")
     assert all(f"\n{row.split(chr(9))[1]}\t" in shown for row in rows)
-    assert card["made"] == {"synthetic rows": len(rows)}
-    assert any("synthetic" in note for note in card["notes"])
-    assert qv.verify(tmp_path / "one")["holds"]
+    assert card.generated == {"synthetic rows": len(rows)}
+    assert any("synthetic" in note for note in card.public.notes)
+    assert qv.verify(tmp_path / "one").holds

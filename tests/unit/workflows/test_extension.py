@@ -60,7 +60,7 @@ def read(top: Path, name: str, **more: Any) -> qv.QueryLog:
     return qv.read_log(top / "logs" / f"{name}.tsv", **more)
 
 
-def append(top: Path, name: str, old: str, new: str, **more: Any) -> dict[str, Any]:
+def append(top: Path, name: str, old: str, new: str, **more: Any) -> qv.PrivateCard:
     days = {"three": 5, "more": 5, "most": 6}
     more.setdefault("since", f"2006-03-0{days.get(name, 3)}")
     return qv.extend_release(read(top, name), top / old, top / new, **more)
@@ -110,12 +110,12 @@ def test_users_keep_their_names_and_use_what_they_have(top: Path) -> None:
     assert slots(top / "b") == {"ann": 3, "bob": 2, "cat": 2}
     assert {user: new[user][0] for user in old} == {user: old[user][0] for user in old}
     assert rows_of(top / "b") == {new["ann"][0]: 1, new["bob"][0]: 1, new["cat"][0]: 2}
-    assert card["dropped"] == {"before the first day that is new": 3, "replaced": 4}
-    assert card["input"]["rows"] + card["made"]["drawn"] == 4 + sum(card["dropped"].values())
-    assert card["guarantee"]["epsilon"] == 1.0
-    assert card["ledger"]["extends"] == 1
-    assert any("goes on with an earlier one" in note for note in card["notes"])
-    assert qv.verify(top / "b")["holds"]
+    assert card.dropped == {"before the first day that is new": 3, "replaced": 4}
+    assert card.input.rows + card.generated["drawn"] == 4 + sum(card.dropped.values())
+    assert card.guarantee.epsilon == 1.0
+    assert card.ledger.extends == 1
+    assert any("goes on with an earlier one" in note for note in card.public.notes)
+    assert qv.verify(top / "b").holds
 
 
 def test_it_is_in_the_ledger_before_the_noise(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +154,7 @@ def test_only_what_is_new_counts_also_in_a_log_of_its_own(top: Path) -> None:
     )  # fmt: skip
     card = qv.extend_release(log, top / "a", top / "b", since="2006-03-03", ledger=f"{top}/logs")
     assert slots(top / "b") == {"ann": 2, "bob": 2}
-    assert card["dropped"] == {
+    assert card.dropped == {
         "no time, so not known to be new": 1,
         "before the first day that is new": 2,
         "replaced": 1,
@@ -164,8 +164,8 @@ def test_only_what_is_new_counts_also_in_a_log_of_its_own(top: Path) -> None:
 def test_a_log_without_times(top: Path) -> None:
     how: dict[str, Any] = {"since": "2006-03-03", "ledger": f"{top}/logs"}
     card = qv.extend_release(timeless(("bob", None)), top / "a", top / "b", **how)
-    assert card["output"]["rows"] == 0
-    assert card["dropped"]["no time, so not known to be new"] == 1
+    assert card.output.rows == 0
+    assert card.dropped["no time, so not known to be new"] == 1
 
 
 @pytest.mark.parametrize("rows", [[("bob", None)], [("bob", None), ("eve", "9999-01-01 00:00:00")]])
@@ -196,9 +196,9 @@ def test_nobody_has_anything_left(top: Path) -> None:
     write_log(top / "logs" / "more.tsv", [*whole, ("eve", 5)])
     qv.anonymize_to_folder(read(top, "full"), Slotted(), top / "full")
     card = append(top, "more", "full", "b")
-    assert card["output"]["rows"] == 0
+    assert card.output.rows == 0
     assert slots(top / "b") == {"eve": 4}
-    assert qv.verify(top / "b")["holds"]
+    assert qv.verify(top / "b").holds
     write_log(top / "logs" / "most.tsv", [*whole, ("eve", 5), ("eve", 6)])
     append(top, "most", "b", "c", add_budget=True)
     assert slots(top / "c") == {"eve": 5}
@@ -207,8 +207,8 @@ def test_nobody_has_anything_left(top: Path) -> None:
 def test_nothing_new_is_an_empty_part_that_can_be_extended(top: Path) -> None:
     """A refusal would tell that nobody sent anything, which no epsilon covers."""
     card = append(top, "one", "a", "b")
-    assert card["output"]["rows"] == 0
-    assert qv.verify(top / "b")["holds"]
+    assert card.output.rows == 0
+    assert qv.verify(top / "b").holds
     append(top, "two", "b", "c")
     assert slots(top / "c")["cat"] == 2
 
@@ -218,16 +218,16 @@ def test_nothing_new_is_an_empty_part_that_can_be_extended(top: Path) -> None:
 
 def test_a_lower_guarantee_is_the_sum(top: Path) -> None:
     card = append(top, "two", "a", "b", add_budget=True)
-    assert card["guarantee"]["epsilon"] == 2.0
-    assert card["parameters"]["previous_epsilon"] == 1.0
-    assert card["ledger"]["most"] == 8
+    assert card.guarantee.epsilon == 2.0
+    assert card.public.parameters["previous_epsilon"] == 1.0
+    assert card.ledger.max_contributions == 8
     assert (spent(top), entries(top)[1].epsilon) == (2, 1)
-    assert qv.verify(top / "b")["holds"]
+    assert qv.verify(top / "b").holds
     later = append(top, "three", "b", "c")  # within what is paid for now
-    assert later["guarantee"]["epsilon"] == 2.0
+    assert later.guarantee.epsilon == 2.0
     assert slots(top / "c")["ann"] == 5
     assert (spent(top), entries(top)[2].epsilon) == (2, 0)
-    assert qv.verify(top / "c")["holds"]
+    assert qv.verify(top / "c").holds
 
 
 def test_decimals_stay_what_they_are(top: Path) -> None:
@@ -236,10 +236,10 @@ def test_decimals_stay_what_they_are(top: Path) -> None:
     qv.anonymize_to_folder(read(top, "one"), method, top / "a1")
     append(top, "two", "a1", "b1", add_budget=True)
     card = append(top, "three", "b1", "c1", add_budget=True)
-    assert card["parameters"]["previous_epsilon"] == 0.2
-    assert card["guarantee"]["epsilon"] >= 0.3
+    assert card.public.parameters["previous_epsilon"] == 0.2
+    assert card.guarantee.epsilon >= 0.3
     assert spent(top) == 1 + Fraction("0.3")
-    assert qv.verify(top / "c1")["holds"]
+    assert qv.verify(top / "c1").holds
 
 
 def test_the_limit_holds(top: Path) -> None:
@@ -249,7 +249,7 @@ def test_the_limit_holds(top: Path) -> None:
     assert not (top / "b").exists()
     assert len(entries(top)) == 1
     # What a limit leaves is not taken unasked: the promise stays.
-    assert append(top, "two", "a", "b")["guarantee"]["epsilon"] == 1.0
+    assert append(top, "two", "a", "b").guarantee.epsilon == 1.0
     set_ledger_limit("0.5", "0", [top / "logs" / "one.tsv"])
     with pytest.raises(BudgetError, match=r"limit of 0.5 is passed"):
         append(top, "three", "b", "c")
@@ -282,7 +282,7 @@ def test_a_release_is_extended_once(top: Path) -> None:
 def test_a_repeat_of_the_new_log_is_no_copy_of_the_part(top: Path) -> None:
     append(top, "two", "a", "b")
     card = qv.anonymize_to_folder(read(top, "two"), Slotted(), top / "whole")
-    assert "copied" not in card
+    assert card.copied is None
     assert spent(top) == 2
 
 
@@ -313,8 +313,8 @@ def test_a_stopped_run_with_a_lower_guarantee_counts_for_the_promise(top: Path) 
         stumble(patch)
         with pytest.raises(KeyboardInterrupt):
             append(top, "two", "a", "b", add_budget=True)
-    assert append(top, "two", "a", "b")["guarantee"]["epsilon"] == spent(top) == 2
-    assert qv.verify(top / "b")["holds"]
+    assert append(top, "two", "a", "b").guarantee.epsilon == spent(top) == 2
+    assert qv.verify(top / "b").holds
 
 
 def test_a_log_from_no_file_cannot_be_tried_again(
@@ -326,7 +326,8 @@ def test_a_log_from_no_file_cannot_be_tried_again(
     later = qv.QueryLog.from_rows([("ann", "x", day(2), None, None)])
     qv.anonymize_to_folder(first, Slotted(), tmp_path / "a", ledger="us")
     # Two logs without files are not the same log.
-    assert "copied" not in qv.anonymize_to_folder(later, Slotted(), tmp_path / "a2", ledger="us")
+    again = qv.anonymize_to_folder(later, Slotted(), tmp_path / "a2", ledger="us")
+    assert again.copied is None
     with monkeypatch.context() as patch:
         stumble(patch)
         with pytest.raises(KeyboardInterrupt):

@@ -48,11 +48,11 @@ def test_plan_tells_what_anonymize_does(path: Path, setting: str, rows: int) -> 
     log, method = qv.read_log(path), qv.parse_method(METHOD)
     planned = qv.plan(log, method, identifiers=setting)
     made = qv.anonymize_to_folder(log, method, path.parent / "out", identifiers=setting)
-    assert planned["output"]["rows"] == made["output"]["rows"] == rows
-    assert planned["dropped"] == made["dropped"]
-    assert planned["release_grade"] is made["release_grade"] is (setting != "keep")
-    assert made["input"]["users"] == 9
-    assert made["input"]["queries"] == 2  # as it was read
+    assert planned["output"]["rows"] == made.output.rows == rows
+    assert planned["dropped"] == made.dropped
+    assert planned["release_grade"] is made.public.release_grade is (setting != "keep")
+    assert made.input.users == 9
+    assert made.input.queries == 2  # as it was read
 
 
 def test_compare_runs_what_anonymize_would(path: Path, tmp_path: Path) -> None:
@@ -93,13 +93,13 @@ def test_what_extends_a_release_treats_them_alike(path: Path, tmp_path: Path) ->
             longer(0), Slotted(max_queries_per_user=9), tmp_path / "a", identifiers="mask"
         )
         alike = qv.extend_release(longer(1), tmp_path / "a", tmp_path / "b")
-        assert alike["identifiers"] == alike["ledger"]["identifiers"] == "mask"
-        assert alike["output"]["rows"] == 3
+        assert alike.public.identifiers == alike.ledger.identifiers == "mask"
+        assert alike.output.rows == 3
         with pytest.raises(UsageError, match="lose"):
             qv.extend_release(longer(2), tmp_path / "b", tmp_path / "c", identifiers="lose")
         other = qv.extend_release(longer(2), tmp_path / "b", tmp_path / "c", identifiers="drop")
-        assert other["output"]["rows"] == 2
-        assert other["dropped"]["query looks like: phone number"] == 1
+        assert other.output.rows == 2
+        assert other.dropped["query looks like: phone number"] == 1
 
 
 Run = Callable[..., tuple[int, str, str]]

@@ -20,7 +20,7 @@ def test_the_docstring_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     names = {"qv": qv}
     exec(code, names)
     assert names["release"].guarantee.model == "none"
-    assert qv.verify("out")["holds"]
+    assert qv.verify("out").holds
 
 
 def test_what_is_exported_is_there_and_sorted() -> None:
@@ -45,12 +45,13 @@ def test_the_whole_way(synthetic: Path, tmp_path: Path) -> None:
     assert isinstance(release, qv.Release)
     assert isinstance(release.guarantee, qv.Guarantee)
     card = release.write(tmp_path / "out", format="csv")
-    assert qv.verify(tmp_path / "out")["holds"]
-    assert qv.verify(str(tmp_path / "out"))["method"] == "frequent-queries"
+    assert qv.verify(tmp_path / "out").holds
+    assert qv.verify(str(tmp_path / "out")).method == "frequent-queries"
     assert qv.pack(tmp_path / "out").is_file()
-    assert qv.profile(log).size.users == card["input"]["users"]
+    assert qv.profile(log).size.users == card.input.users
     same = ("input", "output", "dropped", "blanked", "guarantee", "parameters", "method")
-    assert {key: planned[key] for key in same} == {key: card[key] for key in same}
+    written = card.to_dict()
+    assert {key: planned[key] for key in same} == {key: written[key] for key in same}
 
 
 def test_errors_have_one_root_and_tell_what_to_do() -> None:
@@ -71,9 +72,9 @@ def test_a_release_can_be_written_twice(synthetic: Path, tmp_path: Path) -> None
 def test_a_sample_of_users_is_accounted_for(synthetic: Path, tmp_path: Path) -> None:
     log = qv.read_log(synthetic, sample_users=100)
     card = qv.anonymize(log, qv.FrequentQueries(min_users=4)).write(tmp_path / "out")
-    assert card["input"]["users"] == 100
-    assert card["dropped"]["not in the sample of users"] > 1000
-    assert card["input"]["rows"] == card["output"]["rows"] + sum(card["dropped"].values())
+    assert card.input.users == 100
+    assert card.dropped["not in the sample of users"] > 1000
+    assert card.input.rows == card.output.rows + sum(card.dropped.values())
 
 
 @pytest.mark.parametrize("form", ["parket", "", "PARQUET", "xlsx"])

@@ -34,7 +34,7 @@ def write_log(path: Path, users: range, seed: int) -> Path:
     return path
 
 
-def release(path: Path, folder: Path, line: str = LINE, **more: Any) -> dict[str, Any]:
+def release(path: Path, folder: Path, line: str = LINE, **more: Any) -> qv.PrivateCard:
     return qv.anonymize(qv.read_log(path), line, **more).write(folder)
 
 
@@ -75,8 +75,8 @@ def test_the_intersection_attack(method: str, logs: tuple[Path, Path], tmp_path:
     assert sum(new.values()) == 20
     assert min(new.values()) >= K
     assert not {g for u, g in groups(tmp_path / "kept").items() if u in old} & new.keys()
-    assert card["release_grade"]
-    assert qv.verify(tmp_path / "kept")["holds"]
+    assert card.public.release_grade
+    assert qv.verify(tmp_path / "kept").holds
 
 
 def test_who_is_left_of_a_small_group_is_dropped_and_counted(
@@ -87,10 +87,10 @@ def test_who_is_left_of_a_small_group_is_dropped_and_counted(
     left = Counter(g for u, g in groups(tmp_path / "one").items() if int(u[-3:]) >= 12)
     small = sum(size for size in left.values() if size < K)
     assert small > 0
-    assert card["dropped"][f"fewer than {K} users of the earlier group are left"] == 6 * small
+    assert card.dropped[f"fewer than {K} users of the earlier group are left"] == 6 * small
     assert len(groups(tmp_path / "two")) == 68 - small
-    assert card["input"]["rows"] + sum(card["made"].values()) == (
-        card["output"]["rows"] + sum(card["dropped"].values())
+    assert card.input.rows + sum(card.generated.values()) == (
+        card.output.rows + sum(card.dropped.values())
     )
 
 
@@ -99,7 +99,7 @@ def test_too_few_newcomers_are_dropped_and_counted(tmp_path: Path) -> None:
     second = write_log(tmp_path / "logs" / "b.tsv", range(20 + K - 1), 2)
     release(first, tmp_path / "one")
     card = release(second, tmp_path / "two", groups_of=tmp_path / "one")
-    assert card["dropped"][f"fewer than {K} users are new since the earlier release"] == 6 * (K - 1)
+    assert card.dropped[f"fewer than {K} users are new since the earlier release"] == 6 * (K - 1)
     assert set(groups(tmp_path / "two")) == set(groups(tmp_path / "one"))
     third = write_log(tmp_path / "logs" / "c.tsv", range(100, 100 + K - 1), 2)
     with pytest.raises((EmptyReleaseError, InputError)):
@@ -122,7 +122,7 @@ def test_who_was_away_comes_back_to_no_other_group(tmp_path: Path) -> None:
         kept = {"groups_of": folders[-1]} if folders else {}
         folders.append(tmp_path / f"release-{n}")
         card = release(path, folders[-1], **kept)
-        assert not [note for note in card["notes"] if "no k is promised" in note]
+        assert not [note for note in card.public.notes if "no k is promised" in note]
         assert min(histories(folders)) >= K
         for earlier in folders[:-1]:
             assert min(intersections(earlier, folders[-1]), default=K) >= K
@@ -160,20 +160,20 @@ def test_a_second_release_warns_on_card_screen_and_in_verify(
     asked = ("--method", LINE)
     first = cli("anonymize", logs[0], *asked, "--out", tmp_path / "one")
     assert "an earlier k-anonymous release" not in first.out + first.err
-    assert qv.verify(tmp_path / "one")["warnings"] == []
+    assert qv.verify(tmp_path / "one").warnings == ()
     second = cli("anonymize", logs[1], *asked, "--out", tmp_path / "two")
     assert "an earlier k-anonymous release of the same people" in " ".join(second.out.split())
     assert "(may be published: k-anonymity" in first.out
     assert "(may be published only if no other release of the same users is: k-anonym" in second.out
     for folder in (tmp_path / "one", tmp_path / "two"):
-        assert "1 other release of the same users" in qv.verify(folder)["warnings"][0]
+        assert "1 other release of the same users" in qv.verify(folder).warnings[0]
         shown = cli("verify", folder)
         assert shown.code == 0
         assert "Warning" in shown.out
     card = json.loads((tmp_path / "two" / "public" / "release.json").read_text())
     assert any("no k is promised for both" in note for note in card["notes"])
     shutil.rmtree(tmp_path / "two" / "private")
-    assert qv.verify(tmp_path / "two")["warnings"] == []  # the public has no ledger
+    assert qv.verify(tmp_path / "two").warnings == ()  # the public has no ledger
 
 
 def test_kept_groups_are_said_and_warn_of_others_alone(
@@ -186,16 +186,16 @@ def test_kept_groups_are_said_and_warn_of_others_alone(
     said = " ".join(shown.out.split())
     assert "the groups are those of an earlier release" in said
     assert "no k is promised for both" not in said
-    assert [qv.verify(tmp_path / name)["warnings"] for name in ("one", "two")] == [[], []]
+    assert [qv.verify(tmp_path / name).warnings for name in ("one", "two")] == [(), ()]
     card = release(logs[1], tmp_path / "three", groups_of=tmp_path / "two")  # one after another
-    assert not [note for note in card["notes"] if "no k is promised" in note]
+    assert not [note for note in card.public.notes if "no k is promised" in note]
     other = release(logs[1], tmp_path / "four", groups_of=tmp_path / "one")  # beside two and three
-    assert [note for note in other["notes"] if "no k is promised" in note]
+    assert [note for note in other.public.notes if "no k is promised" in note]
 
 
 def test_a_seeded_release_is_none_of_the_ledgers(logs: tuple[Path, Path], tmp_path: Path) -> None:
     release(logs[0], tmp_path / "one", seed=1)
-    assert release(logs[1], tmp_path / "two")["notes"] == []
+    assert release(logs[1], tmp_path / "two").public.notes == ()
 
 
 @pytest.mark.parametrize(
@@ -255,19 +255,19 @@ def test_a_release_in_no_ledger_warns(
     shown = cli("anonymize", logs[0], *asked)
     assert shown.code == 0
     assert "this release is in no ledger" in " ".join(shown.out.split())
-    assert "is in no ledger" in qv.verify(tmp_path / "one")["warnings"][0]
+    assert "is in no ledger" in qv.verify(tmp_path / "one").warnings[0]
     release(logs[0], tmp_path / "seeded", seed=1)
-    assert qv.verify(tmp_path / "seeded")["warnings"] == []
+    assert qv.verify(tmp_path / "seeded").warnings == ()
 
 
 def test_two_that_are_written_after_both_were_made(logs: tuple[Path, Path], tmp_path: Path) -> None:
     """The ledger is asked when a release is written: then the other may stand already."""
     log = qv.read_log(logs[0])
     one, two = qv.anonymize(log, LINE), qv.anonymize(log, LINE.replace("string", "syntactic"))
-    assert one.write(tmp_path / "one")["notes"] == []
+    assert one.write(tmp_path / "one").public.notes == ()
     card = two.write(tmp_path / "two")
-    assert any("other groups" in note for note in card["notes"])
-    assert two.write(tmp_path / "again")["notes"] == card["notes"]
+    assert any("other groups" in note for note in card.public.notes)
+    assert two.write(tmp_path / "again").public.notes == card.public.notes
 
 
 def test_two_that_are_written_at_the_same_time(
@@ -286,8 +286,8 @@ def test_two_that_are_written_at_the_same_time(
 
     monkeypatch.setattr(write, "_write_public", interrupted)
     outer = qv.anonymize(log, LINE).write(tmp_path / "outer")
-    assert outer["notes"] == []
-    assert any("other groups" in note for note in cards[0]["notes"])
+    assert outer.public.notes == ()
+    assert any("other groups" in note for note in cards[0].public.notes)
 
 
 @pytest.mark.filterwarnings("default")

@@ -56,11 +56,11 @@ def folder(tmp_path: Path) -> Path:
 
 def test_verify_says_what_it_found(folder: Path) -> None:
     found = qv.verify(folder)
-    assert found["holds"] is True
-    assert (found["method"], found["model"], found["release_grade"]) == (
+    assert found.holds is True
+    assert (found.method, found.model, found.release_grade) == (
         "frequent-queries", "none", True,
     )  # fmt: skip
-    says = " | ".join(finding["message"] for finding in found["findings"])
+    says = " | ".join(finding.message for finding in found.findings)
     assert "each of 2 distinct values of query has 5 or more users" in says
     assert "times are given to the day only" in says
     assert "files are as written" in says
@@ -84,20 +84,20 @@ def test_a_damaged_card_of_the_owner_is_found(folder: Path) -> None:
     for text in ("no json", "[]", "\xff"):
         (folder / "private" / "card.json").write_text(text, "latin-1")
         found = qv.verify(folder)
-        assert [f["check"] for f in found["findings"] if not f["holds"]] == ["card"]
+        assert [f.check for f in found.findings if not f.holds] == ["card"]
 
 
 def test_a_dangling_link_among_the_private_files_is_found(folder: Path) -> None:
     (folder / "private" / "link").symlink_to("nowhere")
     found = qv.verify(folder)
-    assert [f["check"] for f in found["findings"] if not f["holds"]] == ["private"]
+    assert [f.check for f in found.findings if not f.holds] == ["private"]
 
 
 def test_the_private_folder_may_be_gone(folder: Path) -> None:
     for path in (folder / "private").iterdir():
         path.unlink()
     (folder / "private").rmdir()
-    assert qv.verify(folder)["holds"]
+    assert qv.verify(folder).holds
 
 
 # --- the check before the work -------------------------------------------------------------------
@@ -182,14 +182,14 @@ def test_the_demo_goes_the_whole_way_and_again(
     monkeypatch.chdir(tmp_path)
     for _ in range(2):
         found = qv.demo()
-        assert found["verify"]["holds"]
-        assert found["card"]["output"]["queries"] > 20
+        assert found["verify"].holds
+        assert found["card"].output.queries > 20
         assert found["profile"].size.users > 1900
         assert [path.name for path in tmp_path.iterdir()] == ["queryveil-demo"]
         log = Path(found["log"].out)
         assert log == Path("queryveil-demo/private/log.tsv")
         assert log.stat().st_mode & 0o777 == 0o600
-        assert qv.verify("queryveil-demo")["holds"]
+        assert qv.verify("queryveil-demo").holds
         assert json.loads(found["profile"].to_json())["notes"] == list(found["profile"].notes)
 
 
