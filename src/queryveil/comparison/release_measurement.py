@@ -103,8 +103,8 @@ def _add_release(
 
 def _write_report(private: Path, new: ReleaseMeasurement) -> ReleaseMeasurement:
     """Write all measurements and their page; return the new ones."""
-    card = private / "card.json"
-    if not card.is_file():
+    card = read_private_card(private.parent)
+    if card is None:
         return new
     measures_path, report = private / "measures.json", private / "report.html"
     try:
