@@ -15,7 +15,7 @@ from ..log.query_log import QueryLog
 from ..measures.base import Measure
 from ..measures.result import MeasureResult, MeasureResults
 from ..methods.base import Method
-from ..release.reading import read_release
+from ..release.reading import read_private_card, read_release
 from ..release.release import Release
 from ..workflows.measurement import measure, method_of_release
 from .comparing import compare_figures
