@@ -5,7 +5,7 @@ spaCy with its small English model (benchmarks/requirements.txt), and 50,000 rea
 (the efficiency topics of TREC's Terabyte track of 2005, inside the wheel pyserini 0.11.0.0, which
 is fetched with pip; they are read where they are and stay outside the project).
 
-Usage: concepts.py [--queries 10000000] [--categories 1000000] [--readme]
+Usage: concepts.py [--queries 10000000] [--categories-per-term 1000000] [--readme]
        concepts.py --judge 100 [--seed 1]     mappings to be judged by hand, see docs/judged.md
 """
 
@@ -184,7 +184,7 @@ def judge(count: int, seed: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--queries", type=int, default=10_000_000)
-    parser.add_argument("--categories", type=int, default=1_000_000)
+    parser.add_argument("--categories-per-term", type=int, default=1_000_000)
     parser.add_argument("--readme", action="store_true")
     parser.add_argument("--judge", type=int)
     parser.add_argument("--seed", type=int, default=1)

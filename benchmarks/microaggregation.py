@@ -59,7 +59,7 @@ def profiles_of(users: int) -> tuple[Taxonomy, Profiles]:
 def task_release(users: int, how: str) -> dict[str, Any]:
     """Run the whole method; the seconds are those of all stages but the mapping."""
     log, progress = log_of(users), NoProgress()
-    method = qv.SemanticMicroaggregation(k=K, partition=how)
+    method = qv.SemanticMicroaggregation(k=K, blocking=how)
     start = time.perf_counter()
     made = run_method(method, log, RandomSource(1), progress).mapping
     seconds = time.perf_counter() - start - progress.seconds["find concepts"]

@@ -4,7 +4,7 @@ Makes a dump in the real format out of the synthetic log's words, always the sam
 it with its sites and search index in a process of its own, opens the result in another, and
 deletes everything. Prints a row of a table.
 
-Usage: odp_dump.py [--categories 1000000] [--min-sites 4000000]
+Usage: odp_dump.py [--categories-per-term 1000000] [--min-sites 4000000]
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def child(task: str, folder: Path, *size: int) -> tuple[dict[str, Any], float, i
     start = time.perf_counter()
     with (folder / f"{task}.json").open("w+b") as answer:
         command = [sys.executable, __file__, "--task", task, "--folder", str(folder)]
-        for option, value in zip(("--categories", "--min-sites"), size, strict=False):
+        for option, value in zip(("--categories-per-term", "--min-sites"), size, strict=False):
             command += [option, str(value)]
         process = subprocess.Popen(command, stdout=answer)
         _, status, usage = os.wait4(process.pid, 0)
@@ -264,7 +264,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--categories", type=int, default=1_000_000)
+    parser.add_argument("--categories-per-term", type=int, default=1_000_000)
     parser.add_argument("--min-sites", type=int, default=4_000_000)
     parser.add_argument("--task", choices=["make", "import", "open"], help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)

@@ -37,7 +37,7 @@ RIVAL_SECONDS = 5.0
 def method_of(criterion: str) -> SemanticReplacement:
     """Give the method on the domain `abstraction`, at epsilon 1 a query."""
     return SemanticReplacement(
-        criterion=criterion, domain="B", budget="per-query", epsilon=1.0, keep_length=True
+        criterion=criterion, domain="B", budget_unit="per-query", epsilon=1.0, preserve_length=True
     )
 
 

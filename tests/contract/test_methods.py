@@ -45,10 +45,10 @@ LINES = {
     "semantic-microaggregation": "semantic-microaggregation:k=3",
     "string-microaggregation": "string-microaggregation:k=3",
     "category-microaggregation": "category-microaggregation:k=3",
-    "syntactic-microaggregation": "syntactic-microaggregation:k=3:rows=4",
-    "semantic-replacement": "semantic-replacement:domain=sport:max-queries-per-user=5",
-    "profile-first": "profile-first:domain=A:max-queries-per-user=5",
-    "concept-histogram": "concept-histogram:domain=sport:max-queries-per-user=5",
+    "syntactic-microaggregation": "syntactic-microaggregation:k=3:max-rows-per-user=4",
+    "semantic-replacement": "semantic-replacement:domain=sport:max-phrases-per-user=5",
+    "profile-first": "profile-first:domain=A:max-phrases-per-user=5",
+    "concept-histogram": "concept-histogram:domain=sport:max-phrases-per-user=5",
 }
 # What gives tables instead of a log is looked at in test_statistics.py.
 TABLES = ("dp-statistics", "click-graph")
@@ -280,7 +280,7 @@ def recount_slots(made: Made, given: dict[str, Any]) -> None:
     slots = defaultdict(list)
     for user, _, time, _, _ in made.rows():
         slots[user].append(int(time))
-    assert given == {"rows": made.method.max_queries_per_user, "all": True}
+    assert given == {"rows": made.method.max_phrases_per_user, "all": True}
     assert len(slots) == len({user for user, *_ in made.input_rows()})
     assert {tuple(sorted(mine)) for mine in slots.values()} == {tuple(range(1, given["rows"] + 1))}
     assert len({query for _, query, *_ in made.rows()}) > 50

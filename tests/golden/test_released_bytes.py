@@ -26,13 +26,13 @@ SPECS = {
     ],
     "string-microaggregation": ["string-microaggregation:k=3"],
     "category-microaggregation": ["category-microaggregation:k=3"],
-    "syntactic-microaggregation": ["syntactic-microaggregation:k=3:rows=4"],
+    "syntactic-microaggregation": ["syntactic-microaggregation:k=3:max-rows-per-user=4"],
     "semantic-replacement": [
-        "semantic-replacement:domain=sport:max-queries-per-user=5",
-        "semantic-replacement:domain=A:max-queries-per-user=5:keep-length=yes",
+        "semantic-replacement:domain=sport:max-phrases-per-user=5",
+        "semantic-replacement:domain=A:max-phrases-per-user=5:preserve-length=yes",
     ],
-    "profile-first": ["profile-first:domain=A:max-queries-per-user=5"],
-    "concept-histogram": ["concept-histogram:domain=sport:max-queries-per-user=5"],
+    "profile-first": ["profile-first:domain=A:max-phrases-per-user=5"],
+    "concept-histogram": ["concept-histogram:domain=sport:max-phrases-per-user=5"],
     "dp-statistics": [
         "dp-statistics:epsilon=9:delta=1e-3",
         "dp-statistics:epsilon=9:delta=1e-3:selection=gaussian",

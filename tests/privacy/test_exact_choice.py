@@ -212,7 +212,7 @@ def test_the_range_is_twice_the_ratio_of_the_weights(name, criterion, ratio) -> 
 def test_slots_with_a_delta_are_within_it(criterion, calibration, epsilon, slots) -> None:
     """Either all slots together cost epsilon alone, or their ranges stay below delta."""
     method = SemanticReplacement(
-        epsilon=epsilon, delta=1e-6, max_queries_per_user=slots, domain="n#00433458",
+        epsilon=epsilon, delta=1e-6, max_phrases_per_user=slots, domain="n#00433458",
         criterion=criterion, calibration=calibration,
     )  # fmt: skip
     (weights,) = method.mechanism(method.domains(), NoProgress()).weights
@@ -231,7 +231,7 @@ def test_slots_with_a_delta_are_within_it(criterion, calibration, epsilon, slots
 def test_slots_of_several_domains_are_added_up_in_one_way(criterion, slots) -> None:
     """A user's slots may lie in any of the domains: all must count by epsilon, or all by range."""
     method = SemanticReplacement(
-        epsilon=1.0, delta=1e-6, max_queries_per_user=slots, domain="sanchez4",
+        epsilon=1.0, delta=1e-6, max_phrases_per_user=slots, domain="sanchez4",
         topics="sanchez19", criterion=criterion,
     )  # fmt: skip
     weights = method.mechanism(method.domains(), NoProgress()).weights

@@ -9,9 +9,9 @@ import pytest
 import queryveil as qv
 
 LINES = {
-    "semantic-replacement": "semantic-replacement:domain=sport:max-queries-per-user=3",
-    "profile-first": "profile-first:domain=A:max-queries-per-user=3",
-    "concept-histogram": "concept-histogram:domain=sport:max-queries-per-user=3",
+    "semantic-replacement": "semantic-replacement:domain=sport:max-phrases-per-user=3",
+    "profile-first": "profile-first:domain=A:max-phrases-per-user=3",
+    "concept-histogram": "concept-histogram:domain=sport:max-phrases-per-user=3",
 }
 
 

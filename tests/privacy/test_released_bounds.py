@@ -211,15 +211,17 @@ def mapped_once(mapper: Mapper, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(family, "Mapper", lambda _: mapper)
 
 
-TOPICS = {"domain": "disease,sport", "max_queries_per_user": PHRASES}
+TOPICS = {"domain": "disease,sport", "max_phrases_per_user": PHRASES}
 
 
 @pytest.mark.usefixtures("mapped_once")
 @pytest.mark.parametrize("far", [False, True], ids=["here", "shares"])
-@pytest.mark.parametrize("keep_length", [False, True])
+@pytest.mark.parametrize("preserve_length", [False, True])
 def test_replaced_are_the_first_phrases_alone(keep_length: bool, far: bool, tmp_path: Path) -> None:
     """Nothing is silenced here: at epsilon 1000 queries stay what they are."""
-    method = SemanticReplacement(epsilon=1000, criterion="nsqc", keep_length=keep_length, **TOPICS)
+    method = SemanticReplacement(
+        epsilon=1000, criterion="nsqc", preserve_length=keep_length, **TOPICS
+    )
     for sent in (0, ROWS):
         for texts in written(method, sent, tmp_path, far).values():
             assert len(texts) == PHRASES
@@ -242,7 +244,7 @@ def test_counted_concepts_are_the_first_phrases_alone(far: bool, tmp_path: Path)
 def test_a_profile_weighs_as_much_as_any_other(mechanism: str, tmp_path: Path) -> None:
     """All phrases of a user together are one profile: thousands move the mean by no more."""
     method = ProfileFirst(
-        epsilon=1000, mechanism=mechanism, domain="disease,sport", max_queries_per_user=ROWS
+        epsilon=1000, mechanism=mechanism, domain="disease,sport", max_phrases_per_user=ROWS
     )
     found = written(method, ROWS - PHRASES, tmp_path, far=False)
     assert {len(texts) for texts in found.values()} == {ROWS}

@@ -134,7 +134,7 @@ def test_a_profile_has_no_more_phrases_than_count(hers, others, chance, most) ->
 @pytest.mark.parametrize("criterion", ["sqc1", "sqc2", "nsqc"])
 def test_what_draws_does_not_depend_on_the_log(criterion: str) -> None:
     """It is made before the log is looked at, and is the same again after another log."""
-    method = SemanticReplacement(domain="sport", criterion=criterion, max_queries_per_user=2)
+    method = SemanticReplacement(domain="sport", criterion=criterion, max_phrases_per_user=2)
     before = method.mechanism(method.domains(), NoProgress())
     log = QueryLog.from_rows([("a", "tennis", None, None, None), ("b", "zz", None, None, None)])
     run_method(method, log, RandomSource(1), NoProgress())
@@ -149,7 +149,7 @@ def test_what_draws_does_not_depend_on_the_log(criterion: str) -> None:
 
 def test_a_slot_without_a_phrase_may_become_anything() -> None:
     """A concept of all domains is drawn first, all equally likely."""
-    method = SemanticReplacement(domain="disease,sport", criterion="nsqc", max_queries_per_user=1)
+    method = SemanticReplacement(domain="disease,sport", criterion="nsqc", max_phrases_per_user=1)
     mechanism = method.mechanism(method.domains(), NoProgress())
     items = np.full(80_000, -1)
     drawn = mechanism.replace(items, NoiseSource(RandomSource(1).uint64s), NoProgress())

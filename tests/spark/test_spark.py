@@ -275,7 +275,7 @@ def test_users_give_no_more_than_is_allowed(there: qv.QueryLog) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "semantic-replacement:max-queries-per-user=9:domain=animal",
+        "semantic-replacement:max-phrases-per-user=9:domain=animal",
         "concept-histogram:domain=animal",
     ],
 )
@@ -287,7 +287,7 @@ def test_each_user_has_her_slots_once(
     assert card.engine.startswith("spark ")
     assert qv.verify(tmp_path / "out").holds
     rows = plain(release.log)
-    slots = int(release.parameters["max_queries_per_user"])
+    slots = int(release.parameters["max_phrases_per_user"])
     expected = pl.DataFrame({"time": range(1, slots + 1)}, schema={"time": pl.Int32})
     assert rows.height == slots * here.count_distinct("user")
     assert_frame_equal(rows.select("time").unique().sort("time"), expected)

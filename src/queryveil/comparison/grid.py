@@ -172,7 +172,7 @@ def _figure_title(line: str) -> str:
 # profiles have four topics only.
 _EPSILON = ("0.1", "0.3", "1", "3", "10")
 _TOPICS = {"A": "sanchez19", "B": "sanchez19", "C": "sanchez4"}
-_BUDGETS = ("per-user", "per-query")
+_BUDGETS = ("user", "query")
 _REPLACEMENTS = (
     "criterion=sqc1:calibration=nominal",
     "criterion=sqc2:calibration=nominal",
@@ -190,10 +190,10 @@ _MECHANISMS = {
 def _sanchez_figure(setting: str, budget: str) -> FigureSpec:
     setting_params = f"budget={budget}:domain={setting}"
     return FigureSpec(
-        title=f"Setting {setting}, epsilon {budget.replace('-', ' ')}",
+        title=f"Setting {setting}, epsilon per {budget}",
         methods=(
             *(
-                f"semantic-replacement:{variant}:{setting_params}:keep-length=true"
+                f"semantic-replacement:{variant}:{setting_params}:preserve-length=true"
                 for variant in _REPLACEMENTS
             ),
             f"concept-histogram:{setting_params}",

@@ -67,7 +67,8 @@ def _has_same_users(guarantee: Guarantee) -> bool:
 
 def _contribution_bound(release: Release, default: int) -> int:
     """Return the contribution bound of a user, or the default."""
-    return int(release.parameters.get("max_queries_per_user", default))
+    bounds = ("max_queries_per_user", "max_phrases_per_user")
+    return int(next((release.parameters[b] for b in bounds if b in release.parameters), default))
 
 
 def _choose_crowd(

@@ -36,7 +36,7 @@ _WHY_NOT = (
 class DisconnectedGraph(Method):
     """Keep queries whose clicked results nobody reached by another query that is kept.
 
-    >>> str(DisconnectedGraph(sites=3))
+    >>> str(DisconnectedGraph(min_sites=3))
     'disconnected-graph:min-sites=3'
     """
 

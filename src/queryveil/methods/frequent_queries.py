@@ -49,7 +49,7 @@ _IDS = {"user": "users", "session": "sessions", "none": "rows"}
 class FrequentQueries(Method):
     """Keep a query that at least n users sent, and a click that at least m users made.
 
-    >>> str(FrequentQueries(n=20))
+    >>> str(FrequentQueries(min_users=20))
     'frequent-queries:min-users=20'
     """
 

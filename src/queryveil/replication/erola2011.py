@@ -24,9 +24,8 @@ _K = {"k": ("2", "3", "4", "5")}
 
 
 def _spec(levels: int, categories: int) -> str:
-    return (
-        f"category-microaggregation:min-users=1:max-share=1:levels={levels}:categories={categories}"
-    )
+    compared = f"levels={levels}:categories-per-term={categories}"
+    return f"category-microaggregation:min-users=1:max-share=1:{compared}"
 
 
 def _at(evidence: Evidence, levels: int, categories: int, level: int) -> Curve:
@@ -156,7 +155,7 @@ def _measure_times(log: QueryLog, taxonomy: str, progress: Progress) -> MethodTi
             times[sample.accounting.kept] = sum(seconds.values())
             advance(1)
     five = CategoryMicroaggregation(
-        k, taxonomy=taxonomy, min_users=1, max_share=1.0, categories="5"
+        k, taxonomy=taxonomy, min_users=1, max_share=1.0, categories_per_term="5"
     )
     return MethodTimes(
         seconds_by_queries=dict(list(times.items())[1:]),

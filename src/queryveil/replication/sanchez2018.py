@@ -13,13 +13,13 @@ from .claims import Claim, Curve, Evidence, Paper, Verdict, format_series
 
 _CRITERIA = ("sqc1", "sqc2", "nsqc")
 _SETTINGS = {"A": "sanchez19", "B": "sanchez19", "C": "sanchez4"}
-_BUDGETS = {"per-user": "epsilon of a person", "per-query": "epsilon of a query"}
+_BUDGETS = {"user": "epsilon of a person", "query": "epsilon of a query"}
 _SAME = "profile-divergence:topics=sanchez4"
 
 
 def _spec(criterion: str, setting: str, budget: str) -> str:
-    how = f"criterion={criterion}:calibration=nominal:budget={budget}:domain={setting}"
-    return f"semantic-replacement:{how}:keep-length=true"
+    how = f"criterion={criterion}:calibration=nominal:budget-unit={budget}:domain={setting}"
+    return f"semantic-replacement:{how}:preserve-length=true"
 
 
 def _loss(evidence: Evidence, criterion: str, setting: str, budget: str) -> Curve:
@@ -30,7 +30,7 @@ def _loss(evidence: Evidence, criterion: str, setting: str, budget: str) -> Curv
 def _histogram(evidence: Evidence, setting: str, budget: str) -> Curve:
     measure = f"profile-divergence:topics={_SETTINGS[setting]}"
     return evidence.series(
-        f"concept-histogram:budget={budget}:domain={setting}", measure, "epsilon"
+        f"concept-histogram:budget-unit={budget}:domain={setting}", measure, "epsilon"
     )
 
 
@@ -113,7 +113,7 @@ _CHECKS: tuple[tuple[str, str, Check], ...] = (
 def _same_figures() -> tuple[FigureSpec, ...]:
     return tuple(
         FigureSpec(
-            title=f"Domain as the topics, epsilon {budget.replace('-', ' ')}",
+            title=f"Domain as the topics, epsilon per {budget}",
             methods=tuple(_spec(criterion, "A", budget) for criterion in _CRITERIA),
             measure=_SAME,
             sweep={"epsilon": ("0.1", "0.3", "1", "3", "10")},

@@ -149,7 +149,7 @@ def anonymize(
     >>> from queryveil import FrequentQueries, QueryLog
     >>> log = QueryLog.from_rows([(u, "weather", "2006-03-01 10:00:00", None, None)
     ...                           for u in "abc"])
-    >>> anonymize(log, FrequentQueries(n=2)).guarantee.model
+    >>> anonymize(log, FrequentQueries(min_users=2)).guarantee.model
     'none'
     """
     _check_log(log)
@@ -233,7 +233,7 @@ def _plan_reservation(
         raise UsageError(
             "a sample of users cannot be released under differential privacy: which users are "
             "sampled depends on how many there are",
-            hint="use the whole log, or a smaller --max-queries-per-user for a shorter run",
+            hint="use the whole log, or a smaller contribution bound for a shorter run",
         )
     return reservation
 

@@ -119,7 +119,7 @@ def contributions_granted(
 def _compute_slot_cost(method: Method) -> tuple[int, Fraction]:
     """Return the number of slots per user of a method, and the cost of one slot."""
     guarantee = method.guarantee()
-    cap, whole = method.params().get("max_queries_per_user"), exact_fraction(guarantee.epsilon)
+    cap, whole = method.params().get("max_phrases_per_user"), exact_fraction(guarantee.epsilon)
     if guarantee.delta:
         raise ParameterError(
             "a release with a delta cannot be extended: its cost is not a sum over slots",

@@ -107,7 +107,7 @@ def measure(
 
     >>> from queryveil import FrequentQueries, QueryLog, anonymize
     >>> log = QueryLog.from_rows([(u, "tennis", None, None, None) for u in "abc"])
-    >>> release = anonymize(log, FrequentQueries(n=2))
+    >>> release = anonymize(log, FrequentQueries(min_users=2))
     >>> measure(log, release, "profile-divergence").value
     0.0
     >>> measure(log, release, ["profile-divergence"])["profile-divergence"].counts["users"]

@@ -91,7 +91,7 @@ def test_an_unchanged_and_an_empty_release() -> None:
 def test_phrases(tmp_path: Path) -> None:
     path = tmp_path / "sports.txt"
     path.write_text("Top/Sports/Tennis\nTop/Arts/Music\n")
-    shown = {"emit": "phrase", "taxonomy": str(path)}
+    shown = {"output_unit": "phrase", "taxonomy": str(path)}
     told = found({"1": ["tennis and music"]}, {"1": ["music", "tennis"]}, parameters=shown)
     assert told.value == 2
     assert "own phrases" in told.summary

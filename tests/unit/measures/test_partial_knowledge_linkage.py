@@ -134,7 +134,7 @@ def test_several_logs_of_a_person_and_logs_of_nobody() -> None:
 def test_phrases(tmp_path: Path) -> None:
     path = tmp_path / "sports.txt"
     path.write_text("Top/Sports/Tennis\nTop/Arts/Music\nTop/Arts/Theatre\n")
-    shown = {"emit": "phrase", "taxonomy": str(path)}
+    shown = {"output_unit": "phrase", "taxonomy": str(path)}
     before = {"1": ["tennis and music"], "2": ["theatre"]}
     told = found(before, {"1": ["music"], "2": ["tennis"]}, {"parameters": shown})
     assert told.value == 50  # both logs have a phrase of 1; none has one of 2, who is guessed

@@ -83,7 +83,7 @@ def test_phrases(tmp_path: Path) -> None:
     path.write_text("Top/Sports/Tennis\nTop/Arts/Music\nTop/Arts/Theatre\n")
     before = {"1": ["tennis and music"], "2": ["music and theatre"]}
     after = {"1": ["tennis"], "2": ["music"]}
-    shown = {"emit": "phrase", "taxonomy": str(path)}
+    shown = {"output_unit": "phrase", "taxonomy": str(path)}
     told = found(before, after, parameters=shown)
     assert (told.value, told.counts["rare"], told.counts["new"]) == (0.5, 1, 0)
     assert found(before, after).counts["new"] == 2  # nobody sent these as whole queries

@@ -135,20 +135,25 @@ def test_phrases_are_compared_with_phrases(sports: str) -> None:
     assert (
         RecordLinkage().compute(MeasureContext(log), whole).value == 50
     )  # as queries: "tennis" is 1's
-    parts = release_of(log, after, parameters={"emit": "phrase", "taxonomy": sports})
+    parts = release_of(log, after, parameters={"output_unit": "phrase", "taxonomy": sports})
     told = RecordLinkage().compute(MeasureContext(log), parts)
     assert told.value == 50
     assert "phrases of the log's queries" in told.basis
     only = release_of(
-        log, {"1": ["music"], "2": ["swimming"]}, parameters={"emit": "phrase", "taxonomy": sports}
+        log,
+        {"1": ["music"], "2": ["swimming"]},
+        parameters={"output_unit": "phrase", "taxonomy": sports},
     )
     assert RecordLinkage().compute(MeasureContext(log), only).value == 75  # 1: both have music
-    assert found({"1": ["x"]}, {"1": ["x"]}, parameters={"emit": "full"}).value == 100
+    assert found({"1": ["x"]}, {"1": ["x"]}, parameters={"output_unit": "query"}).value == 100
 
 
 def test_a_taxonomy_that_only_the_owner_can_find_is_asked_for(sports: str) -> None:
     log = log_of({"1": ["tennis and music"], "2": ["swimming"]})
-    shown = {"emit": "phrase", "taxonomy": "sports.txt"}  # a card does not tell where it lies
+    shown = {
+        "output_unit": "phrase",
+        "taxonomy": "sports.txt",
+    }  # a card does not tell where it lies
     release = release_of(log, {"1": ["music"]}, parameters=shown)
     with pytest.raises(UsageError, match=r"record-linkage:taxonomy=FILE"):
         RecordLinkage().compute(MeasureContext(log), release)

@@ -204,7 +204,7 @@ def test_many_topics_are_ranked_in_blocks(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_phrases_are_said_to_be_taken_for_queries() -> None:
-    made = lambda log: release(log, log=log.local_frame, parameters={"emit": "phrase"})  # noqa: E731
+    made = lambda log: release(log, log=log.local_frame, parameters={"output_unit": "phrase"})  # noqa: E731
     assert "phrases are taken for queries" in found(LOG, made).basis
 
 

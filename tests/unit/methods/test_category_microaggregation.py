@@ -11,7 +11,9 @@ from queryveil.testing import KitCheck, method_checks
 
 CHECKS = [
     *method_checks(CategoryMicroaggregation(k=3), recount=recount_microaggregation),
-    *method_checks(SyntacticMicroaggregation(k=3, rows=4), recount=recount_microaggregation),
+    *method_checks(
+        SyntacticMicroaggregation(k=3, max_rows_per_user=4), recount=recount_microaggregation
+    ),
 ]
 
 

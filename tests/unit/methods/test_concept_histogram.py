@@ -60,15 +60,15 @@ def written(release: qv.Release) -> pl.DataFrame:
 @pytest.mark.parametrize(
     ("epsilon", "cap", "budget", "scale"),
     [
-        (1.0, 100, "per-user", Fraction(200)),
-        (0.5, 10, "per-user", Fraction(40)),
-        (8.0, 1, "per-user", Fraction(1, 4)),
-        (1.0, 100, "per-query", Fraction(2)),
-        (0.25, 7, "per-query", Fraction(8)),
+        (1.0, 100, "user", Fraction(200)),
+        (0.5, 10, "user", Fraction(40)),
+        (8.0, 1, "user", Fraction(1, 4)),
+        (1.0, 100, "query", Fraction(2)),
+        (0.25, 7, "query", Fraction(8)),
     ],
 )
 def test_noise_is_for_twice_the_phrases_that_count(epsilon, cap, budget, scale) -> None:
-    method = ConceptHistogram(epsilon=epsilon, max_queries_per_user=cap, budget=budget)
+    method = ConceptHistogram(epsilon=epsilon, max_phrases_per_user=cap, budget_unit=budget)
     counts = method.counts(177)
     assert counts.scale == scale
     assert counts.contribution_bound == 2 * cap
@@ -76,7 +76,7 @@ def test_noise_is_for_twice_the_phrases_that_count(epsilon, cap, budget, scale) 
 
 
 def test_a_scale_that_is_no_multiple_is_rounded_up() -> None:
-    method = ConceptHistogram(epsilon=0.3, max_queries_per_user=10)
+    method = ConceptHistogram(epsilon=0.3, max_phrases_per_user=10)
     assert Fraction(20) / Fraction("0.3") <= method.counts(5).scale
     assert method.counts(5).epsilon <= Fraction("0.3")
 
@@ -96,7 +96,7 @@ def test_noise_that_is_drawn_is_that_noise(monkeypatch: pytest.MonkeyPatch) -> N
         return real(self, size, scale)
 
     monkeypatch.setattr(NoiseSource, "laplace", laplace)
-    run(ConceptHistogram(domain=SPORT, max_queries_per_user=5, epsilon=2.0, threshold=3), seed=None)
+    run(ConceptHistogram(domain=SPORT, max_phrases_per_user=5, epsilon=2.0, threshold=3), seed=None)
     assert asked[0] == (3, Fraction(5))  # the cells that have a count: tennis, golf, judo
 
 
@@ -106,15 +106,15 @@ def test_noise_that_is_drawn_is_that_noise(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     "method",
     [
-        ConceptHistogram(domain=SPORT, max_queries_per_user=6),
-        ConceptHistogram(domain=WATER, max_queries_per_user=6, threshold=1),
-        ConceptHistogram(domain="disease,sport", max_queries_per_user=6, epsilon=100),
-        ProfileFirst(domain="disease,sport", max_queries_per_user=6),
-        ProfileFirst(domain="A", max_queries_per_user=6, mechanism="answers"),
-        ProfileFirst(domain="A", max_queries_per_user=6, mechanism="cells"),
-        ProfileFirst(domain="C", max_queries_per_user=6, mechanism="population", epsilon=5),
-        ProfileFirst(domain="B", max_queries_per_user=6, mechanism="uniform"),
-        ProfileFirst(max_queries_per_user=6, epsilon=10),
+        ConceptHistogram(domain=SPORT, max_phrases_per_user=6),
+        ConceptHistogram(domain=WATER, max_phrases_per_user=6, threshold=1),
+        ConceptHistogram(domain="disease,sport", max_phrases_per_user=6, epsilon=100),
+        ProfileFirst(domain="disease,sport", max_phrases_per_user=6),
+        ProfileFirst(domain="A", max_phrases_per_user=6, mechanism="answers"),
+        ProfileFirst(domain="A", max_phrases_per_user=6, mechanism="cells"),
+        ProfileFirst(domain="C", max_phrases_per_user=6, mechanism="population", epsilon=5),
+        ProfileFirst(domain="B", max_phrases_per_user=6, mechanism="uniform"),
+        ProfileFirst(max_phrases_per_user=6, epsilon=10),
     ],
     ids=str,
 )
@@ -138,7 +138,7 @@ def test_everybody_has_the_same_number_of_rows(method: qv.Method) -> None:
 
 
 def test_with_much_epsilon_the_counts_come_back() -> None:
-    method = ConceptHistogram(domain=SPORT, epsilon=1000, max_queries_per_user=3)
+    method = ConceptHistogram(domain=SPORT, epsilon=1000, max_phrases_per_user=3)
     release = run(method)
     wordnet = open_taxonomy("wordnet")
     named = dict(release.mapping.select("user", "pseudonym").rows())
@@ -176,7 +176,7 @@ def test_with_much_epsilon_topics_come_back(mechanism: str) -> None:
     rows = [(f"u{n}", query, None, None, None)
             for n in range(40) for query in (["tennis", "asthma"][n % 2],) * 3]  # fmt: skip
     method = ProfileFirst(
-        domain="disease,sport", epsilon=500, mechanism=mechanism, max_queries_per_user=20
+        domain="disease,sport", epsilon=500, mechanism=mechanism, max_phrases_per_user=20
     )
     release = run(method, rows)
     topics = topic_preset(open_taxonomy("wordnet"), "sanchez4")
@@ -235,17 +235,17 @@ def test_an_unknown_domain(kind: type[qv.Method]) -> None:
 
 
 def test_both_epsilons_of_the_histogram() -> None:
-    promise = ConceptHistogram(epsilon=2, max_queries_per_user=100).guarantee()
+    promise = ConceptHistogram(epsilon=2, max_phrases_per_user=100).guarantee()
     assert (promise.epsilon, promise.per_query_epsilon) == (2.0, 0.02)
 
 
 def test_both_epsilons_of_a_profile() -> None:
-    promise = ProfileFirst(epsilon=2, max_queries_per_user=100).guarantee()
+    promise = ProfileFirst(epsilon=2, max_phrases_per_user=100).guarantee()
     assert (promise.epsilon, promise.per_query_epsilon) == (2.0, 2.0)
 
 
 CHECKS = method_checks(
-    ConceptHistogram(domain="sport", max_queries_per_user=5), recount=recount_checks
+    ConceptHistogram(domain="sport", max_phrases_per_user=5), recount=recount_checks
 )
 
 

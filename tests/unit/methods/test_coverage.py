@@ -143,7 +143,7 @@ def test_a_log_in_shares_is_judged_as_a_whole(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("line", SPENDING)
 def test_what_spends_never_refuses_by_coverage(line: str, tmp_path: Path) -> None:
     """How much is covered stands on the private card alone, and changes nothing else."""
-    asked = f"{line}:domain=disease,sport:max-queries-per-user=2"
+    asked = f"{line}:domain=disease,sport:max-phrases-per-user=2"
     cards, figures = [], []
     for number, queries in enumerate((["qq vrr", "zz"], ["tennis", "golf"])):
         out = tmp_path / f"out{number}"
@@ -163,7 +163,7 @@ def test_the_spread_run_tells_the_owner_too() -> None:
     from in_shares import in_shares
 
     method = qv.parse_method(
-        "semantic-replacement:domain=sport:max-queries-per-user=2:criterion=nsqc"
+        "semantic-replacement:domain=sport:max-phrases-per-user=2:criterion=nsqc"
     )
     release = run_method(method, in_shares(log_of(["zz", "tennis"])), RandomSource(), NoProgress())
     assert release.coverage == 0.5

@@ -142,7 +142,7 @@ ROWS = [(f"u{n}", query) for n in range(6) for query in ("hotel", "paris", f"sec
 
 @pytest.mark.parametrize(
     "line",
-    ["semantic-microaggregation:k=2", "semantic-microaggregation:k=2:emit=full",
+    ["semantic-microaggregation:k=2", "semantic-microaggregation:k=2:output-unit=query",
      "string-microaggregation:k=2", "category-microaggregation:k=2"],
 )  # fmt: skip
 def test_what_one_user_alone_sent_never_appears(line: str) -> None:
@@ -153,7 +153,9 @@ def test_what_one_user_alone_sent_never_appears(line: str) -> None:
 
 
 def test_with_one_user_enough_the_release_is_marked() -> None:
-    release = qv.anonymize(log_of(*ROWS), "semantic-microaggregation:k=2:min-users=1:emit=full")
+    release = qv.anonymize(
+        log_of(*ROWS), "semantic-microaggregation:k=2:min-users=1:output-unit=query"
+    )
     assert release.not_release_grade_because
     assert "secret" in " ".join(release.log.collect()["query"])
 

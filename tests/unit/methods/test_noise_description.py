@@ -67,7 +67,7 @@ def test_a_replaced_phrase_stays_as_often_as_is_told(epsilon: float) -> None:
     ],
 )
 def test_every_way_to_tell_profiles_has_its_words(mechanism: str, says: str) -> None:
-    method = ProfileFirst(mechanism=mechanism, domain="disease,sport", max_queries_per_user=3)
+    method = ProfileFirst(mechanism=mechanism, domain="disease,sport", max_phrases_per_user=3)
     release = run_method(method, LOG, RandomSource(1), NoProgress())
     assert says in release.noise_statements[0]
     assert "never a phrase" in release.noise_statements[1]

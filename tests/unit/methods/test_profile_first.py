@@ -8,7 +8,7 @@ from recounts import recount_checks
 from queryveil.methods.replacement.profile_first import ProfileFirst
 from queryveil.testing import KitCheck, method_checks
 
-CHECKS = method_checks(ProfileFirst(domain="A", max_queries_per_user=5), recount=recount_checks)
+CHECKS = method_checks(ProfileFirst(domain="A", max_phrases_per_user=5), recount=recount_checks)
 
 
 @pytest.mark.usefixtures("one_mapper")

@@ -19,8 +19,8 @@ from queryveil.methods.replacement.semantic import SemanticReplacement as Replac
 from queryveil.methods.runner import run_extension, run_method
 
 SPORT = "n#00523513"
-STRICT = Replacement(domain=SPORT, max_queries_per_user=3)
-KEPT = Replacement(domain=SPORT, max_queries_per_user=3, keep_length=True)
+STRICT = Replacement(domain=SPORT, max_phrases_per_user=3)
+KEPT = Replacement(domain=SPORT, max_phrases_per_user=3, preserve_length=True)
 
 known_mapper = cache(Mapper)
 

@@ -83,7 +83,7 @@ def rows_of(release: qv.Release) -> dict[str, int]:
 def test_everybody_has_the_same_number_of_rows(criterion: str, calibration: str) -> None:
     """Also who sent more, and who sent nothing that is known."""
     method = Replacement(
-        domain=SPORT, max_queries_per_user=4, criterion=criterion, calibration=calibration
+        domain=SPORT, max_phrases_per_user=4, criterion=criterion, calibration=calibration
     )
     release = run(method)
     assert rows_of(release) == {"ann": 4, "bob": 4, "cat": 4}
@@ -102,7 +102,7 @@ def test_everybody_has_the_same_number_of_rows(criterion: str, calibration: str)
 
 
 def test_what_a_user_asked_changes_no_number() -> None:
-    method = Replacement(domain=SPORT, max_queries_per_user=3)
+    method = Replacement(domain=SPORT, max_phrases_per_user=3)
     shapes = []
     for hers in ([], ["xqzzy"], ["tennis"] * 9, ["tennis", "golf", "polo", "rugby", "judo"]):
         rows = [*sent("ann", "tennis"), *sent("her", *(hers or ["zz"]))]
@@ -112,9 +112,11 @@ def test_what_a_user_asked_changes_no_number() -> None:
 
 
 def test_keep_length_keeps_each_users_number() -> None:
-    release = run(Replacement(domain=f"{SPORT},n#14070360", keep_length=True))
+    release = run(Replacement(domain=f"{SPORT},n#14070360", preserve_length=True))
     assert rows_of(release) == {"ann": 5, "bob": 1, "cat": 0}
-    cut = run(Replacement(domain=f"{SPORT},n#14070360", keep_length=True, max_queries_per_user=2))
+    cut = run(
+        Replacement(domain=f"{SPORT},n#14070360", preserve_length=True, max_phrases_per_user=2)
+    )
     assert rows_of(cut) == {"ann": 2, "bob": 1, "cat": 0}
 
 
@@ -125,14 +127,14 @@ def test_keep_length_counts_phrases_as_the_mapper_finds_them() -> None:
     inside = [
         concept >= 0 and domains.index_of[concept] >= 0 for concept in found.phrases["concept"]
     ]
-    method = Replacement(domain=ABSTRACTION, keep_length=True, criterion="nsqc")
+    method = Replacement(domain=ABSTRACTION, preserve_length=True, criterion="nsqc")
     assert rows_of(run(method, sent("ann", *texts))) == {"ann": sum(inside)}
     assert sum(inside) > len(texts)
 
 
 def test_a_users_first_queries_in_time_count() -> None:
     """With a domain for each topic the topics of what counted are seen."""
-    method = Replacement(domain=f"{SPORT},n#14070360", keep_length=True, max_queries_per_user=2)
+    method = Replacement(domain=f"{SPORT},n#14070360", preserve_length=True, max_phrases_per_user=2)
     rows = sent("ann", "tennis", "golf", "asthma", "pneumonia")
     wordnet = open_taxonomy("wordnet")
     topics = select_topics(wordnet, [SPORT, "n#14070360"])
@@ -144,10 +146,11 @@ def test_a_users_first_queries_in_time_count() -> None:
     assert topics.topic_of[release.concepts["concept"].to_numpy()].tolist() == [1, 0]
 
 
-@pytest.mark.parametrize("more", [{}, {"keep_length": True}, {"max_queries_per_user": 1},
-                                  {"keep_length": True, "rewrite": True}])  # fmt: skip
+@pytest.mark.parametrize("more", [{}, {"preserve_length": True}, {"max_phrases_per_user": 1},
+                                  {"preserve_length": True, "keep_context_words": True},
+                                  ])  # fmt: skip
 def test_every_row_is_accounted_for(more: dict[str, Any]) -> None:
-    release = run(Replacement(**{"domain": SPORT, "max_queries_per_user": 3} | more))
+    release = run(Replacement(**{"domain": SPORT, "max_phrases_per_user": 3} | more))
     card = release.preview_card()
     total = written(release).height + sum(card.dropped.values())
     total += sum(card.input.rejected.values())
@@ -156,7 +159,7 @@ def test_every_row_is_accounted_for(more: dict[str, Any]) -> None:
 
 
 def test_reasons_of_dropped_rows() -> None:
-    release = run(Replacement(domain=SPORT, max_queries_per_user=2))
+    release = run(Replacement(domain=SPORT, max_phrases_per_user=2))
     assert release.dropped == {
         "replaced by other queries": 4,  # ann's tennis with its click, swimming; bob's tennis
         "more than count of one user": 1,
@@ -165,11 +168,11 @@ def test_reasons_of_dropped_rows() -> None:
 
 
 def test_users_keep_nothing_of_their_names_and_runs_differ() -> None:
-    one, two = (run(Replacement(domain=SPORT, max_queries_per_user=9), seed=None) for _ in "ab")
+    one, two = (run(Replacement(domain=SPORT, max_phrases_per_user=9), seed=None) for _ in "ab")
     assert set(written(one)["user"]).isdisjoint(written(two)["user"])
     assert set(written(one)["user"]).isdisjoint(["ann", "bob", "cat"])
     assert written(one)["query"].to_list() != written(two)["query"].to_list()
-    again = [run(Replacement(domain=SPORT, max_queries_per_user=9), seed=4) for _ in "ab"]
+    again = [run(Replacement(domain=SPORT, max_phrases_per_user=9), seed=4) for _ in "ab"]
     assert written(again[0]).equals(written(again[1]))
     order = written(one)["user"].to_list()
     assert order == sorted(order)  # by names that are random
@@ -190,7 +193,7 @@ def test_users_keep_nothing_of_their_names_and_runs_differ() -> None:
         ({"domain": "disease,sport"}, "conditional-dp", "topics"),
         ({"domain": "sanchez19"}, "conditional-dp", "topics"),
         ({"domain": "branches"}, "conditional-dp", "topics"),
-        ({"domain": SPORT, "keep_length": True}, "conditional-dp", "how many phrases"),
+        ({"domain": SPORT, "preserve_length": True}, "conditional-dp", "how many phrases"),
         ({"domain": "A", "delta": 1e-6}, "conditional-dp", "topics"),
     ],
 )
@@ -208,17 +211,17 @@ def test_models(parameters: dict[str, Any], model: str, given: str | None) -> No
 
 
 @pytest.mark.parametrize(
-    ("budget", "epsilon", "per_query"), [("per-user", 2.0, 0.02), ("per-query", 200.0, 2.0)]
+    ("budget", "epsilon", "per_query"), [("user", 2.0, 0.02), ("query", 200.0, 2.0)]
 )
 def test_the_card_has_both_epsilons(budget: str, epsilon: float, per_query: float) -> None:
-    promise = Replacement(epsilon=2, budget=budget, max_queries_per_user=100).guarantee()
+    promise = Replacement(epsilon=2, budget_unit=budget, max_phrases_per_user=100).guarantee()
     assert promise.epsilon == epsilon
     assert promise.per_query_epsilon == pytest.approx(per_query)
     assert f"epsilon {per_query:g} for a phrase, {epsilon:g} for a user" in promise.statement
 
 
 def test_with_a_delta_one_query_costs_more_than_its_share() -> None:
-    promise = Replacement(epsilon=1, delta=1e-6, max_queries_per_user=100).guarantee()
+    promise = Replacement(epsilon=1, delta=1e-6, max_phrases_per_user=100).guarantee()
     assert promise.epsilon == 1
     assert promise.per_query_epsilon > 0.01
     assert 0.0374 < promise.per_query_epsilon < 0.05  # SPEC 10, by a looser conversion, has .0374
@@ -227,12 +230,14 @@ def test_with_a_delta_one_query_costs_more_than_its_share() -> None:
 def test_checks_are_what_was_promised() -> None:
     checks = {check.check: check.arguments for check in Replacement().guarantee().checks}
     assert checks == {"slots": {"rows": 100, "all": True}, "no-clicks": {}}
-    checks = {c.check: c.arguments for c in Replacement(keep_length=True).guarantee().checks}
+    checks = {c.check: c.arguments for c in Replacement(preserve_length=True).guarantee().checks}
     assert checks["slots"] == {"rows": 100, "all": False}
 
 
 def test_rewriting_promises_nothing() -> None:
-    method = Replacement(domain=SPORT, keep_length=True, rewrite=True, max_queries_per_user=50)
+    method = Replacement(
+        domain=SPORT, preserve_length=True, keep_context_words=True, max_phrases_per_user=50
+    )
     promise = method.guarantee()
     assert promise.model == "none"
     assert promise.epsilon is None
@@ -247,8 +252,8 @@ def test_rewriting_promises_nothing() -> None:
 
 def test_rewriting_puts_labels_into_their_places() -> None:
     method = Replacement(
-        domain=f"{SPORT},n#14070360", keep_length=True, rewrite=True, epsilon=1000,
-        budget="per-query", criterion="nsqc", max_queries_per_user=5,
+        domain=f"{SPORT},n#14070360", preserve_length=True, keep_context_words=True, epsilon=1000,
+        budget_unit="query", criterion="nsqc", max_phrases_per_user=5,
     )  # fmt: skip
     texts = ["how to play tennis", "asthma and pneumonia", "cheap tennis"]
     release = run(method, sent("ann", *texts))
@@ -280,12 +285,12 @@ def test_an_epsilon_that_is_none(epsilon: Any) -> None:
         {"domain": "sport,sport"},
         {"criterion": "sqc3"},
         {"calibration": "best"},
-        {"budget": "all"},
+        {"budget_unit": "all"},
         {"delta": -1e-9},
         {"delta": 0.5},
         {"delta": float("nan")},
-        {"max_queries_per_user": 0},
-        {"rewrite": True},
+        {"max_phrases_per_user": 0},
+        {"keep_context_words": True},
         {"delta": 1e-6, "calibration": "permute-and-flip"},
     ],
 )
@@ -340,7 +345,7 @@ def test_a_domain_of_one_concept_gives_that_always(criterion: str, calibration: 
     )  # fmt: skip
     method = Replacement(
         domain=wordnet.name(leaf), criterion=criterion, calibration=calibration,
-        max_queries_per_user=3,
+        max_phrases_per_user=3,
     )  # fmt: skip
     release = run(method, sent("ann", wordnet.label(leaf), "zz"))
     assert release.concepts["concept"].to_list() == [leaf] * 3
@@ -355,7 +360,7 @@ def test_permute_and_flip_that_would_never_end_is_refused_before_it_is_paid_for(
     )
     method = Replacement(
         domain=ABSTRACTION, criterion="nsqc", calibration="permute-and-flip", epsilon=20,
-        budget="per-query", max_queries_per_user=2,
+        budget_unit="query", max_phrases_per_user=2,
     )  # fmt: skip
     with pytest.raises(UsageError, match="permute-and-flip"):
         qv.anonymize(qv.read_log(path), method)
@@ -368,7 +373,7 @@ def test_permute_and_flip_that_would_never_end_is_refused_before_it_is_paid_for(
 
 
 def test_topics_are_kept_where_each_is_a_domain() -> None:
-    method = Replacement(domain="disease,sport", keep_length=True)
+    method = Replacement(domain="disease,sport", preserve_length=True)
     release = run(method)
     wordnet = open_taxonomy("wordnet")
     topics = select_topics(wordnet, ["n#14070360", SPORT])
@@ -419,7 +424,7 @@ def odp(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("criterion", ["sqc1", "sqc2", "nsqc"])
 def test_a_tree_of_paths(odp: Path, criterion: str) -> None:
-    method = Replacement(taxonomy=str(odp), max_queries_per_user=400, criterion=criterion)
+    method = Replacement(taxonomy=str(odp), max_phrases_per_user=400, criterion=criterion)
     release = run(method)
     tree = open_taxonomy(odp)
     assert 0 not in release.concepts["concept"]  # its root is ours, not a concept
@@ -435,11 +440,11 @@ def test_a_tree_of_paths(odp: Path, criterion: str) -> None:
 
 
 def test_a_branch_of_a_tree(odp: Path) -> None:
-    method = Replacement(taxonomy=str(odp), domain="Top/Sports", max_queries_per_user=50)
+    method = Replacement(taxonomy=str(odp), domain="Top/Sports", max_phrases_per_user=50)
     assert set(written(run(method))["query"]) == {
         "Sports", "Tennis", "Golf", "Water Sports", "Swimming",
     }  # fmt: skip
-    split = Replacement(taxonomy=str(odp), domain="branches", keep_length=True)
+    split = Replacement(taxonomy=str(odp), domain="branches", preserve_length=True)
     assert split.guarantee().model == "conditional-dp"
     assert rows_of(run(split)) == {"ann": 3, "bob": 1, "cat": 0}
 
@@ -451,19 +456,22 @@ def test_no_file_no_release(tmp_path: Path) -> None:
 
 def test_a_log_whose_queries_are_all_unknown() -> None:
     rows = [*sent("ann", "xqzzy"), *sent("bob", "zzqy")]
-    assert rows_of(run(Replacement(domain=SPORT, max_queries_per_user=2), rows)) == {
+    assert rows_of(run(Replacement(domain=SPORT, max_phrases_per_user=2), rows)) == {
         "ann": 2, "bob": 2,
     }  # fmt: skip
-    assert rows_of(run(Replacement(domain=SPORT, keep_length=True), rows)) == {"ann": 0, "bob": 0}
+    assert rows_of(run(Replacement(domain=SPORT, preserve_length=True), rows)) == {
+        "ann": 0,
+        "bob": 0,
+    }
 
 
 def test_rewriting_a_log_whose_queries_are_all_unknown() -> None:
-    method = Replacement(domain=SPORT, keep_length=True, rewrite=True)
+    method = Replacement(domain=SPORT, preserve_length=True, keep_context_words=True)
     assert written(run(method, sent("ann", "xqzzy"))).height == 0
 
 
 CHECKS = method_checks(
-    SemanticReplacement(domain="sport", max_queries_per_user=5), recount=recount_checks
+    SemanticReplacement(domain="sport", max_phrases_per_user=5), recount=recount_checks
 )
 
 

@@ -19,7 +19,7 @@ LINES = (
     "frequent-queries:min-users=2:min-click-users=2",
     "semantic-microaggregation:k=2:include-clicks=no",
     "dp-statistics",
-    "semantic-replacement:max-queries-per-user=2:domain=A",
+    "semantic-replacement:max-phrases-per-user=2:domain=A",
 )
 PRIVATE = re.compile(r"canary|shoes|paris|secret\.example|\b12\b")
 

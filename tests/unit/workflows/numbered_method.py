@@ -33,7 +33,7 @@ class Slotted(ContinuableMethod):
     drawn: ClassVar[Path | None] = None
 
     epsilon: float = parameter(1.0, "what one person can change", min=0.001, max=1000.0)
-    max_queries_per_user: int = parameter(4, "rows of a user", min=1, max=1000)
+    max_phrases_per_user: int = parameter(4, "rows of a user", min=1, max=1000)
     words: str = parameter("", "a file")
     previous_epsilon: float = parameter(0.0, "spent before", min=0.0, max=1e6, internal=True)
 
@@ -57,14 +57,14 @@ class Slotted(ContinuableMethod):
         wants = rows.select(pl.col("user").cast(pl.String), pl.col("slots").cast(pl.Int64))
         used = earlier.mapping.select("user", used="slots")
         free = (earlier.max_contributions - pl.col("used").fill_null(0)).clip(
-            0, self.max_queries_per_user
+            0, self.max_phrases_per_user
         )
         uses = wants.join(used, on="user", how="left").with_columns(free=free)
         return uses.select("user", slots=pl.min_horizontal("slots", "free"))
 
     def run(self, log: QueryLog, chance: RandomSource, progress: Progress) -> MethodOutput:
         return self.continue_release(
-            log, PreviousContributions(NONE, self.max_queries_per_user), chance, progress
+            log, PreviousContributions(NONE, self.max_phrases_per_user), chance, progress
         )
 
     def continuing(self, previous_epsilon: float) -> Slotted:

@@ -81,7 +81,7 @@ def test_a_copy_is_named_and_free(log: Path, tmp_path: Path) -> None:
         assert [entry.copy_of for entry in ledger.entries()] == [None, 1, 1]
 
 
-REPLACE = "semantic-replacement:domain=sport:max-queries-per-user=2"
+REPLACE = "semantic-replacement:domain=sport:max-phrases-per-user=2"
 
 
 def test_a_copy_forgets_the_mapping_too(log: Path, tmp_path: Path) -> None:

@@ -437,7 +437,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "in its place": {"new": "a", "overwrite": True},
     "inside": {"new": "a/more"},
     "another method": {"method": qv.FrequentQueries()},
-    "another parameter": {"method": Slotted(max_queries_per_user=5)},
+    "another parameter": {"method": Slotted(max_phrases_per_user=5)},
     "no folder": {"old": "nowhere"},
 }
 
@@ -463,7 +463,7 @@ REFUSED = {
     "in its place": (UsageError, "cannot be written onto or into"),
     "inside": (UsageError, "cannot be written onto or into"),
     "another method": (UsageError, "made by slotted, not by frequent-queries"),
-    "another parameter": (UsageError, "made with --max-queries-per-user 4, not 5"),
+    "another parameter": (UsageError, "made with --max-phrases-per-user 4, not 5"),
     "no folder": (InputError, "no such folder"),
 }
 
@@ -496,7 +496,7 @@ def test_methods_without_slots(top: Path) -> None:
     with pytest.raises(ParameterError, match="frequent-queries cannot extend an earlier release"):
         append(top, "two", "frequent", "b")
     with pytest.raises(ParameterError, match="cannot extend") as caught:
-        append(top, "two", "frequent", "b", method=qv.FrequentQueries(n=2))
+        append(top, "two", "frequent", "b", method=qv.FrequentQueries(min_users=2))
     assert caught.value.hint
 
 

@@ -90,7 +90,7 @@ def test_what_extends_a_release_treats_them_alike(path: Path, tmp_path: Path) ->
 
     with known():
         qv.anonymize_to_folder(
-            longer(0), Slotted(max_queries_per_user=9), tmp_path / "a", identifiers="mask"
+            longer(0), Slotted(max_phrases_per_user=9), tmp_path / "a", identifiers="mask"
         )
         alike = qv.extend_release(longer(1), tmp_path / "a", tmp_path / "b")
         assert alike.public.identifiers == alike.ledger.identifiers == "mask"

@@ -42,7 +42,7 @@ def released_frequencies(release: Release) -> tuple[pl.DataFrame, str]:
             f"this release ({release.method}) has neither a log nor a table of queries to count",
             hint="measure a release of queries",
         )
-    phrases = release.parameters.get("emit") == "phrase"
+    phrases = release.parameters.get("output_unit") == "phrase"
     note = ", which has phrases where the log has whole queries" if phrases else ""
     return _count_rows(release.log), f"rows of the released log{note}"
 
@@ -255,7 +255,7 @@ def statistics_of_release(release: Release) -> LogStatistics:
 
 def _statistics_of_rows(release: Release, rows: pl.LazyFrame) -> LogStatistics:
     parameters, note = release.parameters, ""
-    if parameters.get("emit") == "phrase":
+    if parameters.get("output_unit") == "phrase":
         note = ", whose phrases are taken for queries: a query of several phrases has no match"
     if rows.collect_schema()["time"].is_integer():
         note += ", whose times are numbers of rows: a user's rows are taken for one session"

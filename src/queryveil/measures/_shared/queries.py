@@ -235,7 +235,7 @@ class QueryTextMeasure(Measure, ABC):
 
     def phrases_of(self, release: Release) -> str | None:
         """Return the taxonomy that detects the phrases, or None if queries are released."""
-        if release.parameters.get("emit") != "phrase":
+        if release.parameters.get("output_unit") != "phrase":
             return None
         own = str(release.parameters.get("taxonomy", "wordnet"))
         return own if self.taxonomy == "auto" else self.taxonomy

@@ -35,8 +35,8 @@ _DEEPEST = 12
 class CategoryMicroaggregation(ByMeaning):
     """Group users whose words fall into the same categories, level by level.
 
-    >>> str(CategoryMicroaggregation(k=3, categories="5"))
-    'category-microaggregation:k=3:categories=5'
+    >>> str(CategoryMicroaggregation(k=3, categories_per_term="5"))
+    'category-microaggregation:k=3:categories-per-term=5'
     """
 
     name: ClassVar[str] = "category-microaggregation"
@@ -47,7 +47,7 @@ class CategoryMicroaggregation(ByMeaning):
     )
 
     levels: str = parameter("5", "levels that are compared: a number, or auto")
-    categories: str = parameter("1", "categories of a term", choices=("1", "5"))
+    categories_per_term: str = parameter("1", "categories of a term", choices=("1", "5"))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -67,7 +67,7 @@ class CategoryMicroaggregation(ByMeaning):
             )
         opened = open_taxonomy(self.taxonomy)
         with progress.stage("look up words"):
-            categories = term_categories(log, opened, int(self.categories))
+            categories = term_categories(log, opened, int(self.categories_per_term))
             self._check_coverage(covered_share(categories))
             categories = categories.filter(pl.col("concept") != UNMAPPED)
         with progress.stage("group users"):

@@ -147,17 +147,17 @@ class QueryPool:
 
 
 def build_query_pool(
-    concept_mapping: ConceptMapping, sent: pl.DataFrame, emit: str, min_users: int
+    concept_mapping: ConceptMapping, sent: pl.DataFrame, output_unit: str, min_users: int
 ) -> QueryPool:
     """Return the texts that enough users sent, by concept.
 
     Args:
         sent: One row per user (a number) and query (a number of the mapping) that they sent.
-        emit: With "phrase" a text is a phrase, with "full" the complete query.
+        output_unit: With "phrase" a text is a phrase, with "query" the complete query.
     """
     phrases = (
         concept_mapping.phrase_texts()
-        if emit == "phrase"
+        if output_unit == "phrase"
         else concept_mapping.phrases.with_columns(
             phrase=concept_mapping.queries.cast(pl.String).gather(
                 concept_mapping.phrases["query"].to_numpy()
@@ -299,7 +299,7 @@ def _replace_rare(
 ) -> pl.DataFrame:
     """Draw a frequent query for each rare one that has a concept; drop the others."""
     pool = build_query_pool(
-        concept_mapping, user_query_pairs(log, members["user"], concept_mapping), "full", min_users
+        concept_mapping, user_query_pairs(log, members["user"], concept_mapping), "query", min_users
     )
     concept = _first_concepts(concept_mapping, rare["query"])
     rare = rare.filter(pl.Series(concept >= 0))

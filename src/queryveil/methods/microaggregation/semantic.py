@@ -26,7 +26,7 @@ from .emission import QueryPool, build_query_pool, sample_queries, user_query_pa
 from .grouping import group_users
 from .prototypes import PrototypeItems, select_items, select_items_greedily
 
-_PARTITIONS = ("auto", "exact", "blocked")
+_BLOCKINGS = ("auto", "exact", "blocked")
 
 
 @dataclass(frozen=True)
@@ -44,18 +44,18 @@ class SemanticMicroaggregation(ByMeaning):
         "k-anonymity: every released log is shared by at least k users"
     )
 
-    emit: str = parameter(
-        "phrase", "whether phrases or whole queries are released", choices=("phrase", "full")
+    output_unit: str = parameter(
+        "phrase", "whether phrases or whole queries are released", choices=("phrase", "query")
     )
-    partition: str = parameter(
-        "auto", "whether all users are compared, or blocks of similar ones", choices=_PARTITIONS
+    blocking: str = parameter(
+        "auto", "whether all users are compared, or blocks of similar ones", choices=_BLOCKINGS
     )
     refine: bool = parameter(
         False, "whether groups are refined after MDAV, and items selected greedily"
     )
 
     def _about_texts(self) -> str:
-        if self.emit == "phrase":
+        if self.output_unit == "phrase":
             return "Every phrase in it stands in queries of"
         return super()._about_texts()
 
@@ -72,7 +72,7 @@ class SemanticMicroaggregation(ByMeaning):
         with progress.stage("choose texts"):
             items = _select_items(opened, profiles, group, self.refine, self.most_share)
             sent = user_query_pairs(log, profiles.users, concept_mapping)
-            pool = build_query_pool(concept_mapping, sent, self.emit, self.least)
+            pool = build_query_pool(concept_mapping, sent, self.output_unit, self.least)
             items = _fill_empty_groups(items, pool, group)
             texts = sample_queries(items, pool, opened, rng)
         named = pl.DataFrame(
@@ -96,8 +96,8 @@ class StringMicroaggregation(Microaggregation):
         "k-anonymity: every released log is shared by at least k users"
     )
 
-    partition: str = parameter(
-        "auto", "whether all users are compared, or blocks of similar ones", choices=_PARTITIONS
+    blocking: str = parameter(
+        "auto", "whether all users are compared, or blocks of similar ones", choices=_BLOCKINGS
     )
     refine: bool = parameter(
         False, "whether groups are refined after MDAV, and items selected greedily"
@@ -131,7 +131,7 @@ def _group_new_users(
     def split(users: IntArray) -> IntArray:
         selected = profiles if len(users) == len(profiles) else profiles.select(users)
         return partition_profiles(
-            taxonomy, selected, method.k, method.partition, method.refine, progress
+            taxonomy, selected, method.k, method.blocking, method.refine, progress
         )
 
     return group_users(profiles.users, known, method.k, split)

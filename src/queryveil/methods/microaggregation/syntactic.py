@@ -257,7 +257,9 @@ class SyntacticMicroaggregation(Microaggregation):
         "k-anonymity: every released log is shared by at least k users"
     )
 
-    rows: int = parameter(50, "rows of a user that are compared", min=1, max=1_000, unit="rows")
+    max_rows_per_user: int = parameter(
+        50, "rows of a user that are compared", min=1, max=1_000, unit="rows"
+    )
     refine: bool = parameter(False, "whether groups are improved by swaps after MDAV")
 
     def _prototypes(
@@ -271,7 +273,9 @@ class SyntacticMicroaggregation(Microaggregation):
                 hint=f"--sample-users {_MAX_USERS}, or semantic-microaggregation",
             )
         with progress.stage("group users"):
-            matrix = syntactic_distance_matrix(self._sample_rows(log, users, rng), cap=self.rows)
+            matrix = syntactic_distance_matrix(
+                self._sample_rows(log, users, rng), cap=self.max_rows_per_user
+            )
             group = group_users(
                 users["user"], known, self.k, lambda new: self._group(of_some(matrix, new))
             )
@@ -294,6 +298,6 @@ class SyntacticMicroaggregation(Microaggregation):
         drawn = rows[rng.permutation(rows.height)]
         return (
             drawn.group_by("user", maintain_order=True)
-            .head(self.rows)
+            .head(self.max_rows_per_user)
             .sort("user", maintain_order=True)
         )

@@ -67,7 +67,7 @@ _TOPICS = "the topics of each user's queries in their order"
 
 def replacement_guarantee(method: SemanticReplacement, checks: tuple[Check, ...]) -> Guarantee:
     """Return epsilon for a user's whole log, conditional or none if the parameters require it."""
-    if method.rewrite:
+    if method.keep_context_words:
         return _rewrite_guarantee(method)
     given = _state_condition(method)
     epsilon, delta = method.total_epsilon, method.delta
@@ -90,7 +90,7 @@ def replacement_guarantee(method: SemanticReplacement, checks: tuple[Check, ...]
 
 def _state_condition(method: SemanticReplacement) -> str | None:
     parts = [_TOPICS] if is_split_by_topic(method.domain) else []
-    parts += [_LENGTHS] if method.keep_length else []
+    parts += [_LENGTHS] if method.preserve_length else []
     parts += [_FIRST] if method.continues else []
     return " and ".join(parts) or None
 
@@ -100,7 +100,7 @@ def _loss(method: SemanticReplacement) -> Loss:
 
     With a delta, slots are composed in one of two ways. The larger loss of the two is used here.
     """
-    slot = method.user_epsilon / method.max_queries_per_user
+    slot = method.user_epsilon / method.max_phrases_per_user
     rho = method.total_epsilon / slot * pure_rho(slot)
     return Loss("replace-one", max(rho, method.phrase_budget.range_rho * _ROUNDING_MARGIN))
 
@@ -114,7 +114,7 @@ def _state_guarantee(method: SemanticReplacement, given: str | None) -> str:
         f"{within} change of one user's queries changes the probability of any outcome by at most "
         f"a factor of e^{per_user}{exception}. For the change of one phrase to another one in the "
         f"same slot it is e^{per_phrase}: epsilon {per_phrase} for a phrase, {per_user} for a "
-        f"user's {method.max_queries_per_user:,} phrases. Every released query is the label of a "
+        f"user's {method.max_phrases_per_user:,} phrases. Every released query is the label of a "
         "concept, drawn at random."
     ) + _state_earlier_releases(method)
 
@@ -131,7 +131,7 @@ def _not_covered(method: SemanticReplacement) -> tuple[str, ...]:
     lengths = f"{_LENGTHS}: these numbers are released exactly"
     return (
         *((topics,) if is_split_by_topic(method.domain) else ()),
-        *((lengths,) if method.keep_length else ()),
+        *((lengths,) if method.preserve_length else ()),
         *((f"{_FIRST}: a new pseudonym is recognized as new", _RETRY) if method.continues else ()),
         *NOT_COVERED,
     )
@@ -161,18 +161,18 @@ class ReplacementMethod(Method):
 
     epsilon: float = parameter(
         1.0,
-        "bound on the privacy loss, of a user or of a query (see budget)",
+        "bound on the privacy loss, of a user or of a query (see budget_unit)",
         min=0.001,
         max=1000.0,
     )
-    budget: str = parameter(
-        "per-user", "whether epsilon is for a user's whole log, or for each query",
-        choices=("per-user", "per-query"),
+    budget_unit: str = parameter(
+        "user", "whether epsilon is for a user's whole log, or for each query",
+        choices=("user", "query"),
     )  # fmt: skip
     domain: str = parameter(
         ALL, "concepts that can be released: all, a concept, topics, or A, B, C of the paper"
     )
-    max_queries_per_user: int = parameter(
+    max_phrases_per_user: int = parameter(
         100, "queries, counted as phrases, of each user", min=1, max=10_000, unit="phrases"
     )
     taxonomy: str = parameter("wordnet", "taxonomy of concepts: wordnet, or a file")
@@ -185,7 +185,7 @@ class ReplacementMethod(Method):
     def user_epsilon(self) -> Fraction:
         """The epsilon of this release for a user's whole log."""
         each = Fraction(repr(self.epsilon))
-        return each * self.max_queries_per_user if self.budget == "per-query" else each
+        return each * self.max_phrases_per_user if self.budget_unit == "query" else each
 
     def input_files(self) -> tuple[Path, ...]:
         """Return the files of the taxonomy."""
@@ -207,7 +207,7 @@ class ReplacementMethod(Method):
 
     def _checks(self, full: bool = True) -> tuple[Check, ...]:
         """Return the checks that each user has numbered rows without clicks."""
-        rows = {"rows": self.max_queries_per_user, "all": full}
+        rows = {"rows": self.max_phrases_per_user, "all": full}
         return Check("slots", rows), Check("no-clicks", {})
 
     def _render(

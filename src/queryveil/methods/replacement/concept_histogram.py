@@ -50,7 +50,7 @@ class ConceptHistogram(ReplacementMethod):
 
         The paper uses the length of the longest log, which depends on the data, and only once.
         """
-        bound = self.max_queries_per_user
+        bound = self.max_phrases_per_user
         scale = exact_scale(2 * bound / self.user_epsilon)
         # A user gets at most about a quarter as many empty concepts by noise as they have rows.
         tail = Fraction(min(bound, cells), 4 * cells)
@@ -64,13 +64,13 @@ class ConceptHistogram(ReplacementMethod):
     def noise_statements(self) -> tuple[str, ...]:
         """Return how many rows of a user have their own concepts, at best."""
         cells = len(self.domains().concepts)
-        return describe_histogram_noise(self.counts(cells), cells, self.max_queries_per_user)
+        return describe_histogram_noise(self.counts(cells), cells, self.max_phrases_per_user)
 
     def forecast(self, expected_users: int) -> Forecast:  # noqa: ARG002
         """Return the effect of noise on the concepts of a user, for any log."""
         cells = len(self.domains().concepts)
         mechanism = self.counts(cells)
-        own_rows = own_share(mechanism, cells, self.max_queries_per_user).mean_rows
+        own_rows = own_share(mechanism, cells, self.max_phrases_per_user).mean_rows
         return Forecast(
             facts=(
                 ForecastFact("domain_concepts", cells, "concepts that may be released"),
@@ -85,7 +85,7 @@ class ConceptHistogram(ReplacementMethod):
     def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Count concepts, add noise, draw queries."""
         domains = self.domains()
-        cells, bound = len(domains.concepts), self.max_queries_per_user
+        cells, bound = len(domains.concepts), self.max_phrases_per_user
         noise = NoiseSource(None if rng.is_secure else rng.uint64s)
         concept_mapping = self._map_queries(log, domains, progress)
         with progress.stage("count concepts"):
@@ -111,14 +111,14 @@ class ConceptHistogram(ReplacementMethod):
             statement=(
                 "Any change of one user's queries changes the probability of any outcome by at "
                 f"most a factor of e^{epsilon}. The noise of each concept count is calibrated for "
-                f"a change of all {self.max_queries_per_user:,} phrases of a user; the released "
+                f"a change of all {self.max_phrases_per_user:,} phrases of a user; the released "
                 "queries are labels of concepts, drawn by these noisy counts."
             ),
             neighbours=NEIGHBOURS,
             epsilon=float(self.user_epsilon),
             relation="replace-one",
             losses=(Loss("replace-one", pure_rho(self.user_epsilon)),),
-            per_query_epsilon=float(self.user_epsilon / self.max_queries_per_user),
+            per_query_epsilon=float(self.user_epsilon / self.max_phrases_per_user),
             assumptions=ASSUMPTIONS,
             not_covered=NOT_COVERED,
             checks=self._checks(),

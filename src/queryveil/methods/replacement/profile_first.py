@@ -85,11 +85,11 @@ class ProfileFirst(ReplacementMethod):
         noise = NoiseSource(None if rng.is_secure else rng.uint64s)
         concept_mapping = self._map_queries(log, domains, progress)
         with progress.stage("profiles"):
-            slots = bound_phrases(log, concept_mapping, topics, self.max_queries_per_user)
+            slots = bound_phrases(log, concept_mapping, topics, self.max_phrases_per_user)
             counts = _count_topics(slots, len(concepts))
         with progress.stage("tell profiles"):
             # The number of users is public, so the choice of the mechanism may depend on it.
-            points = apportion(self._release_profiles(counts, noise), self.max_queries_per_user)
+            points = apportion(self._release_profiles(counts, noise), self.max_phrases_per_user)
         with progress.stage("draw queries"):
             drawn = _sample_concepts(points, concepts, rng)
             written = self._render(domains, slots, points.sum(axis=1), drawn, rng)
@@ -117,7 +117,7 @@ class ProfileFirst(ReplacementMethod):
             statement=(
                 "Any change of one user's queries changes the probability of any outcome by at "
                 f"most a factor of e^{epsilon}. The budget is spent on the fractions of topics in "
-                f"the queries of a user; their {self.max_queries_per_user:,} released queries are "
+                f"the queries of a user; their {self.max_phrases_per_user:,} released queries are "
                 "labels of concepts, drawn at random by these fractions. The bound for one query "
                 "alone is the same."
             ),

@@ -59,10 +59,10 @@ class SemanticReplacement(ReplacementMethod, ContinuableMethod):
         "exact", "the sharpest weights within epsilon, or those of the paper", choices=CALIBRATIONS
     )
     delta: float = parameter(0.0, "probability that epsilon fails; 0 for none", min=0.0, max=0.01)
-    keep_length: bool = parameter(
+    preserve_length: bool = parameter(
         False, "whether users keep their number of phrases, which is then public"
     )
-    rewrite: bool = parameter(
+    keep_context_words: bool = parameter(
         False, "whether the other words of a query are kept, which no epsilon covers"
     )
     previous_epsilon: float = parameter(
@@ -72,9 +72,9 @@ class SemanticReplacement(ReplacementMethod, ContinuableMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.rewrite and not self.keep_length:
+        if self.keep_context_words and not self.preserve_length:
             raise ParameterError(
-                "--rewrite needs --keep-length",
+                "--keep-context-words needs --preserve-length",
                 hint="a row without a query has no other words to keep",
             )
         if self.delta and self.calibration == "permute-and-flip":
@@ -89,7 +89,7 @@ class SemanticReplacement(ReplacementMethod, ContinuableMethod):
     def phrase_budget(self) -> PhraseBudget:
         """The budget of all slots of a user, which is divided equally."""
         return PhraseBudget(
-            self.user_epsilon, Fraction(repr(self.delta)), self.max_queries_per_user
+            self.user_epsilon, Fraction(repr(self.delta)), self.max_phrases_per_user
         )
 
     @property
@@ -99,11 +99,11 @@ class SemanticReplacement(ReplacementMethod, ContinuableMethod):
 
     def guarantee(self) -> Guarantee:
         """Return the guarantee of these parameters."""
-        return replacement_guarantee(self, self._checks(full=not self.keep_length))
+        return replacement_guarantee(self, self._checks(full=not self.preserve_length))
 
     def reasons_not_to_publish(self) -> tuple[str, ...]:
         """Return that words of queries are copied, if they are."""
-        return (REWRITE_BLOCKER,) if self.rewrite else ()
+        return (REWRITE_BLOCKER,) if self.keep_context_words else ()
 
     # -- the run ---------------------------------------------------------------------------------
 
@@ -140,7 +140,7 @@ class SemanticReplacement(ReplacementMethod, ContinuableMethod):
         epsilon = self.phrase_budget.per_query
         return Forecast(
             facts=(
-                ForecastFact("max_phrases", self.max_queries_per_user, "phrases of a user"),
+                ForecastFact("max_phrases", self.max_phrases_per_user, "phrases of a user"),
                 ForecastFact("phrase_epsilon", epsilon, "epsilon of one phrase"),
                 ForecastFact("domain_concepts", len(domains.concepts), "concepts to draw from"),
                 *rates,
@@ -159,14 +159,14 @@ class SemanticReplacement(ReplacementMethod, ContinuableMethod):
             stays=mechanism.chance(1.0),
             blindly=len(domains.domains) / len(domains.concepts),
             concepts=len(domains.concepts),
-            rows=self.max_queries_per_user,
-            filled=not self.keep_length,
+            rows=self.max_phrases_per_user,
+            filled=not self.preserve_length,
         )
 
     def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Map queries to concepts, draw one for each slot, render the labels."""
         return self.continue_release(
-            log, PreviousContributions(_NO_USERS, self.max_queries_per_user), rng, progress
+            log, PreviousContributions(_NO_USERS, self.max_phrases_per_user), rng, progress
         )
 
     def count_contributions(self, log: QueryLog, earlier: PreviousContributions) -> pl.DataFrame:
@@ -206,7 +206,7 @@ class SemanticReplacement(ReplacementMethod, ContinuableMethod):
             drawn = self._sort_by_user(slots, drawn)
             drawn = by_pseudonym(names, sizes, drawn)
             written = render_rows(domains.taxonomy, names, sizes, drawn, rng, before)
-            if self.rewrite:
+            if self.keep_context_words:
                 written = substitute_phrases(written, concept_mapping, slots, names, before, rng)
         return self._build_output(
             slots,
@@ -222,29 +222,29 @@ class SemanticReplacement(ReplacementMethod, ContinuableMethod):
         Unless users keep their number of phrases, a user has all slots of a release or none: with
         a part of them, the number of rows would reveal how many slots they had used.
         """
-        cap = self.max_queries_per_user
+        cap = self.max_phrases_per_user
         now = pl.DataFrame({"user": unique_users(log.local_frame)})
         users = pl.concat([now, earlier.mapping.select("user")]).unique().sort("user")
         free = (earlier.max_contributions - _used_before(users["user"], earlier).to_numpy()).clip(
             0, cap
         )
-        if not self.keep_length:
+        if not self.preserve_length:
             free = np.where(free == cap, cap, 0)
         return users.with_columns(bound=pl.Series(free))
 
     def _items(self, slots: BoundedPhrases) -> IntArray:
         """Return the item of each released row, or -1 for none."""
-        return slots.table["item"].to_numpy() if self.keep_length else pad_phrases(slots)
+        return slots.table["item"].to_numpy() if self.preserve_length else pad_phrases(slots)
 
     def _sort_by_user(self, slots: BoundedPhrases, concepts: IntArray) -> IntArray:
         """Return the concepts sorted by user and slot."""
-        if not self.keep_length:
+        if not self.preserve_length:
             return concepts
         order = slots.table.select(pl.arg_sort_by("user", "slot")).to_series()
         return np.asarray(concepts[order.to_numpy()])
 
     def _used_slots(self, slots: BoundedPhrases) -> IntArray:
-        return slots.counts() if self.keep_length else slots.bounds
+        return slots.counts() if self.preserve_length else slots.bounds
 
 
 def _build_uniform(domains: DomainSet) -> ReplacementMechanism:
