@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Literal
 
 from ..core.parameters import Parametrized
@@ -61,7 +61,13 @@ class Measure(Parametrized, ABC):
         """Return the result of this measure; baselines that are None are left out.
 
         The other arguments are described at `MeasureResult`.
+
+        Raises:
+            UsageError: A detail has the name of another key of the result.
         """
+        taken = {declared.name for declared in fields(MeasureResult)} | {"low", "high"}
+        if hidden := taken.intersection(details or ()):
+            raise UsageError(f"details of {self.name} cannot be called {', '.join(sorted(hidden))}")
         known = {name: float(of) for name, of in (baselines or {}).items() if of is not None}
         return replace(
             self.skip(""),

@@ -46,6 +46,12 @@ def test_a_document_with_half_an_interval_is_refused() -> None:
         qv.MeasureResult.from_dict(document)
 
 
+@pytest.mark.parametrize("name", ["unit", "counts", "low"])
+def test_a_detail_cannot_hide_another_key(name: str) -> None:
+    with pytest.raises(qv.UsageError, match=f"cannot be called {name}"):
+        RecordLinkage().result(1.0, details={name: 2})
+
+
 def test_the_repr_is_short_and_has_no_path() -> None:
     assert repr(RESULT) == (
         "MeasureResult(record-linkage = 12.3 percent of the log's users, lower is better; "
