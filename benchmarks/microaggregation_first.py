@@ -40,7 +40,7 @@ RUNS = 5
 def counts_of(log: pl.DataFrame, topics: str) -> Apportionments:
     """Count each user's queries by topic."""
     wordnet = open_taxonomy("wordnet")
-    read = QueryLog.from_frame(log)
+    read = QueryLog.from_clean_frame(log)
     found = Mapper(wordnet).map(unique_queries(read.local_frame)).concepts(read)
     chosen = topic_preset(wordnet, topics)
     topic = pl.Series("topic", chosen.topic_of[found["concept"].to_numpy()])

@@ -199,7 +199,7 @@ def _prepare(context: MeasureContext, measures: Iterable[Measure]) -> None:
 
 def _init_worker(table: pl.DataFrame, measures: Sequence[Measure]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
-    _worker_states.append(_WorkerState(MeasureContext(QueryLog.from_frame(table)), measures))
+    _worker_states.append(_WorkerState(MeasureContext(QueryLog.from_clean_frame(table)), measures))
 
 
 def _run_in_worker(task: Task) -> dict[str, ComparisonRow]:

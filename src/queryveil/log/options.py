@@ -6,7 +6,6 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
 
 from ..errors import UsageError
 from .cleaning import check_time_format
@@ -87,7 +86,7 @@ class ReadOptions:
 
     def _parse_texts(self) -> None:
         """Parse the texts that the commands accept: user=uid,query=q and 2006-03-01."""
-        values: dict[str, Any] = vars(self)
+        values = vars(self)
         if isinstance(values["columns"], str):
             object.__setattr__(self, "columns", parse_columns(values["columns"]))
         for name in ("since", "until"):

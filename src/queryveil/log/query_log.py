@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
@@ -22,6 +22,7 @@ from ..engine.operations import (
 from ..engine.table import RemoteTable, Table
 from ..errors import UsageError
 from .accounting import RowAccounting, SourceFile
+from .frames import ArrowFrame
 
 SESSION_GAP_MINUTES = 30
 
@@ -136,10 +137,35 @@ class QueryLog:
     until: date | None = None
 
     @classmethod
-    def from_frame(cls, table: pl.DataFrame) -> QueryLog:
+    def from_frame(
+        cls,
+        frame: ArrowFrame | pl.DataFrame | pl.LazyFrame,
+        columns: Mapping[str, str] | None = None,
+        **options: object,
+    ) -> QueryLog:
+        """Build a log from a frame of pandas, Polars, PyArrow or others with the Arrow interface.
+
+        Texts are normalized, and rows dropped and rejected, as `read_log` does it for files.
+
+        Args:
+            columns: The frame's column for each of ours, as in `{"user": "customer"}`; columns
+                with usual names are recognized.
+            options: Those of `ReadOptions`.
+
+        >>> frame = pl.DataFrame({"customer": [7, 7], "search": ["Red  Shoes", ""]})
+        >>> log = QueryLog.from_frame(frame, columns={"user": "customer", "query": "search"})
+        >>> log.local_frame.collect()["query"].to_list(), log.accounting.dropped
+        (['red shoes'], {'empty query': 1})
+        """
+        from .reading import read_frame  # noqa: PLC0415  (it builds logs, so it imports this)
+
+        return read_frame(frame, **(dict(options) | {"columns": dict(columns or {})}))  # type: ignore[arg-type]
+
+    @classmethod
+    def from_clean_frame(cls, table: pl.DataFrame) -> QueryLog:
         """Build a log from a table with the five columns and clean values.
 
-        Nothing is normalized or rejected here; `read_log` does that.
+        Nothing is normalized or rejected here; `from_frame` and `read_log` do that.
         """
         return cls(
             categorical_encoder()(table.select(COLUMNS)).lazy(), RowAccounting(rows=table.height)
@@ -150,7 +176,9 @@ class QueryLog:
         """Build a log from rows of user, query, time (ISO), rank, url; for tests and examples."""
         schema = dict.fromkeys(COLUMNS, pl.String) | {"rank": pl.Int32}
         table = pl.DataFrame(rows, schema=schema, orient="row")
-        return cls.from_frame(table.with_columns(pl.col("time").str.to_datetime(time_unit="us")))
+        return cls.from_clean_frame(
+            table.with_columns(pl.col("time").str.to_datetime(time_unit="us"))
+        )
 
     @property
     def local_frame(self) -> pl.LazyFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -18,6 +18,7 @@ from ..engine.table import EngineConfig
 from ..errors import InputError, TooManyRejectedError, UsageError, did_you_mean
 from .accounting import RowAccounting, SourceFile
 from .cleaning import Cleaner
+from .frames import FRAME, ArrowFrame, raw_rows, to_polars
 from .options import ReadOptions
 from .query_log import SCHEMA, QueryLog, categorical_encoder
 from .readers.base import RawRows, Reader, ReaderOptions
@@ -53,11 +54,7 @@ def read_log(
     >>> log.local_frame.collect()["query"].to_list(), log.accounting.dropped
     (['red shoes'], {'empty query': 1})
     """
-    for name in more:
-        if name not in ReadOptions.__dataclass_fields__:
-            known = did_you_mean(name, ReadOptions.__dataclass_fields__)
-            raise UsageError(f'read_log has no argument "{name}"', hint=known)
-    merged = replace(options or ReadOptions(), **more)  # type: ignore[arg-type]
+    merged = _merge_options("read_log", options, more)
     display = progress or NoProgress()
     config = EngineConfig(engine) if isinstance(engine, str) else engine
     if config.is_remote or hasattr(paths, "mapInArrow"):
@@ -66,9 +63,43 @@ def read_log(
         files = resolve_paths(paths)
         with display.stage("read", sum(path.stat().st_size for path in files)) as advance:
             log = _read_files(files, merged, advance)
-    log = replace(log, options_fingerprint=merged.fingerprint(), could_stop=merged.may_stop)
-    log = replace(log, since=merged.since, until=merged.until)
-    return _sample_users(log, merged.sample_users, chance or RandomSource())
+    return _with_options(log, merged, chance or RandomSource())
+
+
+def read_frame(
+    frame: ArrowFrame | pl.DataFrame | pl.LazyFrame,
+    options: ReadOptions | None = None,
+    *,
+    chance: RandomSource | None = None,
+    **more: object,
+) -> QueryLog:
+    """Read one log from a frame of pandas, Polars, PyArrow or others with the Arrow interface.
+
+    Its cells are cleaned and its rows accounted for as those of a file are; see `read_log`.
+    """
+    merged = _merge_options("from_frame", options, more)
+    cleaner = _build_cleaner(merged)
+    rows = cleaner.clean(raw_rows(to_polars(frame), merged.columns))
+    _check_read(cleaner, merged, FRAME)
+    log = QueryLog(categorical_encoder()(rows).lazy(), cleaner.accounting)
+    return _with_options(log, merged, chance or RandomSource())
+
+
+def _merge_options(
+    function: str, options: ReadOptions | None, more: Mapping[str, object]
+) -> ReadOptions:
+    for name in more:
+        if name not in ReadOptions.__dataclass_fields__:
+            known = did_you_mean(name, ReadOptions.__dataclass_fields__)
+            raise UsageError(f'{function} has no argument "{name}"', hint=known)
+    return replace(options or ReadOptions(), **more)  # type: ignore[arg-type]
+
+
+def _with_options(log: QueryLog, options: ReadOptions, rng: RandomSource) -> QueryLog:
+    """Return the log with the options that later steps need, and the sample of its users."""
+    log = replace(log, options_fingerprint=options.fingerprint(), could_stop=options.may_stop)
+    log = replace(log, since=options.since, until=options.until)
+    return _sample_users(log, options.sample_users, rng)
 
 
 def _read_with_spark(

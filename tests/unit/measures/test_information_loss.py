@@ -97,7 +97,7 @@ def test_it_is_the_definition_on_a_log(synthetic: Path) -> None:
     some = (
         log.local_frame.select(pl.col("user").cast(pl.String)).unique().collect().sort("user")[:60]
     )
-    log = QueryLog.from_frame(
+    log = QueryLog.from_clean_frame(
         log.local_frame.collect().with_columns(pl.col("user").cast(pl.String)).join(some, on="user")
     )
     before, measure = MeasureContext(log), InformationLoss(linkage="average")
@@ -107,7 +107,7 @@ def test_it_is_the_definition_on_a_log(synthetic: Path) -> None:
     names = dict(release.mapping.select("pseudonym", "user").iter_rows())
     rows = release.log.collect().with_columns(pl.col("user").cast(pl.String).replace(names))
     partitions = []
-    for one in (log, QueryLog.from_frame(rows)):
+    for one in (log, QueryLog.from_clean_frame(rows)):
         profiles = build_profiles(MeasureContext(one).concepts("wordnet"))
         matrix = np.stack([profile_distances(wordnet, profiles, i) for i in range(60)])
         partitions.append(cut_tree(linkage_tree(((matrix + matrix.T) / 2).round(6), "average"), 5))

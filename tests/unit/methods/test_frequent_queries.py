@@ -291,7 +291,7 @@ def test_odd_years_keep_the_promise(tmp_path: Path, year: str, time: str) -> Non
                       rank=pl.lit(None, pl.Int32), url=pl.lit(None, pl.String))  # fmt: skip
     for form in ("parquet", "tsv", "jsonl"):
         release = anonymize(
-            QueryLog.from_frame(table), FrequentQueries(min_users=2, time_precision=time)
+            QueryLog.from_clean_frame(table), FrequentQueries(min_users=2, time_precision=time)
         )
         release.write(tmp_path / form, format=form)
         assert verify(tmp_path / form).holds

@@ -64,7 +64,7 @@ def is_header(cells: Iterable[str]) -> bool:
 
 
 def match_columns(
-    columns: Iterable[str], wanted: dict[str, str], where: Path, *, shown: bool = False
+    columns: Iterable[str], wanted: dict[str, str], where: Path | str, *, shown: bool = False
 ) -> dict[str, str]:
     """Return the file's column for each of ours: from `wanted` first, then by usual names.
 

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, cast
 
 import polars as pl
 
@@ -108,7 +108,7 @@ def _iter_slices(child: subprocess.Popen[bytes], rows: int, path: Path) -> Itera
 def _read_description(child: subprocess.Popen[bytes], path: Path) -> tuple[int, dict[str, str]]:
     """Return the number of rows, and the kinds of columns."""
     try:
-        description: dict[str, Any] = json.loads(cast("IO[bytes]", child.stdout).readline())
+        description = json.loads(cast("IO[bytes]", child.stdout).readline())
         return int(description["rows"]), dict(description["kinds"])
     except (ValueError, KeyError, TypeError) as error:
         raise _damaged_error(path) from error

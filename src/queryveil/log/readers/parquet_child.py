@@ -29,7 +29,8 @@ def kind_of(kind: pl.DataType) -> str:
     return "binary" if kind == pl.Binary else "text"
 
 
-def _as_text(column: str, kind: str) -> pl.Expr:
+def as_text(column: str, kind: str) -> pl.Expr:
+    """Return the values of a column as texts."""
     value = pl.col(column)
     if kind == "time":
         return value.cast(pl.Datetime("us")).dt.strftime("%Y-%m-%d %H:%M:%S%.6f")
@@ -69,7 +70,7 @@ def decode(path: str, rows_per_slice: int, requests: BinaryIO, out: BinaryIO) ->
     out.write(json.dumps({"rows": rows, "kinds": kinds}).encode() + b"\n")
     out.flush()
     wanted = json.loads(requests.readline() or b"{}")
-    texts = [_as_text(theirs, kinds[theirs]).alias(ours) for ours, theirs in wanted.items()]
+    texts = [as_text(theirs, kinds[theirs]).alias(ours) for ours, theirs in wanted.items()]
     for start in range(0, rows if wanted else 0, rows_per_slice):
         block = io.BytesIO()
         scan.slice(start, rows_per_slice).select(texts).collect().write_ipc(block)

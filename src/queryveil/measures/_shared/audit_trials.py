@@ -53,7 +53,7 @@ class CrowdTrial:
         for way, rows in self.sends.items():
             selected = inside.filter(pl.col("way") == way)
             parts.append(rows.join(selected, on="person", how="semi").select(COLUMNS))
-        return QueryLog.from_frame(pl.concat(parts))
+        return QueryLog.from_clean_frame(pl.concat(parts))
 
     def scores(self, release: Release) -> dict[str, Floats]:
         """Return several statistics of the released texts of each target's group."""
@@ -236,7 +236,7 @@ def log_from_queries(sent: Sequence[str], rows: int) -> QueryLog:
     """
     frame = pl.DataFrame({"query": pl.Series(sent, dtype=pl.String)}).with_row_index("person")
     frame = frame.with_columns(place=pl.int_ranges(0, rows)).explode("place")
-    return QueryLog.from_frame(
+    return QueryLog.from_clean_frame(
         frame.select(
             pl.format("on trial {}", "person").alias("user"),
             "query",
