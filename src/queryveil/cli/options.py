@@ -133,7 +133,7 @@ class LogArguments:
         """Read the log; if `may_stop` is false, no row of it can cause an error."""
         options = replace(self.options, may_stop=may_stop)
         return read_log(
-            self.paths, options, engine=self.engine, chance=RandomSource(seed), progress=screen
+            self.paths, options, engine=self.engine, rng=RandomSource(seed), progress=screen
         )
 
     def check_named(self) -> None:

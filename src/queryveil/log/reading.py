@@ -34,7 +34,7 @@ def read_log(
     options: ReadOptions | None = None,
     *,
     engine: str | EngineConfig = "local",
-    chance: RandomSource | None = None,
+    rng: RandomSource | None = None,
     progress: Progress | None = None,
     **more: object,
 ) -> QueryLog:
@@ -63,14 +63,14 @@ def read_log(
         files = resolve_paths(paths)
         with display.stage("read", sum(path.stat().st_size for path in files)) as advance:
             log = _read_files(files, merged, advance)
-    return _with_options(log, merged, chance or RandomSource())
+    return _with_options(log, merged, rng or RandomSource())
 
 
 def read_frame(
     frame: ArrowFrame | pl.DataFrame | pl.LazyFrame,
     options: ReadOptions | None = None,
     *,
-    chance: RandomSource | None = None,
+    rng: RandomSource | None = None,
     **more: object,
 ) -> QueryLog:
     """Read one log from a frame of pandas, Polars, PyArrow or others with the Arrow interface.
@@ -82,7 +82,7 @@ def read_frame(
     rows = cleaner.clean(raw_rows(to_polars(frame), merged.columns))
     _check_read(cleaner, merged, FRAME)
     log = QueryLog(categorical_encoder()(rows).lazy(), cleaner.accounting)
-    return _with_options(log, merged, chance or RandomSource())
+    return _with_options(log, merged, rng or RandomSource())
 
 
 def _merge_options(

@@ -210,7 +210,7 @@ def test_samples_by_number_and_by_share(crowd, asked, users):
 
 def test_samples_are_repeatable_with_a_seed_and_only_then(crowd):
     def sample(chance: RandomSource) -> frozenset[str]:
-        return frozenset(users_of(read_log(crowd, sample_users=20, chance=chance)))
+        return frozenset(users_of(read_log(crowd, sample_users=20, rng=chance)))
 
     assert sample(RandomSource(3)) == sample(RandomSource(3))
     assert len({sample(RandomSource(seed)) for seed in range(5)}) > 1
@@ -221,7 +221,7 @@ def test_a_sample_does_not_depend_on_the_order_of_the_file(crowd, tmp_path):
     lines = crowd.read_text().splitlines()
     turned = write(tmp_path / "turned.tsv", "\n".join([lines[0], *lines[:0:-1]]))
     first, second = (
-        set(users_of(read_log(path, sample_users=5, chance=RandomSource(1))))
+        set(users_of(read_log(path, sample_users=5, rng=RandomSource(1))))
         for path in (crowd, turned)
     )
     assert first == second

@@ -212,7 +212,7 @@ def test_the_demo_spares_a_real_release(tmp_path: Path, synthetic) -> None:
 
 
 def test_a_sample_that_can_be_drawn_again_is_not_for_publication(synthetic) -> None:
-    log = qv.read_log(synthetic, sample_users=0.9, chance=RandomSource(seed=3))
+    log = qv.read_log(synthetic, sample_users=0.9, rng=RandomSource(seed=3))
     assert log.seeded
     assert qv.anonymize(log, qv.FrequentQueries(min_users=5)).not_release_grade_because
     secret = qv.read_log(synthetic, sample_users=0.9)
