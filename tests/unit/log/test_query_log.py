@@ -26,7 +26,7 @@ def log_of(lines: list[tuple]) -> QueryLog:
         "rank": pl.Int32,
         "url": pl.String,
     }
-    return QueryLog.from_frame(pl.DataFrame(lines, schema=kinds, orient="row"))
+    return QueryLog.from_clean_frame(pl.DataFrame(lines, schema=kinds, orient="row"))
 
 
 def line(minute: float | None, query: str, user: str = "7", click: int | None = None) -> tuple:

@@ -314,7 +314,7 @@ def test_a_list_of_a_million_queries_takes_no_loop_over_it(tmp_path: Path) -> No
 
 
 def test_the_list_inside_on_a_synthetic_log(tmp_path: Path) -> None:
-    log = QueryLog.from_frame(pl.concat(generate_blocks(users=300, seed=3)))
+    log = QueryLog.from_clean_frame(pl.concat(generate_blocks(users=300, seed=3)))
     method = DpStatistics(mode="pure", epsilon=SURE, max_queries_per_user=5)
     release = run_method(method, log, RandomSource(), NoProgress())
     assert release.tables["queries"].height > 0
