@@ -17,6 +17,7 @@ from .._version import __version__
 from ..errors import UsageError
 from ..methods.base import Method
 from ..release.cards import PrivateCard
+from ..workflows.demonstration import Demonstration
 from ..workflows.repeated_releases import unrecorded
 from . import catalog, compare, ledger, measure, replicate, tables, taxonomy
 from . import verification as checking
@@ -154,16 +155,16 @@ def demo(
     screen.result(document, lambda console: _draw_demo(console, document))
 
 
-def _draw_demo(console: Console, document: dict[str, Any]) -> None:
-    folder, log = sanitize(document["folder"]), sanitize(document["log"].out)
-    console.print(f"[bold]1. A synthetic log[/]: {document['log'].rows:,} rows\n")
-    tables.print_profile(console, document["profile"])
+def _draw_demo(console: Console, document: Demonstration) -> None:
+    folder, log = sanitize(document.folder), sanitize(document.log.out)
+    console.print(f"[bold]1. A synthetic log[/]: {document.log.rows:,} rows\n")
+    tables.print_profile(console, document.profile)
     console.print()
-    tables.print_card(console, document["card"], "2. Anonymized with frequent-queries")
+    tables.print_card(console, document.card, "2. Anonymized with frequent-queries")
     console.print("\n[bold]3. Verified on the written files[/]")
-    tables.print_verification(console, document["verify"])
+    tables.print_verification(console, document.verify)
     console.print(
-        f"\nWritten: [bold]{folder}/public[/] ({may_be_published(document['card'].public)}) and "
+        f"\nWritten: [bold]{folder}/public[/] ({may_be_published(document.card.public)}) and "
         f"[bold]{folder}/private[/] (never publish).\n"
         f"Open {folder}/public/report.html in a browser.\n\nTry next:",
         soft_wrap=True,
@@ -242,7 +243,7 @@ def plan(
     identifiers: Identifiers = "drop",
 ) -> None:
     """Show what would be released, before anything is written."""
-    card = workflows.plan(
+    result = workflows.plan(
         lambda: log.read(screen),
         method,
         expected_users=expected_users,
@@ -253,17 +254,15 @@ def plan(
     )
 
     def draw(console: Console) -> None:
-        if "forecast" in card:
-            tables.print_forecast(console, card)
-        if "input" not in card:
+        if result.expected_users is not None:
+            tables.print_forecast(console, result)
+        if result.preview is None:
             return
-        more = {"alternatives", "looked", "peeked", "forecast", "population"}
-        preview = PrivateCard.from_dict({key: card[key] for key in card.keys() - more})
-        tables.print_card(console, preview, f"What {method} would release")
-        tables.print_alternatives(console, card.get("alternatives", []))
+        tables.print_card(console, result.preview, f"What {method} would release")
+        tables.print_alternatives(console, result.alternatives)
         console.print("\nNothing was written.")
 
-    screen.result(card, draw)
+    screen.result(result, draw)
 
 
 @app.command()

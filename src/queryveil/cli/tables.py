@@ -13,6 +13,7 @@ from ..methods.forecast import Alternative, Forecast, ForecastFact, TableForecas
 from ..release.cards import PrivateCard, PublicCard
 from ..release.guarantee import Guarantee, Level, Standing, summarize_standing
 from ..workflows.expected_yield import HANDFUL
+from ..workflows.planning import Plan
 from ..workflows.log_profile import LogProfile, RiskSummary, TopicSummary
 from ..workflows.verification import VerificationReport
 from .terminal import sanitize
@@ -204,9 +205,9 @@ def _explain_empty(card: PublicCard, name: str) -> str:
     return "No count reached the threshold."
 
 
-def print_forecast(console: Console, card: dict[str, Any]) -> None:
+def print_forecast(console: Console, plan: Plan) -> None:
     """Print the forecast of a private release, before anything is spent."""
-    forecast: Forecast = card["forecast"] or Forecast()
+    forecast = plan.forecast or Forecast()
     for table in forecast.tables:
         _print_table_forecast(console, table)
     if forecast.facts:
@@ -216,21 +217,18 @@ def print_forecast(console: Console, card: dict[str, Any]) -> None:
         console.print(grid)
         console.print()
     if forecast.expected is not None:
-        expected, expected_users = forecast.expected, card["expected_users"]
+        expected = forecast.expected
         console.print(
-            f"With {expected_users:,} users (--expected-users), about {expected.queries:,} queries "
+            f"With {plan.expected_users:,} users (--expected-users), about {expected.queries:,} queries "
             f"would be released, {expected.sent_fraction:.1%} of what users send. "
             "This forecast uses public figures only, not the log."
         )
         if expected.queries < HANDFUL:
             console.print("[yellow]That is almost nothing:[/] `anonymize` would need --yes.")
-    console.print(
-        f"[bold]What one user can change[/]\n  {sanitize(card['guarantee']['statement'])}"
-    )
-    if "input" not in card:  # else print_card shows it
-        standing = Standing(Level(card["standing"]), tuple(card["not_release_grade_because"]))
-        guarantee = Guarantee.from_dict(card["guarantee"])
-        _draw_standing(console, guarantee, standing, card["warnings"])
+    console.print(f"[bold]What one user can change[/]\n  {sanitize(plan.guarantee.statement)}")
+    if plan.preview is None:  # else print_card shows it
+        standing = Standing(plan.standing, plan.not_release_grade_because)
+        _draw_standing(console, plan.guarantee, standing, plan.warnings)
     console.print("Nothing was written or spent.")
 
 

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from ..core.progress import NoProgress, Progress
+from ..core.records import Record
 from ..log.reading import read_log
 from ..methods.frequent_queries import FrequentQueries
-from ..synthetic.output import write_synthetic_log
+from ..release.cards import PrivateCard
+from ..synthetic.output import SyntheticLogSummary, write_synthetic_log
 from .anonymization import anonymize, check_release_output
+from .log_profile import LogProfile
 from .profiling import profile
-from .verification import verify
+from .verification import VerificationReport, verify
 
 _USERS, _N = 2000, 10
+
+
+@dataclass(frozen=True, repr=False)
+class Demonstration(Record):
+    """The results of all steps on a synthetic log."""
+
+    shown = ("folder",)
+    schema_number = 1
+
+    folder: str
+    log: SyntheticLogSummary
+    profile: LogProfile
+    card: PrivateCard
+    verify: VerificationReport
 
 
 def demo(
@@ -23,7 +39,7 @@ def demo(
     *,
     overwrite: bool = False,
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> Demonstration:
     """Generate a log, profile it, anonymize it and verify the release.
 
     The release is written to `folder`, the synthetic log into its private folder. An earlier
@@ -44,10 +60,10 @@ def demo(
         log_path.write_bytes(path.read_bytes())
         log_path.chmod(0o600)
     verification = verify(target, progress=shown)
-    return {
-        "folder": str(target),
-        "log": replace(summary, out=str(log_path)),
-        "profile": figures,
-        "card": card,
-        "verify": verification,
-    }
+    return Demonstration(
+        folder=str(target),
+        log=replace(summary, out=str(log_path)),
+        profile=figures,
+        card=card,
+        verify=verification,
+    )

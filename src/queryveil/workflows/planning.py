@@ -2,19 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
+from ..core.records import Record, Scalar
 from ..log.query_log import QueryLog
 from ..log.screening import check_setting, screen
 from ..methods.base import Method
-from ..release.guarantee import standing_of
+from ..methods.forecast import Alternative, Forecast
+from ..release.cards import PrivateCard
+from ..release.guarantee import Guarantee, Level, Standing, standing_of
 from .anonymization import anonymize, run_screened
 from .budget import DATA_ACCESS_NOTE, is_differentially_private, note_look, record_data_access
 
 _POPULATION = 100_000
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Plan(Record):
+    """What a method would release and guarantee, before anything is written or spent.
+
+    Attributes:
+        expected_users: The public number of users that the forecast assumes.
+        forecast: From public figures alone; None for a method that is not private.
+        preview: The private card of a run, with exact figures of the log; None if it was not read.
+        alternatives: What other values of the main parameter would keep.
+        data_access: Whether the ledger recorded that the log was read.
+    """
+
+    shown = ("method",)
+    schema_number = 1
+
+    method: str
+    parameters: Mapping[str, Scalar]
+    guarantee: Guarantee
+    standing: Level
+    not_release_grade_because: tuple[str, ...]
+    warnings: tuple[str, ...]
+    expected_users: int | None = None
+    forecast: Forecast | None = None
+    preview: PrivateCard | None = None
+    alternatives: tuple[Alternative, ...] = ()
+    data_access: str | None = None
 
 
 def plan(
@@ -26,8 +57,8 @@ def plan(
     ledger: str | None = None,
     identifiers: str = "drop",
     progress: Progress | None = None,
-) -> dict[str, Any]:
-    """Return the private card of a release without writing it, and the effect of other parameters.
+) -> Plan:
+    """Return what a method would release: a forecast, or the card of a run that is not written.
 
     The figures are exact figures of the log: they are for the data owner only. For a
     differentially private method the log is not read: the forecast follows from the parameters,
@@ -41,34 +72,36 @@ def plan(
     read = log() if callable(log) else log
     shown = progress or NoProgress()
     if private:
-        return _run_and_record(read, method, ledger, identifiers, shown) | _forecast(
-            method, expected_users
-        )
+        record_data_access(read, method, ledger)
+        release = run_screened(method, read, RandomSource(), shown, identifiers)
+        forecast = _forecast(method, expected_users)
+        return replace(forecast, preview=release.preview_card(), data_access=DATA_ACCESS_NOTE)
     notes = note_look(read, ledger, "plan")
     with shown.stage("compare"):
         alternatives = method.alternatives(screen(read, identifiers))
-    card = anonymize(read, method, identifiers=identifiers, progress=shown).preview_card().to_dict()
-    return card | {"alternatives": alternatives, "looked": notes}
+    card = anonymize(read, method, identifiers=identifiers, progress=shown).preview_card()
+    return Plan(
+        method=card.method,
+        parameters=card.public.parameters,
+        guarantee=card.guarantee,
+        standing=card.public.standing,
+        not_release_grade_because=card.public.not_release_grade_because,
+        warnings=card.public.warnings,
+        preview=card,
+        alternatives=alternatives,
+        data_access=notes[0] if notes else None,
+    )
 
 
-def _forecast(method: Method, expected_users: int) -> dict[str, Any]:
-    standing = standing_of(method.guarantee(), method.reasons_not_to_publish())
-    return {
-        "method": method.name,
-        "parameters": method.params(),
-        "guarantee": method.guarantee().to_dict(),
-        "standing": standing.level.value,
-        "not_release_grade_because": list(standing.because),
-        "warnings": list(method.warnings()),
-        "expected_users": expected_users,
-        "forecast": method.forecast(expected_users),
-    }
-
-
-def _run_and_record(
-    log: QueryLog, method: Method, ledger: str | None, identifiers: str, progress: Progress
-) -> dict[str, Any]:
-    """Record the data access in the ledger, then run the method for the data owner."""
-    record_data_access(log, method, ledger)
-    card = run_screened(method, log, RandomSource(), progress, identifiers).preview_card().to_dict()
-    return card | {"peeked": DATA_ACCESS_NOTE}
+def _forecast(method: Method, expected_users: int) -> Plan:
+    standing: Standing = standing_of(method.guarantee(), method.reasons_not_to_publish())
+    return Plan(
+        method=method.name,
+        parameters=method.params(),
+        guarantee=method.guarantee(),
+        standing=standing.level,
+        not_release_grade_because=standing.because,
+        warnings=method.warnings(),
+        expected_users=expected_users,
+        forecast=method.forecast(expected_users),
+    )

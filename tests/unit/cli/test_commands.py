@@ -58,7 +58,7 @@ KEYS = {
     "demo": {"folder", "log", "profile", "card", "verify"},
     "synth": {"out", "users", "rows", "seed", "bytes"},
     "profile": {"rows", "users", "queries", "risks"},
-    "plan": {"input", "output", "dropped", "guarantee", "alternatives"},
+    "plan": {"preview", "forecast", "guarantee", "alternatives", "data_access"},
     "anonymize": {"input", "output", "dropped", "blanked", "seconds", "peak_mb", "guarantee"},
     "verify": {"holds", "findings", "method"},
     "pack": {"archive", "bytes"},

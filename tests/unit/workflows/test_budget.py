@@ -195,12 +195,12 @@ def test_other_releases_are_noted_too(log: Path, tmp_path: Path) -> None:
 
 def test_a_look_at_the_data_is_told_for_ever(log: Path, tmp_path: Path) -> None:
     told = qv.plan(qv.read_log(log), qv.parse_method(LINE))
-    assert "input" not in told
-    assert told["forecast"].expected.queries >= 0
+    assert told.preview is None
+    assert told.forecast.expected.queries >= 0
     assert spent(log) == (0, 0)
-    assert (
-        qv.plan(qv.read_log(log), qv.parse_method(LINE), exact=True)["peeked"] == DATA_ACCESS_NOTE
-    )
+    exact = qv.plan(qv.read_log(log), qv.parse_method(LINE), exact=True)
+    assert exact.data_access == DATA_ACCESS_NOTE
+    assert exact.preview is not None
     assert spent(log) == (0, 1)
     release(log, tmp_path / "one")
     card = json.loads((tmp_path / "one" / "public" / "release.json").read_text("utf-8"))
@@ -213,7 +213,7 @@ def test_a_plan_does_not_open_the_log() -> None:
     def log() -> qv.QueryLog:
         raise KeyboardInterrupt
 
-    assert qv.plan(log, qv.parse_method(LINE), expected_users=10**6)["expected_users"] == 10**6
+    assert qv.plan(log, qv.parse_method(LINE), expected_users=10**6).expected_users == 10**6
 
 
 def test_a_synthetic_log_of_the_tables(log: Path, tmp_path: Path) -> None:

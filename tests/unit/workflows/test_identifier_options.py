@@ -48,9 +48,9 @@ def test_plan_tells_what_anonymize_does(path: Path, setting: str, rows: int) -> 
     log, method = qv.read_log(path), qv.parse_method(METHOD)
     planned = qv.plan(log, method, identifiers=setting)
     made = qv.anonymize_to_folder(log, method, path.parent / "out", identifiers=setting)
-    assert planned["output"]["rows"] == made.output.rows == rows
-    assert planned["dropped"] == made.dropped
-    assert planned["release_grade"] is made.public.release_grade is (setting != "keep")
+    assert planned.preview.output.rows == made.output.rows == rows
+    assert planned.preview.dropped == made.dropped
+    assert planned.preview.public.release_grade is made.public.release_grade is (setting != "keep")
     assert made.input.users == 9
     assert made.input.queries == 2  # as it was read
 

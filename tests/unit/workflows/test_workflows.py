@@ -22,13 +22,16 @@ LINES += [("u1", "only mine", "2006-03-01 12:00:00", None, None)]
 
 
 def test_a_plan_says_what_other_values_would_keep() -> None:
-    card = qv.plan(qv.QueryLog.from_rows(LINES), qv.FrequentQueries(min_users=7))
-    assert card["output"] == {"rows": 12, "ids": 12, "queries": 1, "urls": 1}
-    assert card["dropped"] == {"query of fewer than 7 users": 7}
-    assert [(step.value, step.rows) for step in card["alternatives"]] == [
+    plan = qv.plan(qv.QueryLog.from_rows(LINES), qv.FrequentQueries(min_users=7))
+    card = plan.preview
+    assert card is not None
+    assert card.output.to_dict() == {"rows": 12, "ids": 12, "queries": 1, "urls": 1}
+    assert card.dropped == {"query of fewer than 7 users": 7}
+    assert [(step.value, step.rows) for step in plan.alternatives] == [
         (2, 18), (5, 18), (7, 12), (10, 12), (20, 0), (30, 0), (50, 0), (100, 0),
     ]  # fmt: skip
-    assert card["files"] == {}
+    assert card.public.files == {}
+    assert type(plan).from_dict(json.loads(plan.to_json())) == plan
 
 
 def test_a_plan_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,15 +185,15 @@ def test_the_demo_goes_the_whole_way_and_again(
     monkeypatch.chdir(tmp_path)
     for _ in range(2):
         found = qv.demo()
-        assert found["verify"].holds
-        assert found["card"].output.queries > 20
-        assert found["profile"].size.users > 1900
+        assert found.verify.holds
+        assert found.card.output.queries > 20
+        assert found.profile.size.users > 1900
         assert [path.name for path in tmp_path.iterdir()] == ["queryveil-demo"]
-        log = Path(found["log"].out)
+        log = Path(found.log.out)
         assert log == Path("queryveil-demo/private/log.tsv")
         assert log.stat().st_mode & 0o777 == 0o600
         assert qv.verify("queryveil-demo").holds
-        assert json.loads(found["profile"].to_json())["notes"] == list(found["profile"].notes)
+        assert type(found).from_dict(json.loads(found.to_json())) == found
 
 
 def test_the_demo_spares_what_is_not_its_own(
