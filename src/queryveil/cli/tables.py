@@ -13,8 +13,8 @@ from ..methods.forecast import Alternative, Forecast, ForecastFact, TableForecas
 from ..release.cards import PrivateCard, PublicCard
 from ..release.guarantee import Guarantee, Level, Standing, summarize_standing
 from ..workflows.expected_yield import HANDFUL
-from ..workflows.planning import Plan
 from ..workflows.log_profile import LogProfile, RiskSummary, TopicSummary
+from ..workflows.planning import Plan
 from ..workflows.verification import VerificationReport
 from .terminal import sanitize
 
@@ -219,8 +219,8 @@ def print_forecast(console: Console, plan: Plan) -> None:
     if forecast.expected is not None:
         expected = forecast.expected
         console.print(
-            f"With {plan.expected_users:,} users (--expected-users), about {expected.queries:,} queries "
-            f"would be released, {expected.sent_fraction:.1%} of what users send. "
+            f"With {plan.expected_users:,} users (--expected-users), about {expected.queries:,} "
+            f"queries would be released, {expected.sent_fraction:.1%} of what users send. "
             "This forecast uses public figures only, not the log."
         )
         if expected.queries < HANDFUL:

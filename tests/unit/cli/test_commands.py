@@ -293,7 +293,7 @@ def test_anonymize_options(cli, synthetic: Path, tmp_path: Path) -> None:
 def test_the_one_line_form(cli, synthetic: Path) -> None:
     one = cli("plan", synthetic, "--method", "frequent-queries:min-users=20", "--json")
     two = cli("plan", synthetic, "--method", "frequent-queries", "--min-users", "20", "--json")
-    assert document(one.out)["output"] == document(two.out)["output"]
+    assert document(one.out)["preview"]["output"] == document(two.out)["preview"]["output"]
     assert document(one.out)["parameters"]["min_users"] == 20
     assert "What frequent-queries:min-users=20 would release" in cli(
         "plan", synthetic, "--method", "frequent-queries:min-users=20"

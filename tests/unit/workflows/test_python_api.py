@@ -51,7 +51,9 @@ def test_the_whole_way(synthetic: Path, tmp_path: Path) -> None:
     assert qv.profile(log).size.users == card.input.users
     same = ("input", "output", "dropped", "blanked", "guarantee", "parameters", "method")
     written = card.to_dict()
-    assert {key: planned[key] for key in same} == {key: written[key] for key in same}
+    assert planned.preview is not None
+    previewed = planned.preview.to_dict()
+    assert {key: previewed[key] for key in same} == {key: written[key] for key in same}
 
 
 def test_errors_have_one_root_and_tell_what_to_do() -> None:
