@@ -1,4 +1,4 @@
-"""Risk against use: the runs that none beats, where better is, and what the script is given."""
+"""Risk and utility: the runs that none dominates, where better is, and what the script is given."""
 
 from __future__ import annotations
 
