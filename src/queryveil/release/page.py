@@ -20,6 +20,7 @@ _MODELS = {
     "conditional-dp": "Differential privacy, under a condition",
 }
 _BADGES = {Level.FORMAL: ("formal guarantee", "good"), Level.RULE_ONLY: ("rule only", "warn")}
+_INTERNAL = {"previous_epsilon", "continues"}  # not options: `--extend` sets them
 _IDENTIFIERS = {
     "drop": "drop: queries that look like one were left out, such URLs blanked",
     "mask": "mask: what looks like one was masked in queries, such URLs blanked",
@@ -197,9 +198,10 @@ def _describe_check(check: Check) -> str:
 
 
 def _options(card: PublicCard) -> dict[str, Scalar]:
-    """Return the parameters, and the setting of identifiers unless it is the default."""
+    """Return what users set: parameters, and identifiers unless it is the default."""
+    options = {name: value for name, value in card.parameters.items() if name not in _INTERNAL}
     setting = card.identifiers or "drop"
-    return {**card.parameters, **({} if setting == "drop" else {"identifiers": setting})}
+    return options if setting == "drop" else {**options, "identifiers": setting}
 
 
 def _command(method: str, parameters: Mapping[str, Scalar]) -> str:

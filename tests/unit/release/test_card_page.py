@@ -105,22 +105,34 @@ def test_the_command_asks_for_the_same_method(card: PrivateCard, name: str) -> N
     given = get_command(app).commands["anonymize"].make_context("anonymize", words).params
     assert given["method"] == name
     assert str(given["out"]) == "DIR"
-    asked = {one.name: given[one.name] for one in method.parameters()}
+    asked = {one.name: given[one.name] for one in method.user_parameters()}
     assert type(method).from_params(asked) == method
 
 
 def turned(method: Method) -> Method:
     """Turn every yes into a no and the other way round, so that no default helps."""
-    values = method.params()
+    values, asked = method.params(), {one.name for one in method.user_parameters()}
     return type(method).from_params(
-        values | {n: not v for n, v in values.items() if type(v) is bool}
+        values | {n: not v for n, v in values.items() if type(v) is bool and n in asked}
     )
+
+
+def test_the_command_has_no_internal_parameter(card: PrivateCard) -> None:
+    for name, kind in METHODS.items():
+        public = replace(card.public, method=name, parameters=kind().params())
+        words = typed(render_card(public))
+        for one in kind.parameters():
+            option = one.name.replace("_", "-")
+            named = {f"--{option}", f"--no-{option}"} & set(words)
+            assert not (one.internal and named), one.name
 
 
 def test_odd_values_are_quoted(card: PrivateCard) -> None:
     words = typed(
         render_card(
-            replace(card.public, parameters={"pool": "my list; rm", "empty": "", "x": None})
+            replace(
+                card.public, parameters={"public_queries": "my list; rm", "empty": "", "x": None}
+            )
         )
     )
     assert words[words.index("--public-queries") + 1] == "my list; rm"
