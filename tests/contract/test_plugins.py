@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -76,3 +77,16 @@ def test_verify_fails_without_the_distribution(site: Path, folder: Path) -> None
     assert made.returncode == 0, made.stderr
     verified = run(folder, None, "verify", "two")
     assert verified.returncode == 1
+    assert "install acme-veil 1.2" in verified.stdout + verified.stderr
+
+
+def test_the_card_names_the_distribution(site: Path, folder: Path) -> None:
+    made = run(folder, site, "anonymize", "log.csv", "--method", "head-queries", "-o", "three")
+    assert made.returncode == 0, made.stderr
+    path = folder / "three" / "public" / "release.json"
+    card = json.loads(path.read_text("utf-8"))
+    assert card["distribution"] == {"name": "acme-veil", "version": "1.2"}
+    for changed in ({"name": "another", "version": "1.2"}, None):
+        path.write_text(json.dumps(card | {"distribution": changed}), "utf-8")
+        verified = run(folder, site, "verify", "three/public")
+        assert verified.returncode == 1

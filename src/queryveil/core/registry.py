@@ -90,9 +90,10 @@ class Registry(Mapping[str, Item]):
     def distribution(self, name: str) -> Distribution | None:
         """Return the distribution that provides an item; None for a built-in one.
 
-        An item that was only added for a while has no distribution that could be installed.
+        An item that was only added for a while, or is not known by name at all, has no
+        distribution that could be installed.
         """
-        if name in self._added:
+        if name in self._added or name not in self:
             return Distribution("not installed", "unknown")
         return self._loaded[1].get(name)
 

@@ -21,7 +21,7 @@ from ..log.accounting import RowAccounting
 from ..log.query_log import QueryLog
 from ..release.formats import PUBLIC_SCHEMA
 from ..release.release import Release
-from .base import Method, MethodOutput
+from .base import METHODS, Method, MethodOutput
 
 if TYPE_CHECKING:
     from .continuation import ContinuableMethod, PreviousContributions
@@ -112,6 +112,7 @@ def _make_release(
         noise=output.noise,
         noise_statements=output.noise_statements,
         coverage=method.coverage(output.dropped),
+        distribution=METHODS.distribution(method.name),
         progress=progress,
     )
 

@@ -19,6 +19,7 @@ import polars as pl
 from .._version import __version__
 from ..core.bounded import check_depth, read_within
 from ..core.records import FLAT, JsonObject, Record, Scalar, json_field
+from ..core.registry import Distribution
 from ..engine.operations import count_rows, values_of
 from ..errors import UnknownVersionError, VerificationError
 from ..ledger.reservation import LedgerReference
@@ -66,6 +67,7 @@ class PublicCard(Record):
         standing: Whether it has a formal guarantee, follows a rule only, or is not to be published.
         identifiers: The setting of identifiers; None where the method was run by itself.
         files: The SHA-256 of each other public file, by its name.
+        distribution: The distribution that provides the method; None for a built-in method.
     """
 
     shown = ("method", "standing")
@@ -84,6 +86,7 @@ class PublicCard(Record):
     identifiers: str | None
     figures: Figures
     files: Mapping[str, str]
+    distribution: Distribution | None = json_field(optional=True, default=None)
 
     @property
     def is_of_this_version(self) -> bool:

@@ -36,6 +36,7 @@ def read_release(folder: Path, source: QueryLog) -> Release:
         mapping=read_pseudonyms(mapping) if mapping.is_file() else None,
         method_spec=None if private_card is None else private_card.method_spec,
         identifiers=card.identifiers,
+        distribution=card.distribution,
     )
 
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from .._version import __version__
 from ..core.progress import NoProgress, Progress, peak_memory_mb
+from ..core.registry import Distribution
 from ..ledger.reservation import Reservation
 from ..log.query_log import QueryLog
 from .cards import (
@@ -56,6 +57,7 @@ class Release:
         noise_statements: Statements on the noise of a release without tables.
         coverage: The fraction of the log's rows that have a concept; for the data owner.
         method_spec: The spec of the method with the paths of its files, for a rerun.
+        distribution: The distribution that provides the method; None for a built-in method.
         identifiers: The setting of identifiers (see `identifiers.py`); None where the method was
             run by itself.
         reservation: Its cost in a ledger, which is confirmed once the release is written; None
@@ -85,6 +87,7 @@ class Release:
     identifiers: str | None = None
     reservation: Reservation | None = None
     measured: Mapping[str, OwnerMeasurement] = field(default_factory=dict)
+    distribution: Distribution | None = None
     progress: Progress = field(default_factory=NoProgress)
 
     def __repr__(self) -> str:
@@ -132,6 +135,7 @@ class Release:
             identifiers=self.identifiers,
             figures=figures,
             files=files,
+            distribution=self.distribution,
         )
 
     def private_card(self, public: PublicCard) -> PrivateCard:

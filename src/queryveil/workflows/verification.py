@@ -68,10 +68,13 @@ def promise_of(method: Method, card: PublicCard) -> Guarantee:
 
 def follows(card: PublicCard) -> list[CheckResult]:
     """Check a card against its method, which is rebuilt from its name and parameters."""
+    if card.distribution is not None and card.method not in METHODS:
+        return [CheckResult("promise", False, _describe_missing(card))]
     try:
         method = METHODS.find(card.method).from_params(dict(card.parameters))
         guarantee = promise_of(method, card)
         return [
+            *_check_distribution(card),
             _check_guarantee(card, guarantee),
             _check_parameters(card, method),
             _check_reasons(card, method, guarantee),
@@ -82,6 +85,28 @@ def follows(card: PublicCard) -> list[CheckResult]:
     except (QueryveilError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError):
         message = "queryveil has no method with the name and parameters on the card"
         return [CheckResult("promise", False, message)]
+
+
+def _describe_missing(card: PublicCard) -> str:
+    return (
+        f"the method {card.method} is not installed, so that nothing of its guarantee can be "
+        f"checked: install {card.distribution}, if you trust it, and verify again"
+    )
+
+
+def _check_distribution(card: PublicCard) -> list[CheckResult]:
+    """Check that the distribution that provides the method is the one on the card."""
+    stated, installed = card.distribution, METHODS.distribution(card.method)
+    if stated is None and installed is None:
+        return []
+    if stated == installed:
+        message = f"the method is that of {stated}, which is installed here"
+        return [CheckResult("distribution", True, message)]
+    if stated is not None and installed is not None and stated.name == installed.name:
+        message = f"the method is that of {stated}, and here is {installed}"
+        return [CheckResult("distribution", None, message)]
+    message = f"the method is not that of the distribution on the card ({stated or 'queryveil'})"
+    return [CheckResult("distribution", False, message)]
 
 
 def _check_guarantee(card: PublicCard, guarantee: Guarantee) -> CheckResult:
