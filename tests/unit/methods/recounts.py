@@ -32,7 +32,7 @@ def recount_equal_logs(run: MethodRun, check: dict[str, Any]) -> None:
     k = run.method.guarantee().k
     assert type(k) is int
     assert k >= 2
-    assert check["k"] == run.card["guarantee"]["k"] == k
+    assert check["k"] == run.card.guarantee.k == k
     logs = whole_logs(run)
     groups = Counter(logs.values())
     assert len(groups) > 5  # one log for everybody would be easy, and of no use
@@ -97,7 +97,7 @@ RECOUNTS: dict[str, Callable[[MethodRun, dict[str, Any]], None]] = {
 
 def recount_checks(run: MethodRun) -> None:
     """Recount each check of the card; a check without an oracle is an error."""
-    checks = run.card["guarantee"]["checks"]
+    checks = run.card.to_dict()["guarantee"]["checks"]
     names = {check["check"] for check in checks}
     assert names <= RECOUNTS.keys(), "a check of this method has no oracle here"
     if run.method.guarantee().model == "k-anonymity":
@@ -133,7 +133,7 @@ def recount_rows_of_the_log(run: MethodRun) -> None:
 
 def recount_tables(run: MethodRun) -> None:
     """Recount the thresholds of the tables, their order, and that their queries are published."""
-    checks = [check for check in run.card["guarantee"]["checks"] if "at_least" in check]
+    checks = [check for check in run.card.to_dict()["guarantee"]["checks"] if "at_least" in check]
     least = {check["table"]: check["at_least"] for check in checks}
     assert run.tables["queries"]
     for name, table in run.tables.items():
