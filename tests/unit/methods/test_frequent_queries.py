@@ -301,7 +301,7 @@ def test_n_of_one_is_not_for_publication(tmp_path: Path) -> None:
     card = run(LOG, min_users=1).write(tmp_path / "out")
     assert card.public.release_grade is False
     why = "the parameters keep queries that only one user sent"
-    assert card.public.not_release_grade_because == [why]
+    assert card.public.not_release_grade_because == (why,)
 
 
 def test_m_of_one_is_not_for_publication() -> None:
