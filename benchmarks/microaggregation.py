@@ -27,10 +27,10 @@ from queryveil.concepts.similarity.profiles import Profiles, profile_distance_ma
 from queryveil.concepts.taxonomy.graph import Taxonomy
 from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
-from queryveil.methods.microaggregation.base import partition_profiles
 from queryveil.methods.microaggregation.grouping import mdav, mean_intra_group_distance
 from queryveil.methods.microaggregation.prototypes import select_items, select_items_greedily
 from queryveil.methods.microaggregation.refinement import refine_groups
+from queryveil.methods.microaggregation.semantic import partition_profiles
 from queryveil.methods.runner import run_method
 from readme import put_table
 

@@ -73,7 +73,7 @@ def trace(method: str) -> list[str]:
             run_command("anonymize", log, "--method", method, "--out", out, "--quiet")
         finally:
             sys.setprofile(None)
-            threading.setprofile(None)  # type: ignore[arg-type]
+            threading.setprofile(None)
     return sorted(name.removeprefix(f"{ROOT}/") for name in tracer.files)
 
 

@@ -30,7 +30,7 @@ import zstandard
 import queryveil as qv
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.errors import QueryveilError
-from queryveil.methods.microaggregation import emission as stand_ins
+from queryveil.methods.microaggregation import queries as stand_ins
 from queryveil.methods.replacement import base as family
 from queryveil.release.cards import PrivateCard, PublicCard
 from queryveil.release.guarantee import standing_of

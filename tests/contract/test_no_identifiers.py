@@ -12,7 +12,7 @@ import pytest
 
 import queryveil as qv
 from queryveil.concepts.mapping.mapper import Mapper
-from queryveil.methods.microaggregation import emission as stand_ins
+from queryveil.methods.microaggregation import queries as stand_ins
 from queryveil.methods.replacement import base as family
 from queryveil.release.guarantee import Check
 

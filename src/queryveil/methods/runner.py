@@ -74,7 +74,7 @@ def run_with_groups(
     progress: Progress,
 ) -> Release:
     """Anonymize a log with the groups of an earlier release: user, group."""
-    return _make_release(method, method.run_with_groups(log, groups, rng, progress), log, progress)
+    return _make_release(method, method.run(log, rng, progress, groups), log, progress)
 
 
 def run_extension(

@@ -29,7 +29,7 @@ from queryveil.comparison.writing import write_comparison
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.ledger.ledger import Ledger
 from queryveil.ledger.state import warnings_of
-from queryveil.methods.microaggregation import emission as stand_ins
+from queryveil.methods.microaggregation import queries as stand_ins
 from queryveil.workflows.budget import DATA_ACCESS_NOTE
 
 PRIVATE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:budget-split=1/0/0"

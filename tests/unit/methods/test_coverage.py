@@ -106,7 +106,7 @@ def test_an_english_log_is_taken(line: str, queries: list[str]) -> None:
 
 @pytest.mark.parametrize("about", [None, "disease,sport"])
 def test_synthetic_logs_are_taken(about: str | None, tmp_path: Path) -> None:
-    more = {"about": about, "queries": 20} if about else {}
+    more = {"topics": about, "queries": 20} if about else {}
     qv.write_synthetic_log(tmp_path / "log.tsv", users=40, **more)
     for line in BY_MEANING:
         qv.anonymize(qv.read_log(tmp_path / "log.tsv"), line)
@@ -129,7 +129,7 @@ def test_a_log_in_shares_is_judged_as_a_whole(monkeypatch: pytest.MonkeyPatch) -
         method.repartition(shares, NoProgress())
     with pytest.raises(qv.CoverageError):
         repartition_by_similarity(
-            shares, "wordnet", 3, 2, NoProgress(), covered=method._check_coverage
+            shares, "wordnet", 3, 2, NoProgress(), covered=method.check_coverage
         )
     assert method.run_partition(log_of(GERMAN), RandomSource(), NoProgress()).generated
     monkeypatch.setattr(type(method), "repartition", lambda _, rows, __: rows)

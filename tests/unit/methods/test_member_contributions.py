@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import queryveil as qv
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.errors import ParameterError, VerificationError
-from queryveil.methods.microaggregation import emission as stand_ins
+from queryveil.methods.microaggregation import queries as stand_ins
 from queryveil.methods.microaggregation import semantic
 from queryveil.methods.microaggregation import syntactic as spelling
 from queryveil.methods.microaggregation.contributions import (

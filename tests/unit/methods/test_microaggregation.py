@@ -22,7 +22,6 @@ from queryveil.concepts.similarity.profiles import (
 from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.errors import ParameterError
-from queryveil.methods.microaggregation.base import partition_profiles
 from queryveil.methods.microaggregation.blocking import split_into_blocks
 from queryveil.methods.microaggregation.prototypes import (
     group_centroids,
@@ -31,6 +30,7 @@ from queryveil.methods.microaggregation.prototypes import (
     select_items,
     select_items_greedily,
 )
+from queryveil.methods.microaggregation.semantic import partition_profiles
 
 PATHS = [f"Top/{a}/{a}{b}/{a}{b}{c}" for a in "xyz" for b in "pq" for c in "12"]
 TREE = taxonomy_from_paths(PATHS)
@@ -123,7 +123,7 @@ def test_all_users_alike_can_be_cut() -> None:
 
 @pytest.mark.parametrize("how", ["exact", "blocked"])
 def test_every_group_has_k_users(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("queryveil.methods.microaggregation.base.BLOCK_USERS", 20)
+    monkeypatch.setattr("queryveil.methods.microaggregation.semantic.BLOCK_USERS", 20)
     made = profiles_from([{1 + place % 12: 1 + place % 4} for place in range(97)])
     sizes = np.bincount(partition_profiles(TREE, made, 4, how, False, NoProgress()))
     assert sizes.min() >= 4

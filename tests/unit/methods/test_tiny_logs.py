@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import queryveil as qv
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.errors import QueryveilError
-from queryveil.methods.microaggregation import emission as stand_ins
+from queryveil.methods.microaggregation import queries as stand_ins
 from queryveil.methods.microaggregation import semantic
 
 FAMILY = ("semantic", "string", "category", "syntactic")

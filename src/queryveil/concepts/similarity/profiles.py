@@ -264,3 +264,14 @@ def _split_users(profiles: Profiles, concepts: int) -> list[IntArray]:
     cuts = np.searchsorted(sizes, np.arange(max_items, int(sizes[-1]) + max_items, max_items))
     edges = np.unique(np.concatenate([[0], cuts + 1, [len(profiles)]]).clip(0, len(profiles)))
     return [np.arange(begin, end) for begin, end in pairwise(edges.tolist())]
+
+
+def compute_coverage(counted: pl.DataFrame) -> float:
+    """Return the fraction of phrases that have a concept, from a table of concept and count.
+
+    >>> compute_coverage(pl.DataFrame({"concept": [-1, 7], "count": [3, 1]}))
+    0.25
+    """
+    total = int(counted["count"].sum())
+    unmapped = int(counted.filter(pl.col("concept") == UNMAPPED)["count"].sum())
+    return 1 - unmapped / total if total else 0.0

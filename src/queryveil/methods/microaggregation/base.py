@@ -1,100 +1,26 @@
-"""The base class of the microaggregation methods: from a log to a k-anonymous release."""
+"""The base classes of the microaggregation methods: their parameters and their guarantee."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 import polars as pl
 
 from ...concepts.loaders.registry import public_names
-from ...concepts.similarity.distance import cache_distances
-from ...concepts.similarity.profiles import UNMAPPED, Profiles, profile_distance_matrix
-from ...concepts.taxonomy.arrays import IntArray
-from ...concepts.taxonomy.graph import Taxonomy
 from ...core.parameters import parameter
 from ...core.progress import Progress
 from ...core.randomness import RandomSource
-from ...engine.operations import shuffle_rows
 from ...engine.table import RemoteTable
-from ...errors import InputError, ParameterError
+from ...errors import CoverageError, ParameterError
 from ...log.query_log import QueryLog
 from ...release.guarantee import Check, Guarantee
 from ..base import Method, MethodOutput
-from ..publication import pseudonymize
-from .blocking import repartition_by_similarity, split_into_blocks
-from .contributions import check_contributions, within_bound
-from .emission import copy_to_members, sample_clicks, sample_times, substitute_rare_queries
-from .grouping import check_groups, check_users, mdav
-from .refinement import refine_groups
+from .blocking import repartition_by_similarity
+from .emission import EmissionRules
 
 _MAX_FRACTION = 0.4  # of a group's log, that one member may contribute
-_SHORT = "row not made: beyond a member's share of the log of the group"
-EXACT_USERS = 5_000  # the maximum for which `auto` compares all users with each other
-BLOCK_USERS = 1_000
-
-
-def partition_profiles(
-    taxonomy: Taxonomy | None,
-    profiles: Profiles,
-    k: int,
-    how: str,
-    refined: bool,
-    progress: Progress,
-) -> IntArray:
-    """Group users by MDAV, at least k in a group: all users at once, or block by block."""
-    exact = how == "exact" or (how == "auto" and len(profiles) <= EXACT_USERS)
-    if exact:
-        blocks: list[IntArray] = [np.arange(len(profiles))]
-    else:
-        with progress.stage("cut into blocks"):
-            blocks = split_into_blocks(taxonomy, profiles, max(BLOCK_USERS, 4 * k))
-    if taxonomy is not None:
-        concepts = np.unique(profiles.lists.items)
-        cache_distances(taxonomy, concepts[concepts != UNMAPPED])
-    group = np.empty(len(profiles), np.int64)
-    first = 0
-    with progress.stage("group users", len(profiles)) as advance, ThreadPoolExecutor(2) as pool:
-
-        def work(users: IntArray) -> IntArray:
-            part = profiles if exact else profiles.select(users)
-            matrix = profile_distance_matrix(taxonomy, part, advance if exact else lambda _: None)
-            labels = mdav(matrix, k)
-            return refine_groups(matrix, labels, k) if refined else labels
-
-        for users, labels in zip(blocks, pool.map(work, blocks), strict=True):
-            group[users] = first + labels
-            first += int(labels.max()) + 1
-            if not exact:
-                advance(len(users))
-    check_groups(group, k)
-    return group
-
-
-@dataclass(frozen=True, eq=False)
-class Prototypes:
-    """Groups, and the texts that their members share.
-
-    Attributes:
-        members: user and group, sorted by user name.
-        texts: group, query, and the user who contributed it: a row of `members`, or `NOBODY`.
-        short: The rows that each group's log lacks because of the contribution bound.
-    """
-
-    members: pl.DataFrame = field(repr=False)
-    texts: pl.DataFrame = field(repr=False)
-    short: IntArray = field(repr=False)
-
-    def bounded(self, share: float) -> Prototypes:
-        """Return prototypes within the contribution bound, and check them."""
-        group = self.members["group"].to_numpy()
-        texts = within_bound(self.texts, group, share)
-        check_contributions(texts, share)
-        before, after = (np.bincount(rows["group"].to_numpy()) for rows in (self.texts, texts))
-        return Prototypes(self.members, texts, self.short + before - after)
 
 
 @dataclass(frozen=True)
@@ -139,63 +65,24 @@ class Microaggregation(Method):
         return self.min_users or self.k
 
     @abstractmethod
-    def _prototypes(
-        self, log: QueryLog, known: pl.DataFrame | None, rng: RandomSource, progress: Progress
-    ) -> Prototypes:
-        """Group the users, and choose the texts that each group shares.
-
-        Users in `known` (user, group) keep their groups.
-        """
-
-    def _substitute_rare(
+    def run(
         self,
-        texts: pl.DataFrame,
-        members: pl.DataFrame,
         log: QueryLog,
         rng: RandomSource,
         progress: Progress,
-    ) -> pl.DataFrame:
-        """Replace queries of too few users by frequent ones."""
-        if self.least == 1:
-            return texts.select("group", "user", "query")
-        return substitute_rare_queries(
-            texts, members, log, self.taxonomy, self.least, rng, progress
-        )
-
-    def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
-        """Group the users, build one log per group, shuffle and pseudonymize."""
-        return self._run(log, None, rng, progress)
-
-    def run_with_groups(
-        self, log: QueryLog, known: pl.DataFrame, rng: RandomSource, progress: Progress
+        groups: pl.DataFrame | None = None,
     ) -> MethodOutput:
-        """Run with the groups of an earlier release (user, group), each of at least k users here.
+        """Group the users, select the texts of each group, and emit one log per group.
 
-        Users who were not in it are grouped among themselves: none of them, or at least k.
+        Args:
+            groups: Groups of an earlier release (user, group), each of at least k users here.
+                Users who were not in it are grouped among themselves: none, or at least k.
         """
-        return self._run(log, known, rng, progress)
 
-    def _run(
-        self, log: QueryLog, known: pl.DataFrame | None, rng: RandomSource, progress: Progress
-    ) -> MethodOutput:
-        check_users(log.count_distinct("user"), self.k)
-        prototypes = self._prototypes(log, known, rng, progress).bounded(self.most_share)
-        members = prototypes.members
-        short = int((prototypes.short * np.bincount(members["group"].to_numpy())).sum())
-        with progress.stage("fill the prototypes"):
-            filled, blanked = self._add_times_and_clicks(log, members, prototypes.texts, rng)
-            # Categorical: all members get these texts, and each text is stored once.
-            filled = filled.with_columns(pl.col("query", "url").cast(pl.Categorical))
-        with progress.stage("rename and shuffle"):
-            rows = shuffle_rows(copy_to_members(filled, members).lazy(), rng).collect()
-            public, mapping = pseudonymize(rows, "user", rng)
-            mapping = mapping.join(members.with_columns(pl.col("user").cast(pl.String)), on="user")
-        return MethodOutput(
-            log=public.lazy().select("user", "query", "time", "rank", "url"),
-            mapping=mapping,
-            dropped={"replaced by the log of the group": log.accounting.kept},
-            generated={"rows of the groups' logs": public.height},
-            blanked=blanked | ({_SHORT: short} if short else {}),
+    def emission_rules(self) -> EmissionRules:
+        """Return what texts, times and clicks need to be released."""
+        return EmissionRules(
+            self.taxonomy, self.least, self.most_share, self.time_precision, self.include_clicks
         )
 
     def repartition(self, rows: RemoteTable, progress: Progress) -> RemoteTable:
@@ -208,36 +95,6 @@ class Microaggregation(Method):
         resolved = {"min_users": self.least, "max_share": self.most_share}
         return {**self.params(), **resolved, "taxonomy": names}
 
-    def _add_times_and_clicks(
-        self, log: QueryLog, members: pl.DataFrame, prototypes: pl.DataFrame, rng: RandomSource
-    ) -> tuple[pl.DataFrame, dict[str, int]]:
-        """Draw a time and a click for each text of the prototypes; count the blanked cells."""
-        if prototypes["group"].n_unique() < members["group"].n_unique():
-            raise InputError("a group has an empty log", hint="this is a bug: please report it")
-        numbers = members.with_row_index("number").lazy()
-        grouped = log.local_frame.join(numbers, on="user", maintain_order="left")
-        rows = grouped.select("group", "time", user="number").collect()
-        group = prototypes["group"].to_numpy()
-        times, dayless = sample_times(
-            rows, group, self.time_precision, self.least, self.most_share, rng
-        )
-        filled = prototypes.select("group", "query", times)
-        copies = np.bincount(members["group"].to_numpy())[group]  # released rows of each text
-        reason = (
-            f"{self.time_precision} of fewer than {self.least} users, or beyond a member's share"
-        )
-        blanked = {reason: int(copies[dayless].sum())}
-        if self.include_clicks:
-            clicks = sample_clicks(log.local_frame, prototypes["query"], self.least, rng)
-            filled = filled.with_columns(clicks["rank"], clicks["url"])
-            for noun, flag, name in (("click", "click", "url"), ("rank", "ranked", "rank")):
-                missing = clicks.select(pl.col(flag).fill_null(False) & pl.col(name).is_null())
-                count = int(copies[missing.to_series().to_numpy()].sum())
-                blanked[f"{noun} of fewer than {self.least} users"] = count
-        else:
-            filled = filled.with_columns(rank=pl.lit(None, pl.Int32), url=pl.lit(None, pl.String))
-        return filled, {reason: count for reason, count in blanked.items() if count}
-
     def reasons_not_to_publish(self) -> tuple[str, ...]:
         """Return that texts of one user alone can be released, if one user is enough."""
         single = "the parameters keep queries that only one user sent, and such clicks and days"
@@ -245,6 +102,10 @@ class Microaggregation(Method):
 
     def guarantee(self) -> Guarantee:
         """Return k-anonymity: each released log is shared by at least k users."""
+        return self._state_guarantee("Every query in it was sent by")
+
+    def _state_guarantee(self, texts: str) -> Guarantee:
+        """Return the guarantee; `texts` begins the sentence on the users of a text."""
         checks = [
             Check("equal-logs", {"k": self.k}),
             Check("time-step", {"step": self.time_precision}),
@@ -258,7 +119,7 @@ class Microaggregation(Method):
                 f"Every user's released log is the same, row for row, as that of at least "
                 f"{self.k - 1} other users: whatever an attacker knows of a user, this release "
                 f"by itself leaves at least {self.k} users who match equally well. "
-                f"{self._about_texts()} at least {self.least} users of the log"
+                f"{texts} at least {self.least} users of the log"
                 f"{self._about_clicks()}{self._about_times()}. {self._about_shares()}"
             ),
             assumptions=(
@@ -271,9 +132,6 @@ class Microaggregation(Method):
             not_covered=self._not_covered(),
             checks=tuple(checks),
         )
-
-    def _about_texts(self) -> str:
-        return "Every query in it was sent by"
 
     def _about_clicks(self) -> str:
         return (
@@ -312,3 +170,43 @@ class Microaggregation(Method):
             "that a query was sent at all, and roughly how often",
             "how many users the log has",
         )
+
+
+# A log in another language than the taxonomy has hardly any concepts: all users would seem
+# similar, and the release would repeat a few queries. English logs, also of shops, are above this
+# limit; German and Spanish ones below.
+_MIN_COVERAGE = 0.4
+
+
+@dataclass(frozen=True)
+class ByMeaning(Microaggregation):
+    """A method that groups users by concepts, and needs a minimal coverage of the log by them."""
+
+    min_coverage: float = parameter(
+        _MIN_COVERAGE,
+        "fraction of phrases that must have a concept of the taxonomy",
+        min=0.0,
+        max=1.0,
+    )
+
+    def run_partition(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
+        """Anonymize a block of users; the coverage was checked for all blocks together."""
+        return replace(self, min_coverage=0.0).run(log, rng, progress)
+
+    def repartition(self, rows: RemoteTable, progress: Progress) -> RemoteTable:
+        """Repartition a log into blocks of similar users, after a check of its coverage."""
+        return repartition_by_similarity(
+            rows, self.taxonomy, self.k, self.least, progress, covered=self.check_coverage
+        )
+
+    def check_coverage(self, coverage: float) -> float:
+        """Raise CoverageError if too few phrases have a concept; return the coverage otherwise."""
+        if coverage < self.min_coverage:
+            taxonomy = self.public_params()["taxonomy"]
+            raise CoverageError(
+                f"only {coverage:.0%} of the phrases in this log have a concept of {taxonomy}, but "
+                f"{self.min_coverage:.0%} are needed to group users by meaning",
+                hint="use a taxonomy in the language of the log (--taxonomy), or "
+                "string-microaggregation, which needs none; or set --min-coverage lower",
+            )
+        return coverage

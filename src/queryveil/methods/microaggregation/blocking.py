@@ -17,7 +17,12 @@ from numpy.typing import NDArray
 
 from ...concepts.loaders.registry import open_taxonomy
 from ...concepts.mapping.mapper import Mapper
-from ...concepts.similarity.profiles import UNMAPPED, Profiles, build_profiles
+from ...concepts.similarity.profiles import (
+    UNMAPPED,
+    Profiles,
+    build_profiles,
+    compute_coverage,
+)
 from ...concepts.taxonomy.arrays import IntArray, RaggedArray
 from ...concepts.taxonomy.graph import Taxonomy
 from ...core.progress import Progress
@@ -25,7 +30,6 @@ from ...core.randomness import RandomSource
 from ...engine.operations import aggregate, unique_queries
 from ...engine.table import RemoteTable
 from ...log.query_log import QueryLog
-from .coverage import covered_share
 from .grouping import check_users
 
 _FEATURES = 128
@@ -227,7 +231,7 @@ def repartition_by_similarity(
         users = int(aggregate(profiles, _count_users, ["all"])["users"].sum())
         check_users(users, k)
         if covered is not None:
-            covered(covered_share(aggregate(profiles, _count_concepts, ["concept"])))
+            covered(compute_coverage(aggregate(profiles, _count_concepts, ["concept"])))
     with progress.stage("cut into blocks"):
         sums = aggregate(profiles, _partition_weights, ["concept"])
         spread = np.zeros(len(open_taxonomy(taxonomy)))

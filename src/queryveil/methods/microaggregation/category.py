@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...concepts.loaders.registry import open_taxonomy
 from ...concepts.mapping.language import get_language
 from ...concepts.mapping.tokens import tokenize
-from ...concepts.similarity.profiles import UNMAPPED
+from ...concepts.similarity.profiles import UNMAPPED, compute_coverage
 from ...concepts.similarity.topics import level_matrices
 from ...concepts.taxonomy.graph import Taxonomy
 from ...concepts.taxonomy.search_index import SearchIndex
@@ -21,14 +21,16 @@ from ...core.progress import Progress
 from ...core.randomness import RandomSource
 from ...errors import InputError, ParameterError
 from ...log.query_log import QueryLog
-from .base import EXACT_USERS, Prototypes
-from .concept_based import ByMeaning
-from .coverage import covered_share
-from .grouping import check_groups, greedy_groups, group_users, of_some
+from ..base import MethodOutput
+from .base import ByMeaning
+from .emission import Prototypes, emit_logs
+from .grouping import check_groups, check_users, greedy_groups, group_users, of_some
 from .prototypes import most_repeated_queries
+from .queries import substitute_rare_queries
 
 _REACHED = 0.5  # `auto` keeps the levels that this fraction of terms reaches, as in the paper
 _DEEPEST = 12
+_MAX_USERS = 20_000  # all users are compared with each other
 
 
 @dataclass(frozen=True)
@@ -56,11 +58,17 @@ class CategoryMicroaggregation(ByMeaning):
                 f'--levels cannot be "{self.levels}"', hint=f"auto, or 1 to {_DEEPEST}"
             )
 
-    def _prototypes(
-        self, log: QueryLog, known: pl.DataFrame | None, rng: RandomSource, progress: Progress
-    ) -> Prototypes:
+    def run(
+        self,
+        log: QueryLog,
+        rng: RandomSource,
+        progress: Progress,
+        groups: pl.DataFrame | None = None,
+    ) -> MethodOutput:
+        """Look up the categories of words, group users by them, and select repeated queries."""
+        check_users(log.count_distinct("user"), self.k)
         users = log.count_distinct("user")
-        if users > 4 * EXACT_USERS:
+        if users > _MAX_USERS:
             raise InputError(
                 f"{users:,} users are too many to compare all with each other",
                 hint="--sample-users 10000, or semantic-microaggregation",
@@ -68,13 +76,13 @@ class CategoryMicroaggregation(ByMeaning):
         opened = open_taxonomy(self.taxonomy)
         with progress.stage("look up words"):
             categories = term_categories(log, opened, int(self.categories_per_term))
-            self._check_coverage(covered_share(categories))
+            self.check_coverage(compute_coverage(categories))
             categories = categories.filter(pl.col("concept") != UNMAPPED)
         with progress.stage("group users"):
             names = log.local_frame.select("user").unique().collect()["user"].cast(pl.String).sort()
             similarity = self._compute_similarity(opened, categories, names)
             group = group_users(
-                names, known, self.k, lambda new: greedy_groups(of_some(similarity, new), self.k)
+                names, groups, self.k, lambda new: greedy_groups(of_some(similarity, new), self.k)
             )
             check_groups(group, self.k)
         user_type = log.local_frame.collect_schema()["user"]
@@ -82,8 +90,9 @@ class CategoryMicroaggregation(ByMeaning):
             pl.col("user").cast(user_type)
         )
         texts, short = most_repeated_queries(log.local_frame, members, rng, self.most_share)
-        texts = self._substitute_rare(texts, members, log, rng, progress)
-        return Prototypes(members, texts, short)
+        rules = self.emission_rules()
+        texts = substitute_rare_queries(texts, members, log, rules, rng, progress)
+        return emit_logs(log, Prototypes(members, texts, short), rules, rng, progress)
 
     def _compute_similarity(
         self, taxonomy: Taxonomy, categories: pl.DataFrame, names: pl.Series

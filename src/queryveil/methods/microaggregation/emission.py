@@ -6,28 +6,123 @@ its members. A day, a URL or a rank that fewer than `min_users` users had is nev
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 
-from ...concepts.loaders.registry import open_taxonomy
-from ...concepts.mapping.mapper import Mapper
-from ...concepts.mapping.result import ConceptMapping
-from ...concepts.similarity.distance import distance_table
 from ...concepts.taxonomy.arrays import BoolArray, IntArray
-from ...concepts.taxonomy.graph import Taxonomy
 from ...core.progress import Progress
 from ...core.randomness import RandomSource
-from ...engine.operations import count_users_by_key, filter_keys, match_encoding, unique_queries
+from ...engine.operations import count_users_by_key, filter_keys, match_encoding, shuffle_rows
 from ...errors import InputError
-from ...log.identifiers import kinds_of
 from ...log.query_log import QueryLog
-from ..publication import coarsen_time
-from .contributions import NOBODY, allowance
-from .prototypes import PrototypeItems
+from ..base import MethodOutput
+from ..publication import coarsen_time, pseudonymize
+from .contributions import allowance, check_contributions, within_bound
 
 _PAIR = ["query", "url"]
+_SHORT = "row not made: beyond a member's share of the log of the group"
+
+
+@dataclass(frozen=True)
+class EmissionRules:
+    """What texts, times and clicks need to be released.
+
+    Attributes:
+        taxonomy: By which a frequent text replaces a rare one.
+        min_users: The minimal number of users of a text, a click and a time.
+        max_fraction: The maximal fraction of a group's log from one member.
+        time_precision: The resolution of released times; "none" for no times.
+        include_clicks: Whether clicks are released.
+    """
+
+    taxonomy: str
+    min_users: int
+    max_fraction: float
+    time_precision: str
+    include_clicks: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Prototypes:
+    """Groups, and the texts that their members share.
+
+    Attributes:
+        members: user and group, sorted by user name.
+        texts: group, query, and the user who contributed it: a row of `members`, or `NOBODY`.
+        short: The rows that each group's log lacks because of the contribution bound.
+    """
+
+    members: pl.DataFrame = field(repr=False)
+    texts: pl.DataFrame = field(repr=False)
+    short: IntArray = field(repr=False)
+
+    def bounded(self, share: float) -> Prototypes:
+        """Return prototypes within the contribution bound, and check them."""
+        group = self.members["group"].to_numpy()
+        texts = within_bound(self.texts, group, share)
+        check_contributions(texts, share)
+        before, after = (np.bincount(rows["group"].to_numpy()) for rows in (self.texts, texts))
+        return Prototypes(self.members, texts, self.short + before - after)
+
+
+def emit_logs(
+    log: QueryLog,
+    prototypes: Prototypes,
+    rules: EmissionRules,
+    rng: RandomSource,
+    progress: Progress,
+) -> MethodOutput:
+    """Return one log per group for all its members: with times and clicks, shuffled, renamed."""
+    prototypes = prototypes.bounded(rules.max_fraction)
+    members = prototypes.members
+    short = int((prototypes.short * np.bincount(members["group"].to_numpy())).sum())
+    with progress.stage("fill the prototypes"):
+        filled, blanked = _add_times_and_clicks(log, prototypes, rules, rng)
+        # Categorical: all members get these texts, and each text is stored once.
+        filled = filled.with_columns(pl.col("query", "url").cast(pl.Categorical))
+    with progress.stage("rename and shuffle"):
+        rows = shuffle_rows(copy_to_members(filled, members).lazy(), rng).collect()
+        public, mapping = pseudonymize(rows, "user", rng)
+        mapping = mapping.join(members.with_columns(pl.col("user").cast(pl.String)), on="user")
+    return MethodOutput(
+        log=public.lazy().select("user", "query", "time", "rank", "url"),
+        mapping=mapping,
+        dropped={"replaced by the log of the group": log.accounting.kept},
+        generated={"rows of the groups' logs": public.height},
+        blanked=blanked | ({_SHORT: short} if short else {}),
+    )
+
+
+def _add_times_and_clicks(
+    log: QueryLog, prototypes: Prototypes, rules: EmissionRules, rng: RandomSource
+) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Draw a time and a click for each text of the prototypes; count the blanked cells."""
+    members, texts = prototypes.members, prototypes.texts
+    few = f"fewer than {rules.min_users} users"
+    if texts["group"].n_unique() < members["group"].n_unique():
+        raise InputError("a group has an empty log", hint="this is a bug: please report it")
+    numbers = members.with_row_index("number").lazy()
+    grouped = log.local_frame.join(numbers, on="user", maintain_order="left")
+    rows = grouped.select("group", "time", user="number").collect()
+    group = texts["group"].to_numpy()
+    times, dayless = sample_times(
+        rows, group, rules.time_precision, rules.min_users, rules.max_fraction, rng
+    )
+    filled = texts.select("group", "query", times)
+    copies = np.bincount(members["group"].to_numpy())[group]  # released rows of each text
+    reason = f"{rules.time_precision} of {few}, or beyond a member's share"
+    blanked = {reason: int(copies[dayless].sum())}
+    if rules.include_clicks:
+        clicks = sample_clicks(log.local_frame, texts["query"], rules.min_users, rng)
+        filled = filled.with_columns(clicks["rank"], clicks["url"])
+        for noun, flag, name in (("click", "click", "url"), ("rank", "ranked", "rank")):
+            missing = clicks.select(pl.col(flag).fill_null(False) & pl.col(name).is_null())
+            blanked[f"{noun} of {few}"] = int(copies[missing.to_series().to_numpy()].sum())
+    else:
+        filled = filled.with_columns(rank=pl.lit(None, pl.Int32), url=pl.lit(None, pl.String))
+    return filled, {reason: count for reason, count in blanked.items() if count}
 
 
 def sample_times(
@@ -122,202 +217,3 @@ def copy_to_members(prototypes: pl.DataFrame, users: pl.DataFrame) -> pl.DataFra
     """Return the rows of the prototype of their group for every user."""
     # In a fixed order: the rows are shuffled later, and a seed must always give the same release.
     return users.join(prototypes, on="group", maintain_order="left_right")
-
-
-_TRIES = 4  # to draw a text that the contributor of an item did not send
-_CELLS = 1 << 24
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class QueryPool:
-    """The texts that can be released, by concept: those of c are `texts[start[c]:start[c + 1]]`.
-
-    `names` are the texts themselves. `sent` are the pairs of user and text that each user sent, as
-    sorted numbers (user times the number of texts, plus text).
-    """
-
-    start: IntArray
-    texts: IntArray
-    names: pl.Series
-    sent: IntArray
-
-    def known(self) -> IntArray:
-        """Return the concepts that have a text."""
-        return np.flatnonzero(np.diff(self.start))
-
-
-def build_query_pool(
-    concept_mapping: ConceptMapping, sent: pl.DataFrame, output_unit: str, min_users: int
-) -> QueryPool:
-    """Return the texts that enough users sent, by concept.
-
-    Args:
-        sent: One row per user (a number) and query (a number of the mapping) that they sent.
-        output_unit: With "phrase" a text is a phrase, with "query" the complete query.
-    """
-    phrases = (
-        concept_mapping.phrase_texts()
-        if output_unit == "phrase"
-        else concept_mapping.phrases.with_columns(
-            phrase=concept_mapping.queries.cast(pl.String).gather(
-                concept_mapping.phrases["query"].to_numpy()
-            )
-        )
-    )
-    rows = phrases.select(
-        "concept", text="phrase", number=concept_mapping.phrases["query"].cast(pl.UInt32)
-    ).filter(pl.col("concept") >= 0)
-    rows = rows.filter(~_is_late_identifier(rows, concept_mapping.queries))
-    rows = rows.with_columns(pl.col("text").cast(pl.Categorical))
-    pairs = sent.lazy().join(rows.lazy(), left_on="query", right_on="number")
-    users = pairs.select("user", "text").unique().collect(engine="streaming")
-    enough = users.group_by("text").len().filter(pl.col("len") >= min_users)
-    kept = rows.select("concept", "text").unique().join(enough, on="text", how="semi")
-    names = enough.select("text").with_columns(name=pl.col("text").cast(pl.String)).sort("name")
-    names = names.with_row_index("place")
-    kept = kept.join(names, on="text").sort("concept", "place")
-    key = pl.col("user").cast(pl.Int64) * max(names.height, 1) + pl.col("place")
-    own = users.lazy().join(names.lazy().drop("name"), on="text").select(key.sort())
-    keys = own.collect(engine="streaming")["user"].to_numpy()
-    start = np.searchsorted(
-        kept["concept"].to_numpy(), np.arange(len(concept_mapping.taxonomy) + 1)
-    )
-    return QueryPool(start, kept["place"].to_numpy(), names["name"], keys)
-
-
-def _is_late_identifier(rows: pl.DataFrame, queries: pl.Series) -> pl.Series:
-    """Return a mask of phrases that look like an identifier, although their queries do not.
-
-    They are never drawn: if such a row were removed from a shared log later, the contributors of
-    the other rows could exceed their allowance.
-    """
-    texts = rows.select(pl.col("text").unique())
-    bad = texts.filter(kinds_of(texts["text"].cast(pl.String)).is_not_null())["text"]
-    late = rows["text"].is_in(bad.implode())
-    numbers = rows["number"].filter(late)
-    known = kinds_of(queries.cast(pl.String).gather(numbers)).is_not_null()
-    return late.scatter(late.arg_true().filter(known), False)
-
-
-def user_query_pairs(
-    log: QueryLog, users: pl.Series, concept_mapping: ConceptMapping
-) -> pl.DataFrame:
-    """Return who sent what, as indices of `users` and of the queries of the mapping."""
-    user_type = log.local_frame.collect_schema()["user"]
-    numbers = pl.DataFrame({"user": users.cast(user_type)}).with_row_index("number")
-    queries = pl.DataFrame({"query": concept_mapping.queries}).with_row_index("index")
-    pairs = log.local_frame.select("user", "query").unique()
-    numbered = pairs.join(numbers.lazy(), on="user").join(queries.lazy(), on="query")
-    return numbered.select(user="number", query="index").collect(engine="streaming")
-
-
-def sample_queries(
-    items: PrototypeItems, pool: QueryPool, taxonomy: Taxonomy, rng: RandomSource
-) -> IntArray:
-    """Draw a text for each item: of its concept, or of the nearest concept that has one."""
-    if not len(pool.texts):
-        raise InputError(
-            "no text was sent by enough users, so nothing could be released",
-            hint="use more of the log, or a smaller --k (the default of --min-users)",
-        )
-    concept = _nearest_with_texts(items.concept, pool, taxonomy)
-    first, count = pool.start[concept], np.diff(pool.start)[concept]
-    text = pool.texts[first + (rng.uint64s(len(items)) % count.astype(np.uint64)).astype(int)]
-    for _ in range(_TRIES):
-        again = np.flatnonzero(_is_own(items.user, text, pool) & (count > 1))
-        if not len(again):
-            break
-        numbers = rng.uint64s(len(again)) % count[again].astype(np.uint64)
-        text[again] = pool.texts[first[again] + numbers.astype(int)]
-    return np.asarray(text)
-
-
-def _is_own(user: IntArray, text: IntArray, pool: QueryPool) -> BoolArray:
-    """Return a mask of the texts that the contributor of the item sent themselves."""
-    keys = user.astype(np.int64) * max(len(pool.names), 1) + text
-    index = np.minimum(np.searchsorted(pool.sent, keys), len(pool.sent) - 1)
-    return np.asarray(pool.sent[index] == keys)
-
-
-def _nearest_with_texts(concepts: IntArray, pool: QueryPool, taxonomy: Taxonomy) -> IntArray:
-    """Replace concepts without a text by the nearest that has one; ties go to the lowest."""
-    known, wanted = pool.known(), np.unique(concepts)
-    missing = wanted[np.diff(pool.start)[wanted] == 0]
-    stand_in = np.arange(len(pool.start) - 1)
-    step = max(1, _CELLS // max(len(known), 1))
-    for begin in range(0, len(missing), step):
-        batch = missing[begin : begin + step]
-        stand_in[batch] = known[distance_table(taxonomy, batch, known).argmin(axis=1)]
-    return np.asarray(stand_in[concepts])
-
-
-def substitute_rare_queries(
-    texts: pl.DataFrame,
-    members: pl.DataFrame,
-    log: QueryLog,
-    taxonomy: str,
-    min_users: int,
-    rng: RandomSource,
-    progress: Progress,
-) -> pl.DataFrame:
-    """Return prototypes (group, user, query) in which every query was sent by enough users.
-
-    A rare query is replaced by a frequent one of its first concept, else of the nearest concept; a
-    rare query without a concept is dropped. A group without any query gets the most frequent
-    query of all, with the contributor `NOBODY`.
-
-    Args:
-        texts: group, query and user (a row of `members`, which is sorted by name).
-    """
-    common = count_users_by_key(log.local_frame, ["query"], min_users)
-    common = common.select(pl.col("query").cast(pl.String), "users")
-    if not common.height:
-        raise InputError(
-            "no query was sent by enough users, so nothing could be released",
-            hint="use more of the log, or a smaller --k (the default of --min-users)",
-        )
-    kept = texts.join(common, on="query", how="semi", maintain_order="left")
-    rare = texts.join(common, on="query", how="anti", maintain_order="left")
-    if rare.height:
-        concept_mapping = Mapper(open_taxonomy(taxonomy)).map(
-            unique_queries(log.local_frame), progress
-        )
-        kept = pl.concat([kept, _replace_rare(rare, members, log, concept_mapping, min_users, rng)])
-    top_query = common.sort("users", "query", descending=[True, False])["query"][0]
-    empty = members.select("group").unique().join(kept, on="group", how="anti").sort("group")
-    added = empty.select("group", user=pl.lit(NOBODY, pl.Int64), query=pl.lit(top_query))
-    return pl.concat([kept.select("group", "user", "query"), added])
-
-
-def _replace_rare(
-    rare: pl.DataFrame,
-    members: pl.DataFrame,
-    log: QueryLog,
-    concept_mapping: ConceptMapping,
-    min_users: int,
-    rng: RandomSource,
-) -> pl.DataFrame:
-    """Draw a frequent query for each rare one that has a concept; drop the others."""
-    pool = build_query_pool(
-        concept_mapping, user_query_pairs(log, members["user"], concept_mapping), "query", min_users
-    )
-    concept = _first_concepts(concept_mapping, rare["query"])
-    rare = rare.filter(pl.Series(concept >= 0))
-    if not len(pool.texts):
-        return rare.clear()
-    group, user = rare["group"].to_numpy(), rare["user"].to_numpy()
-    items = PrototypeItems(group, concept[concept >= 0], user, np.zeros(0, np.int64))
-    return rare.with_columns(
-        query=pool.names.gather(sample_queries(items, pool, concept_mapping.taxonomy, rng))
-    )
-
-
-def _first_concepts(concept_mapping: ConceptMapping, queries: pl.Series) -> IntArray:
-    """Return the concept of the first phrase with a concept of each query, or -1."""
-    first = concept_mapping.phrases.filter(pl.col("concept") >= 0).unique(
-        "query", keep="first", maintain_order=True
-    )
-    names = concept_mapping.queries.cast(pl.String).gather(first["query"].to_numpy())
-    known = pl.DataFrame({"query": names, "concept": first["concept"]})
-    joined = queries.to_frame("query").join(known, on="query", how="left", maintain_order="left")
-    return joined["concept"].fill_null(-1).to_numpy().astype(np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,7 +11,14 @@ import polars as pl
 
 from ...concepts.loaders.registry import open_taxonomy
 from ...concepts.mapping.mapper import Mapper
-from ...concepts.similarity.profiles import Profiles, build_profiles
+from ...concepts.similarity.distance import cache_distances
+from ...concepts.similarity.profiles import (
+    UNMAPPED,
+    Profiles,
+    build_profiles,
+    compute_coverage,
+    profile_distance_matrix,
+)
 from ...concepts.taxonomy.arrays import IntArray
 from ...concepts.taxonomy.graph import Taxonomy
 from ...core.parameters import parameter
@@ -18,15 +26,26 @@ from ...core.progress import Progress
 from ...core.randomness import RandomSource
 from ...engine.operations import unique_queries
 from ...log.query_log import QueryLog
-from .base import Microaggregation, Prototypes, partition_profiles
-from .concept_based import ByMeaning
+from ...release.guarantee import Guarantee
+from ..base import MethodOutput
+from .base import ByMeaning, Microaggregation
+from .blocking import split_into_blocks
 from .contributions import NOBODY
-from .coverage import covered_share
-from .emission import QueryPool, build_query_pool, sample_queries, user_query_pairs
-from .grouping import group_users
+from .emission import Prototypes, emit_logs
+from .grouping import check_groups, check_users, group_users, mdav
 from .prototypes import PrototypeItems, select_items, select_items_greedily
+from .queries import (
+    QueryPool,
+    build_query_pool,
+    sample_queries,
+    substitute_rare_queries,
+    user_query_pairs,
+)
+from .refinement import refine_groups
 
 _BLOCKINGS = ("auto", "exact", "blocked")
+EXACT_USERS = 5_000  # the maximum for which `auto` compares all users with each other
+BLOCK_USERS = 1_000
 
 
 @dataclass(frozen=True)
@@ -54,21 +73,28 @@ class SemanticMicroaggregation(ByMeaning):
         False, "whether groups are refined after MDAV, and items selected greedily"
     )
 
-    def _about_texts(self) -> str:
+    def guarantee(self) -> Guarantee:
+        """Return k-anonymity, for phrases or whole queries."""
         if self.output_unit == "phrase":
-            return "Every phrase in it stands in queries of"
-        return super()._about_texts()
+            return self._state_guarantee("Every phrase in it stands in queries of")
+        return super().guarantee()
 
-    def _prototypes(
-        self, log: QueryLog, known: pl.DataFrame | None, rng: RandomSource, progress: Progress
-    ) -> Prototypes:
+    def run(
+        self,
+        log: QueryLog,
+        rng: RandomSource,
+        progress: Progress,
+        groups: pl.DataFrame | None = None,
+    ) -> MethodOutput:
+        """Map queries to concepts, group users by MDAV, select items, draw queries."""
+        check_users(log.count_distinct("user"), self.k)
         opened = open_taxonomy(self.taxonomy)
         concept_mapping = Mapper(opened).map(unique_queries(log.local_frame), progress)
         with progress.stage("profiles"):
             concepts = concept_mapping.concepts(log)
-            self._check_coverage(covered_share(concepts))
+            self.check_coverage(compute_coverage(concepts))
             profiles = build_profiles(concepts)
-        group = _group_new_users(self, opened, profiles, known, progress)
+        group = _group_new_users(self, opened, profiles, groups, progress)
         with progress.stage("choose texts"):
             items = _select_items(opened, profiles, group, self.refine, self.most_share)
             sent = user_query_pairs(log, profiles.users, concept_mapping)
@@ -78,7 +104,8 @@ class SemanticMicroaggregation(ByMeaning):
         named = pl.DataFrame(
             {"group": items.group, "user": items.user, "query": pool.names.gather(texts)}
         )
-        return Prototypes(_build_members(log, profiles, group), named, items.short)
+        prototypes = Prototypes(_build_members(log, profiles, group), named, items.short)
+        return emit_logs(log, prototypes, self.emission_rules(), rng, progress)
 
 
 @dataclass(frozen=True)
@@ -103,20 +130,27 @@ class StringMicroaggregation(Microaggregation):
         False, "whether groups are refined after MDAV, and items selected greedily"
     )
 
-    def _prototypes(
-        self, log: QueryLog, known: pl.DataFrame | None, rng: RandomSource, progress: Progress
-    ) -> Prototypes:
+    def run(
+        self,
+        log: QueryLog,
+        rng: RandomSource,
+        progress: Progress,
+        groups: pl.DataFrame | None = None,
+    ) -> MethodOutput:
+        """Group users by MDAV on their queries, and select queries."""
+        check_users(log.count_distinct("user"), self.k)
         with progress.stage("profiles"):
             profiles, names = _string_profiles(log)
-        group = _group_new_users(self, None, profiles, known, progress)
+        group = _group_new_users(self, None, profiles, groups, progress)
         members = _build_members(log, profiles, group)
         with progress.stage("choose texts"):
             items = _select_items(None, profiles, group, self.refine, self.most_share)
             texts = pl.DataFrame(
                 {"group": items.group, "user": items.user, "query": names.gather(items.concept)}
             )
-        texts = self._substitute_rare(texts, members, log, rng, progress)
-        return Prototypes(members, texts, items.short)
+        rules = self.emission_rules()
+        texts = substitute_rare_queries(texts, members, log, rules, rng, progress)
+        return emit_logs(log, Prototypes(members, texts, items.short), rules, rng, progress)
 
 
 def _group_new_users(
@@ -135,6 +169,43 @@ def _group_new_users(
         )
 
     return group_users(profiles.users, known, method.k, split)
+
+
+def partition_profiles(
+    taxonomy: Taxonomy | None,
+    profiles: Profiles,
+    k: int,
+    how: str,
+    refined: bool,
+    progress: Progress,
+) -> IntArray:
+    """Group users by MDAV, at least k in a group: all users at once, or block by block."""
+    exact = how == "exact" or (how == "auto" and len(profiles) <= EXACT_USERS)
+    if exact:
+        blocks: list[IntArray] = [np.arange(len(profiles))]
+    else:
+        with progress.stage("cut into blocks"):
+            blocks = split_into_blocks(taxonomy, profiles, max(BLOCK_USERS, 4 * k))
+    if taxonomy is not None:
+        concepts = np.unique(profiles.lists.items)
+        cache_distances(taxonomy, concepts[concepts != UNMAPPED])
+    group = np.empty(len(profiles), np.int64)
+    first = 0
+    with progress.stage("group users", len(profiles)) as advance, ThreadPoolExecutor(2) as pool:
+
+        def work(users: IntArray) -> IntArray:
+            part = profiles if exact else profiles.select(users)
+            matrix = profile_distance_matrix(taxonomy, part, advance if exact else lambda _: None)
+            labels = mdav(matrix, k)
+            return refine_groups(matrix, labels, k) if refined else labels
+
+        for users, labels in zip(blocks, pool.map(work, blocks), strict=True):
+            group[users] = first + labels
+            first += int(labels.max()) + 1
+            if not exact:
+                advance(len(users))
+    check_groups(group, k)
+    return group
 
 
 def _select_items(

@@ -22,9 +22,12 @@ from ...core.progress import Progress
 from ...core.randomness import RandomSource
 from ...errors import InputError, UsageError
 from ...log.query_log import QueryLog
-from .base import Microaggregation, Prototypes
-from .grouping import Floats, GroupLabels, check_groups, group_users, mdav, of_some
+from ..base import MethodOutput
+from .base import Microaggregation
+from .emission import Prototypes, emit_logs
+from .grouping import Floats, GroupLabels, check_groups, check_users, group_users, mdav, of_some
 from .prototypes import most_repeated_queries
+from .queries import substitute_rare_queries
 from .refinement import refine_groups
 
 _SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*://")
@@ -262,9 +265,15 @@ class SyntacticMicroaggregation(Microaggregation):
     )
     refine: bool = parameter(False, "whether groups are improved by swaps after MDAV")
 
-    def _prototypes(
-        self, log: QueryLog, known: pl.DataFrame | None, rng: RandomSource, progress: Progress
-    ) -> Prototypes:
+    def run(
+        self,
+        log: QueryLog,
+        rng: RandomSource,
+        progress: Progress,
+        groups: pl.DataFrame | None = None,
+    ) -> MethodOutput:
+        """Compare the queries of all users, group them by MDAV, and select repeated queries."""
+        check_users(log.count_distinct("user"), self.k)
         users = log.local_frame.select("user").unique().collect()
         users = users.sort(pl.col("user").cast(pl.String)).with_row_index("number")
         if users.height > _MAX_USERS:
@@ -277,13 +286,14 @@ class SyntacticMicroaggregation(Microaggregation):
                 self._sample_rows(log, users, rng), cap=self.max_rows_per_user
             )
             group = group_users(
-                users["user"], known, self.k, lambda new: self._group(of_some(matrix, new))
+                users["user"], groups, self.k, lambda new: self._group(of_some(matrix, new))
             )
             check_groups(group, self.k)
         members = users.select("user", group=pl.Series(group.astype(np.int64)))
         texts, short = most_repeated_queries(log.local_frame, members, rng, self.most_share)
-        texts = self._substitute_rare(texts, members, log, rng, progress)
-        return Prototypes(members, texts, short)
+        rules = self.emission_rules()
+        texts = substitute_rare_queries(texts, members, log, rules, rng, progress)
+        return emit_logs(log, Prototypes(members, texts, short), rules, rng, progress)
 
     def _group(self, matrix: Floats) -> GroupLabels:
         group = mdav(matrix, self.k)
