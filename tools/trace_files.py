@@ -33,11 +33,16 @@ class FileTracer:
     def __call__(self, frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
         name = code.co_filename
-        if event != "call" or name in self.files or not name.startswith(ROOT):
+        if event != "call" or name in self.files or not _is_source(name):
             return
         # The bodies of modules and classes are no functions.
         if code.co_flags & CO_OPTIMIZED and not _is_import(frame):
             self.files.add(name)
+
+
+def _is_source(name: str) -> bool:
+    """Return whether a file is Python of the package: a template is no step of a run."""
+    return name.startswith(ROOT) and name.endswith(".py")
 
 
 def _is_import(frame: FrameType) -> bool:
