@@ -188,7 +188,7 @@ def test_clicks_need_as_many_users(tmp_path) -> None:
     release = qv.anonymize(qv.QueryLog.from_rows(rows), "semantic-microaggregation:k=2")
     urls = set(release.log.collect()["url"].drop_nulls())
     assert urls <= {"http://all.example"}
-    assert release.write(tmp_path / "out")["guarantee"]["k"] == 2
+    assert release.write(tmp_path / "out").guarantee.k == 2
 
 
 def test_prototypes_by_repetition_have_the_mean_length() -> None:
