@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -12,7 +12,9 @@ from rich.table import Table
 from ..dp.budget import format_amount
 from ..dp.losses import Relation, rounded_up
 from ..errors import VerificationError
+from ..ledger.entries import LedgerEntry
 from ..ledger.limits import Composition
+from ..ledger.summary import BudgetAmounts, LedgerCheck, LedgerSummary, RelationTotal
 from ..workflows.budget import check_ledger, set_ledger_limit, show_ledger
 from .options import screen_options, with_options
 from .terminal import Terminal, sanitize
@@ -44,8 +46,8 @@ def check(screen: Terminal, log: Logs = None, ledger: LedgerName = None) -> None
     """Check that no row of a ledger was edited, removed or inserted."""
     summary = check_ledger(log or (), ledger)
     screen.result(summary, lambda console: _draw_check(console, summary))
-    if not summary["holds"]:
-        raise VerificationError(summary["message"], where=summary["ledger"], hint=summary["hint"])
+    if not summary.holds:
+        raise VerificationError(summary.message, where=summary.ledger, hint=summary.hint)
 
 
 @app.command()
@@ -74,66 +76,69 @@ def limit(
     screen.result(summary, lambda console: _draw_totals(console, summary))
 
 
-def _draw_show(console: Console, summary: dict[str, Any]) -> None:
+def _draw_show(console: Console, summary: LedgerSummary) -> None:
     columns = ("", "date", "method", "epsilon", "delta", "relation", "state", "notes")
     table = Table(*columns, box=None)
-    for entry in summary["entries"]:
+    for entry in summary.entries or ():
         table.add_row(
-            str(entry["number"]),
-            entry["time"][:10],
-            sanitize(entry["method"]),
-            _format_stored(entry["epsilon"]),
-            _format_stored(entry["delta"]),
-            "" if entry["epsilon"] is None else entry["relation"] or "unknown",
+            str(entry.number),
+            entry.time.date().isoformat(),
+            sanitize(entry.method),
+            _format_amount(entry.epsilon),
+            _format_amount(entry.delta),
+            "" if entry.epsilon is None else entry.relation or "unknown",
             _describe_state(entry),
             sanitize("; ".join(_list_notes(entry))),
         )
-    console.print(table if summary["entries"] else "There are no releases yet.")
+    console.print(table if summary.entries else "There are no releases yet.")
     console.print()
     _draw_totals(console, summary)
 
 
-def _draw_totals(console: Console, summary: dict[str, Any]) -> None:
+def _draw_totals(console: Console, summary: LedgerSummary) -> None:
     table = Table.grid(padding=(0, 3))
-    for relation, total in summary["totals"].items():
+    for relation, total in summary.totals.items():
         _add_total(table, relation, total)
-    for name in ("limit", "left"):
-        if summary[name]:
-            table.add_row(f"[bold]{name}[/]", summary["relation"], *_format_budget(summary[name]))
+    if summary.limit:
+        limit = BudgetAmounts(str(summary.limit.epsilon), str(summary.limit.delta))
+        table.add_row("[bold]limit[/]", summary.relation, *_format_budget(limit))
+    if summary.left:
+        table.add_row("[bold]left[/]", summary.relation, *_format_budget(summary.left))
     console.print(table)
-    if not summary["limit"]:
+    if not summary.limit:
         console.print("There is no limit; `queryveil ledger limit` sets one.", soft_wrap=True)
-    for warning in summary["warnings"]:
+    for warning in summary.warnings:
         console.print(f"[yellow]Note:[/] {sanitize(warning)}", soft_wrap=True)
-    console.print(f"[dim]{sanitize(summary['ledger'])}[/]", soft_wrap=True)
+    console.print(f"[dim]{sanitize(summary.ledger)}[/]", soft_wrap=True)
 
 
-def _add_total(table: Table, relation: str, total: dict[str, Any]) -> None:
-    if total["sum"] is None:
+def _add_total(table: Table, relation: str, total: RelationTotal) -> None:
+    if total.sum is None:
         table.add_row("[bold]spent[/]", relation, "no guarantee: see docs/ledger.md")
         return
-    table.add_row("[bold]spent[/]", relation, *_format_budget(total["sum"]), "plain sum")
-    composed = total["composed"]
-    if composed is not None and composed != total["sum"]:
+    table.add_row("[bold]spent[/]", relation, *_format_budget(total.sum), "plain sum")
+    composed = total.composed
+    if composed is not None and composed != total.sum:
         table.add_row("", "", *_format_budget(composed), "composed")
 
 
-def _format_budget(budget: dict[str, str]) -> list[str]:
-    return [f"{which} {_format_stored(budget[which])}" for which in ("epsilon", "delta")]
+def _format_budget(budget: BudgetAmounts) -> list[str]:
+    amounts = {"epsilon": budget.epsilon, "delta": budget.delta}
+    return [f"{name} {_format_stored(amount)}" for name, amount in amounts.items()]
 
 
-def _draw_check(console: Console, summary: dict[str, Any]) -> None:
-    if summary["holds"]:
-        console.print(f"[green]✓[/] {sanitize(summary['message'])}", soft_wrap=True)
-        console.print(
-            f"[dim]{sanitize(summary['ledger'])}, head {summary['head']}[/]", soft_wrap=True
-        )
+def _draw_check(console: Console, summary: LedgerCheck) -> None:
+    if summary.holds:
+        console.print(f"[green]✓[/] {sanitize(summary.message)}", soft_wrap=True)
+        console.print(f"[dim]{sanitize(summary.ledger)}, head {summary.head}[/]", soft_wrap=True)
 
 
-def _format_stored(text: str | None) -> str:
+def _format_amount(value: Fraction | None) -> str:
+    return "" if value is None else _round_amount(value)
+
+
+def _format_stored(text: str) -> str:
     """Return a stored amount as text; an amount that is not an exact number stays as it is."""
-    if text is None:
-        return ""
     return text if " " in text else _round_amount(Fraction(text))
 
 
@@ -143,13 +148,13 @@ def _round_amount(value: Fraction) -> str:
     return format_amount(rounded_up(value, 6)) if len(shown) > 12 else shown
 
 
-def _describe_state(entry: dict[str, Any]) -> str:
-    if entry["kind"] == "look":
+def _describe_state(entry: LedgerEntry) -> str:
+    if entry.kind == "look":
         return "noted"
-    return f"copy of {entry['copy_of']}" if entry["copy_of"] else str(entry["state"])
+    return f"copy of {entry.copy_of}" if entry.copy_of else entry.state
 
 
-def _list_notes(entry: dict[str, Any]) -> list[str]:
-    protection = [] if entry["kind"] == "dp" else [str(entry["protection"])]
-    extends = [f"extends {entry['extends']}"] if entry["extends"] else []
-    return [*extends, *protection, *entry["notes"]]
+def _list_notes(entry: LedgerEntry) -> list[str]:
+    protection = [] if entry.kind == "dp" else [entry.protection]
+    extends = [f"extends {entry.extends}"] if entry.extends else []
+    return [*extends, *protection, *entry.notes]

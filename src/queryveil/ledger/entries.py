@@ -8,7 +8,8 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from ..dp.budget import format_exact, stored_amount
+from ..core.records import Record
+from ..dp.budget import stored_amount
 from ..dp.composition import Charge
 from ..dp.losses import RELATIONS, Loss, Relation, exp_above, rounded_up
 
@@ -27,8 +28,8 @@ _OLD_RELATIONS: dict[str, Relation] = {
 }
 
 
-@dataclass(frozen=True)
-class LedgerEntry:
+@dataclass(frozen=True, repr=False)
+class LedgerEntry(Record):
     """One release, or a reservation for one: a reserved entry counts as spent.
 
     Attributes:
@@ -41,14 +42,17 @@ class LedgerEntry:
         losses: The privacy loss of its mechanisms, for each relation in which it is proved.
         extends: The entry of the earlier release that this one extends (see `streams.py`).
         extra: Further data, as JSON; the ledger does not count it.
+        protection: The kind of guarantee as a word; it follows from `kind`.
     """
+
+    shown = ("number", "kind", "method", "epsilon", "delta", "state")
 
     number: int
     time: datetime
     kind: EntryKind
     method: str
     recipe: str
-    log_digest: str = field(repr=False)
+    log_digest: str
     epsilon: Fraction | None
     delta: Fraction | None
     relation: Relation | None = None
@@ -61,22 +65,12 @@ class LedgerEntry:
     notes: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def guarantee(self) -> str:
-        """The kind of guarantee; `none` is unprotected."""
-        return {"none": "unprotected", "look": "no release"}.get(self.kind, self.kind)
+    protection: str = ""
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the entry in the form of JSON output."""
-        return {
-            **vars(self),
-            "time": self.time.isoformat(),
-            "protection": self.guarantee,
-            "epsilon": None if self.epsilon is None else format_exact(self.epsilon),
-            "delta": None if self.delta is None else format_exact(self.delta),
-            "losses": [loss.to_dict() for loss in self.losses],
-            "notes": list(self.notes),
-        }
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        unprotected = {"none": "unprotected", "look": "no release"}
+        object.__setattr__(self, "protection", unprotected.get(self.kind, self.kind))
 
 
 def entry_of(event: dict[str, Any]) -> LedgerEntry:

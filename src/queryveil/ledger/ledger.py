@@ -208,7 +208,7 @@ class Ledger:
                     where=self.path,
                     hint="set the limit for replace-one, in which all of them count",
                 )
-            event = {"event": "bounded", "time": timestamp(), **limit.as_dict()}
+            event = {"event": "bounded", "time": timestamp(), **limit.to_dict()}
             self._file.append(self._head, event)
 
     # --- read ------------------------------------------------------------------------------------

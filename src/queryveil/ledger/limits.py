@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, get_args
 
-from ..dp.budget import format_amount, format_exact, stored_amount
+from ..core.records import Record
+from ..dp.budget import format_amount, stored_amount
 from ..dp.composition import AtOrder, Charge, added, best_order, price_of_delta
 from ..dp.losses import RELATIONS, Relation
 from ..errors import BudgetError
@@ -26,10 +27,6 @@ class Budget(NamedTuple):
 
     epsilon: Fraction
     delta: Fraction
-
-    def as_dict(self) -> dict[str, str]:
-        """Return the form in the ledger and in JSON output."""
-        return {"epsilon": format_exact(self.epsilon), "delta": format_exact(self.delta)}
 
 
 class Room(NamedTuple):
@@ -61,8 +58,8 @@ class Room(NamedTuple):
         return None
 
 
-@dataclass(frozen=True)
-class Limit:
+@dataclass(frozen=True, repr=False)
+class Limit(Record):
     """The limit of a ledger.
 
     Attributes:
@@ -70,6 +67,8 @@ class Limit:
         composition: Plain sums, sums at one Renyi order, or whichever of the two has budget left.
         order: The Renyi order, fixed when the limit was set; None if no order fits this delta.
     """
+
+    shown = ("epsilon", "delta", "relation", "composition")
 
     epsilon: Fraction
     delta: Fraction
@@ -100,12 +99,6 @@ class Limit:
     def budget(self) -> Budget:
         """Epsilon and delta."""
         return Budget(self.epsilon, self.delta)
-
-    def as_dict(self) -> dict[str, str | None]:
-        """Return the form in the ledger and in JSON output."""
-        order = None if self.order is None else format_exact(self.order)
-        about = {"relation": self.relation, "composition": self.composition, "order": order}
-        return self.budget.as_dict() | about
 
     def rooms(self, spent: Budget, at_order: AtOrder) -> list[Room]:
         """Return what is used and what is allowed, by each composition rule of this limit."""

@@ -57,7 +57,7 @@ class ReleaseStream:
     def _check_open(self, kind: str) -> None:
         if self.entry.state == "reserved" or self.entry.kind != kind:
             raise UsageError(
-                f"entry {self.entry.number} is {self.entry.state} and {self.entry.guarantee}",
+                f"entry {self.entry.number} is {self.entry.state} and {self.entry.protection}",
                 hint=f"only a confirmed release of kind {kind} can be extended by one",
             )
         if self.successor is not None:

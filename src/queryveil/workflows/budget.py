@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from .._version import __version__
 from ..dp.budget import parse_delta, parse_epsilon
-from ..dp.losses import RELATIONS, Relation
+from ..dp.losses import Relation
 from ..errors import QueryveilError, UsageError, VerificationError
 from ..ledger.entries import EntryKind
 from ..ledger.ledger import Ledger, locate_ledger
-from ..ledger.limits import Budget, Composition
+from ..ledger.limits import Composition
 from ..ledger.reservation import Reservation
+from ..ledger.summary import LedgerCheck, LedgerSummary, summarize_ledger
 from ..log.query_log import QueryLog
 from ..log.reading import resolve_paths
 from ..methods.base import Method
@@ -173,32 +173,22 @@ _DISCLOSE = (
 )
 
 
-def show_ledger(logs: Sequence[str | Path] = (), ledger: str | None = None) -> dict[str, Any]:
+def show_ledger(logs: Sequence[str | Path] = (), ledger: str | None = None) -> LedgerSummary:
     """Return the releases, the budget they spent, and what is left."""
     with Ledger.open(_locate(logs, ledger), create=False) as opened:
-        return {
-            "ledger": str(opened.path),
-            "entries": [entry.as_dict() for entry in opened.entries()],
-            **_compute_totals(opened),
-        }
+        return summarize_ledger(opened, with_entries=True)
 
 
-def check_ledger(logs: Sequence[str | Path] = (), ledger: str | None = None) -> dict[str, Any]:
+def check_ledger(logs: Sequence[str | Path] = (), ledger: str | None = None) -> LedgerCheck:
     """Check the hash chain of a ledger, and return the outcome."""
     path = _locate(logs, ledger)
     try:
         with Ledger.open(path, create=False) as opened:
             head = opened.check()
     except VerificationError as error:
-        return {"ledger": str(path), "holds": False, "message": error.what, "hint": error.hint}
+        return LedgerCheck(str(path), False, error.what, hint=error.hint)
     message = f"{head.number} rows, each chained to the row before"
-    return {
-        "ledger": str(path),
-        "holds": True,
-        "message": message,
-        "rows": head.number,
-        "head": head.hash,
-    }
+    return LedgerCheck(str(path), True, message, rows=head.number, head=head.hash)
 
 
 def set_ledger_limit(
@@ -209,38 +199,13 @@ def set_ledger_limit(
     *,
     relation: Relation = "replace-one",
     composition: Composition = "either",
-) -> dict[str, Any]:
+) -> LedgerSummary:
     """Set the total budget of a population; create the ledger if there is none."""
     limit = parse_epsilon(epsilon), parse_delta(delta)
     with Ledger.open(_locate(logs, ledger)) as opened:
         opened.set_limit(*limit, relation=relation, composition=composition)
-        return {"ledger": str(opened.path), **_compute_totals(opened)}
+        return summarize_ledger(opened, with_entries=False)
 
 
 def _locate(logs: Sequence[str | Path], ledger: str | None) -> Path:
     return locate_ledger(ledger, resolve_paths(logs) if logs and ledger is None else [])
-
-
-def _compute_totals(ledger: Ledger) -> dict[str, Any]:
-    limit, left = ledger.limit(), ledger.remaining()
-    return {
-        "relation": limit.relation if limit else "replace-one",
-        "spent": ledger.spent().as_dict(),
-        "totals": {name: _compute_total(ledger, name) for name in RELATIONS},
-        "limit": limit and limit.as_dict(),
-        "left": left and left.as_dict(),
-        "warnings": ledger.warnings(),
-    }
-
-
-def _compute_total(ledger: Ledger, relation: Relation) -> dict[str, dict[str, str] | None]:
-    """Return the cost of all releases in one relation: plain sum, and best composition bound.
-
-    Both are None if a release has no guarantee in this relation.
-    """
-    plain, composed = ledger.spent_in(relation), ledger.composed_in(relation)
-    return {"sum": _as_dict(plain), "composed": _as_dict(composed)}
-
-
-def _as_dict(budget: Budget | None) -> dict[str, str] | None:
-    return None if budget is None else budget.as_dict()

@@ -90,7 +90,7 @@ def test_a_release_from_reserve_to_copy(place: Path) -> None:
         assert ledger.spent() == (Fraction(1, 3), Fraction(1, 10**7))
     with Ledger.open(place) as again:
         assert again.spent() == (Fraction(1, 3), Fraction(1, 10**7))
-        assert json.loads(json.dumps(again.entries()[0].as_dict()))["epsilon"] == "1/3"
+        assert json.loads(json.dumps(again.entries()[0].to_dict()))["epsilon"] == "1/3"
 
 
 def test_a_reserved_entry_is_spent_for_ever(place: Path) -> None:
@@ -110,7 +110,7 @@ def test_kinds_without_a_budget(place: Path) -> None:
         ledger.confirm(ledger.reserve(**K), "cd", "out")
         assert any("do not compose" in text for text in ledger.warnings())
         ledger.reserve(kind="none", method="frequent-queries:min-users=5", log_digest="x")
-        assert ledger.entries()[-1].guarantee == "unprotected"
+        assert ledger.entries()[-1].protection == "unprotected"
         assert "1 release is unprotected: no budget covers that" in ledger.warnings()
         assert ledger.spent() == (0, 0)
         ledger.reserve(**{**DP, "kind": "conditional-dp"}, epsilon=Fraction(1))
@@ -179,7 +179,7 @@ def test_a_release_that_extends_another(place: Path) -> None:
         ledger.confirm(extend(ledger, 1), "r2", "two")
         ledger.confirm(extend(ledger, 2, 1), "r3", "three")
         assert [entry.extends for entry in ledger.entries()] == [None, 1, 2]
-        assert ledger.entries()[1].as_dict()["extends"] == 1
+        assert ledger.entries()[1].to_dict()["extends"] == 1
         assert (ledger.spent(), ledger.remaining()) == ((2, 0), (0, 0))
         assert [ledger.stream(f"r{n}").paid for n in (1, 2, 3)] == [1, 2, 2]
         with pytest.raises(BudgetError):
