@@ -1,0 +1,64 @@
+"""Write the JSON schemas of all documents into docs/schemas: tools/write_schemas.py."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from queryveil.comparison.result import Comparison
+from queryveil.core.records import Record
+from queryveil.core.schemas import json_schema
+from queryveil.ledger.summary import LedgerCheck, LedgerSummary
+from queryveil.measures.result import MeasureResults
+from queryveil.release.cards import PrivateCard, PublicCard
+from queryveil.replication.result import Replication
+from queryveil.workflows.log_profile import LogProfile
+from queryveil.workflows.verification import VerificationReport
+
+DOCS = Path(__file__).parents[1] / "docs"
+# The documents that are stored or printed with --json: file, class, and where it is written.
+DOCUMENTS: tuple[tuple[str, type[Record], str], ...] = (
+    ("public-card", PublicCard, "`public/release.json` of a release"),
+    ("private-card", PrivateCard, "`private/card.json` of a release; `anonymize --json`"),
+    ("verification", VerificationReport, "`verify --json`"),
+    ("ledger", LedgerSummary, "`ledger show --json`, and without entries `ledger limit --json`"),
+    ("ledger-check", LedgerCheck, "`ledger check --json`"),
+    ("profile", LogProfile, "`profile --json`"),
+    ("measures", MeasureResults, "results of several measures"),
+    ("comparison", Comparison, "`comparison.json`; `compare --json`"),
+    ("replication", Replication, "`replicate --json`"),
+)
+_HEAD = """# JSON documents
+
+Each document has the number of its schema, `"schema": 1`, as its first key. The schemas
+(JSON Schema, draft 2020-12) are generated from the classes of the results by
+`tools/write_schemas.py`, so a key is the name of an attribute: `card["figures"]["rows"]` in JSON
+is `card.figures.rows` in Python, and `from_dict` reads a document back.
+
+| document | class | where |
+|---|---|---|
+"""
+
+
+def schema_files() -> dict[str, str]:
+    """Return the text of each file by its path below docs/."""
+    files = {
+        f"schemas/{name}.json": json.dumps(json_schema(kind), indent=2) + "\n"
+        for name, kind, _ in DOCUMENTS
+    }
+    rows = [
+        f"| [{name}](schemas/{name}.json) | `{kind.__name__}` | {where} |\n"
+        for name, kind, where in DOCUMENTS
+    ]
+    return {"schemas.md": _HEAD + "".join(rows), **files}
+
+
+def main() -> None:
+    """Write all files."""
+    (DOCS / "schemas").mkdir(exist_ok=True)
+    for name, text in schema_files().items():
+        (DOCS / name).write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()
