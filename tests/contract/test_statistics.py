@@ -146,7 +146,7 @@ def test_damage_is_found(made: Path, tmp_path: Path, damage: str) -> None:
         "file": rows[:-1],
     }[damage]
     path.write_text("\n".join([header, *changed, ""]), "utf-8")
-    names = {f["check"] for f in verify(copy).findings if not f["holds"]}
+    names = {found.check for found in verify(copy).findings if not found.holds}
     assert "files" in names
     card = json.loads((copy / "public" / "release.json").read_text("utf-8"))
     card["files"]["queries.tsv"] = sha256(path.read_bytes()).hexdigest()
