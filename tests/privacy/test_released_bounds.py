@@ -217,10 +217,12 @@ TOPICS = {"domain": "disease,sport", "max_phrases_per_user": PHRASES}
 @pytest.mark.usefixtures("mapped_once")
 @pytest.mark.parametrize("far", [False, True], ids=["here", "shares"])
 @pytest.mark.parametrize("preserve_length", [False, True])
-def test_replaced_are_the_first_phrases_alone(keep_length: bool, far: bool, tmp_path: Path) -> None:
+def test_replaced_are_the_first_phrases_alone(
+    preserve_length: bool, far: bool, tmp_path: Path
+) -> None:
     """Nothing is silenced here: at epsilon 1000 queries stay what they are."""
     method = SemanticReplacement(
-        epsilon=1000, criterion="nsqc", preserve_length=keep_length, **TOPICS
+        epsilon=1000, criterion="nsqc", preserve_length=preserve_length, **TOPICS
     )
     for sent in (0, ROWS):
         for texts in written(method, sent, tmp_path, far).values():

@@ -24,7 +24,7 @@ LOG = QueryLog.from_rows(
     [(f"u{n}", ("tennis", "lawn tennis")[t % 2], f"2006-03-01 10:0{t}:00", None, None)
      for n in range(USERS) for t in range(PHRASES)]
 )  # fmt: skip
-SPORT = {"domain": "sport", "max_queries_per_user": PHRASES}
+SPORT = {"domain": "sport", "max_phrases_per_user": PHRASES}
 
 
 def own_rows(release: qv.Release, text: str = "tennis") -> np.ndarray:
