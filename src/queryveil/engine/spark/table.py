@@ -173,7 +173,7 @@ class SparkTable(RemoteTable):
             task = protect_task(work, rng.seed, at_once)
             write_once(self.shares.mapInArrow(task, OUTPUT_SCHEMA), path)
             parts = self.spark.session.read.schema(OUTPUT_SCHEMA).parquet(path)
-            summaries = parts.filter("what = 'told'")
+            summaries = parts.filter("what = 'summary'")
             distinct = summaries.dropDuplicates(["share"])
             self._check_complete(_total(summaries, "shares"), _total(distinct, "shares"))
             return collect_outputs(parts)
