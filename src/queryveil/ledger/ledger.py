@@ -357,6 +357,11 @@ def locate_ledger(ledger: str | None, log_paths: Sequence[Path]) -> Path:
     return _locate_by_name(ledger)
 
 
+def open_ledger(name: str) -> Ledger:
+    """Open the ledger that exists for a population, by its name or folder."""
+    return Ledger.open(locate_ledger(name, []), create=False)
+
+
 def _locate_beside(log_paths: Sequence[Path]) -> Path:
     if not log_paths:
         raise UsageError("no log and no ledger was named", hint="name a log, or --ledger NAME")

@@ -15,11 +15,12 @@ from .untrusted import read_data
 from .verification import read_public_card
 
 
-def read_release(folder: Path, source: QueryLog) -> Release:
+def read_release(folder: str | Path, source: QueryLog) -> Release:
     """Return a release as far as its files hold it; `source` is the log that it was made of.
 
     Without the private mapping the pseudonyms are not linked to users; some measures need that.
     """
+    folder = Path(folder)
     card = read_public_card(folder / "public")
     private_card = read_private_card(folder)
     if private_card is not None:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from .._version import __version__
+from ..core.extras import import_extra
 from ..core.progress import NoProgress, Progress, peak_memory_mb
 from ..core.registry import Distribution
+from ..errors import UsageError
 from ..ledger.reservation import Reservation
 from ..log.query_log import QueryLog
 from .cards import (
@@ -100,6 +102,23 @@ class Release:
         """The standing, from the guarantee and the reasons against publication."""
         against = (*self.not_release_grade_because, *((_UNSEARCHED,) * (self.identifiers is None)))
         return standing_of(self.guarantee, against)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the released log as a frame of Polars; `tables` has statistics.
+
+        Raises:
+            UsageError: The release has tables only.
+        """
+        if self.log is None:
+            raise UsageError(
+                "this release has no log", hint=f"its tables: {', '.join(sorted(self.tables))}"
+            )
+        return self.log.collect()
+
+    def to_pandas(self) -> Any:  # pandas has no types, and need not be installed
+        """Return the released log as a `pandas.DataFrame`, as `to_polars` does."""
+        pandas = import_extra("pandas", "a table of pandas", of="pandas")
+        return pandas.DataFrame(self.to_polars().to_dict(as_series=False))
 
     def write(
         self,

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from ..errors import UsageError
+from ..log.query_log import QueryLog
 from .distributions import FIRST_DAY, LINES_MEAN, LINES_MOST, BlockRandom, Bools, Ints
 from .queries import QueryWriter, render_queries, render_urls
 from .sessions import RowKind, plan_sessions, rows_per_user
@@ -44,6 +45,15 @@ def generate_blocks(
     """
     counts = _sample_counts(users, lines, seed)
     return (_generate_block(counts, first, last, seed) for first, last in _spans(counts))
+
+
+def make_log(users: int | None = None, *, lines: int | None = None, seed: int = 0) -> QueryLog:
+    """Return a synthetic log with the statistics of the AOL log; see `generate_blocks`.
+
+    >>> make_log(users=3, lines=200).count_distinct("user")
+    3
+    """
+    return QueryLog.from_clean_frame(pl.concat(generate_blocks(users, lines=lines, seed=seed)))
 
 
 def planned_rows(users: int | None = None, *, lines: int | None = None, seed: int = 0) -> int:
