@@ -34,7 +34,7 @@ class TaxonomySample:
 
     files: Mapping[str, str]
     parents: Mapping[str, set[str]]
-    damaged: Sequence[str | bytes] = ()
+    damaged: Sequence[str | bytes] = field(default=(), repr=False)
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -35,8 +35,8 @@ class ReaderSample:
     """
 
     name: str
-    text: str | bytes
-    rows: Sequence[Row]
+    text: str | bytes = field(repr=False)
+    rows: Sequence[Row] = field(repr=False)
     bad_lines: tuple[int, ...] = ()
     columns: dict[str, str] = field(default_factory=dict)
 
