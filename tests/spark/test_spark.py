@@ -134,7 +134,7 @@ def test_identifiers_are_searched_there_too(
         qv.anonymize(log, method, identifiers=setting).write(tmp_path / name, format="tsv")
         for log, name in ((here, "here"), (there, "there"))
     ]
-    assert cards[0]["dropped"] == cards[1]["dropped"]
+    assert cards[0].dropped == cards[1].dropped
     lines = [(tmp_path / name / "public/log.tsv").read_text() for name in ("here", "there")]
     texts = [sorted(line.split("\t")[1:] for line in text.splitlines()) for text in lines]
     assert texts[0] == texts[1]
@@ -250,7 +250,7 @@ def test_statistics_without_noise_are_the_same(
         *(f"dp-statistics:{asked}:delta=0.001:selection={way}" for way in ("gaussian", "sips")),
         f"dp-statistics:{asked}:delta=0.001:selection=guided:contribution-order=random",
         f"dp-statistics:{asked}:mode=pure:public-queries={tmp_path}/pool.txt:public-results={tmp_path}/results.tsv",
-        f"click-graph:{asked}:results={tmp_path}/results.tsv",
+        f"click-graph:{asked}:public-results={tmp_path}/results.tsv",
     ]
     for line in lines:
         one, two = (qv.anonymize(log, line, ledger=f"{tmp_path}/") for log in (here, far_crowd))
@@ -352,12 +352,12 @@ def test_a_lost_executor_costs_nothing(
     """The ledger is written before the first draw, and once."""
     ledger = tmp_path / "ledger.db"
 
-    def job() -> dict[str, object]:
+    def job() -> qv.PrivateCard:
         release = qv.anonymize(there, REPLACED, ledger=f"{tmp_path}/")
         return release.write(tmp_path / "out")
 
     card = kills.while_killing(job, ledger.exists)
-    assert card["figures"]["rows"] == 100 * here.count_distinct("user")
+    assert card.public.figures.rows == 100 * here.count_distinct("user")
     assert qv.verify(tmp_path / "out").holds
     with Ledger.open(ledger) as book:
         assert [entry.epsilon for entry in book.entries()] == [1]
