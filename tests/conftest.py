@@ -25,7 +25,7 @@ from hypothesis import settings
 
 from queryveil.cli import main
 from queryveil.concepts.mapping.mapper import Mapper
-from queryveil.methods.microaggregation import emission
+from queryveil.methods.microaggregation import queries as group_queries
 from queryveil.methods.replacement import base as replacement
 from queryveil.synthetic.generator import generate_blocks
 
@@ -165,7 +165,7 @@ def one_mapper() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         cached = cache(Mapper)
         patch.setattr(replacement, "Mapper", cached)
-        patch.setattr(emission, "Mapper", cached)
+        patch.setattr(group_queries, "Mapper", cached)
         yield
 
 

@@ -600,4 +600,4 @@ def test_the_command_counts_what_was_dropped_and_rejected(command, tmp_path):
     assert found["rows"] == 101
     assert found["rejected"] == {"no user": 1}
     assert found["dropped"] == {"query is -": 1}
-    assert found["lines"] == 99
+    assert found["kept_rows"] == 99

@@ -55,7 +55,7 @@ def test_tables_with_thresholds(noise: str) -> None:
 @pytest.mark.parametrize("results", [False, True])
 def test_click_graph(results: bool, tmp_path) -> None:
     (tmp_path / "results.tsv").write_text("hotel\thttp://a.example\n")
-    files = f":results={tmp_path / 'results.tsv'}" if results else ""
+    files = f":public-results={tmp_path / 'results.tsv'}" if results else ""
     spec = f"click-graph:{BUDGET}:max-queries-per-user=3:max-clicks-per-user=2{files}"
     method = qv.parse_method(spec)
     choice = method.selection()
@@ -73,7 +73,7 @@ def test_click_graph(results: bool, tmp_path) -> None:
 
 def test_replacement_with_a_delta() -> None:
     """Each slot has a bounded range; with a delta its loss is more than epsilon^2 / 2m."""
-    method = qv.parse_method(f"semantic-replacement:{BUDGET}:max-queries-per-user=100")
+    method = qv.parse_method(f"semantic-replacement:{BUDGET}:max-phrases-per-user=100")
     (loss,) = method.guarantee().losses
     reach = (
         2 * method.phrase_budget.range_bound

@@ -188,7 +188,7 @@ _MECHANISMS = {
 
 
 def _sanchez_figure(setting: str, budget: str) -> FigureSpec:
-    setting_params = f"budget={budget}:domain={setting}"
+    setting_params = f"budget-unit={budget}:domain={setting}"
     return FigureSpec(
         title=f"Setting {setting}, epsilon per {budget}",
         methods=(

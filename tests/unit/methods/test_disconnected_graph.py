@@ -38,13 +38,13 @@ def test_queries_with_few_results_go() -> None:
     queries, release = released(log)
     assert queries == {"cats"}
     assert release.dropped == {"query with results from too few sites": 2}
-    assert "dogs" in released(log, documents=1, sites=1)[0]
+    assert "dogs" in released(log, min_documents=1, min_sites=1)[0]
 
 
 def test_two_results_of_one_site_are_one_site() -> None:
     log = log_of(*FINE, ("b", "dogs", "http://z.example/1"), ("b", "dogs", "www.z.example/2"))
     assert released(log)[0] == {"cats"}
-    assert released(log, sites=1)[0] == {"cats", "dogs"}
+    assert released(log, min_sites=1)[0] == {"cats", "dogs"}
 
 
 @pytest.mark.parametrize(

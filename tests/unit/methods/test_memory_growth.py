@@ -197,9 +197,9 @@ def test_a_long_log_is_not_held_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> N
     log = slotted(60, 5).with_columns(
         pl.lit("x").alias("query"), pl.lit(None, pl.Int32).alias("rank"), pl.lit("").alias("url")
     )
-    passes = [{"check": name} for name in ("slots", "no-clicks", "no-identifiers")]
+    passes = [Check(name, {}) for name in ("slots", "no-clicks", "no-identifiers")]
     assert verify._encoded(log, passes) is log
     assert verify._encoded(log, passes[:2]) is log
-    for others in ([{"check": "min-ids"}], [{"check": "slots"}, {"check": "equal-logs"}]):
+    for others in ([Check("min-ids", {})], [Check("slots", {}), Check("equal-logs", {})]):
         assert verify._encoded(log, others) is not log
-    assert verify._encoded(log.head(50), [{"check": "slots"}]) is not log
+    assert verify._encoded(log.head(50), [Check("slots", {})]) is not log
