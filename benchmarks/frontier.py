@@ -32,9 +32,14 @@ SWEEP = {
     "k": ("2", "5", "10"),
     "epsilon": ("1", "10", "100"),
 }
-RISK = ("membership", "partial-knowledge-linkage", "record-linkage", "rare-query-exposure")
-USE = ("word-frequency", "query-coverage", "profile-divergence", "personalisation")
-ACROSS, UP = "membership", USE[0]
+RISK = (
+    "membership-inference",
+    "partial-knowledge-linkage",
+    "record-linkage",
+    "rare-query-exposure",
+)
+USE = ("word-frequency-error", "query-coverage", "profile-divergence", "profile-similarity")
+ACROSS, UP = "membership-inference", USE[0]
 
 
 def found(users: int, repeats: int) -> comparison.Comparison:

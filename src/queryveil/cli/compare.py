@@ -24,7 +24,8 @@ from .terminal import Terminal, sanitize
 app = typer.Typer()
 
 _DEFAULT_MEASURES = (
-    "record-linkage,partial-knowledge-linkage,profile-divergence,query-coverage,word-frequency"
+    "record-linkage,partial-knowledge-linkage,"
+    "profile-divergence,query-coverage,word-frequency-error"
 )
 
 

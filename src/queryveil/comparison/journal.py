@@ -42,7 +42,7 @@ def open_journal(folder: Path, *, resume: bool = True) -> Journal:
 class JournalEntry(Record):
     """A line of the journal: a row, and the key of all that it depends on."""
 
-    schema_number = 1
+    schema_number = 2  # 2: measures and their parameters got other names
 
     key: str
     row: ComparisonRow = json_field(flat=True)

@@ -18,7 +18,7 @@ from .result import MeasureResult
 class LongestOwnRun(QueryTextMeasure):
     """The mean length of the longest run of a user's own queries in their released log."""
 
-    name: ClassVar[str] = "own-run"
+    name: ClassVar[str] = "longest-own-run"
     title: ClassVar[str] = "a user's own queries in a row"
     description: ClassVar[str] = (
         "the longest run of consecutive rows, in the order of the released times, whose queries "

@@ -119,10 +119,10 @@ class MembershipInference(QueryTextMeasure, RerunMeasure):
     """The advantage over guessing in telling whether a user was in the log.
 
     >>> str(MembershipInference(runs=4))
-    'membership:runs=4'
+    'membership-inference:runs=4'
     """
 
-    name: ClassVar[str] = "membership"
+    name: ClassVar[str] = "membership-inference"
     title: ClassVar[str] = "inferring who was in the log"
     description: ClassVar[str] = (
         "the advantage of an attacker who knows a user's whole log in inferring from the release "

@@ -23,7 +23,7 @@ from .result import MeasureResult
 class NextQueryPrediction(CrossValidatedMeasure):
     """How often a held-out user's next query is among the suggested ones."""
 
-    name: ClassVar[str] = "next-query"
+    name: ClassVar[str] = "next-query-prediction"
     title: ClassVar[str] = "next queries predicted"
     description: ClassVar[str] = (
         "the fraction of held-out users' steps to another query that are among the most frequent "

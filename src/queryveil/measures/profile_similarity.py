@@ -19,14 +19,14 @@ from .result import MeasureResult
 class ProfileSimilarity(Measure):
     """The mean cosine of users' concept counts before and after; 1: proportional, 0: disjoint."""
 
-    name: ClassVar[str] = "personalisation"
+    name: ClassVar[str] = "profile-similarity"
     title: ClassVar[str] = "users' profiles that an engine could build"
     description: ClassVar[str] = (
         "how similar the concept profile that an engine would build from a user's released log is "
         "to that of the original log: 1 if the counts are proportional, 0 if no concept is in "
         "common; the baseline gives every user the profile of the whole log"
     )
-    paper: ClassVar[str] = "none; cosine of concept vectors, as in content-based personalisation"
+    paper: ClassVar[str] = "none; cosine of concept vectors, as in content-based personalization"
     unit: ClassVar[str] = "mean cosine, 0 to 1"
     better: ClassVar[Literal["lower", "higher"]] = "higher"
     kind: ClassVar[Literal["risk", "utility"]] = "utility"

@@ -15,10 +15,10 @@ class QueryFrequencyError(FrequencyMeasure):
     """The mean relative error of the counts of the top queries; 0: exact, 1: all suppressed.
 
     >>> str(QueryFrequencyError(top=20))
-    'frequency-error:top=20'
+    'query-frequency-error:top=20'
     """
 
-    name: ClassVar[str] = "frequency-error"
+    name: ClassVar[str] = "query-frequency-error"
     title: ClassVar[str] = "error of the most frequent queries' counts"
     description: ClassVar[str] = (
         "the mean relative error of the counts of the log's most frequent queries: 0 if all are "

@@ -39,7 +39,7 @@ _BLOCK = 500  # topics that are ranked at a time, which bounds the memory of ran
 class RetrievalEffectiveness(CrossValidatedMeasure):
     """A metric of rankings from releases of other users, with that of their unprotected log."""
 
-    name: ClassVar[str] = "retrieval"
+    name: ClassVar[str] = "retrieval-effectiveness"
     title: ClassVar[str] = "ranking results by released clicks"
     description: ClassVar[str] = (
         "how well rankings of URLs from the release of all other users predict the clicks of "

@@ -17,7 +17,7 @@ from ._shared.counts import FrequencyMeasure
 class WordFrequencyError(FrequencyMeasure):
     """The mean relative error of the counts of the top words; 0: exact, 1: all suppressed."""
 
-    name: ClassVar[str] = "word-frequency"
+    name: ClassVar[str] = "word-frequency-error"
     title: ClassVar[str] = "error of the most frequent words' counts"
     description: ClassVar[str] = (
         "the mean relative error of the counts of the most frequent words of the log's queries: "

@@ -18,8 +18,8 @@ GRAPH = "click-graph:delta=0.000001:max-queries-per-user=100:max-clicks-per-user
 # b = 299 / epsilon: 10, 50, 100 and 500.
 _EPSILON = {"epsilon": ("29.99", "5.98", "2.99", "0.598")}
 _K = {"published_threshold": ("10", "100", "500")}
-WALK = "retrieval:model=random-walk"
-FEEDBACK = "retrieval:model=implicit-feedback:feedback=test"
+WALK = "retrieval-effectiveness:model=random-walk"
+FEEDBACK = "retrieval-effectiveness:model=implicit-feedback:feedback=test"
 _PUBLISHED = {
     WALK: "nDCG@10 .6658 original, .6675 anonymized",
     FEEDBACK: "nDCG@10 .6919 original, .6897 anonymized",

@@ -61,7 +61,7 @@ def test_the_journal_has_rows_with_a_schema(tmp_path: Path) -> None:
     Journal(tmp_path / "runs.jsonl").add({"a": row})
     assert Journal(tmp_path / "runs.jsonl").known("a") == row
     document = json.loads((tmp_path / "runs.jsonl").read_text())
-    assert document["schema"] == 1
+    assert document["schema"] == JournalEntry.schema_number == 2
     assert JournalEntry.from_dict(document) == JournalEntry("a", row)
 
 

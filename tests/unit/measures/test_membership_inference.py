@@ -170,7 +170,7 @@ def test_what_a_method_refuses_is_told() -> None:
 def test_a_method_is_run_by_the_job() -> None:
     log = log_of(many(40))
     release = run_method(FrequentQueries(min_users=5), log, RandomSource(1), NoProgress())
-    told = measure(log, release, ["membership:runs=4"])["membership:runs=4"]
+    told = measure(log, release, ["membership-inference:runs=4"])["membership-inference:runs=4"]
     assert -1 <= told.interval.low <= told.details["raw"] <= told.interval.high <= 1
     assert told.value == max(0, told.details["raw"])
 

@@ -212,7 +212,9 @@ def test_a_real_method() -> None:
     made = qv.anonymize(
         LOG, "frequent-queries:min-users=1:min-click-users=1:time-precision=day", seed=1
     )
-    told = qv.measure(LOG, made, ["next-query:folds=3"], seed=1)["next-query:folds=3"]
+    told = qv.measure(LOG, made, ["next-query-prediction:folds=3"], seed=1)[
+        "next-query-prediction:folds=3"
+    ]
     assert (told.value, told.baselines["original"], told.baselines["popular"]) == (
         0,
         0.666667,

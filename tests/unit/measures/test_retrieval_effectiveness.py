@@ -210,14 +210,18 @@ def test_phrases_are_said_to_be_taken_for_queries() -> None:
 
 def test_a_real_method() -> None:
     made = qv.anonymize(LOG, "frequent-queries:min-users=1:min-click-users=1", seed=1)
-    told = qv.measure(LOG, made, ["retrieval:folds=3"], seed=1)["retrieval:folds=3"]
+    told = qv.measure(LOG, made, ["retrieval-effectiveness:folds=3"], seed=1)[
+        "retrieval-effectiveness:folds=3"
+    ]
     assert told.value == told.baselines["original"] == 0.666667
     assert told.kind == "utility"
 
 
 def test_a_method_that_leaves_nothing_of_fewer_users_loses_all() -> None:
     made = qv.anonymize(LOG, "frequent-queries:min-users=3:min-click-users=1", seed=1)
-    told = qv.measure(LOG, made, ["retrieval:folds=3"], seed=1)["retrieval:folds=3"]
+    told = qv.measure(LOG, made, ["retrieval-effectiveness:folds=3"], seed=1)[
+        "retrieval-effectiveness:folds=3"
+    ]
     assert (told.value, told.details["coverage"], told.baselines["original"]) == (0, 0, 0.666667)
 
 
