@@ -33,7 +33,8 @@ from .errors import (
     UsageError,
     VerificationError,
 )
-from .ledger.ledger import Ledger, open_ledger
+from .ledger.ledger import Ledger
+from .ledger.location import open_ledger
 from .log.options import ReadOptions
 from .log.query_log import QueryLog
 from .log.reading import read_log

@@ -1,8 +1,9 @@
 """The ledger: the privacy budget of all releases about a population, in one append-only file."""
 
-from .entries import ENTRY_KINDS, EntryKind, EntryState, LedgerEntry
-from .ledger import Ledger, locate_ledger
+from .entries import ENTRY_KINDS, EntryDetails, EntryKind, EntryState, LedgerEntry
+from .ledger import Ledger
 from .limits import COMPOSITIONS, Budget, Composition, Limit
+from .location import locate_ledger
 from .reservation import Reservation
 from .state import warnings_of
 from .store import ChainHead
@@ -14,6 +15,7 @@ __all__ = [
     "Budget",
     "ChainHead",
     "Composition",
+    "EntryDetails",
     "EntryKind",
     "EntryState",
     "Ledger",

@@ -4,28 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-from ..core.records import Record
-from ..dp.budget import stored_amount
+from ..core.records import Json, Record, read_value
 from ..dp.composition import Charge
-from ..dp.losses import RELATIONS, Loss, Relation, exp_above, rounded_up
+from ..dp.losses import Loss, Relation, exp_above, rounded_up
 
 # "look" is a data access without a release.
 EntryKind = Literal["dp", "conditional-dp", "k-anonymity", "none", "look"]
 EntryState = Literal["reserved", "confirmed", "copied"]
 
 ENTRY_KINDS: tuple[EntryKind, ...] = get_args(EntryKind)
-# The relations of the methods in versions that did not store a relation.
-_OLD_RELATIONS: dict[str, Relation] = {
-    "dp-statistics": "add-remove",
-    "click-graph": "add-remove",
-    "semantic-replacement": "replace-one",
-    "concept-histogram": "replace-one",
-    "profile-first": "replace-one",
-}
+
+
+@dataclass(frozen=True)
+class EntryDetails:
+    """What a release needs to know of an earlier one besides its cost.
+
+    Attributes:
+        max_contributions: What a user may have contributed to a stream, with this release.
+        identifiers: The setting of identifiers of an extension.
+        since: The first day of the rows of an extension.
+        groups_of: The digest of the release whose groups a k-anonymous release keeps.
+    """
+
+    max_contributions: int | None = None
+    identifiers: str | None = None
+    since: date | None = None
+    groups_of: str | None = None
+
+    @classmethod
+    def from_extra(cls, extra: Mapping[str, Json]) -> EntryDetails:
+        """Read the stored form; raise VerificationError for a value of another type."""
+        return cls(
+            read_value(int | None, extra.get("most"), "extra.most"),
+            read_value(str | None, extra.get("identifiers"), "extra.identifiers"),
+            read_value(date | None, extra.get("since"), "extra.since"),
+            read_value(str | None, extra.get("groups_of"), "extra.groups_of"),
+        )
+
+    def to_extra(self) -> dict[str, Json]:
+        """Return the stored form; its keys are never renamed."""
+        values: dict[str, Json] = {
+            "most": self.max_contributions,
+            "identifiers": self.identifiers,
+            "since": None if self.since is None else self.since.isoformat(),
+            "groups_of": self.groups_of,
+        }
+        return {key: value for key, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,7 +91,7 @@ class LedgerEntry(Record):
     copy_of: int | None = None
     extends: int | None = None
     notes: tuple[str, ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Json] = field(default_factory=dict)
 
     protection: str = ""
 
@@ -72,38 +100,10 @@ class LedgerEntry(Record):
         unprotected = {"none": "unprotected", "look": "no release"}
         object.__setattr__(self, "protection", unprotected.get(self.kind, self.kind))
 
-
-def entry_of(event: dict[str, Any]) -> LedgerEntry:
-    """Return the entry of an event; an event without a relation is of an old version."""
-    costs = event["epsilon"] is not None
-    epsilon, delta = (
-        stored_amount(event[name]) if costs else None for name in ("epsilon", "delta")
-    )
-    relation, losses = _read_losses(event) if costs else (None, ())
-    return LedgerEntry(
-        number=event["entry"],
-        time=datetime.fromisoformat(event["time"]),
-        kind=event["kind"],
-        method=event["method"],
-        recipe=event["recipe"],
-        log_digest=event["log"],
-        epsilon=epsilon,
-        delta=delta,
-        relation=relation,
-        losses=losses,
-        extends=event.get("extends"),
-        notes=tuple(event["notes"]),
-        extra=event["extra"],
-    )
-
-
-def _read_losses(event: dict[str, Any]) -> tuple[Relation | None, tuple[Loss, ...]]:
-    if "relation" not in event:
-        return _OLD_RELATIONS.get(event["method"].split(":")[0]), ()
-    relation = event["relation"]
-    if relation is not None and relation not in RELATIONS:
-        raise LookupError(relation)
-    return relation, tuple(Loss.from_dict(loss) for loss in event["losses"])
+    @property
+    def details(self) -> EntryDetails:
+        """The further data as later releases read it."""
+        return EntryDetails.from_extra(self.extra)
 
 
 def charge_in(entry: LedgerEntry, relation: Relation) -> Charge | None:

@@ -1,100 +1,204 @@
-"""Events as they are stored: every field is checked first, since a ledger is never changed."""
+"""Events as they are stored, and the entries and limits that they state.
+
+The names and the fields of events are never changed either: an old ledger must open, with all that
+was spent. A version that does not know an event, or a field of it, refuses the ledger.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any
 
-from ..dp.budget import check_delta, check_epsilon, format_exact
-from ..dp.losses import RELATIONS, Loss, Relation
-from ..errors import UsageError, did_you_mean
-from .entries import ENTRY_KINDS
-from .limits import Budget
+from ..core.records import Json, Record
+from ..dp.budget import stored_amount
+from ..dp.losses import Loss, Relation
+from ..errors import VerificationError
+from .entries import EntryKind, LedgerEntry
+from .limits import Composition, Limit
+
+# The relations of the methods in versions that did not store a relation.
+_OLD_RELATIONS: dict[str, Relation] = {
+    "dp-statistics": "add-remove",
+    "click-graph": "add-remove",
+    "semantic-replacement": "replace-one",
+    "concept-histogram": "replace-one",
+    "profile-first": "replace-one",
+}
 
 
-def timestamp() -> str:
-    """Return the current time in its stored form."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+@dataclass(frozen=True, repr=False)
+class Event(Record):
+    """A row of a ledger; amounts are exact texts."""
+
+    time: datetime
 
 
-def reservation_event(
-    kind: str,
-    method: str,
-    recipe: str,
-    log_digest: str,
-    cost: Budget | None,
-    notes: Sequence[str],
-    extra: Mapping[str, Any],
-    extends: int | None,
-    relation: Relation | None,
-    losses: Sequence[Loss],
-) -> dict[str, Any]:
-    """Return the event of a reservation.
+@dataclass(frozen=True, repr=False)
+class Opened(Event):
+    """The first row."""
 
-    With a cost its name is `charged`, not `reserved`: a version that does not know relations then
-    refuses the ledger instead of ignoring a field.
+    format: int
+
+
+@dataclass(frozen=True, repr=False)
+class Reserved(Event):
+    """A release without a cost; in old versions also with a cost, of which the relation is unknown.
+
+    Attributes:
+        log: The digest of the log.
     """
-    event: dict[str, Any] = {
-        "event": "reserved",
-        "kind": kind,
-        "method": require_text(method, "method"),
-        "recipe": require_text(recipe, "recipe"),
-        "log": require_text(log_digest, "log digest"),
-        "epsilon": cost and format_exact(cost.epsilon),
-        "delta": cost and format_exact(cost.delta),
-        "notes": [require_text(note, "note") for note in notes],
-        "extra": _check_json(extra),
-    }
-    if cost is None:
-        return event
-    if relation is not None and relation not in RELATIONS:
-        raise UsageError(
-            f'"{relation}" is no neighboring relation', hint=did_you_mean(relation, RELATIONS)
-        )
-    stored = [loss.to_dict() for loss in losses]
-    event |= {"event": "charged", "extends": extends, "relation": relation, "losses": stored}
-    return event
+
+    entry: int
+    kind: EntryKind
+    method: str
+    recipe: str
+    log: str
+    epsilon: str | None
+    delta: str | None
+    notes: tuple[str, ...]
+    extra: Mapping[str, Json]
 
 
-def entry_cost(
-    kind: str, epsilon: Fraction | None, delta: Fraction | None, *, extends: bool
-) -> Budget | None:
-    """Return the cost of a release; one that extends another may cost 0."""
-    if kind not in ENTRY_KINDS:
-        raise UsageError(f'"{kind}" is no kind of release', hint=did_you_mean(kind, ENTRY_KINDS))
-    if kind in ("dp", "conditional-dp"):
-        if epsilon is None:
-            raise UsageError(f"a release of kind {kind} needs an epsilon")
-        free = extends and isinstance(epsilon, Fraction) and epsilon == 0
-        exact = epsilon if free else check_epsilon(epsilon)
-        return Budget(exact, check_delta(Fraction(0) if delta is None else delta))
-    if extends:
-        raise UsageError(f"a release of kind {kind} cannot extend another")
-    if epsilon is not None or delta is not None:
-        raise UsageError(f"a release of kind {kind} has no epsilon and no delta")
-    return None
+@dataclass(frozen=True, repr=False)
+class Extended(Reserved):
+    """A release that extends another, of an old version: its relation is unknown."""
+
+    extends: int
 
 
-def require_text(value: str, name: str) -> str:
-    """Return the value; raise UsageError unless it is a text that is not empty."""
-    if not isinstance(value, str) or not value:
-        raise UsageError(f"the {name} of an entry must be a text, got {value!r}")
-    return value
+@dataclass(frozen=True, repr=False)
+class Charged(Reserved):
+    """A release with a cost."""
+
+    extends: int | None
+    relation: Relation | None
+    losses: tuple[Loss, ...]
 
 
-def _check_json(extra: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        data: dict[str, Any] = json.loads(json.dumps(dict(extra), allow_nan=False))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise UsageError(f"extra cannot be written as JSON ({error})") from error
-    if _is_deep(data, 20):  # deeper JSON can be written, but a reader may refuse it
-        raise UsageError("extra is nested too deeply", hint="at most 20 levels")
-    return data
+@dataclass(frozen=True, repr=False)
+class Confirmed(Event):
+    """A reserved release was written: the digest of its public card, and its folder."""
+
+    entry: int
+    release: str
+    place: str
 
 
-def _is_deep(value: Any, levels: int) -> bool:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return bool(inner) and (levels == 0 or any(_is_deep(item, levels - 1) for item in inner))
+@dataclass(frozen=True, repr=False)
+class Copied(Event):
+    """A byte-identical copy of an earlier release."""
+
+    entry: int
+    of: int
+    place: str
+
+
+@dataclass(frozen=True, repr=False)
+class Rewritten(Copied):
+    """An earlier release was written again from the same noise; its bytes may differ."""
+
+    release: str
+
+
+@dataclass(frozen=True, repr=False)
+class Limited(Event):
+    """A limit of an old version: plain sums in the relation `replace-one`."""
+
+    epsilon: str
+    delta: str
+
+
+@dataclass(frozen=True, repr=False)
+class Bounded(Limited):
+    """A limit in a relation, with its composition rule."""
+
+    relation: Relation
+    composition: Composition
+    order: str | None
+
+
+_EVENTS: dict[str, type[Event]] = {
+    "opened": Opened,
+    "reserved": Reserved,
+    "extended": Extended,
+    "charged": Charged,
+    "confirmed": Confirmed,
+    "copied": Copied,
+    "rewritten": Rewritten,
+    "limited": Limited,
+    "bounded": Bounded,
+}
+_NAMES = {kind: name for name, kind in _EVENTS.items()}
+
+
+def to_row(event: Event) -> Json:
+    """Return the stored form of an event."""
+    return {"event": _NAMES[type(event)], **event.to_dict()}
+
+
+def read_row(row: Json) -> Event:
+    """Return the event of a stored row; raise VerificationError if it is of another version."""
+    if not isinstance(row, Mapping) or row.get("event") not in _EVENTS:
+        raise VerificationError("an event of no known name")
+    fields = {name: value for name, value in row.items() if name != "event"}
+    return _EVENTS[str(row["event"])].from_dict(fields)
+
+
+def current_time() -> datetime:
+    """Return the time of a new event, in full seconds."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+def entry_of(event: Reserved) -> LedgerEntry:
+    """Return the entry of a reservation; an event without a relation is of an old version."""
+    relation, losses = _read_relation(event) if event.epsilon is not None else (None, ())
+    return LedgerEntry(
+        number=event.entry,
+        time=event.time,
+        kind=event.kind,
+        method=event.method,
+        recipe=event.recipe,
+        log_digest=event.log,
+        epsilon=_read_amount(event.epsilon),
+        delta=_read_amount(event.delta),
+        relation=relation,
+        losses=losses,
+        extends=event.extends if isinstance(event, Extended | Charged) else None,
+        notes=event.notes,
+        extra=event.extra,
+    )
+
+
+def _read_relation(event: Reserved) -> tuple[Relation | None, tuple[Loss, ...]]:
+    if isinstance(event, Charged):
+        return event.relation, event.losses
+    return _OLD_RELATIONS.get(event.method.split(":")[0]), ()
+
+
+def limit_of(event: Limited) -> Limit:
+    """Return the limit of an event; a limit without a relation is of an old version."""
+    amounts = stored_amount(event.epsilon), stored_amount(event.delta)
+    if not isinstance(event, Bounded):
+        return Limit(*amounts, composition="sum")
+    order = _read_amount(event.order)
+    if order is not None and order <= 1:
+        raise VerificationError("a limit at no Renyi order")
+    return Limit(*amounts, event.relation, event.composition, order)
+
+
+def bounded_event(limit: Limit) -> Bounded:
+    """Return the event of a limit."""
+    return Bounded(
+        time=current_time(),
+        epsilon=str(limit.epsilon),
+        delta=str(limit.delta),
+        relation=limit.relation,
+        composition=limit.composition,
+        order=None if limit.order is None else str(limit.order),
+    )
+
+
+def _read_amount(text: str | None) -> Fraction | None:
+    return None if text is None else stored_amount(text)

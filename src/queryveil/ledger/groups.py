@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from .entries import LedgerEntry
 
-GROUPS_OF = "groups_of"  # in the ledger: the digest of the release whose groups were kept
 # This note is on published cards and is compared with them: do not reword it.
 OTHER_GROUPS_NOTE = (
     "an earlier k-anonymous release of the same people has other groups: whoever joins the two can "
@@ -41,5 +40,5 @@ def trace_groups(entries: Sequence[LedgerEntry], digest: str | None) -> set[int]
         if first.number in chain:  # a damaged ledger could hold a cycle
             break
         chain.add(first.number)
-        digest = first.extra.get(GROUPS_OF)
+        digest = first.details.groups_of
     return chain

@@ -12,24 +12,37 @@ write the file can do that; `head` may be stored elsewhere and compared.
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
+from ..core.records import Json
 from ..dp.budget import check_delta, check_epsilon
 from ..dp.losses import RELATIONS, Loss, Relation
-from ..errors import InputError, QueryveilError, UsageError, did_you_mean
-from .entries import EntryKind, LedgerEntry, charge_in, entry_of
-from .events import entry_cost, require_text, reservation_event, timestamp
+from ..errors import QueryveilError, UsageError, did_you_mean
+from .entries import EntryKind, LedgerEntry, charge_in
+from .events import (
+    Charged,
+    Confirmed,
+    Copied,
+    Opened,
+    Reserved,
+    Rewritten,
+    bounded_event,
+    current_time,
+    entry_of,
+    read_row,
+    to_row,
+)
 from .limits import COMPOSITIONS, Budget, Composition, Limit
 from .state import Book, warnings_of
 from .store import START, ChainHead, EventStore, chain_error
 from .streams import ReleaseStream, build_stream, check_latest, find_stream
+from .validation import entry_cost, require_text, reservation_event
 
 
 class Ledger:
@@ -48,7 +61,7 @@ class Ledger:
     @classmethod
     def open(cls, path: Path | str, *, create: bool = True) -> Self:
         """Open the ledger of a population and check its chain; create it if there is none."""
-        first = {"event": "opened", "format": 1, "time": timestamp()}
+        first = to_row(Opened(current_time(), format=1))
         ledger = cls(EventStore.open(Path(path), create=create, first=first))
         try:
             with ledger._transaction("read"):
@@ -90,7 +103,7 @@ class Ledger:
         delta: Fraction | None = None,
         recipe: str | None = None,
         notes: Sequence[str] = (),
-        extra: Mapping[str, Any] | None = None,
+        extra: Mapping[str, Json] | None = None,
         extends: int | None = None,
         lost: Sequence[int] = (),
         relation: Relation | None = None,
@@ -125,27 +138,27 @@ class Ledger:
             losses,
         )
         with self._transaction("add"):
-            if extends is not None:
-                event["extends"] = self._check_extension(extends, event, lost)
-            if cost is not None:
+            if isinstance(event, Charged):
+                if event.extends is not None:
+                    extended = self._find_extended(event, event.extends, lost)
+                    event = replace(event, extends=extended)
                 self._check_limit(event)
             return self._add_entry(event)
 
     def confirm(self, number: int, release_digest: str, place: Path | str) -> None:
         """Record that the release was written; its cost was recorded before."""
-        event = {
-            "event": "confirmed",
-            "entry": number,
-            "time": timestamp(),
-            "release": require_text(release_digest, "release digest"),
-            "place": require_text(str(place), "place"),
-        }
+        event = Confirmed(
+            time=current_time(),
+            entry=number,
+            release=require_text(release_digest, "release digest"),
+            place=require_text(str(place), "place"),
+        )
         with self._transaction("add"):
             entry = self._entry(number)
             if entry.state != "reserved":
                 raise UsageError(f"entry {number} is {entry.state} already", where=self.path)
             check_latest(self._book.entries, entry)
-            self._file.append(self._head, event)
+            self._file.append(self._head, to_row(event))
 
     def record_copy(self, number: int, place: Path | str) -> int:
         """Record a byte-identical copy of an earlier release, which costs nothing."""
@@ -156,10 +169,10 @@ class Ledger:
                     f"entry {number} was never confirmed, so there is nothing to copy",
                     where=self.path,
                 )
-            first = earlier.copy_of or earlier.number
-            event = {"event": "copied", "of": first, "place": require_text(str(place), "place")}
-            if earlier.release_digest != self._entry(first).release_digest:
-                event |= {"event": "rewritten", "release": earlier.release_digest}
+            first, digest = earlier.copy_of or earlier.number, earlier.release_digest
+            event = Copied(current_time(), 0, first, require_text(str(place), "place"))
+            if digest is not None and digest != self._entry(first).release_digest:
+                event = Rewritten(**vars(event), release=digest)
             return self._add_entry(event)
 
     def rewritten(self, number: int, release_digest: str, place: Path | str) -> int:
@@ -167,16 +180,18 @@ class Ledger:
 
         Its files may have another format, so it has a digest of its own.
         """
-        event = {
-            "event": "rewritten",
-            "release": require_text(release_digest, "release digest"),
-            "place": require_text(str(place), "place"),
-        }
+        event = Rewritten(
+            time=current_time(),
+            entry=0,
+            of=number,
+            release=require_text(release_digest, "release digest"),
+            place=require_text(str(place), "place"),
+        )
         with self._transaction("add"):
             earlier = self._entry(number)
             if earlier.state == "reserved":
                 raise UsageError(f"entry {number} was never confirmed", where=self.path)
-            return self._add_entry(event | {"of": earlier.copy_of or earlier.number})
+            return self._add_entry(replace(event, of=earlier.copy_of or earlier.number))
 
     def set_limit(
         self,
@@ -208,8 +223,7 @@ class Ledger:
                     where=self.path,
                     hint="set the limit for replace-one, in which all of them count",
                 )
-            event = {"event": "bounded", "time": timestamp(), **limit.to_dict()}
-            self._file.append(self._head, event)
+            self._file.append(self._head, to_row(bounded_event(limit)))
 
     # --- read ------------------------------------------------------------------------------------
 
@@ -286,9 +300,9 @@ class Ledger:
             yield
 
     def _catch_up(self) -> None:
-        for head, event in self._file.read_after(self._head):
+        for head, row in self._file.read_after(self._head):
             try:
-                self._book.apply(event)
+                self._book.apply(read_row(row))
             except (LookupError, TypeError, ValueError, ArithmeticError, QueryveilError) as error:
                 raise chain_error(
                     self.path, head.number, "is no event that this ledger knows"
@@ -304,24 +318,25 @@ class Ledger:
                 f"there is no entry {number}", where=self.path, hint=f"there are {known}"
             ) from error
 
-    def _add_entry(self, event: dict[str, Any]) -> int:
+    def _add_entry(self, event: Reserved | Copied) -> int:
         number = len(self._book.entries) + 1
-        self._file.append(self._head, {**event, "entry": number, "time": timestamp()})
+        numbered = replace(event, entry=number, time=current_time())
+        self._file.append(self._head, to_row(numbered))
         return number
 
-    def _check_extension(self, number: int, event: dict[str, Any], lost: Sequence[int]) -> int:
+    def _find_extended(self, event: Charged, number: int, lost: Sequence[int]) -> int:
         """Return the number of the extended entry; of a copy, that of the original.
 
         Raises UsageError or OutputError if it cannot be extended.
         """
         earlier = build_stream(self._book.entries, self._entry(number))
-        earlier.check(event["kind"], event["log"], event["recipe"], lost)
+        earlier.check(event.kind, event.log, event.recipe, lost)
         return earlier.entry.number
 
-    def _check_limit(self, event: dict[str, Any]) -> None:
+    def _check_limit(self, event: Charged) -> None:
         limit = self._book.limit
         if limit is not None:
-            entry = entry_of({**event, "entry": 0, "time": timestamp()})
+            entry = entry_of(event)
             charge = charge_in(entry, limit.relation)
             limit.check(entry.relation, charge, self._book.rooms(), self.path)
 
@@ -329,65 +344,3 @@ class Ledger:
 def _check_word(word: str, known: Sequence[str], what: str) -> None:
     if word not in known:
         raise UsageError(f'"{word}" is no {what}', hint=did_you_mean(word, known))
-
-
-_FILE = "ledger.db"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-
-
-def locate_ledger(ledger: str | None, log_paths: Sequence[Path]) -> Path:
-    """Return the path of the ledger; the budget belongs to the population, not to one log.
-
-    Without a name it is `ledger.db` in the folder of the log. A ledger is either a plain name,
-    whose ledger is in the data folder of the account that runs this, or a folder. A folder has a
-    slash, as in `./aol`, so that a name means the same ledger in every working directory.
-
-    >>> locate_ledger(None, [Path("/data/aol/log.tsv"), Path("/data/aol/more.tsv")]).as_posix()
-    '/data/aol/ledger.db'
-    """
-    if ledger is None:
-        return _locate_beside(log_paths)
-    if "/" in ledger or os.sep in ledger:
-        return _locate_in_folder(ledger)
-    if not _NAME.fullmatch(ledger):
-        raise UsageError(
-            f'"{ledger}" is not a name of a ledger',
-            hint="letters, digits and -_. after a letter or digit, or a folder with its slash",
-        )
-    return _locate_by_name(ledger)
-
-
-def open_ledger(name: str) -> Ledger:
-    """Open the ledger that exists for a population, by its name or folder."""
-    return Ledger.open(locate_ledger(name, []), create=False)
-
-
-def _locate_beside(log_paths: Sequence[Path]) -> Path:
-    if not log_paths:
-        raise UsageError("no log and no ledger was named", hint="name a log, or --ledger NAME")
-    # A link to a log elsewhere must not start a new budget.
-    real = [path.resolve() for path in log_paths]
-    folders = {path if path.is_dir() else path.parent for path in real}
-    if len(folders) > 1:
-        names = ", ".join(sorted(map(str, folders)))
-        raise UsageError(
-            f"the files of this log are in several folders ({names}), so its ledger has no place",
-            hint="name the population: --ledger NAME",
-        )
-    return folders.pop() / _FILE
-
-
-def _locate_in_folder(ledger: str) -> Path:
-    folder = Path(ledger)
-    if not folder.is_dir():
-        # A misspelled folder must not start a new budget either.
-        what = "this is a file, not a folder" if folder.exists() else "there is no such folder"
-        raise InputError(what, where=ledger, hint="--ledger takes a folder that exists or a name")
-    return folder.resolve() / _FILE
-
-
-def _locate_by_name(name: str) -> Path:
-    configured = Path(os.environ.get("XDG_DATA_HOME", ""))
-    # The XDG specification says that a relative path is to be ignored.
-    base = configured if configured.is_absolute() else Path.home() / ".local" / "share"
-    return base / "queryveil" / f"{name}.db"

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 from ..core.records import Record
-from ..dp.budget import format_amount, stored_amount
+from ..dp.budget import format_amount
 from ..dp.composition import AtOrder, Charge, added, best_order, price_of_delta
-from ..dp.losses import RELATIONS, Relation
+from ..dp.losses import Relation
 from ..errors import BudgetError
 
 Composition = Literal["either", "sum", "renyi"]
@@ -81,19 +81,6 @@ class Limit(Record):
         """Return a limit with the Renyi order that allows the largest rho."""
         order = None if composition == "sum" else best_order(budget.epsilon, budget.delta * _HALF)
         return cls(*budget, relation, composition, order)
-
-    @classmethod
-    def from_event(cls, event: dict[str, Any]) -> Limit:
-        """Read the stored form; a limit without a relation is of an old version."""
-        amounts = stored_amount(event["epsilon"]), stored_amount(event["delta"])
-        if "relation" not in event:
-            return cls(*amounts, composition="sum")
-        if event["composition"] not in COMPOSITIONS or event["relation"] not in RELATIONS:
-            raise LookupError("a limit of no known kind")
-        order = None if event["order"] is None else stored_amount(event["order"])
-        if order is not None and order <= 1:
-            raise LookupError(order)
-        return cls(*amounts, event["relation"], event["composition"], order)
 
     @property
     def budget(self) -> Budget:

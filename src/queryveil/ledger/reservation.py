@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from ..core.records import Record, json_field
 from ..dp.losses import Loss, Relation
 from ..errors import QueryveilError
-from .entries import EntryKind
-from .groups import GROUPS_OF, OTHER_GROUPS_NOTE, has_other_groups
+from .entries import EntryDetails, EntryKind
+from .groups import OTHER_GROUPS_NOTE, has_other_groups
 from .ledger import Ledger
 
 
@@ -77,7 +75,7 @@ class Reservation:
     number: int | None = None
     extends: int | None = None
     lost: tuple[int, ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    details: EntryDetails = field(default=EntryDetails(), repr=False)
     _record: _Record = field(default_factory=_Record, compare=False, repr=False)
 
     @property
@@ -110,7 +108,7 @@ class Reservation:
             if self.path.exists():
                 raise
             return ()  # a read-only folder has no ledger; the private card says so
-        is_repeated = has_other_groups(entries, number, self.extra.get(GROUPS_OF))
+        is_repeated = has_other_groups(entries, number, self.details.groups_of)
         return (OTHER_GROUPS_NOTE,) * is_repeated
 
     def confirm(self, release_digest: str, folder: Path) -> None:
@@ -147,7 +145,7 @@ class Reservation:
             relation=self.relation,
             losses=self.losses,
             notes=self.notes,
-            extra=self.extra,
+            extra=self.details.to_extra(),
             extends=self.extends,
             lost=self.lost,
         )
@@ -159,11 +157,10 @@ class Reservation:
         reference = LedgerReference(str(self.path), self.number, self.notes)
         if self.extends is None:
             return reference
-        since = self.extra.get("since")
         return replace(
             reference,
             extends=self.extends,
-            max_contributions=self.extra.get("most"),
-            identifiers=self.extra.get("identifiers"),
-            since=None if since is None else date.fromisoformat(since),
+            max_contributions=self.details.max_contributions,
+            identifiers=self.details.identifiers,
+            since=self.details.since,
         )

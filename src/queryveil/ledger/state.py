@@ -4,31 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from fractions import Fraction
-from typing import Any
 
 from ..dp.budget import format_amount
 from ..dp.composition import AtOrder, Charge, composed
 from ..dp.losses import RELATIONS, Relation
-from .entries import ENTRY_KINDS, LedgerEntry, charge_in, entry_of
+from .entries import ENTRY_KINDS, LedgerEntry, charge_in
+from .events import Confirmed, Copied, Event, Limited, Reserved, Rewritten, entry_of, limit_of
 from .limits import Budget, Limit, Room
 
-# The fields of each event. An event with another field is of a version that this one cannot read.
-_RESERVED = {
-    "entry", "time", "kind", "method", "recipe", "log", "epsilon", "delta", "notes", "extra",
-}  # fmt: skip
-_FIELDS = {
-    "opened": {"format", "time"},
-    "reserved": _RESERVED,
-    "extended": _RESERVED | {"extends"},
-    "charged": _RESERVED | {"extends", "relation", "losses"},
-    "confirmed": {"entry", "time", "release", "place"},
-    "copied": {"entry", "time", "of", "place"},
-    "rewritten": {"entry", "time", "of", "place", "release"},
-    "limited": {"time", "epsilon", "delta"},
-    "bounded": {"time", "epsilon", "delta", "relation", "composition", "order"},
-}
 _NOTHING = Budget(Fraction(0), Fraction(0))
 _DEFAULT_RELATION: Relation = "replace-one"  # every entry can be counted in it
 
@@ -36,8 +20,8 @@ _DEFAULT_RELATION: Relation = "replace-one"  # every entry can be counted in it
 class Book:
     """The entries and the limit after a sequence of events.
 
-    An event with missing or wrong fields raises KeyError, TypeError, ValueError, LookupError or
-    UsageError; the ledger adds the number of the row.
+    An event that makes no sense after the others raises LookupError or a QueryveilError; the
+    ledger adds the number of the row.
     """
 
     def __init__(self) -> None:
@@ -93,26 +77,22 @@ class Book:
 
     # --- write -----------------------------------------------------------------------------------
 
-    def apply(self, event: dict[str, Any]) -> None:
+    def apply(self, event: Event) -> None:
         """Apply the next event."""
-        if event.keys() - {"event"} != _FIELDS[event["event"]]:
-            raise LookupError("an event with other fields")
-        {
-            "opened": lambda _: None,
-            "reserved": self._reserve,
-            "extended": self._reserve,
-            "charged": self._reserve,
-            "confirmed": self._confirm,
-            "copied": self._copy,
-            "rewritten": self._copy,
-            "limited": self._set_limit,
-            "bounded": self._set_limit,
-        }[event["event"]](event)
+        match event:
+            case Reserved():
+                self._reserve(event)
+            case Confirmed():
+                self._confirm(event)
+            case Copied():
+                self._copy(event)
+            case Limited():
+                self._set_limit(limit_of(event))
 
-    def _reserve(self, event: dict[str, Any]) -> None:
-        if event.get("extends") is not None:
-            self.entry(event["extends"])  # raises if it does not exist
+    def _reserve(self, event: Reserved) -> None:
         entry = entry_of(event)
+        if entry.extends is not None:
+            self.entry(entry.extends)  # raises if it does not exist
         self._add(entry)
         if entry.epsilon is not None:
             for relation in RELATIONS:
@@ -133,33 +113,33 @@ class Book:
             sums = before.divergence + loss.divergence, before.delta + loss.delta
             self._at_order = AtOrder(*sums)
 
-    def _confirm(self, event: dict[str, Any]) -> None:
-        earlier = self.entry(event["entry"])
+    def _confirm(self, event: Confirmed) -> None:
+        earlier = self.entry(event.entry)
         self.entries[earlier.number - 1] = replace(
-            earlier, state="confirmed", release_digest=event["release"], folder=event["place"]
+            earlier, state="confirmed", release_digest=event.release, folder=event.place
         )
 
-    def _copy(self, event: dict[str, Any]) -> None:
-        earlier = self.entry(event["of"])
+    def _copy(self, event: Copied) -> None:
+        earlier = self.entry(event.of)
+        digest = event.release if isinstance(event, Rewritten) else earlier.release_digest
         free = None if earlier.epsilon is None else Fraction(0)
         copy = replace(
             earlier,
-            number=event["entry"],
-            time=datetime.fromisoformat(event["time"]),
+            number=event.entry,
+            time=event.time,
             epsilon=free,
             delta=free,
             losses=(),
             state="copied",
-            release_digest=event.get("release", earlier.release_digest),
-            folder=event["place"],
+            release_digest=digest,
+            folder=event.place,
             copy_of=earlier.number,
             extends=None,  # only the original extends another release
             extra={},  # it belongs to the original
         )
         self._add(copy)
 
-    def _set_limit(self, event: dict[str, Any]) -> None:
-        limit = Limit.from_event(event)
+    def _set_limit(self, limit: Limit) -> None:
         charges = self._charges[limit.relation]
         if charges is None:
             raise LookupError("a limit in which entries cannot be counted")

@@ -17,8 +17,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from ..core.records import Json
 from ..errors import FormatError, InputError, OutputError, QueryveilError, VerificationError
 
 KEEP = "keep the file and bring back a copy from before; a new ledger would forget what was spent"
@@ -34,7 +35,7 @@ class ChainHead(NamedTuple):
 START = ChainHead(0, "0" * 64)
 
 
-def canonical_json(event: dict[str, Any]) -> str:
+def canonical_json(event: Json) -> str:
     """Return the canonical JSON of an event, of which the hash is computed."""
     return json.dumps(event, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
@@ -44,10 +45,10 @@ def chain_hash(before: ChainHead, text: str) -> str:
     return sha256(f"{before.hash}\n{text}".encode()).hexdigest()
 
 
-def parse_event(path: Path, number: int, text: str) -> dict[str, Any]:
+def parse_event(path: Path, number: int, text: str) -> Json:
     """Parse the event of a row."""
     try:
-        event = json.loads(text)
+        event: Json = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise chain_error(path, number, "is no JSON") from error
     if not isinstance(event, dict):
@@ -84,7 +85,7 @@ class EventStore:
         self._process = os.getpid()
 
     @classmethod
-    def open(cls, path: Path, *, create: bool, first: dict[str, Any]) -> EventStore:
+    def open(cls, path: Path, *, create: bool, first: Json) -> EventStore:
         """Open a file, or create it with a first event; refuse what is no ledger."""
         with _translate_errors(path):
             if not os.path.lexists(path):
@@ -135,7 +136,7 @@ class EventStore:
                     self._connection.execute("ROLLBACK")
                 raise
 
-    def read_after(self, head: ChainHead) -> Iterator[tuple[ChainHead, dict[str, Any]]]:
+    def read_after(self, head: ChainHead) -> Iterator[tuple[ChainHead, Json]]:
         """Yield the rows after a known one; raise VerificationError where the chain is broken."""
         if head.number:
             query = "SELECT hash FROM events WHERE number = ?"
@@ -156,7 +157,7 @@ class EventStore:
             yield head, parse_event(self.path, number, text)
         self._check_end(head)
 
-    def append(self, head: ChainHead, event: dict[str, Any]) -> None:
+    def append(self, head: ChainHead, event: Json) -> None:
         """Append a row."""
         text = canonical_json(event)
         query = "INSERT INTO events (event, hash) VALUES (?, ?)"
@@ -181,7 +182,7 @@ class EventStore:
             )
 
 
-def _create(path: Path, first: dict[str, Any]) -> None:
+def _create(path: Path, first: Json) -> None:
     """Create the file atomically, without ever replacing one that another process created."""
     _check_no_journal(path)
     _make_folder(path.parent)
@@ -209,7 +210,7 @@ def _check_no_journal(path: Path) -> None:
             )
 
 
-def _fill(part: Path, first: dict[str, Any]) -> None:
+def _fill(part: Path, first: Json) -> None:
     connection = sqlite3.connect(part, isolation_level=None)
     try:
         # No other process sees this file before it is complete and on the disk.

@@ -10,7 +10,6 @@ from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
 from ..engine.table import RemoteTable
 from ..errors import InputError, UsageError
-from ..ledger.groups import GROUPS_OF
 from ..ledger.reservation import Reservation
 from ..log.query_log import QueryLog
 from ..log.screening import check_setting, screen
@@ -255,7 +254,8 @@ class _Runner:
         """Return the reservation with the digest of the release whose groups are kept."""
         if self.earlier is None:
             return reservation
-        return replace(reservation, extra={**reservation.extra, GROUPS_OF: self.earlier.digest})
+        details = replace(reservation.details, groups_of=self.earlier.digest)
+        return replace(reservation, details=details)
 
 
 def _build_runner(groups_of: str | Path | None, seed: int | None, progress: Progress) -> _Runner:

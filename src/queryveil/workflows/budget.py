@@ -14,8 +14,9 @@ from ..dp.budget import parse_delta, parse_epsilon
 from ..dp.losses import Relation
 from ..errors import QueryveilError, UsageError, VerificationError
 from ..ledger.entries import EntryKind
-from ..ledger.ledger import Ledger, locate_ledger
+from ..ledger.ledger import Ledger
 from ..ledger.limits import Composition
+from ..ledger.location import locate_ledger
 from ..ledger.reservation import Reservation
 from ..ledger.summary import LedgerCheck, LedgerSummary, summarize_ledger
 from ..log.query_log import QueryLog

@@ -14,7 +14,8 @@ from pathlib import Path
 from ..core.folders import atomic_folder, check_output_folder
 from ..errors import InputError, UsageError, VerificationError
 from ..ledger.entries import LedgerEntry
-from ..ledger.ledger import Ledger, locate_ledger
+from ..ledger.ledger import Ledger
+from ..ledger.location import locate_ledger
 from ..release.cards import PrivateCard, read_card
 from ..release.untrusted import file_digest
 from ..release.verification import verify_public

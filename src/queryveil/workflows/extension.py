@@ -84,8 +84,8 @@ def extend_release(
     setting = identifiers or previous.card.public.identifiers or "drop"
     check_setting(setting)
     terms = compute_extension_terms(log, base, previous, ledger, add_budget)
-    extra = {**terms.account.extra, "identifiers": setting, "since": first.isoformat()}
-    terms = replace(terms, account=replace(terms.account, extra=extra))
+    details = replace(terms.account.details, identifiers=setting, since=first)
+    terms = replace(terms, account=replace(terms.account, details=details))
     rng = RandomSource()
     mapping = _add_lost_attempts(base, log, previous.mapping(), terms.lost, rng)
     contributions = PreviousContributions(mapping, terms.max_contributions)
@@ -162,10 +162,12 @@ def _add_lost_attempts(
     Such an attempt may have shown its result, so all that it would have used counts as used.
     """
     for attempt in lost:
-        earlier = PreviousContributions(mapping, int(attempt.extra["most"]))
-        first = attempt.extra.get("since")  # if it is missing, all rows: never too few
-        new_rows = _select_new_rows(log, date.fromisoformat(first) if first else None)
-        screened = searched(new_rows, base, attempt.extra.get("identifiers", "keep"), NoProgress())
+        details = attempt.details
+        if details.max_contributions is None:
+            raise VerificationError(f"entry {attempt.number} does not state its contribution bound")
+        earlier = PreviousContributions(mapping, details.max_contributions)
+        new_rows = _select_new_rows(log, details.since)  # if it is missing, all: never too few
+        screened = searched(new_rows, base, details.identifiers or "keep", NoProgress())
         mapping = earlier.updated(base.count_contributions(screened, earlier), rng)
     return mapping
 

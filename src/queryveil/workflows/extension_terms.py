@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import inf, nextafter
 
 from ..errors import ParameterError, UsageError, VerificationError
-from ..ledger.entries import LedgerEntry
+from ..ledger.entries import EntryDetails, LedgerEntry
 from ..ledger.ledger import Ledger
 from ..ledger.reservation import Reservation
 from ..ledger.streams import ReleaseStream
@@ -75,7 +75,7 @@ def compute_extension_terms(
         losses=reservation.losses if more else (),
         extends=stream.entry.number,
         lost=tuple(entry.number for entry in stream.unconfirmed),
-        extra={"most": max_contributions},
+        details=EntryDetails(max_contributions),
     )
     return ExtensionTerms(method, reservation, max_contributions, stream.unconfirmed)
 

@@ -24,8 +24,9 @@ from queryveil.errors import (
     VerificationError,
 )
 from queryveil.ledger import store as files
-from queryveil.ledger.ledger import Ledger, locate_ledger
+from queryveil.ledger.ledger import Ledger
 from queryveil.ledger.limits import Budget
+from queryveil.ledger.location import locate_ledger
 from queryveil.ledger.store import ChainHead, canonical_json, chain_hash
 
 MANY = settings(

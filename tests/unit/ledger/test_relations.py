@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from queryveil.dp.losses import Loss
 from queryveil.errors import BudgetError, UsageError, VerificationError
 from queryveil.ledger import store as files
-from queryveil.ledger.entries import LedgerEntry, charge_in, entry_of, replaced_delta
+from queryveil.ledger.entries import LedgerEntry, charge_in, replaced_delta
+from queryveil.ledger.events import entry_of, read_row
 from queryveil.ledger.ledger import Ledger
 from queryveil.ledger.store import ChainHead, canonical_json, chain_hash
 from queryveil.methods.base import parse_method
@@ -142,10 +143,11 @@ def test_conversion_rises_and_never_counts_too_little(
 
 
 def entry(epsilon: Fraction, delta: Fraction, known: bool) -> LedgerEntry:
-    told = {"entry": 1, "time": "2026-01-01T00:00:00+00:00", "kind": "dp", "method": "m",
-            "recipe": "m", "log": "x", "epsilon": str(epsilon), "delta": str(delta), "notes": [],
-            "extra": {}, "relation": "add-remove" if known else None, "losses": []}  # fmt: skip
-    return entry_of(told)
+    row = {"event": "charged", "entry": 1, "time": "2026-01-01T00:00:00+00:00", "kind": "dp",
+           "method": "m", "recipe": "m", "log": "x", "epsilon": str(epsilon), "delta": str(delta),
+           "notes": [], "extra": {}, "extends": None, "losses": [],
+           "relation": "add-remove" if known else None}  # fmt: skip
+    return entry_of(read_row(row))
 
 
 # --- ledgers from before -------------------------------------------------------------------------

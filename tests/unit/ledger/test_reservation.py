@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from queryveil.errors import QueryveilError
-from queryveil.ledger import Ledger, LedgerEntry, Reservation
-from queryveil.ledger.groups import GROUPS_OF, OTHER_GROUPS_NOTE
+from queryveil.ledger import EntryDetails, Ledger, LedgerEntry, Reservation
+from queryveil.ledger.groups import OTHER_GROUPS_NOTE
 from queryveil.ledger.reservation import LedgerReference
 
 NOTHING = (None, None)
@@ -26,8 +26,8 @@ def paid(path: Path | None) -> Reservation:
     return Reservation(path, "dp", "m", "r", "d", cost, relation="replace-one")
 
 
-def grouped(path: Path | None, **extra: str) -> Reservation:
-    return Reservation(path, "k-anonymity", "m", "r", "d", NOTHING, extra=extra)
+def grouped(path: Path | None, **details: str) -> Reservation:
+    return Reservation(path, "k-anonymity", "m", "r", "d", NOTHING, details=EntryDetails(**details))
 
 
 def entries(path: Path) -> list[LedgerEntry]:
@@ -77,7 +77,7 @@ def test_other_groups_are_noted_by_the_later_of_two(path: Path, tmp_path: Path) 
     assert first.record_writing() == ()
     assert second.record_writing() == (OTHER_GROUPS_NOTE,)  # the first is being written
     first.confirm("a", tmp_path / "a")
-    kept = grouped(path, **{GROUPS_OF: "a"})
+    kept = grouped(path, groups_of="a")
     assert kept.record_writing() == (OTHER_GROUPS_NOTE,)  # of the second
     assert [e.state for e in entries(path)] == ["confirmed", "reserved", "reserved"]
 
@@ -86,7 +86,7 @@ def test_kept_groups_are_no_other_groups(path: Path, tmp_path: Path) -> None:
     first = grouped(path)
     first.record_writing()
     first.confirm("a", tmp_path / "a")
-    kept = grouped(path, **{GROUPS_OF: "a"})
+    kept = grouped(path, groups_of="a")
     assert kept.record_writing() == ()
     assert kept.record_writing() == ()  # written again: still its own entry
     assert len(entries(path)) == 2
@@ -121,7 +121,7 @@ def test_no_folder_for_a_ledger_is_no_reason_to_stop(tmp_path: Path) -> None:
 def test_the_section_of_the_card(path: Path) -> None:
     reserved = replace(paid(path), notes=("seen",)).reserve()
     assert reserved.reference() == LedgerReference(str(path), 1, ("seen",))
-    further = replace(reserved, extends=1, extra={"most": 4})
+    further = replace(reserved, extends=1, details=EntryDetails(max_contributions=4))
     assert further.reference() == LedgerReference(
         str(path), 1, ("seen",), extends=1, max_contributions=4
     )
