@@ -62,7 +62,7 @@ def recount_slots(run: MethodRun, check: dict[str, Any]) -> None:
     slots = defaultdict(list)
     for user, _, time, _, _ in run.released:
         slots[user].append(int(time or 0))
-    assert check == {"check": "slots", "rows": run.method.max_queries_per_user, "all": True}
+    assert check == {"check": "slots", "rows": run.method.max_phrases_per_user, "all": True}
     assert len(slots) == len({user for user, *_ in run.rows})
     assert {tuple(sorted(mine)) for mine in slots.values()} == {tuple(range(1, check["rows"] + 1))}
     queries = {query for _, query, *_ in run.released}
