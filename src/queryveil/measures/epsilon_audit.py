@@ -39,11 +39,11 @@ _FIRST = "first appears"
 
 
 def choose_trial(
-    context: MeasureContext, release: Release, rerun: Rerun, targets: int, users: int
+    context: MeasureContext, release: Release, rerun: Rerun, targets: int, background_users: int
 ) -> Trial:
     """Choose logs that are neighbors under the guarantee, in which a target is visible."""
     sample = context.log.sample_users(
-        min(users, context.log.count_distinct("user")), RandomSource(_TRIAL_SEED)
+        min(background_users, context.log.count_distinct("user")), RandomSource(_TRIAL_SEED)
     )
     if _has_same_users(release.guarantee):
         return _choose_swap(context, release, rerun, targets, sample)
@@ -192,22 +192,21 @@ class EpsilonAudit(RerunMeasure):
     runs: int = parameter(
         20, "runs of the method; half of them choose how to guess", min=2, max=10**5, unit="runs"
     )
-    persons: int = parameter(
+    targets: int = parameter(
         40, "target users in each run, each with an independent coin", min=1, max=1000
     )
-    users: int = parameter(
+    background_users: int = parameter(
         20, "users of the log who are in every run, if targets are added or not", min=1
     )
-
-    toss: int = parameter(0, "seed of the coins: repeat an audit with another number", min=0)
+    seed: int = parameter(0, "seed of the coins: repeat an audit with another number", min=0)
 
     def compute_rerun(
         self, context: MeasureContext, release: Release, rerun: Rerun
     ) -> MeasureResult:
         """Return the bound, the claimed epsilon, and the largest bound that could be proven."""
         guarantee, delta = release.guarantee, release.guarantee.delta or 0.0
-        trial = choose_trial(context, release, rerun, self.persons, self.users)
-        coins = _toss_coins(self.runs, trial.targets, self.toss)
+        trial = choose_trial(context, release, rerun, self.targets, self.background_users)
+        coins = _toss_coins(self.runs, trial.targets, self.seed)
         half = self.runs // 2
         design, rule = _choose_design(trial, coins[:half], rerun, delta)
         same = [[design] * trial.targets] * (self.runs - half)
@@ -223,8 +222,8 @@ class EpsilonAudit(RerunMeasure):
                 "claimed": guarantee.epsilon,
                 "delta": guarantee.delta,
                 "holds": None if guarantee.epsilon is None else bool(guarantee.epsilon >= bound),
-                "most": round(max_bound, 6),
-                "way": design,
+                "max_bound": round(max_bound, 6),
+                "design": design,
                 "statistic": rule.statistic,
             },
             summary=_summarize(bound, max_bound, guarantee, right, guesses),
@@ -232,8 +231,8 @@ class EpsilonAudit(RerunMeasure):
         )
 
 
-def _toss_coins(runs: int, targets: int, toss: int) -> Flags:
-    numbers = RandomSource(_SEED + toss).uint64s(runs * targets).reshape(runs, targets)
+def _toss_coins(runs: int, targets: int, seed: int) -> Flags:
+    numbers = RandomSource(_SEED + seed).uint64s(runs * targets).reshape(runs, targets)
     return (numbers & np.uint64(1)).astype(np.bool_)
 
 

@@ -107,7 +107,7 @@ class InformationLoss(Measure):
             counts={"users": len(was.profiles), "unmapped": int((~was.mapped).sum())},
             details={
                 "mapped_only": _loss_of_mapped(was, labels),
-                "random_groups_are": description,
+                "random_groups_note": description,
                 "clusters": clusters,
             },
             basis=f"{self._basis(context, was)}; {note}",

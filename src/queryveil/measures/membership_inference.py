@@ -136,7 +136,7 @@ class MembershipInference(QueryTextMeasure, RerunMeasure):
     runs: int = parameter(
         8, "runs of the method, each on a random half of the users", min=2, max=1000, unit="runs"
     )
-    targets: int = parameter(
+    max_targets: int = parameter(
         1000, "maximum number of target users", min=_MIN_USERS, max=10**9, unit="users"
     )
 
@@ -156,7 +156,7 @@ class MembershipInference(QueryTextMeasure, RerunMeasure):
         """Choose the attack on half of the runs, and return its advantage on the others."""
         self.prepare(context)
         sent, rng = self.original_counts(context, release), RandomSource(_SEED)
-        targets = pl.Series(rng.permutation(len(sent.users))[: self.targets]).sort()
+        targets = pl.Series(rng.permutation(len(sent.users))[: self.max_targets]).sort()
         known, others = gather_knowledge(sent, targets), np.ones(len(sent.users), np.bool_)
         others[targets.to_numpy()] = False
         inside = np.array(
@@ -174,8 +174,8 @@ class MembershipInference(QueryTextMeasure, RerunMeasure):
             details={
                 "raw": outcome.raw,
                 "attack": outcome.attack,
-                "found": outcome.hits,
-                "false_alarms": outcome.false_alarms,
+                "true_positive_rate": outcome.hits,
+                "false_positive_rate": outcome.false_alarms,
                 "auc": outcome.auc,
             },
             summary=(

@@ -37,7 +37,7 @@ class NextQueryPrediction(CrossValidatedMeasure):
     tested: ClassVar[str] = "steps from one query to another in a session"
     needs: ClassVar[str] = "times"
 
-    top: int = parameter(10, "queries that are suggested", min=1, max=1000, unit="queries")
+    top_n: int = parameter(10, "queries that are suggested", min=1, max=1000, unit="queries")
 
     def compute_rerun(
         self, context: MeasureContext, release: Release, rerun: Rerun
@@ -50,7 +50,7 @@ class NextQueryPrediction(CrossValidatedMeasure):
             _mean(released, "hit"),
             interval=(round(low, 6), round(high, 6)),
             baselines={"original": _mean(original, "hit"), "popular": _mean(released, "popular")},
-            counts={"topics": released.height},
+            counts={"tests": released.height},
             details={
                 "original_popular": _mean(original, "popular"),
                 "coverage": _mean(released, "known"),
@@ -76,8 +76,8 @@ class NextQueryPrediction(CrossValidatedMeasure):
         unconditional = steps.with_columns(query=pl.lit(""))
         return steps.select(
             "topic",
-            hit=hits_at(seen.steps, steps, self.top),
-            popular=hits_at(popular, unconditional, self.top),
+            hit=hits_at(seen.steps, steps, self.top_n),
+            popular=hits_at(popular, unconditional, self.top_n),
             known=pl.col("query").is_in(seen.steps["query"].unique().implode()),
         )
 
@@ -91,7 +91,7 @@ class NextQueryPrediction(CrossValidatedMeasure):
             )
         return (
             f"over {released.height:,} steps of held-out users the next query is among "
-            f"{self.top:,} suggested ones in {_mean(released, 'hit'):.1%} with the release, in "
+            f"{self.top_n:,} suggested ones in {_mean(released, 'hit'):.1%} with the release, in "
             f"{_mean(original, 'hit'):.1%} with the unprotected log, and in "
             f"{_mean(released, 'popular'):.1%} if the most frequent queries of the release are "
             f"always suggested; the release has suggestions in {coverage:.1%}"

@@ -42,15 +42,17 @@ class PartialKnowledgeLinkage(QueryTextMeasure):
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "utility"]] = "risk"
 
-    known: int = parameter(
+    known_queries: int = parameter(
         5, "different queries of a user that the attacker knows", min=1, max=1000, unit="queries"
     )
-    choice: str = parameter(
+    knowledge: str = parameter(
         "random",
         "which queries are known: random ones, or the user's rarest",
         choices=("random", "rarest"),
     )
-    targets: int = parameter(1000, "maximum number of target users", min=1, max=10**9, unit="users")
+    max_targets: int = parameter(
+        1000, "maximum number of target users", min=1, max=10**9, unit="users"
+    )
 
     def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the percentage of successful tries, with its interval, and that of guessing."""
@@ -69,7 +71,10 @@ class PartialKnowledgeLinkage(QueryTextMeasure):
                 "tries": tries,
                 "users": len(sent.users),
                 "vanished": tries - pairs["user"].n_unique(),
-                "knew_fewer": known.group_by("ask").len().filter(pl.col("len") < self.known).height,
+                "knew_fewer": known.group_by("ask")
+                .len()
+                .filter(pl.col("len") < self.known_queries)
+                .height,
             },
             summary=self._summarize(hits, guess_hits, tries, release),
             basis=self.basis(release),
@@ -78,22 +83,24 @@ class PartialKnowledgeLinkage(QueryTextMeasure):
     def _sample_tries(self, sent: UserQueryCounts) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Sample the targets (user, ask), and the known texts of each (ask, text, count)."""
         rng = RandomSource(_SEED)
-        chosen = pl.Series("user", rng.permutation(len(sent.users))[: self.targets], pl.UInt32)
+        chosen = pl.Series("user", rng.permutation(len(sent.users))[: self.max_targets], pl.UInt32)
         tried = chosen.sort().to_frame().with_row_index("ask")
         senders = sent.rows.group_by("text").agg(senders=pl.len())
         own = sent.rows.join(tried, left_on="owner", right_on="user")
         own = own.join(senders, on="text").sort("ask", "text")
         own = own.with_columns(draw=pl.Series(rng.uint64s(own.height)))
-        order = ["senders", "draw"] if self.choice == "rarest" else ["draw"]
-        known = own.sort("ask", *order).group_by("ask", maintain_order=True).head(self.known)
+        order = ["senders", "draw"] if self.knowledge == "rarest" else ["draw"]
+        known = (
+            own.sort("ask", *order).group_by("ask", maintain_order=True).head(self.known_queries)
+        )
         return tried, known.select("ask", "text", count=pl.lit(1, pl.UInt32))
 
     def _summarize(self, hits: float, guess_hits: float, tries: int, release: Release) -> str:
-        number = _WORDS.get(self.known, f"{self.known:,}")
-        unit = self.unit_of(release, self.known)
-        rarest = "the rarest" if self.known == 1 else f"the {number} rarest"
+        number = _WORDS.get(self.known_queries, f"{self.known_queries:,}")
+        unit = self.unit_of(release, self.known_queries)
+        rarest = "the rarest" if self.known_queries == 1 else f"the {number} rarest"
         return (
-            f"an attacker who knows {number if self.choice == 'random' else rarest} {unit} of a "
+            f"an attacker who knows {number if self.knowledge == 'random' else rarest} {unit} of a "
             f"user re-identifies that user in {_format_number(hits)} of {tries:,} tries; guessing "
             f"succeeds in {_format_number(guess_hits)}"
         )

@@ -50,7 +50,7 @@ class ProfileDivergence(Measure):
     topics: str = parameter(
         "auto", f"auto, one of {', '.join(_PRESETS)}, or concepts with + between them"
     )
-    other: str = parameter(
+    off_topic: str = parameter(
         "drop",
         "whether concepts outside the topics are left out, or one class",
         choices=("drop", "bin"),
@@ -92,7 +92,7 @@ class ProfileDivergence(Measure):
         """Return the profiles, Pi: user, topic, and the fraction of the topic."""
         topic = pl.lit(pl.Series(self._topics(context).topic_of)).gather("concept")
         rows = pairs.filter(pl.col("concept") >= 0).select("user", "count", topic=topic)
-        if self.other == "drop":
+        if self.off_topic == "drop":
             rows = rows.filter(pl.col("topic") != OFF_TOPIC)
         counts = rows.group_by("user", "topic").agg(pl.col("count").sum()).sort("user", "topic")
         whole = pl.col("count").sum().over("user")
@@ -103,7 +103,7 @@ class ProfileDivergence(Measure):
         others = {"drop": "other concepts left out", "bin": "other concepts as one class"}
         return (
             f"{context.taxonomy(self.taxonomy).title}, {number} topics ({self.topics}), "
-            + others[self.other]
+            + others[self.off_topic]
         )
 
 

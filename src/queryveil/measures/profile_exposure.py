@@ -45,7 +45,7 @@ class ProfileExposure(QueryTextMeasure):
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "utility"]] = "risk"
 
-    way: str = parameter(
+    variant: str = parameter(
         "coupling",
         "PEL by the maximal coupling, the fraction of own rows, or the entropy of queries kept",
         choices=_DEFINITIONS,
@@ -58,23 +58,23 @@ class ProfileExposure(QueryTextMeasure):
         pairs = true_pairs(sent.users, logs.users, release)
         levels = exposure_levels(_original_texts(sent), _released_texts(logs, pairs, sent))
         means = {way: _mean(levels[way]) for way in _DEFINITIONS}
-        hidden = (100 - levels[self.way]).round(9)
+        hidden = (100 - levels[self.variant]).round(9)
         return self.result(
-            means[self.way],
+            means[self.variant],
             counts={
                 "users": levels.height,
                 "vanished": levels.join(pairs, on="user", how="anti").height,
                 "left_out": len(sent.users) - levels.height,
             },
             details={
-                "uncertainty": round(100 - means[self.way], 6),
+                "uncertainty": round(100 - means[self.variant], 6),
                 "above_70": _mean((hidden > 70).cast(pl.Float64)),
                 "above_80": _mean((hidden > 80).cast(pl.Float64)),
                 **means,
             },
             summary=(
-                f"a released log has on average {means[self.way]:.1f}% of the information on its "
-                f"user's {self.unit_of(release)}"
+                f"a released log has on average {means[self.variant]:.1f}% of the information on "
+                f"its user's {self.unit_of(release)}"
             ),
             basis=self.basis(release),
         )

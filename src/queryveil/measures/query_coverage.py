@@ -35,7 +35,7 @@ class QueryCoverage(Measure):
     better: ClassVar[Literal["lower", "higher"]] = "higher"
     kind: ClassVar[Literal["risk", "utility"]] = "utility"
 
-    count: str = parameter(
+    weighting: str = parameter(
         "distinct",
         "whether distinct queries count, or their volume",
         choices=("distinct", "volume"),
@@ -52,7 +52,7 @@ class QueryCoverage(Measure):
                 common["lines"], common["kept"], int(counts["count"].sum())
             ),
         }
-        return self.result(fractions[self.count]["kept"], details=fractions, basis=note)
+        return self.result(fractions[self.weighting]["kept"], details=fractions, basis=note)
 
     def prepare(self, context: MeasureContext) -> None:
         """Count the queries of the log."""

@@ -14,8 +14,8 @@ from ._shared.counts import FrequencyMeasure
 class QueryFrequencyError(FrequencyMeasure):
     """The mean relative error of the counts of the top queries; 0: exact, 1: all suppressed.
 
-    >>> str(QueryFrequencyError(top=20))
-    'query-frequency-error:top=20'
+    >>> str(QueryFrequencyError(top_n=20))
+    'query-frequency-error:top-n=20'
     """
 
     name: ClassVar[str] = "query-frequency-error"

@@ -49,8 +49,8 @@ class RareQueryExposure(QueryTextMeasure):
                 "new": int((texts["senders"] == 0).sum()),
             },
             details={
-                "rare_share": round(rare / max(texts.height, 1), 6),
-                "identifiers_share": round(personal / max(texts.height, 1), 6),
+                "rare_fraction": round(rare / max(texts.height, 1), 6),
+                "identifiers_fraction": round(personal / max(texts.height, 1), 6),
             },
             summary=(
                 f"{rare:,} of {texts.height:,} released {unit} had been sent by one user only, "

@@ -53,7 +53,7 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
     tested: ClassVar[str] = "searches with a clicked URL"
     needs: ClassVar[str] = "clicks"
 
-    model: str = parameter(
+    ranker: str = parameter(
         "random-walk", "how URLs are ranked", choices=("random-walk", "implicit-feedback")
     )
     metric: str = parameter("ndcg@10", "which metric is the value", choices=METRICS)
@@ -70,9 +70,9 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.feedback == "test" and self.model != "implicit-feedback":
+        if self.feedback == "test" and self.ranker != "implicit-feedback":
             raise ParameterError(
-                f"{self.model} has no feedback",
+                f"{self.ranker} has no feedback",
                 hint="use model=implicit-feedback, or omit feedback",
             )
 
@@ -92,7 +92,7 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
         result = self.result(
             _mean(released, self.metric) or 0.0,
             baselines={"original": _mean(original, self.metric)},
-            counts={"topics": released.height},
+            counts={"tests": released.height},
             details={
                 "coverage": _mean(all_released, "ranked"),
                 "original_coverage": _mean(all_original, "ranked"),
@@ -123,7 +123,7 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
         return results.with_columns(known=listed | pl.col("ranked")).drop("query")
 
     def _ranker(self, seen: LogStatistics) -> Callable[[pl.DataFrame], pl.DataFrame]:
-        if self.model == "implicit-feedback":
+        if self.ranker == "implicit-feedback":
             return lambda tests: rank_by_feedback(seen, tests, self.feedback == "test")
         graph = build_click_graph(seen)
         return lambda tests: rank_by_walk(graph, tests)
@@ -134,7 +134,7 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
                 "the release has no click on a URL that could be ranked for any of "
                 f"{topics:,} searches of held-out users, so this utility is lost completely"
             )
-        evaluated = result.counts["topics"]
+        evaluated = result.counts["tests"]
         counted = f"{evaluated:,} of {topics:,}" if self.scope == "released" else f"{topics:,}"
         return (
             f"over {counted} searches of held-out users {self.metric} is {result.value:.4f} "
@@ -148,7 +148,7 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
         ranking = {
             "random-walk": "random walk of 3 steps, with probability 0.1 to stay, to a URL",
             "implicit-feedback": f"ranks by clicks, {self._describe_feedback(ranks)}",
-        }[self.model]
+        }[self.ranker]
         users = f"of all users but those of one of {self.folds} folds"
         return f"{ranking}; learned from {runs[0].read}, {users}"
 

@@ -42,11 +42,11 @@ class SemanticRemain(Measure):
     taxonomy: str = parameter("wordnet", "taxonomy: wordnet, a .qvt file or a path list")
     level: int = parameter(
         0,
-        "level of the value; 0: the deepest of `levels` that half of the concepts reach",
+        "level of the value; 0: the deepest of `min_levels` that half of the concepts reach",
         min=0,
         max=30,
     )
-    levels: int = parameter(5, "number of levels to report at least", min=1, max=30)
+    min_levels: int = parameter(5, "number of levels to report at least", min=1, max=30)
 
     def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the fraction of the level, those of all levels, and the paper's worst case."""
@@ -74,7 +74,7 @@ class SemanticRemain(Measure):
                     for n, mean in enumerate(means, 1)
                 },
                 "reached": {str(n): part for n, part in reached.items()},
-                "random_groups_are": description,
+                "random_groups_note": description,
             },
             basis=f"{context.taxonomy(self.taxonomy).title}, level {level}; {note}",
         )
@@ -114,7 +114,7 @@ class SemanticRemain(Measure):
 
     def _count_original(self, context: MeasureContext) -> list[pl.DataFrame]:
         """Return the categories of the original log, one frame per level."""
-        taxonomy, levels = context.taxonomy(self.taxonomy), max(self.level, self.levels)
+        taxonomy, levels = context.taxonomy(self.taxonomy), max(self.level, self.min_levels)
         matrices = context.cached(
             ("levels", self.taxonomy, levels),
             lambda: level_matrices(taxonomy, context.concepts(self.taxonomy), levels),

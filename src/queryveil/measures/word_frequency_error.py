@@ -28,7 +28,7 @@ class WordFrequencyError(FrequencyMeasure):
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "utility"]] = "utility"
 
-    stop_words: bool = parameter(False, 'whether words such as "of" count')
+    include_stop_words: bool = parameter(False, 'whether words such as "of" count')
     language: str = parameter("english", "language whose stop words are left out")
 
     def texts(self, queries: pl.DataFrame) -> pl.DataFrame:
@@ -40,7 +40,7 @@ class WordFrequencyError(FrequencyMeasure):
         """
         words = queries.select("count", text=tokenize(queries["text"])).explode("text")
         words = words.drop_nulls("text")
-        if not self.stop_words:
+        if not self.include_stop_words:
             stop = sorted(get_language(self.language).stop_words)
             words = words.filter(~pl.col("text").is_in(stop))
         return words.group_by("text").agg(pl.col("count").sum()).sort("text")

@@ -11,7 +11,7 @@ import itertools
 from ..comparison.grid import FigureSpec
 from .claims import Claim, Curve, Evidence, Paper, Verdict, format_percent, format_series
 
-LOSS, LINKED, KEPT = "information-loss", "record-linkage", "query-coverage:count=volume"
+LOSS, LINKED, KEPT = "information-loss", "record-linkage", "query-coverage:weighting=volume"
 # As in the papers: without the minimum number of users per text that is our default.
 SEMANTIC = "semantic-microaggregation:min-users=1:max-share=1"
 CATEGORY = "category-microaggregation:min-users=1:max-share=1"

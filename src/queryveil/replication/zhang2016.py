@@ -18,8 +18,8 @@ GRAPH = "click-graph:delta=0.000001:max-queries-per-user=100:max-clicks-per-user
 # b = 299 / epsilon: 10, 50, 100 and 500.
 _EPSILON = {"epsilon": ("29.99", "5.98", "2.99", "0.598")}
 _K = {"published_threshold": ("10", "100", "500")}
-WALK = "retrieval-effectiveness:model=random-walk"
-FEEDBACK = "retrieval-effectiveness:model=implicit-feedback:feedback=test"
+WALK = "retrieval-effectiveness:ranker=random-walk"
+FEEDBACK = "retrieval-effectiveness:ranker=implicit-feedback:feedback=test"
 _PUBLISHED = {
     WALK: "nDCG@10 .6658 original, .6675 anonymized",
     FEEDBACK: "nDCG@10 .6919 original, .6897 anonymized",
@@ -74,7 +74,7 @@ def _same(evidence: Evidence, measure: str) -> Verdict:
     low, high = at_published("difference_low"), at_published("difference_high")
     ours = (
         f"{at_published('baselines.original'):.4f} original, {at_published('value'):.4f} "
-        f"anonymized over {at_published('counts.topics'):.0f} searches, difference {low:+.3f} to "
+        f"anonymized over {at_published('counts.tests'):.0f} searches, difference {low:+.3f} to "
         f"{high:+.3f}; {100 * at_published('coverage'):.0f}% of searches get a ranking"
     )
     if low >= -_EQUIVALENCE_MARGIN and high <= _EQUIVALENCE_MARGIN:

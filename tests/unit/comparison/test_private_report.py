@@ -15,7 +15,7 @@ from queryveil.release.page import render_card
 from queryveil.workflows.anonymization import anonymize
 
 LINKED = MeasureResult(
-    measure="linkage:known=5",
+    measure="linkage:known-queries=5",
     title="users found",
     unit="percent",
     better="lower",
@@ -43,7 +43,7 @@ def test_risk_is_told_in_words(card: PrivateCard) -> None:
     text = Balanced(render_private_report(card, dict(reversed(MEASURES.items())))).text
     for words in (
         "An attacker who knows five queries finds 7 of 300; guessing finds 1.", "2.348",
-        "Basis: a <basis>.", "By chance: 85.44.", "linkage:known=5; percent",
+        "Basis: a <basis>.", "By chance: 85.44.", "linkage:known-queries=5; percent",
         "Not measured: no users' <logs>", "do not publish",
     ):  # fmt: skip
         assert words in text

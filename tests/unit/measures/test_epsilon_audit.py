@@ -101,7 +101,7 @@ def test_too_little_noise_is_caught(scale: float) -> None:
 
 def test_no_noise_at_all_proves_the_most_that_can_be() -> None:
     found = audit(laplace(1e-9), promise(None, None))
-    assert found.value == found.details["most"] == pytest.approx(MOST, abs=1e-6)
+    assert found.value == found.details["max_bound"] == pytest.approx(MOST, abs=1e-6)
     assert (found.details["holds"], found.details["claimed"], found.counts["right"]) == (
         None,
         None,
@@ -119,13 +119,13 @@ def test_an_honest_mechanism_is_not_caught() -> None:
 
 def test_who_is_not_bounded_is_caught_by_sending_again_and_again() -> None:
     found = audit(laplace(1.0, lines_of), promise(1.0))
-    assert (found.details["holds"], found.details["way"]) == (False, "again and again")
+    assert (found.details["holds"], found.details["design"]) == (False, "again and again")
 
 
 def test_what_shows_without_a_threshold_is_caught_by_being_alone() -> None:
     found = audit(laplace(1.0, least=-1e9), promise(1.0))
-    assert (found.details["holds"], found.details["way"]) == (False, "alone")
-    assert found.value == found.details["most"]
+    assert (found.details["holds"], found.details["design"]) == (False, "alone")
+    assert found.value == found.details["max_bound"]
 
 
 def test_nothing_proves_nothing() -> None:
@@ -136,14 +136,14 @@ def test_nothing_proves_nothing() -> None:
 
 @pytest.mark.parametrize("runs", [2, 3, 4])
 def test_a_few_trials_prove_nothing_and_break_nothing(runs: int) -> None:
-    found = audit(laplace(1e-9), promise(1.0), EpsilonAudit(runs=runs, persons=1))
+    found = audit(laplace(1e-9), promise(1.0), EpsilonAudit(runs=runs, targets=1))
     assert (found.value, found.counts["trials"]) == (0.0, runs - runs // 2)
     assert "proves nothing" in found.summary
 
 
 def test_a_large_delta_leaves_nothing_to_prove() -> None:
     found = audit(laplace(1e-9), promise(1.0, delta=0.01))
-    assert (found.value, found.details["most"]) == (0.0, 0.0)
+    assert (found.value, found.details["max_bound"]) == (0.0, 0.0)
 
 
 def test_a_real_method_is_not_caught() -> None:
@@ -170,10 +170,10 @@ def told_as(chance: float) -> Again:
 
 def test_persons_who_change_their_texts_are_told_apart_or_not() -> None:
     given = promise(1.0, SWAP)
-    asked = EpsilonAudit(runs=200, persons=1)
+    asked = EpsilonAudit(runs=200, targets=1)
     caught = audit(told_as(0.9), given, asked)
     assert caught.details["holds"] is False
-    assert caught.details["way"] == "one text or another"
+    assert caught.details["design"] == "one text or another"
     honest = audit(told_as((exp(1) - 1) / (exp(1) + 4)), given, asked)  # randomised response
     assert honest.details["holds"] is True
 
@@ -205,13 +205,13 @@ def audit_topics(given: Guarantee, keep: bool, tmp_path: Path) -> dict[str, obje
     ruler, log = write_ruler(tmp_path), rows_of(30)
     values = {"max_queries_per_user": 3, "taxonomy": ruler}
     after = release_of(log, given, parameters=values)
-    asked = EpsilonAudit(runs=40, persons=1)
+    asked = EpsilonAudit(runs=40, targets=1)
     return asked.compute_rerun(original_of(log, ruler), after, names_of_topics(keep))
 
 
 def test_concepts_that_are_near_give_a_person_away(tmp_path: Path) -> None:
     found = audit_topics(promise(1.0, SWAP), False, tmp_path)
-    assert (found.value, found.details["holds"]) == (found.details["most"], False)
+    assert (found.value, found.details["holds"]) == (found.details["max_bound"], False)
     assert found.details["statistic"] in ("likeness", "nearest log")
 
 

@@ -115,7 +115,7 @@ def test_it_is_the_definition_on_a_log(synthetic: Path) -> None:
     assert found.value == pytest.approx(want, abs=1e-3)
     assert 0 < found.baselines["random_groups"] <= 100
     assert 0 < found.baselines["chance"] <= 100
-    assert "20 random groups" in found.details["random_groups_are"]
+    assert "20 random groups" in found.details["random_groups_note"]
     assert "5 clusters (8% of the users)" in found.basis
 
 
@@ -123,16 +123,16 @@ def test_the_floor_needs_groups_that_are_known(ruler: str) -> None:
     groups = pl.DataFrame(
         {"user": list("abcd"), "pseudonym": [f"p-{u}" for u in "abcd"], "group": [0, 0, 1, 1]}
     )
-    assert "no groups" in loss(ruler, BEFORE, BEFORE).details["random_groups_are"]
+    assert "no groups" in loss(ruler, BEFORE, BEFORE).details["random_groups_note"]
     found = loss(ruler, BEFORE, BEFORE, mapping=groups, k=2)
     assert (
         found.baselines.get("random_groups"),
-        "not known" in found.details["random_groups_are"],
+        "not known" in found.details["random_groups_note"],
     ) == (None, True)
     known = {"mapping": groups, "k": 2, "method": "string-microaggregation"}
     assert loss(ruler, BEFORE, BEFORE, **known).baselines["random_groups"] >= 0
     known["mapping"] = groups[:2]
-    assert "not every user" in loss(ruler, BEFORE, BEFORE, **known).details["random_groups_are"]
+    assert "not every user" in loss(ruler, BEFORE, BEFORE, **known).details["random_groups_note"]
 
 
 def test_the_floor_knows_all_microaggregations() -> None:

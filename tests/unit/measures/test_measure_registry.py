@@ -20,8 +20,8 @@ def test_a_measure_says_what_it_is(kind: type[Measure]) -> None:
 
 
 def test_a_line_parses_back() -> None:
-    line = "profile-divergence:topics=sanchez4:other=bin"
-    assert parse_measure(line) == ProfileDivergence(topics="sanchez4", other="bin")
+    line = "profile-divergence:topics=sanchez4:off-topic=bin"
+    assert parse_measure(line) == ProfileDivergence(topics="sanchez4", off_topic="bin")
     assert str(parse_measure(line)) == line
 
 

@@ -74,8 +74,8 @@ def test_what_shows_everything_gives_everybody_away(again: Again) -> None:
     assert (
         told.value,
         told.details["raw"],
-        told.details["found"],
-        told.details["false_alarms"],
+        told.details["true_positive_rate"],
+        told.details["false_positive_rate"],
     ) == (1, 1, 1, 0)
     assert told.details["auc"]["shown"] == told.details["auc"]["rarest"] == 1
     assert told.interval.low == pytest.approx(0.879656)  # of 60 persons
@@ -98,7 +98,7 @@ def test_without_what_is_hers_alone_a_person_is_not_found() -> None:
 
 def test_it_is_always_the_same_and_tries_no_more_than_asked() -> None:
     assert found(unchanged, runs=4) == found(unchanged, runs=4)
-    assert found(unchanged, targets=20, runs=2).counts["users"] == 20
+    assert found(unchanged, max_targets=20, runs=2).counts["users"] == 20
 
 
 def test_each_half_has_half_of_the_users_and_of_the_persons() -> None:
@@ -108,7 +108,7 @@ def test_each_half_has_half_of_the_users_and_of_the_persons() -> None:
         sizes.append((turn, half.count_distinct("user")))
         return unchanged(half, turn)
 
-    MembershipInference(runs=3, targets=30).compute_rerun(
+    MembershipInference(runs=3, max_targets=30).compute_rerun(
         MeasureContext(log), unchanged(log, 0), again
     )
     assert sizes == [(0, 30), (1, 30), (2, 30)]

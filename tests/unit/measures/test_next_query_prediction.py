@@ -51,20 +51,20 @@ def test_values_worked_by_hand() -> None:
         0.666667,
         1,
     )
-    assert told.counts["topics"] == 3
+    assert told.counts["tests"] == 3
     # Of q, r and s, all are among the ten most frequent ones, but s is c's alone.
     assert told.baselines["popular"] == 0.666667
 
 
 def test_equally_frequent_ones_share_the_last_place() -> None:
     """For a and b, r and s are equally frequent in the others' log; the one place goes to q."""
-    told = found(LOG, unchanged, top=1)
+    told = found(LOG, unchanged, top_n=1)
     assert told.value == pytest.approx((0.5 + 0.5 + 0) / 3, abs=1e-6)
     assert told.baselines["popular"] == 0
 
 
 def test_the_same_log_gives_exactly_the_original() -> None:
-    told = found(LOG, unchanged, top=1)
+    told = found(LOG, unchanged, top_n=1)
     assert told.baselines["popular"] == told.details["original_popular"]
     assert told.details["coverage"] == told.details["original_coverage"]
     assert told.value == told.baselines["original"]
@@ -198,7 +198,7 @@ def test_measures_over_the_same_folds_share_the_runs() -> None:
     for measure in (
         RetrievalEffectiveness(folds=3),
         NextQueryPrediction(folds=3),
-        NextQueryPrediction(folds=3, top=1),
+        NextQueryPrediction(folds=3, top_n=1),
     ):
         measure.compute_rerun(before, after, again)
     assert turns == [0, 1, 2]
@@ -237,13 +237,13 @@ def test_refusals() -> None:
     with pytest.raises(UsageError, match="runs the method again"):
         NextQueryPrediction().compute(MeasureContext(LOG), unchanged(LOG))
     with pytest.raises(ParameterError):
-        NextQueryPrediction(top=0)
+        NextQueryPrediction(top_n=0)
 
 
 CASES = [
     # a and b find r, which one of two others took; c finds r alone where they took s.
     MeasureCase(
-        "three users", ROWS, ROWS, 2 / 3, {"topics": 3}, measure=NextQueryPrediction(folds=3)
+        "three users", ROWS, ROWS, 2 / 3, {"tests": 3}, measure=NextQueryPrediction(folds=3)
     ),
 ]
 

@@ -37,7 +37,7 @@ def plain(before: Logs, after: Logs) -> float:
 @given(logs_and_releases())
 def test_one_who_knows_all_is_the_plain_loop(both: tuple[Logs, Logs]) -> None:
     before, after = both
-    told = found(before, after, known=10)
+    told = found(before, after, known_queries=10)
     assert told.value == pytest.approx(plain(before, after), abs=1e-5)
     assert told.interval.low <= told.value + 1e-6
     assert told.value <= told.interval.high + 1e-6
@@ -52,7 +52,7 @@ def test_what_is_known_is_a_part_of_a_persons_queries(
     both: tuple[Logs, Logs], choice: str, number: int
 ) -> None:
     before, _ = both
-    measure = PartialKnowledgeLinkage(known=number, choice=choice)
+    measure = PartialKnowledgeLinkage(known_queries=number, knowledge=choice)
     sent = measure.original_counts(
         MeasureContext(log_of(before)), release_of(log_of(before), before)
     )
@@ -70,11 +70,11 @@ def test_what_is_known_is_a_part_of_a_persons_queries(
 
 def test_the_rarest_queries_find_more() -> None:
     people = {str(n): [f"mine {n}", *"abcdefghij"] for n in range(40)}
-    rare = found(people, people, known=1, choice="rarest")
+    rare = found(people, people, known_queries=1, knowledge="rarest")
     assert (rare.value, rare.baselines["chance"]) == (100, 2.5)
-    any_one = found(people, people, known=1)
+    any_one = found(people, people, known_queries=1)
     assert 2.5 <= any_one.value < 50
-    assert found(people, people, known=1) == any_one  # the same persons, the same queries
+    assert found(people, people, known_queries=1) == any_one  # the same persons, the same queries
 
 
 def test_words() -> None:
@@ -86,14 +86,14 @@ def test_words() -> None:
         "an attacker who knows five queries of a user re-identifies that user in 1 of 10 tries; "
         "guessing succeeds in 1"
     )
-    one = found(people, people, known=1, choice="rarest").summary
+    one = found(people, people, known_queries=1, knowledge="rarest").summary
     assert one.startswith("an attacker who knows the rarest query of a user")
-    assert "twenty" not in found(people, people, known=20).summary
+    assert "twenty" not in found(people, people, known_queries=20).summary
 
 
 def test_some_persons_stand_for_all() -> None:
     people = {str(n): [f"mine {n}"] for n in range(50)}
-    told = found(people, people, targets=20)
+    told = found(people, people, max_targets=20)
     assert (told.value, told.counts["tries"], told.counts["users"]) == (100, 20, 50)
     assert told.interval.low == pytest.approx(100 * wilson_interval(20, 20)[0], abs=1e-5)
     assert told.interval.high == 100
@@ -117,7 +117,7 @@ def test_an_empty_release_finds_nobody() -> None:
 @given(logs)
 def test_logs_that_nobody_shares_a_query_of_give_all_away(before: Logs) -> None:
     own = {user: [f"{user} {query}" for query in queries] for user, queries in before.items()}
-    assert found(own, own, known=1).value == 100
+    assert found(own, own, known_queries=1).value == 100
 
 
 def test_several_logs_of_a_person_and_logs_of_nobody() -> None:
@@ -156,9 +156,9 @@ def test_what_cannot_be_linked_is_refused() -> None:
     with pytest.raises(UsageError, match="no private mapping"):
         found(one, one, {"mapping": None})
     with pytest.raises(ParameterError):
-        parse_measure("partial-knowledge-linkage:known=0")
+        parse_measure("partial-knowledge-linkage:known-queries=0")
     with pytest.raises(ParameterError):
-        parse_measure("partial-knowledge-linkage:choice=best")
+        parse_measure("partial-knowledge-linkage:knowledge=best")
 
 
 CASES = [

@@ -151,7 +151,7 @@ def test_concepts_outside_the_topics(ruler: str) -> None:
     before, after = {"a": ["tennis"], "b": ["asthma"]}, {"a": ["tennis", "asthma"], "b": ["music"]}
     dropped = loss(ruler, before, after, {"topics": "Sports"})
     assert (dropped.value, dropped.counts["users"], dropped.counts["left_out"]) == (0, 1, 1)
-    binned = loss(ruler, before, after, {"topics": "Sports", "other": "bin"})
+    binned = loss(ruler, before, after, {"topics": "Sports", "off_topic": "bin"})
     assert binned.value == pytest.approx(0.311278 / 2, abs=1e-6)  # b: both outside, alike
     assert (binned.counts["users"], binned.counts["left_out"]) == (2, 0)
 
@@ -212,7 +212,7 @@ def test_topics_that_nobody_has_are_refused(ruler: str) -> None:
     with pytest.raises(UsageError):
         loss(ruler, {"a": ["tennis"]}, {"a": ["tennis"]}, {"topics": "Cooking"})
     with pytest.raises(ParameterError):
-        ProfileDivergence(other="keep")
+        ProfileDivergence(off_topic="keep")
 
 
 def test_the_log_is_mapped_once(ruler: str, monkeypatch: pytest.MonkeyPatch) -> None:

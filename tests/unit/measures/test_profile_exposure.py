@@ -36,7 +36,7 @@ def frame(sent: Logs) -> pl.DataFrame:
 
 def value(before: Logs, after: Logs, way: str = "coupling", **more: object) -> dict[str, object]:
     log = log_of(before)
-    return ProfileExposure(way=way).compute(MeasureContext(log), release_of(log, after, **more))
+    return ProfileExposure(variant=way).compute(MeasureContext(log), release_of(log, after, **more))
 
 
 @pytest.mark.parametrize(("was", "now", "coupling", "share", "cover"), TABLE)

@@ -51,7 +51,7 @@ def test_values_worked_by_hand() -> None:
 
 def test_the_value_may_be_of_the_volume() -> None:
     log = log_of({"a": ["tennis", "tennis", "tennis", "music"]})
-    found = QueryCoverage(count="volume").compute(
+    found = QueryCoverage(weighting="volume").compute(
         MeasureContext(log), release_of(log, {"a": ["tennis"] * 3})
     )
     assert found.value == 0.75
@@ -86,7 +86,7 @@ def test_refusals() -> None:
     with pytest.raises(InputError, match="no queries"):
         QueryCoverage().prepare(MeasureContext(QueryLog.from_rows([])))
     with pytest.raises(ParameterError):
-        QueryCoverage(count="rows")
+        QueryCoverage(weighting="rows")
 
 
 CASES = [

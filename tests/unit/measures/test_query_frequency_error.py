@@ -68,7 +68,7 @@ def test_spearman_is_the_correlation_of_ranks(pairs: list) -> None:
 
 def test_values_worked_by_hand() -> None:
     after = {"a": ["tennis", "music", "music", "new"], "b": []}
-    found = wrong(BEFORE, after, {"top": 2})
+    found = wrong(BEFORE, after, {"top_n": 2})
     # 8 lines before, 4 after: tennis 1 becomes 2 of 4, music 2 becomes 4 of 2.
     assert found.details["error_scaled"] == 0.75
     assert found.value == found.details["error_as_given"] == 0.375
@@ -77,7 +77,7 @@ def test_values_worked_by_hand() -> None:
         -1,
         2,
     )
-    assert wrong(BEFORE, after, {"top": 2, "scale": "volume"}).value == 0.75
+    assert wrong(BEFORE, after, {"top_n": 2, "rescale": "volume"}).value == 0.75
 
 
 def test_a_log_with_fewer_queries_than_the_top() -> None:
@@ -113,7 +113,7 @@ def test_refusals() -> None:
     with pytest.raises(InputError, match="nothing"):
         QueryFrequencyError().prepare(MeasureContext(QueryLog.from_rows([])))
     with pytest.raises(ParameterError):
-        QueryFrequencyError(top=0)
+        QueryFrequencyError(top_n=0)
 
 
 CASES = [

@@ -47,8 +47,8 @@ def test_values_worked_by_hand() -> None:
     told = found(before, after)
     # mine and the call were sent by one user each; the address by two, but it is an address.
     assert told.value == pytest.approx(4 / 7, abs=1e-6)
-    assert (told.counts["rare"], told.details["rare_share"]) == (2, 0.4)
-    assert (told.counts["identifiers"], told.details["identifiers_share"]) == (2, 0.4)
+    assert (told.counts["rare"], told.details["rare_fraction"]) == (2, 0.4)
+    assert (told.counts["identifiers"], told.details["identifiers_fraction"]) == (2, 0.4)
     assert (told.counts["queries"], told.counts["rows"], told.counts["new"]) == (5, 7, 1)
     assert told.summary == (
         "2 of 5 released queries had been sent by one user only, and 2 look like personal "

@@ -48,7 +48,7 @@ def test_values_worked_by_hand() -> None:
     assert told.details["metrics"]["release"] == {
         "ndcg@10": 0.666667, "p@5": 0.133333, "p@10": 0.066667, "map": 0.666667,
     }  # fmt: skip
-    assert (told.value, told.details["coverage"], told.counts["topics"]) == (0.666667, 1.0, 3)
+    assert (told.value, told.details["coverage"], told.counts["tests"]) == (0.666667, 1.0, 3)
 
 
 def test_the_same_log_gives_exactly_the_original() -> None:
@@ -85,7 +85,7 @@ def test_two_urls_of_one_search() -> None:
     """c clicked x and y; x stands first, y is unknown: DCG 1 of 1 + 1/log2(3)."""
     rows = [*ROWS[:2], ("c", "q", at(0), 1, "http://x.example"), ROWS[2]]
     told = found(QueryLog.from_rows(rows), unchanged)
-    assert told.counts["topics"] == 3
+    assert told.counts["tests"] == 3
     assert told.value == pytest.approx((2 + 1 / (1 + 1 / 1.584963)) / 3, abs=1e-6)
 
 
@@ -101,15 +101,15 @@ def test_a_step_to_the_next_query_leads_to_its_clicks() -> None:
     assert (told.value, told.details["coverage"]) == (0.5, 0.5)  # b's q is known to nobody else
     pauses = found(log, lambda log: release(log, log=log.local_frame.with_columns(time=None)))
     assert (pauses.value, pauses.baselines["original"]) == (0, 0.5)
-    assert found(log, unchanged, model="implicit-feedback").details["coverage"] == 0
+    assert found(log, unchanged, ranker="implicit-feedback").details["coverage"] == 0
 
 
 def test_only_released_queries_may_count() -> None:
     rows: list[Row] = [*ROWS, ("d", "rare", at(0), 1, "http://z.example")]
     log, made = QueryLog.from_rows(rows), tables_of([("q", "http://x.example", 2)])
     every, known = found(log, made), found(log, made, scope="released")
-    assert (every.value, every.counts["topics"], every.details["coverage"]) == (0.5, 4, 0.75)
-    assert (known.value, known.counts["topics"], known.details["coverage"]) == (0.666667, 3, 0.75)
+    assert (every.value, every.counts["tests"], every.details["coverage"]) == (0.5, 4, 0.75)
+    assert (known.value, known.counts["tests"], known.details["coverage"]) == (0.666667, 3, 0.75)
     assert known.baselines["original"] == 0.666667
     assert known.summary.startswith("over 3 of 4 searches")
 
@@ -128,7 +128,7 @@ def test_an_empty_release_loses_all() -> None:
     assert found(LOG, empty).value == 0
     told = found(LOG, empty, scope="released")
     assert (told.value, told.baselines) == (0, {})
-    assert (told.counts["topics"], told.details["p_value"]) == (0, None)
+    assert (told.counts["tests"], told.details["p_value"]) == (0, None)
 
 
 FEEDBACK: list[Row] = [
@@ -144,7 +144,7 @@ def test_feedback_of_training_users() -> None:
     its rank, x second: 1/log2(3).
     """
     log = QueryLog.from_rows(FEEDBACK)
-    told = found(log, unchanged, model="implicit-feedback")
+    told = found(log, unchanged, ranker="implicit-feedback")
     assert (
         told.value == told.baselines["original"] == pytest.approx((2 + 3 * 0.63093) / 5, abs=1e-6)
     )
@@ -154,7 +154,7 @@ def test_feedback_of_training_users() -> None:
 def test_tables_have_no_ranks_and_no_feedback() -> None:
     """By clicks alone x stands first: for c, d and e at 1, for a and b y at 2."""
     made = tables_of([("q", "http://x.example", 3), ("q", "http://y.example", 2)])
-    told = found(QueryLog.from_rows(FEEDBACK), made, model="implicit-feedback")
+    told = found(QueryLog.from_rows(FEEDBACK), made, ranker="implicit-feedback")
     assert told.value == pytest.approx((3 + 2 * 0.63093) / 5, abs=1e-6)
     assert "no ranks" in told.basis
 
@@ -164,7 +164,7 @@ def test_the_papers_feedback_leaks() -> None:
     rows: list[Row] = [("a", "q", at(0), 1, "http://z.example")]
     made = tables_of([("q", f"http://{u}.example", n) for u, n in (("x", 3), ("y", 2), ("z", 1))])
     log = QueryLog.from_rows([*rows, ("b", "other", at(0), None, None)])
-    options = {"model": "implicit-feedback"}
+    options = {"ranker": "implicit-feedback"}
     assert found(log, made, **options).value == 0.5  # third: 1/log2(4)
     leaky = found(log, made, **options, feedback="test")
     assert leaky.value == pytest.approx(0.63093, abs=1e-6)
@@ -191,10 +191,10 @@ def test_no_test_row_is_in_what_is_learned_from() -> None:
 def test_the_tests_are_drawn_and_always_the_same() -> None:
     rows: list[Row] = [(f"u{n}", "q", at(0), 1, f"http://{n % 3}.example") for n in range(30)]
     log = QueryLog.from_rows(rows)
-    some = [found(log, unchanged, folds=5, topics=7) for _ in range(2)]
+    some = [found(log, unchanged, folds=5, max_tests=7) for _ in range(2)]
     assert some[0] == some[1]
-    assert some[0].counts["topics"] == 7
-    assert found(log, unchanged, folds=5, topics=1).details["p_value"] is None
+    assert some[0].counts["tests"] == 7
+    assert found(log, unchanged, folds=5, max_tests=1).details["p_value"] is None
 
 
 def test_many_topics_are_ranked_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,7 +245,7 @@ def test_refusals() -> None:
         RetrievalEffectiveness().compute(MeasureContext(LOG), unchanged(LOG))
     with pytest.raises(ParameterError, match="no feedback"):
         RetrievalEffectiveness(feedback="test")
-    for wrong in ({"metric": "mrr"}, {"folds": 1}, {"topics": 0}, {"scope": "some"}):
+    for wrong in ({"metric": "mrr"}, {"folds": 1}, {"max_tests": 0}, {"scope": "some"}):
         with pytest.raises(ParameterError):
             RetrievalEffectiveness(**wrong)
 
@@ -277,7 +277,7 @@ def test_searches_are_the_events_of_the_log(rows: list[tuple[str, str, str | Non
 CASES = [
     # a and b find x first; c finds x alone where they clicked y.
     MeasureCase(
-        "three users", ROWS, ROWS, 2 / 3, {"topics": 3}, measure=RetrievalEffectiveness(folds=3)
+        "three users", ROWS, ROWS, 2 / 3, {"tests": 3}, measure=RetrievalEffectiveness(folds=3)
     ),
 ]
 

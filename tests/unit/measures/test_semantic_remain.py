@@ -89,7 +89,7 @@ def test_refusals(ruler: str) -> None:
         SemanticRemain(level=31)
 
 
-def test_random_groups_are_the_floor(ruler: str) -> None:
+def test_random_groups_note_the_floor(ruler: str) -> None:
     """With one group of all users chance has no part in it: everybody gets the same prototype."""
     before = {"a": ["tennis"] * 4, "b": ["tennis"] * 3 + ["music"]}
     known = {
@@ -100,7 +100,7 @@ def test_random_groups_are_the_floor(ruler: str) -> None:
     found = remain(ruler, before, before, {"level": 2}, **known)
     # Each gives 2 of her 4, the most repeated first: 4 times tennis. So b lost her music.
     assert found.baselines["random_groups"] == pytest.approx((1 + 3 / 4) / 2)
-    assert "1 random groups" in found.details["random_groups_are"]
+    assert "1 random groups" in found.details["random_groups_note"]
     assert "random_groups" not in remain(ruler, before, before).baselines
 
 

@@ -40,7 +40,7 @@ def test_words_are_counted_where_they_stand(queries: dict) -> None:
 
 def test_values_worked_by_hand() -> None:
     # Before: paris 3, hotels 2, cheap 1. After, of 2 words: paris 1 and rome 1, so paris is 3 of 6.
-    found = wrong(BEFORE, {"a": ["Paris"], "b": ["rome"]}, {"top": 2})
+    found = wrong(BEFORE, {"a": ["Paris"], "b": ["rome"]}, {"top_n": 2})
     assert found.details["error_scaled"] == 0.5  # paris 0, hotels 1
     assert (found.details["overlap"], found.counts["top"]) == (0.5, 2)
     assert found.value == found.details["error_as_given"]
@@ -49,7 +49,7 @@ def test_values_worked_by_hand() -> None:
 
 def test_stop_words_count_if_asked_for() -> None:
     assert wrong(BEFORE, BEFORE).counts["top"] == 3
-    assert wrong(BEFORE, BEFORE, {"stop_words": True}).counts["top"] == 4
+    assert wrong(BEFORE, BEFORE, {"include_stop_words": True}).counts["top"] == 4
 
 
 def test_the_order_of_words_does_not_matter() -> None:

@@ -28,7 +28,7 @@ FACTS = erola2011.MethodTimes(
 WITH_FIGURES = {name: paper for name, paper in PAPERS.items() if paper.figures}
 DETAILS = {
     "baselines": {"random_groups": 80.0, "chance": 75.0, "original": 0.5},
-    "counts": {"vanished": 5, "users": 10, "topics": 30},
+    "counts": {"vanished": 5, "users": 10, "tests": 30},
     "difference_low": 0.1, "difference_high": 0.2, "coverage": 0.2, "volume": {"lost": 0.9},
     "levels": dict.fromkeys("12345", 0.6), "reached": dict.fromkeys("12345", 0.57),
     "metrics": {"original": {"p@5": 0.15, "p@10": 0.08}},

@@ -57,8 +57,8 @@ def _count_rows(rows: pl.LazyFrame) -> pl.DataFrame:
 class FrequencyMeasure(Measure):
     """The base of the frequency measures: the most frequent texts, before and after."""
 
-    top: int = parameter(100, "number of the log's most frequent texts to compare", min=1)
-    scale: str = parameter(
+    top_n: int = parameter(100, "number of the log's most frequent texts to compare", min=1)
+    rescale: str = parameter(
         "none",
         "whether released counts are scaled to the volume of the log",
         choices=("none", "volume"),
@@ -72,10 +72,10 @@ class FrequencyMeasure(Measure):
         """Return the error of counts, the overlap of the top texts, and their rank correlation."""
         original = self._original_counts(context)
         counts, note = released_frequencies(release)
-        comparison = compare_frequencies(original, self.texts(counts), self.top)
+        comparison = compare_frequencies(original, self.texts(counts), self.top_n)
         errors = {"volume": comparison.error_scaled, "none": comparison.error_as_given}
         return self.result(
-            errors[self.scale],
+            errors[self.rescale],
             counts={"top": comparison.top},
             details={
                 "error_scaled": comparison.error_scaled,

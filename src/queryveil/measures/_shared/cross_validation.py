@@ -37,7 +37,7 @@ class CrossValidatedMeasure(RerunMeasure):
     needs: ClassVar[str]  # what a log must have for them
 
     folds: int = parameter(5, "folds of users, each held out once", min=2, max=1000)
-    topics: int = parameter(2000, "maximum number of sampled test cases", min=1, max=10**7)
+    max_tests: int = parameter(2000, "maximum number of sampled test cases", min=1, max=10**7)
 
     @abstractmethod
     def test_cases(self, log: QueryLog) -> pl.DataFrame:
@@ -88,7 +88,7 @@ class CrossValidatedMeasure(RerunMeasure):
     def _sampled_cases(self, context: MeasureContext) -> pl.DataFrame:
         """Return the sampled test cases, with the fold of their user."""
         return context.cached(
-            (self.name, self.folds, self.topics), lambda: self._sample_cases(context)
+            (self.name, self.folds, self.max_tests), lambda: self._sample_cases(context)
         )
 
     def _sample_cases(self, context: MeasureContext) -> pl.DataFrame:
@@ -100,7 +100,7 @@ class CrossValidatedMeasure(RerunMeasure):
             )
         topics = cases["topic"].unique().sort()
         sampled = topics.gather(
-            RandomSource(_SEED + 1).permutation(len(topics))[: self.topics]
+            RandomSource(_SEED + 1).permutation(len(topics))[: self.max_tests]
         ).sort()
         chosen = sampled.to_frame().join(cases, on="topic", maintain_order="left_right")
         return chosen.join(folds, on="user", maintain_order="left").drop("user")
