@@ -75,7 +75,7 @@ class ClickGraph(Method):
         1.0, "bound on the privacy loss of one user's whole log", min=0.001, max=100.0
     )
     delta: float = parameter(
-        1e-9, "probability that epsilon fails: far below 1 / users", min=1e-30, max=0.01
+        1e-9, "probability that epsilon fails: far below 1 / users", min=1e-18, max=0.01
     )
     max_queries_per_user: int = parameter(
         1, "first queries of each user that are counted", min=1, max=_MAX_BOUND, unit="queries"
