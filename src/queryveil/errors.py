@@ -8,7 +8,7 @@
     ├── InputError            an input file cannot be read or used
     │   ├── FormatError       the format is unknown, or not the one that was requested
     │   ├── ColumnError       a column is missing
-    │   ├── TooManyRejectedError  more rows were rejected than --max-rejected allows
+    │   ├── TooManyRejectedError  more rows were rejected than `max_rejected` allows
     │   ├── CoverageError     too few queries have a concept for a semantic method
     │   └── EmptyReleaseError     the release would have no rows
     ├── OutputError           the release cannot be written
@@ -16,6 +16,9 @@
     ├── BudgetError           a release needs more budget than the ledger has left
     └── VerificationError     a release does not satisfy its guarantee
         └── UnknownVersionError   only the version that wrote it can check all (exit code 3)
+
+Messages and hints name parameters as Python does, in backticks: `min_users`, `overwrite=True`. The
+command line shows these as its options.
 
 Beside these, `PopulationWarning` warns that the yield of a private release cannot be forecast, and
 `PluginWarning` that a method or another item of an installed distribution cannot be used.
@@ -54,8 +57,23 @@ class UsageError(QueryveilError):
     exit_code = 2
 
 
-class ParameterError(UsageError):
-    """A parameter of a method is unknown, of the wrong type or out of range."""
+class ParameterError(UsageError, ValueError):
+    """A parameter of a method is unknown, of the wrong type or out of range.
+
+    Attributes:
+        parameter: Its name, if the error concerns a single one.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        parameter: str | None = None,
+        where: object = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(what, where=where, hint=hint)
+        self.parameter = parameter
 
 
 class InputError(QueryveilError):
@@ -115,7 +133,7 @@ class UnknownVersionError(VerificationError):
     exit_code = 3
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str], quote: str = '"') -> str:
     """Return a hint with the known word most similar to a misspelled one, or with all of them.
 
     >>> did_you_mean("qurey", ["user", "query", "time"])
@@ -125,4 +143,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     choices = sorted(known)
     near = get_close_matches(word, choices, n=1, cutoff=0.5)
-    return f'did you mean "{near[0]}"?' if near else f"known are: {', '.join(choices)}"
+    if near:
+        return f"did you mean {quote}{near[0]}{quote}?"
+    marks = "" if quote == '"' else quote
+    return f"known are: {', '.join(f'{marks}{choice}{marks}' for choice in choices)}"

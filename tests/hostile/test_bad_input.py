@@ -120,7 +120,7 @@ def test_an_empty_file_whatever_it_is_said_to_be(tmp_path, form):
 def test_a_binary_file_and_utf_16_without_its_mark(tmp_path, data):
     with pytest.raises(FormatError, match="binary file or UTF-16") as caught:
         read_log(write(tmp_path / "log.tsv", data))
-    assert "--encoding utf-16-le" in caught.value.hint
+    assert '`encoding="utf-16-le"`' in caught.value.hint
 
 
 def test_control_characters_of_one_user_do_not_make_a_log_binary(tmp_path):
@@ -133,7 +133,7 @@ def test_utf_16_without_its_mark_can_be_named(tmp_path):
     assert check(read_log(path, encoding="utf-16-be")).count() == 1
     with pytest.raises(TooManyRejectedError) as caught:
         read_log(path, format="aol")
-    assert "--encoding utf-16-le" in caught.value.hint
+    assert '`encoding="utf-16-le"`' in caught.value.hint
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
@@ -170,7 +170,7 @@ def test_a_packed_file_under_another_name(tmp_path, data):
 def test_no_known_format(tmp_path, text):
     with pytest.raises(FormatError, match="does not tell its format") as caught:
         read_log(write(tmp_path / "log", text))
-    assert "--format" in caught.value.hint
+    assert "`format`" in caught.value.hint
 
 
 def test_json_that_is_not_one_object_a_line(tmp_path):
@@ -330,7 +330,7 @@ def test_latin_1_is_found_out_and_can_be_read(tmp_path):
     path = write(tmp_path / "log.tsv", text.encode("latin-1"))
     with pytest.raises(TooManyRejectedError, match="not UTF-8: 50") as caught:
         read_log(path)
-    assert "--encoding latin-1" in caught.value.hint
+    assert '`encoding="latin-1"`' in caught.value.hint
     log = check(read_log(path, encoding="latin-1"))
     assert set(log.local_frame.collect()["query"]) == {"caf\u00e9 shoes"}
 
@@ -459,7 +459,7 @@ def test_bombs(tmp_path, monkeypatch, pack):
     path = write(tmp_path / ("log.tsv.gz" if pack is gzip.compress else "log.tsv.zst"), bomb)
     with pytest.raises(InputError, match="expands to more than") as caught:
         read_log(path, max_rejected=1)
-    assert "--max-decompressed-size" in caught.value.hint
+    assert "`max_decompressed_size`" in caught.value.hint
     with pytest.raises(InputError, match="expands to more than 1,000 bytes"):
         read_log(path, max_decompressed_size=1000)
     assert check(read_log(path, max_decompressed_size=200 * MB, max_rejected=1)).count() == 1

@@ -25,7 +25,8 @@ from rich.progress import (
 
 from ..core.progress import NoProgress
 from ..core.records import Record
-from ..errors import QueryveilError
+from ..errors import ParameterError, QueryveilError
+from .messages import name_options
 
 # Characters that move the cursor, change the title or reverse the direction of a text.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -98,13 +99,18 @@ class Terminal(NoProgress):
 
     def _warn(self, message: Warning | str, *_: Any) -> None:
         if not self.quiet:
-            self.err.print(f"[yellow]Note:[/] {sanitize(str(message))}", soft_wrap=True)
+            self.err.print(
+                f"[yellow]Note:[/] {sanitize(name_options(str(message)))}", soft_wrap=True
+            )
 
 
 def print_error(error: QueryveilError) -> None:
     """Print an error, where it occurred, and a hint."""
     console = Console(stderr=True, highlight=False, emoji=False)
     prefix = f"{error.where}: " if error.where else ""
-    console.print(f"[bold red]Error:[/] {sanitize(prefix + error.what)}", soft_wrap=True)
+    parameter = error.parameter if isinstance(error, ParameterError) else None
+    what = prefix + name_options(error.what, parameter)
+    console.print(f"[bold red]Error:[/] {sanitize(what)}", soft_wrap=True)
     if error.hint:
-        console.print(f"[bold]Hint:[/] {sanitize(error.hint)}", soft_wrap=True)
+        hint = name_options(error.hint, parameter)
+        console.print(f"[bold]Hint:[/] {sanitize(hint)}", soft_wrap=True)

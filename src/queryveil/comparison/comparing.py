@@ -103,7 +103,7 @@ def compare_figures(
 def _read_log(log: LogOrReader) -> QueryLog:
     read = log() if callable(log) else log
     if not read.accounting.kept:
-        raise InputError("the log has no rows to protect", hint="see `queryveil profile`")
+        raise InputError("the log has no rows to protect", hint="see `profile()`")
     return read
 
 

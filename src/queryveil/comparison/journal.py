@@ -157,7 +157,7 @@ def _parse_entry(line: str, path: Path) -> JournalEntry | None:
         raise InputError(
             "another version of queryveil wrote this journal of a comparison",
             where=path,
-            hint="--no-resume runs everything again, or remove the file",
+            hint="`resume=False` runs everything again, or remove the file",
         )
     try:
         return JournalEntry.from_dict(document)

@@ -147,7 +147,7 @@ def run_tasks(
         except BrokenProcessPool as error:
             raise QueryveilError(
                 "a worker died; it may have run out of memory",
-                hint="try --workers 1; finished runs are kept, and the same command continues. In "
+                hint="try `workers=1`; finished runs are kept, and the same command continues. In "
                 'a script, guard the call with `if __name__ == "__main__"`',
             ) from error
 

@@ -162,7 +162,7 @@ def _publish(part: Path, target: Path, overwrite: bool) -> None:
 
 
 def _exists_error(target: Path) -> OutputError:
-    return OutputError("this exists already", where=target, hint="--overwrite replaces it")
+    return OutputError("this exists already", where=target, hint="`overwrite=True` replaces it")
 
 
 def load_hint(key: str) -> float | None:

@@ -54,11 +54,12 @@ def check_output_folder(target: Path, overwrite: bool, is_ours: Callable[[Path],
         return
     if not overwrite:
         raise OutputError(
-            "this exists already", where=target, hint="choose another name, or --overwrite"
+            "this exists already", where=target, hint="choose another name, or `overwrite=True`"
         )
     if target.is_symlink() or not target.is_dir() or not is_ours(target):
         raise OutputError(
-            "--overwrite replaces only what queryveil wrote, and this is or holds something else",
+            "`overwrite=True` replaces only what queryveil wrote, and this is or holds "
+            "something else",
             where=target,
             hint="take another name",
         )

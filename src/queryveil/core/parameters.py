@@ -66,7 +66,9 @@ class Parameter:
 
     def _error(self, value: Any) -> ParameterError:
         return ParameterError(
-            f'{self.option} cannot be "{value}"', hint=f"it must be {self.allowed}: {self.help}"
+            f'`{self.name}` cannot be "{value}"',
+            parameter=self.name,
+            hint=f"it must be {self.allowed}: {self.help}",
         )
 
     @property
@@ -126,10 +128,10 @@ class Parametrized:
         known = [declared.name for declared in cls.parameters()]
         for name in values:
             if name not in known:
-                option = name.replace("_", "-")
                 raise ParameterError(
-                    f'{cls.name} has no parameter "{option}"',
-                    hint=did_you_mean(option, [n.replace("_", "-") for n in known]),
+                    f"{cls.name} has no parameter `{name}`",
+                    parameter=name,
+                    hint=did_you_mean(name, known, quote="`"),
                 )
         return cls(**values)
 

@@ -135,7 +135,7 @@ class EngineConfig:
             )
         if not self.is_remote and (self.spark_master or self.spark_scratch or self.spark_config):
             raise UsageError(
-                "the options of a cluster need the engine spark", hint="add --engine spark"
+                "the options of a cluster need the engine spark", hint='add `engine="spark"`'
             )
 
     @property

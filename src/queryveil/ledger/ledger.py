@@ -214,7 +214,7 @@ class Ledger:
         if composition == "renyi" and limit.order is None:
             raise UsageError(
                 "no noise fits into this limit with composition at a Renyi order",
-                hint="a larger epsilon or delta, or plain sums: --composition sum",
+                hint='a larger epsilon or delta, or plain sums: `composition="sum"`',
             )
         with self._transaction("add"):
             if self._book.sums(relation) is None:

@@ -111,7 +111,7 @@ class Limit(Record):
                 f"the limit is one for {self.relation}, and this release promises nothing "
                 f"there: it is {relation or 'of unknown relation'}",
                 where=where,
-                hint="weigh a limit for replace-one: `queryveil ledger limit`",
+                hint="weigh a limit for replace-one: `set_ledger_limit()`",
             )
         counted = "" if relation == self.relation else f" counted for {self.relation}"
         refusals = []
@@ -122,7 +122,7 @@ class Limit(Record):
             refusals.append((room.left, *refusal))
         # The rule with the largest budget left explains best; of two equal ones, the plain sum.
         _, name, message = max(refusals, key=lambda refusal: refusal[0])
-        hint = f"ask for a smaller {name}, or weigh a higher limit: `queryveil ledger limit`"
+        hint = f"ask for a smaller {name}, or weigh a higher limit: `set_ledger_limit()`"
         raise BudgetError(message, where=where, hint=hint)
 
 

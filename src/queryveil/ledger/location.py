@@ -43,7 +43,7 @@ def open_ledger(name: str) -> Ledger:
 
 def _locate_beside(log_paths: Sequence[Path]) -> Path:
     if not log_paths:
-        raise UsageError("no log and no ledger was named", hint="name a log, or --ledger NAME")
+        raise UsageError("no log and no ledger was named", hint="name a log, or `ledger=NAME`")
     # A link to a log elsewhere must not start a new budget.
     real = [path.resolve() for path in log_paths]
     folders = {path if path.is_dir() else path.parent for path in real}
@@ -51,7 +51,7 @@ def _locate_beside(log_paths: Sequence[Path]) -> Path:
         names = ", ".join(sorted(map(str, folders)))
         raise UsageError(
             f"the files of this log are in several folders ({names}), so its ledger has no place",
-            hint="name the population: --ledger NAME",
+            hint="name the population: `ledger=NAME`",
         )
     return folders.pop() / _FILE
 
@@ -61,7 +61,7 @@ def _locate_in_folder(ledger: str) -> Path:
     if not folder.is_dir():
         # A misspelled folder must not start a new budget either.
         what = "this is a file, not a folder" if folder.exists() else "there is no such folder"
-        raise InputError(what, where=ledger, hint="--ledger takes a folder that exists or a name")
+        raise InputError(what, where=ledger, hint="`ledger` takes a folder that exists or a name")
     return folder.resolve() / _FILE
 
 

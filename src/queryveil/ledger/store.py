@@ -254,7 +254,7 @@ def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != _APPLICATION:
         raise FormatError(
-            "this is no ledger", where=path, hint="move it away, or name another --ledger"
+            "this is no ledger", where=path, hint="move it away, or name another `ledger`"
         )
     if version > _FORMAT:
         raise FormatError(
@@ -291,7 +291,7 @@ def _translate_errors(path: Path) -> Iterator[None]:
         raise OutputError(
             f"the ledger cannot be opened or created ({error.strerror or error})",
             where=path,
-            hint="--ledger NAME keeps it in your home folder",
+            hint="`ledger=NAME` keeps it in your home folder",
         ) from error
 
 
@@ -299,7 +299,7 @@ def _translate_error(path: Path, error: sqlite3.Error) -> QueryveilError:
     name = getattr(error, "sqlite_errorname", "")
     if name == "SQLITE_NOTADB":
         return FormatError(
-            "this is no ledger", where=path, hint="move it away, or name another --ledger"
+            "this is no ledger", where=path, hint="move it away, or name another `ledger`"
         )
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return OutputError(

@@ -49,19 +49,19 @@ class ReadOptions:
         self._parse_texts()
         if not 0 <= self.max_rejected <= 1:
             raise UsageError(
-                f"max-rejected must be from 0 to 1, got {self.max_rejected}",
+                f"`max_rejected` must be from 0 to 1, got {self.max_rejected}",
                 hint="it is a fraction of the rows",
             )
         if self.sample_users is not None and not 0 < self.sample_users < float("inf"):
             raise UsageError(
-                f"sample-users must be positive, got {self.sample_users}",
+                f"`sample_users` must be positive, got {self.sample_users}",
                 hint="a number of users, or a fraction of them: 5%",
             )
         if self.since and self.until and self.since > self.until:
-            raise UsageError(f"until ({self.until}) is before since ({self.since})")
+            raise UsageError(f"`until` ({self.until}) is before `since` ({self.since})")
         if self.max_decompressed_size is not None and self.max_decompressed_size < 1:
             raise UsageError(
-                f"max_decompressed_size must be at least 1, got {self.max_decompressed_size}",
+                f"`max_decompressed_size` must be at least 1, got {self.max_decompressed_size}",
                 hint="it is a number of bytes",
             )
         if self.quote not in (None, "none") and not _is_printable_character(self.quote):

@@ -213,7 +213,7 @@ def _check_read(cleaner: Cleaner, options: ReadOptions, where: object) -> None:
         raise UsageError(
             "this log has no times, so it cannot be restricted to days",
             where=where,
-            hint="leave --since and --until out, or name the column of times: --columns time=...",
+            hint='leave `since` and `until` out, or name the column of times: `columns="time=..."`',
         )
     if options.exclude_users:
         seen = len(cleaner.excluded_seen)
@@ -240,9 +240,9 @@ def _group_by_reader(
             reader = detect_reader(file, bool(options.columns))
         if options.columns and not reader.accepts_columns:
             raise UsageError(
-                f"{reader.name} has its own columns, --columns has no meaning for it",
+                f"{reader.name} has its own columns, `columns` has no meaning for it",
                 where=file.path,
-                hint="leave --columns out, or name another --format",
+                hint="leave `columns` out, or name another `format`",
             )
         groups.setdefault(reader.name, (reader, []))[1].append(file)
     for reader, _ in groups.values():
@@ -291,21 +291,21 @@ def _check_rejected(accounting: RowAccounting, max_fraction: float) -> None:
         f"{sum(accounting.rejected.values()):,} of {accounting.rows:,} rows cannot be read "
         f"({', '.join(f'{reason}: {number:,}' for reason, number in reasons)}). "
         f"First: {examples}",
-        hint=_REJECT_HINTS.get(reasons[0][0], "is this the right --format?")
-        + " To continue anyway, raise --max-rejected",
+        hint=_REJECT_HINTS.get(reasons[0][0], "is this the right `format`?")
+        + " To continue anyway, raise `max_rejected`",
     )
 
 
 _REJECT_HINTS = {
-    "not UTF-8": "try --encoding latin-1.",
-    "NUL byte": "if this is UTF-16, try --encoding utf-16-le.",
-    "quotation mark out of place": "if queries hold quotation marks, try --quote none.",
-    "not a date": 'set the format of times: --time-format "%m/%d/%Y %H:%M" if months come first; '
+    "not UTF-8": 'try `encoding="latin-1"`.',
+    "NUL byte": 'if this is UTF-16, try `encoding="utf-16-le"`.',
+    "quotation mark out of place": 'if queries hold quotation marks, try `quote="none"`.',
+    "not a date": 'set the format of times: `time_format="%m/%d/%Y %H:%M"` if months come first; '
     "dates with slashes need it.",
-    "no user": "name the columns: --columns user=...,query=...,time=...",
+    "no user": 'name the columns: `columns="user=...,query=...,time=..."`',
     "click without its query": "name the file of queries too: ubi_queries.jsonl ubi_events.jsonl.",
-    "no time": "is this the right --format and delimiter?",
-    "too many columns": "is this the right --format and delimiter?",
+    "no time": "is this the right `format` and `delimiter`?",
+    "too many columns": "is this the right `format` and `delimiter`?",
 }
 
 

@@ -48,7 +48,7 @@ def read_with_spark(
         The log, and the cleaner with the accounting of all rows.
     """
     if options.sample_users is not None:
-        raise UsageError("users cannot be sampled on Spark", hint="leave --sample-users out")
+        raise UsageError("users cannot be sampled on Spark", hint="leave `sample_users` out")
     with readable_errors():
         source = open_spark_source(spark.session, inputs, options)
         cleaner = replace(cleaner, extra_columns=tuple(_POSITION_SCHEMA))
@@ -149,7 +149,7 @@ def _check_row_count(rows: int, accounting: RowAccounting, spark: SparkCluster) 
         raise InputError(
             f"{accounting.kept:,} rows were cleaned, but {rows:,} were written",
             where=spark.scratch,
-            hint="--spark-scratch must be a folder that all machines of the cluster share",
+            hint="`spark_scratch` must be a folder that all machines of the cluster share",
         )
 
 

@@ -139,7 +139,7 @@ def open_spark_source(session: Any, inputs: Any, options: ReadOptions) -> SparkS
     if reader.spark is None:
         raise UsageError(
             f'Spark does not read the format "{reader.name}"',
-            hint=f"one of {_format_names()}; --engine local reads it",
+            hint=f'one of {_format_names()}; `engine="local"` reads it',
         )
     source: SparkSource = reader.spark(SparkFiles(session, paths, reader.name, options))
     return source
@@ -194,7 +194,7 @@ def _check_options(paths: list[str], options: ReadOptions) -> None:
     if options.encoding.lower().replace("-", "") != "utf8":
         raise UsageError(f"Spark reads UTF-8, not {options.encoding}", hint="convert it first")
     if options.max_decompressed_size is not None:
-        raise UsageError("--max-decompressed-size is not supported on Spark", hint="leave it out")
+        raise UsageError("`max_decompressed_size` is not supported on Spark", hint="leave it out")
 
 
 def _to_uri(path: str) -> str:
@@ -212,7 +212,7 @@ def _detect_format(session: Any, paths: list[str]) -> Reader:
     raise FormatError(
         "no known format fits the names of these files",
         where=paths[0],
-        hint=f"name it: --format {_format_names()}",
+        hint=f"name it with `format`: {_format_names()}",
     )
 
 
@@ -269,7 +269,7 @@ def _first_line(lines: Any, name: str) -> str:
         raise FormatError(
             "these files have different first lines",
             where=name,
-            hint="read them one by one; without headers, --columns user=1,query=2",
+            hint='read them one by one; without headers, `columns="user=1,query=2"`',
         )
     return str(headers[0])
 

@@ -112,7 +112,7 @@ class RerunMeasure(Measure):
         """Raise, because the measure needs the method to rerun."""
         raise UsageError(
             f"{self.name} runs the method again, so it needs the method and not only a release",
-            hint="compute it with `queryveil measure` or `queryveil compare`",
+            hint="compute it with `measure()` or `compare()`",
         )
 
 

@@ -143,7 +143,7 @@ class InformationLoss(Measure):
             raise InputError(
                 f"clustering compares all pairs of users: it needs 2 to {_MAX_USERS:,} users, and "
                 f"this log has {users:,}",
-                hint=f"--sample-users {_MAX_USERS}" if users > 2 else None,
+                hint=f"`sample_users={_MAX_USERS}`" if users > 2 else None,
             )
         if self.clusters > users:
             raise ParameterError(

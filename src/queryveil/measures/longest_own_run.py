@@ -80,7 +80,7 @@ def _sort_by_time(release: Release) -> pl.DataFrame:
         raise UsageError(
             f"the rows of this release ({release.method}) have no times, so their order "
             "and runs of queries are not defined",
-            hint="measure a release with times, for example --time-precision day",
+            hint='measure a release with times, for example `time_precision="day"`',
         )
     return rows.with_columns(_parse_row_numbers(rows["time"])).sort("time", maintain_order=True)
 

@@ -133,7 +133,7 @@ def _check_order(release: Release) -> None:
         raise UsageError(
             f"the rows of this release ({release.method}) have no times, so the order of "
             "queries is unknown",
-            hint="measure a release with times, for example --time-precision hour",
+            hint='measure a release with times, for example `time_precision="hour"`',
         )
 
 

@@ -67,7 +67,7 @@ class DisconnectedGraph(Method):
         if not kept.height:
             raise EmptyReleaseError(
                 "no query is left, so nothing would be released",
-                hint="use smaller --min-sites or --min-documents",
+                hint="use smaller `min_sites` or `min_documents`",
             )
         with progress.stage("protect"):
             rows = filter_keys(log.local_frame, kept, ["query"]).with_columns(
@@ -147,7 +147,7 @@ def _disconnect(clicks: pl.DataFrame, sizes: pl.DataFrame) -> pl.DataFrame:
     if int((degrees * (degrees - 1)).sum()) > _MAX_EDGES:
         raise InputError(
             f"the graph of queries has more than {_MAX_EDGES:,} pairs that share a clicked result",
-            hint="use a larger --min-sites or --min-documents, which leaves fewer queries",
+            hint="use a larger `min_sites` or `min_documents`, which leaves fewer queries",
         )
     edges = table.join(table, on="url").filter(pl.col("node") != pl.col("node_right"))
     ends = edges.select("node", "node_right").unique().sort("node", "node_right").to_numpy()

@@ -97,7 +97,7 @@ class FrequentQueries(Method):
                 f"no query was sent by {self.min_users} or more users, so nothing would be "
                 "released",
                 hint=f"the most frequent query has {_max_users(log):,} users: use no larger "
-                "--min-users",
+                "`min_users`",
             )
         return frequent
 

@@ -38,7 +38,7 @@ def check_parallelism(method: Method, log: QueryLog) -> None:
     if isinstance(log.table, RemoteTable) and method.parallelism == "no":
         raise UsageError(
             f"{method.name} needs the whole log on one machine, but the log is on {log.engine}",
-            hint="omit --engine; `queryveil methods` lists the methods that run on Spark",
+            hint="omit `engine`; `METHODS` lists the methods that run on Spark",
         )
 
 

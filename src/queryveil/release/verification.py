@@ -30,7 +30,7 @@ def read_public_card(public: Path) -> PublicCard:
     if not path.is_file():
         raise InputError(
             "there is no release here", where=public.parent, hint="name the folder that "
-            "`queryveil anonymize --out` wrote",
+            "`anonymize_to_folder()` wrote",
         )  # fmt: skip
     return read_card(path, PublicCard)
 

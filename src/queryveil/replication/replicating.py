@@ -93,7 +93,7 @@ def _open_log(
         if users is not None:
             raise UsageError(
                 "users is the size of the synthetic log, and a log was given",
-                hint="to measure a sample of the log: --sample-users 1000",
+                hint="to measure a sample of the log: `sample_users=1000`",
             )
         yield log() if callable(log) else log
         return

@@ -78,11 +78,11 @@ def _plan(
     """Return the number of rows, and an iterator that generates them in blocks."""
     if topics is None:
         if queries is not None:
-            raise UsageError("--queries needs --topics", hint="--lines sets the lines of a log")
+            raise UsageError("`queries` needs `topics`", hint="`lines` sets the lines of a log")
         total = planned_rows(users, lines=lines, seed=seed)
         return total, prefetch(generate_blocks(users, lines=lines, seed=seed))
     if lines is not None:
-        raise UsageError("--topics takes --queries of each user, not --lines")
+        raise UsageError("`topics` takes `queries` of each user, not `lines`")
     people, each = 1000 if users is None else users, 100 if queries is None else queries
     if not (1 <= people <= _MAX_USERS and 1 <= each <= _MAX_QUERIES):
         raise UsageError(

@@ -46,7 +46,7 @@ def check_left(log: QueryLog) -> None:
     if not log.accounting.kept:
         raise InputError(
             "every query looks like an identifier, so no row is left to anonymize",
-            hint="--identifiers mask keeps the other words of a query",
+            hint='`identifiers="mask"` keeps the other words of a query',
         )
 
 
@@ -226,7 +226,7 @@ def _plan_reservation(
     if not log.accounting.kept and not reservation.spends_budget:
         raise InputError(
             "no row of the log is left to anonymize",
-            hint="see `queryveil profile`; if its columns have other names: --columns",
+            hint="see `profile()`; if its columns have other names: `columns`",
         )
     if reservation.spends_budget and log.sampled:
         raise UsageError(
@@ -265,7 +265,7 @@ def _build_runner(groups_of: str | Path | None, seed: int | None, progress: Prog
         raise UsageError(
             "a seed cannot be combined with the groups of an earlier release: a release that can "
             "be reproduced would be linked to a real one",
-            hint="leave --seed out",
+            hint="leave `seed` out",
         )
     return _Runner(seed, read_groups(Path(groups_of), progress))
 

@@ -82,7 +82,7 @@ def ledger_of(log: QueryLog, ledger: str | None) -> Path:
     if ledger is None and any("://" in source.path for source in log.sources):
         raise UsageError(
             "this log is on a cluster, so it has no folder for a ledger",
-            hint="name the population: --ledger NAME",
+            hint="name the population: `ledger=NAME`",
         )
     return locate_ledger(ledger, [Path(source.path) for source in log.sources])
 

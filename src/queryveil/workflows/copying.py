@@ -51,7 +51,9 @@ def _read_private_card(source: Path) -> PrivateCard:
     path = source / "private" / "card.json"
     if not path.is_file():
         raise InputError(
-            "there is no private/card.json", where=source, hint="name what `anonymize --out` wrote"
+            "there is no private/card.json",
+            where=source,
+            hint="name what `anonymize_to_folder()` wrote",
         )
     return read_card(path, PrivateCard)
 
@@ -71,7 +73,7 @@ def _locate_ledger(card: PrivateCard, logs: Sequence[str | Path], ledger: str | 
     if card.ledger is None or card.ledger.file is None:
         raise UsageError(
             "the card of this release names no ledger",
-            hint="name the population: --ledger NAME",
+            hint="name the population: `ledger=NAME`",
         )
     return Path(card.ledger.file)
 
@@ -86,7 +88,7 @@ def _find_entry(ledger: Ledger, source: Path) -> LedgerEntry:
     raise UsageError(
         f"{ledger.path} does not know this release, or it was changed",
         where=source,
-        hint="name the population as when it was made: --ledger",
+        hint="name the population as when it was made: `ledger`",
     )
 
 

@@ -45,14 +45,14 @@ def low_yield(method: Method, expected_users: int | None) -> LowYieldError | Non
     if expected_users is None:
         return LowYieldError(
             f"the number of users was not declared, and {requirement}",
-            hint="--expected-users N, a public figure that is not counted in the log; or --yes to "
-            "pay nevertheless (Python: expected_users=N, yes=True)",
+            hint="`expected_users=N`, a public figure that is not counted in the log; or "
+            "`yes=True` to pay nevertheless",
         )
     return LowYieldError(
         f"about {expected(expected_users)} queries would be released for {expected_users:,} users; "
         f"{requirement}",
-        hint="choose a larger epsilon or delta, or fewer queries per user (see `plan`); or --yes "
-        "(Python: yes=True) to pay nevertheless",
+        hint="choose a larger epsilon or delta, or fewer queries per user (see `plan()`); or "
+        "`yes=True` to pay nevertheless",
     )
 
 

@@ -128,13 +128,13 @@ def _get_first_day(log: QueryLog, previous: PreviousRelease, since: date | str |
         raise UsageError(
             "the first new day is unknown, and it must not be computed from the rows",
             where=previous.folder,
-            hint="name it: --since 2006-04-01",
+            hint='name it: `since="2006-04-01"`',
         )
     if named is not None and last is not None and named <= last:
         raise UsageError(
-            f"--since must be after {last}, the last day of the earlier release, got {named}",
+            f"`since` must be after {last}, the last day of the earlier release, got {named}",
             where=previous.folder,
-            hint=f"use --since {last + timedelta(days=1)} or a later day",
+            hint=f'use `since="{last + timedelta(days=1)}"` or a later day',
         )
     return named or (last or date.min) + timedelta(days=1)
 

@@ -123,7 +123,7 @@ def _compute_slot_cost(method: Method) -> tuple[int, Fraction]:
     if guarantee.delta:
         raise ParameterError(
             "a release with a delta cannot be extended: its cost is not a sum over slots",
-            hint="extend a release that was made without --delta",
+            hint="extend a release that was made without `delta`",
         )
     if guarantee.model not in ("pure-dp", "conditional-dp") or not cap or not whole:
         raise cannot_extend(method)
@@ -167,7 +167,7 @@ def _find_stream(reservation: Reservation, previous: PreviousRelease) -> Release
             f"{reservation.path} does not know this release, so the remaining contributions of its "
             "users are unknown",
             where=previous.folder,
-            hint="name the population as for the first release: --ledger; a release that was "
+            hint="name the population as for the first release: `ledger`; a release that was "
             "not confirmed cannot be extended",
         )
     # Whether a log that comes from no file is unchanged cannot be known: assume that it is not.

@@ -135,7 +135,7 @@ def _select_measures(measures: Sequence[str | Measure] | None) -> list[Measure]:
     if measures is None:
         return [kind() for kind in MEASURES.values() if not issubclass(kind, RerunMeasure)]
     if not measures:
-        raise UsageError("no measure was named", hint="see `queryveil measures`")
+        raise UsageError("no measure was named", hint="see `MEASURES`")
     return [parse_measure(item) if isinstance(item, str) else item for item in measures]
 
 

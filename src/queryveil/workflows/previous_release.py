@@ -44,7 +44,8 @@ class PreviousRelease:
             raise InputError(
                 "private/mapping.tsv is missing, so users cannot be linked to their pseudonyms",
                 where=self.folder,
-                hint="this release was written with --no-mapping; make a new release instead",
+                hint="this release was written with `include_mapping=False`; make a new "
+                "release instead",
             )
         mapping = _read_mapping(path)
         _check_mapping(path, mapping)
@@ -71,7 +72,9 @@ def open_previous_release(folder: Path, progress: Progress) -> PreviousRelease:
     card = read_private_card(folder)
     if card is None:
         raise InputError(
-            "there is no private/card.json", where=folder, hint="name what `anonymize --out` wrote"
+            "there is no private/card.json",
+            where=folder,
+            hint="name what `anonymize_to_folder()` wrote",
         )
     if not card.public.release_grade:
         raise UsageError(
@@ -99,14 +102,14 @@ def base_method(previous: PreviousRelease, requested: Method | None) -> Method:
         raise UsageError(
             f"the card does not have the folders of the files that its method reads ({names})",
             where=previous.folder,
-            hint="name the method again, with --method and all its parameters",
+            hint="name the method again, with `method` and all its parameters",
         )
     return replace(method, **{d.name: d.default for d in method.parameters() if d.internal})
 
 
 def _check_same(previous: PreviousRelease, method: Method) -> None:
     """Raise an error that names the first difference between a method and that of the release."""
-    hint = "leave --method out to use that of the release"
+    hint = "leave `method` out to use that of the release"
     name, parameters = previous.card.method, previous.card.public.parameters
     if method.name != name:
         message = f"it was made by {name}, not by {method.name}"
@@ -115,7 +118,7 @@ def _check_same(previous: PreviousRelease, method: Method) -> None:
         value = getattr(method, declared.name)
         card_value = parameters.get(declared.name, declared.default)
         if not declared.internal and not _is_same(value, card_value):
-            message = f"it was made with {declared.option} {card_value}, not {value}"
+            message = f"it was made with `{declared.name}={card_value}`, not {value}"
             raise UsageError(message, where=previous.folder, hint=hint)
 
 

@@ -54,14 +54,14 @@ def read_groups(folder: Path, progress: Progress) -> EarlierGroups:
         raise UsageError(
             "this release has no groups: it is not k-anonymous",
             where=folder,
-            hint="--groups-of is for releases of the microaggregation family",
+            hint="`groups_of` is for releases of the microaggregation family",
         )
     path = folder / "private" / "mapping.tsv"
     if not path.is_file():
         raise InputError(
             "private/mapping.tsv is missing, so the groups of this release are unknown",
             where=folder,
-            hint="this release was written with --no-mapping",
+            hint="this release was written with `include_mapping=False`",
         )
     mapping = read_pseudonyms(path)
     _check_mapping(mapping, previous, path)
@@ -143,12 +143,12 @@ def run_with_groups(
     """
     if not isinstance(method, Microaggregation):
         raise UsageError(
-            f"{method.name} has no groups", hint="--groups-of is for the microaggregation family"
+            f"{method.name} has no groups", hint="`groups_of` is for the microaggregation family"
         )
     if isinstance(log.table, RemoteTable):
         raise UsageError(
-            f"--groups-of needs the whole log on one machine, but it is on {log.engine}",
-            hint="leave --engine out",
+            f"`groups_of` needs the whole log on one machine, but it is on {log.engine}",
+            hint="leave `engine` out",
         )
     users = log.local_frame.group_by("user").agg(rows=pl.len()).collect(engine="streaming")
     users = users.with_columns(name=pl.col("user").cast(pl.String))
@@ -156,7 +156,7 @@ def run_with_groups(
     if users["group"].is_null().all():
         raise InputError(
             "no user of this log is in the earlier release",
-            hint="--groups-of is for a release of the same users",
+            hint="`groups_of` is for a release of the same users",
         )
     size = pl.len().over("group")  # new users have a null group and are counted together
     kept = users.filter(size >= method.k)
@@ -164,7 +164,7 @@ def run_with_groups(
         raise EmptyReleaseError(
             f"no group of the earlier release still has {method.k} users, and fewer than "
             f"{method.k} users are new",
-            hint="a smaller --k keeps more groups",
+            hint="a smaller `k` keeps more groups",
         )
     known = kept.drop_nulls("group").select("group", user="name")
     rows = log.local_frame.join(kept.lazy().select("user"), on="user", how="semi").collect()

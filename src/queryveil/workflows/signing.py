@@ -41,7 +41,7 @@ def sign(
     public = path / "public" if (path / "public").is_dir() else path
     if (public / SIGNATURE).exists() and not overwrite:
         raise OutputError(
-            "this release is signed already", where=public, hint="--overwrite signs it again"
+            "this release is signed already", where=public, hint="`overwrite=True` signs it again"
         )
     report = verify(path, progress=progress, signed=False)
     if not report:

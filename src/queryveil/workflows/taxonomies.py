@@ -60,7 +60,7 @@ def import_taxonomy(
     """
     loader, target, paths = TAXONOMY_LOADERS.find(kind), Path(out), [Path(file) for file in files]
     if target.exists() and not overwrite:
-        raise OutputError("this exists already", where=target, hint="--overwrite replaces it")
+        raise OutputError("this exists already", where=target, hint="`overwrite=True` replaces it")
     shown, repairs = progress or NoProgress(), RepairLog(paths[0] if paths else "", repair)
     loaded = loader.run(paths, repairs, shown, options)
     taxonomy, texts, counts = loaded.taxonomy, loaded.texts, loaded.counts

@@ -248,7 +248,7 @@ def verify(
     path, signer = Path(folder), None if signer is None else read_public_key(signer)
     if not path.is_dir():
         message = "this is a file, not a folder" if path.exists() else "there is no such folder"
-        raise InputError(message, where=path, hint="name what `anonymize --out` wrote")
+        raise InputError(message, where=path, hint="name what `anonymize_to_folder()` wrote")
     public = path / "public" if (path / "public").is_dir() else path
     with (progress or NoProgress()).stage("verify"):
         findings = verify_public(public)
@@ -345,7 +345,7 @@ def pack(
         raise UsageError(
             "this release is not for publication: " + "; ".join(report.because),
             where=folder,
-            hint="remove these reasons, or pack it nevertheless with --not-for-publication",
+            hint="remove these reasons, or pack it nevertheless with `not_for_publication=True`",
         )
     if not report.release_grade:
         warnings.warn("this release is marked as not for publication", stacklevel=2)

@@ -186,7 +186,7 @@ MISTAKES = [
     (2, (*RUN, *NEW), "--method"),
     (2, ("anonymize", *METHOD, *NEW), "LOG"),
     (2, (*RUN, "--method", "frequent-querys", *NEW), 'did you mean "frequent-queries"?'),
-    (2, (*RUN, "--method", "frequent-queries:q=3", *NEW), 'no parameter "q"'),
+    (2, (*RUN, "--method", "frequent-queries:q=3", *NEW), "no parameter --q"),
     (2, (*RUN, "--method", "frequent-queries:min-users=6", "--min-users", "7", *NEW),
      "given twice"),
     (2, (*RUN, *FREQUENT, "--min-users", "0", *NEW), "a whole number from 1"),

@@ -70,5 +70,5 @@ def test_a_journal_of_another_version_is_refused_with_a_hint(tmp_path: Path) -> 
     (tmp_path / ".out.runs.jsonl").write_text(json.dumps(old) + "\n")
     with pytest.raises(InputError, match="another version") as refused:
         open_journal(tmp_path / "out")
-    assert "--no-resume" in refused.value.hint
+    assert "`resume=False`" in refused.value.hint
     assert open_journal(tmp_path / "out", resume=False).known("a") is None

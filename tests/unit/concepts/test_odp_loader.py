@@ -294,7 +294,7 @@ def test_faults_name_their_line_and_can_be_mended(tmp_path, fault):
     data, message = FAULTS[fault]
     with pytest.raises(FormatError, match=message) as raised:
         load(tmp_path, data.encode())
-    assert "--repair" in raised.value.hint
+    assert "`repair=True`" in raised.value.hint
     found = load(tmp_path, data.encode(), repair=True)
     assert list(found.repairs.counts.values()) == [1]
     assert set(names(load(tmp_path, dump(TOPICS)))) <= set(names(found))

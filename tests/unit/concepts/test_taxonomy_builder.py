@@ -68,7 +68,7 @@ def test_the_same_edge_twice_counts_once():
 def test_cycles(edges, shown):
     with pytest.raises(FormatError, match=rf"line \d: a cycle \({shown}\)") as refused:
         finish(draft_of("rabc", *edges))
-    assert "--repair" in str(refused.value)
+    assert "`repair=True`" in str(refused.value)
     taxonomy, done = finish(draft_of("rabc", *edges), allowed=True)
     assert done["a cycle"] == 1
     assert compute_depths(taxonomy.parents).min() == 0

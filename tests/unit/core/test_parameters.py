@@ -82,25 +82,25 @@ def test_lines(line: str, method: Method) -> None:
         ("frequent-querys", 'Hint: did you mean "frequent-queries"?'),
         ("zzz", "known are: "),
         ("", 'unknown method ""'),
-        ("frequent-queries:pseudonym-scop=user", 'has no parameter "pseudonym-scop". Hint: did '
-                                                 'you mean "pseudonym-scope"?'),
+        ("frequent-queries:pseudonym-scop=user", 'has no parameter `pseudonym_scop`. Hint: did '
+                                                 'you mean `pseudonym_scope`?'),
         ("frequent-queries:n", '"n" in "frequent-queries:n". Hint: write it as name=value'),
         ("frequent-queries:", "Hint: write it as name=value"),
-        ("frequent-queries:min-users=0", '--min-users cannot be "0". Hint: it must be a whole '
+        ("frequent-queries:min-users=0", '`min_users` cannot be "0". Hint: it must be a whole '
                                          'number from 1'),
-        ("frequent-queries:min-users=-3", '--min-users cannot be "-3"'),
-        ("frequent-queries:min-users=2.5", '--min-users cannot be "2.5"'),
-        ("frequent-queries:min-users=many", '--min-users cannot be "many"'),
-        ("frequent-queries:min-users=", '--min-users cannot be ""'),
-        ("frequent-queries:min-users=inf", '--min-users cannot be "inf"'),
-        (f"frequent-queries:min-users={10**40}", "--min-users cannot be"),
-        (f"frequent-queries:min-users={'9' * 5000}", "--min-users cannot be"),
+        ("frequent-queries:min-users=-3", '`min_users` cannot be "-3"'),
+        ("frequent-queries:min-users=2.5", '`min_users` cannot be "2.5"'),
+        ("frequent-queries:min-users=many", '`min_users` cannot be "many"'),
+        ("frequent-queries:min-users=", '`min_users` cannot be ""'),
+        ("frequent-queries:min-users=inf", '`min_users` cannot be "inf"'),
+        (f"frequent-queries:min-users={10**40}", "`min_users` cannot be"),
+        (f"frequent-queries:min-users={'9' * 5000}", "`min_users` cannot be"),
         ("frequent-queries:pseudonym-scope=person", "must be one of user, session, none: which "
                                                     "rows share"),
         ("frequent-queries:time-precision=second", "one of none, month, day, hour"),
         ("frequent-queries:include-clicks=maybe", '"maybe". Hint: it must be yes or no'),
         ("frequent-queries:min-users=2:min-users=3", '"min-users" stands twice'),
-        ("frequent-queries:min-users=2=3", '--min-users cannot be "2=3"'),
+        ("frequent-queries:min-users=2=3", '`min_users` cannot be "2=3"'),
     ],
 )  # fmt: skip
 def test_mistakes_are_explained(line: str, says: str) -> None:
@@ -123,7 +123,7 @@ def test_numbers() -> None:
     assert share.parse("0.25") == 0.25
     assert share.allowed == "a number from 0 to 1"
     for wrong in (-0.1, 1.1, float("nan"), float("inf"), "nan", True, None):
-        with pytest.raises(ParameterError, match="--share"):
+        with pytest.raises(ParameterError, match="`share`"):
             share.parse(wrong)
 
 
@@ -142,7 +142,7 @@ def test_a_method_cannot_be_changed() -> None:
 
 
 def test_a_parameter_by_its_option_or_its_name() -> None:
-    with pytest.raises(ParameterError, match='no parameter "max-share"'):
+    with pytest.raises(ParameterError, match="no parameter `max_share`"):
         FrequentQueries.from_params({"max_share": 3})
     assert METHODS.find("frequent-queries") is FrequentQueries
 

@@ -671,9 +671,9 @@ def test_the_folder_of_the_log(tmp_path: Path) -> None:
     here.mkdir()
     there.mkdir()
     assert locate_ledger(None, [here / "a.tsv", here / "b.tsv"]) == here / "ledger.db"
-    with pytest.raises(UsageError, match="--ledger"):
+    with pytest.raises(UsageError, match="`ledger"):
         locate_ledger(None, [here / "a.tsv", there / "b.tsv"])
-    with pytest.raises(UsageError, match="--ledger"):
+    with pytest.raises(UsageError, match="`ledger"):
         locate_ledger(None, [])
     (here / "a.tsv").write_text("x")
     (there / "link.tsv").symlink_to(here / "a.tsv")

@@ -127,7 +127,7 @@ def test_a_bomb_is_stopped_by_its_ratio(tmp_path, monkeypatch, pack):
         list(file.blocks())
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert "--max-decompressed-size" in caught.value.hint
+    assert "`max_decompressed_size`" in caught.value.hint
     assert peak < 150 * MB
 
 

@@ -247,7 +247,7 @@ def test_one_column_for_two_of_ours(tmp_path, name, text):
     [
         ("uid,text\n7,cats\n", {}, "no column is known as the query", "query=...,time=..."),
         ("who,query\n7,cats\n", {}, "no column is known as the user", "the first line has 2 col"),
-        ("Kunde;Suche;Zeit\n7;x;1.3.2024\n", {}, "as the user", "user=...,query=...,time=... "),
+        ("Kunde;Suche;Zeit\n7;x;1.3.2024\n", {}, "as the user", "user=...,query=...,time=..."),
         ("uid,qurey\n7,x\n", {"query": "query"}, 'no column "query"', "has 2 columns"),
     ],
 )
@@ -354,7 +354,7 @@ def test_a_stray_quotation_mark_costs_its_own_line_only(tmp_path, monkeypatch, b
     assert rejected_of(log) == [(n, "quotation mark out of place") for n in (2, 4, 7, 9)]
     with pytest.raises(TooManyRejectedError) as caught:
         read_log(tmp_path / "log.csv")
-    assert "--quote none" in caught.value.hint
+    assert '`quote="none"`' in caught.value.hint
 
 
 @pytest.mark.parametrize("block", [25, 32 << 20])
@@ -953,7 +953,7 @@ def test_a_name_that_tells_no_format(tmp_path, name):
     data = gzip.compress(AOL.encode()) if name.endswith(".gz") else AOL.encode()
     with pytest.raises(FormatError, match="does not tell its format") as caught:
         read_log(write(tmp_path / name, data))
-    assert "--format" in caught.value.hint
+    assert "`format`" in caught.value.hint
 
 
 def test_a_reader_can_be_used_by_itself(tmp_path):

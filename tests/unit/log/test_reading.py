@@ -294,8 +294,8 @@ def test_the_stop_says_how_many_why_where_and_what_to_do(tmp_path):
     said = str(caught.value)
     assert "5 of 6 rows cannot be read (not a date: 3, no user: 2)" in said
     assert f"{path} line 3: no user; {path} line 4: no user; {path} line 5: not a date" in said
-    assert '--time-format "%m/%d/%Y %H:%M"' in caught.value.hint
-    assert "--max-rejected" in caught.value.hint
+    assert '`time_format="%m/%d/%Y %H:%M"`' in caught.value.hint
+    assert "`max_rejected`" in caught.value.hint
     assert "cats" not in said
 
 
@@ -330,7 +330,7 @@ def test_encoding(tmp_path):
     with pytest.raises(TooManyRejectedError) as caught:
         read_log(path)
     assert "not UTF-8: 1" in str(caught.value)
-    assert "--encoding latin-1" in caught.value.hint
+    assert '`encoding="latin-1"`' in caught.value.hint
     assert read_log(path, encoding="latin-1").local_frame.collect()["query"].to_list() == [
         "caf\u00e9"
     ]

@@ -160,7 +160,7 @@ def test_few_users_and_releases_alone_are_refused() -> None:
 
 def test_what_a_method_refuses_is_told() -> None:
     def again(log: QueryLog, turn: int) -> Release:
-        raise ParameterError("--k is 30, but the log has 20 users")
+        raise ParameterError("`k` is 30, but the log has 20 users")
 
     log = log_of(many(40))
     with pytest.raises(ParameterError, match="has 20 users"):

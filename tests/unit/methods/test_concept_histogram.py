@@ -222,7 +222,7 @@ def test_a_profile_needs_two_topics(parameters: dict[str, str]) -> None:
 @pytest.mark.parametrize("kind", [ConceptHistogram, ProfileFirst])
 @pytest.mark.parametrize("epsilon", [0, -1, float("inf"), float("nan")])
 def test_an_epsilon_that_is_none(kind: type[qv.Method], epsilon: float) -> None:
-    with pytest.raises(ParameterError, match="--epsilon"):
+    with pytest.raises(ParameterError, match="`epsilon`"):
         kind(epsilon=epsilon)
 
 

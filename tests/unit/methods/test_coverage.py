@@ -91,8 +91,8 @@ def log_of(queries: list[str], users: int = 30, each: int = 12) -> qv.QueryLog:
 def test_a_log_in_another_language_is_refused_with_what_helps(line: str) -> None:
     with pytest.raises(qv.CoverageError, match=r"only \d+% of the phrases .* of wordnet") as told:
         qv.anonymize(log_of(GERMAN), line)
-    assert "--min-coverage" in str(told.value.hint)
-    assert "--taxonomy" in str(told.value.hint)
+    assert "`min_coverage`" in str(told.value.hint)
+    assert "`taxonomy`" in str(told.value.hint)
     assert not any(text in str(told.value) for text in GERMAN)
     release = qv.anonymize(log_of(GERMAN), f"{line}:min-coverage=0")
     assert release.guarantee.model == "k-anonymity"

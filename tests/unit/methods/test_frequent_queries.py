@@ -204,7 +204,7 @@ def test_n_is_reached_exactly() -> None:
     assert {row[1] for row in published(run(LOG, min_users=3, min_click_users=1))} == {"weather"}
     with pytest.raises(InputError) as told:
         run(LOG, min_users=4)
-    assert "has 3 users: use no larger --min-users" in str(told.value)
+    assert "has 3 users: use no larger `min_users`" in str(told.value)
 
 
 def test_lines_of_one_user_do_not_add_up() -> None:

@@ -103,7 +103,7 @@ def test_the_card_says_so(tmp_path) -> None:
 
 
 def test_a_share_that_cannot_be_kept_is_refused() -> None:
-    with pytest.raises(ParameterError, match="--max-share"):
+    with pytest.raises(ParameterError, match="`max_share`"):
         qv.parse_method("string-microaggregation:k=5:max-share=0.1")
     assert qv.parse_method("string-microaggregation:k=3:max-share=0.3333333333")
 

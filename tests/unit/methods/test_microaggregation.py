@@ -203,7 +203,7 @@ def test_prototypes_by_repetition_have_the_mean_length() -> None:
 
 
 def test_levels_that_are_no_number() -> None:
-    with pytest.raises(ParameterError, match="--levels"):
+    with pytest.raises(ParameterError, match="`levels`"):
         qv.parse_method("category-microaggregation:levels=many")
     assert str(qv.parse_method("category-microaggregation:levels=auto"))
 

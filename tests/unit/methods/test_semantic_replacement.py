@@ -273,7 +273,7 @@ def test_rewriting_puts_labels_into_their_places() -> None:
 
 @pytest.mark.parametrize("epsilon", [0, -1, float("inf"), float("nan"), "much", 1e9, True])
 def test_an_epsilon_that_is_none(epsilon: Any) -> None:
-    with pytest.raises(ParameterError, match="--epsilon"):
+    with pytest.raises(ParameterError, match="`epsilon`"):
         Replacement(epsilon=epsilon)
 
 

@@ -69,9 +69,9 @@ def test_mistakes_are_told(ann: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--listen", "7071"), "--listen"), (("--listen", "host:x"), "--listen"),
-        (("--engine", "google"), "--engine"), (("--hops", 99), "--hops"),
-        (("--submit", 0), "--submit"),
+        (("--listen", "7071"), "`listen`"), (("--listen", "host:x"), "`listen`"),
+        (("--engine", "google"), "`engine`"), (("--hops", 99), "`hops`"),
+        (("--submit", 0), "`submit`"),
     ],
 )  # fmt: skip
 def test_a_node_that_cannot_run_says_why(ann: Path, options: Any, says: str) -> None:

@@ -86,7 +86,7 @@ def test_what_exists_is_refused(release: Release, target: Path, kind: str) -> No
     make_there(release, target, kind)
     before = tree(target.parent)
     with pytest.raises(
-        OutputError, match=r"this exists already\. Hint: choose another name, or --overwrite"
+        OutputError, match=r"this exists already\. Hint: choose another name, or `overwrite=True`"
     ):
         release.write(target)
     assert tree(target.parent) == before
@@ -122,7 +122,7 @@ def test_force_replaces_a_release(release: Release, target: Path) -> None:
 def test_force_replaces_nothing_else(release: Release, target: Path, kind: str) -> None:
     make_there(release, target, kind)
     before = tree(target.parent)
-    with pytest.raises(OutputError, match="--overwrite replaces only what queryveil wrote"):
+    with pytest.raises(OutputError, match="`overwrite=True` replaces only what queryveil wrote"):
         release.write(target, overwrite=True)
     assert tree(target.parent) == before
     assert target.is_symlink() == (kind in ("link", "dangling"))
@@ -137,7 +137,7 @@ def test_force_spares_a_folder_that_only_looks_like_a_release(
     (target / "public").mkdir(parents=True)
     (target / "public" / "release.json").write_text(card)
     (target / "public" / "index.html").write_text("my web site")
-    with pytest.raises(OutputError, match="--overwrite replaces only what queryveil wrote"):
+    with pytest.raises(OutputError, match="`overwrite=True` replaces only what queryveil wrote"):
         release.write(target, overwrite=True)
     assert (target / "public" / "index.html").exists()
 

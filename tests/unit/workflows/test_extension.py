@@ -181,7 +181,7 @@ def test_the_first_new_day_is_the_owners_word(top: Path) -> None:
     with pytest.raises(UsageError, match="must not be computed from the rows"):
         append(top, "two", "a", "b", since=None)
     qv.anonymize_to_folder(read(top, "one", until="2006-03-02"), Slotted(), top / "d")
-    with pytest.raises(UsageError, match="--since must be after 2006-03-02"):
+    with pytest.raises(UsageError, match="`since` must be after 2006-03-02"):
         append(top, "two", "d", "e", since="2006-03-02")
     append(top, "two", "d", "e", since=None)  # the day after, as the earlier one was cut there
     assert slots(top / "e")["cat"] == 2
@@ -450,7 +450,7 @@ def spoil(top: Path, how: str) -> None:
 
 
 REFUSED = {
-    "no mapping": (InputError, "--no-mapping"),
+    "no mapping": (InputError, "`include_mapping=False`"),
     "no slots": (InputError, "no column slots"),
     "somebody missing": (VerificationError, "1 users of the release are missing"),
     "slots are no numbers": (VerificationError, "damaged"),
@@ -463,7 +463,7 @@ REFUSED = {
     "in its place": (UsageError, "cannot be written onto or into"),
     "inside": (UsageError, "cannot be written onto or into"),
     "another method": (UsageError, "made by slotted, not by frequent-queries"),
-    "another parameter": (UsageError, "made with --max-phrases-per-user 4, not 5"),
+    "another parameter": (UsageError, "made with `max_phrases_per_user=4`, not 5"),
     "no folder": (InputError, "no such folder"),
 }
 
@@ -518,7 +518,7 @@ def test_files_must_be_named_and_the_same(top: Path) -> None:
     qv.anonymize_to_folder(read(top, "one"), method, top / "w")
     with pytest.raises(UsageError, match=r"files that its method reads \(words.txt\)") as caught:
         append(top, "two", "w", "b")
-    assert "--method" in str(caught.value)
+    assert "`method`" in str(caught.value)
     words.write_text("two")
     with pytest.raises(UsageError, match="differ from those of the earlier release"):
         append(top, "two", "w", "b", method=method)
@@ -554,7 +554,7 @@ def test_a_method_is_held_to_what_it_said(
 
 def test_without_a_mapping_it_ends(top: Path) -> None:
     append(top, "two", "a", "b", include_mapping=False)
-    with pytest.raises(InputError, match="--no-mapping"):
+    with pytest.raises(InputError, match="`include_mapping=False`"):
         append(top, "three", "b", "c")
 
 

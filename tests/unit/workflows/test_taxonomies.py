@@ -130,7 +130,7 @@ def test_import_replaces_only_when_told(odp: str) -> None:
     before = Path(odp).read_bytes()
     with pytest.raises(OutputError, match="exists already") as caught:
         import_taxonomy("csv", ["shop.csv"], odp)
-    assert "--overwrite" in caught.value.hint
+    assert "`overwrite=True`" in caught.value.hint
     assert Path(odp).read_bytes() == before
     assert Path("odp.qvt.search").exists()
     import_taxonomy("csv", ["shop.csv"], odp, overwrite=True)
@@ -142,7 +142,7 @@ def test_import_repairs_only_when_told() -> None:
     Path("bad.csv").write_text("parent,child\na,b\nb,a\n")
     with pytest.raises(FormatError, match="a cycle") as caught:
         import_taxonomy("csv", ["bad.csv"], "new.qvt")
-    assert "--repair" in caught.value.hint
+    assert "`repair=True`" in caught.value.hint
     assert not Path("new.qvt").exists()
     told = import_taxonomy("csv", ["bad.csv"], "new.qvt", repair=True)
     assert told.repaired == {"a cycle": 1}

@@ -41,7 +41,7 @@ def test_a_plan_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_plan_that_keeps_nothing_says_what_would() -> None:
-    with pytest.raises(qv.InputError, match="has 12 users: use no larger --min-users"):
+    with pytest.raises(qv.InputError, match="has 12 users: use no larger `min_users`"):
         qv.plan(qv.QueryLog.from_rows(LINES), qv.FrequentQueries(min_users=13))
 
 

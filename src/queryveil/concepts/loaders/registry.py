@@ -94,7 +94,7 @@ def _loader_of(path: Path) -> TaxonomyLoader:
         raise FormatError(
             f"several loaders fit this file: {names}",
             where=path,
-            hint="convert it first: queryveil taxonomy import LOADER FILE --out FILE.qvt",
+            hint="convert it first: `import_taxonomy()`",
         )
     return fitting[0] if fitting else PATHS
 

@@ -24,7 +24,7 @@ _COLUMN_NAMES = {
     "label": {"label", "name", "title", "preflabel", "pref label"},
 }
 _MAX_HEADER_ROWS = 5  # the tables of the IAB have a row above their header
-_HINT = "name the columns: --columns parent=COLUMN,child=COLUMN or id=,parent=,label="
+_HINT = 'name the columns: `columns="parent=COLUMN,child=COLUMN"` or id=,parent=,label='
 
 _Row = tuple[int, list[str]]
 
@@ -218,7 +218,7 @@ def _find_columns(
     unknown = next((name for name in wanted if name not in _COLUMN_NAMES), None)
     if unknown is not None:
         hint = did_you_mean(unknown, _COLUMN_NAMES)
-        raise UsageError(f'--columns has no key "{unknown}"', hint=hint)
+        raise UsageError(f'`columns` has no key "{unknown}"', hint=hint)
     first = list(islice(rows, _MAX_HEADER_ROWS))
     for row, (_, cells) in enumerate(first):
         roles = _match_header([cell.strip().lower() for cell in cells], wanted)

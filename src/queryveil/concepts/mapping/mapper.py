@@ -205,7 +205,8 @@ def _build_tagger(name: str | None, language: Language, vocabulary: Vocabulary) 
         raise UsageError(f'there is no tagger "{name}"', hint=did_you_mean(name, TAGGERS))
     if name == "brill" and not language.has_tagger:
         raise UsageError(
-            f"the tagger brill knows English, not {language.name}", hint="--tagger spacy or none"
+            f"the tagger brill knows English, not {language.name}",
+            hint='`tagger="spacy"` or "none"',
         )
     if name == "spacy":
         return SpacyTagger(vocabulary, language.name)

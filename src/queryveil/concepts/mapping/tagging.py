@@ -338,6 +338,6 @@ def _load_model(language: str) -> Any:
     if not models:
         raise UsageError(
             f"spaCy has no model for {language} here",
-            hint=f"install one, such as {code}_core_web_sm, or omit --tagger",
+            hint=f"install one, such as {code}_core_web_sm, or omit `tagger`",
         )
     return spacy.load(models[0], exclude=["ner", "parser", "lemmatizer"])

@@ -28,9 +28,9 @@ def parse_domain(text: str) -> list[str]:
     text = PRESETS[text][0] if text in PRESETS else text
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
-        raise ParameterError("--domain is empty", hint=f"{ALL}, or concepts separated by commas")
+        raise ParameterError("`domain` is empty", hint=f"{ALL}, or concepts separated by commas")
     if len(set(names)) < len(names):
-        raise ParameterError(f'a concept occurs twice in --domain "{text}"', hint="name it once")
+        raise ParameterError(f'a concept occurs twice in `domain` "{text}"', hint="name it once")
     return names
 
 
@@ -99,7 +99,7 @@ def _build_domain_set(taxonomy: Taxonomy, text: str, topics: str) -> DomainSet:
     for number, root in enumerate(roots):  # a concept of several domains belongs to the first
         if (domain_of_concept[taxonomy.descendants(root)] >= 0).all():
             raise ParameterError(
-                f'"{taxonomy.label(root)}" in --domain lies within the concepts before it',
+                f'"{taxonomy.label(root)}" in `domain` lies within the concepts before it',
                 hint="name the narrower concept first, or leave it out",
             )
         domains.append(build_domain(taxonomy, root, split, without=domain_of_concept >= 0))
@@ -120,7 +120,7 @@ def _find_roots(taxonomy: Taxonomy, names: list[str]) -> list[int]:
         return list(topics.roots)
     roots = [_find_widest(taxonomy, name) for name in names]
     if len(set(roots)) < len(roots):
-        raise ParameterError(f'two names in --domain "{",".join(names)}" mean the same concept')
+        raise ParameterError(f'two names in `domain` "{",".join(names)}" mean the same concept')
     return roots
 
 

@@ -43,7 +43,7 @@ class RepairLog:
             raise FormatError(
                 f"{position}{fault}{about}",
                 where=self.where,
-                hint=f"correct the file, or --repair: {remedy}",
+                hint=f"correct the file, or `repair=True`: {remedy}",
             )
         self.counts[fault] = self.counts.get(fault, 0) + 1
 

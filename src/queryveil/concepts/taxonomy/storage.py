@@ -186,7 +186,7 @@ def _no_taxonomy_error(path: Path) -> FormatError:
     return FormatError(
         "this is no taxonomy of queryveil",
         where=path,
-        hint="create one with `queryveil taxonomy import`",
+        hint="create one with `import_taxonomy()`",
     )
 
 

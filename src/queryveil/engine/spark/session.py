@@ -104,7 +104,7 @@ def _check_settings(session: Any, settings: Mapping[str, str]) -> None:
         if session.conf.get(name, None) != value:
             raise UsageError(
                 f"a session of Spark runs already, and {name} is not {value} there",
-                hint="leave --spark-config out, or stop the session first",
+                hint="leave `spark_config` out, or stop the session first",
             )
 
 
@@ -178,13 +178,13 @@ def _ready(session: Any, scratch: str | None) -> SparkCluster:
     if not hasattr(session, "sparkContext"):
         raise UsageError(
             "this is a session of Spark Connect, which has no access to the machines' files",
-            hint="start a classic session, or let --spark-master name the cluster",
+            hint="start a classic session, or let `spark_master` name the cluster",
         )
     master = session.sparkContext.master
     if scratch is None and not master.startswith("local"):
         raise UsageError(
             "there is no scratch folder that all machines of the cluster can write to",
-            hint="--spark-scratch hdfs:///tmp/queryveil, or any folder that all of them can "
+            hint='`spark_scratch="hdfs:///tmp/queryveil"`, or any folder that all of them can '
             "access; it holds the log in the clear during the run",
         )
     own = tempfile.mkdtemp(prefix="queryveil-") if scratch is None else None
@@ -234,12 +234,13 @@ def readable_errors() -> Iterator[None]:
 _KNOWN_ERRORS = {
     r"OutOfMemoryError|must be at least|Java heap space|MemoryError|exit code 137|ArrowMemory": (
         "Spark has not enough memory",
-        "give executors more, such as --spark-config spark.executor.memory=4g, and the driver with "
-        "--spark-config spark.driver.memory=4g",
+        'give executors more, such as `spark_config={"spark.executor.memory": "4g"}`, and the '
+        "driver with "
+        '`spark_config={"spark.driver.memory": "4g"}`',
     ),
     r"All masters are unresponsive|Could not parse Master URL|SparkMasterRegex": (
         "the master of Spark cannot be reached",
-        "is it up, and is --spark-master its address?",
+        "is it up, and is `spark_master` its address?",
     ),
     r"No module named '?queryveil": (
         "the executors have no queryveil",
@@ -251,7 +252,7 @@ _KNOWN_ERRORS = {
     ),
     r"ExecutorLostFailure|Job aborted due to stage failure.*lost": (
         "executors were lost again and again",
-        "often that is too little memory: --spark-config spark.executor.memory=4g",
+        'often that is too little memory: `spark_config={"spark.executor.memory": "4g"}`',
     ),
 }
 

@@ -222,7 +222,7 @@ class SparkTable(RemoteTable):
                 f"{written:,} of {expected:,} partitions were written, "
                 f"{distinct:,} of them distinct",
                 where=self.spark.scratch,
-                hint="--spark-scratch must be a folder that all machines of the cluster share",
+                hint="`spark_scratch` must be a folder that all machines of the cluster share",
             )
 
 

@@ -1,6 +1,6 @@
 """The interface of readers, and the mapping of a file's columns.
 
-Columns are mapped by `--columns user=uid,query=q`, or by their usual names.
+Columns are mapped by `columns="user=uid,query=q"`, or by their usual names.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ def parse_columns(text: str, known: Iterable[str] = _USUAL_NAMES) -> dict[str, s
         name, equals, column = (piece.strip() for piece in part.partition("="))
         if not equals or not column:
             raise UsageError(
-                f'"{part}" in --columns is not name=column', hint="write it as user=uid,query=q"
+                f'"{part}" in `columns` is not name=column', hint="write it as user=uid,query=q"
             )
         if name not in known:
             raise UsageError(
-                f'"{name}" in --columns is not a known column', hint=did_you_mean(name, known)
+                f'"{name}" in `columns` is not a known column', hint=did_you_mean(name, known)
             )
         mapping[name] = column
     return mapping
@@ -94,9 +94,9 @@ def match_columns(
             raise ColumnError(
                 f"no column is known as the {name}",
                 where=where,
-                hint="name the columns: --columns user=...,query=...,time=... "
+                hint='name the columns: `columns="user=...,query=...,time=..."` '
                 f"({_describe_columns(names, shown)}); without a header, by number: "
-                "--columns user=1,query=2,time=3",
+                '`columns="user=1,query=2,time=3"`',
             )
     return mapping
 
@@ -233,7 +233,7 @@ class Reader:
         spark: Opens files with Spark (a `SparkFiles`, returns a `SparkSource`); None if Spark
             does not read this format.
         warning: What the user is warned of when this format is read.
-        accepts_columns: Whether `--columns` names the columns. A format that has fixed columns is
+        accepts_columns: Whether `columns` names the columns. A format that has fixed columns is
             more specific, so it is tried first.
     """
 

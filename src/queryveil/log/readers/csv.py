@@ -1,4 +1,4 @@
-"""CSV and TSV files with a header, or with `--columns user=1,query=2` without one."""
+"""CSV and TSV files with a header, or with `columns="user=1,query=2"` without one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .delimited import DelimitedFormat, parse_cells, read_quoted, skip_header
 from .source import TextFile
 
 _MAX_COLUMNS = 1000
-_FORMAT_HINT = "is this the right --format and delimiter?"
+_FORMAT_HINT = "is this the right `format` and `delimiter`?"
 
 
 def _read_header(file: TextFile, separator: str, quote: str | None) -> tuple[list[str], int]:
@@ -48,7 +48,7 @@ def _check_header(file: TextFile) -> None:
         raise FormatError(
             "this is a binary file or UTF-16 without a byte-order mark, not a log",
             where=file.path,
-            hint="if it is UTF-16: --encoding utf-16-le",
+            hint='if it is UTF-16: `encoding="utf-16-le"`',
         )
 
 
@@ -60,7 +60,7 @@ def _name_columns(cells: list[str], file: TextFile) -> list[str]:
         raise FormatError(
             f"column {duplicates[0]:,} of the first line has the name of another",
             where=file.path,
-            hint="give each column a name of its own; without a header, --columns user=1,query=2",
+            hint='give each column a name of its own; without a header, `columns="user=1,query=2"`',
         )
     return names
 

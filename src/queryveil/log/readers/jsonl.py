@@ -1,4 +1,4 @@
-"""JSON lines: one object per line; `--columns user=uid,query=q` if the names differ."""
+"""JSON lines: one object per line; `columns="user=uid,query=q"` if the names differ."""
 
 from __future__ import annotations
 

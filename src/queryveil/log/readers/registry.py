@@ -48,7 +48,7 @@ def detect_reader(file: TextFile, columns: bool = False) -> Reader:
     reader = select_reader(header, local_readers(), columns)
     if reader is None:
         names = ", ".join(reader.name for reader in local_readers())
-        hint = f"name it with --format ({names}); {_HINT}"
+        hint = f"name it with `format` ({names}); {_HINT}"
         raise FormatError(
             "the name of this file does not tell its format", where=file.path, hint=hint
         )
@@ -84,7 +84,7 @@ def select_reader(
             raise FormatError(
                 f"several formats fit this file: {names}",
                 where=header.name,
-                hint="name it with --format",
+                hint="name it with `format`",
             )
         if fitting:
             return fitting[0]
@@ -95,7 +95,7 @@ def get_local_reader(name: str) -> Reader:
     """Return the reader of a name; raise UsageError if there is none, or only Spark reads it."""
     reader = READERS.find(name)
     if reader.read is None:
-        raise UsageError(f'only Spark reads the format "{name}"', hint="use --engine spark")
+        raise UsageError(f'only Spark reads the format "{name}"', hint='use `engine="spark"`')
     return reader
 
 

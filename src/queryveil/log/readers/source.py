@@ -141,7 +141,7 @@ class TextFile:
             raise InputError(
                 f"expands to more than {limit:,} bytes from {compressed:,}",
                 where=self.path,
-                hint="if this file can be trusted, raise the limit with --max-decompressed-size",
+                hint="if this file can be trusted, raise the limit with `max_decompressed_size`",
             )
 
 
@@ -235,7 +235,7 @@ def _to_utf8(chunks: Iterable[bytes], encoding: str, path: Path) -> Iterator[byt
         raise FormatError(
             f"this is not valid {encoding}",
             where=path,
-            hint="for UTF-16 without a byte-order mark: --encoding utf-16-le or utf-16-be",
+            hint='for UTF-16 without a byte-order mark: `encoding="utf-16-le"` or utf-16-be',
         ) from error
 
 

@@ -49,7 +49,7 @@ class Microaggregation(Method):
         super().__post_init__()
         if 0 < self.max_share < 1 / self.k - 1e-9:
             raise ParameterError(
-                f"--max-share is {self.max_share:g}, but {self.k} users cannot each contribute "
+                f"`max_share` is {self.max_share:g}, but {self.k} users cannot each contribute "
                 f"less than 1/{self.k}",
                 hint=f"use {1 / self.k:.3g} to 1",
             )
@@ -206,7 +206,7 @@ class ByMeaning(Microaggregation):
             raise CoverageError(
                 f"only {coverage:.0%} of the phrases in this log have a concept of {taxonomy}, but "
                 f"{self.min_coverage:.0%} are needed to group users by meaning",
-                hint="use a taxonomy in the language of the log (--taxonomy), or "
-                "string-microaggregation, which needs none; or set --min-coverage lower",
+                hint="use a taxonomy in the language of the log (`taxonomy`), or "
+                "string-microaggregation, which needs none; or set `min_coverage` lower",
             )
         return coverage

@@ -55,7 +55,7 @@ class CategoryMicroaggregation(ByMeaning):
         super().__post_init__()
         if self.levels != "auto" and self.levels not in {str(n) for n in range(1, _DEEPEST + 1)}:
             raise ParameterError(
-                f'--levels cannot be "{self.levels}"', hint=f"auto, or 1 to {_DEEPEST}"
+                f'`levels` cannot be "{self.levels}"', hint=f"auto, or 1 to {_DEEPEST}"
             )
 
     def run(
@@ -71,7 +71,7 @@ class CategoryMicroaggregation(ByMeaning):
         if users > _MAX_USERS:
             raise InputError(
                 f"{users:,} users are too many to compare all with each other",
-                hint="--sample-users 10000, or semantic-microaggregation",
+                hint="`sample_users=10000`, or semantic-microaggregation",
             )
         opened = open_taxonomy(self.taxonomy)
         with progress.stage("look up words"):

@@ -27,8 +27,8 @@ _ROWS = 256  # of a matrix at a time
 def check_users(users: int, k: int) -> None:
     """Raise ParameterError if a log has fewer than k users."""
     if users < k:
-        hint = f"use --k 2 to {users}" if users > 1 else "use a log of more users"
-        raise ParameterError(f"--k is {k}, but the log has {users} users", hint=hint)
+        hint = f"use `k` from 2 to {users}" if users > 1 else "use a log of more users"
+        raise ParameterError(f"`k` is {k}, but the log has {users} users", hint=hint)
 
 
 def mdav(matrix: Floats, k: int) -> GroupLabels:

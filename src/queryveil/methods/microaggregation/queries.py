@@ -117,7 +117,7 @@ def sample_queries(
     if not len(pool.texts):
         raise InputError(
             "no text was sent by enough users, so nothing could be released",
-            hint="use more of the log, or a smaller --k (the default of --min-users)",
+            hint="use more of the log, or a smaller `k` (the default of `min_users`)",
         )
     concept = _nearest_with_texts(items.concept, pool, taxonomy)
     first, count = pool.start[concept], np.diff(pool.start)[concept]
@@ -174,7 +174,7 @@ def substitute_rare_queries(
     if not common.height:
         raise InputError(
             "no query was sent by enough users, so nothing could be released",
-            hint="use more of the log, or a smaller --k (the default of --min-users)",
+            hint="use more of the log, or a smaller `k` (the default of `min_users`)",
         )
     kept = texts.join(common, on="query", how="semi", maintain_order="left")
     rare = texts.join(common, on="query", how="anti", maintain_order="left")

@@ -279,7 +279,7 @@ class SyntacticMicroaggregation(Microaggregation):
         if users.height > _MAX_USERS:
             raise InputError(
                 f"{users.height:,} users are too many to compare all their queries",
-                hint=f"--sample-users {_MAX_USERS}, or semantic-microaggregation",
+                hint=f"`sample_users={_MAX_USERS}`, or semantic-microaggregation",
             )
         with progress.stage("group users"):
             matrix = syntactic_distance_matrix(

@@ -130,7 +130,7 @@ def _count_concepts(slots: BoundedPhrases, cells: int) -> tuple[Integers, Intege
     if len(slots.users) * cells >= 2**50:
         raise ParameterError(
             "the log has too many users for a domain of so many concepts",
-            hint="use a smaller --domain",
+            hint="use a smaller `domain`",
         )
     user, item = (slots.table[name].to_numpy().astype(np.int64) for name in ("user", "item"))
     indices, counts = np.unique(user * cells + item, return_counts=True)

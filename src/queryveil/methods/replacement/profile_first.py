@@ -143,7 +143,7 @@ def _topic_concepts(domains: DomainSet) -> tuple[IntArray, RaggedArray]:
     if len(used) < 2:
         raise ParameterError(
             f"a profile needs at least two topics, but the domain has {len(used)}",
-            hint="use a wider --domain, or other --topics",
+            hint="use a wider `domain`, or other `topics`",
         )
     numbers = np.full(len(domains.taxonomy) + 1, -1)  # the last one is for index -1: no concept
     numbers[concepts] = np.where(topic >= 0, np.searchsorted(used, topic), -1)

@@ -74,13 +74,13 @@ class SemanticReplacement(ReplacementMethod, ContinuableMethod):
         super().__post_init__()
         if self.keep_context_words and not self.preserve_length:
             raise ParameterError(
-                "--keep-context-words needs --preserve-length",
+                "`keep_context_words` needs `preserve_length`",
                 hint="a row without a query has no other words to keep",
             )
         if self.delta and self.calibration == "permute-and-flip":
             raise ParameterError(
-                "permute-and-flip cannot be composed by its range, so it has no --delta",
-                hint="omit --delta, or use --calibration exact",
+                "permute-and-flip cannot be composed by its range, so it has no `delta`",
+                hint='omit `delta`, or use `calibration="exact"`',
             )
 
     # -- privacy loss ----------------------------------------------------------------------------

@@ -99,18 +99,18 @@ class DpStatistics(Method):
             unset = (declared.default, 0.0)  # a delta of 0 means no delta
             if self.mode not in modes and value not in unset:
                 raise ParameterError(
-                    f"{self.mode} mode has no {declared.option.removeprefix('--')}",
-                    hint=f"omit {declared.option}, or use --mode {' or '.join(modes)}",
+                    f"{self.mode} mode has no `{declared.name}`",
+                    hint=f"omit `{declared.name}`, or use `mode` {' or '.join(modes)}",
                 )
         if self.mode == "approx" and self.delta < _MIN_DELTA:
             raise ParameterError(
-                f'--delta cannot be "{self.delta}"',
-                hint=f"approx mode needs at least {_MIN_DELTA}; --mode pure needs no delta",
+                f'`delta` cannot be "{self.delta}"',
+                hint=f'approx mode needs at least {_MIN_DELTA}; `mode="pure"` needs no delta',
             )
         _, clicks, _ = self.budget_weights  # raises an error if the split is invalid
         if self.public_results and not clicks:
             raise ParameterError(
-                "--public-results is set, but --budget-split has no weight for clicks",
+                "`public_results` is set, but `budget_split` has no weight for clicks",
                 hint="use 2/1/1, for example",
             )
 
@@ -120,13 +120,13 @@ class DpStatistics(Method):
         parts = self.budget_split.split("/")
         if len(parts) != 3 or not all(part.isdecimal() and len(part) < 4 for part in parts):
             raise ParameterError(
-                f'--budget-split cannot be "{self.budget_split}"',
+                f'`budget_split` cannot be "{self.budget_split}"',
                 hint="use three integers, such as 2/1/1",
             )
         queries, clicks, transitions = (int(part) for part in parts)
         if not queries:
             raise ParameterError(
-                "--budget-split has no weight for the table of queries",
+                "`budget_split` has no weight for the table of queries",
                 hint="clicks and transitions need released queries: use 2/1/1 or 1/0/0",
             )
         total = queries + clicks + transitions

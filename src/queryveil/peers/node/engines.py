@@ -129,7 +129,7 @@ def parse_engine(
         return WebSearchEngine(address.rstrip("/") + "/search?q={query}&format=json")
     if kind != "template" or not address:
         raise UsageError(
-            f'--engine must be searxng:URL or template:URL, got "{_without_login(text)}"',
+            f'`engine` must be searxng:URL or template:URL, got "{_without_login(text)}"',
             hint="searxng:URL, or template:URL?q={query}",
         )
     mapping = _parse_fields(fields) if fields else _FIELDS
@@ -150,7 +150,7 @@ def _parse_fields(text: str) -> dict[str, str]:
     paths = {name.strip(): path.strip() for name, _, path in pairs}
     if not paths.keys() <= _FIELDS.keys() or "url" not in paths or not all(paths.values()):
         raise UsageError(
-            f'--fields must be NAME=PATH pairs of title, url and snippet, with url, got "{text}"',
+            f'`fields` must be NAME=PATH pairs of title, url and snippet, with url, got "{text}"',
             hint="title=name,url=link,snippet=text",
         )
     return paths

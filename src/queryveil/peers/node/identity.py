@@ -197,7 +197,7 @@ def add_friend(home: NodeDirectory, own: str, friend: Friend) -> None:
         raise UsageError("this is your own invitation", hint="give it to a friend")
     others = [other for other in read_friends(home) if other.fingerprint != friend.fingerprint]
     if any(other.name == friend.name for other in others):
-        raise UsageError(f"another friend is called {friend.name}", hint="--as NAME")
+        raise UsageError(f"another friend is called {friend.name}", hint="`name=NAME`")
     if len(others) >= _MAX_FRIENDS:
         raise UsageError(
             f"a node has at most {_MAX_FRIENDS} friends", hint="queryveil peers node forget NAME"

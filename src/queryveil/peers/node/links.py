@@ -146,7 +146,7 @@ class LinkManager:
         try:
             self._server = await asyncio.start_server(self._accept, host, port, backlog=256)
         except OSError as error:
-            where, hint = f"{host}:{port}", "another --listen"
+            where, hint = f"{host}:{port}", "another `listen`"
             raise UsageError("cannot listen for friends", where=where, hint=hint) from error
         return int(self._server.sockets[0].getsockname()[1])
 

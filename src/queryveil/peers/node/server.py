@@ -102,7 +102,7 @@ def _bind(port: int) -> socket.socket:
     try:
         return socket.create_server((_HOST, port))
     except OSError as error:
-        hint = "another --port"
+        hint = "another `port`"
         raise UsageError(f"port {port} is not available ({error.strerror})", hint=hint) from error
 
 
@@ -113,7 +113,7 @@ def _parse_endpoint(text: str) -> tuple[str, int] | None:
     host, _, port = text.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65535:
         raise UsageError(
-            f'--listen must be HOST:PORT or none, got "{text}"',
+            f'`listen` must be HOST:PORT or none, got "{text}"',
             hint="HOST:PORT, as 0.0.0.0:7071, or none",
         )
     return host.strip("[]"), int(port)

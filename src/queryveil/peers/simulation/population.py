@@ -52,7 +52,7 @@ def population_from_log(log: QueryLog, queries: int | None = None) -> Population
     texts = [pl.col(name).cast(pl.String) for name in ("user", "query")]
     events = log.events().select(*texts, "time").collect()
     if not events.height:
-        raise InputError("the log has no queries", hint="see `queryveil profile`")
+        raise InputError("the log has no queries", hint="see `profile()`")
     events = events.with_columns(turn=pl.int_range(pl.len()).over("user"))
     if queries is not None:
         events = events.filter(pl.col("turn") < queries)

@@ -46,13 +46,13 @@ class Scenario(Record):
         ProtocolSettings(self.submit, self.hops)
         for name in _FRACTIONS:
             if not 0 <= getattr(self, name) <= 1:
-                raise ParameterError(f"--{name} cannot be {getattr(self, name)}", hint="0 to 1")
+                raise ParameterError(f"`{name}` cannot be {getattr(self, name)}", hint="0 to 1")
         if self.loss > 0.9:  # each loss can double a query
-            raise ParameterError(f"--loss cannot be {self.loss}", hint="0 to 0.9")
+            raise ParameterError(f"`loss` cannot be {self.loss}", hint="0 to 0.9")
         if self.selfish + self.dishonest > 1:
             raise ParameterError("selfish and dishonest must add up to at most 1")
         if self.queries is not None and self.queries < 1:
-            raise ParameterError(f"--queries cannot be {self.queries}", hint="at least 1")
+            raise ParameterError(f"`queries` cannot be {self.queries}", hint="at least 1")
         if self.test not in EXPERIMENTS:
             raise ParameterError(f'there is no test "{self.test}"', hint=" or ".join(EXPERIMENTS))
         graph_parameters(self.graph)
