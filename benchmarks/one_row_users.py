@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("--shapes", nargs="+", default=SHAPES, choices=SHAPES)
     parser.add_argument("--methods", nargs="+", default=METHODS)
     asked = parser.parse_args()
-    print("| method | queries | users | seconds of a processor | peak of memory |")
+    print("| method | queries | users | processor time (s) | peak of memory |")
     print("|---|---|---|---|---|")
     for method in asked.methods:
         for shape in asked.shapes:
