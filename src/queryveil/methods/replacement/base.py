@@ -62,7 +62,7 @@ _RETRY = (
     "refusal learns that the log is a different one"
 )
 _ROUNDING_MARGIN = 1 + Fraction(1, 10**9)  # larger than the rounding error of floats
-_TOPICS = "the topics of each user's queries in their order, and so how many of them have a topic"
+_TOPICS = "the topics of each user's queries in their order, including how many have one"
 
 
 def replacement_guarantee(method: SemanticReplacement, checks: tuple[Check, ...]) -> Guarantee:
