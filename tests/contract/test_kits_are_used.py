@@ -26,7 +26,10 @@ def test_each_measure_passes_its_kit(kind: type[Measure]) -> None:
 
 @pytest.mark.parametrize("kind", METHODS.values(), ids=METHODS)
 def test_each_method_passes_its_kit(kind: type[Method]) -> None:
-    assert re.search(rf"method_checks\(\s*{kind.__name__}\(", texts("methods"))
+    """With an oracle of its own, which counts again what the method promises."""
+    used = re.search(rf"method_checks\(\s*{kind.__name__}\(.*?\brecount=", texts("methods"), re.S)
+    assert used
+    assert used[0].count("method_checks(") == 1
 
 
 def test_each_reader_and_each_loader_passes_its_kit() -> None:

@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from functools import cache
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 import queryveil as qv
-from queryveil.concepts.mapping.mapper import Mapper
-from queryveil.methods.microaggregation import queries as stand_ins
-from queryveil.methods.replacement import base as family
 from queryveil.release.guarantee import Check
+from specs import built_in_methods, small_spec
 
-LINES = {
-    "frequent-queries": "frequent-queries:min-users=5:min-click-users=2",
-    "semantic-microaggregation": "semantic-microaggregation:k=3",
-    "string-microaggregation": "string-microaggregation:k=3",
-    "category-microaggregation": "category-microaggregation:k=3",
-    "syntactic-microaggregation": "syntactic-microaggregation:k=3:max-rows-per-user=4",
-    "semantic-replacement": "semantic-replacement:domain=sport:max-phrases-per-user=5",
-    "profile-first": "profile-first:domain=A:max-phrases-per-user=5",
-    "concept-histogram": "concept-histogram:domain=sport:max-phrases-per-user=5",
+pytestmark = pytest.mark.usefixtures("one_mapper")
+
+# Where the log below needs other parameters than other small logs.
+OWN_SPECS = {
     "dp-statistics": "dp-statistics:epsilon=30:delta=1e-4:synthetic-users=20",
     "disconnected-graph": "disconnected-graph:min-documents=1:min-sites=1",
     "click-graph": "click-graph:epsilon=30:delta=1e-4",
 }
-OURS = [name for name, kind in qv.METHODS.items() if kind.__module__.startswith("queryveil.")]
-METHODS = [LINES.get(name, name) for name in OURS]
+METHODS = [OWN_SPECS.get(name, small_spec(name)) for name in built_in_methods()]
 # Everybody sends each of them, so that no threshold keeps them out.
 SECRETS = {
     "email": "jane.roe@mail.example", "disguised": "jane(at)mail.example", "phone": "212-555-0123",
@@ -41,15 +31,6 @@ SECRETS = {
 SECRET_URL = "http://shop.example/reset?token=zq7xk9"
 PARTS = ("jane", "mail.ex", "555-01", "1111 1", "bukb", "05-112", "main st", "203.0.", "zq7xk9")
 USERS, ORDINARY = 40, ("tennis", "football", "weather", "swimming", "golf clubs")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_mapper() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        one = cache(Mapper)
-        patch.setattr(family, "Mapper", one)
-        patch.setattr(stand_ins, "Mapper", one)
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +82,7 @@ def test_no_identifier_is_released(
 def test_kept_identifiers_are_never_release_grade(
     form: str, log: qv.QueryLog, tmp_path: Path
 ) -> None:
-    release = qv.anonymize(log, LINES["frequent-queries"], identifiers="keep")
+    release = qv.anonymize(log, small_spec("frequent-queries"), identifiers="keep")
     card = release.write(tmp_path / "out", format=form)
     assert (card.public.identifiers, card.public.release_grade) == ("keep", False)
     assert any("let through" in why for why in card.public.not_release_grade_because)
@@ -117,5 +98,5 @@ def test_a_log_of_identifiers_alone(tmp_path: Path) -> None:
     log = qv.read_log(path)
     with pytest.raises(qv.InputError, match="looks like an identifier"):
         qv.anonymize(log, "frequent-queries:min-users=2:min-click-users=2")
-    release = qv.anonymize(log, LINES["dp-statistics"].replace(":synthetic-users=20", ""))
+    release = qv.anonymize(log, OWN_SPECS["dp-statistics"].replace(":synthetic-users=20", ""))
     assert {name: table.height for name, table in release.tables.items()}["queries"] == 0

@@ -17,6 +17,7 @@ from .runs import MethodRun, MethodRuns, failed_checks, registered
 from .tampering import TAMPERINGS, Tampering
 
 _SEED, _OTHER_SEED = 9, 10
+_MIN_ROWS = 20  # fewer rows can have the same order twice
 _MIN_LENGTH = 7  # a shorter query can stand in a page by chance
 
 
@@ -216,6 +217,12 @@ def _differs_unseeded(runs: MethodRuns) -> None:
     require(
         not data or len(same) < len(data),
         "two runs without a seed published the same: take all randomness from `rng`",
+    )
+    rows = [[row[1:] for row in runs.make(number=n).released] for n in (0, 1)]
+    require(
+        rows[0] != rows[1] or len(set(rows[0])) < _MIN_ROWS,
+        "two runs without a seed published the same rows in the same order under other "
+        "pseudonyms: use `engine.shuffle_rows`",
     )
 
 

@@ -9,6 +9,10 @@ from queryveil.methods.microaggregation.category import CategoryMicroaggregation
 from queryveil.methods.microaggregation.syntactic import SyntacticMicroaggregation
 from queryveil.testing import KitCheck, method_checks
 
+SPECS = [
+    "category-microaggregation:k=3",
+    "syntactic-microaggregation:k=3:max-rows-per-user=4",
+]
 CHECKS = [
     *method_checks(CategoryMicroaggregation(k=3), recount=recount_microaggregation),
     *method_checks(

@@ -315,6 +315,9 @@ SUBJECTS = [
     )
     for n in range(2400)
 ]
+SPECS = [
+    "click-graph:epsilon=9:delta=1e-3",
+]
 CHECKS = method_checks(ClickGraph(epsilon=3, delta=1e-2), SUBJECTS, recount=recount_tables)
 
 

@@ -244,6 +244,9 @@ def test_both_epsilons_of_a_profile() -> None:
     assert (promise.epsilon, promise.per_query_epsilon) == (2.0, 2.0)
 
 
+SPECS = [
+    "concept-histogram:domain=sport:max-phrases-per-user=5",
+]
 CHECKS = method_checks(
     ConceptHistogram(domain="sport", max_phrases_per_user=5), recount=recount_checks
 )

@@ -108,6 +108,9 @@ def recount_disconnected_graph(run: MethodRun) -> None:
     recount_rows_of_the_log(run)
 
 
+SPECS = [
+    "disconnected-graph",
+]
 CHECKS = method_checks(DisconnectedGraph(), recount=recount_disconnected_graph)
 
 

@@ -429,6 +429,12 @@ def test_paper_mode_is_not_for_publication(pool: str, tmp_path: Path) -> None:
     assert "do not give the epsilon" in card["not_release_grade_because"][0]
 
 
+SPECS = [
+    "dp-statistics:epsilon=9:delta=1e-3",
+    "dp-statistics:epsilon=9:delta=1e-3:selection=gaussian",
+    "dp-statistics:mode=pure:epsilon=9",
+    "dp-statistics:mode=paper:epsilon=9:published-threshold=5",
+]
 CHECKS = [
     check
     for selection in ("auto", "laplace", "gaussian")

@@ -405,6 +405,9 @@ def recount_frequent_queries(run: MethodRun) -> None:
         )
 
 
+SPECS = [
+    "frequent-queries:min-users=6:min-click-users=3",
+]
 CHECKS = method_checks(
     FrequentQueries(min_users=6, min_click_users=3), recount=recount_frequent_queries
 )

@@ -11,6 +11,11 @@ from queryveil.methods.microaggregation.semantic import (
 )
 from queryveil.testing import KitCheck, method_checks
 
+SPECS = [
+    "semantic-microaggregation:k=3",
+    "semantic-microaggregation:k=3:min-users=2:refine=yes",
+    "string-microaggregation:k=3",
+]
 CHECKS = [
     *method_checks(SemanticMicroaggregation(k=3), recount=recount_microaggregation),
     *method_checks(StringMicroaggregation(k=3), recount=recount_microaggregation),

@@ -470,6 +470,10 @@ def test_rewriting_a_log_whose_queries_are_all_unknown() -> None:
     assert written(run(method, sent("ann", "xqzzy"))).height == 0
 
 
+SPECS = [
+    "semantic-replacement:domain=sport:max-phrases-per-user=5",
+    "semantic-replacement:domain=A:max-phrases-per-user=5:preserve-length=yes",
+]
 CHECKS = method_checks(
     SemanticReplacement(domain="sport", max_phrases_per_user=5), recount=recount_checks
 )
