@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, ClassVar, Self, get_type_hints
+from typing import Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
 
 from ..errors import ParameterError, did_you_mean
 
@@ -23,6 +23,7 @@ class Parameter:
     """A parameter: its type, range, default, unit and one line of help.
 
     An internal parameter is set by the program: it is on cards and in specs, and never in help.
+    A number may have words for special values: `int | Literal["auto"]`.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     unit: str = ""
     internal: bool = False
+    words: tuple[str, ...] = ()
 
     @property
     def option(self) -> str:
@@ -42,6 +44,8 @@ class Parameter:
 
     def parse(self, value: Any) -> Any:
         """Convert a value or its text to the parameter's type; raise if it is not allowed."""
+        if isinstance(value, str) and value in self.words:
+            return value
         if isinstance(value, str) and self.type is not str:
             value = self._from_text(value)
         if self.type is float and type(value) is int:
@@ -79,7 +83,8 @@ class Parameter:
         type_names = {int: "a whole number", float: "a number", bool: "yes or no", str: "a text"}
         low = f" from {self.min:,}" if self.min is not None else ""
         high = f" to {self.max:,}" if self.max is not None else ""
-        return f"{type_names[self.type]}{low}{high}"
+        words = "".join(f"{word}, " for word in self.words) + "or " * bool(self.words)
+        return f"{words}{type_names[self.type]}{low}{high}"
 
 
 def parameter(
@@ -111,10 +116,11 @@ class Parametrized:
     @cache  # a comparison builds hundreds of methods; reading type hints takes milliseconds
     def parameters(cls) -> tuple[Parameter, ...]:
         """Return the declared parameters."""
-        types = get_type_hints(cls)
+        hints = get_type_hints(cls)
         return tuple(
-            Parameter(f.name, types[f.name], f.default, **f.metadata)
+            Parameter(f.name, kind, f.default, **f.metadata, words=words)
             for f in dataclasses.fields(cls)
+            for kind, words in [_split_hint(hints[f.name])]
         )
 
     @classmethod
@@ -143,6 +149,17 @@ class Parametrized:
         changed = (d for d in self.parameters() if getattr(self, d.name) != d.default)
         parts = (f"{d.name.replace('_', '-')}={getattr(self, d.name)}" for d in changed)
         return ":".join([self.name, *parts])
+
+
+def _split_hint(hint: Any) -> tuple[type, tuple[str, ...]]:
+    """Return the type of an annotation, and the words that are allowed beside it.
+
+    >>> _split_hint(int | Literal["auto"])
+    (<class 'int'>, ('auto',))
+    """
+    kinds = [kind for kind in get_args(hint) or (hint,) if get_origin(kind) is not Literal]
+    literals = [kind for kind in get_args(hint) if get_origin(kind) is Literal]
+    return kinds[0], tuple(word for literal in literals for word in get_args(literal))
 
 
 def parse_spec(text: str) -> tuple[str, dict[str, str]]:

@@ -74,22 +74,14 @@ class InformationLoss(Measure):
     kind: ClassVar[Literal["risk", "utility"]] = "utility"
 
     taxonomy: str = parameter("wordnet", "taxonomy: wordnet, a .qvt file or a path list")
-    clusters: int = parameter(
-        0,
-        "clusters of users: a number from 2 on, 0 for 8% of the users, or -1 for the number with "
-        "the best Calinski-Harabasz index",
-        min=-1,
+    clusters: int | Literal["auto", "calinski-harabasz"] = parameter(
+        "auto",
+        "number of clusters of users; auto: 8% of the users, calinski-harabasz: the number with "
+        "the best index of that name",
+        min=2,
         max=_MAX_USERS,
     )
     linkage: str = parameter("ward", "how clusters are joined", choices=("ward", "average"))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.clusters == 1:
-            raise ParameterError(
-                "clusters must be -1, 0 or an integer of at least 2, got 1",
-                hint="one cluster cannot change, so its loss is always 0",
-            )
 
     def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return L with its baselines, and the basis."""
@@ -145,16 +137,18 @@ class InformationLoss(Measure):
                 f"this log has {users:,}",
                 hint=f"`sample_users={_MAX_USERS}`" if users > 2 else None,
             )
-        if self.clusters > users:
+        if isinstance(self.clusters, int) and self.clusters > users:
             raise ParameterError(
                 f"clusters is {self.clusters}, but the log has {users} users",
-                hint=f"use 2 to {users}, or 0 for 8%",
+                hint=f"use 2 to {users}, or auto for 8%",
             )
 
     def _choose_cluster_count(self, matrix: Matrix) -> int:
-        if self.clusters == -1:
+        if self.clusters == "calinski-harabasz":
             return best_cluster_count(matrix, linkage_tree(matrix, self.linkage))
-        return self.clusters or max(2, round(_CLUSTERS_PER_USER * len(matrix)))
+        if self.clusters == "auto":
+            return max(2, round(_CLUSTERS_PER_USER * len(matrix)))
+        return self.clusters
 
     def _cut(self, matrix: Matrix, number: int) -> Labels:
         return cut_tree(linkage_tree(matrix, self.linkage), number)
@@ -188,9 +182,8 @@ class InformationLoss(Measure):
         return partition_distance(was.labels, self._cut(matrix, was.number))
 
     def _basis(self, context: MeasureContext, was: _OriginalClusters) -> str:
-        choice = {0: "8% of the users", -1: "by Calinski-Harabasz"}.get(
-            self.clusters, "as requested"
-        )
+        choices = {"auto": "8% of the users", "calinski-harabasz": "by Calinski-Harabasz"}
+        choice = choices.get(str(self.clusters), "as requested")
         return (
             f"{context.taxonomy(self.taxonomy).title}, {was.number} clusters ({choice}), "
             f"{self.linkage} linkage"

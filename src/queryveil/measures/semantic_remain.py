@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
 from typing import ClassVar, Literal
@@ -40,10 +41,10 @@ class SemanticRemain(Measure):
     kind: ClassVar[Literal["risk", "utility"]] = "utility"
 
     taxonomy: str = parameter("wordnet", "taxonomy: wordnet, a .qvt file or a path list")
-    level: int = parameter(
-        0,
-        "level of the value; 0: the deepest of `min_levels` that half of the concepts reach",
-        min=0,
+    level: int | Literal["auto"] = parameter(
+        "auto",
+        "level of the value; auto: the deepest of `min_levels` that half of the concepts reach",
+        min=1,
         max=30,
     )
     min_levels: int = parameter(5, "number of levels to report at least", min=1, max=30)
@@ -52,7 +53,7 @@ class SemanticRemain(Measure):
         """Return the fraction of the level, those of all levels, and the paper's worst case."""
         was = self._count_original(context)
         reached = self._fractions_reached(context, was)
-        level = self.level or max((n for n, part in reached.items() if part >= 0.5), default=1)
+        level = self._choose_level(reached)
         pairs, note = released_concepts(context, release, self.taxonomy)
         now = level_matrices(context.taxonomy(self.taxonomy), pairs, len(was))
         fractions = [remaining_shares(*both)["share"] for both in zip(was, now, strict=True)]
@@ -78,6 +79,11 @@ class SemanticRemain(Measure):
             },
             basis=f"{context.taxonomy(self.taxonomy).title}, level {level}; {note}",
         )
+
+    def _choose_level(self, reached: Mapping[int, float]) -> int:
+        if self.level != "auto":
+            return self.level
+        return max((n for n, part in reached.items() if part >= 0.5), default=1)
 
     def _baseline(
         self, context: MeasureContext, was: list[pl.DataFrame], release: Release, level: int
@@ -114,12 +120,12 @@ class SemanticRemain(Measure):
 
     def _count_original(self, context: MeasureContext) -> list[pl.DataFrame]:
         """Return the categories of the original log, one frame per level."""
-        taxonomy, levels = context.taxonomy(self.taxonomy), max(self.level, self.min_levels)
+        taxonomy, level = context.taxonomy(self.taxonomy), self._choose_level({})
+        levels = max(level, self.min_levels)
         matrices = context.cached(
             ("levels", self.taxonomy, levels),
             lambda: level_matrices(taxonomy, context.concepts(self.taxonomy), levels),
         )
-        level = max(self.level, 1)
         if not matrices[level - 1].height:
             raise InputError(
                 f"no user of this log has a concept on level {level} of {taxonomy.title}",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, dataclass
+from typing import ClassVar, Literal
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from queryveil.core.parameters import Parameter
+from queryveil.core.parameters import Parameter, Parametrized, parameter
 from queryveil.errors import ParameterError, UsageError
 from queryveil.methods.base import METHODS, Method, parse_method
 from queryveil.methods.frequent_queries import FrequentQueries
@@ -20,7 +21,8 @@ def values_of(declared: Parameter) -> st.SearchStrategy[object]:
     if declared.type is bool:
         return st.booleans()
     if declared.type is int:
-        return st.integers(declared.min, declared.max)
+        numbers = st.integers(declared.min, declared.max)
+        return numbers | st.sampled_from(declared.words) if declared.words else numbers
     if declared.type is float:
         return st.floats(declared.min, declared.max, allow_nan=False)
     return st.just(declared.default)
@@ -125,6 +127,23 @@ def test_numbers() -> None:
     for wrong in (-0.1, 1.1, float("nan"), float("inf"), "nan", True, None):
         with pytest.raises(ParameterError, match="`share`"):
             share.parse(wrong)
+
+
+def test_a_number_may_have_words_for_special_values() -> None:
+    @dataclass(frozen=True)
+    class Example(Parametrized):
+        name: ClassVar[str] = "example"
+        size: int | Literal["auto", "best"] = parameter("auto", "a size", min=2, max=9)
+
+    (size,) = Example.parameters()
+    assert (size.type, size.words) == (int, ("auto", "best"))
+    assert size.allowed == "auto, best, or a whole number from 2 to 9"
+    assert [size.parse(value) for value in ("auto", "best", "7", 7)] == ["auto", "best", 7, 7]
+    assert str(Example(size="best")) == "example:size=best"
+    assert str(Example()) == "example"
+    for wrong in (1, 10, "1", "Auto", "", "auto ", True, 2.0, None, ["auto"]):
+        with pytest.raises(ParameterError, match="`size`"):
+            size.parse(wrong)
 
 
 def test_texts_are_taken_as_they_are() -> None:

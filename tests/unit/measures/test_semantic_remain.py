@@ -112,7 +112,7 @@ def test_how_deep_concepts_are(ruler: str) -> None:
 
 def test_the_usual_level_is_one_that_most_reach(ruler: str) -> None:
     before = {"a": ["tennis", "music"], "b": ["asthma"]}
-    found = remain(ruler, before, before, {"level": 0})
+    found = remain(ruler, before, before, {"level": "auto"})
     assert "level 2" in found.basis  # the paths have two levels
     assert found.details["reached"] == {"1": 1, "2": 1, "3": 0, "4": 0, "5": 0}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -19,7 +19,7 @@ from ...concepts.taxonomy.search_index import SearchIndex
 from ...core.parameters import parameter
 from ...core.progress import Progress
 from ...core.randomness import RandomSource
-from ...errors import InputError, ParameterError
+from ...errors import InputError
 from ...log.query_log import QueryLog
 from ..base import MethodOutput
 from .base import ByMeaning
@@ -48,15 +48,13 @@ class CategoryMicroaggregation(ByMeaning):
         "k-anonymity: every released log is shared by at least k users"
     )
 
-    levels: str = parameter("5", "levels that are compared: a number, or auto")
+    levels: int | Literal["auto"] = parameter(
+        5,
+        "levels that are compared; auto: those that half of the terms reach",
+        min=1,
+        max=_DEEPEST,
+    )
     categories_per_term: str = parameter("1", "categories of a term", choices=("1", "5"))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.levels != "auto" and self.levels not in {str(n) for n in range(1, _DEEPEST + 1)}:
-            raise ParameterError(
-                f'`levels` cannot be "{self.levels}"', hint=f"auto, or 1 to {_DEEPEST}"
-            )
 
     def run(
         self,
@@ -98,7 +96,7 @@ class CategoryMicroaggregation(ByMeaning):
         self, taxonomy: Taxonomy, categories: pl.DataFrame, names: pl.Series
     ) -> NDArray[np.float32]:
         """Return the sum over levels of the common category counts of users."""
-        levels = _DEEPEST if self.levels == "auto" else int(self.levels)
+        levels = _DEEPEST if self.levels == "auto" else self.levels
         matrices = level_matrices(taxonomy, categories, levels)
         if self.levels == "auto":
             total = max(int(categories["count"].sum()), 1)

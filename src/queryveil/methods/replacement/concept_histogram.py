@@ -40,10 +40,12 @@ class ConceptHistogram(ReplacementMethod):
     guarantee_summary: ClassVar[str] = "differential privacy for a user's whole log"
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "users"
 
-    threshold: int = parameter(
-        0, "minimal noisy count of a concept: 1 as in the paper; 0 for automatic", min=0,
+    threshold: int | Literal["auto"] = parameter(
+        "auto",
+        "minimal noisy count of a concept: 1 as in the paper; auto: few concepts by noise alone",
+        min=1,
         max=10**9,
-    )  # fmt: skip
+    )
 
     def counts(self, cells: int) -> PublicCounts:
         """Return the mechanism: another log of one user changes counts by twice the bound at most.
@@ -52,10 +54,11 @@ class ConceptHistogram(ReplacementMethod):
         """
         bound = self.max_phrases_per_user
         scale = exact_scale(2 * bound / self.user_epsilon)
+        if self.threshold != "auto":
+            return PublicCounts(scale, self.threshold, 2 * bound)
         # A user gets at most about a quarter as many empty concepts by noise as they have rows.
         tail = Fraction(min(bound, cells), 4 * cells)
-        threshold = self.threshold or min_threshold(laplace_tail, scale, tail)
-        return PublicCounts(scale, threshold, 2 * bound)
+        return PublicCounts(scale, min_threshold(laplace_tail, scale, tail), 2 * bound)
 
     def check_ready(self) -> None:
         """Raise an error if the domain is invalid or the noise cannot be drawn."""
