@@ -139,13 +139,13 @@ def table(count: int, categories: int) -> str:
     if "spacy" in rate:
         times = f"{rate['ours'] / rate['spacy']:.0f} times ({rate['spacy']:,.0f} a second)"
         row("the same, against spaCy's small model with noun chunks", "8 times", times)
-        row("nouns told from other words as spaCy does", "85%", f"{rate['agreement']:.1%}")
+        row("agreement with spaCy on which words are nouns", "85%", f"{rate['agreement']:.1%}")
     many, peak = child(__file__, "--task", "many", "--queries", str(count))
     row(f"{count:,} distinct queries, 2 cores", "8 min, 4 GB",
         f"{many['seconds']:.0f} s, {peak / 1000:.1f} GB")  # fmt: skip
     coverage, _ = child(__file__, "--task", "coverage")
     if coverage:
-        share = f"{coverage['coverage']:.1%} ({coverage['first try']:.1%} at the first try)"
+        share = f"{coverage['coverage']:.1%} ({coverage['first try']:.1%} at the first attempt)"
         row("50,000 web queries with a concept", "85%", share)
     dump = odp_dump.run(categories, 4 * categories)
     row(f"import of an ODP dump: {categories:,} categories, {4 * categories:,} sites",

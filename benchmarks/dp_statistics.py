@@ -170,10 +170,10 @@ def scale_table(lines: int) -> str:
         [
             "| work | aim | here |",
             "|---|---|---|",
-            f"| three tables, {lines:,} lines, after reading | 3 times bare Polars, 4 GB | "
+            f"| three tables, {lines:,} rows, after reading | 3 times bare Polars, 4 GB | "
             f"{ours['seconds'] / bare['seconds']:.2f} times ({ours['seconds']:.0f} s, "
             f"{bare['seconds']:.0f} s), {peak / 1000:.1f} GB; {whole:.2f} times with reading |",
-            f"| what they hold | | {counts} |",
+            f"| their size | | {counts} |",
             f"| commits to the ledger, each synced | 200 a second | {ledger['commits']:,.0f} |",
         ]
     )

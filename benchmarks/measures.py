@@ -115,7 +115,7 @@ def table(users: int, line: str) -> str:
     compared, _ = child(__file__, "--task", "compare")
     rows = ["| work | aim | here |", "|---|---|---|"]
     rows.append(
-        f"| {some['taken']} measures that run nothing again, 1,000 users | 60 s | "
+        f"| {some['taken']} measures that do not rerun the method, 1,000 users | 60 s | "
         f"{some['seconds']:.1f} s |"
     )
     rows.append(

@@ -130,8 +130,8 @@ def table(lines: int, draws: int) -> str:
     rows = ["| work | aim | here |", "|---|---|---|", *draw_rows(draws)]
     whole = whole_log(lines)
     rows.append(
-        f"| {lines:,} lines, sqc2, all of WordNet | 15 min | {whole['seconds'] / 60:.1f} min, "
-        f"{whole['peak'] / 1000:.1f} GB; {whole['rows']:,} rows written |"
+        f"| {lines:,} rows, sqc2, all of WordNet | 15 min | {whole['seconds'] / 60:.1f} min, "
+        f"{whole['peak'] / 1000:.1f} GB; {whole['rows']:,} released rows |"
     )
     return "\n".join(rows)
 
