@@ -23,8 +23,8 @@ SETTINGS = {
     "C": "C: among all abstractions, 4 topics",
 }
 BUDGETS = {
-    "per-user": "epsilon for a person's whole log",
-    "per-query": "epsilon for each of her 100 queries",
+    "user": "epsilon for a user's whole log",
+    "query": "epsilon for each of their 100 queries",
 }
 LINES = {  # what is drawn, with its colour and dashes
     "concept-histogram": ("concept-histogram", "#5c6670", "2 3"),
@@ -44,7 +44,7 @@ def table_of(folder: Path) -> pl.DataFrame:
     """Give setting, budget, line, epsilon and the mean value."""
     rows = pl.read_csv(folder / "results.csv").drop_nulls("value")
     found = [
-        (_part(m, "domain"), _part(m, "budget", "per-user"), _line(m), epsilon, value)
+        (_part(m, "domain"), _part(m, "budget-unit", "user"), _line(m), epsilon, value)
         for m, epsilon, value in rows.select("method", "epsilon", "value").rows()
     ]
     names = ["setting", "budget", "line", "epsilon", "value"]
