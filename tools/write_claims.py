@@ -10,7 +10,7 @@ from queryveil import ClaimResult, Replication
 
 PAGE = Path(__file__).parents[1] / "docs" / "replication.md"
 END = "<!-- end -->"
-WORDS = {True: "holds", False: "does not hold", None: "cannot be told"}
+WORDS = {True: "holds", False: "does not hold", None: "undecided"}
 
 
 def table(replication: Replication) -> str:
