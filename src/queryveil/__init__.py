@@ -8,6 +8,8 @@ release.write("out")
 qv.verify("out")
 """
 
+from typing import TYPE_CHECKING
+
 from ._version import __version__
 from .comparison.comparing import compare
 from .comparison.result import ClaimResult, Comparison, ComparisonRow, RunOptions
@@ -189,3 +191,12 @@ __all__ = [
     "verify",
     "write_synthetic_log",
 ]
+
+if not TYPE_CHECKING:  # a type checker must go on to reject a name that does not exist
+
+    def __getattr__(name: str) -> type[Method | Measure]:
+        """Return the class of any other method or measure, those of other distributions too."""
+        for kind in (*METHODS.values(), *MEASURES.values()):
+            if kind.__name__ == name:
+                return kind
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

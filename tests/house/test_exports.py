@@ -137,3 +137,20 @@ def test_the_front_door() -> None:
             "write_synthetic_log",
         }
     )
+
+
+@pytest.mark.parametrize(
+    "kind", [*queryveil.METHODS.values(), *queryveil.MEASURES.values()], ids=lambda kind: kind.name
+)
+def test_every_method_and_measure_is_at_the_front_door(kind: type) -> None:
+    assert getattr(queryveil, kind.__name__) is kind
+
+
+def test_a_new_method_is_at_the_front_door_without_an_import() -> None:
+    class Toy(queryveil.FrequentQueries):
+        name = "toy"
+
+    with pytest.raises(AttributeError, match="no attribute 'Toy'"):
+        _ = queryveil.Toy
+    with queryveil.METHODS.adding("toy", Toy):
+        assert queryveil.Toy is Toy
