@@ -23,6 +23,7 @@ import queryveil as qv
 from queryveil.log.readers import parquet, source
 from queryveil.log.readers import parquet_child as decoding
 from queryveil.methods.base import FAILURES, METHODS, READ_ALONE, parse_method
+from specs import built_in_methods, small_spec
 
 # --- two logs that differ in one person ----------------------------------------------------------
 
@@ -201,6 +202,12 @@ PRIVATE = [
     "semantic-replacement:epsilon=1:domain=entertainment",
     "profile-first:epsilon=1:domain=entertainment,sport",
     "concept-histogram:epsilon=1:domain=entertainment",
+]
+PRIVATE += [  # a new method need not be in the list
+    small_spec(name)
+    for name in built_in_methods()
+    if parse_method(small_spec(name)).guarantee().model.endswith("-dp")
+    and name not in {spec.partition(":")[0] for spec in PRIVATE}
 ]
 LOGS = {
     "none that is read": "8,dogs,01/02/2006\n" * 9,
