@@ -25,7 +25,7 @@ from queryveil.peers.simulation.summary import summarize
 SCENARIOS = {
     "all behave": Scenario(),
     "20% selfish, 10% dishonest, 10% away, 1% lost": Scenario(
-        selfish=0.2, dishonest=0.1, churn=0.1, loss=0.01
+        selfish=0.2, dishonest=0.1, churn=0.1, message_loss=0.01
     ),
     "friends of like interests": Scenario(graph="interests"),
 }

@@ -148,7 +148,7 @@ def test_no_text_is_on_disk_unless_asked_for(keep: bool) -> None:
     homes = fresh_home(), fresh_home()
 
     async def live() -> None:
-        async with running(*homes, keep_texts=keep) as nodes:
+        async with running(*homes, store_queries=keep) as nodes:
             for number in range(8):
                 await nodes[number % 2].search(f"a secret wish {number}")
             assert any(node.account.texts for node in nodes) == keep

@@ -384,7 +384,7 @@ def test_digests_need_the_secret() -> None:
 
 
 def test_texts_are_dropped_when_they_are_not_wanted_any_more() -> None:
-    account = ExposureCounter(b"key", keep_texts=True)
+    account = ExposureCounter(b"key", store_queries=True)
     account.submitted("cats")
     again = ExposureCounter(b"key")
     again.restore(account.state())

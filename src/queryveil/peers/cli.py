@@ -38,7 +38,7 @@ Test = Annotated[
 ]
 Sweep = Annotated[
     list[str] | None,
-    typer.Option(help="Values of a parameter: submit=0.1,0.5 or hops=1..5; several times."),
+    typer.Option(help="Values of a parameter: max-hops=1..5; several times."),
 ]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder to write.")]
 
@@ -49,23 +49,28 @@ def simulate(
     log: LogArguments,
     screen: Terminal,
     graph: Graph = "barabasi-albert:m=2",
-    submit: Annotated[float, typer.Option(help="Probability that a relay submits a query.")] = 0.5,
-    hops: Annotated[int, typer.Option(help="How often a query is relayed at most.")] = 3,
+    submit_probability: Annotated[
+        float, typer.Option(help="Probability that a relay submits a query.")
+    ] = 0.5,
+    max_hops: Annotated[int, typer.Option(help="How often a query is relayed at most.")] = 3,
     selfish: Annotated[str, typer.Option(help="Fraction of users who refuse to relay.")] = "0",
     dishonest: Annotated[
         str, typer.Option(help="Fraction of users who record what they relay.")
     ] = "0",
     churn: Annotated[str, typer.Option(help="Fraction of users who are offline.")] = "0",
-    loss: Annotated[str, typer.Option(help="Fraction of messages that get lost.")] = "0",
+    message_loss: Annotated[str, typer.Option(help="Fraction of messages that get lost.")] = "0",
     queries: Annotated[
         int | None, typer.Option(min=1, help="Queries of each user at most; with t1: times.")
     ] = None,
-    hidden: Annotated[
-        bool, typer.Option("--hidden", help="Start the hop count at random, as the node does.")
+    random_hop_start: Annotated[
+        bool,
+        typer.Option("--random-hop-start", help="Start the hop count at random, as the node does."),
     ] = False,
     test: Test = "t2",
     sweep: Sweep = None,
-    most_hops: Annotated[float, typer.Option(help="Maximum mean hops of the best setting.")] = 2.0,
+    max_mean_hops: Annotated[
+        float, typer.Option(help="Maximum mean hops of the best setting.")
+    ] = 2.0,
     repeats: Repeats = 1,
     out: Out = None,
     overwrite: Overwrite = False,
@@ -73,9 +78,15 @@ def simulate(
     ledger: LedgerName = None,
 ) -> None:
     """Simulate users of a log who send queries through friends, and report who learns what."""
-    fractions = {"selfish": selfish, "dishonest": dishonest, "churn": churn, "loss": loss}
+    fractions = {
+        "selfish": selfish,
+        "dishonest": dishonest,
+        "churn": churn,
+        "message_loss": message_loss,
+    }
     scenario = Scenario(
-        graph=graph, submit=submit, hops=hops, queries=queries, test=test, hidden=hidden,
+        graph=graph, submit_probability=submit_probability, max_hops=max_hops, queries=queries,
+        test=test, random_hop_start=random_hop_start,
         **{name: parse_fraction(text) for name, text in fractions.items()},
     )  # fmt: skip
 
@@ -84,15 +95,15 @@ def simulate(
 
     if not (sweep or out):
         if repeats > 1:
-            raise UsageError("--repeats is for a sweep", hint="--sweep hops=1..5")
+            raise UsageError("--repeats is for a sweep", hint="--sweep max-hops=1..5")
         run = sweeps.simulate(read, scenario, seed=seed, ledger=ledger, progress=screen)
         screen.result(run, lambda console: tables.print_simulation(console, run.summary))
         return
     if out is not None:
         output.check_sweep_output(out, overwrite)
     results = sweeps.sweep(
-        read, parse_sweeps(sweep or []), scenario, seed=seed, repeats=repeats, most_hops=most_hops,
-        ledger=ledger, progress=screen,
+        read, parse_sweeps(sweep or []), scenario, seed=seed, repeats=repeats,
+        max_mean_hops=max_mean_hops, ledger=ledger, progress=screen,
     )  # fmt: skip
     if out is not None:
         output.write_sweep(results, out, overwrite)

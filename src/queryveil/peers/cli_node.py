@@ -24,8 +24,8 @@ app = typer.Typer(
     help="Your own node: friends submit your queries, and you theirs.", no_args_is_help=True
 )
 
-HomeFolder = Annotated[Path, typer.Option("--home", help="Folder of the node.")]
-_HOME = Path("queryveil-node")
+NodeFolder = Annotated[Path, typer.Option(help="Folder of the node.")]
+_NODE_DIR = Path("queryveil-node")
 
 
 def _import_node() -> Any:
@@ -41,7 +41,7 @@ def _import_node() -> Any:
 @with_options(screen_options)
 def run(
     screen: Terminal,
-    home: HomeFolder = _HOME,
+    node_dir: NodeFolder = _NODE_DIR,
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port of your page, on this machine only.")
     ] = 7070,
@@ -54,23 +54,27 @@ def run(
             envvar="QUERYVEIL_ENGINE", help="searxng:URL, or template:URL with {query} in it."
         ),
     ] = "searxng:http://localhost:8888",
-    results: Annotated[
+    results_path: Annotated[
         str | None, typer.Option(help="template: where the results are, as data.items.")
     ] = None,
-    fields: Annotated[
+    result_fields: Annotated[
         str | None, typer.Option(help="template: title=name,url=link,snippet=text.")
     ] = None,
-    keep_texts: Annotated[
-        bool, typer.Option("--keep-texts", help="Keep the queries that you submit, to show them.")
+    store_queries: Annotated[
+        bool,
+        typer.Option("--store-queries", help="Keep the queries that you submit, to show them."),
     ] = False,
-    submit: Annotated[float, typer.Option(help="Probability that a relay submits a query.")] = 0.5,
-    hops: Annotated[int, typer.Option(help="How often a query is relayed at most.")] = 10,
+    submit_probability: Annotated[
+        float, typer.Option(help="Probability that a relay submits a query.")
+    ] = 0.5,
+    max_hops: Annotated[int, typer.Option(help="How often a query is relayed at most.")] = 10,
 ) -> None:
     """Run the node until it is stopped."""
     node = _import_node()
     plan = node.NodeConfig(
-        home, engine, port, listen, results, fields, keep_texts, ProtocolSettings(submit, hops)
-    )
+        node_dir, engine, port, listen, results_path, result_fields, store_queries,
+        ProtocolSettings(submit_probability, max_hops),
+    )  # fmt: skip
     node.serve_node(plan, lambda address: _print_address(screen, "Your page", address))
 
 
@@ -82,11 +86,11 @@ def invite(
     address: Annotated[
         str, typer.Option(help="HOST:PORT where friends reach you; none if they cannot.")
     ] = "",
-    home: HomeFolder = _HOME,
+    node_dir: NodeFolder = _NODE_DIR,
 ) -> None:
     """Print the line that a friend needs to add you."""
     node = _import_node()
-    identity = node.load_identity(node.NodeDirectory(home))
+    identity = node.load_identity(node.NodeDirectory(node_dir))
     line = node.make_invitation(identity, name, address)
     fingerprint = node.format_fingerprint(identity.fingerprint)
     document = {"invitation": line, "fingerprint": fingerprint}
@@ -100,19 +104,19 @@ def accept(
     invitations: Annotated[
         list[str], typer.Argument(metavar="INVITATION...", help="Friends' lines, or files of one.")
     ],
-    called: Annotated[str | None, typer.Option("--as", help="Your name for the friend.")] = None,
-    home: HomeFolder = _HOME,
+    name: Annotated[str | None, typer.Option(help="Your name for the friend.")] = None,
+    node_dir: NodeFolder = _NODE_DIR,
 ) -> None:
     """Add a friend. They must add you too."""
     node = _import_node()
-    folder = node.NodeDirectory(home)
+    folder = node.NodeDirectory(node_dir)
     own = node.load_identity(folder).fingerprint
-    if called and len(invitations) > 1:
-        raise UsageError("--as names one friend", hint="accept them one by one")
+    if name and len(invitations) > 1:
+        raise UsageError("--name names one friend", hint="accept them one by one")
     added = []
     for line in map(_read_line, invitations):
         friend = node.read_invitation(line)
-        friend = node.Friend(called or friend.name, friend.address, friend.certificate)
+        friend = node.Friend(name or friend.name, friend.address, friend.certificate)
         node.add_friend(folder, own, friend)
         fingerprint = node.format_fingerprint(friend.fingerprint)
         added.append({"name": friend.name, "fingerprint": fingerprint})
@@ -124,23 +128,23 @@ def accept(
 def forget(
     screen: Terminal,
     name: Annotated[str, typer.Argument(help="The friend's name.")],
-    home: HomeFolder = _HOME,
+    node_dir: NodeFolder = _NODE_DIR,
 ) -> None:
     """Remove a friend."""
     node = _import_node()
-    removed = node.remove_friend(node.NodeDirectory(home), name)
+    removed = node.remove_friend(node.NodeDirectory(node_dir), name)
     message = sanitize(f"{removed.name} is no friend any more.")
     screen.result({"name": removed.name}, lambda out: out.print(message))
 
 
 @app.command("status")
 @with_options(screen_options)
-def show(screen: Terminal, home: HomeFolder = _HOME) -> None:
+def show(screen: Terminal, node_dir: NodeFolder = _NODE_DIR) -> None:
     """Show your exposure so far, and how often friends relayed your queries."""
     node = _import_node()
-    if not home.is_dir():
-        raise UsageError("there is no node", where=home, hint="queryveil peers node invite")
-    status = node.status(node.NodeDirectory(home))
+    if not node_dir.is_dir():
+        raise UsageError("there is no node", where=node_dir, hint="queryveil peers node invite")
+    status = node.status(node.NodeDirectory(node_dir))
     screen.result(status, lambda console: _print_status(console, status))
 
 

@@ -107,8 +107,8 @@ def _sweep_view(sweep: PeerSweep) -> SweepView:
 def format_setting(params: Mapping[str, Scalar]) -> str:
     """Return the swept values of a setting as text.
 
-    >>> format_setting({"submit": 0.5, "hops": 3})
-    'submit=0.5 hops=3'
+    >>> format_setting({"submit_probability": 0.5, "max_hops": 3})
+    'submit_probability=0.5 max_hops=3'
     """
     return " ".join(f"{name}={value}" for name, value in params.items()) or "as requested"
 

@@ -36,7 +36,7 @@ def played(graph: list[list[int]], rounds: int, seed: int = 1, **more: object) -
 def test_whatever_goes_wrong(
     graph: list[list[int]], hops: int, churn: float, loss: float, seed: int
 ) -> None:
-    traffic = played(graph, 3, seed, hops=hops, churn=churn, loss=loss, dishonest=[0])
+    traffic = played(graph, 3, seed, hops=hops, churn=churn, message_loss=loss, dishonest=[0])
     queries = 3 * len(graph)
     assert traffic.asked == traffic.accepted + traffic.refused + traffic.silent
     assert set(traffic.search) == set(range(queries))  # each is submitted
@@ -66,7 +66,7 @@ def test_exactly_once_where_nothing_gets_lost(
 def test_a_lost_acceptance_makes_a_duplicate() -> None:
     """0 asks 1, who accepts; that gets lost. Both submit the query, and 0 heard nothing."""
     numbers = [0.9, 0.0, 0.9, 0.0, 0.001]  # not herself, friend 1, request kept, accepts, lost
-    network = Network([[1], [0]], ProtocolSettings(), iter(numbers).__next__, loss=0.01)
+    network = Network([[1], [0]], ProtocolSettings(), iter(numbers).__next__, message_loss=0.01)
     network.search(0)
     assert (network.traffic.account, network.traffic.hops) == ([1, 0], [1, 0])
     assert (network.traffic.silent, network.traffic.failures) == (1, 1)
@@ -75,7 +75,7 @@ def test_a_lost_acceptance_makes_a_duplicate() -> None:
 
 def test_a_lost_answer_makes_a_duplicate() -> None:
     numbers = [0.9, 0.0, 0.9, 0.0, 0.9, 0.001]  # as before, acceptance kept, answer lost
-    network = Network([[1], [0]], ProtocolSettings(), iter(numbers).__next__, loss=0.01)
+    network = Network([[1], [0]], ProtocolSettings(), iter(numbers).__next__, message_loss=0.01)
     network.search(0)
     assert (network.traffic.account, network.traffic.failures) == ([1, 0], 1)
     assert network.peers[0].counts(1) == (1, 1)

@@ -18,7 +18,7 @@ def log(tmp_path: Path) -> str:
 
 def test_one_setting(cli, log: str) -> None:
     ran = cli("peers", "simulate", log, "--selfish", "20%", "--dishonest", 0.1, "--churn", 0.1,
-              "--loss", 0.01, "--seed", 1)  # fmt: skip
+              "--message-loss", 0.01, "--seed", 1)  # fmt: skip
     assert ran.code == 0, ran.err
     for text in ("30 users", "PEL of honest and of selfish", "recorded", "the engine guesses",
                  "owner of the log"):  # fmt: skip
@@ -39,11 +39,11 @@ def test_json_and_t1(cli, log: str, tmp_path: Path) -> None:
 
 
 def test_a_sweep(cli, log: str, tmp_path: Path) -> None:
-    typed = ("peers", "simulate", log, "--sweep", "submit=0.2,0.8", "--sweep", "hops=1..2",
-             "--seed", 1)  # fmt: skip
+    typed = ("peers", "simulate", log, "--sweep", "submit-probability=0.2,0.8",
+             "--sweep", "max-hops=1..2", "--seed", 1)  # fmt: skip
     ran = cli(*typed, "--out", "out")
     assert ran.code == 0, ran.err
-    assert "submit=0.2 hops=1" in ran.out
+    assert "submit_probability=0.2 max_hops=1" in ran.out
     assert "best" in ran.out
     assert (tmp_path / "out" / "peers.svg").exists()
     again = cli(*typed, "--out", "out")
@@ -57,11 +57,11 @@ def test_a_sweep(cli, log: str, tmp_path: Path) -> None:
 def test_options_from_the_config_file(cli, log: str, tmp_path: Path) -> None:
     """Commands inside a command inside a command have a table of their own, too."""
     (tmp_path / "queryveil.toml").write_text(
-        '["peers simulate"]\nsweep = ["hops=1..2"]\nselfish = "50%"\n'
-        '["peers node status"]\nhome = "elsewhere"\n'
+        '["peers simulate"]\nsweep = ["max-hops=1..2"]\nselfish = "50%"\n'
+        '["peers node status"]\nnode_dir = "elsewhere"\n'
     )
     document = json.loads(cli("peers", "simulate", log, "--json").out)
-    assert [row["params"] for row in document["settings"]] == [{"hops": 1}, {"hops": 2}]
+    assert [row["params"] for row in document["settings"]] == [{"max_hops": 1}, {"max_hops": 2}]
     assert document["scenario"]["selfish"] == 0.5
     assert "elsewhere" in cli("peers", "node", "status").err
 
@@ -70,7 +70,7 @@ def test_wrong_usage(cli, log: str) -> None:
     for typed, message in {
         ("--sweep", "hop=1"): "did you mean",
         ("--selfish", "2"): "not between 0 and 1",
-        ("--submit", "0"): "--submit cannot be",
+        ("--submit-probability", "0"): "--submit-probability cannot be",
         ("--repeats", "2"): "for a sweep",
         ("--test", "t9"): "t1 or t2",
     }.items():

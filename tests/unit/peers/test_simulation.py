@@ -60,7 +60,7 @@ def test_two_friends_by_hand() -> None:
 
 
 def test_who_relays_nothing_is_exposed_and_found() -> None:
-    summary = figures(hops=0)
+    summary = figures(max_hops=0)
     assert summary.pel.mean == summary.pel.honest == 100
     assert summary.uncertainty.mean == summary.above_70 == summary.traffic.hops == 0
     assert summary.guess_rate == 1
@@ -83,7 +83,7 @@ def test_few_friends_expose_and_selfishness_does() -> None:
 def test_what_dishonest_friends_learn() -> None:
     """The count of hops stands on a query: at the first they know whose it is, unless hidden."""
     summary = figures(dishonest=0.3).dishonest
-    hidden = figures(dishonest=0.3, hops=10, hidden=True).dishonest
+    hidden = figures(dishonest=0.3, max_hops=10, random_hop_start=True).dishonest
     assert hidden.known_by_count < 0.1
     assert 0.5 < hidden.sender_is_origin < 0.7
     assert summary.users == 36
@@ -114,7 +114,7 @@ def test_spread_by_hand() -> None:
 
 
 def test_churn_and_loss_are_counted() -> None:
-    summary = figures(churn=0.2, loss=0.05)
+    summary = figures(churn=0.2, message_loss=0.05)
     assert summary.traffic.messages.silent > 0
     assert 0 < summary.traffic.duplicates <= summary.traffic.failures
     calm = figures()
@@ -141,8 +141,9 @@ def test_a_user_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [{"selfish": 1.5}, {"loss": 0.95}, {"selfish": 0.6, "dishonest": 0.6}, {"queries": 0},
-              {"test": "t3"}, {"submit": 0}, {"graph": "barabasi-albert:x=1"}],
+    "given", [{"selfish": 1.5}, {"message_loss": 0.95}, {"selfish": 0.6, "dishonest": 0.6},
+              {"queries": 0}, {"test": "t3"}, {"submit_probability": 0},
+              {"graph": "barabasi-albert:x=1"}],
 )  # fmt: skip
 def test_scenarios_that_do_not_go(given: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
@@ -151,12 +152,12 @@ def test_scenarios_that_do_not_go(given: dict[str, Any]) -> None:
 
 def test_changed_scenarios() -> None:
     changed = Scenario(graph="watts-strogatz:k=4").with_value(
-        {"p": "0.3", "hops": "2", "churn": 0.1}
+        {"p": "0.3", "max_hops": "2", "churn": 0.1}
     )
     assert changed.graph == "watts-strogatz:k=4:p=0.3"
-    assert Scenario().with_value({"hidden": "true"}).hidden
-    assert (changed.value("hops"), changed.value("p"), changed.value("churn")) == (2, 0.3, 0.1)
+    assert Scenario().with_value({"random_hop_start": "true"}).random_hop_start
+    assert (changed.value("max_hops"), changed.value("p"), changed.value("churn")) == (2, 0.3, 0.1)
     with pytest.raises(UsageError, match='no "m"'):
         Scenario(graph="interests").with_value({"m": "2"})
     with pytest.raises(ParameterError):
-        Scenario().with_value({"hops": "some"})
+        Scenario().with_value({"max_hops": "some"})

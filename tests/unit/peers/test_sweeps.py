@@ -53,10 +53,10 @@ def test_one_object_with_named_figures(log: QueryLog) -> None:
 
 
 def test_a_sweep(log: QueryLog, tmp_path: Path) -> None:
-    grid = parse_sweeps(["submit=0.2,0.8", "hops=1..2"])
+    grid = parse_sweeps(["submit-probability=0.2,0.8", "max-hops=1..2"])
     result = sweep(log, grid, seed=1, repeats=2)
     assert [row.params for row in result.settings] == [
-        {"submit": submit, "hops": hops} for submit in (0.2, 0.8) for hops in (1, 2)
+        {"submit_probability": submit, "max_hops": hops} for submit in (0.2, 0.8) for hops in (1, 2)
     ]
     assert all(len(row.runs) == 2 for row in result.settings)
     first = result.settings[0]
@@ -69,11 +69,11 @@ def test_a_sweep(log: QueryLog, tmp_path: Path) -> None:
         "settings.csv", "sweep.json", "report.html", "peers.svg",
     }  # fmt: skip
     assert all(path.stat().st_mode & 0o077 == 0 for path in out.iterdir())
-    assert pl.read_csv(out / "settings.csv")["hops"].to_list() == [1, 2, 1, 2]
+    assert pl.read_csv(out / "settings.csv")["max_hops"].to_list() == [1, 2, 1, 2]
     whole = json.loads((out / "sweep.json").read_text("utf-8"))
     assert PeerSweep.from_dict(whole) == result
     assert whole["best"]["params"] == dict(result.best.params)
-    assert "Best: submit=" in (out / "report.html").read_text("utf-8")
+    assert "Best: submit_probability=" in (out / "report.html").read_text("utf-8")
     assert len(ElementTree.parse(out / "peers.svg").findall(".//{*}polyline")) == 4 * 2
     with pytest.raises(OutputError):
         write_sweep(result, out)
@@ -81,7 +81,7 @@ def test_a_sweep(log: QueryLog, tmp_path: Path) -> None:
 
 
 def test_parameters_of_the_graph_and_nothing_swept(log: QueryLog, tmp_path: Path) -> None:
-    result = sweep(log, {"m": ["1", "3"]}, Scenario(hops=1), seed=1)
+    result = sweep(log, {"m": ["1", "3"]}, Scenario(max_hops=1), seed=1)
     assert [row.params for row in result.settings] == [{"m": 1}, {"m": 3}]
     assert result.classes is None  # with m=3 nobody has one friend
     assert result.settings[0].figures.pel > result.settings[1].figures.pel
@@ -94,7 +94,7 @@ def test_parameters_of_the_graph_and_nothing_swept(log: QueryLog, tmp_path: Path
 
 def test_all_selfish(log: QueryLog, tmp_path: Path) -> None:
     """Without honest users there is no best setting, and the page says so by its silence."""
-    result = sweep(log, {"hops": ["1"]}, Scenario(selfish=1.0), seed=1)
+    result = sweep(log, {"max_hops": ["1"]}, Scenario(selfish=1.0), seed=1)
     assert result.best is None
     assert result.settings[0].figures.pel_selfish == pytest.approx(100)
     write_sweep(result, tmp_path / "out")
@@ -104,9 +104,9 @@ def test_wrong_usage(log: QueryLog) -> None:
     with pytest.raises(UsageError, match='no "hop"'):
         sweep(log, {"hop": ["1"]})
     with pytest.raises(UsageError, match="repeat"):
-        sweep(log, {"hops": ["1"]}, repeats=0)
+        sweep(log, {"max_hops": ["1"]}, repeats=0)
     with pytest.raises(UsageError, match="settings"):
-        sweep(log, {"hops": range(20), "submit": [i / 100 for i in range(1, 90)]})
+        sweep(log, {"max_hops": range(20), "submit_probability": [i / 100 for i in range(1, 90)]})
 
 
 def setting(learned: float | None, hops: float) -> Setting:

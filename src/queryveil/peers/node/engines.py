@@ -150,7 +150,8 @@ def _parse_fields(text: str) -> dict[str, str]:
     paths = {name.strip(): path.strip() for name, _, path in pairs}
     if not paths.keys() <= _FIELDS.keys() or "url" not in paths or not all(paths.values()):
         raise UsageError(
-            f'`fields` must be NAME=PATH pairs of title, url and snippet, with url, got "{text}"',
+            "`result_fields` must be NAME=PATH pairs of title, url and snippet, with url, got "
+            f'"{text}"',
             hint="title=name,url=link,snippet=text",
         )
     return paths

@@ -22,8 +22,8 @@ _MAX_DIGESTS = 100_000  # distinct digests; all others are counted together
 class ExposureCounter:
     """Counts of the owner's queries, and of those submitted under the owner's account."""
 
-    def __init__(self, secret: bytes, *, keep_texts: bool = False) -> None:
-        self._secret, self._keep = secret, keep_texts
+    def __init__(self, secret: bytes, *, store_queries: bool = False) -> None:
+        self._secret, self._keep = secret, store_queries
         self._own: Counter[str] = Counter()
         self._seen: Counter[str] = Counter()
         self.texts: deque[str] = deque(maxlen=_MAX_TEXTS)

@@ -64,7 +64,7 @@ class Node:
         *,
         settings: ProtocolSettings = NODE_SETTINGS,
         waits: Timeouts = _WAITS,
-        keep_texts: bool = False,
+        store_queries: bool = False,
         reachable: bool = True,
         rate: float = 200.0,
         limits: Limits = _LIMITS,
@@ -72,7 +72,7 @@ class Node:
     ) -> None:
         self.home, self._engine, self._wall = home, engine, wall
         self.identity = load_identity(home)
-        self.account = ExposureCounter(load_secret(home), keep_texts=keep_texts)
+        self.account = ExposureCounter(load_secret(home), store_queries=store_queries)
         self.exchange = Exchange(
             settings, lambda: asyncio.get_running_loop().time(), waits=waits, limits=limits
         )

@@ -27,20 +27,20 @@ _HOST = "127.0.0.1"  # the owner's page is for this machine only
 class NodeConfig(NamedTuple):
     """The configuration of a node."""
 
-    home: Path
+    node_dir: Path
     engine: str
     port: int = 7070
     listen: str = "127.0.0.1:7071"
-    results: str | None = None
-    fields: str | None = None
-    keep_texts: bool = False
+    results_path: str | None = None
+    result_fields: str | None = None
+    store_queries: bool = False
     settings: ProtocolSettings = NODE_SETTINGS
 
 
 def serve_node(plan: NodeConfig, ready: Callable[[str], None]) -> None:
     """Run a node; call `ready` with the address of its page once it accepts requests."""
     endpoint = _parse_endpoint(plan.listen)
-    home = NodeDirectory(plan.home)
+    home = NodeDirectory(plan.node_dir)
     home.make()
     with home.locked():
         asyncio.run(_run_node(plan, home, endpoint, ready))
@@ -57,10 +57,10 @@ async def _run_node(
     endpoint: tuple[str, int] | None,
     ready: Callable[[str], None],
 ) -> None:
-    engine = parse_engine(plan.engine, plan.results, plan.fields)
+    engine = parse_engine(plan.engine, plan.results_path, plan.result_fields)
     with _bind(plan.port) as listener:
         node = Node(
-            home, engine, settings=plan.settings, keep_texts=plan.keep_texts,
+            home, engine, settings=plan.settings, store_queries=plan.store_queries,
             reachable=endpoint is not None,
         )  # fmt: skip
         try:

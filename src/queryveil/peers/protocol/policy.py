@@ -38,10 +38,10 @@ class ProtocolSettings:
     def __post_init__(self) -> None:
         if not 0 < self.submit_probability <= 1:
             raise ParameterError(
-                f"`submit` cannot be {self.submit_probability}", hint="above 0, up to 1"
+                f"`submit_probability` cannot be {self.submit_probability}", hint="above 0, up to 1"
             )
         if not 0 <= self.max_hops <= 20:
-            raise ParameterError(f"`hops` cannot be {self.max_hops}", hint="from 0 to 20")
+            raise ParameterError(f"`max_hops` cannot be {self.max_hops}", hint="from 0 to 20")
 
 
 class Peer(Generic[Friend]):

@@ -1,9 +1,9 @@
 """Messages between simulated peers: who is asked, who answers, and who submits.
 
 All decisions are those of `protocol.policy`; this module adds the failures. A request or an answer
-is lost with probability `loss`. A fraction `churn` of all users is offline and does not reply; it
-is sampled anew each round, which is as many searches as there are users. The user who searches is
-online until the search ends.
+is lost with probability `message_loss`. A fraction `churn` of all users is offline and does not
+reply; it is sampled anew each round, which is as many searches as there are users. The user who
+searches is online until the search ends.
 
 No reply counts as a refusal. So a lost acceptance lets two users continue with one query. A lost
 answer is a failure for the peer that waits for it. A relay returns the failure and asks no other
@@ -61,7 +61,7 @@ class Network:
         selfish: Collection[int] = (),
         dishonest: Collection[int] = (),
         churn: float = 0.0,
-        loss: float = 0.0,
+        message_loss: float = 0.0,
         initial_hops: Sequence[float] = (1.0,),
     ) -> None:
         """Connect the peers.
@@ -75,7 +75,7 @@ class Network:
             for user, neighbors in enumerate(friends)
         ]
         self.traffic = Traffic(relays=[0] * len(self.peers))
-        self._draw, self._loss, self._churn = draw, loss, churn
+        self._draw, self._loss, self._churn = draw, message_loss, churn
         self._dishonest = set(dishonest)
         self._offline: set[int] = set()
         self._searches, self._first_count = 0, 0

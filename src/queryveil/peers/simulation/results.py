@@ -242,7 +242,7 @@ class PeerSweep(Record):
     queryveil: str
     seed: int | None
     repeats: int
-    most_hops: float
+    max_mean_hops: float
     rule: str
     scenario: Scenario
     sweep: Mapping[str, tuple[Scalar, ...]]

@@ -55,7 +55,7 @@ def run_simulation(
         selfish=np.flatnonzero(selfish).tolist(),
         dishonest=np.flatnonzero(dishonest).tolist(),
         churn=scenario.churn,
-        loss=scenario.loss,
+        message_loss=scenario.message_loss,
         initial_hops=scenario.initial_hops,
     )
     with shown.stage("relay queries", sent.searches) as advance:

@@ -12,7 +12,7 @@ from ..protocol.policy import ProtocolSettings, initial_hop_distribution
 from .graphs import graph_parameters, replace_parameter
 
 EXPERIMENTS = ("t1", "t2")
-_FRACTIONS = ("selfish", "dishonest", "churn", "loss")
+_FRACTIONS = ("selfish", "dishonest", "churn", "message_loss")
 _DEFAULT_TIMES = 100  # that each user sends their text in the test t1
 
 
@@ -22,33 +22,37 @@ class Scenario(Record):
 
     `selfish` users refuse all requests; `dishonest` users follow the protocol and record what they
     relay. Both are fractions of the users. `queries` is the maximum number of queries of each user;
-    in the test t1, how often each user sends their one query. `hidden`: the hop count of a query
-    starts at random, as in the node, so that a friend cannot infer that they are the first hop.
+    in the test t1, how often each user sends their one query. `random_hop_start`: the hop count
+    of a query starts at random, as in the node, so that a friend cannot infer that they are the
+    first hop.
 
-    >>> Scenario(hops=2).with_value({"submit": "0.3", "m": "4"}).graph
+    >>> Scenario(max_hops=2).with_value({"submit_probability": "0.3", "m": "4"}).graph
     'barabasi-albert:m=4'
     """
 
-    shown = ("graph", "submit", "hops", "selfish", "dishonest", "churn", "loss", "test", "hidden")
+    shown = (
+        "graph", "submit_probability", "max_hops", "selfish", "dishonest", "churn",
+        "message_loss", "test", "random_hop_start",
+    )  # fmt: skip
     graph: str = "barabasi-albert"
-    submit: float = 0.5
-    hops: int = 3
+    submit_probability: float = 0.5
+    max_hops: int = 3
     selfish: float = 0.0
     dishonest: float = 0.0
     churn: float = 0.0
-    loss: float = 0.0
+    message_loss: float = 0.0
     queries: int | None = None
     test: str = "t2"
-    hidden: bool = False
+    random_hop_start: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        ProtocolSettings(self.submit, self.hops)
+        ProtocolSettings(self.submit_probability, self.max_hops)
         for name in _FRACTIONS:
             if not 0 <= getattr(self, name) <= 1:
                 raise ParameterError(f"`{name}` cannot be {getattr(self, name)}", hint="0 to 1")
-        if self.loss > 0.9:  # each loss can double a query
-            raise ParameterError(f"`loss` cannot be {self.loss}", hint="0 to 0.9")
+        if self.message_loss > 0.9:  # each loss can double a query
+            raise ParameterError(f"`message_loss` cannot be {self.message_loss}", hint="0 to 0.9")
         if self.selfish + self.dishonest > 1:
             raise ParameterError("selfish and dishonest must add up to at most 1")
         if self.queries is not None and self.queries < 1:
@@ -60,12 +64,13 @@ class Scenario(Record):
     @property
     def settings(self) -> ProtocolSettings:
         """The parameters of the protocol."""
-        return ProtocolSettings(self.submit, self.hops)
+        return ProtocolSettings(self.submit_probability, self.max_hops)
 
     @property
     def initial_hops(self) -> list[float]:
         """The probability that a query starts with a hop count of 0, 1, ..."""
-        return initial_hop_distribution(self.settings) if self.hidden and self.hops else [1.0]
+        is_random = self.random_hop_start and self.max_hops
+        return initial_hop_distribution(self.settings) if is_random else [1.0]
 
     @property
     def times(self) -> int:
@@ -104,9 +109,9 @@ def _parse_value(name: str, value: Scalar) -> Any:
     parsers: dict[str, Callable[[Any], Any]] = {
         "graph": str,
         "test": str,
-        "hops": int,
+        "max_hops": int,
         "queries": int,
-        "hidden": _parse_bool,
+        "random_hop_start": _parse_bool,
     }
     try:
         return parsers.get(name, float)(value)

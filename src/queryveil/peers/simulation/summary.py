@@ -92,7 +92,7 @@ def _count_degrees(honest: pl.DataFrame) -> dict[str, DegreeCounts]:
 
 def _summarize_traffic(run: SimulationRun) -> TrafficSummary:
     traffic, hops = run.traffic, run.column("hops")
-    counts = np.bincount(hops, minlength=run.scenario.hops + 1)
+    counts = np.bincount(hops, minlength=run.scenario.max_hops + 1)
     return TrafficSummary(
         hops=round(float(hops.mean()), 6),
         hops_counted={str(hop): int(count) for hop, count in enumerate(counts)},

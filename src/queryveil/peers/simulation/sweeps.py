@@ -108,9 +108,9 @@ def degree_extremes(run: SimulationSummary) -> DegreeExtremes:
     return DegreeExtremes(classes[0], classes[-1]) if classes else DegreeExtremes("", "")
 
 
-def mark_best(settings: Sequence[Setting], most_hops: float) -> tuple[Setting, ...]:
+def mark_best(settings: Sequence[Setting], max_mean_hops: float) -> tuple[Setting, ...]:
     """Mark the best setting, and those that no other setting beats in exposure and in hops."""
-    best = _choose_best(settings, most_hops)
+    best = _choose_best(settings, max_mean_hops)
     return tuple(
         replace(
             setting,
@@ -121,9 +121,9 @@ def mark_best(settings: Sequence[Setting], most_hops: float) -> tuple[Setting, .
     )
 
 
-def _choose_best(settings: Sequence[Setting], most_hops: float) -> Setting | None:
+def _choose_best(settings: Sequence[Setting], max_mean_hops: float) -> Setting | None:
     known = [(row, row.figures.learned) for row in settings if row.figures.learned is not None]
-    fast = [(row, learned) for row, learned in known if row.figures.mean_hops <= most_hops]
+    fast = [(row, learned) for row, learned in known if row.figures.mean_hops <= max_mean_hops]
     if fast:
         return min(fast, key=lambda pair: (pair[1], pair[0].figures.mean_hops))[0]
     slow = min(known, key=lambda pair: (pair[0].figures.mean_hops, pair[1]), default=None)
@@ -139,12 +139,12 @@ def _beats(figures: SettingFigures, others: SettingFigures) -> bool:
     return is_no_worse and values != other_values
 
 
-def describe_rule(most_hops: float) -> str:
+def describe_rule(max_mean_hops: float) -> str:
     """Return the rule by which a setting is the best."""
     return (
         "the engine learns least, by the larger of two figures (the mean PEL of honest users, and "
         "how often it guesses the user behind a submission, in percent), among settings of at most "
-        f"{most_hops:g} hops on average; if there is none, the fewest hops"
+        f"{max_mean_hops:g} hops on average; if there is none, the fewest hops"
     )
 
 
@@ -158,7 +158,7 @@ def sweep(
     *,
     seed: int | None = None,
     repeats: int = 1,
-    most_hops: float = MAX_MEAN_HOPS,
+    max_mean_hops: float = MAX_MEAN_HOPS,
     ledger: str | None = None,
     progress: Progress | None = None,
 ) -> PeerSweep:
@@ -185,14 +185,14 @@ def sweep(
             settings.append(
                 Setting(params=params, figures=figures, runs=tuple(runs), front=False, best=False)
             )
-    compared = mark_best(settings, most_hops)
+    compared = mark_best(settings, max_mean_hops)
     best = next((setting for setting in compared if setting.best), None)
     return PeerSweep(
         queryveil=__version__,
         seed=seed,
         repeats=repeats,
-        most_hops=most_hops,
-        rule=describe_rule(most_hops),
+        max_mean_hops=max_mean_hops,
+        rule=describe_rule(max_mean_hops),
         scenario=scenario,
         sweep={name: tuple(values) for name, values in sweep.items()},
         log=_summarize_log(opened),
