@@ -14,9 +14,11 @@ from typing import Any
 from conftest import Run
 
 GOLDEN = Path(__file__).with_name("json_keys.json")
-# Their keys are reasons, file names, specs or names of stages, and not part of the form.
+# Their keys are reasons, file names, specs, names of stages or numbers of
+# friends, and not part of the form.
 OPEN = {
     "alternatives", "baselines", "blanked", "columns", "counts", "dropped", "excluded_users",
+    "by_degree", "degrees",
     "files", "generated", "measures", "normalised", "objections", "parameters", "params",
     "rejected", "seconds", "sha256",
 }  # fmt: skip
@@ -46,7 +48,7 @@ COMMANDS = {
     "taxonomy check": "taxonomy check wordnet",
     "taxonomy search": "taxonomy search wordnet dog",
     "taxonomy map": "taxonomy map dog",
-    "peers simulate": "peers simulate log.tsv",
+    "peers simulate": "peers simulate log.tsv --seed 7",
 }
 
 
