@@ -40,7 +40,9 @@ def _change_cell(public: Path) -> bool:
     if len(rows) < 2:
         return False
     cells = rows[0].split("\t")
-    rows[0] = "\t".join([*cells[:-1], "7"] if path.stem != "log" else [cells[0], "x", *cells[2:]])
+    position = 1 if path.stem == "log" else -1
+    cells[position] += "7"  # appended, so that it always differs from what was there
+    rows[0] = "\t".join(cells)
     path.write_text("\n".join([header, *rows]), "utf-8")
     return True
 
