@@ -51,7 +51,7 @@ def test_cards_are_complete(made: Made) -> None:
     assert public["guarantee"]["not_covered"]
     assert public["guarantee"]["checks"]
     # What was left to the method is shown as it was decided.
-    decided = {"min_users": made.method.k, "max_share": 0.4} if made.shares_logs else {}
+    decided = {"min_users": made.method.k, "max_member_fraction": 0.4} if made.shares_logs else {}
     assert public["parameters"] == made.method.params() | decided
     assert public["method"] == made.method.name
     assert public["queryveil"] == qv.__version__

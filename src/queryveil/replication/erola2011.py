@@ -25,7 +25,7 @@ _K = {"k": ("2", "3", "4", "5")}
 
 def _spec(levels: int, categories: int) -> str:
     compared = f"levels={levels}:categories-per-term={categories}"
-    return f"category-microaggregation:min-users=1:max-share=1:{compared}"
+    return f"category-microaggregation:min-users=1:max-member-fraction=1:{compared}"
 
 
 def _at(evidence: Evidence, levels: int, categories: int, level: int) -> Curve:
@@ -150,12 +150,15 @@ def _measure_times(log: QueryLog, taxonomy: str, progress: Progress) -> MethodTi
         for part in (8, 4, 2, 1):
             sample = log if part == 1 else log.sample_users(users // part, RandomSource(0))
             seconds = _stages(
-                sample, CategoryMicroaggregation(k, taxonomy=taxonomy, min_users=1, max_share=1.0)
+                sample,
+                CategoryMicroaggregation(
+                    k, taxonomy=taxonomy, min_users=1, max_member_fraction=1.0
+                ),
             )
             times[sample.accounting.kept] = sum(seconds.values())
             advance(1)
     five = CategoryMicroaggregation(
-        k, taxonomy=taxonomy, min_users=1, max_share=1.0, categories_per_term="5"
+        k, taxonomy=taxonomy, min_users=1, max_member_fraction=1.0, categories_per_term="5"
     )
     return MethodTimes(
         seconds_by_queries=dict(list(times.items())[1:]),

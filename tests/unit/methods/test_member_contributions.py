@@ -87,7 +87,7 @@ def test_one_member_with_a_hundred_times_the_rows_writes_at_most_her_share(
 
 
 def test_without_the_bound_she_writes_nearly_all() -> None:
-    mine = her_log(qv.anonymize(lopsided(60), "string-microaggregation:k=5:max-share=1"))
+    mine = her_log(qv.anonymize(lopsided(60), "string-microaggregation:k=5:max-member-fraction=1"))
     music = mine["query"].cast(pl.String).is_in(list(HERS)).sum()
     assert music > 0.9 * mine.height
 
@@ -95,17 +95,17 @@ def test_without_the_bound_she_writes_nearly_all() -> None:
 def test_the_card_says_so(tmp_path) -> None:
     release = qv.anonymize(lopsided(3), "string-microaggregation:k=5")
     card = release.write(tmp_path / "out")
-    assert card.public.parameters["max_share"] == 0.4
+    assert card.public.parameters["max_member_fraction"] == 0.4
     assert "pseudonyms of a group carry the interests of their group" in card.guarantee.statement
     assert "no member contributed more than 40%" in card.guarantee.statement
     assert qv.verify(tmp_path / "out").holds
-    assert qv.parse_method("string-microaggregation:k=2").most_share == 0.5
+    assert qv.parse_method("string-microaggregation:k=2").member_fraction == 0.5
 
 
 def test_a_share_that_cannot_be_kept_is_refused() -> None:
-    with pytest.raises(ParameterError, match="`max_share`"):
-        qv.parse_method("string-microaggregation:k=5:max-share=0.1")
-    assert qv.parse_method("string-microaggregation:k=3:max-share=0.3333333333")
+    with pytest.raises(ParameterError, match="`max_member_fraction`"):
+        qv.parse_method("string-microaggregation:k=5:max-member-fraction=0.1")
+    assert qv.parse_method("string-microaggregation:k=3:max-member-fraction=0.3333333333")
 
 
 SHARES = st.sampled_from([0.4, 0.5, 1 / 3, 1 / 7, 1.0])

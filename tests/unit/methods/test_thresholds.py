@@ -95,4 +95,4 @@ def test_a_lower_threshold_is_stated_plainly() -> None:
 def test_a_method_prints_and_parses_as_it_was_asked_for() -> None:
     method = qv.parse_method("string-microaggregation:k=7")
     assert str(method) == "string-microaggregation:k=7"
-    assert method.least == 7
+    assert method.min_senders == 7

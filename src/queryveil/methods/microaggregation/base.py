@@ -36,7 +36,7 @@ class Microaggregation(Method):
         0, "minimal number of users of a text, a click and a day; 0 is k", min=0, max=10**9,
         unit="users",
     )  # fmt: skip
-    max_share: float = parameter(
+    max_member_fraction: float = parameter(
         0.0, "maximal fraction of a group's log from one member; 0 is 0.4, or 1/k", min=0, max=1
     )
     time_precision: str = parameter(
@@ -47,20 +47,20 @@ class Microaggregation(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if 0 < self.max_share < 1 / self.k - 1e-9:
+        if 0 < self.max_member_fraction < 1 / self.k - 1e-9:
             raise ParameterError(
-                f"`max_share` is {self.max_share:g}, but {self.k} users cannot each contribute "
-                f"less than 1/{self.k}",
+                f"`max_member_fraction` is {self.max_member_fraction:g}, but {self.k} users cannot "
+                f"each contribute less than 1/{self.k}",
                 hint=f"use {1 / self.k:.3g} to 1",
             )
 
     @property
-    def most_share(self) -> float:
+    def member_fraction(self) -> float:
         """The maximal fraction of a group's log from one member."""
-        return self.max_share or max(_MAX_FRACTION, 1 / self.k)
+        return self.max_member_fraction or max(_MAX_FRACTION, 1 / self.k)
 
     @property
-    def least(self) -> int:
+    def min_senders(self) -> int:
         """The minimal number of users of a text, a click and a day; k by default."""
         return self.min_users or self.k
 
@@ -82,23 +82,27 @@ class Microaggregation(Method):
     def emission_rules(self) -> EmissionRules:
         """Return what texts, times and clicks need to be released."""
         return EmissionRules(
-            self.taxonomy, self.least, self.most_share, self.time_precision, self.include_clicks
+            self.taxonomy,
+            self.min_senders,
+            self.member_fraction,
+            self.time_precision,
+            self.include_clicks,
         )
 
     def repartition(self, rows: RemoteTable, progress: Progress) -> RemoteTable:
         """Repartition a log into blocks of similar users, each of at least k users."""
-        return repartition_by_similarity(rows, self.taxonomy, self.k, self.least, progress)
+        return repartition_by_similarity(rows, self.taxonomy, self.k, self.min_senders, progress)
 
     def public_params(self) -> dict[str, Any]:
         """Return the parameters for the card; the folder of a taxonomy file is private."""
         names = ",".join(public_names(self.taxonomy))
-        resolved = {"min_users": self.least, "max_share": self.most_share}
+        resolved = {"min_users": self.min_senders, "max_member_fraction": self.member_fraction}
         return {**self.params(), **resolved, "taxonomy": names}
 
     def reasons_not_to_publish(self) -> tuple[str, ...]:
         """Return that texts of one user alone can be released, if one user is enough."""
         single = "the parameters keep queries that only one user sent, and such clicks and days"
-        return (single,) if self.least == 1 else ()
+        return (single,) if self.min_senders == 1 else ()
 
     def guarantee(self) -> Guarantee:
         """Return k-anonymity: each released log is shared by at least k users."""
@@ -119,14 +123,15 @@ class Microaggregation(Method):
                 f"Every user's released log is the same, row for row, as that of at least "
                 f"{self.k - 1} other users: whatever an attacker knows of a user, this release "
                 f"by itself leaves at least {self.k} users who match equally well. "
-                f"{texts} at least {self.least} users of the log"
+                f"{texts} at least {self.min_senders} users of the log"
                 f"{self._about_clicks()}{self._about_times()}. {self._about_shares()}"
             ),
             assumptions=(
                 "a user name of the log stands for one person, and one person has one user name",
-                f"nobody controls {max(self.least - 1, 1)} or more accounts of the log: whoever "
-                "does can send the query of one other user and so lift it over the threshold; "
-                f"whoever controls {self.k - 1} accounts of a group knows the last member's log",
+                f"nobody controls {max(self.min_senders - 1, 1)} or more accounts of the log: "
+                "whoever does can send the query of one other user and so lift it over the "
+                f"threshold; whoever controls {self.k - 1} accounts of a group knows the last "
+                "member's log",
                 "whoever made the release keeps private/ secret",
             ),
             not_covered=self._not_covered(),
@@ -135,38 +140,38 @@ class Microaggregation(Method):
 
     def _about_clicks(self) -> str:
         return (
-            f", and every click, for that query, made by at least {self.least}, at that rank "
-            f"by at least {self.least}"
+            f", and every click, for that query, made by at least {self.min_senders}, at that rank "
+            f"by at least {self.min_senders}"
             if self.include_clicks
             else "; no clicks are released"
         )
 
     def _about_shares(self) -> str:
         shared = f"All {self.k} or more pseudonyms of a group carry the interests of their group"
-        if self.most_share == 1:
+        if self.member_fraction == 1:
             return f"{shared}; one member can have contributed all of its log."
-        limit = f"{self.most_share:.0%} of its rows, or one row"
+        limit = f"{self.member_fraction:.0%} of its rows, or one row"
         return f"{shared}: no member contributed more than {limit}."
 
     def _about_times(self) -> str:
         if self.time_precision == "none":
             return "; no times are released"
-        return f"; every released {self.time_precision} is one of at least {self.least} users"
+        return f"; every released {self.time_precision} is one of at least {self.min_senders} users"
 
     def _not_covered(self) -> tuple[str, ...]:
         few = (
-            f"a text, a click and a day need {self.least} users only, fewer than k = {self.k}: "
-            f"whoever controls {max(self.least - 1, 1)} accounts can publish the query of "
-            "one other user",
+            f"a text, a click and a day need {self.min_senders} users only, fewer than k = "
+            f"{self.k}: whoever controls {max(self.min_senders - 1, 1)} accounts can publish the "
+            "query of one other user",
         )
         return (
-            *(few if self.least < self.k else ()),
+            *(few if self.min_senders < self.k else ()),
             "k-anonymity is not differential privacy: the release depends on every user, and "
             "comparing two releases made with and without a user can reveal facts about them",
             "the users of a group are similar by design: whoever knows that a user is in the log "
             "can guess their interests from the logs that would match them",
             "queries are real queries of the log: one that names a person is released unchanged, "
-            f"if at least {self.least} users sent it",
+            f"if at least {self.min_senders} users sent it",
             "that a query was sent at all, and roughly how often",
             "how many users the log has",
         )
@@ -196,7 +201,7 @@ class ByMeaning(Microaggregation):
     def repartition(self, rows: RemoteTable, progress: Progress) -> RemoteTable:
         """Repartition a log into blocks of similar users, after a check of its coverage."""
         return repartition_by_similarity(
-            rows, self.taxonomy, self.k, self.least, progress, covered=self.check_coverage
+            rows, self.taxonomy, self.k, self.min_senders, progress, covered=self.check_coverage
         )
 
     def check_coverage(self, coverage: float) -> float:

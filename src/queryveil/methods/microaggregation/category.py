@@ -87,7 +87,7 @@ class CategoryMicroaggregation(ByMeaning):
         members = pl.DataFrame({"user": names, "group": group.astype(np.int64)}).with_columns(
             pl.col("user").cast(user_type)
         )
-        texts, short = most_repeated_queries(log.local_frame, members, rng, self.most_share)
+        texts, short = most_repeated_queries(log.local_frame, members, rng, self.member_fraction)
         rules = self.emission_rules()
         texts = substitute_rare_queries(texts, members, log, rules, rng, progress)
         return emit_logs(log, Prototypes(members, texts, short), rules, rng, progress)

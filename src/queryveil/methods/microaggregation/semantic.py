@@ -96,9 +96,9 @@ class SemanticMicroaggregation(ByMeaning):
             profiles = build_profiles(concepts)
         group = _group_new_users(self, opened, profiles, groups, progress)
         with progress.stage("choose texts"):
-            items = _select_items(opened, profiles, group, self.refine, self.most_share)
+            items = _select_items(opened, profiles, group, self.refine, self.member_fraction)
             sent = user_query_pairs(log, profiles.users, concept_mapping)
-            pool = build_query_pool(concept_mapping, sent, self.output_unit, self.least)
+            pool = build_query_pool(concept_mapping, sent, self.output_unit, self.min_senders)
             items = _fill_empty_groups(items, pool, group)
             texts = sample_queries(items, pool, opened, rng)
         named = pl.DataFrame(
@@ -144,7 +144,7 @@ class StringMicroaggregation(Microaggregation):
         group = _group_new_users(self, None, profiles, groups, progress)
         members = _build_members(log, profiles, group)
         with progress.stage("choose texts"):
-            items = _select_items(None, profiles, group, self.refine, self.most_share)
+            items = _select_items(None, profiles, group, self.refine, self.member_fraction)
             texts = pl.DataFrame(
                 {"group": items.group, "user": items.user, "query": names.gather(items.concept)}
             )

@@ -54,10 +54,10 @@ def syntactic_distance_matrix(rows: pl.DataFrame, cap: int = 50) -> Singles:
     size = len(log.begins) - 1
     matrix = np.zeros((size, size), np.float32)
     for first in range(0, size, _USERS):
-        one = log.block(first, first + _USERS)
+        left = log.block(first, first + _USERS)
         for second in range(first, size, _USERS):
-            two = log.block(second, second + _USERS)
-            matrix[first : first + _USERS, second : second + _USERS] = _user_distances(one, two)
+            right = log.block(second, second + _USERS)
+            matrix[first : first + _USERS, second : second + _USERS] = _user_distances(left, right)
     upper = np.triu(matrix, 1)
     return upper + upper.T
 
@@ -187,26 +187,26 @@ def _pad(paths: list[list[int]]) -> Ints:
     return table
 
 
-def _user_distances(one: _Block, two: _Block) -> NDArray[np.float64]:
+def _user_distances(left: _Block, right: _Block) -> NDArray[np.float64]:
     """Return the mean distance to the nearest query of the other user, both ways, eq. (4)."""
-    table = _query_distances(one, two)
-    nearest = np.minimum.reduceat(table, two.begins, axis=1).astype(np.float64)
-    forth = np.add.reduceat(nearest, one.begins, axis=0)
-    nearest = np.minimum.reduceat(table, one.begins, axis=0).astype(np.float64)
-    back = np.add.reduceat(nearest, two.begins, axis=1)
-    mean: NDArray[np.float64] = (forth + back) / (one.sizes[:, None] + two.sizes)
+    table = _query_distances(left, right)
+    nearest = np.minimum.reduceat(table, right.begins, axis=1).astype(np.float64)
+    forth = np.add.reduceat(nearest, left.begins, axis=0)
+    nearest = np.minimum.reduceat(table, left.begins, axis=0).astype(np.float64)
+    back = np.add.reduceat(nearest, right.begins, axis=1)
+    mean: NDArray[np.float64] = (forth + back) / (left.sizes[:, None] + right.sizes)
     return mean
 
 
-def _query_distances(one: _Block, two: _Block) -> Singles:
+def _query_distances(left: _Block, right: _Block) -> Singles:
     """Return the distances d_q of all pairs of rows of two blocks."""
-    texts = _edits(one.texts, two.texts) + _edits(one.terms, two.terms)
-    texts += _ratio(np.abs(one.lengths[:, None] - two.lengths), one.lengths, two.lengths)
-    total = _to_rows(texts, one.queries, two.queries)
-    total += _to_rows(_host_distances(one.labels, two.labels), one.hosts, two.hosts)
-    either = one.clicked[:, None] | two.clicked
-    parts = _to_rows(either.astype(np.float32) + 3, one.hosts, two.hosts)
-    gap = np.abs(one.times[:, None] - two.times)
+    texts = _edits(left.texts, right.texts) + _edits(left.terms, right.terms)
+    texts += _ratio(np.abs(left.lengths[:, None] - right.lengths), left.lengths, right.lengths)
+    total = _to_rows(texts, left.queries, right.queries)
+    total += _to_rows(_host_distances(left.labels, right.labels), left.hosts, right.hosts)
+    either = left.clicked[:, None] | right.clicked
+    parts = _to_rows(either.astype(np.float32) + 3, left.hosts, right.hosts)
+    gap = np.abs(left.times[:, None] - right.times)
     timed = ~np.isnan(gap)
     np.add(total, gap, out=total, where=timed)
     total /= parts + timed
@@ -234,8 +234,8 @@ def _host_distances(first: Ints, second: Ints) -> Singles:
     """Return one minus the fraction of common last labels of two hosts; 0 without labels."""
     agree = np.ones((len(first), len(second)), np.bool_)
     common = np.zeros(agree.shape, np.float32)
-    for one, two in zip(first.T, second.T, strict=True):
-        agree &= (one[:, None] == two) & (one[:, None] >= 0)
+    for left, right in zip(first.T, second.T, strict=True):
+        agree &= (left[:, None] == right) & (left[:, None] >= 0)
         common += agree
     counts = [(labels >= 0).sum(axis=1).astype(np.float32) for labels in (first, second)]
     longer = np.maximum(counts[0][:, None], counts[1])
@@ -290,7 +290,7 @@ class SyntacticMicroaggregation(Microaggregation):
             )
             check_groups(group, self.k)
         members = users.select("user", group=pl.Series(group.astype(np.int64)))
-        texts, short = most_repeated_queries(log.local_frame, members, rng, self.most_share)
+        texts, short = most_repeated_queries(log.local_frame, members, rng, self.member_fraction)
         rules = self.emission_rules()
         texts = substitute_rare_queries(texts, members, log, rules, rng, progress)
         return emit_logs(log, Prototypes(members, texts, short), rules, rng, progress)
