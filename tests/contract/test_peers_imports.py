@@ -18,7 +18,7 @@ PUBLIC = {
     "cli.terminal": ALL,
     "comparison": {"parse_sweeps"},
     "comparison.series": {"ChartSeries", "chart_lines"},
-    "core.bounded": {"MOST_LIST", "parse_json", "read_within"},
+    "core.bounded": {"MAX_LIST", "parse_json", "read_within"},
     "core.extras": {"import_extra"},
     "core.files": {"atomic_file"},
     "core.folders": {"atomic_folder", "check_output_folder", "is_queryveil_folder"},

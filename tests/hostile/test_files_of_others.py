@@ -134,7 +134,7 @@ def test_a_state_file_of_a_node(tmp_path: Path) -> None:
 
 
 def test_a_list_without_end(cli: Any, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("queryveil.core.bounded.MOST_LIST", 1000)
+    monkeypatch.setattr("queryveil.core.bounded.MAX_LIST", 1000)
     (tmp_path / "log.csv").write_text("user,query\n7,cats\n")
     for command in (
         ("profile", "log.csv", "--exclude-users", "/dev/zero"),

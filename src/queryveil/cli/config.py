@@ -17,7 +17,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from ..core.bounded import MOST_LIST, BoundsError, read_within
+from ..core.bounded import MAX_LIST, BoundsError, read_within
 from ..errors import InputError, UsageError, did_you_mean
 
 DEFAULT_CONFIG = Path("queryveil.toml")
@@ -171,7 +171,7 @@ def parse_size(text: str) -> int:
 def read_user_list(path: Path) -> frozenset[str]:
     """Read a list of users, one per line."""
     try:
-        text = read_within(path, MOST_LIST).decode("utf-8-sig")
+        text = read_within(path, MAX_LIST).decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=path) from error
     except UnicodeDecodeError as error:

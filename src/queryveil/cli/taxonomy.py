@@ -17,7 +17,7 @@ from .. import workflows
 from ..concepts.loaders.registry import TAXONOMY_LOADERS
 from ..concepts.mapping.explanation import PhraseStep, QueryExplanation
 from ..concepts.taxonomy.validation import TaxonomyStatistics
-from ..core.bounded import MOST_LIST, BoundsError, read_within
+from ..core.bounded import MAX_LIST, BoundsError, read_within
 from ..errors import InputError, UsageError, VerificationError
 from ..workflows.taxonomy_records import (
     ConceptDescription,
@@ -268,9 +268,9 @@ def map_(
 def _read_queries(source: Path) -> pl.Series:
     try:
         if str(source) == "-":
-            text = sys.stdin.read(MOST_LIST)
+            text = sys.stdin.read(MAX_LIST)
         else:
-            text = read_within(source, MOST_LIST).decode("utf-8-sig")
+            text = read_within(source, MAX_LIST).decode("utf-8-sig")
     except BoundsError as error:
         raise InputError(f"this list is {error}", where=source) from error
     except (OSError, UnicodeDecodeError) as error:

@@ -13,9 +13,9 @@ import stat
 from pathlib import Path
 from typing import Any
 
-MOST_BYTES = 16 << 20  # a card or a state file has a few kilobytes
-MOST_LIST = 1 << 30  # a list of users or of queries, one per line
-MOST_DEPTH = 64
+MAX_BYTES = 16 << 20  # a card or a state file has a few kilobytes
+MAX_LIST = 1 << 30  # a list of users or of queries, one per line
+MAX_DEPTH = 64
 # An unclosed string extends to the end of the text, so that the scan takes linear time.
 _STRINGS_AND_BRACKETS = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
 _LEVEL_CHANGES = {"[": 1, "{": 1, "]": -1, "}": -1}
@@ -25,7 +25,7 @@ class BoundsError(ValueError):
     """Signal a file that is larger, or nested deeper, than any file that queryveil writes."""
 
 
-def parse_json(text: str | bytes, *, depth: int = MOST_DEPTH) -> Any:
+def parse_json(text: str | bytes, *, depth: int = MAX_DEPTH) -> Any:
     """Return the value of a JSON text; raise a `ValueError` also where it is nested too deep.
 
     >>> parse_json('{"k": [5]}')
@@ -39,7 +39,7 @@ def parse_json(text: str | bytes, *, depth: int = MOST_DEPTH) -> Any:
     return json.loads(decoded)
 
 
-def check_depth(text: str, max_depth: int = MOST_DEPTH) -> None:
+def check_depth(text: str, max_depth: int = MAX_DEPTH) -> None:
     """Raise a `BoundsError` if brackets outside of JSON strings are nested too deep."""
     level = 0
     for match in _STRINGS_AND_BRACKETS.finditer(text):
@@ -48,7 +48,7 @@ def check_depth(text: str, max_depth: int = MOST_DEPTH) -> None:
             raise BoundsError(f"nested more than {max_depth:,} deep")
 
 
-def read_json(path: Path, *, most: int = MOST_BYTES, depth: int = MOST_DEPTH) -> Any:
+def read_json(path: Path, *, most: int = MAX_BYTES, depth: int = MAX_DEPTH) -> Any:
     """Return the value of a JSON file.
 
     Raises:
@@ -58,7 +58,7 @@ def read_json(path: Path, *, most: int = MOST_BYTES, depth: int = MOST_DEPTH) ->
     return parse_json(read_within(path, most, plain=True), depth=depth)
 
 
-def read_within(path: Path, max_bytes: int = MOST_BYTES, *, plain: bool = False) -> bytes:
+def read_within(path: Path, max_bytes: int = MAX_BYTES, *, plain: bool = False) -> bytes:
     """Return the bytes of a file; raise a `BoundsError` if it is larger than `max_bytes`.
 
     With `plain`, pipes and devices are refused as well.

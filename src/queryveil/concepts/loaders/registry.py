@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ...core.bounded import MOST_LIST, BoundsError, read_within
+from ...core.bounded import MAX_LIST, BoundsError, read_within
 from ...core.progress import NoProgress
 from ...core.registry import Registry, discover_values, value_fault
 from ...errors import FormatError, InputError, UsageError
@@ -112,7 +112,7 @@ def read_custom_terms(path: Path, taxonomy: Taxonomy) -> list[tuple[str, int]]:
     """
     terms = []
     try:
-        lines = read_within(path, MOST_LIST).decode("utf-8-sig").splitlines()
+        lines = read_within(path, MAX_LIST).decode("utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
         reason = _describe_error(error)
         raise InputError(f"cannot be read ({reason})", where=path) from error

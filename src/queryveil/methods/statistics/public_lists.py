@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from ...concepts.loaders.registry import open_taxonomy
-from ...core.bounded import MOST_LIST, BoundsError, read_within
+from ...core.bounded import MAX_LIST, BoundsError, read_within
 from ...core.progress import Progress
 from ...core.randomness import RandomSource
 from ...dp.noise import NoiseSource
@@ -85,7 +85,7 @@ def read_public_results(name: str) -> pl.DataFrame:
 def _read_text(name: str) -> str:
     path = Path(name)
     try:
-        text = read_within(path, MOST_LIST).decode("utf-8-sig")
+        text = read_within(path, MAX_LIST).decode("utf-8-sig")
     except OSError as error:
         raise InputError(
             f"cannot be read ({error.strerror})", where=name, hint="use a file of public queries"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.bounded import MOST_LIST, read_within
+from ...core.bounded import MAX_LIST, read_within
 from ...core.extras import import_extra
 from ...core.parameters import parse_spec
 from ...core.randomness import RandomSource
@@ -156,7 +156,7 @@ def _read_graph(path: Path, people: Population) -> SocialGraph:
 
 def _read_lines(path: Path) -> list[str]:
     try:
-        text = read_within(path, MOST_LIST).decode("utf-8-sig")
+        text = read_within(path, MAX_LIST).decode("utf-8-sig")
     except (OSError, ValueError) as error:
         known = f"a file of two names per line, or {', '.join(GRAPHS)}"
         raise InputError("this is not a social graph", where=path, hint=known) from error
