@@ -2,8 +2,10 @@
 
 A table is a lazy frame in this process, or a `RemoteTable` in partitions on other machines.
 Methods call these operations and do not know which. The column `user` is the unit of privacy, so
-counts are of distinct users unless a name states otherwise. The table that a function returns for
-a partition has each key once, with integers beside it.
+counts are of distinct users unless a name states otherwise. A partition has all rows of its users,
+so that numbers of users can be summed over partitions. The table that a function returns for a
+partition has one row per key; all other columns are integers, and are summed. Functions must also
+accept an empty partition.
 """
 
 from __future__ import annotations
@@ -44,7 +46,10 @@ def aggregate_remote(
     rng: RandomSource | None = None,
     tops: KeyColumns = (),
 ) -> Table:
-    """Do the same as `aggregate`, but leave the result on the cluster."""
+    """Aggregate like `aggregate`, without a minimum, and leave the result on the cluster.
+
+    The result is partitioned by key, so users must not be counted on it.
+    """
     if isinstance(table, RemoteTable):
         return table.aggregate_remote(work, keys, rng, tops)
     return work(table, rng or RandomSource()).lazy()
@@ -79,7 +84,7 @@ def protect_partitions(
 ) -> ProtectedTable:
     """Apply a function that returns protected rows to each partition.
 
-    Partitions may be merged up to `at_once` rows.
+    Partitions may be merged up to `at_once` rows; 0 merges none.
     """
     if isinstance(table, RemoteTable):
         return table.protect_partitions(work, rng, at_once)
@@ -114,7 +119,7 @@ def count_users_by_flags(
 
 
 def count_users_by_key(table: Table, keys: KeyColumns, at_least: int) -> pl.DataFrame:
-    """Return the keys of at least so many distinct users, with their numbers of users."""
+    """Return the keys that have at least `at_least` distinct users, with their numbers of users."""
     if isinstance(table, RemoteTable):
         count_users = partial(_count_users, keys=keys)
         return aggregate(table, count_users, keys, at_least=("users", at_least))

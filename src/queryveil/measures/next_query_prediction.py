@@ -69,16 +69,16 @@ class NextQueryPrediction(CrossValidatedMeasure):
         steps = transitions(log.local_frame).with_columns(pl.col("query", "next").cast(pl.String))
         return steps.with_row_index("topic")
 
-    def evaluate(self, seen: LogStatistics, tests: pl.DataFrame) -> pl.DataFrame:
+    def evaluate(self, training: LogStatistics, tests: pl.DataFrame) -> pl.DataFrame:
         """Predict the next queries: topic, hit, popular, known (the query has a next query)."""
         steps = tests.select("topic", "query", "next")
-        popular = seen.queries.rename({"query": "next"}).with_columns(query=pl.lit(""))
+        popular = training.queries.rename({"query": "next"}).with_columns(query=pl.lit(""))
         unconditional = steps.with_columns(query=pl.lit(""))
         return steps.select(
             "topic",
-            hit=hits_at(seen.steps, steps, self.top_n),
+            hit=hits_at(training.steps, steps, self.top_n),
             popular=hits_at(popular, unconditional, self.top_n),
-            known=pl.col("query").is_in(seen.steps["query"].unique().implode()),
+            known=pl.col("query").is_in(training.steps["query"].unique().implode()),
         )
 
     def _summarize(self, released: pl.DataFrame, original: pl.DataFrame) -> str:

@@ -180,7 +180,7 @@ class RecordLinkage(QueryTextMeasure):
     def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the percentage of linked users, that of guessing, and the vanished users."""
         if isinstance(context.log.table, RemoteTable):
-            taxonomy = self.phrases_of(release)
+            taxonomy = self.phrase_taxonomy(release)
             counts = link_records_on_spark(context.log.table, release, taxonomy)
             return self._build_result(release, counts)
         sent = self.original_counts(context, release)

@@ -110,22 +110,22 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
         """Return the searches with clicks, one row per URL: topic, user, query, url, rank."""
         return clicked_events(log.local_frame).with_columns(pl.col("query", "url").cast(pl.String))
 
-    def evaluate(self, seen: LogStatistics, tests: pl.DataFrame) -> pl.DataFrame:
+    def evaluate(self, training: LogStatistics, tests: pl.DataFrame) -> pl.DataFrame:
         """Rank URLs for each topic: topic, known (the query was seen), ranked, the metrics."""
-        rank = self._ranker(seen)
+        rank = self._ranker(training)
         topics = tests["topic"].unique().sort()
         parts = (topics[first : first + _BLOCK] for first in range(0, len(topics), _BLOCK))
         blocks = [tests.join(part.to_frame(), on="topic", how="semi") for part in parts]
         scores = pl.concat([evaluate_rankings(block, rank(block)) for block in blocks])
         queries = tests.select(pl.col("topic").cast(pl.Int64), "query").unique()
-        listed = pl.col("query").is_in(seen.queries["query"].implode())
+        listed = pl.col("query").is_in(training.queries["query"].implode())
         results = scores.join(queries, on="topic")
         return results.with_columns(known=listed | pl.col("ranked")).drop("query")
 
-    def _ranker(self, seen: LogStatistics) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    def _ranker(self, training: LogStatistics) -> Callable[[pl.DataFrame], pl.DataFrame]:
         if self.ranker == "implicit-feedback":
-            return lambda tests: rank_by_feedback(seen, tests, self.feedback == "test")
-        graph = build_click_graph(seen)
+            return lambda tests: rank_by_feedback(training, tests, self.feedback == "test")
+        graph = build_click_graph(training)
         return lambda tests: rank_by_walk(graph, tests)
 
     def _summarize(self, result: MeasureResult, test: PairedTest, topics: int) -> str:
@@ -144,7 +144,7 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
         )
 
     def _describe_basis(self, runs: list[LogStatistics]) -> str:
-        ranks = any(seen.clicks["rank"].count() for seen in runs)
+        ranks = any(training.clicks["rank"].count() for training in runs)
         ranking = {
             "random-walk": "random walk of 3 steps, with probability 0.1 to stay, to a URL",
             "implicit-feedback": f"ranks by clicks, {self._describe_feedback(ranks)}",

@@ -1,4 +1,8 @@
-"""Explain how a query is mapped to concepts, step by step."""
+"""Explain how a query is mapped to concepts: its words, its phrases and their concepts.
+
+The query is mapped as in a run, and the steps are reconstructed from the result, so that an
+explanation never has another concept than the mapping.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ class WordStep(Record):
 
     word: str
     tag: str
-    kind: str
+    kind: str  # noun, modifier, verb, other, or stop word (also parts of addresses such as www)
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,9 +34,13 @@ class PhraseStep(Record):
 
     Attributes:
         concept: Name of the concept; None if no lookup matched.
-        tried: The texts that were looked up; the last one matched, if any did.
+        label: The main label of the concept, which can differ from the label that matched.
+        tried: The texts of this phrase that were looked up, shortened from the left; the last one
+            matched, if any did. Rules for names of people and failed fallbacks are not listed.
         how: How the last text matched a label.
-        second_try: Whether the phrase was formed by the looser rule.
+        second_try: Whether the phrase was formed by a fallback rule, because no phrase of the
+            query matched.
+        ancestors: Labels from the root down to the concept.
     """
 
     text: str
@@ -56,7 +64,7 @@ class QueryExplanation(Record):
 
 
 def explain_query(mapper: Mapper, query: str) -> QueryExplanation:
-    """Return each step of the mapping of a query: words, phrases, lookups and matches.
+    """Return the mapping of a query with its words, phrases, lookups and matches.
 
     >>> from queryveil.concepts import open_taxonomy
     >>> steps = explain_query(Mapper(open_taxonomy("wordnet")), "cheap hotels in paris")

@@ -143,8 +143,8 @@ def _relative_error(original: Floats, released: Floats) -> float:
 def rank_correlation(first: Floats, second: Floats) -> float:
     """Return Spearman's rank correlation, with mean ranks of ties.
 
-    If all values of one side are equal, it is 1 if those of the other are equal too and not 0;
-    otherwise it is 0.
+    If all values of one side are equal, it is 0; except that it is 1 if those of the other side
+    are equal too, and `second` is not 0 throughout.
 
     >>> rank_correlation(np.array([9.0, 5.0, 1.0]), np.array([3.0, 2.0, 2.0])).__round__(4)
     0.866
@@ -158,11 +158,11 @@ def rank_correlation(first: Floats, second: Floats) -> float:
 
 
 def transitions(rows: pl.LazyFrame, whole_sessions: bool = False) -> pl.DataFrame:
-    """Return each step to another query: user, query, next.
+    """Return each transition to another query: user, query, next.
 
-    A session ends with a pause of half an hour. With `whole_sessions`, a user name stands for one
-    session, which ends with the user name. Times that are row numbers have no pauses: then all
-    rows of a user are one session.
+    A session ends with a pause of `SESSION_GAP_MINUTES`. With `whole_sessions`, each user name is
+    one session. Times that are integers have no pauses: then all rows of a user are one session.
+    A time at which a user sent several different queries has no order and is skipped.
 
     >>> rows = [("u", "a", 1), ("u", "b", 2), ("u", "c", 3), ("u", "d", 3), ("v", "e", 4)]
     >>> table = pl.LazyFrame(rows, schema=["user", "query", "time"], orient="row")
@@ -170,11 +170,11 @@ def transitions(rows: pl.LazyFrame, whole_sessions: bool = False) -> pl.DataFram
     [('u', 'a', 'b')]
     """
     sent = rows.select("user", "query", "time").drop_nulls().group_by("user", "time")
-    times = sent.agg(pl.col("query").first(), alone=pl.col("query").n_unique() == 1)
+    times = sent.agg(pl.col("query").first(), is_unambiguous=pl.col("query").n_unique() == 1)
     ordered = times.sort("user", "time").collect(engine="streaming")
     now, after = pl.col("query"), pl.col("query").shift(-1)
     follows = (pl.col("user") == pl.col("user").shift(-1)) & (now != after)
-    follows &= pl.col("alone") & pl.col("alone").shift(-1)
+    follows &= pl.col("is_unambiguous") & pl.col("is_unambiguous").shift(-1)
     if ordered.schema["time"].is_temporal() and not whole_sessions:
         pause = pl.col("time").shift(-1) - pl.col("time")
         follows &= pause <= pl.duration(minutes=SESSION_GAP_MINUTES)

@@ -22,30 +22,41 @@ from ..base import Rerun, RerunMeasure
 from ..context import MeasureContext
 from .counts import LogStatistics, statistics_of_log, statistics_of_release
 
-_SEED = 20160  # public and fixed: the folds must be the same for all releases
+# Public and fixed: folds and test cases must be the same for all releases, so that their results
+# can be compared case by case.
+_FOLD_SEED = 20160
+_SAMPLE_SEED = _FOLD_SEED + 1
 
 
 @dataclass(frozen=True)
 class CrossValidatedMeasure(RerunMeasure):
     """The base of cross-validated measures: run the method on all folds but one, test on that one.
 
-    Each test case has a number, its `topic`. The same tests on the unprotected rows of the
-    training users give the reference, `original`.
+    A test case is all rows of `test_cases` with one number in the column `topic` (a topic in the
+    sense of TREC); it belongs to one user. The same tests on the unprotected rows of the training
+    users give the baseline, `original`.
     """
 
-    tested: ClassVar[str]  # the name of the test cases in messages
-    needs: ClassVar[str]  # what a log must have for them
+    tested: ClassVar[str]  # the name of the test cases in messages, such as "clicks"
+    needs: ClassVar[str]  # what a log must have for them, in messages
 
     folds: int = parameter(5, "folds of users, each held out once", min=2, max=1000)
     max_tests: int = parameter(2000, "maximum number of sampled test cases", min=1, max=10**7)
 
     @abstractmethod
     def test_cases(self, log: QueryLog) -> pl.DataFrame:
-        """Return all test cases: topic, user, and the columns that the measure needs."""
+        """Return all test cases: topic, user, and the columns that the measure needs.
+
+        They are cached for all releases, so they must depend on the log alone, and on no parameter
+        but `folds` and `max_tests`.
+        """
 
     @abstractmethod
-    def evaluate(self, seen: LogStatistics, tests: pl.DataFrame) -> pl.DataFrame:
-        """Evaluate test cases on learned statistics: topic, and the results."""
+    def evaluate(self, training: LogStatistics, tests: pl.DataFrame) -> pl.DataFrame:
+        """Return exactly one row per topic: topic, and the results of a model of `training`.
+
+        Results on the original log and on releases are compared row by row.
+        """
 
     def prepare(self, context: MeasureContext) -> None:
         """Sample the test cases, and evaluate them on the unprotected log."""
@@ -73,14 +84,15 @@ class CrossValidatedMeasure(RerunMeasure):
     def _learn(self, context: MeasureContext, fold: int, rerun: Rerun | None) -> LogStatistics:
         if rerun is None:
             return statistics_of_log(self._training_log(context, fold).local_frame)
-        known = _cached_runs(context, rerun, self.folds)
-        if fold not in known:
-            known[fold] = _learn_release(rerun, self._training_log(context, fold), fold)
-        return known[fold]
+        runs = _cached_runs(context, rerun, self.folds)
+        if fold not in runs:
+            runs[fold] = _learn_release(rerun, self._training_log(context, fold), fold)
+        return runs[fold]
 
     def _training_log(self, context: MeasureContext, fold: int) -> QueryLog:
-        users = self._folds(context).filter(pl.col("fold") != fold)
-        return context.log.filter_users(users, "held out for a test")
+        training_users = self._folds(context).filter(pl.col("fold") != fold)
+        # The text is the reason that is counted for the rows of all other users.
+        return context.log.filter_users(training_users, "held out for a test")
 
     def _folds(self, context: MeasureContext) -> pl.DataFrame:
         return context.cached(("folds", self.folds), lambda: assign_folds(context.log, self.folds))
@@ -100,34 +112,34 @@ class CrossValidatedMeasure(RerunMeasure):
             )
         topics = cases["topic"].unique().sort()
         sampled = topics.gather(
-            RandomSource(_SEED + 1).permutation(len(topics))[: self.max_tests]
+            RandomSource(_SAMPLE_SEED).permutation(len(topics))[: self.max_tests]
         ).sort()
         chosen = sampled.to_frame().join(cases, on="topic", maintain_order="left_right")
         return chosen.join(folds, on="user", maintain_order="left").drop("user")
 
 
-def assign_folds(log: QueryLog, number: int) -> pl.DataFrame:
-    """Assign users to folds of equal size, always in the same way: user, fold.
+def assign_folds(log: QueryLog, folds: int) -> pl.DataFrame:
+    """Assign users to folds whose sizes differ by at most one, always in the same way: user, fold.
 
     >>> log = QueryLog.from_rows([(user, "x", None, None, None) for user in "abcde"])
     >>> assign_folds(log, 2)["fold"].value_counts().sort("fold").rows()
     [(0, 3), (1, 2)]
     """
     users = unique_users(log.local_frame)
-    if len(users) < number:
+    if len(users) < folds:
         raise InputError(
-            f"{number:,} folds of users need at least {number:,} users, and this log has "
+            f"{folds:,} folds of users need at least {folds:,} users, and this log has "
             f"{len(users):,}",
             hint="use fewer folds, or a larger log",
         )
     position = np.empty(len(users), np.int64)
-    position[RandomSource(_SEED).permutation(len(users))] = np.arange(len(users))
+    position[RandomSource(_FOLD_SEED).permutation(len(users))] = np.arange(len(users))
     dtype = log.local_frame.collect_schema()["user"]
-    return pl.DataFrame({"user": users.cast(dtype), "fold": position % number})
+    return pl.DataFrame({"user": users.cast(dtype), "fold": position % folds})
 
 
 def _cached_runs(context: MeasureContext, rerun: Rerun, folds: int) -> dict[int, LogStatistics]:
-    """Return the cached statistics of the latest method, shared by measures with equal folds."""
+    """Return the cached statistics by fold of the latest rerun; measures of equal folds share it."""
     kept: dict[tuple[Rerun, int], dict[int, LogStatistics]] = context.cached("runs on folds", dict)
     if (rerun, folds) not in kept:
         kept.clear()  # bounds the memory: earlier methods are done
@@ -140,5 +152,6 @@ def _learn_release(rerun: Rerun, training: QueryLog, fold: int) -> LogStatistics
         return statistics_of_release(rerun(training, fold))
     except QueryveilError as error:
         raise UsageError(
-            f"the method cannot be run on the training users alone: {error.what}", hint=error.hint
+            f"the method cannot be run on the log without the test users: {error.what}",
+            hint=error.hint,
         ) from error

@@ -1,7 +1,9 @@
-"""The overlap of many logs: exact best matches, by an inverted index, in small blocks.
+"""The texts of users: how often each user sent each text, and which logs overlap most.
 
-The index has the holders of each text. So only pairs with a common text are visited, and memory is
-bounded by the size of a block, not by the number of pairs.
+The first part finds the logs with the largest overlap, exactly, by an inverted index that has the
+holders of each text. So only pairs with a common text are visited, and memory depends on the size
+of a block of logs (at least one log), not on the number of pairs. The second part counts the
+queries or phrases of users as the measures compare them.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ from ...release.release import Release
 from ..base import Measure
 from ..context import MeasureContext, restore_users
 
-_CELLS = 1 << 20  # of a block's table of queried logs and holders; a block has at least one log
-_VISITS = 1 << 20  # texts times their holders in a block; a block has at least one log
+_CELLS = 1 << 20  # maximum number of cells of a block's table (logs by holders), if not one log
+_VISITS = 1 << 20  # maximum number of pairs (text, holder) that a block visits, if not one log
 
 Ints = NDArray[np.int64]
 
@@ -30,7 +32,9 @@ Ints = NDArray[np.int64]
 def best_matches(
     asked: pl.DataFrame, held: pl.DataFrame, holders: int, pairs: pl.DataFrame
 ) -> pl.DataFrame:
-    """Compare each pair of log and holder with the best holders of that log.
+    """Score pairs of a log and a holder, and return the maximum score of each log beside them.
+
+    Holders are the candidates for a log: users for a released log, or the reverse.
 
     The overlap counts with multiplicity: for each text the smaller count.
 
@@ -42,7 +46,8 @@ def best_matches(
 
     Returns:
         The pairs with their `score`, the `best` score of any holder for that log, and `ties`: how
-        many holders have the best score.
+        many holders have the best score. A log without any overlap has a best score of 0, and all
+        holders tie.
 
     >>> asked = pl.DataFrame({"ask": [0, 0], "text": [7, 9], "count": [3, 1]})
     >>> held = pl.DataFrame({"owner": [0, 1, 2], "text": [7, 7, 9], "count": [2, 3, 5]})
@@ -134,13 +139,13 @@ class _InvertedIndex:
         start = np.searchsorted(texts, np.arange(2 + int(texts.max(initial=-1))))
         return cls(np.append(start, len(texts)), owners, counts, holders)
 
-    def known(self, texts: Ints) -> Ints:
+    def clip_unknown(self, texts: Ints) -> Ints:
         """Replace unknown texts by the extra text without owners."""
         return np.minimum(texts, len(self.start) - 2)
 
     def sizes(self, texts: Ints) -> Ints:
         """Count the owners of texts."""
-        known = self.known(texts)
+        known = self.clip_unknown(texts)
         return self.start[known + 1] - self.start[known]
 
     def visit(self, asks: _QueriedLogs, first: int, last: int) -> tuple[Ints, Ints, Ints]:
@@ -151,7 +156,7 @@ class _InvertedIndex:
             holder), and the overlap of the two in that text.
         """
         rows = slice(asks.start[first], asks.start[last])
-        texts, sizes = self.known(asks.texts[rows]), self.sizes(asks.texts[rows])
+        texts, sizes = self.clip_unknown(asks.texts[rows]), self.sizes(asks.texts[rows])
         begin = self.start[texts] - (np.cumsum(sizes) - sizes)
         entry = np.repeat(begin, sizes) + np.arange(sizes.sum())
         log = np.repeat(np.arange(last - first), np.diff(asks.start[first : last + 1]))
@@ -173,7 +178,8 @@ def _count_ties(table: Ints, log: Ints, cell: Ints, best: Ints, holders: int) ->
     Several visits can lead to one cell. If a log has no overlap with any holder, all holders tie.
     """
     number = np.arange(len(cell))
-    table[cell] = number  # of several visits to one cell the last remains, so each cell counts once
+    # If several visits share a cell, the last one stays in it, so that each cell is counted once.
+    table[cell] = number
     ties = np.bincount(log[table[cell] == number], minlength=len(best))
     return np.where(best > 0, ties, holders)
 
@@ -182,7 +188,7 @@ def _to_integers(rows: pl.DataFrame, *names: str) -> list[Ints]:
     return [rows[name].to_numpy().astype(np.int64) for name in names]
 
 
-_NUMBER = pl.UInt32
+_ID_TYPE = pl.UInt32
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -212,7 +218,7 @@ class QueryTextMeasure(Measure, ABC):
 
     def original_counts(self, context: MeasureContext, release: Release) -> UserQueryCounts:
         """Return the counts of the original queries, or of phrases if the release has phrases."""
-        taxonomy = self.phrases_of(release)
+        taxonomy = self.phrase_taxonomy(release)
         if taxonomy is None:
             return _count_original_queries(context)
         return context.cached(
@@ -222,18 +228,18 @@ class QueryTextMeasure(Measure, ABC):
     def unit_of(self, release: Release, number: int = 2) -> str:
         """Return the name of the texts of a release: queries or phrases."""
         singular, plural = (
-            ("query", "queries") if self.phrases_of(release) is None else ("phrase", "phrases")
+            ("query", "queries") if self.phrase_taxonomy(release) is None else ("phrase", "phrases")
         )
         return singular if number == 1 else plural
 
     def basis(self, release: Release) -> str:
         """Return a description of the compared texts."""
-        taxonomy = self.phrases_of(release)
+        taxonomy = self.phrase_taxonomy(release)
         if taxonomy is None:
             return "released queries against the log's queries"
         return f"released phrases against the phrases of the log's queries (detected by {taxonomy})"
 
-    def phrases_of(self, release: Release) -> str | None:
+    def phrase_taxonomy(self, release: Release) -> str | None:
         """Return the taxonomy that detects the phrases, or None if queries are released."""
         if release.parameters.get("output_unit") != "phrase":
             return None
@@ -245,16 +251,16 @@ class QueryTextMeasure(Measure, ABC):
             context.taxonomy(taxonomy)
         except InputError as error:
             raise UsageError(
-                f'the release has phrases of the taxonomy "{taxonomy}", which {error.what}',
+                f'the release has phrases of the taxonomy "{taxonomy}", but: {error.what}',
                 hint=f"give its path: {self.name}:taxonomy=FILE",
             ) from error
         queries = _count_original_queries(context)
-        # The texts are sorted, so their indices are the numbers of the concept mapping.
+        # A mapping numbers the distinct queries in sorted order, as `queries.queries` has them.
         mapping = context.map_queries(queries.queries.to_frame("query").lazy(), taxonomy)
         phrases = mapping.phrase_texts().select(
             pl.col("phrase").alias("query"), text=mapping.phrases["query"]
         )
-        pairs = queries.rows.join(phrases.with_columns(pl.col("text").cast(_NUMBER)), on="text")
+        pairs = queries.rows.join(phrases.with_columns(pl.col("text").cast(_ID_TYPE)), on="text")
         counts = pairs.group_by("owner", "query").agg(pl.col("count").sum())
         rows, texts = _number_names(counts, "query")
         return UserQueryCounts(queries.users, texts, _sort_counts(rows.rename({"query": "text"})))
@@ -280,27 +286,28 @@ def released_log(release: Release) -> pl.LazyFrame:
     """Return the log of a release, or raise if it has none."""
     if release.log is None:
         raise UsageError(
-            f"this release ({release.method}) has no users' logs that could be linked",
+            f"this release ({release.method}) has no logs of users",
             hint="measure a release of users' logs",
         )
     return release.log
 
 
-def released_counts(sent: UserQueryCounts, release: Release) -> UserQueryCounts:
-    """Count the texts of each released log that are in `sent`, with the text numbers of `sent`."""
+def released_counts(original: UserQueryCounts, release: Release) -> UserQueryCounts:
+    """Count the texts of each released log that are in `original`, with its numbers of texts."""
     counts = count_user_queries(released_log(release))
-    known = pl.DataFrame({"name": sent.queries}).with_row_index("number")
+    known = pl.DataFrame({"name": original.queries}).with_row_index("number")
     numbers = counts.queries.to_frame("name").join(
         known, on="name", how="left", maintain_order="left"
     )
     rows = counts.rows.with_columns(text=pl.lit(numbers["number"]).gather(pl.col("text")))
-    return UserQueryCounts(counts.users, sent.queries, _sort_counts(rows.drop_nulls("text")))
+    return UserQueryCounts(counts.users, original.queries, _sort_counts(rows.drop_nulls("text")))
 
 
 def true_pairs(users: pl.Series, logs: pl.Series, release: Release) -> pl.DataFrame:
     """Return the true pairs of released log and user, as indices.
 
-    A user may have several logs. A generated log belongs to no user.
+    They come from the private mapping of the release. A user may have several logs, and a
+    synthetic log belongs to no user.
     """
     named = restore_users(pl.DataFrame({"user": logs}).with_row_index("log"), release)
     numbers = pl.DataFrame({"user": users}).with_row_index("number")
@@ -326,4 +333,4 @@ def _number_names(rows: pl.DataFrame, column: str) -> tuple[pl.DataFrame, pl.Ser
 
 
 def _sort_counts(rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.select("owner", "text", pl.col("count").cast(_NUMBER)).sort("owner", "text")
+    return rows.select("owner", "text", pl.col("count").cast(_ID_TYPE)).sort("owner", "text")
