@@ -110,7 +110,7 @@ def test_a_release_without_times_is_refused() -> None:
 
 
 def test_what_cannot_be_linked_is_refused() -> None:
-    with pytest.raises(UsageError, match="no users' logs"):
+    with pytest.raises(UsageError, match="no logs of users"):
         found({"1": ["a"]}, {"1": ["a"]}, log=None)
     with pytest.raises(UsageError, match="no private mapping"):
         found({"1": ["a"]}, {"1": ["a"]}, mapping=None)

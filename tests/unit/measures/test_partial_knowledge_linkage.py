@@ -151,7 +151,7 @@ def test_wilson() -> None:
 
 def test_what_cannot_be_linked_is_refused() -> None:
     one = {"1": ["a"]}
-    with pytest.raises(UsageError, match="no users' logs"):
+    with pytest.raises(UsageError, match="no logs of users"):
         found(one, one, {"log": None})
     with pytest.raises(UsageError, match="no private mapping"):
         found(one, one, {"mapping": None})

@@ -119,7 +119,7 @@ def test_several_logs_of_a_user_are_taken_together() -> None:
 
 def test_tables_and_strangers_are_refused() -> None:
     log = log_of({"1": ["a"]})
-    with pytest.raises(UsageError, match="no users' logs"):
+    with pytest.raises(UsageError, match="no logs of users"):
         ProfileExposure().compute(MeasureContext(log), release_of(log, {}, log=None))
     with pytest.raises(UsageError, match="is in the log"):
         ProfileExposure().compute(MeasureContext(log), release_of(log, {"2": ["a"]}))

@@ -229,7 +229,7 @@ def test_a_method_that_stops_on_fewer_users_is_told() -> None:
     def stops(log: QueryLog) -> Release:
         raise InputError("2 users are too few", hint="take more")
 
-    with pytest.raises(UsageError, match=r"training users alone: 2 users are too few.*take more"):
+    with pytest.raises(UsageError, match=r"without the test users: 2 users are too few.*take more"):
         found(LOG, stops, after=unchanged(LOG))
 
 

@@ -86,7 +86,7 @@ def test_encoded_and_plain_texts_give_the_same() -> None:
 
 
 def test_a_release_of_statistics_alone_is_refused() -> None:
-    with pytest.raises(UsageError, match="no users' logs"):
+    with pytest.raises(UsageError, match="no logs of users"):
         found({"1": ["a"]}, {"1": ["a"]}, log=None)
 
 

@@ -139,7 +139,7 @@ def assign_folds(log: QueryLog, folds: int) -> pl.DataFrame:
 
 
 def _cached_runs(context: MeasureContext, rerun: Rerun, folds: int) -> dict[int, LogStatistics]:
-    """Return the cached statistics by fold of the latest rerun; measures of equal folds share it."""
+    """Return the cached statistics by fold of the latest rerun; equal measures share it."""
     kept: dict[tuple[Rerun, int], dict[int, LogStatistics]] = context.cached("runs on folds", dict)
     if (rerun, folds) not in kept:
         kept.clear()  # bounds the memory: earlier methods are done
