@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ..engine.table import ENGINES
 from ..methods.base import METHODS, Method
 from . import tables
+from .documents import MethodDescription, MethodList, ParameterDescription
 from .options import screen_options, with_options
 from .terminal import Terminal
 
@@ -23,30 +24,16 @@ def methods(
 ) -> None:
     """List the methods with their parameters, papers and guarantees."""
     chosen = [METHODS.find(name)] if name else list(METHODS.values())
-    descriptions = [_describe(method) for method in chosen]
-    screen.result(
-        {"methods": descriptions}, lambda console: tables.print_methods(console, descriptions)
+    catalog = MethodList(tuple(_describe(method) for method in chosen))
+    screen.result(catalog, lambda console: tables.print_methods(console, catalog.methods))
+
+
+def _describe(method: type[Method]) -> MethodDescription:
+    return MethodDescription(
+        name=method.name,
+        title=method.title,
+        paper=method.paper,
+        promise=method.guarantee_summary,
+        engines=tuple(ENGINES[: 1 if method.parallelism == "no" else None]),
+        parameters=tuple(ParameterDescription.of(p) for p in method.user_parameters()),
     )
-
-
-def _describe(method: type[Method]) -> dict[str, Any]:
-    parameters = [
-        {
-            "name": declared.name,
-            "option": declared.option,
-            "type": declared.type.__name__,
-            "default": declared.default,
-            "range": declared.allowed,
-            "unit": declared.unit,
-            "help": declared.help,
-        }
-        for declared in method.user_parameters()
-    ]
-    about = {
-        "name": method.name,
-        "title": method.title,
-        "paper": method.paper,
-        "promise": method.guarantee_summary,
-    }
-    engines = ENGINES[: 1 if method.parallelism == "no" else None]
-    return about | {"engines": list(engines), "parameters": parameters}

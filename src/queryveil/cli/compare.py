@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -14,10 +13,10 @@ from rich.table import Table
 from .. import comparison
 from ..comparison.series import short_labels
 from ..core.parameters import split_specs
-from ..core.records import Record, Scalar
 from ..errors import UsageError
 from ..measures.base import MEASURES, Measure
 from ..methods.base import METHODS
+from .documents import MeasureDescription, MeasureList, MeasureParameter, WrittenComparison
 from .options import Identifiers, LogArguments, log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
@@ -94,7 +93,7 @@ def compare(
         lambda: log.read(screen, seed), request, options, journal=journal, progress=screen
     )
     comparison.write_comparison(result, out, overwrite, journal)
-    document = {"folder": str(out), **result.to_dict()}
+    document = WrittenComparison(str(out), result)
     screen.result(document, lambda console: _draw_comparison(console, result, out))
 
 
@@ -167,40 +166,6 @@ def measures(
     screen.result(MeasureList(descriptions), lambda console: _draw_measures(console, descriptions))
 
 
-@dataclass(frozen=True, repr=False)
-class ParameterDescription(Record):
-    """A parameter of a measure."""
-
-    name: str
-    type: str
-    default: Scalar
-    range: str
-    help: str
-
-
-@dataclass(frozen=True, repr=False)
-class MeasureDescription(Record):
-    """A measure and its parameters."""
-
-    name: str
-    title: str
-    description: str
-    paper: str
-    unit: str
-    better: str
-    kind: str
-    parameters: tuple[ParameterDescription, ...]
-
-
-@dataclass(frozen=True, repr=False)
-class MeasureList(Record):
-    """The document of `queryveil measures --json`."""
-
-    schema_number = 1
-
-    measures: tuple[MeasureDescription, ...]
-
-
 def _describe(measure: type[Measure]) -> MeasureDescription:
     return MeasureDescription(
         name=measure.name,
@@ -211,7 +176,7 @@ def _describe(measure: type[Measure]) -> MeasureDescription:
         better=measure.better,
         kind=measure.kind,
         parameters=tuple(
-            ParameterDescription(
+            MeasureParameter(
                 declared.name,
                 declared.type.__name__,
                 declared.default,

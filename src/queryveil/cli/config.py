@@ -14,12 +14,16 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 from ..core.bounded import MAX_LIST, BoundsError, read_within
+from ..core.records import Json
 from ..errors import InputError, UsageError, did_you_mean
 
+# An option of the config file: a text as it would be typed, a flag, or several texts.
+OptionValue: TypeAlias = str | bool | list[str]
 DEFAULT_CONFIG = Path("queryveil.toml")
 _MAX_BYTES = 64 << 10  # tomllib takes quadratic time in the dots of a key
 # Options that [all] does not set, because they mean another thing: columns of a table, not a log.
@@ -28,7 +32,7 @@ _NOT_FROM_ALL = {("taxonomy import", "columns")}
 
 def load_config(
     path: Path | None, commands: dict[str, dict[str, str]]
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, dict[str, OptionValue]]:
     """Read the options of each command; raise an error for an unknown name.
 
     Args:
@@ -57,7 +61,7 @@ def load_config(
     return options
 
 
-def _read_tables(path: Path) -> dict[str, dict[str, Any]]:
+def _read_tables(path: Path) -> dict[str, dict[str, Json]]:
     try:
         text = read_within(path, _MAX_BYTES).decode("utf-8")
         tables = tomllib.loads(text)
@@ -73,8 +77,8 @@ def _read_tables(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _parse_table(
-    table: dict[str, Any], known: dict[str, str], section: str, path: Path
-) -> dict[str, Any]:
+    table: Mapping[str, Json], known: dict[str, str], section: str, path: Path
+) -> dict[str, OptionValue]:
     options = {}
     for name, value in table.items():
         option = name.replace("_", "-")
@@ -89,7 +93,7 @@ def _parse_table(
     return options
 
 
-def _parse_value(value: Any, several: bool) -> Any:
+def _parse_value(value: Json, several: bool) -> OptionValue:
     if several:
         return [str(item) for item in (value if isinstance(value, list) else [value])]
     if isinstance(value, dict):  # columns = {user = "uid", query = "q"}

@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -59,6 +59,7 @@ ExtensionIdentifiers = Annotated[
 ]
 _LOG, _METHOD, _MEANING, _OUTPUT = "The log", "The method", "What queries mean", "Output"
 _CLUSTER = "The machines"
+MethodValue: TypeAlias = str | bool | None  # an option of a method: text, flag, or not used
 _LOADER = "The knowledge base"
 
 
@@ -273,9 +274,9 @@ def _describe_parameter(uses: list[tuple[str, Parameter]]) -> str:
     return f"{first.help[0].upper()}{first.help[1:]}; {first.allowed}{default}. For {methods}."
 
 
-def _build_method(values: dict[str, Any], typed: set[str]) -> Method:
+def _build_method(values: dict[str, MethodValue], typed: set[str]) -> Method:
     """Return the requested method; typed options override those of the config file."""
-    spec = values.pop("method")
+    spec = str(values.pop("method"))
     parameters = {name: value for name, value in values.items() if value is not None}
     if ":" not in spec:
         return METHODS.find(spec).from_params(parameters)
@@ -293,7 +294,7 @@ def _build_method(values: dict[str, Any], typed: set[str]) -> Method:
 class MethodArguments:
     """The method options of a command that can also take the method of an earlier release."""
 
-    values: dict[str, Any]
+    values: dict[str, MethodValue]
     typed: set[str]
 
     def make(self) -> Method:

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from .. import comparison, replication
 from .compare import LedgerName, Out, Overwrite, Repeats, Resume, Seed, Workers
+from .documents import WrittenReplication
 from .options import LogArguments, optional_log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
@@ -46,7 +47,7 @@ def replicate(
         paper, read, options, users=users, taxonomy=taxonomy, journal=journal, progress=screen
     )
     result.write(out, overwrite=overwrite, journal=journal)
-    document = {"folder": str(out), **result.to_dict()}
+    document = WrittenReplication(str(out), result)
     screen.result(document, lambda console: _draw(console, result, out))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -16,6 +15,7 @@ from ..workflows.expected_yield import HANDFUL
 from ..workflows.log_profile import LogProfile, RiskSummary, TopicSummary
 from ..workflows.planning import Plan
 from ..workflows.verification import VerificationReport
+from .documents import MethodDescription
 from .terminal import sanitize
 
 _MAX_TOPICS = 8
@@ -301,17 +301,17 @@ def print_verification(console: Console, report: VerificationReport) -> None:
         )
 
 
-def print_methods(console: Console, methods: list[dict[str, Any]]) -> None:
+def print_methods(console: Console, methods: Sequence[MethodDescription]) -> None:
     """Print the methods with their parameters."""
     for method in methods:
-        console.print(f"[bold]{method['name']}[/]  {sanitize(method['title'])}")
-        console.print(f"  [dim]paper:[/] {sanitize(method['paper'])}")
-        console.print(f"  [dim]guarantee:[/] {sanitize(method['promise'])}")
-        console.print(f"  [dim]runs on:[/] {', '.join(method['engines'])}")
+        console.print(f"[bold]{method.name}[/]  {sanitize(method.title)}")
+        console.print(f"  [dim]paper:[/] {sanitize(method.paper)}")
+        console.print(f"  [dim]guarantee:[/] {sanitize(method.promise)}")
+        console.print(f"  [dim]runs on:[/] {', '.join(method.engines)}")
         table = Table.grid(padding=(0, 2))
-        for declared in method["parameters"]:
+        for declared in method.parameters:
             table.add_row(
-                f"  {declared['option']}", str(declared["default"]),
-                f"{sanitize(declared['help'])} [dim]({sanitize(declared['range'])})[/]",
+                f"  {declared.option}", str(declared.default),
+                f"{sanitize(declared.help)} [dim]({sanitize(declared.range)})[/]",
             )  # fmt: skip
         console.print(table)

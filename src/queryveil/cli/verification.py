@@ -16,6 +16,7 @@ from ..release.guarantee import Level
 from ..release.verification import read_public_card
 from ..workflows.repeated_releases import warnings_of_folder
 from . import tables
+from .documents import PackedRelease, PublicKey, SignedRelease
 from .options import screen_options, with_options
 from .terminal import Terminal, sanitize
 
@@ -48,7 +49,7 @@ def keys_show(screen: Terminal, key: KeyFile = None) -> None:
 
 
 def _show_key(screen: Terminal, public: str) -> None:
-    screen.result({"key": public}, lambda console: console.print(public, soft_wrap=True))
+    screen.result(PublicKey(public), lambda console: console.print(public, soft_wrap=True))
 
 
 @app.command()
@@ -65,7 +66,7 @@ def sign(
 ) -> None:
     """Sign the public files of a release, so that readers can detect a changed copy."""
     public = workflows.sign(folder, key, overwrite=overwrite, progress=screen)
-    document = {"folder": str(folder), "key": public}
+    document = SignedRelease(str(folder), public)
     text = f"Signed by {public}. Readers check: queryveil verify DIR --signer KEY"
     screen.result(document, lambda console: console.print(text, soft_wrap=True))
 
@@ -112,7 +113,7 @@ def pack(
     )
     card = read_public_card(folder / "public")
     size = archive.stat().st_size
-    document = {"archive": str(archive), "bytes": size, "standing": card.standing.value}
+    document = PackedRelease(str(archive), size, card.standing.value)
     text = f"{sanitize(str(archive))} has the public files only ({size:,} bytes): "
     text += f"{may_be_published(card, warnings_of_folder(folder))}."
     screen.result(document, lambda console: console.print(text, soft_wrap=True))

@@ -16,17 +16,17 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from ..errors import OutputError
 from .bounded import read_json
 from .files import exchange, locked, rename_new
+from .records import Json
 
 _TRIES = 20
 _MAX_CARD_BYTES = 64 << 20  # comparison.json has one entry per run
 
 
-def read_json_card(path: Path) -> dict[str, Any]:
+def read_json_card(path: Path) -> dict[str, Json]:
     """Return the card of a folder; an empty dict if it is missing or malformed."""
     try:
         card = read_json(path, most=_MAX_CARD_BYTES)

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
 
 from ..errors import ParameterError, did_you_mean
+from .records import Scalar
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class Parametrized:
         return tuple(declared for declared in cls.parameters() if not declared.internal)
 
     @classmethod
-    def from_params(cls, values: dict[str, Any]) -> Self:
+    def from_params(cls, values: Mapping[str, Scalar]) -> Self:
         """Build an instance from values or texts; raise if a name is not a parameter."""
         known = [declared.name for declared in cls.parameters()]
         for name in values:
@@ -141,7 +142,7 @@ class Parametrized:
                 )
         return cls(**values)
 
-    def params(self) -> dict[str, Any]:
+    def params(self) -> dict[str, Scalar]:
         """Return the parameters and their values."""
         return {declared.name: getattr(self, declared.name) for declared in self.parameters()}
 

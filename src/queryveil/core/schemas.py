@@ -11,9 +11,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
-from .records import JsonObject, Record, field_types, flat_record, is_required
+from .records import Json, JsonObject, Record, field_types, flat_record, is_required
 
-_PLAIN: dict[Any, JsonObject] = {
+_PLAIN: dict[Any, dict[str, Json]] = {
     str: {"type": "string"},
     int: {"type": "integer"},
     float: {"type": "number"},
@@ -29,14 +29,14 @@ _PLAIN: dict[Any, JsonObject] = {
 
 def json_schema(cls: type[Record]) -> JsonObject:
     """Return the JSON schema (draft 2020-12) of the documents that a record class writes."""
-    definitions: JsonObject = {}
+    definitions: dict[str, Json] = {}
     schema = _object_schema(cls, definitions)
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": cls.__name__}
     return head | schema | ({"$defs": definitions} if definitions else {})
 
 
-def _object_schema(cls: type[Record], definitions: JsonObject) -> JsonObject:
-    properties: JsonObject = {}
+def _object_schema(cls: type[Record], definitions: dict[str, Json]) -> JsonObject:
+    properties: dict[str, Json] = {}
     required: list[str] = []
     additional: Any = False
     if cls.schema_number is not None:
@@ -68,8 +68,8 @@ def _object_schema(cls: type[Record], definitions: JsonObject) -> JsonObject:
 
 
 def _schema_of(  # noqa: PLR0911  (one case a type)
-    kind: Any, definitions: JsonObject
-) -> JsonObject:
+    kind: Any, definitions: dict[str, Json]
+) -> dict[str, Json]:
     origin, arguments = get_origin(kind), get_args(kind)
     if kind in _PLAIN:
         return dict(_PLAIN[kind])

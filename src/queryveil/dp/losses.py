@@ -12,7 +12,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Literal, get_args
 
-from ..core.records import JsonObject, Record
+from ..core.records import Record
 from ..errors import UsageError
 
 # Add-remove: one of two logs has the whole log of one more user. Replace-one: the users are the
@@ -48,7 +48,7 @@ class Loss(Record):
         for name in ("rho", "delta"):
             object.__setattr__(self, name, rounded_up(getattr(self, name)))
 
-    def to_dict(self) -> JsonObject:
+    def to_dict(self) -> dict[str, str]:
         """Return the form in the ledger and on the card: the amounts as decimals."""
         return {
             "relation": self.relation,

@@ -68,7 +68,8 @@ def _has_same_users(guarantee: Guarantee) -> bool:
 def _contribution_bound(release: Release, default: int) -> int:
     """Return the contribution bound of a user, or the default."""
     bounds = ("max_queries_per_user", "max_phrases_per_user")
-    return int(next((release.parameters[b] for b in bounds if b in release.parameters), default))
+    stated = next((release.parameters[b] for b in bounds if b in release.parameters), None)
+    return default if stated is None else int(stated)
 
 
 def _choose_crowd(

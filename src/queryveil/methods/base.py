@@ -14,13 +14,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import polars as pl
 
 from ..core.parameters import Parametrized
 from ..core.progress import Progress
 from ..core.randomness import RandomSource
+from ..core.records import Scalar
 from ..core.registry import SpecRegistry
 from ..engine.table import RemoteTable
 from ..log.query_log import QueryLog
@@ -119,7 +120,7 @@ class Method(Parametrized, ABC):
         """
         return ()
 
-    def public_params(self) -> dict[str, Any]:
+    def public_params(self) -> dict[str, Scalar]:
         """Return the parameters for the card: defaults resolved, files without their folders."""
         return self.params()
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -20,6 +20,7 @@ import polars as pl
 from ..core.parameters import parameter
 from ..core.progress import Progress
 from ..core.randomness import RandomSource
+from ..core.records import Scalar
 from ..dp.budget import format_amount
 from ..dp.losses import losses_of, pure_rho
 from ..dp.noise import NoiseSource
@@ -268,7 +269,7 @@ class ClickGraph(Method):
             blanked={_BLANKED: blanked} if blanked else {},
         )
 
-    def public_params(self) -> dict[str, Any]:
+    def public_params(self) -> dict[str, Scalar]:
         """Return the parameters for the card; the folder of a file is private."""
         return {**self.params(), "public_results": Path(self.public_results).name}
 

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import polars as pl
 
 from .._version import __version__
 from ..core.bounded import check_depth, read_within
-from ..core.records import FLAT, JsonObject, Record, Scalar, json_field
+from ..core.records import FLAT, Json, Record, Scalar, json_field
 from ..core.registry import Distribution
 from ..engine.operations import count_rows, values_of
 from ..errors import UnknownVersionError, VerificationError
@@ -215,7 +215,7 @@ def read_card(path: Path, kind: type[CardType]) -> CardType:
         raise VerificationError(f"the card is damaged: {error.what}", where=path) from error
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> JsonObject:
+def _each_once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     """Return the pairs as a dict; raise for a repeated key: JSON readers differ on which counts."""
     document = dict(pairs)
     if len(document) < len(pairs):

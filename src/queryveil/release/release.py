@@ -12,6 +12,7 @@ import polars as pl
 from .._version import __version__
 from ..core.extras import import_extra
 from ..core.progress import NoProgress, Progress, peak_memory_mb
+from ..core.records import Scalar
 from ..core.registry import Distribution
 from ..errors import UsageError
 from ..ledger.reservation import Reservation
@@ -68,7 +69,7 @@ class Release:
     """
 
     method: str
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Scalar]
     guarantee: Guarantee
     source: QueryLog
     log: pl.LazyFrame | None = None

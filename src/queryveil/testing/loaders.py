@@ -17,6 +17,7 @@ from ..concepts.taxonomy.builder import RepairLog
 from ..concepts.taxonomy.graph import Taxonomy
 from ..concepts.taxonomy.validation import check_taxonomy
 from ..core.progress import NoProgress
+from ..core.records import Json
 from ..errors import QueryveilError
 from .checks import KitCheck, require, run_checks
 
@@ -35,7 +36,7 @@ class TaxonomySample:
     files: Mapping[str, str]
     parents: Mapping[str, set[str]]
     damaged: Sequence[str | bytes] = field(default=(), repr=False)
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.progress import Progress
+from ...core.records import Json
 from ...errors import UsageError, did_you_mean
 from ..taxonomy.builder import RepairLog
 from ..taxonomy.graph import Taxonomy
@@ -72,7 +73,7 @@ class TaxonomyLoader:
         files: Sequence[Path],
         repairs: RepairLog,
         progress: Progress,
-        options: Mapping[str, Any] | None = None,
+        options: Mapping[str, Json] | None = None,
     ) -> LoadedTaxonomy:
         """Load the files; options that are not named have their defaults.
 

@@ -17,7 +17,7 @@ import weakref
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -165,7 +165,7 @@ class SearchIndex:
             self._process = os.getpid()
         return self._base
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, Path | Taxonomy | int | None]:
         return {"path": self.path, "taxonomy": self.taxonomy, "_process": 0}
 
 

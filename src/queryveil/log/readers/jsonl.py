@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from types import NoneType
-from typing import Any
 
 import polars as pl
 
+from ...core.records import Json
 from .base import (
     RawRows,
     Reader,
@@ -72,7 +72,7 @@ def _parse_lines(block: LineBlock, names: dict[str, str]) -> pl.DataFrame:
     return pl.concat(tables, how="diagonal").sort("line").select(*names, "line", "fault")
 
 
-def _has_structure(value: dict[str, Any], nested: set[str]) -> bool:
+def _has_structure(value: Json, nested: set[str]) -> bool:
     """Return whether there are objects, or nothing, where Polars expects objects."""
     return all(isinstance(_get_value(value, path), (dict, NoneType)) for path in nested)
 
@@ -161,7 +161,7 @@ def _reject_nul(table: pl.DataFrame, block: LineBlock) -> pl.DataFrame:
     return table.with_columns(fault=pl.coalesce("fault", reason))
 
 
-def _parse_object(line: bytes, constants: list[str] | None = None) -> dict[str, Any] | None:
+def _parse_object(line: bytes, constants: list[str] | None = None) -> dict[str, Json] | None:
     """Parse a line; append NaN and infinities, which Polars does not parse, to `constants`."""
 
     def parse_constant(name: str) -> float:
@@ -178,20 +178,20 @@ def _parse_object(line: bytes, constants: list[str] | None = None) -> dict[str, 
     return value if isinstance(value, dict) else None
 
 
-def _keep_first_values(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _keep_first_values(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     """Return a dict with the first value of each duplicate key, as Polars does."""
     values = dict(pairs)
     return values if len(values) == len(pairs) else dict(reversed(pairs))
 
 
-def _get_value(container: dict[str, Any], path: str) -> Any:
-    value: Any = container
+def _get_value(container: Json, path: str) -> Json:
+    value = container
     for part in path.split("."):
         value = value.get(part) if isinstance(value, dict) else None
     return value
 
 
-def _to_text(container: dict[str, Any], path: str) -> str | None:
+def _to_text(container: Json, path: str) -> str | None:
     """Format a value as Polars does: a user must have one name, whichever parser is used."""
     value = _get_value(container, path)
     if isinstance(value, str):

@@ -51,7 +51,7 @@ def infer_grouping(release: Release, users: int) -> Grouping | str:
     sizes = groups.select("user", "group").unique().group_by("group").len()["len"]
     if int(sizes.sum()) != users:
         return "none: not every user of the log is in one group"
-    min_users = int(release.parameters.get("min_users", 1))
+    min_users = int(release.parameters.get("min_users") or 1)
     return Grouping(tuple(sizes.sort().to_list()), PROTOTYPE_RULES[release.method], min_users)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import polars as pl
 
@@ -12,6 +12,7 @@ from ...concepts.loaders.registry import public_names
 from ...core.parameters import parameter
 from ...core.progress import Progress
 from ...core.randomness import RandomSource
+from ...core.records import Scalar
 from ...engine.table import RemoteTable
 from ...errors import CoverageError, ParameterError
 from ...log.query_log import QueryLog
@@ -93,7 +94,7 @@ class Microaggregation(Method):
         """Repartition a log into blocks of similar users, each of at least k users."""
         return repartition_by_similarity(rows, self.taxonomy, self.k, self.min_senders, progress)
 
-    def public_params(self) -> dict[str, Any]:
+    def public_params(self) -> dict[str, Scalar]:
         """Return the parameters for the card; the folder of a taxonomy file is private."""
         names = ",".join(public_names(self.taxonomy))
         resolved = {"min_users": self.min_senders, "max_member_fraction": self.member_fraction}

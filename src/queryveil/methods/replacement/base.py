@@ -24,6 +24,7 @@ from ...concepts.taxonomy.arrays import IntArray
 from ...core.parameters import parameter
 from ...core.progress import Progress
 from ...core.randomness import RandomSource
+from ...core.records import Scalar
 from ...dp.budget import format_amount
 from ...dp.losses import Loss, pure_rho
 from ...engine.operations import unique_queries
@@ -194,7 +195,7 @@ class ReplacementMethod(Method):
 
     def domains(self) -> DomainSet:
         """Return the domains of the taxonomy, and the topics of profiles."""
-        topics = self.params().get("topics", "auto")
+        topics = str(self.params().get("topics", "auto"))
         return open_domains(open_taxonomy(self.taxonomy), self.domain, topics)
 
     def _map_queries(self, log: QueryLog, domains: DomainSet, progress: Progress) -> ConceptMapping:
@@ -241,6 +242,6 @@ class ReplacementMethod(Method):
             **({"mapping": written.mapping} | more),
         )
 
-    def public_params(self) -> dict[str, Any]:
+    def public_params(self) -> dict[str, Scalar]:
         """Return the parameters for the card; the folder of a taxonomy file is private."""
         return {**self.params(), "taxonomy": ",".join(public_names(self.taxonomy))}

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import polars as pl
 
 from ...core.parameters import parameter
 from ...core.progress import Progress
 from ...core.randomness import RandomSource
+from ...core.records import Scalar
 from ...dp.noise import NoiseSource
 from ...errors import ParameterError
 from ...log.query_log import QueryLog
@@ -229,7 +230,7 @@ class DpStatistics(Method):
             *(f"{name}: {fact}" for name, fact in public_constants().items()),
         )
 
-    def public_params(self) -> dict[str, Any]:
+    def public_params(self) -> dict[str, Scalar]:
         """Return the parameters for the card; the folder of a file is private."""
         pool = (
             self.public_queries
