@@ -5,14 +5,41 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from queryveil.cli.documents import (
+    MeasureList,
+    MethodList,
+    PackedRelease,
+    PublicKey,
+    SignedRelease,
+    WrittenComparison,
+    WrittenReplication,
+)
+from queryveil.comparison.journal import JournalEntry
+from queryveil.comparison.release_measurement import ReleaseMeasurement
 from queryveil.comparison.result import Comparison
+from queryveil.concepts.mapping.explanation import QueryExplanation
 from queryveil.core.records import Record
 from queryveil.core.schemas import json_schema
 from queryveil.ledger.summary import LedgerCheck, LedgerSummary
 from queryveil.measures.result import MeasureResults
+from queryveil.peers.documents import AddedFriends, Invitation, RemovedFriend, ServedPage
+from queryveil.peers.node.records import SavedStatus
+from queryveil.peers.simulation.results import Simulation, WrittenSweep
 from queryveil.release.cards import PrivateCard, PublicCard
 from queryveil.replication.result import Replication
+from queryveil.synthetic.output import SyntheticLogSummary
+from queryveil.workflows.demonstration import Demonstration
 from queryveil.workflows.log_profile import LogProfile
+from queryveil.workflows.planning import Plan
+from queryveil.workflows.taxonomy_records import (
+    ConceptDescription,
+    ConceptMatches,
+    MappedFile,
+    TaxonomyFigures,
+    TaxonomyImport,
+    TaxonomyList,
+    TaxonomyReport,
+)
 from queryveil.workflows.verification import VerificationReport
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -23,10 +50,37 @@ DOCUMENTS: tuple[tuple[str, type[Record], str], ...] = (
     ("verification", VerificationReport, "`verify --json`"),
     ("ledger", LedgerSummary, "`ledger show --json`, and without entries `ledger limit --json`"),
     ("ledger-check", LedgerCheck, "`ledger check --json`"),
+    ("pack", PackedRelease, "`pack --json`"),
+    ("sign", SignedRelease, "`sign --json`"),
+    ("key", PublicKey, "`keys make --json`, `keys show --json`"),
     ("profile", LogProfile, "`profile --json`"),
+    ("plan", Plan, "`plan --json`"),
+    ("synth", SyntheticLogSummary, "`synth --json`"),
+    ("demo", Demonstration, "`demo --json`"),
+    ("method-list", MethodList, "`methods --json`"),
+    ("measure-list", MeasureList, "`measures --json`"),
     ("measures", MeasureResults, "results of several measures"),
-    ("comparison", Comparison, "`comparison.json`; `compare --json`"),
-    ("replication", Replication, "`replicate --json`"),
+    ("release-measurement", ReleaseMeasurement, "`measures.json`; `measure --json`"),
+    ("comparison", Comparison, "`comparison.json`"),
+    ("compare", WrittenComparison, "`compare --json`: a comparison and its folder"),
+    ("journal", JournalEntry, "a line of `runs.jsonl`, the journal of a comparison"),
+    ("replication", Replication, "the replication of a paper"),
+    ("replicate", WrittenReplication, "`replicate --json`: a replication and its folder"),
+    ("taxonomy-import", TaxonomyImport, "`taxonomy import --json`"),
+    ("taxonomy-list", TaxonomyList, "`taxonomy list --json`"),
+    ("taxonomy", TaxonomyFigures, "`taxonomy show NAME --json`"),
+    ("concept", ConceptDescription, "`taxonomy show NAME CONCEPT --json`"),
+    ("concept-matches", ConceptMatches, "`taxonomy search --json`"),
+    ("taxonomy-check", TaxonomyReport, "`taxonomy check --json`"),
+    ("query-concepts", QueryExplanation, "`taxonomy map --json`"),
+    ("mapped-file", MappedFile, "`taxonomy map --input --json`"),
+    ("peers-simulation", Simulation, "`peers simulate --json`"),
+    ("peers-sweep", WrittenSweep, "`sweep.json`; `peers simulate --sweep --json`"),
+    ("node-status", SavedStatus, "`peers node status --json`"),
+    ("node-invitation", Invitation, "`peers node invite --json`"),
+    ("node-friends", AddedFriends, "`peers node accept --json`"),
+    ("node-friend-removed", RemovedFriend, "`peers node forget --json`"),
+    ("node-page", ServedPage, "`peers node run --json`, `peers engine --json`"),
 )
 _HEAD = """# JSON documents
 

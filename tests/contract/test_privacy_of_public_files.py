@@ -77,7 +77,7 @@ def leaves(value: Any) -> Iterator[Any]:
 def test_the_public_card_tells_nothing_of_the_log(made: Made) -> None:
     public, internal = cards(made)
     counts = internal["input"]
-    secret = {counts["rows"], counts["users"], counts["queries"], *counts["normalised"].values()}
+    secret = {counts["rows"], counts["users"], counts["queries"], *counts["normalized"].values()}
     secret |= {*internal["dropped"].values(), *internal["blanked"].values()}
     secret |= set(internal["generated"].values())
     if made.makes_rows:

@@ -19,7 +19,7 @@ GOLDEN = Path(__file__).with_name("json_keys.json")
 OPEN = {
     "alternatives", "baselines", "blanked", "columns", "counts", "dropped", "excluded_users",
     "by_degree", "degrees",
-    "files", "generated", "measures", "normalised", "objections", "parameters", "params",
+    "files", "generated", "measures", "normalized", "objections", "parameters", "params",
     "rejected", "seconds", "sha256",
 }  # fmt: skip
 COMMANDS = {

@@ -95,7 +95,7 @@ def test_without_a_recorded_loss_the_whole_delta_is_aside() -> None:
 
 def entry(*recorded: Loss) -> LedgerEntry:
     return LedgerEntry(
-        number=1, time="", kind="dp", method="of others", recipe="", log_digest="",
+        number=1, time="", kind="dp", method="of others", method_spec="", log_digest="",
         epsilon=Fraction(1), delta=Fraction(1, 10**6), relation="add-remove", losses=recorded,
     )  # fmt: skip
 

@@ -61,8 +61,8 @@ class LedgerEntry(Record):
     """One release, or a reservation for one: a reserved entry counts as spent.
 
     Attributes:
-        method: The spec of the method.
-        recipe: Everything that determines a release of one log; by default the spec of the method.
+        method: The spec of the method, as it is shown.
+        method_spec: Everything that determines a release of one log; by default `method`.
         epsilon: The cost: None for kinds without a budget, 0 for a copy; for a release that
             extends another, what it adds to the cost of that one.
         delta: As `epsilon`.
@@ -79,7 +79,7 @@ class LedgerEntry(Record):
     time: datetime
     kind: EntryKind
     method: str
-    recipe: str
+    method_spec: str
     log_digest: str
     epsilon: Fraction | None
     delta: Fraction | None

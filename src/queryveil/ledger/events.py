@@ -159,7 +159,7 @@ def entry_of(event: Reserved) -> LedgerEntry:
         time=event.time,
         kind=event.kind,
         method=event.method,
-        recipe=event.recipe,
+        method_spec=event.recipe,
         log_digest=event.log,
         epsilon=_read_amount(event.epsilon),
         delta=_read_amount(event.delta),

@@ -42,7 +42,7 @@ class ReleaseStream:
         be computed from the log that they read, with the method that they used.
         """
         self._check_open(kind)
-        if any((a.log_digest, a.recipe) != (log_digest, recipe) for a in self.unconfirmed):
+        if any((a.log_digest, a.method_spec) != (log_digest, recipe) for a in self.unconfirmed):
             raise UsageError(
                 f"{self.entry.folder} was being extended when that run ended early, and what it "
                 "used cannot be computed from another log, other options or another version",

@@ -17,6 +17,7 @@ from ..log.query_log import QueryLog
 from . import cli_node, output, tables
 from .simulation import sweeps
 from .simulation.graphs import GRAPHS
+from .simulation.results import WrittenSweep
 from .simulation.scenario import EXPERIMENTS, Scenario
 
 app = typer.Typer(
@@ -107,5 +108,5 @@ def simulate(
     )  # fmt: skip
     if out is not None:
         output.write_sweep(results, out, overwrite)
-    document = results.to_dict() | ({"folder": str(out)} if out else {})
+    document = WrittenSweep(results, str(out) if out else None)
     screen.result(document, lambda console: tables.print_sweep(console, results, out))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ from ..cli.options import screen_options, with_options
 from ..cli.terminal import Terminal, sanitize
 from ..core.bounded import read_within
 from ..errors import InputError, UsageError
+from .documents import AddedFriend, AddedFriends, Invitation, RemovedFriend, ServedPage
 from .protocol.policy import ProtocolSettings
 
 if TYPE_CHECKING:  # the node needs packages that a plain installation lacks
@@ -93,7 +95,7 @@ def invite(
     identity = node.load_identity(node.NodeDirectory(node_dir))
     line = node.make_invitation(identity, name, address)
     fingerprint = node.format_fingerprint(identity.fingerprint)
-    document = {"invitation": line, "fingerprint": fingerprint}
+    document = Invitation(line, fingerprint)
     screen.result(document, lambda _: _print_plain(line))
 
 
@@ -119,8 +121,8 @@ def accept(
         friend = node.Friend(name or friend.name, friend.address, friend.certificate)
         node.add_friend(folder, own, friend)
         fingerprint = node.format_fingerprint(friend.fingerprint)
-        added.append({"name": friend.name, "fingerprint": fingerprint})
-    screen.result({"friends": added}, lambda console: _print_added(console, added))
+        added.append(AddedFriend(friend.name, fingerprint))
+    screen.result(AddedFriends(tuple(added)), lambda console: _print_added(console, added))
 
 
 @app.command()
@@ -134,7 +136,7 @@ def forget(
     node = _import_node()
     removed = node.remove_friend(node.NodeDirectory(node_dir), name)
     message = sanitize(f"{removed.name} is no friend any more.")
-    screen.result({"name": removed.name}, lambda out: out.print(message))
+    screen.result(RemovedFriend(removed.name), lambda out: out.print(message))
 
 
 @app.command("status")
@@ -169,15 +171,15 @@ def _read_line(text: str) -> str:
         raise InputError("this is not an invitation, nor a file", where=text, hint=hint) from error
 
 
-def _print_added(console: Console, friends: list[dict[str, str]]) -> None:
+def _print_added(console: Console, friends: Sequence[AddedFriend]) -> None:
     for friend in friends:
-        name, fingerprint = friend["name"], friend["fingerprint"]
-        message = f"{name} is a friend now. Their fingerprint must be {fingerprint}"
+        message = f"{friend.name} is a friend now. "
+        message += f"Their fingerprint must be {friend.fingerprint}"
         console.print(sanitize(message), soft_wrap=True)
 
 
 def _print_address(screen: Terminal, label: str, address: str) -> None:
-    screen.result({"page": address}, lambda _: _print_plain(f"{label}: {address}"))
+    screen.result(ServedPage(address), lambda _: _print_plain(f"{label}: {address}"))
     sys.stdout.flush()  # a program that waits for this line must not wait for the buffer
 
 

@@ -116,7 +116,7 @@ class InputSummary(Record):
     queries: int
     until: date | None
     rejected: Mapping[str, int]
-    normalised: Mapping[str, int]
+    normalized: Mapping[str, int]
     sha256: Mapping[str, str]
     columns: Mapping[str, Mapping[str, str]]
     objections: Mapping[str, int]

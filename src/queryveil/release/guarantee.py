@@ -21,7 +21,7 @@ class Check(Record):
     {'check': 'min-ids', 'columns': ['query'], 'at_least': 30}
     """
 
-    shown = ("check", "arguments")
+    shown = ("check",)
 
     check: str
     arguments: Mapping[str, Json] = json_field(flat=True, default_factory=dict)

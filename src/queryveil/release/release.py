@@ -186,7 +186,7 @@ class Release:
             queries=self.source.count_distinct("query"),
             until=self.source.until,
             rejected=dict(accounting.rejected),
-            normalised=dict(accounting.normalized),
+            normalized=dict(accounting.normalized),
             sha256={source.path: source.sha256 for source in sources},
             columns={source.path: dict(source.columns) for source in sources},
             objections=dict(accounting.excluded_users),

@@ -143,7 +143,7 @@ def _build_recipe(method: Method) -> str:
 def _check_files(method: Method, stream: ReleaseStream, previous: PreviousRelease) -> None:
     """Raise an error if the files of the method changed, even if their names did not."""
     current, earlier = (
-        json.loads(text)[2:] for text in (_build_recipe(method), stream.entry.recipe)
+        json.loads(text)[2:] for text in (_build_recipe(method), stream.entry.method_spec)
     )
     if current != earlier:
         raise UsageError(

@@ -112,7 +112,6 @@ class LogProfile(Record):
         notes: Whether the ledger recorded this data access.
     """
 
-    shown = ("formats",)
     schema_number = 1
 
     accounting: RowCounts = json_field(flat=True)

@@ -353,6 +353,7 @@ def test_methods(cli) -> None:
 def test_pack(cli, release: Path, tmp_path: Path) -> None:
     ran = cli("pack", "out", "--out", "x.tar.gz", "--json")
     assert document(ran.out) == {
+        "schema": 1,
         "archive": "x.tar.gz",
         "bytes": (tmp_path / "x.tar.gz").stat().st_size,
         "standing": "rule-only",

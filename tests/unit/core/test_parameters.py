@@ -177,4 +177,4 @@ def test_internal_parameters_are_on_cards_and_in_no_help() -> None:
     shown = {option.name for option in _method_parameters()}
     assert "epsilon" in shown
     assert not internal & shown
-    assert not internal & {parameter["name"] for parameter in _describe(kind)["parameters"]}
+    assert not internal & {parameter.name for parameter in _describe(kind).parameters}

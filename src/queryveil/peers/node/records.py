@@ -64,6 +64,8 @@ class SavedStatus(Record):
     """The status of a node as saved in its folder, whether it runs or not."""
 
     shown = ("exposure", "account")
+    schema_number = 1
+
     fingerprint: str
     exposure: float | None
     account: AccountCounts = json_field(flat=True)
@@ -74,7 +76,7 @@ class SavedStatus(Record):
 class FriendState(Record):
     """The saved counts of a friend: requests and acceptances with decay, and all counts."""
 
-    shown = ("counts",)
+    shown = ("tally",)
     counts: tuple[float, float]
     tally: PeerCounts
 

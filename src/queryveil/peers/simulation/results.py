@@ -172,6 +172,8 @@ class Simulation(Record):
     """One simulated scenario on a log."""
 
     shown = ("scenario", "summary")
+    schema_number = 1
+
     queryveil: str
     seed: int | None
     scenario: Scenario
@@ -207,7 +209,7 @@ class Setting(Record):
     `front`: no other setting has both lower exposure and fewer hops. `best`: chosen by the rule.
     """
 
-    shown = ("params", "figures", "best")
+    shown = ("figures", "best")
     params: Mapping[str, Scalar]
     figures: SettingFigures = json_field(flat=True)
     runs: tuple[SimulationSummary, ...] = json_field(optional=True, default=())
@@ -238,7 +240,9 @@ class DegreeExtremes(Record):
 class PeerSweep(Record):
     """A sweep over settings of the protocol; `best` is None if no setting has honest users."""
 
-    shown = ("sweep", "best")
+    shown = ("seed", "repeats", "best")
+    schema_number = 1
+
     queryveil: str
     seed: int | None
     repeats: int
@@ -260,3 +264,13 @@ class PeerSweep(Record):
             for setting in self.settings
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
+
+
+@dataclass(frozen=True, repr=False)
+class WrittenSweep(Record):
+    """A sweep, and the folder into which it was written, if any."""
+
+    schema_number = 1
+
+    result: PeerSweep = json_field(flat=True)
+    folder: str | None = json_field(optional=True, default=None)
