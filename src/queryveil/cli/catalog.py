@@ -33,7 +33,7 @@ def _describe(method: type[Method]) -> MethodDescription:
         name=method.name,
         title=method.title,
         paper=method.paper,
-        promise=method.guarantee_summary,
+        guarantee_summary=method.guarantee_summary,
         engines=tuple(ENGINES[: 1 if method.parallelism == "no" else None]),
         parameters=tuple(ParameterDescription.of(p) for p in method.user_parameters()),
     )

@@ -84,7 +84,7 @@ class MethodDescription(Record):
     name: str
     title: str
     paper: str
-    promise: str
+    guarantee_summary: str
     engines: tuple[str, ...]
     parameters: tuple[ParameterDescription, ...]
 

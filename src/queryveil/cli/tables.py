@@ -306,7 +306,7 @@ def print_methods(console: Console, methods: Sequence[MethodDescription]) -> Non
     for method in methods:
         console.print(f"[bold]{method.name}[/]  {sanitize(method.title)}")
         console.print(f"  [dim]paper:[/] {sanitize(method.paper)}")
-        console.print(f"  [dim]guarantee:[/] {sanitize(method.promise)}")
+        console.print(f"  [dim]guarantee:[/] {sanitize(method.guarantee_summary)}")
         console.print(f"  [dim]runs on:[/] {', '.join(method.engines)}")
         table = Table.grid(padding=(0, 2))
         for declared in method.parameters:
