@@ -23,9 +23,8 @@ from . import catalog, compare, ledger, measure, replicate, tables, taxonomy
 from . import verification as checking
 from .config import load_config
 from .copies import check_copied_format, check_copy, check_groups_of
+from .identifiers import ExtensionIdentifiers, Identifiers
 from .options import (
-    ExtensionIdentifiers,
-    Identifiers,
     LogArguments,
     MapperArguments,
     MethodArguments,

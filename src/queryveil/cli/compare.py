@@ -17,7 +17,8 @@ from ..errors import UsageError
 from ..measures.base import MEASURES, Measure
 from ..methods.base import METHODS
 from .documents import MeasureDescription, MeasureList, MeasureParameter, WrittenComparison
-from .options import Identifiers, LogArguments, log_options, screen_options, with_options
+from .identifiers import Identifiers
+from .options import LogArguments, log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
 app = typer.Typer()

@@ -24,6 +24,8 @@ from ..errors import InputError, UsageError, did_you_mean
 
 # An option of the config file: a text as it would be typed, a flag, or several texts.
 OptionValue: TypeAlias = str | bool | list[str]
+# An option of a method on the command line: a text, a flag, or not used.
+MethodValue: TypeAlias = str | bool | None
 DEFAULT_CONFIG = Path("queryveil.toml")
 _MAX_BYTES = 64 << 10  # tomllib takes quadratic time in the dots of a key
 # Options that [all] does not set, because they mean another thing: columns of a table, not a log.

@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 import typer
 
@@ -27,39 +27,20 @@ from ..log.options import ReadOptions
 from ..log.query_log import QueryLog
 from ..log.readers.registry import READERS
 from ..log.reading import read_log
-from ..log.screening import check_setting
 from ..methods.base import METHODS, Method, parse_method
 from ..workflows.taxonomies import make_mapper
-from .config import parse_fraction, parse_sample, parse_settings, parse_size, read_user_list
+from .config import (
+    MethodValue,
+    parse_fraction,
+    parse_sample,
+    parse_settings,
+    parse_size,
+    read_user_list,
+)
 from .terminal import Terminal
 
-
-def _check_identifiers(setting: str | None) -> str | None:
-    """Check the setting for identifiers before any log is opened."""
-    if setting is not None:
-        check_setting(setting)
-    return setting
-
-
-Identifiers = Annotated[
-    str,
-    typer.Option(
-        help="What looks like an e-mail address, phone number, ...: drop, mask or keep.",
-        callback=_check_identifiers,
-    ),
-]
-ExtensionIdentifiers = Annotated[
-    str | None,
-    typer.Option(
-        "--identifiers",
-        help="What looks like an e-mail address, phone number, ...: drop, mask or keep; with "
-        "--extend as in the earlier release.",
-        callback=_check_identifiers,
-    ),
-]
 _LOG, _METHOD, _MEANING, _OUTPUT = "The log", "The method", "What queries mean", "Output"
 _CLUSTER = "The machines"
-MethodValue: TypeAlias = str | bool | None  # an option of a method: text, flag, or not used
 _LOADER = "The knowledge base"
 
 
