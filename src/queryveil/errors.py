@@ -140,8 +140,12 @@ def did_you_mean(word: str, known: Iterable[str], quote: str = '"') -> str:
     'did you mean "query"?'
     >>> did_you_mean("zzz", ["user", "query"])
     'known are: query, user'
+    >>> did_you_mean("zzz", [])
+    'there are none'
     """
     choices = sorted(known)
+    if not choices:
+        return "there are none"
     near = get_close_matches(word, choices, n=1, cutoff=0.5)
     if near:
         return f"did you mean {quote}{near[0]}{quote}?"

@@ -24,6 +24,7 @@ from urllib.parse import quote
 import pytest
 
 from queryveil.cli.app import app
+from queryveil.cli.plugins import add_commands
 
 pytest.importorskip("cryptography", reason="NO EXTRA: pip install 'queryveil[peers]'")
 
@@ -74,6 +75,7 @@ def run_here(line: str) -> None:
     command, _, target = line.partition(" > ")
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
+        add_commands(app)
         app(shlex.split(command)[1:], standalone_mode=False)
     if target:
         Path(target).write_text(out.getvalue())

@@ -27,9 +27,7 @@ def main() -> None:
     _exit_on_signals()
     _replace_unprintable_characters()
     try:
-        from .app import app  # noqa: PLC0415 - slow: signal handlers must be set before it
-
-        app()
+        _run(sys.argv[1:])
     except QueryveilError as error:
         print_error(error)
         sys.exit(error.exit_code)
@@ -55,6 +53,15 @@ def main() -> None:
         for number in _STOPS:  # a signal after the end of the work must not raise again
             if signal.getsignal(number) is _stop:
                 signal.signal(number, _ignore)
+
+
+def _run(words: list[str]) -> None:
+    from .app import app  # noqa: PLC0415 - slow: signal handlers must be set before it
+    from .plugins import add_commands, names_own_command  # noqa: PLC0415
+
+    if not names_own_command(app, words):
+        add_commands(app)
+    app()
 
 
 def _exit_on_signals() -> None:

@@ -36,7 +36,6 @@ from .options import (
     screen_options,
     with_options,
 )
-from .plugins import add_commands
 from .terminal import Terminal, sanitize
 from .verification import SignWith, may_be_published
 
@@ -386,6 +385,3 @@ def _draw_written(console: Console, card: PrivateCard, method: str, folder: str)
         f"Next: queryveil verify {folder}; queryveil pack {folder}",
         soft_wrap=True,
     )
-
-
-add_commands(app)

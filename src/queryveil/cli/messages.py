@@ -14,11 +14,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
 import typer
 
+from ..errors import UsageError
 from ..measures.base import MEASURES
 from ..methods.base import METHODS
 
@@ -86,7 +88,10 @@ def _options() -> dict[str, str]:
     """Return the names of parameters with their options, of all commands, methods and measures."""
     # Only after an error, when all commands are loaded: they import this module.
     from .app import app  # noqa: PLC0415
+    from .plugins import add_commands  # noqa: PLC0415
 
+    with suppress(UsageError):  # a plug-in with a bad name has an error of its own
+        add_commands(app)
     known = {name: "--" + name.replace("_", "-") for name in _NEGATED}
     for kind in (*METHODS.values(), *MEASURES.values()):
         known |= {declared.name: declared.option for declared in kind.user_parameters()}

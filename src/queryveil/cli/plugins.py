@@ -8,6 +8,7 @@ A distribution adds `queryveil NAME ...` by an entry point that names a Typer ap
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import typer
@@ -28,17 +29,30 @@ COMMANDS: Registry[typer.Typer] = Registry(
 def add_commands(app: typer.Typer) -> None:
     """Add the groups of commands of all distributions to an application that has its own.
 
+    Adding them again changes nothing.
+
     Raises:
         UsageError: A group has the name of a command that the application has.
     """
     own = _command_names(app)
+    added = [group.typer_instance for group in app.registered_groups]
     for name, commands in COMMANDS.items():
+        if commands in added:
+            continue
         if name in own:
             raise UsageError(
                 f'a plug-in has commands "{name}", which is a command of queryveil',
                 hint="uninstall the plug-in, or ask its authors for another name",
             )
         app.add_typer(commands, name=name)
+
+
+def names_own_command(app: typer.Typer, words: Sequence[str]) -> bool:
+    """Return whether a command line names a command of the application itself.
+
+    Then other groups of commands, whose import takes time, are not needed.
+    """
+    return len(words) > 0 and words[0] in _command_names(app)
 
 
 def _command_names(app: typer.Typer) -> set[str]:

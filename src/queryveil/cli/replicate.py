@@ -17,7 +17,9 @@ from .terminal import Terminal, sanitize
 
 app = typer.Typer()
 
-Paper = Annotated[str, typer.Argument(metavar="PAPER", help=f"{', '.join(replication.PAPERS)}.")]
+Paper = Annotated[
+    str, typer.Argument(metavar="PAPER", help=f"{', '.join(replication.PAPERS.names())}.")
+]
 Users = Annotated[int | None, typer.Option(min=10, help="Users of the synthetic log.")]
 TaxonomyFile = Annotated[str | None, typer.Option(help="Taxonomy file to use in place of WordNet.")]
 

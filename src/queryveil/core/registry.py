@@ -77,6 +77,11 @@ class Registry(Mapping[str, Item]):
     def __len__(self) -> int:
         return len(self._loaded[0] | self._added)
 
+    def names(self) -> list[str]:
+        """Return the names for a help text; entry points are listed without being loaded."""
+        points = entry_points(group=self.group) if self.group else ()
+        return sorted({*self._built_ins(), *(point.name for point in points), *self._added})
+
     def find(self, name: str) -> Item:
         """Return the item of a name.
 

@@ -5,15 +5,25 @@ from __future__ import annotations
 import pytest
 import typer
 
+from conftest import Run
 from queryveil.cli.app import app
-from queryveil.cli.plugins import COMMANDS, _command_names, add_commands
+from queryveil.cli.plugins import COMMANDS, _command_names, add_commands, names_own_command
 from queryveil.errors import UsageError
 
 
 def test_peers_come_by_an_entry_point() -> None:
     assert "peers" in COMMANDS
     assert COMMANDS.distribution("peers") is None  # of this distribution
-    assert "peers" in _command_names(app)
+    add_commands(app)
+    add_commands(app)
+    assert [group.name for group in app.registered_groups].count("peers") == 1
+
+
+def test_a_command_of_ours_needs_no_other_group(cli: Run) -> None:
+    assert names_own_command(app, ["verify", "out"])
+    for words in ([], ["--help"], ["more"]):
+        assert not names_own_command(app, words)
+    assert "simulate" in cli("peers", "--help").out
 
 
 def test_a_group_is_added() -> None:
