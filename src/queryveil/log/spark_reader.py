@@ -36,7 +36,7 @@ _BATCH = 200_000
 _SPARE_BITS = 40  # dropped from hashes before summing, so that a trillion of them fit
 _MAX_EXAMPLES = 100  # rejected rows that a task reports
 _POSITION_SCHEMA = {"file": pl.Int64(), "place": pl.Int64()}
-_STAGED_SCHEMA = {**SCHEMA, **_POSITION_SCHEMA, "told": pl.String()}
+_STAGED_SCHEMA = {**SCHEMA, **_POSITION_SCHEMA, "summary": pl.String()}
 
 
 def read_with_spark(
@@ -57,7 +57,7 @@ def read_with_spark(
         write_once(source.rows.mapInArrow(task.run, spark_schema(_STAGED_SCHEMA)), path)
         staged = spark.session.read.schema(spark_schema(_STAGED_SCHEMA)).parquet(path)
         accounting = _sum_accounting(staged, cleaner)
-        rows = staged.filter("told is null").drop("told")
+        rows = staged.filter("summary is null").drop("summary")
         written_rows, digest = _count_and_hash(rows)
         _check_row_count(written_rows, accounting, spark)
         rows, truncated = _truncate_long_logs(rows)
@@ -88,7 +88,7 @@ class _CleaningTask:
         for table in _merge_batches(batches):
             raw = self.source.to_raw_rows(table)
             kept = cleaner.clean(self._to_raw_rows(raw))
-            yield from to_arrow(kept.with_columns(told=pl.lit(None, pl.String)))
+            yield from to_arrow(kept.with_columns(summary=pl.lit(None, pl.String)))
         yield from to_arrow(_summary_row(cleaner))
 
     def _to_raw_rows(self, table: pl.DataFrame) -> RawRows:
@@ -120,12 +120,12 @@ def _summary_row(cleaner: Cleaner) -> pl.DataFrame:
     summary = accounting | {"rejects": examples, "excluded": sorted(cleaner.excluded_seen)}
     summary |= {"times": cleaner.has_times, "versions": [__version__, pl.__version__]}
     row = pl.DataFrame(schema=_STAGED_SCHEMA).clear(1)
-    return row.with_columns(told=pl.lit(json.dumps(summary)))
+    return row.with_columns(summary=pl.lit(json.dumps(summary)))
 
 
 def _sum_accounting(staged: Any, cleaner: Cleaner) -> RowAccounting:
     """Add the summaries of all tasks to the accounting of the cleaner."""
-    for (text,) in staged.filter("told is not null").select("told").toLocalIterator():
+    for (text,) in staged.filter("summary is not null").select("summary").toLocalIterator():
         summary = json.loads(text)
         if summary["versions"] != [__version__, pl.__version__]:
             raise InputError(

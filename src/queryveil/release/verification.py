@@ -170,7 +170,7 @@ def _check_page(public: Path, card: PublicCard) -> CheckResult:
     if not card.is_of_this_version:
         return CheckResult("page", None, f"the page {_unknown(card)}")
     holds = reads_as(public / "report.html", render_card(card))
-    message = "the page says what the card says"
+    message = "the page has what the card has"
     return CheckResult("page", holds, message if holds else f"not so: {message}")
 
 
@@ -179,7 +179,7 @@ def _check_metadata(public: Path, card: PublicCard) -> CheckResult:
     if not card.is_of_this_version:
         return CheckResult("metadata", None, f"what describes it for other tools {_unknown(card)}")
     holds = metadata_matches(card, public)
-    message = "the descriptions for other tools say what the card says"
+    message = "the descriptions for other tools have what the card has"
     return CheckResult("metadata", holds, message if holds else f"not so: {message}")
 
 

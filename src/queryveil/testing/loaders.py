@@ -121,13 +121,14 @@ def _resolves(loader: TaxonomyLoader, sample: TaxonomySample) -> None:
     for label, parents in sample.parents.items():
         concepts = taxonomy.lookup(label)
         require(len(concepts) > 0, f'no concept has the label "{label}"')
-        found = {
+        parent_labels = {
             taxonomy.label(int(parent))
             for concept in concepts
             for parent in taxonomy.parents[int(concept)]
         }
         require(
-            parents <= found, f'the parents of "{label}" are {sorted(found)}, not {sorted(parents)}'
+            parents <= parent_labels,
+            f'the parents of "{label}" are {sorted(parent_labels)}, not {sorted(parents)}',
         )
 
 

@@ -29,7 +29,7 @@ from .regrouping import EarlierGroups, read_groups, run_with_groups
 
 
 def searched(log: QueryLog, method: Method, setting: str, progress: Progress) -> QueryLog:
-    """Return the log as a method may read it, with identifiers treated as `setting` says.
+    """Return the log as a method may read it, with identifiers treated by `setting`.
 
     If neighboring logs have the same users (replace-one), no user may vanish. Otherwise the set
     of released users would reveal who sent nothing but identifiers.

@@ -66,13 +66,13 @@ def profile_topics(sizes: Table, mapper: Mapper, progress: Progress) -> TopicSum
 def _map_phrases(sizes: pl.LazyFrame, _: RandomSource, *, mapper: Mapper) -> pl.DataFrame:
     """Return one row per phrase: its query with users and rows, its concept or -1, and flags.
 
-    A query without any phrase has one row too. `first` flags one row of each query, `found` that
-    the query has a concept, and `real` that the row has a phrase.
+    A query without any phrase has one row too. `first` flags one row of each query,
+    `has_concept` that the query has a concept, and `real` that the row has a phrase.
     """
     table = sizes.collect().sort("query")
     mapping = mapper.map(table["query"])
     phrases = mapping.phrases.select("query", "concept", real=pl.lit(True))
-    flagged = table.with_columns(found=pl.Series(mapping.has_concept, dtype=pl.Boolean))
+    flagged = table.with_columns(has_concept=pl.Series(mapping.has_concept, dtype=pl.Boolean))
     numbered = flagged.with_columns(number=pl.int_range(pl.len(), dtype=pl.Int64))
     rows = numbered.join(
         phrases.rename({"query": "number"}), on="number", how="left", maintain_order="left"
@@ -82,13 +82,13 @@ def _map_phrases(sizes: pl.LazyFrame, _: RandomSource, *, mapper: Mapper) -> pl.
         pl.col("users", "lines").cast(pl.Int64),
         pl.col("concept").fill_null(-1).cast(pl.Int64),
         pl.col("real").fill_null(False),
-        "found",
+        "has_concept",
         first=pl.col("number").is_first_distinct(),
     )
 
 
 def _count_coverage(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
-    first, mapped = pl.col("first"), pl.col("first") & pl.col("found")
+    first, mapped = pl.col("first"), pl.col("first") & pl.col("has_concept")
     counts = frame.select(
         queries=first.sum(),
         mapped=mapped.sum(),
@@ -144,7 +144,7 @@ def _list_unmapped_queries(phrases: Table) -> tuple[str, ...]:
 
 
 def _select_unmapped(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
-    unmapped = frame.filter(pl.col("first") & ~pl.col("found"))
+    unmapped = frame.filter(pl.col("first") & ~pl.col("has_concept"))
     return _select_frequent(unmapped.select("query", "users", "lines").collect())
 
 

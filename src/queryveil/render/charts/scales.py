@@ -1,4 +1,4 @@
-"""The axes of charts, and how their series are told apart: by color, dashes and markers."""
+"""The axes of charts, and how their series differ: by color, dashes and markers."""
 
 from __future__ import annotations
 
