@@ -238,7 +238,7 @@ def test_promises_that_no_log_can_try_are_refused() -> None:
         audit(laplace(1.0), topics)
     with pytest.raises(UsageError, match="these neighbors: two planets"):
         audit(laplace(1.0), promise(1.0, "two planets"))
-    with pytest.raises(UsageError, match="no logs of users"):
+    with pytest.raises(UsageError, match="no users' logs"):
         audit(laplace(1.0), promise(1.0, SWAP))
     with pytest.raises(UsageError, match="runs the method again"):
         EpsilonAudit().compute(MeasureContext(rows_of(3)), release_of(rows_of(3), promise()))

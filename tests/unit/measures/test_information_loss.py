@@ -181,7 +181,7 @@ def test_refusals(ruler: str) -> None:
             InformationLoss(clusters=wrong)
     with pytest.raises(UsageError, match="no private mapping"):
         loss(ruler, BEFORE, BEFORE, mapping=None)
-    with pytest.raises(UsageError, match="no logs of users"):
+    with pytest.raises(UsageError, match="no users' logs"):
         loss(ruler, BEFORE, BEFORE, log=None)
 
 

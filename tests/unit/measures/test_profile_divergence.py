@@ -202,7 +202,7 @@ def test_a_release_that_does_not_tell_whose_log_is_whose_is_refused(ruler: str) 
 
 
 def test_a_release_of_statistics_alone_is_refused(ruler: str) -> None:
-    with pytest.raises(UsageError, match="no logs of users"):
+    with pytest.raises(UsageError, match="no users' logs"):
         loss(ruler, {"a": ["tennis"]}, {"a": ["tennis"]}, log=None)
 
 

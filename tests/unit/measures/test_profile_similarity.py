@@ -75,7 +75,7 @@ def test_refusals(ruler: str) -> None:
         near(ruler, {"a": ["zzz"]}, sent)
     with pytest.raises(UsageError, match="no private mapping"):
         near(ruler, sent, sent, mapping=None)
-    with pytest.raises(UsageError, match="no logs of users"):
+    with pytest.raises(UsageError, match="no users' logs"):
         near(ruler, sent, sent, log=None)
 
 

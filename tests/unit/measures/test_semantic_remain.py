@@ -83,7 +83,7 @@ def test_refusals(ruler: str) -> None:
         remain(ruler, sent, sent, {"level": 3})
     with pytest.raises(UsageError, match="no private mapping"):
         remain(ruler, sent, sent, mapping=None)
-    with pytest.raises(UsageError, match="no logs of users"):
+    with pytest.raises(UsageError, match="no users' logs"):
         remain(ruler, sent, sent, log=None)
     with pytest.raises(ParameterError):
         SemanticRemain(level=31)

@@ -33,7 +33,7 @@ LOOKS: dict[str, Look] = {
         log, ["frequent-queries:min-users=5"], measures=["query-coverage"]
     ),
     "peers simulate": lambda log: simulate(log, seed=1),
-    "peers sweep": lambda log: sweep(log, {"hops": [1]}, seed=1),
+    "peers sweep": lambda log: sweep(log, {"max_hops": [1]}, seed=1),
 }
 
 
