@@ -64,8 +64,8 @@ class CategoryMicroaggregation(ByMeaning):
         groups: pl.DataFrame | None = None,
     ) -> MethodOutput:
         """Look up the categories of words, group users by them, and select repeated queries."""
-        check_users(log.count_distinct("user"), self.k)
         users = log.count_distinct("user")
+        check_users(users, self.k)
         if users > _MAX_USERS:
             raise InputError(
                 f"{users:,} users are too many to compare all with each other",
