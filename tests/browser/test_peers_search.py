@@ -26,8 +26,6 @@ import pytest
 from queryveil.cli.app import app
 from queryveil.cli.plugins import add_commands
 
-pytest.importorskip("cryptography", reason="NO EXTRA: pip install 'queryveil[peers]'")
-
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)
 pytestmark = pytest.mark.skipif(

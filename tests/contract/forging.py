@@ -14,14 +14,17 @@ import polars as pl
 import pytest
 from releases import CASES, FIRST, Once, name_of, read_rows
 
+import queryveil as qv
 from queryveil.errors import QueryveilError
 from queryveil.release.cards import PublicCard
 from queryveil.release.metadata import metadata_files
 from queryveil.release.page import render_card
 from queryveil.workflows.verification import verify
 
+DAMAGED = [case for case in CASES if case[0] in FIRST]
 
-@pytest.fixture(params=[case for case in CASES if case[0] in FIRST], ids=name_of)
+
+@pytest.fixture(params=DAMAGED, ids=name_of)
 def case(request: pytest.FixtureRequest) -> tuple[str, str]:
     line, form = request.param
     return str(line), str(form)
@@ -112,13 +115,24 @@ def redraw(public: Path, card: dict[str, Any]) -> None:
             card["files"][name] = sha256((public / name).read_bytes()).hexdigest()
 
 
-def promised(public: Path, check: str, **given: Any) -> dict[str, Any]:
-    """Give the check of that kind, and leave the test out where a method promises none."""
-    card = json.loads((public / "release.json").read_text("utf-8"))
-    for found in card["guarantee"]["checks"]:
-        if found["check"] == check and found.items() >= given.items():
-            return dict(found)
-    pytest.skip(f"{card['method']} promises no {check}")
+def on_cases_with(check: str, **arguments: Any) -> pytest.MarkDecorator:
+    """Run a test on the releases of `case` whose guarantee has this check, of which there are some.
+
+    The cases follow from the guarantees, so that no test is collected only to be left out.
+    """
+    having = [case for case in DAMAGED if _find_checks(case[0], check, arguments)]
+    assert having, f"no method has the check {check}"
+    return pytest.mark.parametrize("case", having, indirect=True, ids=name_of)
+
+
+def guaranteed(case: tuple[str, str], check: str, **arguments: Any) -> dict[str, Any]:
+    """Return the arguments of a check of the method of a case."""
+    return _find_checks(case[0], check, arguments)[0]
+
+
+def _find_checks(spec: str, check: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+    checks = [one.to_dict() for one in qv.parse_method(spec).guarantee().checks]
+    return [one for one in checks if one.items() >= {"check": check, **arguments}.items()]
 
 
 def change_first(**cells: Any) -> Callable[[pl.DataFrame], pl.DataFrame]:

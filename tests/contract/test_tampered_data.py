@@ -16,9 +16,10 @@ from forging import (
     copy,
     edit_card,
     failed,
+    guaranteed,
     log_file,
     mend_card,
-    promised,
+    on_cases_with,
     rewrite,
 )
 from releases import Once, once, population, read_rows, whole_logs
@@ -41,10 +42,13 @@ def test_a_changed_cell_is_found(copy: Path) -> None:
     assert "files" in failed(copy)
 
 
+@on_cases_with("min-ids", columns=["query"])
 @pytest.mark.parametrize("mended", [False, True])
-def test_a_query_pushed_below_the_threshold_is_found(copy: Path, mended: bool) -> None:
+def test_a_query_pushed_below_the_threshold_is_found(
+    copy: Path, case: tuple[str, str], mended: bool
+) -> None:
     public = copy / "public"
-    least = promised(public, "min-ids", columns=["query"])["at_least"]
+    least = guaranteed(case, "min-ids", columns=["query"])["at_least"]
 
     def take_away(rows: pl.DataFrame) -> pl.DataFrame:
         query = rows["query"][0]
@@ -61,8 +65,8 @@ def test_a_query_pushed_below_the_threshold_is_found(copy: Path, mended: bool) -
     assert failed(copy) == {"min-ids"}  # and without it the promise itself
 
 
+@on_cases_with("min-ids", columns=["query", "url"])
 def test_a_rare_click_is_found(copy: Path) -> None:
-    promised(copy / "public", "min-ids", columns=["query", "url"])
     rewrite(copy / "public", lambda rows: rows.with_columns(
         url=pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("http://rare.example"))
         .otherwise("url")
@@ -78,6 +82,7 @@ def drop_first(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.filter(pl.int_range(pl.len()) != first)
 
 
+@on_cases_with("equal-logs")
 @pytest.mark.parametrize(
     "change",
     [
@@ -91,7 +96,6 @@ def drop_first(rows: pl.DataFrame) -> pl.DataFrame:
 def test_a_log_that_too_few_share_is_found(
     copy: Path, change: Callable[[pl.DataFrame], pl.DataFrame]
 ) -> None:
-    promised(copy / "public", "equal-logs")
     rewrite(copy / "public", change)
     mend_card(copy / "public")
     assert "card" in failed(copy)  # the owner's card tells
@@ -99,8 +103,9 @@ def test_a_log_that_too_few_share_is_found(
     assert failed(copy) == {"equal-logs"}  # and without it the promise itself
 
 
-def test_a_group_of_one_user_too_few_is_found(copy: Path) -> None:
-    k = promised(copy / "public", "equal-logs")["k"]
+@on_cases_with("equal-logs")
+def test_a_group_of_one_user_too_few_is_found(copy: Path, case: tuple[str, str]) -> None:
+    k = guaranteed(case, "equal-logs")["k"]
     logs = whole_logs(read_rows(copy / "public"))
     log = next(iter(logs.values()))
     alike = [user for user in logs if logs[user] == log]
@@ -115,6 +120,7 @@ def odd_time(time: str | None) -> Callable[[pl.DataFrame], pl.DataFrame]:
     return lambda rows: rows.with_columns(time=pl.when(first).then(pl.lit(time)).otherwise("time"))
 
 
+@on_cases_with("slots")
 @pytest.mark.parametrize(
     "change",
     [
@@ -131,16 +137,15 @@ def odd_time(time: str | None) -> Callable[[pl.DataFrame], pl.DataFrame]:
 def test_a_slot_too_many_or_dated_is_found(
     copy: Path, change: Callable[[pl.DataFrame], pl.DataFrame]
 ) -> None:
-    promised(copy / "public", "slots")
     rewrite(copy / "public", change)
     mend_card(copy / "public")
     shutil.rmtree(copy / "private")
     assert failed(copy) == {"slots"}
 
 
+@on_cases_with("time-step", step="day")
 @pytest.mark.parametrize("finer", ["2006-03-01 10:11:12", "2006-03-01 10:00:00", "10:11", "1"])
 def test_a_finer_time_is_found(copy: Path, finer: str) -> None:
-    promised(copy / "public", "time-step", step="day")
     card = json.loads((copy / "public" / "release.json").read_text("utf-8"))
     alike = {"equal-logs"} & {check["check"] for check in card["guarantee"]["checks"]}
     rewrite(copy / "public", lambda rows: rows.with_columns(

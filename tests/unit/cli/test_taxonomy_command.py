@@ -121,7 +121,6 @@ def test_import_columns(cli, tmp_path: Path) -> None:
 
 
 def test_import_skos_in_a_language(cli, tmp_path: Path) -> None:
-    pytest.importorskip("pyoxigraph")
     (tmp_path / "shop.ttl").write_text(TTL)
     call = ("taxonomy", "import", "skos", "shop.ttl", "-o", "shop.qvt", "--label-language", "de")
     assert cli(*call, "-q") == (0, "", "")

@@ -68,7 +68,6 @@ def test_a_table(folder: Path, name: str) -> None:
 
 
 def test_skos(folder: Path) -> None:
-    pytest.importorskip("pyoxigraph")
     Path("shop.ttl").write_text(TTL)
     found = open_taxonomy("shop.ttl")
     assert [found.label(concept) for concept in range(len(found))] == ["home", "hose"]

@@ -14,8 +14,6 @@ from queryveil.concepts.taxonomy.builder import RepairLog
 from queryveil.concepts.taxonomy.graph import Taxonomy
 from queryveil.errors import FormatError, InputError, UsageError
 
-pytest.importorskip("pyoxigraph")
-
 PREFIXES = """\
 @prefix s: <http://www.w3.org/2004/02/skos/core#> .
 @prefix xl: <http://www.w3.org/2008/05/skos-xl#> .

@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
+import pandas
 import polars as pl
+import pyarrow
 import pytest
 
 import queryveil as qv
@@ -22,9 +24,9 @@ COLUMNS = {"user": "customer", "query": "search", "time": "ts"}
 
 def frame_of(library: str) -> object:
     if library == "pandas":
-        return pytest.importorskip("pandas").DataFrame(ROWS)
+        return pandas.DataFrame(ROWS)
     if library == "pyarrow":
-        return pytest.importorskip("pyarrow").table(ROWS)
+        return pyarrow.table(ROWS)
     frame = pl.DataFrame(ROWS)
     return frame.lazy() if library == "lazy" else frame
 
@@ -74,7 +76,6 @@ def test_what_is_refused() -> None:
 
 
 def test_a_column_of_mixed_types_is_refused_without_its_cells() -> None:
-    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"user": ["a", 1], "query": ["secret text", b"\xff"]})
     with pytest.raises(InputError, match="cannot be converted") as caught:
         qv.QueryLog.from_frame(frame)

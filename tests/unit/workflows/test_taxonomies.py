@@ -111,7 +111,6 @@ def test_import_a_table() -> None:
     ("language", "found"), [("en", {"home", "hose"}), ("de", {"Heim", "Schlauch"})]
 )
 def test_import_skos(language: str, found: set[str]) -> None:
-    pytest.importorskip("pyoxigraph")
     import_taxonomy("skos", ["shop.ttl"], "new.qvt", label_language=language)
     assert labels("new.qvt") == found
 
