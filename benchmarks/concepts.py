@@ -6,7 +6,7 @@ spaCy with its small English model (benchmarks/requirements.txt), and 50,000 rea
 is fetched with pip; they are read where they are and stay outside the project).
 
 Usage: concepts.py [--queries 10000000] [--categories-per-term 1000000] [--readme]
-       concepts.py --judge 100 [--seed 1]     mappings to be judged by hand, see docs/judged.md
+       concepts.py --judge 100 [--seed 1]     mappings to be judged by hand: docs/explanation/judged.md
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The future work of Sanchez et al. 2018, with the only partition that helps: an insensitive one
 (Soria-Comas et al. 2014), in which another log of one user changes each group by one member at
-most. Prints the table of docs/methods/profile-first.md.
+most. Prints the table of docs/reference/methods/profile-first.md.
 
 Usage: microaggregation_first.py [--users 1000] [--queries 100]
 """

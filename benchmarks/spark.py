@@ -34,7 +34,7 @@ from spark_rivals import ENVIRONMENTS, RIVALS, tree_kilobytes
 
 HERE = Path(__file__).parent
 DATA = HERE / "data"
-SCALE = HERE.parent / "docs" / "scale.md"
+SCALE = HERE.parent / "docs" / "explanation" / "scale.md"
 SIZES = "1000000,10000000,36389567,100000000"
 TABLES = "dp-statistics:epsilon=1:delta=1e-7:max-queries-per-user=10:max-clicks-per-user=10"
 QUERIES = f"{TABLES}:budget-split=1/0/0"
@@ -184,7 +184,9 @@ def main() -> None:
     parser.add_argument("--executors", default="local,1,2")
     parser.add_argument("--rivals", default="18000,180000")
     parser.add_argument("--install", action="store_true")
-    parser.add_argument("--page", action="store_true", help="put the tables into docs/scale.md")
+    parser.add_argument(
+        "--page", action="store_true", help="put the tables into docs/explanation/scale.md"
+    )
     given = parser.parse_args()
     if shutil.which("java") is None:
         sys.exit("there is no Java here")

@@ -4,7 +4,7 @@ queryveil synth --topics A --out log.tsv
 queryveil compare log.tsv --preset sanchez2018 --repeats 3 --out figures
 python tools/draw_loss.py figures
 
-Writes docs/img/loss.svg, and prints the tables of docs/published-curves.md.
+Writes docs/img/loss.svg, and prints the tables of docs/explanation/published-curves.md.
 """
 
 from __future__ import annotations

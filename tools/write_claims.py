@@ -1,4 +1,7 @@
-"""Write what `queryveil replicate` found into docs/replication.md: tools/write_claims.py DIR..."""
+"""Write the figures of `queryveil replicate` into a page: tools/write_claims.py DIR...
+
+The page is docs/explanation/replication.md.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from pathlib import Path
 
 from queryveil import ClaimResult, Replication
 
-PAGE = Path(__file__).parents[1] / "docs" / "replication.md"
+PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "replication.md"
 END = "<!-- end -->"
 WORDS = {True: "holds", False: "does not hold", None: "undecided"}
 

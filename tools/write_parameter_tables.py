@@ -20,8 +20,8 @@ BLOCK = re.compile(r"<!-- parameters ([a-z-]+) -->\n.*?<!-- end -->\n", re.DOTAL
 
 def pages() -> Iterator[Path]:
     """Yield the pages that have tables of parameters."""
-    yield from sorted((DOCS / "methods").glob("*.md"))
-    yield DOCS / "measures.md"
+    yield from sorted((DOCS / "reference" / "methods").glob("*.md"))
+    yield DOCS / "reference" / "measures.md"
 
 
 def documented() -> list[str]:

@@ -101,10 +101,10 @@ def schema_files() -> dict[str, str]:
         for name, kind, _ in DOCUMENTS
     }
     rows = [
-        f"| [{name}](schemas/{name}.json) | `{kind.__name__}` | {where} |\n"
+        f"| [{name}](../schemas/{name}.json) | `{kind.__name__}` | {where} |\n"
         for name, kind, where in DOCUMENTS
     ]
-    return {"schemas.md": _HEAD + "".join(rows), **files}
+    return {"reference/schemas.md": _HEAD + "".join(rows), **files}
 
 
 def main() -> None:

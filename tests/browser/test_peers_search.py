@@ -57,7 +57,7 @@ def commands(page: str) -> str:
 
 
 def test_the_page_has_the_same_commands() -> None:
-    assert commands("docs/peers-node.md") == commands("README.md")
+    assert commands("docs/how-to/peers-node.md") == commands("README.md")
 
 
 def lines(ports: dict[str, str]) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "how-to"
 POINTS = """[queryveil.methods]
 head-queries = acme_veil:HeadQueries
 broken = acme_veil:NoSuchClass

@@ -1,6 +1,6 @@
 """Words of the old private dialect in the source: their numbers may only fall.
 
-The glossary is in docs/glossary.md. When a number here is lower than the limit, lower the limit.
+The glossary is in docs/reference/glossary.md. When a number is lower than its limit, lower it.
 Some of these words are good English in a sentence and poor names, so names are counted apart from
 texts: docstrings, comments, messages and pages.
 """

@@ -114,7 +114,7 @@ def _draw_totals(console: Console, summary: LedgerSummary) -> None:
 
 def _add_total(table: Table, relation: str, total: RelationTotal) -> None:
     if total.sum is None:
-        table.add_row("[bold]spent[/]", relation, "no guarantee: see docs/ledger.md")
+        table.add_row("[bold]spent[/]", relation, "no guarantee: see docs/explanation/ledger.md")
         return
     table.add_row("[bold]spent[/]", relation, *_format_budget(total.sum), "plain sum")
     composed = total.composed

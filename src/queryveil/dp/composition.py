@@ -2,8 +2,8 @@
 
 At an order a > 1 the Renyi divergence of a release is at most min(epsilon, a * rho). These bounds
 are added. Proposition 12 of Canonne, Kamath and Steinke 2020 converts the sum to (epsilon, delta).
-Every number here is a fraction that is rounded up where it is not exact. docs/ledger.md has the
-proof.
+Every number here is a fraction that is rounded up where it is not exact. The proof is in
+docs/explanation/ledger.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A loss is that of approximate zCDP (Bun and Steinke 2016, Definition 8.1): for every pair of
 neighboring logs the output is, except with probability `delta`, drawn from two distributions whose
-Renyi divergence of every order a > 1 is at most a * rho. docs/ledger.md has the proofs.
+Renyi divergence of every order a > 1 is at most a * rho. docs/explanation/ledger.md has the proofs.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A limit fixes everything beforehand: epsilon, delta, the relation, and the order at which losses
 are added up. That makes it a privacy filter: it holds whatever later releases are, also if they
-are chosen depending on the outputs of earlier ones. docs/ledger.md has the proof.
+are chosen depending on the outputs of earlier ones. docs/explanation/ledger.md has the proof.
 """
 
 from __future__ import annotations

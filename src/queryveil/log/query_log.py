@@ -186,7 +186,7 @@ class QueryLog:
         if isinstance(self.table, RemoteTable):
             raise UsageError(
                 f"this needs the whole log on one machine, but it is on {self.engine}",
-                hint="leave `engine` out; docs/spark.md lists what runs on Spark",
+                hint="leave `engine` out; docs/how-to/spark.md lists what runs on Spark",
             )
         return self.table
 

@@ -131,7 +131,7 @@ def _sum_accounting(staged: Any, cleaner: Cleaner) -> RowAccounting:
             raise InputError(
                 "executors have another version of queryveil or Polars than this machine",
                 hint=f"they have {summary['versions']}: "
-                "ship one environment to all (docs/spark.md)",
+                "ship one environment to all (docs/how-to/spark.md)",
             )
         accounting = cleaner.accounting
         accounting.rows += summary["rows"]

@@ -2,7 +2,7 @@
 
 The rule behind most published query data sets (Adar 2007 gives it with a secret threshold):
 a query that at least `min_users` users sent cannot single out one of them by itself. It is
-a rule, not k-anonymity of users: see docs/methods/frequent-queries.md.
+a rule, not k-anonymity of users: see docs/reference/methods/frequent-queries.md.
 """
 
 from __future__ import annotations

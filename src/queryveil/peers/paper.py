@@ -180,7 +180,8 @@ PAPER = Paper(
         Claim("honest users stay protected among selfish ones", f"so {_LOST}", _protected),
     ),
     deviations=(
-        "the paper's protocol is lost; ours is that of docs/peers.md, consistent with its text",
+        "the paper's protocol is lost; ours is that of docs/explanation/peers.md, consistent with "
+        "its text",
         "the joint distribution of PEL is not in the paper; ours is the maximal coupling",
         "the paper does not describe its social graph; ours is Barabási and Albert's, two friends "
         "or more",

@@ -244,7 +244,7 @@ _KNOWN_ERRORS = {
     ),
     r"No module named '?queryveil": (
         "the executors have no queryveil",
-        "install it on all machines, or ship its environment: see docs/spark.md",
+        "install it on all machines, or ship its environment: see docs/how-to/spark.md",
     ),
     r"PATH_NOT_FOUND|Path does not exist|FileNotFoundException": (
         "Spark finds no such file",
