@@ -5,8 +5,8 @@ spaCy with its small English model (benchmarks/requirements.txt), and 50,000 rea
 (the efficiency topics of TREC's Terabyte track of 2005, inside the wheel pyserini 0.11.0.0, which
 is fetched with pip; they are read where they are and stay outside the project).
 
-Usage: concepts.py [--queries 10000000] [--categories-per-term 1000000] [--readme]
-       concepts.py --judge 100 [--seed 1]     mappings to be judged by hand: docs/explanation/judged.md
+Usage: concepts.py [--queries 10000000] [--categories-per-term 1000000] [--page]
+       concepts.py --judge 100 [--seed 1]     for judging by hand: docs/explanation/judged.md
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ import polars as pl
 
 import odp_dump
 import similarity
+from pages import put_table
 from processes import child
 from queryveil.concepts.loaders.registry import open_taxonomy
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.concepts.similarity.distance import pairwise_distances, pairwise_similarities
 from queryveil.synthetic.generator import generate_blocks
-from readme import put_table
 
 HERE = Path(__file__).parent
 DATA = HERE / "data"
@@ -185,7 +185,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--queries", type=int, default=10_000_000)
     parser.add_argument("--categories-per-term", type=int, default=1_000_000)
-    parser.add_argument("--readme", action="store_true")
+    parser.add_argument("--page", action="store_true")
     parser.add_argument("--judge", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
@@ -205,7 +205,7 @@ def main() -> None:
     else:
         found = table(given.queries, given.categories)
         print(found)
-        if given.readme:
+        if given.page:
             put_table("concepts", found)
 
 

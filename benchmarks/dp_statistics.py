@@ -3,7 +3,7 @@
 The rivals run from `dp_rivals.py`, each in an environment of its own under benchmarks/data (made
 with `--install`); what is not there is left out. Every piece is a process of its own.
 
-Usage: dp_statistics.py [--install] [--users 18000,180000] [--lines 36389567] [--readme]
+Usage: dp_statistics.py [--install] [--users 18000,180000] [--lines 36389567] [--page]
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ import polars as pl
 import queryveil as qv
 from frequent_queries import log_of as lines_log
 from frequent_queries import run
+from pages import put_table
 from processes import answer, child
 from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.ledger.ledger import Ledger
 from queryveil.methods.runner import run_method
-from readme import put_table
 
 HERE = Path(__file__).parent
 DATA = HERE / "data"
@@ -184,7 +184,7 @@ def main() -> None:
     parser.add_argument("--install", action="store_true")
     parser.add_argument("--users", default="18000,180000")
     parser.add_argument("--lines", type=int, default=36_389_567)
-    parser.add_argument("--readme", action="store_true")
+    parser.add_argument("--page", action="store_true")
     parser.add_argument("--task", nargs="+", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.task:
@@ -198,7 +198,7 @@ def main() -> None:
     }
     for name, found in tables.items():
         print(found, end="\n\n")
-        if given.readme:
+        if given.page:
             put_table(name, found)
 
 

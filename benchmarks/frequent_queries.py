@@ -1,10 +1,10 @@
 """frequent-queries against a plain Polars script, from 100 thousand lines to AOL's size.
 
 Both run as processes of their own, one after the other, on the same synthetic log, so that
-the ratio means something on a noisy machine. Prints a table; `--readme` also puts it into
-the README.
+the ratio means something on a noisy machine. Prints a table; `--page` also puts it into
+docs/explanation/benchmarks.md.
 
-Usage: frequent_queries.py [--lines 100000,1000000] [--rounds 2] [--readme]
+Usage: frequent_queries.py [--lines 100000,1000000] [--rounds 2] [--page]
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from readme import put_table
+from pages import put_table
 
 HERE = Path(__file__).parent
 SIZES = "100000,1000000,10000000,36389567"
@@ -76,11 +76,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lines", default=SIZES)
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--readme", action="store_true")
+    parser.add_argument("--page", action="store_true")
     given = parser.parse_args()
     found = table([int(size) for size in given.lines.split(",")], given.rounds)
     print(found)
-    if given.readme:
+    if given.page:
         put_table("frequent-queries", found)
 
 

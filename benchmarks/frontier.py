@@ -1,9 +1,9 @@
-"""Risk and utility of all methods on one synthetic log: the picture and the table of the README.
+"""Risk and utility of all methods on one synthetic log: the picture and its table.
 
 Every method at a few values of its main parameter, each measured by attacks and by uses that make
 sense for it. The comparison itself is written to benchmarks/data/frontier, with its page.
 
-Usage: frontier.py [--users 1000] [--repeats 1] [--readme]
+Usage: frontier.py [--users 1000] [--repeats 1] [--page]
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from microaggregation import log_of
+from pages import put_table
 from queryveil import comparison
 from queryveil.comparison.frontier import frontier_svg
-from readme import put_table
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "benchmarks" / "data" / "frontier"
@@ -78,7 +78,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--users", type=int, default=1000)
     parser.add_argument("--repeats", type=int, default=1)
-    parser.add_argument("--readme", action="store_true")
+    parser.add_argument("--page", action="store_true")
     asked = parser.parse_args()
     start = time.perf_counter()
     made = found(asked.users, asked.repeats)
@@ -86,7 +86,7 @@ def main() -> None:
           f"{time.perf_counter() - start:.0f} s: {OUT / 'report.html'}")  # fmt: skip
     written = table(made.rows)
     print(written)
-    if asked.readme:
+    if asked.page:
         put_table("frontier", written)
         picture = frontier_svg(made, ACROSS, UP, {m: m.partition(":")[0] for m in METHODS})
         (ROOT / "docs" / "img" / "frontier.svg").write_text(picture, "utf-8")

@@ -8,7 +8,7 @@ one is named. The measure runs as a process of its own. The plain definition com
 logs with all users by Python's counters; its time is that of all, in proportion, and what it finds
 must be what the measure found.
 
-Usage: measures.py [--users 100000] [--method frequent-queries] [--readme]
+Usage: measures.py [--users 100000] [--method frequent-queries] [--page]
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import polars as pl
 
 import queryveil as qv
 from microaggregation import log_of
+from pages import put_table
 from processes import answer, child
 from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
@@ -34,7 +35,6 @@ from queryveil.measures._shared.queries import released_counts, true_pairs
 from queryveil.measures.context import MeasureContext
 from queryveil.measures.record_linkage import RecordLinkage, linkage_probabilities
 from queryveil.methods.runner import run_method
-from readme import put_table
 
 PLAIN_USERS = 20
 
@@ -137,7 +137,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--users", type=int, default=100_000)
     parser.add_argument("--method", default="frequent-queries")
-    parser.add_argument("--readme", action="store_true")
+    parser.add_argument("--page", action="store_true")
     parser.add_argument("--task", nargs="+", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.task:
@@ -145,7 +145,7 @@ def main() -> None:
         return
     found = table(given.users, given.method)
     print(found)
-    if given.readme:
+    if given.page:
         put_table("measures", found)
 
 

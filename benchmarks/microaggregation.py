@@ -4,7 +4,7 @@ Every piece runs as a process of its own, on synthetic logs that are made once. 
 after the mapping of queries to concepts. The peer is anonypyx (benchmarks/requirements.txt); it is
 left out where it is not installed.
 
-Usage: microaggregation.py [--users 657426] [--readme]
+Usage: microaggregation.py [--users 657426] [--page]
        microaggregation.py --refined      what `--refine` gains for k = 2 to 7
 """
 
@@ -22,6 +22,7 @@ import polars as pl
 
 import queryveil as qv
 from frequent_queries import run
+from pages import put_table
 from processes import answer, child
 from queryveil.concepts.similarity.profiles import Profiles, profile_distance_matrix
 from queryveil.concepts.taxonomy.graph import Taxonomy
@@ -32,7 +33,6 @@ from queryveil.methods.microaggregation.prototypes import select_items, select_i
 from queryveil.methods.microaggregation.refinement import refine_groups
 from queryveil.methods.microaggregation.semantic import partition_profiles
 from queryveil.methods.runner import run_method
-from readme import put_table
 
 DATA = Path(__file__).parent / "data"
 K = 5
@@ -229,7 +229,7 @@ def _cost(found: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--users", type=int, default=657_426)
-    parser.add_argument("--readme", action="store_true")
+    parser.add_argument("--page", action="store_true")
     parser.add_argument("--refined", action="store_true")
     parser.add_argument("--task", nargs="+", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -238,7 +238,7 @@ def main() -> None:
         return
     found = refined() if given.refined else table(given.users)
     print(found)
-    if given.readme and not given.refined:
+    if given.page and not given.refined:
         put_table("microaggregation", found)
 
 

@@ -1,10 +1,10 @@
 """One node under load: how many searches it accepts, how fast they are, what it says to the rest.
 
-Three nodes and the toy engine, each a process of its own, on loopback alone, as in the README. One
-node's page is asked at 10, 50, 110 and 220 searches a second, by a program that holds the page's
-key, for some seconds each. Then the same with friends who take as many queries as come: what the
-node itself can do. The nodes are started anew for each rate. Takes about two minutes, and sends
-not more than rate times seconds searches.
+Three nodes and the toy engine, each a process of its own, on loopback alone, as in docs/how-
+to/peers-node.md. One node's page is asked at 10, 50, 110 and 220 searches a second, by a program
+that holds the page's key, for some seconds each. Then the same with friends who take as many
+queries as come: what the node itself can do. The nodes are started anew for each rate. Takes about
+two minutes, and sends not more than rate times seconds searches.
 
 Usage: peers_load.py [--rates 10,50,110,220] [--seconds 8]
 """

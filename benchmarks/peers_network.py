@@ -5,7 +5,7 @@ loopback alone. The search engine is a function that takes 30 ms. First one quer
 cost of a hop), then 250 a second, then the same while five of the fifty nodes at a time are
 killed and started again from their folders. Takes about a minute.
 
-Usage: peers_network.py [--nodes 50] [--rate 250] [--seconds 15] [--readme]
+Usage: peers_network.py [--nodes 50] [--rate 250] [--seconds 15] [--page]
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from pages import put_table
 from queryveil.peers.node.identity import (
     add_friend,
     load_identity,
@@ -33,10 +34,10 @@ from queryveil.peers.node.node import Node, SearchOutcome
 from queryveil.peers.node.storage import NodeDirectory
 from queryveil.peers.protocol.messages import Result
 from queryveil.peers.protocol.state import Limits
-from readme import put_table
 
 ENGINE_S = 0.03
 FRIENDS = 6
+NODE = Path(__file__).parents[1] / "docs" / "how-to" / "peers-node.md"
 KILLED, PAUSE_S = 0.1, 1.0
 PAGE = tuple(Result(f"page {n}", f"https://example.org/{n}", "text " * 30) for n in range(10))
 
@@ -214,14 +215,14 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=50)
     parser.add_argument("--rate", type=float, default=250)
     parser.add_argument("--seconds", type=float, default=15)
-    parser.add_argument("--readme", action="store_true", help="write the table into README.md")
+    parser.add_argument("--page", action="store_true", help="put the table into its page")
     args = parser.parse_args()
     found = asyncio.run(asyncio.wait_for(measure(args.nodes, args.rate, args.seconds), 170))
     print(json.dumps(found, indent=1), file=sys.stderr)
     text = table(found, args.nodes)
     print(text)
-    if args.readme:
-        put_table("peers_network", text)
+    if args.page:
+        put_table("peers-network", text, NODE)
 
 
 if __name__ == "__main__":

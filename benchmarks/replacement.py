@@ -4,7 +4,7 @@ The rivals are asked for one of 1,000 candidates at a time, which is how they ar
 among all concepts of the domain. diffprivlib runs in an environment of its own under
 benchmarks/data (made with `--install`); without it, it is left out.
 
-Usage: replacement.py [--install] [--lines 36389567] [--draws 5000000] [--readme]
+Usage: replacement.py [--install] [--lines 36389567] [--draws 5000000] [--page]
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 
 from frequent_queries import log_of as lines_log
+from pages import put_table
 from processes import answer, child
 from queryveil.core.progress import NoProgress
 from queryveil.dp.noise import NoiseSource
 from queryveil.methods.replacement.semantic import SemanticReplacement
-from readme import put_table
 
 HERE = Path(__file__).parent
 DATA = HERE / "data"
@@ -141,7 +141,7 @@ def main() -> None:
     parser.add_argument("--install", action="store_true")
     parser.add_argument("--lines", type=int, default=36_389_567)
     parser.add_argument("--draws", type=int, default=5_000_000)
-    parser.add_argument("--readme", action="store_true")
+    parser.add_argument("--page", action="store_true")
     parser.add_argument("--task", nargs="+", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.task:
@@ -151,7 +151,7 @@ def main() -> None:
         install()
     found = table(given.lines, given.draws)
     print(found)
-    if given.readme:
+    if given.page:
         put_table("replacement", found)
 
 

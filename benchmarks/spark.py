@@ -26,10 +26,10 @@ import queryveil as qv
 from dp_statistics import install
 from dp_statistics import log_of as pairs_log
 from frequent_queries import log_of
+from pages import put_table
 from processes import answer
 from queryveil.core.progress import NoProgress
 from queryveil.engine.table import EngineConfig
-from readme import put_table
 from spark_rivals import ENVIRONMENTS, RIVALS, tree_kilobytes
 
 HERE = Path(__file__).parent
