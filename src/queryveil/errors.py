@@ -4,6 +4,7 @@
 
     QueryveilError            the problem, where it is, and a hint
     ├── UsageError            the call itself is wrong                    (exit code 2)
+    │   ├── ArgumentError     a function has no such keyword argument
     │   └── ParameterError    a parameter of a method is unknown or out of range
     ├── InputError            an input file cannot be read or used
     │   ├── FormatError       the format is unknown, or not the one that was requested
@@ -55,6 +56,10 @@ class UsageError(QueryveilError):
     """The call itself is wrong."""
 
     exit_code = 2
+
+
+class ArgumentError(UsageError, TypeError):
+    """A function has no keyword argument of this name."""
 
 
 class ParameterError(UsageError, ValueError):
