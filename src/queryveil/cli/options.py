@@ -133,7 +133,9 @@ def _log_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Para
         default=default,
         annotation=Annotated[
             list[str] if default is inspect.Parameter.empty else list[str] | None,
-            typer.Argument(metavar=metavar, help="Files or patterns; plain, .gz or .zst."),
+            typer.Argument(
+                metavar=metavar, help="Files or patterns, plain, .gz or .zst; - reads a pipe."
+            ),
         ],
     )
     optional_text = str | None
@@ -161,7 +163,7 @@ def _log_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Para
             "Maximum size of a decompressed file: 20 GB.",
             _LOG,
         ),
-        _option("encoding", str, "Encoding of text files.", _LOG, "utf-8"),
+        _option("encoding", str, "Encoding of text files: cp1252, utf-16.", _LOG, "utf-8"),
         _option("time_format", optional_text, 'Format of times: "%d/%m/%Y %H:%M".', _LOG),
         _option(
             "delimiter",
@@ -172,6 +174,7 @@ def _log_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Para
         _option(
             "quote", optional_text, 'Quotation mark around cells of CSV and TSV: " or none.', _LOG
         ),
+        _option("sheet", optional_text, "Sheet of an Excel file; else the first.", _LOG),
         _option(
             "query_parameter", str, "URL parameter that has the query in an access log.", _LOG, "q"
         ),
@@ -214,6 +217,7 @@ def _build_log_arguments(values: dict[str, Any], typed: set[str]) -> LogArgument
         quote=values["quote"],
         delimiter=values["delimiter"],
         query_parameter=values["query_parameter"],
+        sheet=values["sheet"],
     )
     settings = parse_settings(values["spark_config"] or "")
     engine = EngineConfig(

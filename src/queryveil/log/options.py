@@ -28,6 +28,7 @@ class ReadOptions:
         may_stop: Whether rows can stop the run: too many rejected ones, or none at all. Under
             differential privacy they must not, because the rows of one user could decide it.
         max_decompressed_size: The number of bytes that a compressed file may expand to.
+        sheet: The sheet of an Excel file; by default the first.
     """
 
     format: str | None = None
@@ -44,6 +45,7 @@ class ReadOptions:
     query_parameter: str = "q"
     delimiter: str | None = None
     may_stop: bool = True
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         self._parse_texts()
@@ -79,6 +81,8 @@ class ReadOptions:
             self.__dataclass_fields__.keys() - {"may_stop"}
         )  # it does not change the rows
         values = {name: getattr(self, name) for name in names}
+        if self.sheet is None:  # so that digests of logs without sheets stay as they were
+            del values["sheet"]
         users = "\n".join(sorted(self.exclude_users)).encode(errors="backslashreplace")
         values["exclude_users"] = hashlib.sha256(users).hexdigest()
         values["columns"] = sorted(self.columns.items())

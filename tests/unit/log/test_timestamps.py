@@ -47,6 +47,12 @@ def read(texts: list[str | None], how: str) -> list[datetime | None]:
         ("01.03.2006 22:30:05", AT),
         ("1.3.2006 22:30", AT.replace(second=0)),
         ("1.3.2006", datetime(2006, 3, 1)),
+        ("18.11.2026 07:01:22", datetime(2026, 11, 18, 7, 1, 22)),
+        ("18.11.2026, 07:01:22", datetime(2026, 11, 18, 7, 1, 22)),
+        ("18.11.2026, 7:01", datetime(2026, 11, 18, 7, 1)),
+        ("18.11.2026 07:01:22.250", datetime(2026, 11, 18, 7, 1, 22, 250_000)),
+        ("2006-03-01T22:30Z", AT.replace(second=0)),
+        ("2006-03-01T23:30+01:00", AT.replace(second=0)),
         ("20060301223005", AT),
         ("060301223005", AT),
         ("1141252205", AT),
@@ -113,7 +119,7 @@ def test_a_short_form_is_read_as_the_general_one(form):
     parts = ("0", "9", "09", "23", "24"), ("00", "59", "60"), ("00", "59", "60", "61")
     hours = [":".join(hour) for hour in product(*parts)]
     ends = ("", "Z", ".5", ".5Z", ".123456789Z")
-    texts = pl.Series(["".join(text) for text in product(days, " T", hours, ends)])
+    texts = pl.Series(["".join(text) for text in product(days, (" ", "T", ", "), hours, ends)])
     fits = texts.filter(texts.str.contains(form.whole)).to_frame("text")
     short, whole = (fits.select(parse_time(pl.col("text"), how)) for how in (form.how, general))
     assert fits.height > 1000
