@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 RIVALS := benchmarks/data/venv/.ready
 
-.PHONY: demo test coverage quick check bench lock clean
+.PHONY: demo test coverage quick check docs bench lock clean
 
 demo: $(READY)
 	$(BIN)/queryveil demo
@@ -34,6 +34,11 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+# The documentation as a site in site/, without a network; a broken link or anchor fails.
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "open site/index.html"
 
 # Long runs; see benchmarks/README.md. LINES=100000,1000000 for a shorter table.
 bench: $(READY) $(RIVALS)
@@ -71,4 +76,4 @@ lock:
 	  --generate-hashes --no-emit-index-url --no-header -q -o requirements.lock
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage* queryveil-demo
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis site .coverage* queryveil-demo

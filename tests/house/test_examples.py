@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.util
 import json
 import pkgutil
 import re
@@ -104,10 +105,21 @@ def test_commands_in_the_readme(
         assert code == 0, f"{command}\n{err}"
 
 
+def generated_pages() -> set[Path]:
+    """Return the pages that exist only on the site, where MkDocs checks their links."""
+    spec = importlib.util.spec_from_file_location("reference", REPO / "tools/site/reference.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return {REPO / "docs" / name for name in module.pages()}
+
+
 def test_links_in_pages() -> None:
-    broken = []
+    """In the README too a link names a file of the repository, never a page of the site alone."""
+    broken, generated = [], generated_pages()
     for page in [*PAGES, REPO / "CONTRIBUTING.md"]:
         for link in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
-            if not link.startswith("http") and not (page.parent / link).exists():
+            target = (page.parent / link).resolve()
+            on_site = target in generated and REPO / "docs" in page.parents
+            if not (link.startswith("http") or on_site or target.exists()):
                 broken.append(f"{page.name}: {link}")
     assert not broken

@@ -167,7 +167,7 @@ def make_mapper(
 
     Args:
         taxonomy: A taxonomy, its file or its name; a mapper is returned as it is.
-        terms: File of custom terms, one term, tab and concept per line.
+        custom_terms: File of custom terms, one term, tab and concept per line.
     """
     if isinstance(taxonomy, Mapper):
         return taxonomy
